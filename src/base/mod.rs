@@ -1,0 +1,19 @@
+//! The ground floor: what every other room stands on.
+//!
+//! Results carry a code for the program and a sentence for the person; memory whose size comes from data is taken
+//! fallibly, so that running out of it is a result and not the end of the host.
+#![forbid(unsafe_code)]
+
+mod result;
+mod text;
+
+pub use result::{Code, Error, Result};
+pub use text::Text;
+
+/// Build an [`Error`]: a code and a formatted sentence that says what to do.
+macro_rules! error {
+    ($code:ident, $($sentence:tt)+) => {
+        $crate::base::Error::new($crate::base::Code::$code, format_args!($($sentence)+))
+    };
+}
+pub(crate) use error;
