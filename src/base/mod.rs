@@ -4,9 +4,11 @@
 //! fallibly, so that running out of it is a result and not the end of the host.
 #![forbid(unsafe_code)]
 
+mod memory;
 mod result;
 mod text;
 
+pub use memory::{try_filled, try_push, try_string};
 pub use result::{Code, Error, Result};
 pub use text::Text;
 

@@ -1,1 +1,207 @@
-//! (room)
+//! What things have been found to cost.
+//!
+//! A [`Profile`] is knowledge at rest: for every *task*, an [`Estimate`] of the burden of each of its options, as one run
+//! left it. It is what is saved, loaded, merged, and carried to another machine. [`Learned`] is knowledge in the making:
+//! one option's samples of this run. [`estimate`](estimate()) puts the two together by the rules of Performance Goblin (Evan
+//! Balster), whose JSON form the profile keeps: `{"id":[[count,mean,deviation],...],...}`.
+#![forbid(unsafe_code)]
+
+mod estimate;
+mod json;
+
+pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
+
+use crate::base::{Result, error, try_filled, try_push, try_string};
+use crate::stats::{Normal, Running};
+
+/// What one option was found to cost: how many samples, their mean and their (population) deviation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Samples behind it; 0 means that nothing is known.
+    pub count: u64,
+    /// Mean burden, in the lane's unit (milliseconds for time lanes).
+    pub mean: f64,
+    /// Standard deviation, in the same unit.
+    pub deviation: f64,
+}
+
+impl Estimate {
+    /// As a distribution, without the count.
+    pub fn normal(&self) -> Normal {
+        Normal { mean: self.mean, variance: self.deviation * self.deviation }
+    }
+
+    fn running(&self) -> Running {
+        Running::from_moments(self.count, self.mean, self.deviation)
+    }
+}
+
+impl From<&Running> for Estimate {
+    fn from(run: &Running) -> Self {
+        Self { count: run.count(), mean: run.mean(), deviation: run.normal().deviation() }
+    }
+}
+
+/// One task: a name, and what each of its options costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    id: String,
+    options: Vec<Estimate>,
+}
+
+impl Task {
+    /// The name under which settings find it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What each option costs.
+    pub fn options(&self) -> &[Estimate] {
+        &self.options
+    }
+}
+
+/// Options that a task may have: choices are 16-bit, and the highest is kept for "none".
+pub const MAX_OPTIONS: usize = u16::MAX as usize;
+
+/// Tasks and what their options cost, ordered by id, so that the same knowledge is always written the same way.
+#[derive(Debug, Default, PartialEq)]
+pub struct Profile {
+    tasks: Vec<Task>,
+}
+
+impl Profile {
+    /// Knows nothing. Allocates nothing.
+    pub const fn new() -> Self {
+        Self { tasks: Vec::new() }
+    }
+
+    /// All tasks, ordered by id.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// What is known of the options of task `id`.
+    pub fn find(&self, id: &str) -> Option<&[Estimate]> {
+        self.position(id).ok().map(|at| self.tasks[at].options.as_slice())
+    }
+
+    /// Replace what is known of task `id`. Every number must be finite, mean and deviation not negative.
+    pub fn set(&mut self, id: &str, options: &[Estimate]) -> Result<()> {
+        if options.len() > MAX_OPTIONS {
+            return Err(error!(LimitExceeded, "task has {} options; at most {MAX_OPTIONS} are possible", options.len()));
+        }
+        for (option, e) in options.iter().enumerate() {
+            let fits = |x: f64| x.is_finite() && x >= 0.0;
+            if !(fits(e.mean) && fits(e.deviation)) {
+                return Err(error!(
+                    InvalidArgument,
+                    "option {option}: mean {} and deviation {} must both be finite and not negative",
+                    e.mean,
+                    e.deviation
+                ));
+            }
+        }
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(options.len())?;
+        copy.extend_from_slice(options);
+        self.put(id, copy)
+    }
+
+    /// Forget task `id`; whether there was one.
+    pub fn remove(&mut self, id: &str) -> bool {
+        self.position(id).map(|at| self.tasks.remove(at)).is_ok()
+    }
+
+    /// Forget all, keep the memory.
+    pub fn clear(&mut self) {
+        self.tasks.clear();
+    }
+
+    /// A copy, or out of memory.
+    pub fn try_clone(&self) -> Result<Self> {
+        let mut copy = Self::new();
+        copy.tasks.try_reserve_exact(self.tasks.len())?;
+        for task in &self.tasks {
+            let mut options = try_filled(Estimate::default(), task.options.len())?;
+            options.copy_from_slice(&task.options);
+            copy.tasks.push(Task { id: try_string(&task.id)?, options });
+        }
+        Ok(copy)
+    }
+
+    /// Take in all that `other` knows, its samples counting as much as ours. A task whose option count differs is taken
+    /// from the side with more samples in all, since its options are not the same options. On an error nothing changed.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        let mut merged = self.try_clone()?;
+        for theirs in &other.tasks {
+            match merged.position(&theirs.id) {
+                Ok(at) => merged.tasks[at].merge(theirs)?,
+                Err(_) => merged.set(&theirs.id, &theirs.options)?,
+            }
+        }
+        *self = merged;
+        Ok(())
+    }
+
+    /// Multiply every burden by `factor` (finite, above 0): the same knowledge on a slower or faster machine.
+    pub fn scale(&mut self, factor: f64) -> Result<()> {
+        let estimates = || self.tasks.iter().flat_map(|task| &task.options);
+        let overflows = |e: &Estimate| !(e.mean * factor).is_finite() || !(e.deviation * factor).is_finite();
+        if !(factor.is_finite() && factor > 0.0) || estimates().any(overflows) {
+            return Err(error!(
+                InvalidArgument,
+                "scale factor {factor} must be above 0, finite, and keep every burden finite"
+            ));
+        }
+        for e in self.tasks.iter_mut().flat_map(|task| &mut task.options) {
+            e.mean *= factor;
+            e.deviation *= factor;
+        }
+        Ok(())
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        let of_task = |task: &Task| task.id.capacity() + task.options.capacity() * size_of::<Estimate>();
+        self.tasks.capacity() * size_of::<Task>() + self.tasks.iter().map(of_task).sum::<usize>()
+    }
+
+    fn position(&self, id: &str) -> std::result::Result<usize, usize> {
+        self.tasks.binary_search_by(|task| task.id.as_str().cmp(id))
+    }
+
+    fn put(&mut self, id: &str, options: Vec<Estimate>) -> Result<()> {
+        match self.position(id) {
+            Ok(at) => self.tasks[at].options = options,
+            Err(at) => {
+                let task = Task { id: try_string(id)?, options };
+                self.tasks.try_reserve(1)?;
+                self.tasks.insert(at, task);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Task {
+    fn merge(&mut self, theirs: &Self) -> Result<()> {
+        let samples = |options: &[Estimate]| options.iter().map(|e| e.count).fold(0u64, u64::saturating_add);
+        if self.options.len() != theirs.options.len() {
+            if samples(&theirs.options) > samples(&self.options) {
+                let mut options = Vec::new();
+                for &e in &theirs.options {
+                    try_push(&mut options, e)?;
+                }
+                self.options = options;
+            }
+            return Ok(());
+        }
+        for (mine, theirs) in self.options.iter_mut().zip(&theirs.options) {
+            let mut pooled = mine.running();
+            pooled.merge(&theirs.running());
+            *mine = Estimate::from(&pooled);
+        }
+        Ok(())
+    }
+}

@@ -1,1 +1,45 @@
-//! (room)
+//! Running statistics of burdens: what a stream of samples has looked like so far.
+//!
+//! [`Running`] is Welford's one-pass mean and variance (B. P. Welford, "Note on a method for calculating corrected sums
+//! of squares and products", 1962), merged as in Chan, Golub and LeVeque (1979). [`Decayed`] is the same with weights
+//! that fade as frames go by, so that it follows what a thing costs *now*.
+#![forbid(unsafe_code)]
+
+mod decayed;
+mod quantile;
+mod running;
+
+pub use decayed::Decayed;
+pub use quantile::normal_quantile;
+pub use running::Running;
+
+/// A normal distribution: what something is expected to be, and how far it strays.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Normal {
+    /// Expected value, in the unit of the samples.
+    pub mean: f64,
+    /// Expected squared distance from the mean, in that unit squared.
+    pub variance: f64,
+}
+
+impl Normal {
+    /// Square root of the variance, in the unit of the samples.
+    pub fn deviation(&self) -> f64 {
+        self.variance.sqrt()
+    }
+
+    /// The distribution of `factor` times the quantity.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self { mean: self.mean * factor, variance: self.variance * factor * factor }
+    }
+
+    /// A share of `t` (0 to 1) of `other` and the rest of `self`, mean and variance each taken linearly.
+    #[must_use]
+    pub fn toward(self, other: Self, t: f64) -> Self {
+        Self {
+            mean: self.mean + t * (other.mean - self.mean),
+            variance: self.variance + t * (other.variance - self.variance),
+        }
+    }
+}
