@@ -1,0 +1,192 @@
+//! What an option is expected to cost, from this run, a past one, or a guess.
+//!
+//! The rules are Performance Goblin's, one function for a whole setting because the guess for an option without data
+//! leans on its siblings:
+//!
+//! 1. With at least `measure_quota` samples in this run, an option costs what it cost *recently*.
+//! 2. Without a sample in this run it costs its *prior*; in between, a share `samples / measure_quota` of the run's own
+//!    distribution and the rest of the prior.
+//! 3. The prior is the past profile's estimate times the ratio of present to past burdens; without one it is a *blind
+//!    guess* from the lightest option of the setting that anything is known of.
+//!
+//! [`Blind::Optimistic`] is the seed's blind guess, which makes untried options look cheap so that they get tried: it
+//! takes off the share `min(1, missing samples / samples of the setting)`, all of it before the first sample.
+//! [`Blind::Cautious`] is ours, for a host whose frames must not pay for that: an untried option is a guess and said to
+//! be one ([`Source::Blind`]), and the first samples count at once; see [`early`].
+
+use super::Estimate;
+use crate::stats::{Decayed, Normal, Running};
+
+/// One option's samples of this run.
+#[derive(Clone, Copy, Debug)]
+pub struct Learned {
+    /// All samples, each counting the same. This is what a profile keeps.
+    pub run: Running,
+    /// The recent ones.
+    pub recent: Decayed,
+    /// The lowest sample: what the option costs when nothing gets in its way.
+    pub lowest: f64,
+}
+
+impl Learned {
+    /// No sample yet.
+    pub const NOTHING: Self = Self { run: Running::EMPTY, recent: Decayed::EMPTY, lowest: f64::INFINITY };
+
+    /// Share of the recent statistics that a frame keeps.
+    pub const KEPT_PER_FRAME: f64 = 1.0 - 1.0 / 30.0;
+
+    /// Take a sample (finite, not negative) of the given frame.
+    pub fn add(&mut self, sample: f64, frame: u64) {
+        self.run.add(sample);
+        self.recent.add(sample, frame, Self::KEPT_PER_FRAME);
+        self.lowest = self.lowest.min(sample);
+    }
+}
+
+/// How an option without past knowledge is judged before its quota of samples is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blind {
+    /// The seed's: cheap until proven dear.
+    Optimistic,
+    /// An untried option is a guess and marked as one; early samples count at once.
+    Cautious,
+}
+
+/// The parameters of the rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Samples in this run from which on an option's recent distribution is trusted alone.
+    pub measure_quota: u32,
+    /// How to judge what has no past.
+    pub blind: Blind,
+}
+
+/// Where an estimate comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Nothing is known of the option: this is a guess from its siblings.
+    #[default]
+    Blind,
+    /// The past profile, scaled to this machine.
+    Past,
+    /// Samples of this run, fewer than the quota, and a prior.
+    Ramp,
+    /// Recent samples of this run.
+    Recent,
+}
+
+/// An expected burden and where it comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Burden {
+    /// The distribution.
+    pub normal: Normal,
+    /// Its origin.
+    pub source: Source,
+}
+
+/// Estimate every option of a setting into `burdens`; whether anything at all is known of the setting.
+///
+/// `learned`, `past` (where there is one) and `burdens` have one entry an option; `ratio` is present over past burdens.
+pub fn estimate(
+    rules: &Rules,
+    learned: &[Learned],
+    past: Option<&[Estimate]>,
+    ratio: f64,
+    burdens: &mut [Burden],
+) -> bool {
+    let prior = |option: usize| {
+        let known = past.and_then(|past| past.get(option)).filter(|estimate| estimate.count > 0)?;
+        Some(known.normal().scaled(ratio))
+    };
+    let mut lightest: Option<Normal> = None;
+    for (option, (sampled, burden)) in learned.iter().zip(burdens.iter_mut()).enumerate() {
+        *burden = known(rules, sampled, prior(option)).unwrap_or_default();
+        if burden.source != Source::Blind && lightest.is_none_or(|l| burden.normal.mean < l.mean) {
+            lightest = Some(burden.normal);
+        }
+    }
+    let samples: u64 = learned.iter().map(|sampled| sampled.run.count()).sum();
+    for (option, (sampled, burden)) in learned.iter().zip(burdens.iter_mut()).enumerate() {
+        let unfilled = sampled.run.count() < u64::from(rules.measure_quota);
+        if prior(option).is_some() || (sampled.run.count() > 0 && !unfilled) {
+            continue;
+        }
+        let guess = lightest.unwrap_or_default();
+        match rules.blind {
+            Blind::Optimistic => {
+                let guess = guess.scaled(1.0 - missing_share(rules, sampled, samples));
+                burden.normal = ramp(rules, sampled, guess);
+            }
+            Blind::Cautious if sampled.run.count() == 0 => burden.normal = guess,
+            Blind::Cautious => {}
+        }
+    }
+    lightest.is_some()
+}
+
+/// What this run and the past know of an option, or nothing.
+fn known(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Option<Burden> {
+    let count = sampled.run.count();
+    let (normal, source) = if count > 0 && count >= u64::from(rules.measure_quota) {
+        (sampled.recent.normal(), Source::Recent)
+    } else {
+        match (prior, count) {
+            (None, 0) => return None,
+            (Some(prior), 0) => (prior, Source::Past),
+            (Some(prior), _) => (ramp(rules, sampled, prior), Source::Ramp),
+            (None, _) if rules.blind == Blind::Cautious => (early(rules, sampled), Source::Ramp),
+            (None, _) => (sampled.run.normal(), Source::Ramp),
+        }
+    };
+    Some(Burden { normal, source })
+}
+
+/// From the prior to the run's distribution as samples come in.
+fn ramp(rules: &Rules, sampled: &Learned, prior: Normal) -> Normal {
+    let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
+    prior.toward(sampled.run.normal(), share.min(1.0))
+}
+
+/// The seed's discount on a blind guess: how much of the quota is missing, against all samples of the setting.
+fn missing_share(rules: &Rules, sampled: &Learned, samples_of_setting: u64) -> f64 {
+    if samples_of_setting == 0 {
+        return 1.0;
+    }
+    let missing = u64::from(rules.measure_quota).saturating_sub(sampled.run.count());
+    (missing as f64 / samples_of_setting as f64).min(1.0)
+}
+
+/// The first samples of an option without a past. Two things are wrong with a handful of samples: one hitch among them
+/// (a first use compiles, allocates, pages in) spoils the mean, so the lowest is believed first and the mean as the
+/// quota fills; and they do not know their own deviation, so it starts at [`EARLY_RELATIVE_DEVIATION`] of the mean.
+fn early(rules: &Rules, sampled: &Learned) -> Normal {
+    let deviation = EARLY_RELATIVE_DEVIATION * sampled.lowest;
+    ramp(rules, sampled, Normal { mean: sampled.lowest, variance: deviation * deviation })
+}
+
+/// A pass's cost is steady to about a tenth of itself on the renderers measured for `examples/frame_budget`.
+const EARLY_RELATIVE_DEVIATION: f64 = 0.1;
+
+/// Present over past burdens, from the options known on both sides: each side's means summed with the weight
+/// `min(samples of this run, measure_quota)`. 1 when nothing can be compared or the past cost nothing.
+pub fn past_to_present_ratio<'a>(
+    rules: &Rules,
+    both: impl Iterator<Item = (&'a [Learned], &'a [Estimate])>,
+) -> f64 {
+    let (mut present_sum, mut past_sum) = (0.0, 0.0);
+    for (learned, past) in both {
+        for (sampled, past) in learned.iter().zip(past) {
+            if past.count > 0 {
+                let weight = sampled.run.count().min(u64::from(rules.measure_quota)) as f64;
+                present_sum += weight * sampled.run.mean();
+                past_sum += weight * past.mean;
+            }
+        }
+    }
+    let ratio = present_sum / past_sum;
+    if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
+}
+
+#[cfg(test)]
+#[path = "estimate_test.rs"]
+mod tests;

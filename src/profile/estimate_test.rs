@@ -1,0 +1,137 @@
+//! Each rule of the seed as a row of numbers worked out by hand.
+
+use super::*;
+
+const SEED: Rules = Rules { measure_quota: 30, blind: Blind::Optimistic };
+const CAUTIOUS: Rules = Rules { measure_quota: 30, blind: Blind::Cautious };
+
+/// `count` samples, half of them `mean - deviation` and half `mean + deviation` (an even count), all on one frame.
+fn learned(count: u64, mean: f64, deviation: f64) -> Learned {
+    let mut learned = Learned::NOTHING;
+    (0..count).for_each(|n| learned.add(if n % 2 == 0 { mean - deviation } else { mean + deviation }, 1));
+    learned
+}
+
+fn past(count: u64, mean: f64, deviation: f64) -> Estimate {
+    Estimate { count, mean, deviation }
+}
+
+fn burdens(rules: &Rules, sampled: &[Learned], past: Option<&[Estimate]>, ratio: f64) -> Vec<Burden> {
+    let mut burdens = vec![Burden::default(); sampled.len()];
+    estimate(rules, sampled, past, ratio, &mut burdens);
+    burdens
+}
+
+#[track_caller]
+fn assert_burden(burden: Burden, mean: f64, deviation: f64, source: Source) {
+    let found = (burden.normal.mean, burden.normal.deviation());
+    assert!((found.0 - mean).abs() < 1e-9, "mean {} instead of {mean}", found.0);
+    assert!((found.1 - deviation).abs() < 1e-9, "deviation {} instead of {deviation}", found.1);
+    assert_eq!(burden.source, source);
+}
+
+#[test]
+fn a_setting_that_nothing_is_known_of_says_so() {
+    let mut burdens = [Burden::default(); 2];
+    assert!(!estimate(&SEED, &[Learned::NOTHING; 2], None, 1.0, &mut burdens));
+    assert!(!estimate(&SEED, &[Learned::NOTHING; 2], Some(&[past(0, 5.0, 0.0); 2]), 1.0, &mut burdens));
+    assert!(estimate(&SEED, &[learned(2, 1.0, 0.0), Learned::NOTHING], None, 1.0, &mut burdens));
+    assert!(estimate(&SEED, &[Learned::NOTHING; 2], Some(&[past(1, 5.0, 0.0); 2]), 1.0, &mut burdens));
+}
+
+#[test]
+fn at_the_quota_the_recent_distribution_is_used_alone() {
+    // 30 samples of 4 on frame 1, one of 10 on frame 31: the 30 have faded to 30·(29/30)^30 = 10.850 of weight;
+    // mean (10.850·4 + 10)/11.850 = 4.50634, variance 10.850/11.850²·36 = 2.78164, whatever the past says.
+    let mut sampled = learned(30, 4.0, 0.0);
+    sampled.add(10.0, 31);
+    let weight = 30.0 * (29.0f64 / 30.0).powi(30);
+    let (mean, variance) = ((weight * 4.0 + 10.0) / (weight + 1.0), weight / (weight + 1.0).powi(2) * 36.0);
+    assert!((mean - 4.506_34).abs() < 1e-4 && (variance - 2.781_6).abs() < 1e-3, "{mean} {variance}");
+    let found = burdens(&SEED, &[sampled], Some(&[past(100, 50.0, 1.0)]), 2.0);
+    assert_burden(found[0], mean, variance.sqrt(), Source::Recent);
+}
+
+#[test]
+fn without_a_sample_the_past_times_the_ratio_is_used() {
+    let found = burdens(&SEED, &[Learned::NOTHING], Some(&[past(100, 4.0, 0.5)]), 1.5);
+    assert_burden(found[0], 6.0, 0.75, Source::Past);
+}
+
+#[test]
+fn below_the_quota_the_prior_gives_way_in_proportion() {
+    // 12 of 30 samples, 40 %: mean 0.6·(4·1.5) + 0.4·10 = 7.6; variance 0.6·(0.5·1.5)² + 0.4·1² = 0.7375.
+    let found = burdens(&SEED, &[learned(12, 10.0, 1.0)], Some(&[past(100, 4.0, 0.5)]), 1.5);
+    assert_burden(found[0], 7.6, 0.7375f64.sqrt(), Source::Ramp);
+}
+
+#[test]
+fn a_blind_guess_is_the_lightest_known_option() {
+    // The setting has 3000 samples; the untried option lacks 30: 1 % off the lightest known, which is option 1.
+    let sampled = [learned(1500, 8.0, 0.0), learned(1500, 5.0, 0.0), Learned::NOTHING];
+    assert_burden(burdens(&SEED, &sampled, None, 1.0)[2], 4.95, 0.0, Source::Blind);
+    // Known from the past is known: 2·0.5 is lighter than both.
+    let sampled = [learned(1500, 8.0, 0.0), Learned::NOTHING, learned(1500, 5.0, 0.0), Learned::NOTHING];
+    let before = [past(0, 0.0, 0.0), past(9, 2.0, 0.0), past(0, 0.0, 0.0), past(0, 0.0, 0.0)];
+    assert_burden(burdens(&SEED, &sampled, Some(&before), 0.5)[3], 0.99, 0.0, Source::Blind);
+}
+
+#[test]
+fn a_blind_guess_is_reduced_by_the_missing_share() {
+    // 40 samples in all. Untried: lacks 30 of 40, 75 % off: 4·0.25 = 1.
+    let sampled = [learned(40, 4.0, 0.0), Learned::NOTHING];
+    assert_burden(burdens(&SEED, &sampled, None, 1.0)[1], 1.0, 0.0, Source::Blind);
+    // Never by more than all of it: 10 samples in all, lacks 30: free.
+    let sampled = [learned(10, 4.0, 0.0), Learned::NOTHING];
+    assert_burden(burdens(&SEED, &sampled, None, 1.0)[1], 0.0, 0.0, Source::Blind);
+    // And by all of it when the setting has no sample in this run, whatever is known from the past.
+    let found = burdens(&SEED, &[Learned::NOTHING; 2], Some(&[past(9, 4.0, 1.0), past(0, 0.0, 0.0)]), 1.0);
+    assert_burden(found[1], 0.0, 0.0, Source::Blind);
+}
+
+#[test]
+fn a_few_samples_ramp_up_from_the_reduced_guess() {
+    // Option 1 has 6 of 30 samples; 46 in all; lacks 24: the guess is 4·(1 − 24/46) = 1.913043.
+    // The ramp takes 80 % of that and 20 % of its own mean 10: 3.530435.
+    let found = burdens(&SEED, &[learned(40, 4.0, 0.0), learned(6, 10.0, 0.0)], None, 1.0);
+    assert_burden(found[1], 0.8 * 4.0 * (1.0 - 24.0 / 46.0) + 0.2 * 10.0, 0.0, Source::Ramp);
+}
+
+#[test]
+fn a_quota_of_zero_trusts_the_first_sample() {
+    let rules = Rules { measure_quota: 0, ..SEED };
+    assert_burden(burdens(&rules, &[learned(2, 7.0, 0.0)], None, 1.0)[0], 7.0, 0.0, Source::Recent);
+}
+
+#[test]
+fn cautious_believes_the_lowest_of_a_few_samples() {
+    // One hitch of 100 among three: lowest 5, mean 110/3; a tenth of the quota is filled.
+    let mut sampled = Learned::NOTHING;
+    [5.0, 100.0, 5.0].iter().for_each(|&ms| sampled.add(ms, 1));
+    let found = burdens(&CAUTIOUS, &[sampled], None, 1.0);
+    assert!((found[0].normal.mean - (0.9 * 5.0 + 0.1 * 110.0 / 3.0)).abs() < 1e-9);
+}
+
+#[test]
+fn cautious_never_calls_an_untried_option_cheaper_than_the_lightest() {
+    let found = burdens(&CAUTIOUS, &[learned(2, 4.0, 0.0), Learned::NOTHING], None, 1.0);
+    assert_eq!((found[1].normal.mean, found[1].source), (4.0, Source::Blind));
+}
+
+#[test]
+fn the_ratio_weighs_options_by_their_samples() {
+    // Option 0: 10 samples of 6 against 4 before; option 1: capped at 30 samples of 9 against 3; option 2 unknown before.
+    let sampled = [learned(10, 6.0, 0.0), learned(300, 9.0, 0.0), learned(50, 70.0, 0.0)];
+    let before = [past(5, 4.0, 0.0), past(500, 3.0, 0.0), past(0, 0.0, 0.0)];
+    let ratio = past_to_present_ratio(&SEED, [(&sampled[..], &before[..])].into_iter());
+    assert!((ratio - (10.0 * 6.0 + 30.0 * 9.0) / (10.0 * 4.0 + 30.0 * 3.0)).abs() < 1e-12);
+}
+
+#[test]
+fn a_history_that_cost_nothing_gives_no_nan_ratio() {
+    for mean in [0.0, 3.0] {
+        let sampled = [learned(10, mean, 0.0)];
+        assert_eq!(past_to_present_ratio(&SEED, [(&sampled[..], &[past(5, 0.0, 0.0)][..])].into_iter()), 1.0);
+    }
+    assert_eq!(past_to_present_ratio(&SEED, std::iter::empty()), 1.0);
+}
