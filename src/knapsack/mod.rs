@@ -1,1 +1,216 @@
-//! (room)
+//! Multiple-choice knapsack with normal burdens: one option per setting, greatest total value, inside a capacity.
+//!
+//! Every option has a value and a burden known as a mean and a variance. Of each setting exactly one option is chosen,
+//! such that the sum of values is greatest while `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity`. With
+//! `sigmas == 0`, or without variances, that's the ordinary (scalar) multiple-choice knapsack.
+//!
+//! How it is solved, a step per file:
+//! 1. `reduce`: leave out what can't be chosen or never pays; measure the rest from each setting's best and least.
+//! 2. `lightest`: the least burden there is, exactly. It decides feasibility and is the first answer.
+//! 3. `secant`: the deviation, a concave function of the variance, is replaced over an interval by its secant. What
+//!    remains is a scalar knapsack that forbids nothing feasible, so its bound holds for the interval.
+//! 4. `relax`: the linear relaxation of that scalar knapsack by a search for its multiplier, one pass over the options
+//!    per step, without sorting and without convex hulls (the idea of Dyer's and Zemel's linear-time algorithms).
+//! 5. `core`: few options survive a comparison of their reduced cost with the gap; they are the core (Pisinger).
+//! 6. `search` looks through the core depth first. Data made to defeat that (subset sums, values that follow the
+//!    weights) go to `lists`: dynamic programming over lists of undominated states, with the same bounds.
+//!
+//! Intervals whose bound can't beat the best answer are certified; the others are split, or searched.
+//!
+//! **What "fits" means.** There is one predicate (`fits::Limit`): means and variances of the chosen options are added
+//! in setting order, and `mean + sigmas * sqrt(variance)` must not exceed the capacity by more than `1e-12` of the
+//! magnitudes that enter it: the capacity's, and that of the negative means, which can cancel against positive ones. A
+//! burden that equals the capacity therefore fits, however its sum was rounded. What a [`Solution`] reports comes from
+//! this same sum. An optimum is proven up to `1e-12` of the values at stake.
+#![forbid(unsafe_code)]
+
+mod core;
+mod fits;
+mod incumbent;
+mod input;
+mod lightest;
+mod lists;
+mod reduce;
+mod relax;
+mod search;
+mod secant;
+mod solve;
+
+use crate::base::{Result, error};
+use input::Input;
+use solve::Workspace;
+
+/// The choice of a setting that has no options.
+pub const NO_CHOICE: u16 = u16::MAX;
+
+/// The most options one setting can have: choices are `u16`, and one of those means [`NO_CHOICE`].
+pub const MAX_OPTIONS_PER_SETTING: usize = NO_CHOICE as usize;
+
+/// Finite numbers above this magnitude are refused: sums and products of those below stay finite.
+pub const LARGEST_NUMBER: f64 = 1e100;
+
+/// One option of a setting.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Candidate {
+    /// What choosing it is worth; finite, may be negative.
+    pub value: f64,
+    /// Mean of its burden; may be negative; `+infinity` for an option that cannot be chosen.
+    pub mean: f64,
+    /// Variance of its burden; finite, not negative.
+    pub variance: f64,
+}
+
+/// What the burdens must fit into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Economy {
+    /// The total burden must not exceed this. Any number; `+infinity` for no limit; with `-infinity` nothing fits.
+    pub capacity: f64,
+    /// How many standard deviations of the total count as burden; finite, not negative.
+    pub sigmas: f64,
+}
+
+impl Default for Economy {
+    fn default() -> Self {
+        Self { capacity: f64::INFINITY, sigmas: 0.0 }
+    }
+}
+
+/// How hard to try. Limits are counts of work, so that the same input gives the same answer on any machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Stop when the answer is known to be within this fraction of the optimum; 0 asks for the optimum, proven.
+    pub accepted_gap: f64,
+    /// The search stops after about this many nodes. A node is one state looked at, or 64 options looked at by the
+    /// relaxation. The first relaxation always takes place, so there is a bound at any limit; with `n` options it is at
+    /// most `40 * n / 64` nodes.
+    pub node_limit: u64,
+}
+
+impl Effort {
+    /// The default [`node_limit`](Self::node_limit), some tens of milliseconds of work at worst.
+    pub const DEFAULT_NODE_LIMIT: u64 = 4_000_000;
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { accepted_gap: 0.0, node_limit: Self::DEFAULT_NODE_LIMIT }
+    }
+}
+
+/// What [`Knapsack::solve`] found; [`Knapsack::choices`] has the choices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solution {
+    /// Whether the answer fits. When not, nothing does, and the answer is the one of least burden.
+    pub feasible: bool,
+    /// Total value of the choices.
+    pub value: f64,
+    /// Total mean of their burdens.
+    pub mean: f64,
+    /// Total variance of their burdens.
+    pub variance: f64,
+    /// `mean + sigmas * sqrt(variance)`.
+    pub burden: f64,
+    /// By how much the burden exceeds the capacity; 0 when feasible.
+    pub excess: f64,
+    /// No answer that fits has more value than this. Equals the value when proven.
+    pub upper_bound: f64,
+    /// `(upper_bound - value) / |upper_bound|`; 0 when proven.
+    pub gap: f64,
+    /// Whether this is known to be the optimum, or, when infeasible, known that nothing fits (which is always known).
+    pub proven: bool,
+    /// Nodes spent, see [`Effort::node_limit`].
+    pub nodes: u64,
+}
+
+/// A knapsack: add settings, solve, read the choices; clear and repeat. Keeps its memory.
+///
+/// After [`reserve`](Self::reserve), or once it has solved an instance of the same shape, it takes no more memory. One
+/// exception: proofs that need more than 16384 states in lists take more, at most
+/// about 100 bytes per node of the limit. With a node limit up to that number there is no exception.
+#[derive(Debug, Default)]
+pub struct Knapsack {
+    input: Input,
+    work: Workspace,
+    choices: Vec<u16>,
+}
+
+impl Knapsack {
+    /// An empty knapsack; takes no memory.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Take the memory for this many settings and options in total.
+    pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
+        self.input.reserve(settings, options)?;
+        self.work.reserve(settings, options, lists::STATES_KEPT)?;
+        reserve_total(&mut self.choices, settings)
+    }
+
+    /// Remove all settings; keeps the memory, and the choices of the last solve.
+    pub fn clear(&mut self) {
+        self.input.clear();
+    }
+
+    /// Add a setting with its options, and return its index. On an error nothing is added.
+    pub fn add_setting(&mut self, options: &[Candidate]) -> Result<usize> {
+        self.input.add_setting(options)
+    }
+
+    /// Settings added since the last clear.
+    pub fn setting_count(&self) -> usize {
+        self.input.setting_count()
+    }
+
+    /// Options of all these settings together.
+    pub fn option_count(&self) -> usize {
+        self.input.option_count()
+    }
+
+    /// Choose one option per setting. On an error the choices of the solve before are kept.
+    pub fn solve(&mut self, economy: Economy, effort: Effort) -> Result<Solution> {
+        check(economy, effort)?;
+        let states = usize::try_from(effort.node_limit).unwrap_or(usize::MAX).min(lists::STATES_KEPT);
+        self.work.reserve(self.input.setting_count(), self.input.option_count(), states)?;
+        reserve_total(&mut self.choices, self.input.setting_count())?;
+        let solution = self.work.solve(&self.input, economy, effort)?;
+        self.choices.clear();
+        self.choices.extend_from_slice(self.work.choices());
+        Ok(solution)
+    }
+
+    /// The option chosen for each setting by the last solve; [`NO_CHOICE`] for a setting without options.
+    pub fn choices(&self) -> &[u16] {
+        &self.choices
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_used(&self) -> usize {
+        self.input.memory_used() + self.work.memory_used() + bytes(&self.choices)
+    }
+}
+
+fn check(economy: Economy, effort: Effort) -> Result<()> {
+    if economy.capacity.is_nan() {
+        return Err(error!(InvalidArgument, "the capacity is NaN: pass a number, or +infinity for no limit"));
+    }
+    if !(economy.sigmas >= 0.0 && economy.sigmas <= LARGEST_NUMBER) {
+        return Err(error!(InvalidArgument, "sigmas is {}: pass a number from 0 to 1e100", economy.sigmas));
+    }
+    if !(effort.accepted_gap >= 0.0 && effort.accepted_gap.is_finite()) {
+        return Err(error!(
+            InvalidArgument,
+            "the accepted gap is {}: pass a fraction such as 0.01, or 0 for the optimum", effort.accepted_gap
+        ));
+    }
+    Ok(())
+}
+
+/// Make room for `total` elements, counted from empty.
+fn reserve_total<T>(vector: &mut Vec<T>, total: usize) -> Result<()> {
+    Ok(vector.try_reserve_exact(total.saturating_sub(vector.len()))?)
+}
+
+fn bytes<T>(vector: &Vec<T>) -> usize {
+    vector.capacity() * size_of::<T>()
+}

@@ -1,0 +1,108 @@
+//! The best answer so far, and what an answer must exceed to be of interest.
+
+use super::fits::Limit;
+use super::input::{Input, Totals};
+use super::reduce::Problem;
+use super::{bytes, reserve_total};
+use crate::base::Result;
+
+/// Differences below this fraction of the values at stake count as none: sums of many terms carry that much rounding.
+pub(super) const VALUE_PRECISION: f64 = 1e-12;
+
+/// The question, shared by all steps.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub input: &'a Input,
+    pub problem: &'a Problem,
+    pub limit: Limit,
+    pub accepted_gap: f64,
+}
+
+impl Case<'_> {
+    /// Whether a reduced problem's totals fit. Stricter by half the tolerance than the predicate that has the last
+    /// word: that half is for the different order of additions.
+    pub fn fits(&self, totals: Totals) -> bool {
+        let limit = Limit { tolerance: 0.5 * self.limit.tolerance, ..self.limit };
+        limit.admits(self.problem.base.plus(totals.with_variance_at_least_zero()))
+    }
+}
+
+impl Totals {
+    /// Repeated additions and subtractions can leave a variance a hair below 0.
+    fn with_variance_at_least_zero(self) -> Self {
+        Self { variance: self.variance.max(0.0), ..self }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Incumbent {
+    /// Value counted as [`Problem`] counts: from the best of each setting, so at most 0. `-infinity` without answer.
+    pub value: f64,
+    /// Position of the chosen option per class.
+    pub picks: Vec<u32>,
+    /// The choices per setting of the input.
+    pub choices: Vec<u16>,
+    trial: Vec<u16>,
+}
+
+impl Default for Incumbent {
+    fn default() -> Self {
+        Self { value: f64::NEG_INFINITY, picks: Vec::new(), choices: Vec::new(), trial: Vec::new() }
+    }
+}
+
+impl Incumbent {
+    pub fn reserve(&mut self, settings: usize) -> Result<()> {
+        reserve_total(&mut self.picks, settings)?;
+        reserve_total(&mut self.choices, settings)?;
+        reserve_total(&mut self.trial, settings)
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.picks) + bytes(&self.choices) + bytes(&self.trial)
+    }
+
+    /// Take these choices, whatever they weigh and are worth.
+    pub fn put(&mut self, case: &Case, picks: &[u32]) {
+        self.value = picks.iter().map(|&pick| case.problem.value[pick as usize]).sum();
+        self.picks.clear();
+        self.picks.extend_from_slice(picks);
+        write_choices(case.problem, picks, &mut self.choices);
+    }
+
+    /// Take these choices if they are better and truly fit.
+    pub fn offer(&mut self, case: &Case, value: f64, picks: &[u32]) -> bool {
+        if value <= self.value {
+            return false;
+        }
+        write_choices(case.problem, picks, &mut self.trial);
+        if !case.limit.admits_choices(case.input, &self.trial) {
+            return false;
+        }
+        self.value = value;
+        self.picks.clear();
+        self.picks.extend_from_slice(picks);
+        std::mem::swap(&mut self.choices, &mut self.trial);
+        true
+    }
+
+    /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.
+    pub fn cut(&self, case: &Case, stake: f64) -> f64 {
+        let rounding = VALUE_PRECISION * (self.value.abs() + stake);
+        self.value + rounding.max(self.allowance(case))
+    }
+
+    /// By how much the optimum may be better for a gap that is accepted.
+    pub fn allowance(&self, case: &Case) -> f64 {
+        let gap = case.accepted_gap;
+        if gap == 0.0 { 0.0 } else { gap / (1.0 + gap) * (case.problem.base.value + self.value).abs() }
+    }
+}
+
+fn write_choices(problem: &Problem, picks: &[u32], choices: &mut Vec<u16>) {
+    choices.clear();
+    choices.extend_from_slice(&problem.decided);
+    for (&setting, &pick) in problem.setting.iter().zip(picks) {
+        choices[setting as usize] = problem.option[pick as usize];
+    }
+}

@@ -1,0 +1,138 @@
+//! What the caller gave: the options of all settings, one array per field, settings one after the other.
+
+use super::{Candidate, LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
+use crate::base::{Result, error};
+
+/// Sums over one option per setting.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Totals {
+    pub value: f64,
+    pub mean: f64,
+    pub variance: f64,
+}
+
+impl Totals {
+    pub fn plus(self, other: Self) -> Self {
+        Self { value: self.value + other.value, mean: self.mean + other.mean, variance: self.variance + other.variance }
+    }
+
+    pub fn minus(self, other: Self) -> Self {
+        Self { value: self.value - other.value, mean: self.mean - other.mean, variance: self.variance - other.variance }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    value: Vec<f64>,
+    mean: Vec<f64>,
+    variance: Vec<f64>,
+    /// Where each setting's options end; they start where those of the setting before end.
+    ends: Vec<u32>,
+}
+
+impl Input {
+    pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
+        reserve_total(&mut self.value, options)?;
+        reserve_total(&mut self.mean, options)?;
+        reserve_total(&mut self.variance, options)?;
+        reserve_total(&mut self.ends, settings)
+    }
+
+    pub fn clear(&mut self) {
+        self.value.clear();
+        self.mean.clear();
+        self.variance.clear();
+        self.ends.clear();
+    }
+
+    pub fn add_setting(&mut self, options: &[Candidate]) -> Result<usize> {
+        let setting = self.ends.len();
+        check_setting(setting, options)?;
+        let end = u32::try_from(self.value.len() + options.len())
+            .map_err(|_| error!(LimitExceeded, "setting {setting}: more than 4294967295 options in total"))?;
+        self.value.try_reserve(options.len())?;
+        self.mean.try_reserve(options.len())?;
+        self.variance.try_reserve(options.len())?;
+        self.ends.try_reserve(1)?;
+        self.value.extend(options.iter().map(|option| option.value));
+        self.mean.extend(options.iter().map(|option| option.mean));
+        self.variance.extend(options.iter().map(|option| option.variance));
+        self.ends.push(end);
+        Ok(setting)
+    }
+
+    pub fn setting_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn option_count(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Each setting's options, as positions in the arrays.
+    pub fn settings(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| std::mem::replace(&mut start, end as usize)..end as usize)
+    }
+
+    pub fn option(&self, position: usize) -> Totals {
+        Totals { value: self.value[position], mean: self.mean[position], variance: self.variance[position] }
+    }
+
+    /// The sums of the chosen options, added in setting order. All that is reported comes from here.
+    pub fn totals(&self, choices: &[u16]) -> Totals {
+        let mut totals = Totals::default();
+        for (range, &choice) in self.settings().zip(choices) {
+            if choice != NO_CHOICE {
+                totals = totals.plus(self.option(range.start + choice as usize));
+            }
+        }
+        totals
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.value) + bytes(&self.mean) + bytes(&self.variance) + bytes(&self.ends)
+    }
+}
+
+fn check_setting(setting: usize, options: &[Candidate]) -> Result<()> {
+    if options.len() > MAX_OPTIONS_PER_SETTING {
+        return Err(error!(
+            LimitExceeded,
+            "setting {setting} has {} options: at most {MAX_OPTIONS_PER_SETTING} are possible",
+            options.len()
+        ));
+    }
+    match options.iter().position(|option| !is_valid(option)) {
+        None => Ok(()),
+        Some(index) => Err(complaint(setting, index, &options[index])),
+    }
+}
+
+fn is_valid(option: &Candidate) -> bool {
+    is_number(option.value) && (is_number(option.mean) || option.mean == f64::INFINITY) && is_variance(option.variance)
+}
+
+/// NaN is in no range.
+fn is_number(number: f64) -> bool {
+    (-LARGEST_NUMBER..=LARGEST_NUMBER).contains(&number)
+}
+
+fn is_variance(number: f64) -> bool {
+    (0.0..=LARGEST_NUMBER).contains(&number)
+}
+
+#[cold]
+fn complaint(setting: usize, index: usize, option: &Candidate) -> crate::base::Error {
+    let Candidate { value, mean, variance } = *option;
+    if !is_number(value) {
+        error!(InvalidArgument, "setting {setting}, option {index}: value is {value}, not a number within ±1e100")
+    } else if !is_variance(variance) {
+        error!(InvalidArgument, "setting {setting}, option {index}: variance is {variance}, not from 0 to 1e100")
+    } else {
+        error!(
+            InvalidArgument,
+            "setting {setting}, option {index}: mean is {mean}, neither within ±1e100 nor +infinity (cannot be chosen)"
+        )
+    }
+}

@@ -1,0 +1,195 @@
+//! Dynamic programming over lists of undominated states: the engine for data that defeats branch and bound.
+//!
+//! A state is a choice for the core classes down to some depth, the rest at its picks; so every state is an answer, or
+//! overdraws. Depth by depth each state is kept and also changed in every way its class allows. Lists stay sorted by
+//! weight, so that changing is a shift, joining is a merge, and a state that weighs no less and is worth no more than
+//! one already in the list is seen at once and dropped. States whose bound doesn't exceed the cut go as well (the
+//! scheme of Pisinger's minimal algorithms). The work is bounded by the number of different weights instead of the
+//! number of combinations.
+//!
+//! With normal burdens one weight does not order states: which of two ends up lighter depends on the variance still to
+//! come. But for an answer whose final deviation `t` lies in the interval, replacing what leads to state `b` by what
+//! leads to `a` changes the burden by at most `(mean_a - mean_b) + sigmas / (2 t) * (variance_a - variance_b)`, because
+//! a square root lies below its tangents. That is linear in `1 / t`, so `a` is no heavier than `b` if it isn't at the
+//! two ends of the interval: two weights decide, and the narrower the interval the more they agree.
+
+use super::core::{Change, Core};
+use super::incumbent::{Case, Incumbent};
+use super::input::Totals;
+use super::secant::Linear;
+use super::solve::Budget;
+use super::{bytes, reserve_total};
+use crate::base::Result;
+
+/// States whose memory is taken beforehand, so that usual proofs take none.
+pub const STATES_KEPT: usize = 16 * 1024;
+
+/// How many neighbours in the list a state is compared with when one weight doesn't order them.
+const NEIGHBOURS: usize = 12;
+
+const NO_TRAIL: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    totals: Totals,
+    /// The last change made, and through it all before.
+    trail: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Trail {
+    before: u32,
+    change: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    states: Vec<State>,
+    joined: Vec<State>,
+    merged: Vec<State>,
+    trails: Vec<Trail>,
+}
+
+/// What stays the same during one search.
+struct Scene<'a> {
+    case: &'a Case<'a>,
+    linear: &'a Linear,
+    core: &'a Core,
+    picks: &'a [u32],
+    stake: f64,
+}
+
+impl Lists {
+    pub fn reserve(&mut self, states: usize) -> Result<()> {
+        reserve_total(&mut self.states, states)?;
+        reserve_total(&mut self.joined, states)?;
+        reserve_total(&mut self.merged, states)?;
+        reserve_total(&mut self.trails, states)
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.states) + bytes(&self.joined) + bytes(&self.merged) + bytes(&self.trails)
+    }
+
+    /// Look through the core. Whether all of it was looked through, within the budget.
+    #[allow(clippy::too_many_arguments)]
+    pub fn search(
+        &mut self,
+        case: &Case,
+        linear: &Linear,
+        core: &Core,
+        picks: &[u32],
+        start: Totals,
+        stake: f64,
+        scratch: &mut Vec<u32>,
+        incumbent: &mut Incumbent,
+        budget: &mut Budget,
+    ) -> Result<bool> {
+        let scene = Scene { case, linear, core, picks, stake };
+        self.trails.clear();
+        self.states.clear();
+        self.states.try_reserve(1)?;
+        self.states.push(State { totals: start, trail: NO_TRAIL });
+        for depth in 0..core.depth() {
+            let cut = incumbent.cut(case, stake);
+            self.states.retain(|state| core.bound(state.totals, depth) > cut);
+            if self.states.is_empty() {
+                return Ok(true);
+            }
+            self.joined.clear();
+            self.joined.try_reserve(self.states.len())?;
+            self.joined.extend_from_slice(&self.states);
+            for index in core.starts[depth]..core.starts[depth + 1] {
+                if !budget.charge(self.states.len() as u64) {
+                    return Ok(false);
+                }
+                self.merge(&scene, depth, index, scratch, incumbent)?;
+                std::mem::swap(&mut self.joined, &mut self.merged);
+            }
+            std::mem::swap(&mut self.states, &mut self.joined);
+        }
+        Ok(true)
+    }
+
+    /// `merged` = `joined` and all `states` after one more change, without what is dominated or can't beat the cut.
+    fn merge(
+        &mut self,
+        scene: &Scene,
+        depth: usize,
+        index: u32,
+        scratch: &mut Vec<u32>,
+        incumbent: &mut Incumbent,
+    ) -> Result<()> {
+        let change = scene.core.changes[index as usize];
+        let key = |totals: Totals| totals.mean + scene.linear.theta_of_hi * totals.variance;
+        self.merged.clear();
+        self.merged.try_reserve(self.joined.len() + self.states.len())?;
+        self.trails.try_reserve(self.states.len())?;
+        let mut cut = incumbent.cut(scene.case, scene.stake);
+        let mut unchanged = 0;
+        for at in 0..self.states.len() {
+            let before = self.states[at];
+            let totals = before.totals.plus(change.by);
+            if totals.value > cut && scene.case.fits(totals) {
+                self.offer(scene, before.trail, change, totals.value, scratch, incumbent);
+                cut = incumbent.cut(scene.case, scene.stake);
+            }
+            if scene.core.bound(totals, depth + 1) <= cut {
+                continue;
+            }
+            while unchanged < self.joined.len() && precedes(&key, self.joined[unchanged].totals, totals) {
+                let state = self.joined[unchanged];
+                push_undominated(scene, &mut self.merged, state);
+                unchanged += 1;
+            }
+            if push_undominated(scene, &mut self.merged, State { totals, trail: self.trails.len() as u32 }) {
+                self.trails.push(Trail { before: before.trail, change: index });
+            }
+        }
+        for &state in &self.joined[unchanged..] {
+            push_undominated(scene, &mut self.merged, state);
+        }
+        Ok(())
+    }
+
+    fn offer(
+        &self,
+        scene: &Scene,
+        mut trail: u32,
+        change: Change,
+        value: f64,
+        scratch: &mut Vec<u32>,
+        incumbent: &mut Incumbent,
+    ) {
+        scratch.clear();
+        scratch.extend_from_slice(scene.picks);
+        scratch[change.class as usize] = change.position;
+        while trail != NO_TRAIL {
+            let Trail { before, change } = self.trails[trail as usize];
+            let change = scene.core.changes[change as usize];
+            scratch[change.class as usize] = change.position;
+            trail = before;
+        }
+        incumbent.offer(scene.case, value, scratch);
+    }
+}
+
+/// List order: lighter first, then more valuable.
+fn precedes(key: &impl Fn(Totals) -> f64, one: Totals, other: Totals) -> bool {
+    let (a, b) = (key(one), key(other));
+    a < b || a == b && one.value >= other.value
+}
+
+/// Append unless a neighbour before it makes it useless. All before it weigh no more at the upper end of the interval.
+fn push_undominated(scene: &Scene, list: &mut Vec<State>, state: State) -> bool {
+    let inverse = scene.linear.inverse_theta_of_lo;
+    let other_weight = |totals: Totals| inverse * totals.mean + totals.variance;
+    let weight = other_weight(state.totals);
+    let dominated = |before: &State| before.totals.value >= state.totals.value && other_weight(before.totals) <= weight;
+    let looked_at = list.len().saturating_sub(NEIGHBOURS);
+    if list[looked_at..].iter().rev().any(dominated) {
+        return false;
+    }
+    list.push(state);
+    true
+}

@@ -1,0 +1,134 @@
+//! The linear relaxation of a scalar multiple-choice knapsack, by a search for its multiplier.
+//!
+//! For a price `lambda >= 0` of weight every class picks its best `value - lambda * weight` on its own; what they get,
+//! plus `lambda * room`, bounds the knapsack (Lagrange), and the least such bound is that of the linear relaxation. As a
+//! function of `lambda` it is convex and made of straight pieces. Between a price that is too low (picks overdraw the
+//! room) and one that is too high, the two known pieces meet at the next price to try; when nothing lies below their
+//! meeting point, that's the minimum. Dyer and Zemel find it in linear time by pairing options and discarding; a handful
+//! of plain passes over contiguous arrays is faster at every size that matters here.
+
+use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
+use super::input::Totals;
+use super::reduce::Problem;
+use super::secant::Linear;
+use super::solve::Budget;
+
+/// The search converges in about ten passes; any price gives a valid bound, so it may be cut short.
+const MOST_PASSES: u32 = 36;
+
+/// The relaxation at its best price, with the picks of each class at that price in the caller's buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Relaxation {
+    pub lambda: f64,
+    pub bound: f64,
+    pub totals: Totals,
+}
+
+pub(super) enum Outcome {
+    /// Nothing satisfies this linear constraint.
+    Empty,
+    /// Nothing in there is worth more than what we have.
+    Beaten,
+    Relaxed(Relaxation),
+}
+
+impl Linear {
+    pub fn weight(&self, totals: Totals) -> f64 {
+        totals.mean + self.theta * totals.variance
+    }
+
+    fn bound(&self, totals: Totals, lambda: f64) -> f64 {
+        totals.value + lambda * (self.room - self.weight(totals))
+    }
+
+    fn overdrawn(&self, totals: Totals) -> bool {
+        self.weight(totals) > self.room + self.tolerance
+    }
+
+    /// The price at which two picks, the first the heavier and more valuable, bound the same.
+    fn price_between(&self, over: Totals, under: Totals) -> f64 {
+        ((over.value - under.value) / (self.weight(over) - self.weight(under))).max(0.0)
+    }
+}
+
+/// Find the best price. `guess` is where to begin. Answers met on the way are offered to the incumbent.
+pub(super) fn relax(
+    case: &Case,
+    linear: &Linear,
+    guess: Option<f64>,
+    picks: &mut Vec<u32>,
+    incumbent: &mut Incumbent,
+    budget: &mut Budget,
+) -> Outcome {
+    let problem = case.problem;
+    let mut over = pick_best(problem, picks);
+    if !linear.overdrawn(over) {
+        return Outcome::Relaxed(Relaxation { lambda: 0.0, bound: over.value, totals: over });
+    }
+    budget.charge_pass(problem);
+    let mut under = pick_lightest(problem, linear.theta, picks);
+    if linear.overdrawn(under) {
+        return Outcome::Empty;
+    }
+    let mut lambda = guess.unwrap_or_else(|| linear.price_between(over, under));
+    for pass in 1.. {
+        budget.charge_pass(problem);
+        let totals = pick_at_price(problem, lambda, lambda * linear.theta, picks);
+        let bound = linear.bound(totals, lambda);
+        let stake = lambda * linear.room.abs();
+        if case.fits(totals) {
+            incumbent.offer(case, totals.value, picks);
+        }
+        if bound <= incumbent.cut(case, stake) {
+            return Outcome::Beaten;
+        }
+        let known = linear.bound(under, lambda).max(linear.bound(over, lambda));
+        let converged = bound - known <= VALUE_PRECISION * (stake + bound.abs());
+        let bracketing = pass > 1 || guess.is_none();
+        if (converged && bracketing) || pass >= MOST_PASSES {
+            return Outcome::Relaxed(Relaxation { lambda, bound, totals });
+        }
+        if linear.overdrawn(totals) {
+            over = totals;
+        } else {
+            under = totals;
+        }
+        lambda = linear.price_between(over, under);
+    }
+    Outcome::Empty
+}
+
+fn pick_best(problem: &Problem, picks: &mut Vec<u32>) -> Totals {
+    picks.clear();
+    picks.extend_from_slice(&problem.best);
+    problem.best.iter().fold(Totals::default(), |totals, &best| totals.plus(problem.at(best as usize)))
+}
+
+fn pick_lightest(problem: &Problem, theta: f64, picks: &mut Vec<u32>) -> Totals {
+    pick_by(problem, picks, |option| -(option.mean + theta * option.variance))
+}
+
+/// Each class picks its best after paying for mean and variance.
+fn pick_at_price(problem: &Problem, mean_price: f64, variance_price: f64, picks: &mut Vec<u32>) -> Totals {
+    pick_by(problem, picks, |option| option.value - mean_price * option.mean - variance_price * option.variance)
+}
+
+fn pick_by(problem: &Problem, picks: &mut Vec<u32>, score: impl Fn(Totals) -> f64) -> Totals {
+    picks.clear();
+    let mut totals = Totals::default();
+    for class in 0..problem.class_count() {
+        let range = problem.class(class);
+        let mut pick = range.start;
+        let mut best = score(problem.at(pick));
+        for position in range.start + 1..range.end {
+            let here = score(problem.at(position));
+            if here > best {
+                best = here;
+                pick = position;
+            }
+        }
+        picks.push(pick as u32);
+        totals = totals.plus(problem.at(pick));
+    }
+    totals
+}

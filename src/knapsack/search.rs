@@ -1,0 +1,100 @@
+//! Depth-first search of the core.
+//!
+//! A node is a set of changes; the classes without one stay at their picks, so every node is an answer, or overdraws.
+//! Its children make one more change at a greater depth. What a node can still gain shrinks with depth, so the first
+//! depth at which its bound doesn't exceed the cut ends the node. Needs memory for one path only.
+
+use super::core::Core;
+use super::incumbent::{Case, Incumbent};
+use super::input::Totals;
+use super::solve::Budget;
+use super::{bytes, reserve_total};
+use crate::base::Result;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    totals: Totals,
+    /// The next change to try, and its depth.
+    next: u32,
+    depth: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    path: Vec<Node>,
+}
+
+impl Search {
+    pub fn reserve(&mut self, settings: usize) -> Result<()> {
+        reserve_total(&mut self.path, settings + 1)
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.path)
+    }
+
+    /// Look through the core. Whether all of it was looked through, within `most_nodes` and the budget.
+    #[allow(clippy::too_many_arguments)]
+    pub fn search(
+        &mut self,
+        case: &Case,
+        core: &Core,
+        picks: &[u32],
+        start: Totals,
+        stake: f64,
+        most_nodes: u64,
+        scratch: &mut Vec<u32>,
+        incumbent: &mut Incumbent,
+        budget: &mut Budget,
+    ) -> bool {
+        let mut cut = incumbent.cut(case, stake);
+        let mut nodes = 0;
+        self.path.clear();
+        self.path.push(Node { totals: start, next: 0, depth: 0 });
+        while let Some(node) = self.path.last_mut() {
+            let depth = node.depth as usize;
+            if depth >= core.depth() || core.bound(node.totals, depth) <= cut {
+                self.path.pop();
+                continue;
+            }
+            let change = core.changes[node.next as usize];
+            node.next += 1;
+            if node.next == core.starts[depth + 1] {
+                node.depth += 1;
+            }
+            let totals = node.totals.plus(change.by);
+            nodes += 1;
+            if totals.value > cut && case.fits(totals) {
+                self.offer(case, core, picks, totals.value, scratch, incumbent);
+                cut = incumbent.cut(case, stake);
+            }
+            if core.bound(totals, depth + 1) > cut {
+                self.path.push(Node { totals, next: core.starts[depth + 1], depth: depth as u32 + 1 });
+            }
+            if nodes >= most_nodes {
+                budget.charge(nodes);
+                return false;
+            }
+        }
+        budget.charge(nodes)
+    }
+
+    /// The change last tried at each node of the path is part of the answer.
+    fn offer(
+        &self,
+        case: &Case,
+        core: &Core,
+        picks: &[u32],
+        value: f64,
+        scratch: &mut Vec<u32>,
+        incumbent: &mut Incumbent,
+    ) {
+        scratch.clear();
+        scratch.extend_from_slice(picks);
+        for node in &self.path {
+            let change = core.changes[node.next as usize - 1];
+            scratch[change.class as usize] = change.position;
+        }
+        incumbent.offer(case, value, scratch);
+    }
+}

@@ -1,0 +1,83 @@
+//! The deviation made linear over an interval.
+//!
+//! Let the total deviation `t = sqrt(variance)` of an answer lie in `[lo, hi]`. There the square root is at least its
+//! secant, `t >= (variance + lo * hi) / (lo + hi)`, so every answer of the interval that fits also satisfies
+//! `mean + theta * variance <= room` with `theta = sigmas / (lo + hi)`: a scalar knapsack whose bound holds for the
+//! interval. The tangent at the middle has the same slope, so the same scalar knapsack with a room smaller by `spread`
+//! would let nothing pass that doesn't fit; `spread` is what the secant gives away at most, and shrinks with the square
+//! of the interval. An answer found outside the interval is checked against the true burden and is as welcome.
+
+use super::incumbent::Case;
+
+/// Deviations from `lo` to `hi`; no answer in there is worth more than `bound`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    pub lo: f64,
+    pub hi: f64,
+    pub bound: f64,
+}
+
+/// A scalar knapsack: `mean + theta * variance <= room`, in the numbers of the reduced problem.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linear {
+    pub theta: f64,
+    pub room: f64,
+    /// Overdrafts of the room up to this are rounding.
+    pub tolerance: f64,
+    pub spread: f64,
+    /// Steepest and shallowest price of variance at which answers of the interval trade it against mean, see
+    /// [`super::lists`]. The steepest is kept as its inverse, because it may be infinite.
+    pub theta_of_hi: f64,
+    pub inverse_theta_of_lo: f64,
+}
+
+/// Ends are moved outwards by this fraction, so that rounding leaves no deviation outside.
+const MARGIN: f64 = 1e-12;
+
+/// The interval that holds every deviation that an answer can have.
+pub(super) fn whole(case: &Case) -> Interval {
+    let (limit, problem) = (case.limit, case.problem);
+    if limit.sigmas == 0.0 {
+        return Interval { lo: 0.0, hi: 0.0, bound: 0.0 };
+    }
+    let lo = problem.base.variance.sqrt() * (1.0 - MARGIN);
+    let most = (problem.base.variance + problem.variance_range).sqrt();
+    // Means above the least leave no more than this for the deviation.
+    let affordable = (limit.capacity + limit.tolerance - problem.base.mean) / limit.sigmas;
+    let hi = most.min(affordable).max(lo) * (1.0 + MARGIN);
+    Interval { lo, hi, bound: 0.0 }
+}
+
+impl Interval {
+    pub fn linear(&self, case: &Case) -> Linear {
+        let (limit, base) = (case.limit, case.problem.base);
+        let room = limit.capacity - base.mean;
+        let tolerance = 0.5 * limit.tolerance;
+        let sum = self.lo + self.hi;
+        if limit.sigmas == 0.0 || sum == 0.0 {
+            return Linear { theta: 0.0, room, tolerance, spread: 0.0, theta_of_hi: 0.0, inverse_theta_of_lo: 0.0 };
+        }
+        let theta = limit.sigmas / sum;
+        let width = self.hi - self.lo;
+        Linear {
+            theta,
+            room: room - theta * (base.variance + self.lo * self.hi),
+            tolerance,
+            spread: 0.25 * theta * width * width,
+            theta_of_hi: 0.5 * limit.sigmas / self.hi,
+            inverse_theta_of_lo: 2.0 * self.lo / limit.sigmas,
+        }
+    }
+
+    /// The two parts, divided near `deviation` but not too near to an end.
+    pub fn split(&self, deviation: f64, bound: f64) -> [Interval; 2] {
+        let width = self.hi - self.lo;
+        let middle = deviation.clamp(self.lo + 0.2 * width, self.hi - 0.2 * width);
+        [Interval { lo: self.lo, hi: middle, bound }, Interval { lo: middle, hi: self.hi, bound }]
+    }
+
+    /// Too narrow to split: rounding would be all there is.
+    pub fn is_narrow(&self) -> bool {
+        self.hi - self.lo <= 1e-7 * self.hi
+    }
+}
