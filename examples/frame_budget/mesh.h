@@ -1,0 +1,39 @@
+// Meshes made by formula: flat-shaded triangle lists with a colour per face. Every kind of object comes in four levels of detail.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "math.h"
+
+namespace frame_budget {
+
+struct Vertex {
+    Vec3 position;
+    Vec3 normal;
+    std::array<std::uint8_t, 4> color; ///< Linear albedo; alpha 255 lets the instance's tint multiply it, 0 keeps it.
+};
+static_assert(sizeof(Vertex) == 28, "the vertex layout is told to GL byte by byte");
+
+using Mesh = std::vector<Vertex>;
+
+enum class Kind : std::uint8_t { conifer, broadleaf, rock, house, balloon };
+inline constexpr std::size_t kind_count = 5;
+inline constexpr std::size_t level_count = 4;
+
+/// All objects are about one unit high and stand on the origin. Level 0 is a handful of triangles.
+Mesh make_object_mesh(Kind kind, std::size_t level);
+
+/// One tuft: a few blades, and on top a petal that takes the instance's tint.
+Mesh make_grass_mesh();
+
+/// A grid over [low_x, high_x] x [low_z, high_z] at the given heights, coloured by height and slope.
+struct GroundExtent {
+    float low_x, high_x, low_z, high_z;
+    int columns, rows;
+};
+Mesh make_ground_mesh(const GroundExtent& extent, const std::function<float(float x, float z)>& height);
+
+} // namespace frame_budget

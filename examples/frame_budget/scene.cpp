@@ -1,0 +1,174 @@
+#include "scene.h"
+
+#include "noise.h"
+
+namespace frame_budget {
+
+namespace {
+
+/// SplitMix64: the standard library's distributions differ from one library to the next, pictures should not.
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : state(seed) {}
+    float unit() {
+        state += 0x9E3779B97F4A7C15u;
+        std::uint64_t z = state;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        return static_cast<float>((z ^ (z >> 31)) >> 40) * (1.0f / 16777216.0f);
+    }
+    float between(float low, float high) { return mix(low, high, unit()); }
+
+private:
+    std::uint64_t state;
+};
+
+float hills(float x, float z) {
+    return value_noise(x * 0.03f, z * 0.03f) + 0.5f * value_noise(x * 0.07f + 5, z * 0.07f) + 0.25f * value_noise(x * 0.16f, z * 0.16f + 9);
+}
+
+float slope_at(float x, float z) {
+    const float dx = ground_height(x + 1, z) - ground_height(x - 1, z), dz = ground_height(x, z + 1) - ground_height(x, z - 1);
+    return 0.5f * std::sqrt(dx * dx + dz * dz);
+}
+
+constexpr GroundExtent ground_extent{-190, 190, -230, 62, 76, 66};
+constexpr Vec3 scene_center{0, 3, -28};
+
+} // namespace
+
+float ground_height(float x, float z) {
+    // A bent oval lake, shores that rise gently, and mountains around, highest at the back.
+    const float bend = z + 0.004f * x * x;
+    const float from_lake = std::sqrt((x - 3) * (x - 3) / (34 * 34) + (bend + 14) * (bend + 14) / (17 * 17));
+    const float shore = smoothstep(0.75f, 1.9f, from_lake);
+    const float away = std::sqrt(x * x + (z + 20) * (z + 20) * 1.1f);
+    const float mountains = smoothstep(62, 185, away) * (18 + 46 * value_noise(x * 0.018f + 3.7f, z * 0.018f + 1.3f));
+    return -1.6f + shore * (3.0f + 3.4f * hills(x, z)) + mountains;
+}
+
+std::size_t mesh_level(int detail, float distance) {
+    const int level = detail - (distance > 45 ? 1 : 0) - (distance > 90 ? 1 : 0);
+    return static_cast<std::size_t>(std::max(level, 0));
+}
+
+Scene::Scene(std::uint32_t seed) : ground(make_ground_mesh(ground_extent, ground_height)), sun(normalize({-0.40f, 0.30f, -0.86f})) {
+    place_objects(seed);
+    place_tufts(seed);
+}
+
+void Scene::place_objects(std::uint32_t seed) {
+    Random random(seed);
+    const auto place = [&](Kind kind, float x, float z, float size, Vec3 tint) {
+        const float y = ground_height(x, z) - (kind == Kind::balloon ? 0.0f : 0.1f);
+        objects.push_back({kind, {{x, y, z}, size, tint, random.between(0, 6.28f)}});
+    };
+    const Vec3 silks[] = {{0.75f, 0.12f, 0.08f}, {0.10f, 0.30f, 0.55f}, {0.85f, 0.45f, 0.06f}, {0.35f, 0.10f, 0.40f}, {0.08f, 0.42f, 0.36f}};
+    const float balloon_places[][2] = {{-16, -52}, {14, -78}, {34, -46}, {-44, -88}, {2, -120}};
+    for (std::size_t i = 0; i < 5; ++i) place(Kind::balloon, balloon_places[i][0], balloon_places[i][1], random.between(8, 10), silks[i]);
+
+    const Vec3 plasters[] = {{0.72f, 0.62f, 0.48f}, {0.70f, 0.47f, 0.32f}, {0.62f, 0.60f, 0.56f}, {0.66f, 0.36f, 0.27f}};
+    std::vector<Vec3> houses;
+    for (int attempt = 0; attempt < 20000 && houses.size() < 34; ++attempt) {
+        const bool left = random.unit() < 0.55f; // two villages on the far shores
+        const float x = (left ? -27.0f : 27.0f) + random.between(-17, 17), z = (left ? -36.0f : -22.0f) + random.between(-11, 11);
+        const float y = ground_height(x, z);
+        if (y < 0.7f || slope_at(x, z) > 0.32f) continue;
+        bool crowded = false;
+        for (Vec3 other : houses) crowded = crowded || length(other - Vec3{x, 0, z}) < 4.8f;
+        if (crowded) continue;
+        houses.push_back({x, 0, z});
+        place(Kind::house, x, z, random.between(3.0f, 3.8f), plasters[static_cast<std::size_t>(random.unit() * 4) & 3]);
+        objects.back().instance.turn = std::round(random.between(0, 3)) * 1.5708f + random.between(-0.25f, 0.25f);
+    }
+    for (int attempt = 0; objects.size() < most_objects && attempt < 4000000; ++attempt) {
+        const float x = random.between(-84, 84), z = random.between(-112, 24);
+        const float y = ground_height(x, z), wood = value_noise(x * 0.045f + 40, z * 0.045f);
+        if (y < 0.55f || slope_at(x, z) > 0.75f) continue;
+        if (z > -4 && std::abs(x) < 15 + 0.35f * (z + 4)) continue; // the eye stands here
+        bool crowded = false;
+        for (Vec3 other : houses) crowded = crowded || length(other - Vec3{x, 0, z}) < 3.4f;
+        if (crowded || random.unit() > smoothstep(0.25f, 0.6f, wood) + 0.12f) continue;
+        const float kind = random.unit(), shade = random.between(0.75f, 1.2f);
+        if (kind < 0.05f) {
+            place(Kind::rock, x, z, random.between(0.6f, 1.5f), Vec3{0.25f, 0.235f, 0.22f} * shade);
+        } else if (kind < 0.42f + 0.3f * smoothstep(2, 6, y)) {
+            place(Kind::conifer, x, z, random.between(3.6f, 7.2f), Vec3{0.055f, 0.13f, 0.06f} * shade);
+        } else {
+            const Vec3 leaves = mix(Vec3{0.13f, 0.20f, 0.045f}, random.unit() < 0.3f ? Vec3{0.42f, 0.16f, 0.03f} : Vec3{0.25f, 0.24f, 0.05f}, random.unit());
+            place(Kind::broadleaf, x, z, random.between(3.0f, 5.4f), leaves * shade);
+        }
+    }
+}
+
+void Scene::place_tufts(std::uint32_t seed) {
+    Random random(seed + 1);
+    const Vec3 petals[] = {{0.85f, 0.75f, 0.20f}, {0.80f, 0.78f, 0.74f}, {0.62f, 0.16f, 0.22f}, {0.36f, 0.22f, 0.60f}};
+    for (int attempt = 0; tufts.size() < most_tufts && attempt < 1000000; ++attempt) {
+        const float z = mix(42, -8, std::pow(random.unit(), 0.8f)), x = random.between(-30, 30);
+        const float y = ground_height(x, z);
+        if (y < 0.6f) continue;
+        const bool flower = random.unit() < 0.35f;
+        const Vec3 tint = flower ? petals[static_cast<std::size_t>(4 * value_noise(x * 0.2f, z * 0.2f)) & 3] : Vec3{0.13f, 0.23f, 0.045f};
+        tufts.push_back({{x, y - 0.03f, z}, random.between(0.35f, 0.75f), tint, random.between(0, 6.28f)});
+    }
+}
+
+Mat4 Scene::sun_projection() const {
+    const Vec3 right = normalize(cross(sun * -1.0f, {0, 1, 0})), up = cross(right, sun * -1.0f);
+    return orthographic(92, 46, 10, 330) * view_from(scene_center + sun * 170.0f, right, up, sun * -1.0f);
+}
+
+SceneFrame Scene::frame(int index, int count, float aspect) const {
+    const float t = (static_cast<float>(index) + 0.5f) / static_cast<float>(count);
+    const float crowd = smoothstep(0.18f, 0.36f, t) - smoothstep(0.60f, 0.76f, t);
+    SceneFrame frame;
+    frame.time = static_cast<float>(index) * 0.04f;
+    frame.objects = fewest_objects + static_cast<int>(std::lround(crowd * (most_objects - fewest_objects)));
+    // The mist comes twice: first over the crowded scene, as a surprise; then over the empty one, when its price is known.
+    frame.mist = smoothstep(0.44f, 0.47f, t) * (1 - smoothstep(0.55f, 0.58f, t)) + smoothstep(0.82f, 0.85f, t) * (1 - smoothstep(0.92f, 0.95f, t));
+    look(frame, std::sin(6.2832f * t), aspect);
+    return frame;
+}
+
+SceneFrame Scene::frame_of_weight(int object_count, float mist, float aspect) const {
+    SceneFrame frame;
+    frame.objects = object_count;
+    frame.mist = mist;
+    look(frame, 0, aspect);
+    return frame;
+}
+
+void Scene::look(SceneFrame& frame, float swing, float aspect) const {
+    Camera& camera = frame.camera;
+    camera.position = {6 * swing, 10.5f, 44};
+    camera.forward = normalize(Vec3{-4 * swing, 5.2f, -30} - camera.position);
+    camera.right = normalize(cross(camera.forward, {0, 1, 0}));
+    camera.up = cross(camera.right, camera.forward);
+
+    const float tan_x = camera.tan_half_height * aspect, tan_y = camera.tan_half_height;
+    const float cos_x = 1 / std::sqrt(1 + tan_x * tan_x), cos_y = 1 / std::sqrt(1 + tan_y * tan_y);
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(frame.objects); ++i) {
+        const Instance instance = instance_of(i, frame);
+        const float radius = instance.scale * 0.8f;
+        const Vec3 to = instance.position + Vec3{0, instance.scale * 0.5f, 0} - camera.position;
+        const float ahead = dot(to, camera.forward);
+        const bool outside = ahead < near_plane - radius || std::abs(dot(to, camera.right)) * cos_x > ahead * tan_x * cos_x + radius ||
+                             std::abs(dot(to, camera.up)) * cos_y > ahead * tan_y * cos_y + radius;
+        if (!outside) frame.visible.push_back({i, ahead});
+    }
+}
+
+Instance Scene::instance_of(std::uint32_t index, const SceneFrame& frame) const {
+    const Object& object = objects[index];
+    Instance instance = object.instance;
+    instance.scale *= smoothstep(-1, 120, static_cast<float>(frame.objects) - static_cast<float>(index));
+    if (index < static_cast<std::uint32_t>(fewest_objects)) instance.scale = object.instance.scale;
+    if (object.kind == Kind::balloon) {
+        instance.position.y = 17 + 2.5f * static_cast<float>(index) + 0.8f * std::sin(frame.time * 0.5f + static_cast<float>(index));
+        instance.position.x += 2.5f * std::sin(frame.time * 0.11f + static_cast<float>(index) * 1.9f);
+    }
+    return instance;
+}
+
+} // namespace frame_budget

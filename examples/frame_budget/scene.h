@@ -1,0 +1,85 @@
+// The scene: a lake in the hills at the end of a day, and a script that changes its weight. Everything is a function of the seed
+// and of the frame's place in the script, so that all contestants draw exactly the same frames.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mesh.h"
+
+namespace frame_budget {
+
+inline constexpr int fewest_objects = 300;
+inline constexpr int most_objects = 3000;
+inline constexpr int most_tufts = 9000;
+inline constexpr float near_plane = 1.0f;
+inline constexpr float far_plane = 400.0f;
+
+struct Camera {
+    Vec3 position, right, up, forward;
+    float tan_half_height = 0.40f;
+};
+
+/// Per instance: what the vertex stage adds to a mesh. Told to GL byte by byte, like Vertex.
+struct Instance {
+    Vec3 position;
+    float scale;
+    Vec3 tint;
+    float turn; ///< Radians around y; the fraction of a turn also sets the phase of its sway in the wind.
+};
+static_assert(sizeof(Instance) == 32, "the instance layout is told to GL byte by byte");
+
+struct Object {
+    Kind kind;
+    Instance instance;
+};
+
+struct Visible {
+    std::uint32_t object;
+    float distance;
+};
+
+/// All that a renderer has to know about one frame, before any choice of quality is made.
+struct SceneFrame {
+    float time = 0; ///< Seconds of animation.
+    int objects = fewest_objects;
+    float mist = 0; ///< The heavy effect, 0 .. 1.
+    Camera camera;
+    std::vector<Visible> visible; ///< Objects inside the view: what the host knows about the frame's weight beforehand.
+};
+
+class Scene {
+public:
+    explicit Scene(std::uint32_t seed);
+
+    /// Frame `index` of a script of `count` frames; `aspect` is the picture's width over its height.
+    SceneFrame frame(int index, int count, float aspect) const;
+
+    /// A frame of fixed weight, to measure with.
+    SceneFrame frame_of_weight(int objects, float mist, float aspect) const;
+
+    /// Where object `index` stands in this frame: objects grow out of the ground, balloons drift.
+    Instance instance_of(std::uint32_t index, const SceneFrame& frame) const;
+
+    Vec3 sun_direction() const { return sun; } ///< Towards the sun.
+    Mat4 sun_projection() const;               ///< World to the clip space of the shadow map.
+
+    std::vector<Object> objects; ///< `most_objects` of them; a frame draws the first `SceneFrame::objects`.
+    std::vector<Instance> tufts; ///< `most_tufts` of them, in random order: any prefix is spread evenly.
+    Mesh ground;
+
+private:
+    void place_objects(std::uint32_t seed);
+    void place_tufts(std::uint32_t seed);
+    void look(SceneFrame& frame, float swing, float aspect) const;
+
+    Vec3 sun;
+};
+
+/// The mesh level for an object at this distance: the choice's level near the eye, lower ones farther off.
+std::size_t mesh_level(int detail, float distance);
+
+/// The ground's height; the lake's surface is at 0.
+float ground_height(float x, float z);
+
+} // namespace frame_budget
