@@ -4,8 +4,8 @@ namespace frame_budget {
 
 namespace {
 
-// Casters look the same whatever `detail` says, so that the cost of shadows does not depend on it.
-constexpr std::size_t caster_level = 1;
+// Shadows and reflections look the same whatever `detail` says, so that their costs do not depend on it.
+constexpr std::size_t caster_level = 0, mirrored_level = 0;
 
 const void* offset_in_buffer(std::size_t bytes) { return reinterpret_cast<const void*>(bytes); }
 
@@ -35,17 +35,17 @@ GlGeometry::GlGeometry(const Gl& the_gl, const Scene& the_scene) : gl(the_gl), s
     gl.GenVertexArrays(1, &vertex_array);
     gl.BindVertexArray(vertex_array);
     tuft_instances = make_buffer(gl, scene.tufts);
-    one_instance = make_buffer(gl, std::vector<Instance>{{{0, 0, 0}, 1, {1, 1, 1}, 0}});
+    one_instance = make_buffer(gl, std::vector<Instance>{{{0, 0, 0}, 1, 1, 0, {}}});
     object_instances = make_buffer(gl, std::vector<Instance>{});
     make_buffer(gl, all); // the vertex array keeps it
     gl.VertexAttribPointer(0, 3, GL_FLOAT, 0, sizeof(Vertex), offset_in_buffer(offsetof(Vertex, position)));
     gl.VertexAttribPointer(1, 3, GL_FLOAT, 0, sizeof(Vertex), offset_in_buffer(offsetof(Vertex, normal)));
     gl.VertexAttribPointer(2, 4, GL_UNSIGNED_BYTE, 1, sizeof(Vertex), offset_in_buffer(offsetof(Vertex, color)));
-    for (GLuint attribute = 0; attribute < 5; ++attribute) gl.EnableVertexAttribArray(attribute);
-    for (GLuint attribute = 3; attribute < 5; ++attribute) gl.VertexAttribDivisor(attribute, 1);
+    for (GLuint attribute = 0; attribute < 6; ++attribute) gl.EnableVertexAttribArray(attribute);
+    for (GLuint attribute = 3; attribute < 6; ++attribute) gl.VertexAttribDivisor(attribute, 1);
 }
 
-void GlGeometry::prepare(const SceneFrame& frame, int detail, bool with_shadows) {
+void GlGeometry::prepare(const SceneFrame& frame, int detail, bool with_shadows, bool with_mirror) {
     stream.clear();
     for (const Visible& visible : frame.visible) {
         const auto kind = static_cast<std::size_t>(scene.objects[visible.object].kind);
@@ -53,8 +53,14 @@ void GlGeometry::prepare(const SceneFrame& frame, int detail, bool with_shadows)
     }
     append(bins, view_batches);
     for (std::uint32_t i = 0; with_shadows && i < static_cast<std::uint32_t>(frame.objects); ++i)
-        bins[static_cast<std::size_t>(scene.objects[i].kind)][caster_level].push_back(scene.instance_of(i, frame));
+        if (scene.objects[i].kind != Kind::balloon) // up there the sun's disc blurs their shadows away
+            bins[static_cast<std::size_t>(scene.objects[i].kind)][caster_level].push_back(scene.instance_of(i, frame));
     append(bins, caster_batches);
+    for (std::size_t i = 0; with_mirror && i < frame.visible.size(); ++i) {
+        const std::uint32_t object = frame.visible[i].object;
+        bins[static_cast<std::size_t>(scene.objects[object].kind)][mirrored_level].push_back(scene.instance_of(object, frame));
+    }
+    append(bins, mirrored_batches);
     // A buffer of its own for each frame: the driver need not wait for the last one.
     gl.BindBuffer(GL_ARRAY_BUFFER, object_instances);
     gl.BufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(stream.size() * sizeof(Instance)), stream.data(), GL_STREAM_DRAW);
@@ -76,7 +82,8 @@ void GlGeometry::draw_instances(MeshRange mesh, GLuint instances, std::size_t fi
     const std::size_t start = first * sizeof(Instance);
     gl.BindBuffer(GL_ARRAY_BUFFER, instances);
     gl.VertexAttribPointer(3, 4, GL_FLOAT, 0, sizeof(Instance), offset_in_buffer(start + offsetof(Instance, position)));
-    gl.VertexAttribPointer(4, 4, GL_FLOAT, 0, sizeof(Instance), offset_in_buffer(start + offsetof(Instance, tint)));
+    gl.VertexAttribPointer(4, 2, GL_FLOAT, 0, sizeof(Instance), offset_in_buffer(start + offsetof(Instance, turn_cos)));
+    gl.VertexAttribPointer(5, 4, GL_UNSIGNED_BYTE, 1, sizeof(Instance), offset_in_buffer(start + offsetof(Instance, tint)));
     gl.DrawArraysInstanced(GL_TRIANGLES, mesh.first, mesh.count, count);
 }
 

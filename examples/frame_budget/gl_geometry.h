@@ -13,12 +13,13 @@ class GlGeometry {
 public:
     GlGeometry(const Gl& gl, const Scene& scene);
 
-    /// Uploads this frame's instances: the objects in view at the levels that `detail` asks for, and the casters of shadows.
-    void prepare(const SceneFrame& frame, int detail, bool with_shadows);
+    /// Uploads this frame's instances: the objects in view at the levels that `detail` asks for, the casters of shadows, and what the lake mirrors.
+    void prepare(const SceneFrame& frame, int detail, bool with_shadows, bool with_mirror);
 
     void draw_ground() const;
     void draw_objects() const { draw(view_batches); }
     void draw_casters() const { draw(caster_batches); }
+    void draw_mirrored() const { draw(mirrored_batches); }
     void draw_grass(int tufts) const;
 
 private:
@@ -45,7 +46,7 @@ private:
     std::array<std::array<MeshRange, level_count>, kind_count> object_meshes{};
     Bins bins;
     std::vector<Instance> stream;
-    std::vector<Batch> view_batches, caster_batches;
+    std::vector<Batch> view_batches, caster_batches, mirrored_batches;
 };
 
 } // namespace frame_budget

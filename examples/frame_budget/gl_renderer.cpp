@@ -38,14 +38,18 @@ public:
     Image read_image() override;
 
 private:
-    /// Draws over the whole of `target` (or a corner of it), reading `textures` in the order of the program's samplers.
-    void cover(GLuint target, Size area, GLuint program, std::initializer_list<GLuint> textures);
+    /// Draws over a corner of `target`, or over the whole of it, reading `textures` in the order of the program's samplers.
+    void cover_area(const GlTarget& target, Size area, GLuint program, std::initializer_list<GLuint> textures);
+    void cover(const GlTarget& target, GLuint program, std::initializer_list<GLuint> textures) {
+        cover_area(target, {target.texture.width, target.texture.height}, program, textures);
+    }
     GLuint screen_program(const std::string& fragment, std::initializer_list<const char*> samplers);
     void set_constants(const SceneFrame& frame, int percent);
     void draw_shadows(int size);
     void draw_geometry(int samples, int tufts);
     void resolve_samples(int samples);
     void draw_occlusion(int taps);
+    void draw_mirror();
     void draw_glow(int quality);
 
     std::unique_ptr<GlContext> context;
@@ -56,9 +60,9 @@ private:
     GlGeometry geometry;
     GlTimer timer;
     GLuint empty_array = 0, constants = 0;
-    GLuint geometry_program = 0, shadow_program = 0, occlusion_blur_program = 0, lighting_program = 0, bright_program = 0,
+    GLuint geometry_program = 0, shadow_program = 0, mirror_program = 0, smooth_program = 0, lighting_program = 0, bright_program = 0,
            blur_program = 0, rays_program = 0, composite_program = 0;
-    GLint geometry_sway = -1, shadow_sway = -1, blur_direction = -1;
+    GLint geometry_sway = -1, shadow_sway = -1, mirror_sway = -1, blur_direction = -1;
     std::map<int, GLuint> occlusion_programs, mist_programs;
 };
 
@@ -73,6 +77,8 @@ GlRenderer::GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_s
     const std::string sky = shaders::sky, position = shaders::position, sunlight = shaders::sunlight;
     geometry_program = make_program(*context, shaders::geometry_vertex, shaders::geometry_fragment);
     shadow_program = make_program(*context, shaders::geometry_vertex, shaders::depth_fragment);
+    mirror_program = make_program(*context, shaders::geometry_vertex, shaders::mirror_fragment);
+    mirror_sway = gl.GetUniformLocation(mirror_program, "sway");
     geometry_sway = gl.GetUniformLocation(geometry_program, "sway");
     shadow_sway = gl.GetUniformLocation(shadow_program, "sway");
     for (const Option& option : settings[occlusion].options)
@@ -81,9 +87,9 @@ GlRenderer::GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_s
     for (int steps : mist_steps)
         mist_programs[steps] = screen_program("#define STEPS "s + std::to_string(steps) + position + "uniform sampler2D noise_map;\n" + sunlight + shaders::mist_fragment,
                                               {"depth_map", "noise_map", "shadow_map"});
-    occlusion_blur_program = screen_program(shaders::occlusion_blur_fragment, {"source"});
+    smooth_program = screen_program(shaders::smooth_fragment, {"source"});
     lighting_program = screen_program(sky + position + sunlight + shaders::lighting_fragment,
-                                      {"depth_map", "surface_map", "shape_map", "occlusion_map", "shadow_map", "noise_map"});
+                                      {"depth_map", "surface_map", "shape_map", "occlusion_map", "shadow_map", "noise_map", "mirror_map"});
     bright_program = screen_program(shaders::bright_fragment, {"source"});
     blur_program = screen_program(shaders::blur_fragment, {"source"});
     blur_direction = gl.GetUniformLocation(blur_program, "direction");
@@ -108,8 +114,8 @@ GLuint GlRenderer::screen_program(const std::string& fragment, std::initializer_
     return program;
 }
 
-void GlRenderer::cover(GLuint target, Size area, GLuint program, std::initializer_list<GLuint> textures) {
-    gl.BindFramebuffer(GL_FRAMEBUFFER, target);
+void GlRenderer::cover_area(const GlTarget& target, Size area, GLuint program, std::initializer_list<GLuint> textures) {
+    gl.BindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
     gl.Viewport(0, 0, area.width, area.height);
     gl.UseProgram(program);
     GLenum unit = GL_TEXTURE0;
@@ -146,28 +152,31 @@ void GlRenderer::set_constants(const SceneFrame& frame, int percent) {
 void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const FrameTag& tag) {
     timer.begin(tag);
     const int shadow_size = amount(choices, shadows);
-    geometry.prepare(frame, amount(choices, detail), shadow_size > 0);
+    geometry.prepare(frame, amount(choices, detail), shadow_size > 0, amount(choices, reflections) > 0);
     set_constants(frame, amount(choices, resolution));
     if (shadow_size > 0) draw_shadows(shadow_size);
     draw_geometry(amount(choices, antialiasing), amount(choices, grass));
     if (amount(choices, occlusion) > 0) draw_occlusion(amount(choices, occlusion));
+    if (amount(choices, reflections) > 0) draw_mirror();
 
     const GLuint depth = targets.depth.id, noise = targets.noise.id;
     const GLuint shadow_map = shadow_size > 0 ? targets.shadow.at(shadow_size).texture.id : targets.no_shadow.id;
     const GLuint open = amount(choices, occlusion) > 0 ? targets.occlusion[1].texture.id : targets.white.id;
-    cover(targets.light.framebuffer, inner, lighting_program, {depth, targets.surface.id, targets.shape.id, open, shadow_map, noise});
+    const GLuint mirrored = amount(choices, reflections) > 0 ? targets.mirror.texture.id : targets.clear.id;
+    cover_area(targets.light, inner, lighting_program, {depth, targets.surface.id, targets.shape.id, open, shadow_map, noise, mirrored});
     timer.after(pass_lighting);
 
     if (frame.mist > 0) {
-        cover(targets.mist.framebuffer, {targets.mist.texture.width, targets.mist.texture.height}, mist_programs.at(mist_step_count(frame.mist)), {depth, noise, shadow_map});
+        cover(targets.mist[0], mist_programs.at(mist_step_count(frame.mist)), {depth, noise, shadow_map});
+        cover(targets.mist[1], smooth_program, {targets.mist[0].texture.id});
         timer.after(pass_mist);
     }
     const int quality = amount(choices, glow);
     if (quality > 0) draw_glow(quality);
 
     const GLuint black = targets.black.id;
-    cover(targets.output.framebuffer, output, composite_program,
-          {targets.light.texture.id, frame.mist > 0 ? targets.mist.texture.id : black, quality > 0 ? targets.bright[0].texture.id : black,
+    cover(targets.output, composite_program,
+          {targets.light.texture.id, frame.mist > 0 ? targets.mist[1].texture.id : black, quality > 0 ? targets.bright[0].texture.id : black,
            quality > 1 ? targets.rays.texture.id : black});
     timer.after(pass_composite);
     timer.end();
@@ -232,22 +241,38 @@ void GlRenderer::resolve_samples(int samples) {
 }
 
 void GlRenderer::draw_occlusion(int taps) {
-    const Size half{targets.occlusion[0].texture.width, targets.occlusion[0].texture.height};
-    cover(targets.occlusion[0].framebuffer, half, occlusion_programs.at(taps), {targets.depth.id, targets.shape.id});
-    cover(targets.occlusion[1].framebuffer, half, occlusion_blur_program, {targets.occlusion[0].texture.id});
+    cover(targets.occlusion[0], occlusion_programs.at(taps), {targets.depth.id, targets.shape.id});
+    cover(targets.occlusion[1], smooth_program, {targets.occlusion[0].texture.id});
     timer.after(pass_occlusion);
 }
 
+void GlRenderer::draw_mirror() {
+    gl.BindFramebuffer(GL_FRAMEBUFFER, targets.mirror.framebuffer);
+    gl.Viewport(0, 0, targets.mirror.texture.width, targets.mirror.texture.height);
+    gl.Clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    gl.Enable(GL_DEPTH_TEST);
+    gl.Enable(GL_CULL_FACE);
+    gl.CullFace(GL_FRONT); // a mirror turns triangles around
+    gl.UseProgram(mirror_program);
+    gl.Uniform2f(mirror_sway, 0, 2);
+    geometry.draw_ground();
+    gl.Uniform2f(mirror_sway, 0.10f, 2);
+    geometry.draw_mirrored();
+    gl.CullFace(GL_BACK);
+    gl.Disable(GL_CULL_FACE);
+    gl.Disable(GL_DEPTH_TEST);
+    timer.after(pass_mirror);
+}
+
 void GlRenderer::draw_glow(int quality) {
-    const Size quarter{targets.bright[0].texture.width, targets.bright[0].texture.height};
-    cover(targets.bright[0].framebuffer, quarter, bright_program, {targets.light.texture.id});
-    if (quality > 1) cover(targets.rays.framebuffer, quarter, rays_program, {targets.bright[0].texture.id});
+    cover(targets.bright[0], bright_program, {targets.light.texture.id});
+    if (quality > 1) cover(targets.rays, rays_program, {targets.bright[0].texture.id});
     for (int pass = 0; pass < 4; ++pass) { // twice across and down, the second time wider
         const auto from = static_cast<std::size_t>(pass & 1);
         const float reach = pass < 2 ? 1.0f : 2.4f;
         gl.UseProgram(blur_program);
         gl.Uniform2f(blur_direction, from == 0 ? reach : 0, from == 0 ? 0 : reach);
-        cover(targets.bright[1 - from].framebuffer, quarter, blur_program, {targets.bright[from].texture.id});
+        cover(targets.bright[1 - from], blur_program, {targets.bright[from].texture.id});
     }
     timer.after(pass_glow);
 }

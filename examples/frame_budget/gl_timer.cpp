@@ -12,6 +12,12 @@ void GlTimer::mark(std::size_t pass) {
     context.gl.QueryCounter(frame.queries[frame.marks++], GL_TIMESTAMP);
 }
 
+void GlTimer::flush_software() {
+    // A software rasteriser collects draws, and timestamps among them, and works on them when it must: make it do so at the end of
+    // each pass, or this pass's work would be counted as the next one's.
+    if (context.is_software) context.gl.Finish();
+}
+
 void GlTimer::begin(const FrameTag& tag) {
     if (in_flight == frames_in_flight) read_oldest();
     frame_start = std::chrono::steady_clock::now();
@@ -19,19 +25,18 @@ void GlTimer::begin(const FrameTag& tag) {
     frame.tag = tag;
     frame.marks = 0;
     mark(pass_count);
+    flush_software();
 }
 
 void GlTimer::after(PassIndex pass) {
     mark(pass);
-    // A software rasteriser collects draws and rasterises them when it must: make it do so here, or this pass's work would be
-    // counted as the next one's.
-    if (context.is_software) context.gl.Finish();
+    flush_software();
 }
 
 void GlTimer::end() {
     mark(pass_count);
-    if (context.is_software) context.gl.Finish();
-    else context.gl.Flush();
+    flush_software();
+    if (!context.is_software) context.gl.Flush();
     const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - frame_start;
     ring[(oldest + in_flight) % frames_in_flight].wall_ms = wall.count();
     ++in_flight;

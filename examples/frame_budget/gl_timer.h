@@ -37,6 +37,7 @@ private:
     };
 
     void mark(std::size_t pass);
+    void flush_software();
     void read_oldest();
 
     GlContext& context;

@@ -11,11 +11,6 @@ struct Paint {
     bool tinted;
 };
 
-std::array<std::uint8_t, 4> bytes_of(Paint paint) {
-    const auto byte = [](float x) { return static_cast<std::uint8_t>(std::lround(std::clamp(x, 0.0f, 1.0f) * 255)); };
-    return {byte(paint.color.x), byte(paint.color.y), byte(paint.color.z), static_cast<std::uint8_t>(paint.tinted ? 255 : 0)};
-}
-
 class MeshBuilder {
 public:
     Mesh mesh;
@@ -24,7 +19,7 @@ public:
         const Vec3 normal = cross(b - a, c - a);
         const float area = length(normal);
         if (area < 1e-9f) return; // the pole of a sphere, the tip of a cone
-        for (Vec3 corner : {a, b, c}) mesh.push_back({corner, normal * (1 / area), bytes_of(paint)});
+        for (Vec3 corner : {a, b, c}) mesh.push_back({corner, normal * (1 / area), color_of(paint.color, paint.tinted)});
     }
 
     void quad(Vec3 a, Vec3 b, Vec3 c, Vec3 d, Paint paint) {
@@ -71,11 +66,16 @@ public:
     }
 };
 
+void trunk(MeshBuilder& b, std::size_t level, float high, Paint bark) {
+    if (level == 0) b.quad({-0.04f, 0, 0}, {0.04f, 0, 0}, {0.04f, high, 0}, {-0.04f, high, 0}, bark); // enough for its shadow
+    else b.ring(level < 3 ? 4 : 6, 0, 0.045f, high, 0.035f, 0, bark);
+}
+
 Mesh conifer(std::size_t level) {
     MeshBuilder b;
     const int sides = std::array{4, 5, 7, 10}[level];
     const int tiers = std::array{1, 2, 3, 4}[level];
-    if (level > 0) b.ring(std::min(sides, 5), 0, 0.045f, 0.3f, 0.035f, 0, {{0.16f, 0.09f, 0.05f}, false});
+    trunk(b, level, 0.3f, {{0.16f, 0.09f, 0.05f}, false});
     for (int tier = 0; tier < tiers; ++tier) {
         const float from = static_cast<float>(tier) / static_cast<float>(tiers);
         const float to = static_cast<float>(tier + 1) / static_cast<float>(tiers);
@@ -91,7 +91,7 @@ Mesh broadleaf(std::size_t level) {
     MeshBuilder b;
     const int sides = std::array{4, 5, 7, 10}[level];
     const int rings = std::array{2, 3, 5, 7}[level];
-    if (level > 0) b.ring(std::min(sides, 6), 0, 0.05f, 0.45f, 0.035f, 0, {{0.20f, 0.12f, 0.07f}, false});
+    trunk(b, level, 0.45f, {{0.20f, 0.12f, 0.07f}, false});
     const auto leaves = [](int, float y) { return Paint{Vec3{1, 1, 1} * mix(0.7f, 1.05f, y), true}; };
     const float roughness = level > 1 ? 0.09f : 0.0f;
     b.ball(sides, rings, {0, 0.64f, 0}, {0.33f, 0.36f, 0.33f}, roughness, leaves);
@@ -156,15 +156,27 @@ Mesh make_object_mesh(Kind kind, std::size_t level) {
 
 Mesh make_grass_mesh() {
     MeshBuilder b;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 3; ++i) {
         const float angle = static_cast<float>(i) * 2.4f;
         const Vec3 out{std::cos(angle), 0, std::sin(angle)}, side{-out.z * 0.09f, 0, out.x * 0.09f};
         const float high = 0.7f + 0.3f * std::sin(static_cast<float>(i) * 1.7f);
         b.triangle(out * 0.12f - side, out * 0.12f + side, out * 0.4f + Vec3{0, high, 0}, {{0.13f, 0.23f, 0.045f}, false});
     }
-    b.quad({-0.1f, 0.86f, 0.1f}, {0.1f, 0.86f, 0.1f}, {0.1f, 1.0f, -0.08f}, {-0.1f, 1.0f, -0.08f}, {{1, 1, 1}, true});
+    b.triangle({-0.12f, 0.9f, 0.08f}, {0.12f, 0.9f, 0.08f}, {0, 1.05f, -0.1f}, {{1, 1, 1}, true});
     // Grass is seen from both sides and has no thickness: light it like the ground that it stands on.
     for (Vertex& vertex : b.mesh) vertex.normal = {0, 1, 0};
+    return b.mesh;
+}
+
+Mesh make_water_mesh(const GroundExtent& extent) {
+    MeshBuilder b;
+    const auto corner = [&](int column, int row) {
+        return Vec3{mix(extent.low_x, extent.high_x, static_cast<float>(column) / static_cast<float>(extent.columns)), 0,
+                    mix(extent.low_z, extent.high_z, static_cast<float>(row) / static_cast<float>(extent.rows))};
+    };
+    for (int row = 0; row < extent.rows; ++row)
+        for (int column = 0; column < extent.columns; ++column)
+            b.quad(corner(column, row + 1), corner(column + 1, row + 1), corner(column + 1, row), corner(column, row), {{0.03f, 0.07f, 0.08f}, false});
     return b.mesh;
 }
 
@@ -178,11 +190,11 @@ Mesh make_ground_mesh(const GroundExtent& extent, const std::function<float(floa
     const auto face = [&](Vec3 p, Vec3 q, Vec3 r) {
         const Vec3 normal = normalize(cross(q - p, r - p)), middle = (p + q + r) * (1.0f / 3);
         const float speckle = 0.93f + 0.14f * std::abs(std::sin(middle.x * 12.9f + middle.z * 78.2f));
-        const Vec3 sand{0.46f, 0.37f, 0.22f}, meadow{0.14f, 0.22f, 0.055f}, dry{0.27f, 0.26f, 0.09f}, stone{0.22f, 0.20f, 0.19f}, snow{0.82f, 0.85f, 0.9f};
+        const Vec3 sand{0.46f, 0.37f, 0.22f}, meadow{0.14f, 0.22f, 0.055f}, dry{0.27f, 0.26f, 0.09f}, stone{0.17f, 0.15f, 0.15f}, snow{0.82f, 0.85f, 0.9f};
         Vec3 color = mix(meadow, dry, smoothstep(-0.4f, 0.9f, std::sin(middle.x * 0.11f) * std::cos(middle.z * 0.09f)));
         color = mix(sand, color, smoothstep(0.25f, 0.9f, middle.y));
         color = mix(stone, color, smoothstep(0.72f, 0.88f, normal.y));
-        color = mix(color, snow, smoothstep(20, 27, middle.y + 6 * normal.y));
+        color = mix(color, snow, smoothstep(29, 33, middle.y + 9 * normal.y + 3 * speckle));
         b.triangle(p, q, r, {color * speckle, false});
     };
     for (int row = 0; row < extent.rows; ++row)

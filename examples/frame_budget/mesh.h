@@ -10,10 +10,18 @@
 
 namespace frame_budget {
 
+/// Linear albedo, 8 bits a channel. In a vertex, alpha 255 lets the instance's tint multiply it, 0 keeps it as it is.
+using Color = std::array<std::uint8_t, 4>;
+
+inline Color color_of(Vec3 rgb, bool tinted = false) {
+    const auto byte = [](float x) { return static_cast<std::uint8_t>(std::lround(std::clamp(x, 0.0f, 1.0f) * 255)); };
+    return {byte(rgb.x), byte(rgb.y), byte(rgb.z), static_cast<std::uint8_t>(tinted ? 255 : 0)};
+}
+
 struct Vertex {
     Vec3 position;
     Vec3 normal;
-    std::array<std::uint8_t, 4> color; ///< Linear albedo; alpha 255 lets the instance's tint multiply it, 0 keeps it.
+    Color color;
 };
 static_assert(sizeof(Vertex) == 28, "the vertex layout is told to GL byte by byte");
 
@@ -35,5 +43,8 @@ struct GroundExtent {
     int columns, rows;
 };
 Mesh make_ground_mesh(const GroundExtent& extent, const std::function<float(float x, float z)>& height);
+
+/// A flat grid at height 0; the lighting pass makes water of it.
+Mesh make_water_mesh(const GroundExtent& extent);
 
 } // namespace frame_budget

@@ -22,6 +22,7 @@ enum PassIndex : std::size_t {
     pass_grass,     ///< Driven by `grass`.
     pass_resolve,   ///< Many samples to one. Driven by `antialiasing`.
     pass_occlusion, ///< Ambient occlusion into a buffer of a fixed size. Driven by `occlusion`.
+    pass_mirror,    ///< Hills and objects upside down, for the lake. Driven by `reflections`, and by the objects in view.
     pass_lighting,  ///< Sun, sky, water, fog for every pixel. Driven by `resolution`.
     pass_mist,      ///< The heavy effect: sunlit mist, marched through the shadow map. The scene's script decides.
     pass_glow,      ///< Driven by `glow`.
@@ -29,7 +30,7 @@ enum PassIndex : std::size_t {
     pass_count
 };
 inline constexpr std::array<const char*, pass_count> pass_names{"shadow",    "ground",   "objects", "grass", "resolve",
-                                                                "occlusion", "lighting", "mist",    "glow",  "composite"};
+                                                                "occlusion", "mirror", "lighting", "mist",    "glow",  "composite"};
 
 /// Whose frame it was: travels with the timer queries and comes back with their results.
 struct FrameTag {

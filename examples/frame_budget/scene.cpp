@@ -32,7 +32,12 @@ float slope_at(float x, float z) {
     return 0.5f * std::sqrt(dx * dx + dz * dz);
 }
 
+Instance turned(Vec3 position, float scale, Vec3 tint, float turn) {
+    return {position, scale, std::cos(turn), std::sin(turn), color_of(tint)};
+}
+
 constexpr GroundExtent ground_extent{-190, 190, -230, 62, 76, 66};
+constexpr GroundExtent water_extent{-80, 80, -50, 30, 16, 8};
 constexpr Vec3 scene_center{0, 3, -28};
 
 } // namespace
@@ -43,7 +48,7 @@ float ground_height(float x, float z) {
     const float from_lake = std::sqrt((x - 3) * (x - 3) / (34 * 34) + (bend + 14) * (bend + 14) / (17 * 17));
     const float shore = smoothstep(0.75f, 1.9f, from_lake);
     const float away = std::sqrt(x * x + (z + 20) * (z + 20) * 1.1f);
-    const float mountains = smoothstep(62, 185, away) * (18 + 46 * value_noise(x * 0.018f + 3.7f, z * 0.018f + 1.3f));
+    const float mountains = smoothstep(66, 210, away) * (8 + 52 * value_noise(x * 0.018f + 3.7f, z * 0.018f + 1.3f));
     return -1.6f + shore * (3.0f + 3.4f * hills(x, z)) + mountains;
 }
 
@@ -52,7 +57,9 @@ std::size_t mesh_level(int detail, float distance) {
     return static_cast<std::size_t>(std::max(level, 0));
 }
 
-Scene::Scene(std::uint32_t seed) : ground(make_ground_mesh(ground_extent, ground_height)), sun(normalize({-0.40f, 0.30f, -0.86f})) {
+Scene::Scene(std::uint32_t seed) : ground(make_ground_mesh(ground_extent, ground_height)), sun(normalize({-0.36f, 0.27f, -0.88f})) {
+    const Mesh water = make_water_mesh(water_extent);
+    ground.insert(ground.end(), water.begin(), water.end());
     place_objects(seed);
     place_tufts(seed);
 }
@@ -61,7 +68,7 @@ void Scene::place_objects(std::uint32_t seed) {
     Random random(seed);
     const auto place = [&](Kind kind, float x, float z, float size, Vec3 tint) {
         const float y = ground_height(x, z) - (kind == Kind::balloon ? 0.0f : 0.1f);
-        objects.push_back({kind, {{x, y, z}, size, tint, random.between(0, 6.28f)}});
+        objects.push_back({kind, turned({x, y, z}, size, tint, random.between(0, 6.2832f))});
     };
     const Vec3 silks[] = {{0.75f, 0.12f, 0.08f}, {0.10f, 0.30f, 0.55f}, {0.85f, 0.45f, 0.06f}, {0.35f, 0.10f, 0.40f}, {0.08f, 0.42f, 0.36f}};
     const float balloon_places[][2] = {{-16, -52}, {14, -78}, {34, -46}, {-44, -88}, {2, -120}};
@@ -79,13 +86,12 @@ void Scene::place_objects(std::uint32_t seed) {
         if (crowded) continue;
         houses.push_back({x, 0, z});
         place(Kind::house, x, z, random.between(3.0f, 3.8f), plasters[static_cast<std::size_t>(random.unit() * 4) & 3]);
-        objects.back().instance.turn = std::round(random.between(0, 3)) * 1.5708f + random.between(-0.25f, 0.25f);
     }
     for (int attempt = 0; objects.size() < most_objects && attempt < 4000000; ++attempt) {
         const float x = random.between(-84, 84), z = random.between(-112, 24);
         const float y = ground_height(x, z), wood = value_noise(x * 0.045f + 40, z * 0.045f);
         if (y < 0.55f || slope_at(x, z) > 0.75f) continue;
-        if (z > -4 && std::abs(x) < 15 + 0.35f * (z + 4)) continue; // the eye stands here
+        if (z > 2 && std::abs(x) < 21 - 0.25f * (z - 2)) continue; // the eye stands here
         bool crowded = false;
         for (Vec3 other : houses) crowded = crowded || length(other - Vec3{x, 0, z}) < 3.4f;
         if (crowded || random.unit() > smoothstep(0.25f, 0.6f, wood) + 0.12f) continue;
@@ -105,12 +111,12 @@ void Scene::place_tufts(std::uint32_t seed) {
     Random random(seed + 1);
     const Vec3 petals[] = {{0.85f, 0.75f, 0.20f}, {0.80f, 0.78f, 0.74f}, {0.62f, 0.16f, 0.22f}, {0.36f, 0.22f, 0.60f}};
     for (int attempt = 0; tufts.size() < most_tufts && attempt < 1000000; ++attempt) {
-        const float z = mix(42, -8, std::pow(random.unit(), 0.8f)), x = random.between(-30, 30);
+        const float z = mix(25, -2, random.unit()), x = random.between(-24, 24);
         const float y = ground_height(x, z);
         if (y < 0.6f) continue;
         const bool flower = random.unit() < 0.35f;
         const Vec3 tint = flower ? petals[static_cast<std::size_t>(4 * value_noise(x * 0.2f, z * 0.2f)) & 3] : Vec3{0.13f, 0.23f, 0.045f};
-        tufts.push_back({{x, y - 0.03f, z}, random.between(0.35f, 0.75f), tint, random.between(0, 6.28f)});
+        tufts.push_back(turned({x, y - 0.03f, z}, random.between(0.35f, 0.75f), tint, random.between(0, 6.2832f)));
     }
 }
 
@@ -141,8 +147,8 @@ SceneFrame Scene::frame_of_weight(int object_count, float mist, float aspect) co
 
 void Scene::look(SceneFrame& frame, float swing, float aspect) const {
     Camera& camera = frame.camera;
-    camera.position = {6 * swing, 10.5f, 44};
-    camera.forward = normalize(Vec3{-4 * swing, 5.2f, -30} - camera.position);
+    camera.position = {5 * swing, 10.0f, 27};
+    camera.forward = normalize(Vec3{-3 * swing, 5.4f, -30} - camera.position);
     camera.right = normalize(cross(camera.forward, {0, 1, 0}));
     camera.up = cross(camera.right, camera.forward);
 

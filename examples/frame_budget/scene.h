@@ -24,10 +24,10 @@ struct Camera {
 struct Instance {
     Vec3 position;
     float scale;
-    Vec3 tint;
-    float turn; ///< Radians around y; the fraction of a turn also sets the phase of its sway in the wind.
+    float turn_cos, turn_sin; ///< Its turn around y.
+    Color tint;
 };
-static_assert(sizeof(Instance) == 32, "the instance layout is told to GL byte by byte");
+static_assert(sizeof(Instance) == 28, "the instance layout is told to GL byte by byte");
 
 struct Object {
     Kind kind;

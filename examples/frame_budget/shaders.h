@@ -32,18 +32,18 @@ float sky_glow(vec3 direction) { return max(dot(direction, sun.xyz), 0.0); }
 // The colour of the air itself: what fog fades to, and the sky without its clouds.
 vec3 air(vec3 direction) {
     float towards = sky_glow(direction), high = clamp(direction.y, 0.0, 1.0);
-    vec3 horizon = mix(vec3(0.56, 0.60, 0.72), vec3(1.45, 0.86, 0.46), pow(towards, 3.0));
-    vec3 color = mix(horizon, vec3(0.13, 0.29, 0.60), 1.0 - exp(-high * 3.6));
+    vec3 horizon = mix(vec3(0.42, 0.52, 0.70), vec3(1.30, 0.72, 0.36), pow(towards, 4.0));
+    vec3 color = mix(horizon, vec3(0.09, 0.24, 0.56), 1.0 - exp(-high * 4.2));
     return color + vec3(0.9, 0.50, 0.22) * (0.35 * pow(towards, 12.0) + 0.6 * pow(towards, 90.0));
 }
 
 vec3 sky(vec3 direction) {
     vec3 color = air(direction) + vec3(18.0, 13.0, 8.0) * smoothstep(0.99945, 0.99975, sky_glow(direction));
-    vec2 at = direction.xz / (max(direction.y, 0.0) + 0.16) * 0.045 + eye.w * 0.0006;
-    float thick = texture(noise_map, at).r * 0.65 + texture(noise_map, at * 2.7).r * 0.35;
-    float cover = smoothstep(0.50, 0.78, thick) * smoothstep(0.02, 0.22, direction.y);
-    vec3 lit = mix(vec3(0.80, 0.66, 0.66), vec3(2.1, 1.35, 0.80), pow(sky_glow(direction), 4.0));
-    return mix(color, mix(lit, color, 0.35 * thick), cover * 0.8);
+    vec2 at = direction.xz / (max(direction.y, 0.0) + 0.10) * vec2(0.06, 0.09) + eye.w * 0.0006;
+    float thick = texture(noise_map, at).r * 0.65 + texture(noise_map, at * 2.7).g * 0.35;
+    float cover = smoothstep(0.42, 0.80, thick) * smoothstep(0.04, 0.24, direction.y);
+    vec3 lit = mix(vec3(0.95, 0.80, 0.78), vec3(2.3, 1.45, 0.85), pow(sky_glow(direction), 4.0));
+    return mix(color, lit * (1.15 - 0.5 * thick), cover * 0.85);
 }
 )";
 
@@ -80,21 +80,27 @@ layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 layout(location = 2) in vec4 color;
 layout(location = 3) in vec4 place;  // position, scale
-layout(location = 4) in vec4 look;   // tint, turn
-uniform vec2 sway;                   // how far the top moves in the wind; y: 1 for the view from the sun
+layout(location = 4) in vec2 turn;   // cosine, sine
+layout(location = 5) in vec4 tint;
+uniform vec2 sway;                   // how far the top moves in the wind; then 1: as seen by the sun, 2: mirrored in the lake
 flat out vec3 albedo;
 flat out vec3 face;
 out float fog;
+out float high;
 
 void main() {
-    float s = sin(look.w), c = cos(look.w);
-    vec3 world = vec3(c * position.x + s * position.z, position.y, c * position.z - s * position.x) * place.w + place.xyz;
-    world.xz += sway.x * position.y * position.y * vec2(sin(eye.w * 1.9 + look.w * 3.0 + world.x * 0.2), 0.5 * cos(eye.w * 1.3 + look.w * 5.0));
-    face = vec3(c * normal.x + s * normal.z, normal.y, c * normal.z - s * normal.x);
-    albedo = color.rgb * mix(vec3(1.0), look.rgb, color.a);
-    float far = length(world - eye.xyz) * 0.0058;
-    fog = 1.0 - exp(-far * far);
-    gl_Position = (sway.y > 0.5 ? sun_projection : view_projection) * vec4(world, 1.0);
+    mat3 rotation = mat3(turn.x, 0.0, -turn.y, 0.0, 1.0, 0.0, turn.y, 0.0, turn.x);
+    vec3 world = rotation * position * place.w + place.xyz;
+    vec2 wave = abs(fract(eye.w * vec2(0.31, 0.23) + place.xz * vec2(0.03, 0.02) + turn) * 2.0 - 1.0);
+    world.xz += sway.x * position.y * position.y * (wave * wave * (6.0 - 4.0 * wave) - 1.0);
+    high = world.y;
+    if (sway.y > 1.5) world.y = -world.y;
+    face = rotation * normal;
+    albedo = color.rgb * mix(vec3(1.0), tint.rgb, color.a);
+    vec3 away = world - eye.xyz;
+    float thick = dot(away, away) * 0.000022;
+    fog = thick / (1.0 + thick);
+    gl_Position = (sway.y == 1.0 ? sun_projection : view_projection) * vec4(world, 1.0);
 }
 )";
 
@@ -108,6 +114,20 @@ layout(location = 1) out vec4 shape;
 void main() {
     surface = vec4(sqrt(albedo), 1.0);
     shape = vec4(face * 0.5 + 0.5, fog);
+}
+)";
+
+/// What the lake mirrors needs no shadows and no occlusion: it is lit at once.
+inline constexpr const char* mirror_fragment = R"(
+flat in vec3 albedo;
+flat in vec3 face;
+in float fog;
+in float high;
+layout(location = 0) out vec4 color;
+void main() {
+    if (high < 0.0) discard;
+    vec3 light = vec3(2.2, 1.45, 0.8) * max(dot(face, sun.xyz), 0.0) + mix(vec3(0.22, 0.18, 0.12), vec3(0.36, 0.46, 0.68), face.y * 0.5 + 0.5);
+    color = vec4(mix(albedo * light, vec3(0.62, 0.52, 0.50), fog), 1.0);
 }
 )";
 
@@ -147,13 +167,14 @@ void main() {
 }
 )";
 
-inline constexpr const char* occlusion_blur_fragment = R"(
+/// The mean of 4 x 4 texels: takes away the dither of the occlusion and of the mist.
+inline constexpr const char* smooth_fragment = R"(
 uniform sampler2D source;
 in vec2 uv;
-layout(location = 0) out vec4 occlusion;
+layout(location = 0) out vec4 color;
 void main() {
     vec2 texel = 1.0 / vec2(textureSize(source, 0));
-    occlusion = 0.25 * (texture(source, uv + texel * vec2(-1.0, -1.0)) + texture(source, uv + texel * vec2(1.0, -1.0)) +
+    color = 0.25 * (texture(source, uv + texel * vec2(-1.0, -1.0)) + texture(source, uv + texel * vec2(1.0, -1.0)) +
                         texture(source, uv + texel * vec2(-1.0, 1.0)) + texture(source, uv + texel * vec2(1.0, 1.0)));
 }
 )";
@@ -162,6 +183,7 @@ inline constexpr const char* lighting_fragment = R"(
 uniform sampler2D surface_map;
 uniform sampler2D shape_map;
 uniform sampler2D occlusion_map;
+uniform sampler2D mirror_map;
 layout(location = 0) out vec4 light;
 
 void main() {
@@ -171,27 +193,30 @@ void main() {
     vec3 ray = ray_at(at), direction = normalize(ray);
     vec3 world = eye.xyz + ray * ahead_of(texelFetch(depth_map, pixel, 0).r);
     // Antialiased edges against the sky hold a part of both: undo the blend with the empty background before shading.
-    vec3 albedo = surface.rgb / max(surface.a, 0.01), normal = normalize(shape.xyz - 0.5 + vec3(0.0, 0.001, 0.0));
-    albedo *= albedo;
+    surface.rgb /= max(surface.a, 0.01);
+    shape /= max(surface.a, 0.01);
+    vec3 albedo = surface.rgb * surface.rgb, normal = normalize(shape.xyz - vec3(0.5, 0.499, 0.5));
 
     float shine = sunlight_at(world, normal);
     float facing = max(dot(normal, sun.xyz), 0.0) + 0.10 * max(dot(normal, sun.xyz) * 0.5 + 0.5, 0.0);
     float open = texture(occlusion_map, at).r;
-    vec3 ambient = mix(vec3(0.30, 0.24, 0.16), vec3(0.50, 0.62, 0.86), normal.y * 0.5 + 0.5);
+    vec3 ambient = mix(vec3(0.26, 0.20, 0.12), vec3(0.40, 0.52, 0.78), normal.y * 0.5 + 0.5);
     vec3 color = albedo * (sun_light * facing * shine + ambient * open * (0.35 + 0.65 * open));
 
     // Water: the sky in ripples, a dark shore, and the sun's path.
-    float water = step(abs(world.y), 0.04) * step(0.998, normal.y);
+    float water = step(abs(world.y), 0.25) * step(0.9985, normal.y);
     vec2 wave = world.xz * 0.055;
     vec2 ripple = texture(noise_map, wave + vec2(eye.w * 0.011, 0.0)).rg + texture(noise_map, wave * vec2(2.3, 3.1) - vec2(0.0, eye.w * 0.017)).rg - 1.0;
     vec3 mirror = reflect(direction, normalize(vec3(ripple.x * 0.14, 1.0, ripple.y * 0.14)));
     float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(-direction, vec3(0.0, 1.0, 0.0)), 0.0), 4.0);
     vec3 reflected = mix(vec3(0.10, 0.11, 0.08), air(mirror), smoothstep(0.02, 0.22, mirror.y));
-    float glint = pow(max(dot(mirror, sun.xyz), 0.0), 220.0);
+    vec4 shore = texture(mirror_map, at + ripple * vec2(0.008, 0.035));
+    reflected = mix(reflected, shore.rgb, shore.a);
+    float glint = pow(max(dot(mirror, sun.xyz), 0.0), 220.0) * (1.0 - shore.a);
     vec3 lake = mix(vec3(0.012, 0.045, 0.055) * (0.6 + 0.4 * shine), reflected, fresnel) * (0.75 + 0.25 * shine) + sun_light * 2.2 * glint * shine;
     color = mix(color, lake, water);
 
-    color = mix(color, air(vec3(direction.x, max(direction.y, 0.0) * 0.5 + 0.02, direction.z)) * 0.86, shape.a / max(surface.a, 0.01));
+    color = mix(color, air(vec3(direction.x, max(direction.y, 0.0) * 0.5 + 0.02, direction.z)) * 0.86, shape.a);
     light = vec4(mix(sky(direction), color, surface.a), 1.0);
 }
 )";
@@ -205,8 +230,9 @@ void main() {
     float ahead = min(ahead_of(texelFetch(depth_map, ivec2(uv * inner.xy), 0).r), 150.0);
     float towards = max(dot(normalize(ray), sun.xyz), 0.0);
     vec3 color = mix(vec3(0.42, 0.46, 0.55), vec3(2.6, 1.7, 0.95), pow(towards, 3.0));
-    // Interleaved gradient noise hides the steps.
-    float offset = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
+    // A 4 x 4 pattern of offsets hides the steps, and the mean of 4 x 4 texels after this pass hides the pattern.
+    vec2 cell = mod(floor(gl_FragCoord.xy), 4.0);
+    float offset = fract((cell.x + cell.y * 4.0) * 0.4375);
     float clear = 1.0;
     vec3 sum = vec3(0.0);
     for (int i = 0; i < STEPS; ++i) {
@@ -282,12 +308,12 @@ void main() {
     vec3 color = texture(light_map, min(uv * inner.zw, inner.zw - 0.5 * texel)).rgb;
     vec4 mist = texture(mist_map, uv);
     color = color * mist.a + mist.rgb;
-    color += texture(bloom_map, uv).rgb * 0.55 + texture(rays_map, uv).rgb * vec3(0.75, 0.62, 0.5);
+    color += texture(bloom_map, uv).rgb * 0.35 + texture(rays_map, uv).rgb * vec3(0.60, 0.46, 0.34);
     vec2 off = uv - 0.5;
     color *= (1.0 - 0.55 * dot(off, off)) * 0.92;
     color = color * (2.51 * color + 0.03) / (color * (2.43 * color + 0.59) + 0.14);
     float grain = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)))) - 0.5;
-    picture = vec4(pow(clamp(color, 0.0, 1.0), vec3(1.0 / 2.2)) + grain / 255.0, 1.0);
+    picture = vec4(sqrt(clamp(color, 0.0, 1.0)) + grain / 255.0, 1.0); // a gamma of 2
 }
 )";
 
