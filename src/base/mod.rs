@@ -4,12 +4,19 @@
 //! fallibly, so that running out of it is a result and not the end of the host.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "fault-injection")]
+pub mod fault;
+pub mod files;
+pub mod host;
 mod memory;
 mod result;
+mod slots;
 mod text;
 
+pub use host::{Level, log as host_log};
 pub use memory::{try_filled, try_push, try_string};
 pub use result::{Code, Error, Result};
+pub use slots::{Id, Slots};
 pub use text::Text;
 
 /// Build an [`Error`]: a code and a formatted sentence that says what to do.
@@ -19,3 +26,12 @@ macro_rules! error {
     };
 }
 pub(crate) use error;
+
+/// A point at which a test can make the library fail; nothing at all in a build without `fault-injection`.
+macro_rules! fault_point {
+    ($name:literal) => {
+        #[cfg(feature = "fault-injection")]
+        $crate::base::fault::reached($name);
+    };
+}
+pub(crate) use fault_point;

@@ -16,8 +16,10 @@
 use super::core::{Change, Core};
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
+use super::relax::Relaxation;
 use super::secant::Linear;
 use super::solve::Budget;
+use super::tail::Tail;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 
@@ -48,6 +50,7 @@ pub(super) struct Lists {
     joined: Vec<State>,
     merged: Vec<State>,
     trails: Vec<Trail>,
+    tail: Tail,
 }
 
 /// What stays the same during one search.
@@ -57,6 +60,15 @@ struct Scene<'a> {
     core: &'a Core,
     picks: &'a [u32],
     stake: f64,
+    /// Answers worth no more than this aren't looked for, though welcome when met.
+    floor: f64,
+    scalar: bool,
+}
+
+impl Scene<'_> {
+    fn cut(&self, incumbent: &Incumbent) -> f64 {
+        incumbent.cut(self.case, self.stake).max(self.floor)
+    }
 }
 
 impl Lists {
@@ -68,7 +80,7 @@ impl Lists {
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.states) + bytes(&self.joined) + bytes(&self.merged) + bytes(&self.trails)
+        bytes(&self.states) + bytes(&self.joined) + bytes(&self.merged) + bytes(&self.trails) + self.tail.memory_used()
     }
 
     /// Look through the core. Whether all of it was looked through, within the budget.
@@ -79,19 +91,25 @@ impl Lists {
         linear: &Linear,
         core: &Core,
         picks: &[u32],
-        start: Totals,
-        stake: f64,
+        start: &Relaxation,
+        floor: f64,
         scratch: &mut Vec<u32>,
         incumbent: &mut Incumbent,
         budget: &mut Budget,
     ) -> Result<bool> {
-        let scene = Scene { case, linear, core, picks, stake };
+        let stake = start.lambda * linear.room.abs();
+        let scene = Scene { case, linear, core, picks, stake, floor, scalar: case.limit.sigmas == 0.0 };
+        let most_cost = start.bound - scene.cut(incumbent);
+        let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);
+        budget.charge(self.tail.build(core, linear, start.lambda, most_cost, most)?);
         self.trails.clear();
         self.states.clear();
         self.states.try_reserve(1)?;
-        self.states.push(State { totals: start, trail: NO_TRAIL });
-        for depth in 0..core.depth() {
-            let cut = incumbent.cut(case, stake);
+        self.states.push(State { totals: start.totals, trail: NO_TRAIL });
+        self.complete(&scene, start.totals, NO_TRAIL, None, scratch, incumbent);
+        let depth_needed = if scene.scalar { self.tail.depth } else { core.depth() };
+        for depth in 0..depth_needed {
+            let cut = scene.cut(incumbent);
             self.states.retain(|state| core.bound(state.totals, depth) > cut);
             if self.states.is_empty() {
                 return Ok(true);
@@ -125,15 +143,16 @@ impl Lists {
         self.merged.clear();
         self.merged.try_reserve(self.joined.len() + self.states.len())?;
         self.trails.try_reserve(self.states.len())?;
-        let mut cut = incumbent.cut(scene.case, scene.stake);
+        let mut cut = scene.cut(incumbent);
         let mut unchanged = 0;
         for at in 0..self.states.len() {
             let before = self.states[at];
             let totals = before.totals.plus(change.by);
-            if totals.value > cut && scene.case.fits(totals) {
-                self.offer(scene, before.trail, change, totals.value, scratch, incumbent);
-                cut = incumbent.cut(scene.case, scene.stake);
+            if scene.core.bound(totals, depth + 1) <= cut && totals.value <= cut {
+                continue;
             }
+            self.complete(scene, totals, before.trail, Some((change, depth)), scratch, incumbent);
+            cut = scene.cut(incumbent);
             if scene.core.bound(totals, depth + 1) <= cut {
                 continue;
             }
@@ -152,25 +171,53 @@ impl Lists {
         Ok(())
     }
 
-    fn offer(
+    /// Offer a state as it is, and with the best that the deepest classes can add to it.
+    fn complete(
         &self,
         scene: &Scene,
-        mut trail: u32,
-        change: Change,
-        value: f64,
+        totals: Totals,
+        trail: u32,
+        last: Option<(Change, usize)>,
         scratch: &mut Vec<u32>,
         incumbent: &mut Incumbent,
     ) {
+        let cut = incumbent.cut(scene.case, scene.stake);
+        if !scene.scalar && totals.value > cut && scene.case.fits(totals) {
+            self.write(scene, trail, last, scratch);
+            incumbent.offer(scene.case, totals.value, scratch);
+        }
+        // Classes that the state has decided already are not the tail's to change.
+        if last.is_some_and(|(_, depth)| depth >= self.tail.depth) {
+            return;
+        }
+        let linear = scene.linear;
+        let Some((more, entry)) = self.tail.complete(linear.room + linear.tolerance - linear.weight(totals)) else {
+            return;
+        };
+        let value = totals.value + more;
+        if value > cut
+            && value > incumbent.value
+            && (scene.scalar || scene.case.fits(totals.plus(self.tail.totals(scene.core, entry))))
+        {
+            self.write(scene, trail, last, scratch);
+            self.tail.write(scene.core, entry, scratch);
+            incumbent.offer(scene.case, value, scratch);
+        }
+    }
+
+    /// The picks with a state's changes.
+    fn write(&self, scene: &Scene, mut trail: u32, last: Option<(Change, usize)>, scratch: &mut Vec<u32>) {
         scratch.clear();
         scratch.extend_from_slice(scene.picks);
-        scratch[change.class as usize] = change.position;
+        if let Some((change, _)) = last {
+            scratch[change.class as usize] = change.position;
+        }
         while trail != NO_TRAIL {
             let Trail { before, change } = self.trails[trail as usize];
             let change = scene.core.changes[change as usize];
             scratch[change.class as usize] = change.position;
             trail = before;
         }
-        incumbent.offer(scene.case, value, scratch);
     }
 }
 

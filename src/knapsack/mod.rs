@@ -35,6 +35,7 @@ mod relax;
 mod search;
 mod secant;
 mod solve;
+mod tail;
 
 use crate::base::{Result, error};
 use input::Input;

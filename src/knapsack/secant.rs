@@ -69,11 +69,25 @@ impl Interval {
         }
     }
 
-    /// The two parts, divided near `deviation` but not too near to an end.
-    pub fn split(&self, deviation: f64, bound: f64) -> [Interval; 2] {
-        let width = self.hi - self.lo;
-        let middle = deviation.clamp(self.lo + 0.2 * width, self.hi - 0.2 * width);
-        [Interval { lo: self.lo, hi: middle, bound }, Interval { lo: middle, hi: self.hi, bound }]
+    /// Only the deviation in question: its linear constraint is a tangent, and lets nothing pass that doesn't fit.
+    pub fn only(deviation: f64) -> Self {
+        Self { lo: deviation, hi: deviation, bound: 0.0 }
+    }
+
+    /// Parts of the interval, the most promising last: about `width` around `deviation`, and what is left on its sides;
+    /// or two, divided near `deviation` but not too near to an end, if the interval is not much wider than that.
+    pub fn split(&self, deviation: f64, width: f64, bound: f64) -> [Option<Interval>; 3] {
+        let part = |lo: f64, hi: f64| (lo < hi).then_some(Interval { lo, hi, bound });
+        let whole = self.hi - self.lo;
+        if width > 0.4 * whole {
+            let middle = deviation.clamp(self.lo + 0.2 * whole, self.hi - 0.2 * whole);
+            return [None, part(self.lo, middle), part(middle, self.hi)];
+        }
+        let width = width.max(1e-3 * whole);
+        let snap = |side: f64, end: f64| if (side - end).abs() < 0.25 * width { end } else { side };
+        let left = snap((deviation - 0.5 * width).clamp(self.lo, self.hi), self.lo);
+        let right = snap((deviation + 0.5 * width).clamp(self.lo, self.hi), self.hi);
+        [part(self.lo, left), part(right, self.hi), part(left, right)]
     }
 
     /// Too narrow to split: rounding would be all there is.

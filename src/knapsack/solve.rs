@@ -22,6 +22,9 @@ const SPREAD_OF_GAP: f64 = 0.25;
 /// Depth-first search hands over to the lists after this many nodes.
 const DEPTH_FIRST_NODES: u64 = 10_000;
 
+/// What fraction of the gap the lists look through at first.
+const FIRST_PRETENDED_GAP: f64 = 1.0 / 256.0;
+
 /// Work done and allowed, in nodes.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
@@ -184,18 +187,23 @@ impl Proof<'_> {
             };
             guess = (relaxation.lambda > 0.0).then_some(relaxation.lambda);
             let bound = relaxation.bound.min(interval.bound);
-            if std::mem::take(&mut is_first) {
+            let first = std::mem::take(&mut is_first);
+            if first {
                 first_bound = bound;
             }
             self.improve_by_one_change(relaxation.totals);
+            if first {
+                self.try_tangent(&relaxation);
+            }
             if bound <= self.cut(&linear, &relaxation) {
                 continue;
             }
             if self.should_split(&interval, &linear, &relaxation, bound) {
-                let deviation = (self.case.problem.base.variance + relaxation.totals.variance).max(0.0).sqrt();
-                self.intervals.extend(interval.split(deviation, bound));
-            } else if !self.search_core(&linear, &relaxation)? {
-                open = f64::max(open, bound);
+                let gap = bound - self.incumbent.value;
+                let width = (4.0 * SPREAD_OF_GAP * gap / (relaxation.lambda * linear.theta)).sqrt();
+                self.intervals.extend(interval.split(self.deviation(&relaxation), width, bound).into_iter().flatten());
+            } else if let Some(left) = self.search_core(&linear, &relaxation)? {
+                open = f64::max(open, left.min(bound));
             }
         }
         Ok(self.bound(open, first_bound))
@@ -224,7 +232,27 @@ impl Proof<'_> {
         // At price 0 the room doesn't bind, though the burden may not fit: only a narrower secant can tell.
         let given_away = relaxation.lambda * linear.spread;
         let loose = given_away > SPREAD_OF_GAP * gap || relaxation.lambda == 0.0;
-        loose && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 2 <= MOST_INTERVALS
+        loose && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
+    }
+
+    fn deviation(&self, relaxation: &Relaxation) -> f64 {
+        (self.case.problem.base.variance + relaxation.totals.variance).max(0.0).sqrt()
+    }
+
+    /// Look for a good answer where the relaxation of a wide interval says that the best deviation is. How finely
+    /// intervals are to be split depends on the gap, so a good answer comes first.
+    fn try_tangent(&mut self, relaxation: &Relaxation) {
+        let linear = Interval::only(self.deviation(relaxation)).linear(self.case);
+        if self.case.limit.sigmas == 0.0 || linear.theta == 0.0 {
+            return;
+        }
+        let guess = (relaxation.lambda > 0.0).then_some(relaxation.lambda);
+        // The picks stay those of the interval's relaxation: its search starts from them.
+        std::mem::swap(self.picks, self.scratch);
+        if let Outcome::Relaxed(tangent) = relax(self.case, &linear, guess, self.picks, self.incumbent, self.budget) {
+            self.improve_by_one_change(tangent.totals);
+        }
+        std::mem::swap(self.picks, self.scratch);
     }
 
     /// Make the most valuable single change to the picks that gives a better answer that fits.
@@ -252,8 +280,9 @@ impl Proof<'_> {
         }
     }
 
-    /// Whether nothing better than the incumbent is left among what satisfies the linear constraint.
-    fn search_core(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<bool> {
+    /// Look for what is better than the incumbent among what satisfies the linear constraint. None when the incumbent
+    /// then holds the best of it; or a bound, if the budget ran out before.
+    fn search_core(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
         let cut = self.cut(linear, relaxation);
         let stake = stake(linear, relaxation);
         self.core.build(self.case, linear, relaxation, self.picks, cut);
@@ -261,16 +290,32 @@ impl Proof<'_> {
         let (core, start) = (&*self.core, relaxation.totals);
         let Self { case, incumbent, budget, search, picks, scratch, .. } = self;
         if search.search(case, core, picks, start, stake, most_nodes, scratch, incumbent, budget) {
-            return Ok(true);
+            return Ok(None);
         }
-        if self.budget.left() == 0 {
-            return Ok(false);
+        self.search_lists(linear, relaxation)
+    }
+
+    /// The same by lists. How many states they have grows steeply with the gap between bound and incumbent. So the
+    /// search first pretends that the incumbent is much better than it is. Nothing found then means a lower bound, and
+    /// the next try pretends less; something found is the optimum. All tries together cost about twice the last.
+    fn search_lists(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
+        let mut bound = relaxation.bound;
+        let mut pretended = (bound - self.incumbent.value) * FIRST_PRETENDED_GAP;
+        while self.budget.left() > 0 {
+            let cut = self.cut(linear, relaxation);
+            let floor = cut.max(relaxation.bound - pretended);
+            self.core.build(self.case, linear, relaxation, self.picks, floor);
+            let Self { case, incumbent, budget, core, picks, scratch, .. } = self;
+            if !self.lists.search(case, linear, core, picks, relaxation, floor, scratch, incumbent, budget)? {
+                return Ok(Some(bound));
+            }
+            if self.incumbent.value >= floor || floor <= cut {
+                return Ok(None);
+            }
+            bound = floor;
+            pretended *= 2.0;
         }
-        // What the search found narrows the core before the lists start over.
-        let cut = self.cut(linear, relaxation);
-        self.core.build(self.case, linear, relaxation, self.picks, cut);
-        let Self { case, incumbent, budget, core, picks, scratch, .. } = self;
-        self.lists.search(case, linear, core, picks, start, stake, scratch, incumbent, budget)
+        Ok(Some(bound))
     }
 }
 

@@ -169,10 +169,7 @@ const EARLY_RELATIVE_DEVIATION: f64 = 0.1;
 
 /// Present over past burdens, from the options known on both sides: each side's means summed with the weight
 /// `min(samples of this run, measure_quota)`. 1 when nothing can be compared or the past cost nothing.
-pub fn past_to_present_ratio<'a>(
-    rules: &Rules,
-    both: impl Iterator<Item = (&'a [Learned], &'a [Estimate])>,
-) -> f64 {
+pub fn past_to_present_ratio<'a>(rules: &Rules, both: impl Iterator<Item = (&'a [Learned], &'a [Estimate])>) -> f64 {
     let (mut present_sum, mut past_sum) = (0.0, 0.0);
     for (learned, past) in both {
         for (sampled, past) in learned.iter().zip(past) {

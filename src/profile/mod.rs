@@ -89,7 +89,11 @@ impl Profile {
     /// Replace what is known of task `id`. Every number must be finite, mean and deviation not negative.
     pub fn set(&mut self, id: &str, options: &[Estimate]) -> Result<()> {
         if options.len() > MAX_OPTIONS {
-            return Err(error!(LimitExceeded, "task has {} options; at most {MAX_OPTIONS} are possible", options.len()));
+            return Err(error!(
+                LimitExceeded,
+                "task has {} options; at most {MAX_OPTIONS} are possible",
+                options.len()
+            ));
         }
         for (option, e) in options.iter().enumerate() {
             let fits = |x: f64| x.is_finite() && x >= 0.0;

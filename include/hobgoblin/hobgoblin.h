@@ -1,0 +1,12 @@
+// hobgoblin/hobgoblin.h: everything.
+// Generated; do not edit. MIT OR Apache-2.0.
+
+#ifndef HOBGOBLIN_HOBGOBLIN_H
+#define HOBGOBLIN_HOBGOBLIN_H
+
+#include "base.h"
+#include "knapsack.h"
+#include "profile.h"
+#include "goblin.h"
+
+#endif  // HOBGOBLIN_HOBGOBLIN_H

@@ -1,0 +1,156 @@
+//! Values under ids that outlive them: an id of a removed value finds nothing, never another value.
+
+use super::Result;
+
+/// Names a value in a [`Slots`]. The default is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Id {
+    /// Position plus one; 0 is none.
+    pub index1: u32,
+    /// How often the position had been emptied when the id was made.
+    pub generation: u32,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+/// A growing list with holes that are filled again.
+#[derive(Debug)]
+pub struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slots<T> {
+    /// Values held.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Positions, holes included: every position is below this.
+    pub fn positions(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Make room for one more, so that the next [`insert`](Self::insert) cannot fail.
+    pub fn reserve_one(&mut self) -> Result<()> {
+        if self.free.is_empty() {
+            self.slots.try_reserve(1)?;
+            // Every slot may come free at once, and freeing must not fail.
+            let wanted = self.slots.capacity() - self.free.len();
+            self.free.try_reserve_exact(wanted)?;
+        }
+        Ok(())
+    }
+
+    /// The position that the next [`insert`](Self::insert) will use.
+    pub fn next_position(&self) -> usize {
+        self.free.last().map_or(self.slots.len(), |&position| position as usize)
+    }
+
+    /// Put a value in; [`reserve_one`](Self::reserve_one) must have been called.
+    pub fn insert(&mut self, value: T) -> Id {
+        let position = match self.free.pop() {
+            Some(position) => {
+                self.slots[position as usize].value = Some(value);
+                position as usize
+            }
+            None => {
+                self.slots.push(Slot { generation: 0, value: Some(value) });
+                self.slots.len() - 1
+            }
+        };
+        self.id_at(position)
+    }
+
+    /// Take a value out.
+    pub fn remove(&mut self, id: Id) -> Option<T> {
+        let position = self.position(id)?;
+        let slot = &mut self.slots[position];
+        // After 2^32 reuses a position is left empty for good rather than let an old id come alive again.
+        slot.generation = slot.generation.checked_add(1)?;
+        self.free.push(position as u32);
+        slot.value.take()
+    }
+
+    /// Where the value of an id stands, if it is still there.
+    pub fn position(&self, id: Id) -> Option<usize> {
+        let position = (id.index1 as usize).checked_sub(1)?;
+        let slot = self.slots.get(position)?;
+        (slot.generation == id.generation && slot.value.is_some()).then_some(position)
+    }
+
+    /// The id of the value at a position (of the next one, for a hole).
+    pub fn id_at(&self, position: usize) -> Id {
+        Id { index1: position as u32 + 1, generation: self.slots[position].generation }
+    }
+
+    /// The value at a position.
+    pub fn at(&self, position: usize) -> Option<&T> {
+        self.slots.get(position)?.value.as_ref()
+    }
+
+    /// The value at a position.
+    pub fn at_mut(&mut self, position: usize) -> Option<&mut T> {
+        self.slots.get_mut(position)?.value.as_mut()
+    }
+
+    /// All values and their positions, in order of position.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+        self.slots.iter().enumerate().filter_map(|(position, slot)| Some((position, slot.value.as_ref()?)))
+    }
+
+    /// All values and their positions, in order of position.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
+        self.slots.iter_mut().enumerate().filter_map(|(position, slot)| Some((position, slot.value.as_mut()?)))
+    }
+
+    /// Bytes held, without what the values hold.
+    pub fn memory_used(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot<T>>() + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(slots: &mut Slots<&'static str>, value: &'static str) -> Id {
+        slots.reserve_one().unwrap();
+        slots.insert(value)
+    }
+
+    #[test]
+    fn an_old_id_finds_nothing_when_its_place_is_taken_again() {
+        let mut slots = Slots::default();
+        let first = put(&mut slots, "first");
+        assert_eq!(slots.remove(first), Some("first"));
+        let second = put(&mut slots, "second");
+        assert_eq!(first.index1, second.index1);
+        assert_eq!((slots.position(first), slots.remove(first), slots.len()), (None, None, 1));
+        assert_eq!(slots.position(second).and_then(|at| slots.at(at)), Some(&"second"));
+    }
+
+    #[test]
+    fn none_and_made_up_ids_find_nothing() {
+        let mut slots = Slots::default();
+        put(&mut slots, "only");
+        for id in [Id::default(), Id { index1: 2, generation: 0 }, Id { index1: u32::MAX, generation: u32::MAX }] {
+            assert_eq!(slots.position(id), None);
+        }
+    }
+}

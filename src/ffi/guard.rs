@@ -1,0 +1,258 @@
+//! The wall between the host and the library: nothing that goes wrong inside gets out, but as a result.
+//!
+//! Around every entry: a panic is caught and becomes `HOB_RESULT_PANIC` with message, file and line; the floating-point
+//! environment is the default one inside (hosts unmask traps and flush denormals) and the host's own again outside,
+//! also around every callback; a failure's sentence is kept for `hob_last_error`.
+//!
+//! Per-thread state has no destructor and no heap: either would keep the library mapped after `dlclose` for as long as
+//! the thread lives.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_char;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::sync::{Once, OnceLock};
+
+use super::base::hob_result;
+use crate::base::{Error, Text};
+
+/// Bytes of a sentence that C can read, its NUL included.
+const SENTENCE: usize = 512;
+
+/// A sentence that ends in NUL.
+pub struct CSentence {
+    bytes: [u8; SENTENCE],
+}
+
+impl CSentence {
+    pub const EMPTY: Self = Self { bytes: [0; SENTENCE] };
+
+    pub fn set(&mut self, sentence: &str) {
+        let cut = Text::<{ SENTENCE - 1 }>::format(format_args!("{sentence}"));
+        self.bytes[..cut.as_str().len()].copy_from_slice(cut.as_str().as_bytes());
+        self.bytes[cut.as_str().len()] = 0;
+    }
+
+    pub fn as_str(&self) -> &str {
+        let end = self.bytes.iter().position(|&byte| byte == 0).unwrap_or(SENTENCE);
+        std::str::from_utf8(&self.bytes[..end]).unwrap_or("")
+    }
+
+    pub fn as_ptr(&self) -> *const c_char {
+        self.bytes.as_ptr().cast()
+    }
+}
+
+/// What a thread keeps. Only its own thread reaches it, and never while a reference to it is held across a call.
+struct ThreadState {
+    last_error: CSentence,
+    panic: Text<{ SENTENCE - 1 }>,
+    /// Guards entered and not left, minus the host callbacks in between: above zero exactly while our code runs.
+    inside: u32,
+}
+
+thread_local! {
+    static THREAD: UnsafeCell<ThreadState> = const {
+        UnsafeCell::new(ThreadState { last_error: CSentence::EMPTY, panic: Text::EMPTY, inside: 0 })
+    };
+}
+
+fn with_thread<R>(f: impl FnOnce(&mut ThreadState) -> R) -> R {
+    // SAFETY: the state is this thread's own, and every `f` in this file is a short piece of code that calls nothing
+    // which could come back here, so no second reference exists while this one does.
+    THREAD.with(|state| f(unsafe { &mut *state.get() }))
+}
+
+/// A number that no other living thread has, never 0.
+pub fn thread_token() -> usize {
+    THREAD.with(|state| state.get() as usize)
+}
+
+/// This thread's last sentence.
+pub fn last_error() -> *const c_char {
+    with_thread(|thread| thread.last_error.as_ptr())
+}
+
+/// Keep a sentence for `hob_last_error`.
+pub fn set_last_error(sentence: &str) {
+    with_thread(|thread| thread.last_error.set(sentence));
+}
+
+/// How a guarded body ended, if not well.
+pub enum Failure {
+    /// It returned an error.
+    Error(Error),
+    /// It panicked; the sentence says where.
+    Panic(Text<{ SENTENCE - 1 }>),
+}
+
+impl Failure {
+    pub fn result(&self) -> hob_result {
+        match self {
+            Self::Error(error) => hob_result::from(error.code()),
+            Self::Panic(_) => hob_result::Panic,
+        }
+    }
+
+    pub fn sentence(&self) -> &str {
+        match self {
+            Self::Error(error) => error.sentence(),
+            Self::Panic(sentence) => sentence.as_str(),
+        }
+    }
+}
+
+/// Run `body` behind the wall.
+pub fn catch<R>(body: impl FnOnce() -> crate::base::Result<R>) -> Result<R, Failure> {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(install_panic_hook);
+    let host_environment = float_environment::enter();
+    with_thread(|thread| thread.inside += 1);
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    with_thread(|thread| thread.inside -= 1);
+    float_environment::restore(host_environment);
+    match outcome {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(Failure::Error(error)),
+        Err(payload) => {
+            // A payload is ours, but whatever it is, its drop must not get out either.
+            let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
+            Err(Failure::Panic(with_thread(|thread| thread.panic)))
+        }
+    }
+}
+
+/// Run `body` behind the wall and keep a failure's sentence for `hob_last_error`.
+pub fn guard(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
+    match catch(body) {
+        Ok(()) => hob_result::Ok,
+        Err(failure) => {
+            set_last_error(failure.sentence());
+            failure.result()
+        }
+    }
+}
+
+/// Call out to the host: with its floating-point environment, and with its panics (if it is written in Rust) its own.
+pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
+    let ours = float_environment::leave();
+    let inside = with_thread(|thread| std::mem::replace(&mut thread.inside, 0));
+    let answer = callback();
+    with_thread(|thread| thread.inside = inside);
+    float_environment::restore(ours);
+    answer
+}
+
+type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
+
+/// Whoever handled panics before. In a C program that is the standard library's own, which needs no memory.
+static OTHERS: OnceLock<PanicHook> = OnceLock::new();
+
+fn install_panic_hook() {
+    let _ = OTHERS.set(std::panic::take_hook());
+    std::panic::set_hook(Box::new(on_panic));
+}
+
+fn on_panic(info: &PanicHookInfo<'_>) {
+    if with_thread(|thread| thread.inside) > 0 {
+        record_panic(info);
+    } else if let Some(others) = OTHERS.get() {
+        others(info);
+    }
+}
+
+fn record_panic(info: &PanicHookInfo<'_>) {
+    let payload = info.payload();
+    let message = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    let mut sentence = Text::EMPTY;
+    let _ = match info.location() {
+        Some(place) => write!(sentence, "internal error at {}:{}: {message}", place.file(), place.line()),
+        None => write!(sentence, "internal error: {message}"),
+    };
+    with_thread(|thread| thread.panic = sentence);
+}
+
+/// The floating-point control register: rounding, traps, denormals.
+mod float_environment {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The environment that the host came in with, for callbacks.
+        static HOST: Cell<usize> = const { Cell::new(DEFAULT) };
+    }
+
+    /// What to put back.
+    #[derive(Clone, Copy)]
+    pub struct Saved {
+        register: usize,
+        host: usize,
+    }
+
+    /// The default environment from here on.
+    pub fn enter() -> Saved {
+        let register = read();
+        let saved = Saved { register, host: HOST.replace(register) };
+        write(DEFAULT);
+        saved
+    }
+
+    /// The host's environment from here on.
+    pub fn leave() -> Saved {
+        let saved = Saved { register: read(), host: HOST.get() };
+        write(saved.host);
+        saved
+    }
+
+    pub fn restore(saved: Saved) {
+        HOST.set(saved.host);
+        write(saved.register);
+    }
+
+    /// All exceptions masked, round to nearest, denormals kept.
+    #[cfg(target_arch = "x86_64")]
+    const DEFAULT: usize = 0x1f80;
+    #[cfg(not(target_arch = "x86_64"))]
+    const DEFAULT: usize = 0;
+
+    #[cfg(target_arch = "x86_64")]
+    fn read() -> usize {
+        let mut register = 0u32;
+        // SAFETY: stores the 32-bit MXCSR to a 32-bit place.
+        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut register, options(nostack, preserves_flags)) };
+        register as usize
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn write(register: usize) {
+        let register = register as u32;
+        // SAFETY: the value is the default or was read from MXCSR, so no reserved bit is set. Rust code runs only
+        // under the default; other values are in force only while the host's code runs.
+        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &register, options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn read() -> usize {
+        let register: usize;
+        // SAFETY: reads FPCR, which every exception level may.
+        unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) register, options(nostack, preserves_flags)) };
+        register
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn write(register: usize) {
+        // SAFETY: the value is 0 or was read from FPCR. Rust code runs only under 0.
+        unsafe { std::arch::asm!("msr fpcr, {}", in(reg) register, options(nostack, preserves_flags)) };
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn read() -> usize {
+        DEFAULT
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn write(_: usize) {}
+}

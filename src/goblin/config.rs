@@ -1,0 +1,143 @@
+//! What the host asks of a goblin.
+
+use crate::base::{Result, error};
+use crate::stats::normal_quantile;
+
+/// Named lanes: what a frame is short of. Frame time is the longest of the time lanes; memory lanes stand beside them.
+pub const LANES: usize = 8;
+
+/// Largest value, burden and work that are accepted: sums, products and squares of such numbers keep their precision.
+pub const LARGEST: f64 = 1e9;
+
+/// How much an unknown option may cost the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exploration {
+    /// An option without data is tried for one frame at a time, and only when the others can be chosen so that a cautious
+    /// guess of its burden fits.
+    Bounded,
+    /// The seed's: an option without data looks cheap, so the solver picks it until it has proven dear.
+    Optimistic,
+}
+
+/// Where burdens come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Burdens {
+    /// From measurements of single settings.
+    Learned,
+    /// From the host's rough relative burdens; only frame totals are measured, and a controller finds the capacity.
+    Relative,
+}
+
+/// A goblin's parameters; see `hob_goblin_desc` for units and ranges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Capacity of each lane; infinite for a lane that is not governed.
+    pub limits: [f64; LANES],
+    /// Deviations kept free.
+    pub sigmas: f64,
+    /// Share of frames that may be over the limit; 0 means that `sigmas` says.
+    pub overrun_probability: f64,
+    /// Extra value of an option with fewer samples than the quota.
+    pub explore_value: f64,
+    /// Samples from which on an option's recent burden is trusted alone.
+    pub measure_quota: u32,
+    /// How unknown options are tried.
+    pub exploration: Exploration,
+    /// Options tried in one frame at most, when bounded; 0 tries none.
+    pub explore_limit: u32,
+    /// Accepted distance from the optimum as 1/precision; 0 wants the optimum, proven.
+    pub precision: u32,
+    /// Most nodes that the solver visits in one update.
+    pub node_limit: u64,
+    /// Decisions remembered for samples that arrive late.
+    pub history: u32,
+    /// Where burdens come from.
+    pub burdens: Burdens,
+    /// Most settings.
+    pub max_settings: u32,
+    /// Most bytes.
+    pub memory_limit: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            limits: [f64::INFINITY; LANES],
+            sigmas: 3.0,
+            overrun_probability: 0.0,
+            explore_value: 0.0,
+            measure_quota: 30,
+            exploration: Exploration::Bounded,
+            explore_limit: 1,
+            precision: 0,
+            node_limit: 16_384,
+            history: 64,
+            burdens: Burdens::Learned,
+            max_settings: 65_536,
+            memory_limit: u64::MAX,
+        }
+    }
+}
+
+impl Config {
+    /// Refuse what makes no sense, with a sentence.
+    pub fn check(&self) -> Result<()> {
+        for (lane, limit) in self.limits.iter().enumerate() {
+            if limit.is_nan() || *limit == f64::NEG_INFINITY {
+                return Err(error!(
+                    InvalidArgument,
+                    "the limit of lane {lane} is {limit}: give a number, or INFINITY for none"
+                ));
+            }
+        }
+        let limited = self.limits.iter().filter(|limit| limit.is_finite()).count();
+        if limited > 1 {
+            return Err(error!(
+                Unsupported,
+                "{limited} lanes have a limit; this version governs one: leave the others at INFINITY"
+            ));
+        }
+        let in_range = |what, x: f64, from: f64, to: f64| {
+            if x >= from && x <= to {
+                Ok(())
+            } else {
+                Err(error!(InvalidArgument, "{what} is {x}: it must be {from} to {to}"))
+            }
+        };
+        in_range("sigmas", self.sigmas, 0.0, 100.0)?;
+        in_range("overrun_probability", self.overrun_probability, 0.0, 0.5)?;
+        in_range("explore_value", self.explore_value, -LARGEST, LARGEST)?;
+        in_range("history", f64::from(self.history), 1.0, 65_536.0)?;
+        in_range("max_settings", f64::from(self.max_settings), 0.0, 16_777_216.0)
+    }
+
+    /// The lane with a limit; lane 0 when there is none.
+    pub fn governed_lane(&self) -> usize {
+        self.limits.iter().position(|limit| limit.is_finite()).unwrap_or(0)
+    }
+
+    /// Its limit.
+    pub fn limit(&self) -> f64 {
+        self.limits[self.governed_lane()]
+    }
+
+    /// Deviations kept free: as asked, or as many as the asked probability needs if burdens are normal.
+    pub fn effective_sigmas(&self) -> f64 {
+        if self.overrun_probability > 0.0 { normal_quantile(1.0 - self.overrun_probability) } else { self.sigmas }
+    }
+
+    /// Accepted relative gap.
+    pub fn accepted_gap(&self) -> f64 {
+        if self.precision == 0 { 0.0 } else { 1.0 / f64::from(self.precision) }
+    }
+}
+
+impl Config {
+    /// How the rules of estimation judge an option without data.
+    pub fn blind(&self) -> crate::profile::Blind {
+        match self.exploration {
+            Exploration::Bounded => crate::profile::Blind::Cautious,
+            Exploration::Optimistic => crate::profile::Blind::Optimistic,
+        }
+    }
+}

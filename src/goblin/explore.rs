@@ -1,0 +1,196 @@
+//! Trying what is not known, without paying for it with the frame.
+//!
+//! The solver chooses among what is known. Beside it, an unknown option may be put on *trial*: chosen for one frame, with
+//! the other settings re-solved around it, so that a cautious guess of its burden still fits. What it cost comes back
+//! as a sample some frames later; from then on it is known. So the worst that a trial can do is one frame over the
+//! limit, by as much as the guess was wrong.
+//!
+//! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
+//! hitch could have spoiled them; and better ones than the present choice that were found too dear a while ago. The
+//! guess for an option without data is the dearest known option of lower value plus a step (as much again, or an equal
+//! share of the limit), since ladders mostly climb; each trial that finds no room halves the step and doubles the wait.
+
+use crate::base::Result;
+use crate::knapsack::{Candidate, Economy, Effort, NO_CHOICE, Solution};
+use crate::profile::Source;
+
+use super::Goblin;
+use super::decide::Entry;
+
+/// Samples after which an option needs no more trials.
+const FEW_SAMPLES: u64 = 3;
+/// Decisions after which a trial's sample will no longer come.
+const LOST_AFTER: u64 = 32;
+/// Decisions until a trial that found no room is considered again; doubled each time.
+const NO_ROOM_WAIT: u64 = 16;
+/// Decisions after which knowledge of a better option is stale; doubled each time it proves still too dear.
+const STALE_AFTER: u64 = 400;
+/// Most doublings.
+const LONGEST_WAIT: u8 = 8;
+/// Knapsacks solved in a decision for each trial that is allowed.
+const ATTEMPTS: u32 = 2;
+
+/// Why an option deserves a trial.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    Unknown,
+    FewSamples,
+    Stale,
+}
+
+/// An option that deserves a trial.
+struct Trial {
+    entry: usize,
+    option: usize,
+    reason: Reason,
+    mean: f64,
+    variance: f64,
+}
+
+impl Goblin {
+    /// Put options on trial, as many as allowed and as fit; the solution with them, and how many.
+    pub(super) fn explore(&mut self, chosen: Solution, economy: Economy, effort: Effort) -> Result<(Solution, u32)> {
+        let (mut solution, mut trials) = (chosen, 0);
+        let mut attempts = ATTEMPTS.saturating_mul(self.config.explore_limit);
+        let count = self.formulation.entries.len();
+        let first = self.explore_cursor;
+        for step in 0..count {
+            if trials == self.config.explore_limit || attempts == 0 {
+                break;
+            }
+            let at = (first + step) % count;
+            let Some(trial) = self.next_trial(at, &solution) else { continue };
+            self.explore_cursor = at + 1;
+            attempts -= 1;
+            if let Some(found) = self.attempt(&trial, &solution, economy, effort)? {
+                solution = found;
+                trials += 1;
+            }
+        }
+        Ok((solution, trials))
+    }
+
+    /// The option of an entry that deserves a trial most.
+    fn next_trial(&self, at: usize, solution: &Solution) -> Option<Trial> {
+        let entry = self.formulation.entries[at];
+        let setting = self.setting(entry.position);
+        let now = self.history.latest() + 1;
+        let waiting = setting.on_trial != 0 && now - setting.on_trial < LOST_AFTER;
+        let choice = self.formulation.choices[at];
+        if !setting.has_burden || !entry.known || waiting || choice == NO_CHOICE {
+            return None;
+        }
+        let task = self.tasks.at(setting.task);
+        let present = setting.options[usize::from(choice)].desc.value;
+        let deserving = setting.options.iter().enumerate().filter_map(|(option, state)| {
+            if option == usize::from(choice) || !state.desc.ready || state.next_trial > now {
+                return None;
+            }
+            let samples = task.learned[option].run.count();
+            let reason = match self.formulation.burdens[entry.start + option].source {
+                Source::Blind => Reason::Unknown,
+                Source::Ramp if task.past().is_none() && samples < FEW_SAMPLES => Reason::FewSamples,
+                Source::Past => return None,
+                _ if state.desc.value > present && now - state.measured.min(now) > STALE_AFTER => Reason::Stale,
+                _ => return None,
+            };
+            Some((reason, state.desc.value, option))
+        });
+        let first = |a: &(Reason, f64, usize), b: &(Reason, f64, usize)| {
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
+        };
+        let (reason, _, option) = deserving.min_by(first)?;
+        let (mean, variance) = self.guess(&entry, option, reason, solution);
+        Some(Trial { entry: at, option, reason, mean, variance })
+    }
+
+    /// What to reckon a trial with.
+    fn guess(&self, entry: &Entry, option: usize, reason: Reason, solution: &Solution) -> (f64, f64) {
+        let setting = self.setting(entry.position);
+        let burdens = &self.formulation.burdens[entry.start..entry.end];
+        let own = burdens[option].normal;
+        match reason {
+            Reason::FewSamples => return (own.mean, own.variance),
+            // What it cost when nothing got in its way: if not even that fits, there is no point.
+            Reason::Stale => {
+                let lowest = self.tasks.at(setting.task).learned[option].lowest * setting.work;
+                return (own.mean.min(lowest), 0.0);
+            }
+            Reason::Unknown => {}
+        }
+        let state = &setting.options[option];
+        let known = || burdens.iter().enumerate().filter(|(_, burden)| burden.source != Source::Blind);
+        let below = known().filter(|(other, _)| setting.options[*other].desc.value <= state.desc.value);
+        let dearest_below = below.map(|(_, burden)| burden.normal.mean).fold(f64::NEG_INFINITY, f64::max);
+        if dearest_below < 0.0 {
+            // All that is known is more valuable, and so probably heavier.
+            let lightest = known().map(|(_, burden)| burden.normal.mean).fold(f64::INFINITY, f64::min);
+            return (if solution.feasible { lightest } else { lightest / 2.0 }, 0.0);
+        }
+        let limit = self.config.limit();
+        let share = if limit.is_finite() { limit.max(0.0) / self.formulation.entries.len() as f64 } else { 0.0 };
+        let step = dearest_below.max(share) * 0.5f64.powi(i32::from(state.failed_trials));
+        (dearest_below + step, 0.0)
+    }
+
+    /// Solve with the trial's option in place; the solution if the trial is on.
+    fn attempt(
+        &mut self,
+        trial: &Trial,
+        before: &Solution,
+        economy: Economy,
+        effort: Effort,
+    ) -> Result<Option<Solution>> {
+        let entry = self.formulation.entries[trial.entry];
+        let own = entry.start..entry.end;
+        self.formulation.set_aside.clear();
+        self.formulation.set_aside.extend_from_slice(&self.formulation.candidates[own.clone()]);
+        for (option, candidate) in self.formulation.candidates[own.clone()].iter_mut().enumerate() {
+            *candidate = if option == trial.option {
+                Candidate { mean: trial.mean, variance: trial.variance, ..*candidate }
+            } else {
+                Candidate { mean: f64::INFINITY, ..*candidate }
+            };
+        }
+        let solution = self.formulation.solve(economy, effort);
+        let is_on = solution.as_ref().is_ok_and(|found| match trial.reason {
+            Reason::Stale => found.feasible && found.value > before.value,
+            // When nothing fits, whatever may be lighter is worth a try.
+            _ => found.feasible || (!before.feasible && found.excess < before.excess),
+        });
+        if is_on {
+            self.formulation.accept();
+        } else {
+            let set_aside = std::mem::take(&mut self.formulation.set_aside);
+            self.formulation.candidates[own].copy_from_slice(&set_aside);
+            self.formulation.set_aside = set_aside;
+        }
+        self.note(trial, entry.position, is_on);
+        Ok(if is_on { Some(solution?) } else { solution.map(|_| None)? })
+    }
+
+    /// When the option may be tried next.
+    fn note(&mut self, trial: &Trial, position: usize, is_on: bool) {
+        let now = self.history.latest() + 1;
+        let setting = self.setting_mut(position);
+        let state = &mut setting.options[trial.option];
+        let doubled = |wait: u64| wait << state.failed_trials.min(LONGEST_WAIT);
+        let wait = match (is_on, trial.reason) {
+            (true, Reason::Stale) => doubled(STALE_AFTER),
+            (true, _) => 1,
+            (false, Reason::Stale) => STALE_AFTER / 4,
+            (false, _) => doubled(NO_ROOM_WAIT),
+        };
+        state.next_trial = now + wait;
+        match (is_on, trial.reason) {
+            (true, Reason::Stale) | (false, Reason::Unknown | Reason::FewSamples) => {
+                state.failed_trials = state.failed_trials.saturating_add(1);
+            }
+            (true, _) => state.failed_trials = 0,
+            (false, Reason::Stale) => {}
+        }
+        if is_on {
+            setting.on_trial = now;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The first half of a frame: samples come in.
+
+use crate::base::{Id, Result, error};
+use crate::knapsack::NO_CHOICE;
+use crate::profile::Learned;
+
+use super::Goblin;
+use super::config::{Burdens, LANES, LARGEST};
+use super::history::Given;
+
+/// A measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// The decision of the frame it belongs to; 0 for the latest.
+    pub decision: u64,
+    /// The lane it was measured on.
+    pub lane: u32,
+    /// What it cost, in the lane's unit.
+    pub burden: f64,
+    /// Whether to learn from it: not if vsync capped it, a hitch spoiled it, or the game was paused.
+    pub good: bool,
+}
+
+/// What has come in so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Samples learned from.
+    pub samples: u64,
+    /// Samples that the host flagged: counted, not learned from.
+    pub flagged: u64,
+    /// Samples of a lane without a limit, or of a setting without a burden: counted, not learned from.
+    pub ungoverned: u64,
+    /// Samples refused: their decision is no longer, or not yet, remembered.
+    pub refused: u64,
+    /// Frame totals that came in.
+    pub totals: u64,
+    /// Frame totals over the limit.
+    pub totals_over: u64,
+    /// Last harvest's samples over what they typically cost; 1 is normal. 0 before the first.
+    pub anomaly: f64,
+    /// The same, faded as recent burdens are.
+    pub recent_anomaly: f64,
+}
+
+/// Sums of the harvest that is under way.
+#[derive(Debug, Default)]
+pub struct Books {
+    pub statistics: Statistics,
+    measured_sum: f64,
+    typical_sum: f64,
+}
+
+impl Goblin {
+    /// Take a sample of what a setting's choice cost. On an error nothing was learned.
+    pub fn measure(&mut self, id: Id, sample: &Sample) -> Result<()> {
+        check_sample(sample)?;
+        let position = self.position(id)?;
+        let Given { choice, work } = self.given(position, sample)?;
+        let statistics = &mut self.books.statistics;
+        if !sample.good {
+            statistics.flagged += 1;
+            return Ok(());
+        }
+        let setting = self.settings.at_mut(position).expect("a position that was just found");
+        if sample.lane as usize != self.config.governed_lane() || !setting.has_burden {
+            statistics.ungoverned += 1;
+            return Ok(());
+        }
+        statistics.samples += 1;
+        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+        let state = &mut setting.options[usize::from(choice)];
+        state.measured = state.measured.max(decision);
+        if setting.on_trial == decision {
+            setting.on_trial = 0;
+        }
+        let learned = &mut self.tasks.at_mut(setting.task).learned[usize::from(choice)];
+        if learned.run.count() > 0 {
+            self.books.measured_sum += sample.burden;
+            self.books.typical_sum += learned.run.mean() * work;
+        }
+        learned.add(sample.burden / work, decision);
+        Ok(())
+    }
+
+    /// Take what a whole frame cost. It is what [`Burdens::Relative`] steers by; else it only counts.
+    pub fn measure_total(&mut self, sample: &Sample) -> Result<()> {
+        check_sample(sample)?;
+        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+        if !self.history.remembers(decision) {
+            self.books.statistics.refused += 1;
+            return Err(self.forgotten(decision));
+        }
+        let statistics = &mut self.books.statistics;
+        if !sample.good {
+            statistics.flagged += 1;
+            return Ok(());
+        }
+        if sample.lane as usize != self.config.governed_lane() {
+            statistics.ungoverned += 1;
+            return Ok(());
+        }
+        statistics.totals += 1;
+        statistics.totals_over += u64::from(sample.burden > self.config.limit());
+        if self.config.burdens == Burdens::Relative {
+            self.controller.frame_took(sample.burden, self.config.limit());
+        }
+        Ok(())
+    }
+
+    /// The host did something else in that frame than was decided; its samples belong to this choice.
+    pub fn applied(&mut self, id: Id, decision: u64, choice: u32) -> Result<()> {
+        let position = self.position(id)?;
+        let count = self.setting(position).options.len();
+        if choice as usize >= count {
+            return Err(super::no_such_option(choice, count));
+        }
+        let sample = Sample { decision, lane: 0, burden: 0.0, good: true };
+        let given = self.given(position, &sample)?;
+        let decision = if decision == 0 { self.history.latest() } else { decision };
+        self.history.give(decision, position, Given { choice: choice as u16, ..given });
+        Ok(())
+    }
+
+    /// Close the books on the samples since the last harvest.
+    pub fn harvest(&mut self) {
+        let (measured, typical) = (self.books.measured_sum, self.books.typical_sum);
+        self.books.measured_sum = 0.0;
+        self.books.typical_sum = 0.0;
+        if typical > 0.0 {
+            let statistics = &mut self.books.statistics;
+            statistics.anomaly = measured / typical;
+            statistics.recent_anomaly = if statistics.recent_anomaly > 0.0 {
+                let kept = Learned::KEPT_PER_FRAME;
+                kept * statistics.recent_anomaly + (1.0 - kept) * statistics.anomaly
+            } else {
+                statistics.anomaly
+            };
+        }
+    }
+
+    /// What has come in so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.books.statistics
+    }
+
+    /// What the setting was given in the sample's decision.
+    fn given(&mut self, position: usize, sample: &Sample) -> Result<Given> {
+        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+        if !self.history.remembers(decision) {
+            self.books.statistics.refused += 1;
+            return Err(self.forgotten(decision));
+        }
+        let given = self.history.given(decision, position);
+        if decision < self.setting(position).born || given.choice == NO_CHOICE {
+            self.books.statistics.refused += 1;
+            return Err(error!(NotFound, "the setting had no choice in decision {decision}: it came or changed later"));
+        }
+        Ok(given)
+    }
+
+    #[cold]
+    fn forgotten(&self, decision: u64) -> crate::base::Error {
+        let (oldest, latest) = (self.history.oldest(), self.history.latest());
+        if latest == 0 {
+            error!(NotFound, "decision {decision}: there has been no decision yet; call update first")
+        } else {
+            error!(
+                NotFound,
+                "decision {decision} is not remembered, only {oldest} to {latest}: raise `history` if samples come later"
+            )
+        }
+    }
+}
+
+fn check_sample(sample: &Sample) -> Result<()> {
+    if sample.lane as usize >= LANES {
+        return Err(error!(InvalidArgument, "lane {} does not exist: there are {LANES}", sample.lane));
+    }
+    if !(0.0..=LARGEST).contains(&sample.burden) {
+        return Err(error!(
+            InvalidArgument,
+            "a burden of {} is none: it must be 0 to {LARGEST:e}; drop samples that the timer got wrong", sample.burden
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! The best completions by the deepest core classes, listed once and looked up for every state.
+//!
+//! Meeting in the middle: the deepest classes are combined beforehand into a list, sorted by weight, of the
+//! combinations that are worth more than all lighter ones. What a state needs to fill its room is then found by binary
+//! search. In scalar knapsacks that completes a state exactly, so lists need not go deeper. With normal burdens, whose
+//! true weight depends on the whole, it is a way to good answers early. On data such as subset sums, where bounds say
+//! nothing and nearly every room can be filled exactly by some combination, it is what finds that combination.
+
+use super::core::Core;
+use super::input::Totals;
+use super::secant::Linear;
+use super::{bytes, reserve_total};
+use crate::base::Result;
+
+/// The most combinations listed.
+const MOST_ENTRIES: usize = 16 * 1024;
+
+const NO_TRAIL: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    weight: f64,
+    value: f64,
+    trail: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Trail {
+    before: u32,
+    change: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    entries: Vec<Entry>,
+    joined: Vec<Entry>,
+    merged: Vec<Entry>,
+    trails: Vec<Trail>,
+    /// The first depth that is in the list.
+    pub depth: usize,
+}
+
+impl Tail {
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.entries) + bytes(&self.joined) + bytes(&self.merged) + bytes(&self.trails)
+    }
+
+    /// Combine as many of the deepest classes as `most` entries have room for, but at most half of them. Combinations
+    /// whose cost at the price `lambda` is `most_cost` or more are left out. Returns the number of entries looked at.
+    pub fn build(&mut self, core: &Core, linear: &Linear, lambda: f64, most_cost: f64, most: usize) -> Result<u64> {
+        let most = most.clamp(1, MOST_ENTRIES);
+        reserve_total(&mut self.entries, most)?;
+        reserve_total(&mut self.joined, most)?;
+        reserve_total(&mut self.merged, most)?;
+        self.trails.clear();
+        self.entries.clear();
+        self.entries.push(Entry { weight: 0.0, value: 0.0, trail: NO_TRAIL });
+        self.depth = core.depth();
+        let mut looked_at = 0;
+        while self.depth > 0 {
+            let changes = core.starts[self.depth - 1]..core.starts[self.depth];
+            let count = self.entries.len() * changes.len();
+            if self.entries.len() + count > most {
+                break;
+            }
+            self.trails.try_reserve(count)?;
+            self.joined.clear();
+            self.joined.extend_from_slice(&self.entries);
+            for index in changes {
+                let by = core.changes[index as usize].by;
+                self.merge(index, linear.weight(by), by.value, lambda, most_cost);
+            }
+            std::mem::swap(&mut self.entries, &mut self.joined);
+            self.depth -= 1;
+            looked_at += count as u64;
+        }
+        Ok(looked_at)
+    }
+
+    /// `joined` becomes what is undominated of itself and of all `entries` after one more change.
+    fn merge(&mut self, index: u32, weight: f64, value: f64, lambda: f64, most_cost: f64) {
+        self.merged.clear();
+        let mut unchanged = self.joined.iter().peekable();
+        for &entry in &self.entries {
+            let changed = Entry { weight: entry.weight + weight, value: entry.value + value, ..entry };
+            if lambda * changed.weight - changed.value >= most_cost {
+                continue;
+            }
+            let before = |other: &&Entry| (other.weight, -other.value) <= (changed.weight, -changed.value);
+            while let Some(&other) = unchanged.next_if(before) {
+                push_if_better(&mut self.merged, other);
+            }
+            if push_if_better(&mut self.merged, Entry { trail: self.trails.len() as u32, ..changed }) {
+                self.trails.push(Trail { before: entry.trail, change: index });
+            }
+        }
+        for &other in unchanged {
+            push_if_better(&mut self.merged, other);
+        }
+        std::mem::swap(&mut self.joined, &mut self.merged);
+    }
+
+    /// The most valuable combination no heavier than `room`: what it adds in value, and a handle for [`Self::write`].
+    pub fn complete(&self, room: f64) -> Option<(f64, usize)> {
+        let index = self.entries.partition_point(|entry| entry.weight <= room).checked_sub(1)?;
+        Some((self.entries[index].value, index))
+    }
+
+    /// Put the changes of a combination into the picks.
+    pub fn write(&self, core: &Core, entry: usize, picks: &mut [u32]) {
+        let mut trail = self.entries[entry].trail;
+        while trail != NO_TRAIL {
+            let Trail { before, change } = self.trails[trail as usize];
+            let change = core.changes[change as usize];
+            picks[change.class as usize] = change.position;
+            trail = before;
+        }
+    }
+
+    /// The sums that a combination adds.
+    pub fn totals(&self, core: &Core, entry: usize) -> Totals {
+        let mut totals = Totals::default();
+        let mut trail = self.entries[entry].trail;
+        while trail != NO_TRAIL {
+            let Trail { before, change } = self.trails[trail as usize];
+            totals = totals.plus(core.changes[change as usize].by);
+            trail = before;
+        }
+        totals
+    }
+}
+
+fn push_if_better(list: &mut Vec<Entry>, entry: Entry) -> bool {
+    let better = list.last().is_none_or(|last| entry.value > last.value);
+    if better {
+        list.push(entry);
+    }
+    better
+}
