@@ -67,8 +67,9 @@ mod tests {
 
     #[test]
     fn rounding_of_negative_means_is_forgiven_at_capacity_zero() {
-        assert!(0.1 + 0.2 - 0.3 > 0.0);
-        assert!(limit(0.0, 0.3).admits(burden(0.1 + 0.2 - 0.3, 0.0)));
+        let rounding: f64 = [0.1, 0.2, -0.3].iter().sum();
+        assert!(rounding > 0.0);
+        assert!(limit(0.0, 0.3).admits(burden(rounding, 0.0)));
     }
 
     #[test]

@@ -84,9 +84,10 @@ impl Interval {
             return [None, part(self.lo, middle), part(middle, self.hi)];
         }
         let width = width.max(1e-3 * whole);
+        let deviation = deviation.clamp(self.lo + 0.5 * width, self.hi - 0.5 * width);
         let snap = |side: f64, end: f64| if (side - end).abs() < 0.25 * width { end } else { side };
-        let left = snap((deviation - 0.5 * width).clamp(self.lo, self.hi), self.lo);
-        let right = snap((deviation + 0.5 * width).clamp(self.lo, self.hi), self.hi);
+        let left = snap(deviation - 0.5 * width, self.lo);
+        let right = snap(deviation + 0.5 * width, self.hi);
         [part(self.lo, left), part(right, self.hi), part(left, right)]
     }
 
