@@ -132,7 +132,4 @@ public:
 /// number of an EGL device. On failure returns nothing and says why in `reason`.
 std::unique_ptr<GlContext> make_gl_context(const std::string& device, std::string& reason);
 
-/// One line per EGL device.
-std::vector<std::string> list_gl_devices();
-
 } // namespace frame_budget

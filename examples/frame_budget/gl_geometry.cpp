@@ -52,7 +52,7 @@ void GlGeometry::prepare(const SceneFrame& frame, int detail, bool with_shadows,
         bins[kind][mesh_level(detail, visible.distance)].push_back(scene.instance_of(visible.object, frame));
     }
     append(bins, view_batches);
-    for (std::uint32_t i = 0; with_shadows && i < static_cast<std::uint32_t>(frame.objects); ++i)
+    for (std::uint32_t i = 0; with_shadows && i < static_cast<std::uint32_t>(frame.weight.objects); ++i)
         if (scene.objects[i].kind != Kind::balloon) // up there the sun's disc blurs their shadows away
             bins[static_cast<std::size_t>(scene.objects[i].kind)][caster_level].push_back(scene.instance_of(i, frame));
     append(bins, caster_batches);

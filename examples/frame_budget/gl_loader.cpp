@@ -1,6 +1,7 @@
 // EGL and GL without linking to either: libEGL is opened at run time, a device is chosen, and every function is asked for by name.
 // No window system is involved, so this works over ssh, in a container, and on a machine whose GPU has no display.
 #include "gl_api.h"
+#include "renderer.h"
 
 #include <cctype>
 #include <cstdlib>

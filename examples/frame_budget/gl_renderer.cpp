@@ -48,7 +48,6 @@ private:
     void draw_shadows(int size);
     void draw_geometry(int samples, int tufts);
     void resolve_samples(int samples);
-    void draw_occlusion(int taps);
     void draw_mirror();
     void draw_glow(int quality);
 
@@ -139,7 +138,7 @@ void GlRenderer::set_constants(const SceneFrame& frame, int percent) {
     block.eye = with(c.position, frame.time);
     block.ray_right = with(c.right * tan_x, near_plane);
     block.ray_up = with(c.up * c.tan_half_height, far_plane);
-    block.ray_forward = with(c.forward, frame.mist);
+    block.ray_forward = with(c.forward, frame.weight.mist);
     block.sun = with(sun, 0);
     block.inner = {static_cast<float>(inner.width), static_cast<float>(inner.height), static_cast<float>(inner.width) / static_cast<float>(output.width),
                    static_cast<float>(inner.height) / static_cast<float>(output.height)};
@@ -151,33 +150,34 @@ void GlRenderer::set_constants(const SceneFrame& frame, int percent) {
 
 void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const FrameTag& tag) {
     timer.begin(tag);
-    const int shadow_size = amount(choices, shadows);
-    geometry.prepare(frame, amount(choices, detail), shadow_size > 0, amount(choices, reflections) > 0);
+    const int shadow_size = amount(choices, shadows), taps = amount(choices, occlusion), glow_quality = amount(choices, glow);
+    const bool has_mirror = amount(choices, reflections) > 0, has_mist = frame.weight.mist > 0;
+    const auto pick = [](const GlFeature& feature, bool is_on) { return is_on ? feature.on.texture.id : feature.off.id; };
+    geometry.prepare(frame, amount(choices, detail), shadow_size > 0, has_mirror);
     set_constants(frame, amount(choices, resolution));
+
     if (shadow_size > 0) draw_shadows(shadow_size);
     draw_geometry(amount(choices, antialiasing), amount(choices, grass));
-    if (amount(choices, occlusion) > 0) draw_occlusion(amount(choices, occlusion));
-    if (amount(choices, reflections) > 0) draw_mirror();
+    if (taps > 0) {
+        cover(targets.raw_occlusion, occlusion_programs.at(taps), {targets.depth.id, targets.shape.id});
+        cover(targets.occlusion.on, smooth_program, {targets.raw_occlusion.texture.id});
+        timer.after(pass_occlusion);
+    }
+    if (has_mirror) draw_mirror();
 
-    const GLuint depth = targets.depth.id, noise = targets.noise.id;
-    const GLuint shadow_map = shadow_size > 0 ? targets.shadow.at(shadow_size).texture.id : targets.no_shadow.id;
-    const GLuint open = amount(choices, occlusion) > 0 ? targets.occlusion[1].texture.id : targets.white.id;
-    const GLuint mirrored = amount(choices, reflections) > 0 ? targets.mirror.texture.id : targets.clear.id;
-    cover_area(targets.light, inner, lighting_program, {depth, targets.surface.id, targets.shape.id, open, shadow_map, noise, mirrored});
+    const GLuint depth = targets.depth.id, noise = targets.noise.id, shadow_map = targets.shadow.at(shadow_size).texture.id;
+    cover_area(targets.light, inner, lighting_program,
+               {depth, targets.surface.id, targets.shape.id, pick(targets.occlusion, taps > 0), shadow_map, noise, pick(targets.mirror, has_mirror)});
     timer.after(pass_lighting);
 
-    if (frame.mist > 0) {
-        cover(targets.mist[0], mist_programs.at(mist_step_count(frame.mist)), {depth, noise, shadow_map});
-        cover(targets.mist[1], smooth_program, {targets.mist[0].texture.id});
+    if (has_mist) {
+        cover(targets.raw_mist, mist_programs.at(mist_step_count(frame.weight.mist)), {depth, noise, shadow_map});
+        cover(targets.mist.on, smooth_program, {targets.raw_mist.texture.id});
         timer.after(pass_mist);
     }
-    const int quality = amount(choices, glow);
-    if (quality > 0) draw_glow(quality);
-
-    const GLuint black = targets.black.id;
+    if (glow_quality > 0) draw_glow(glow_quality);
     cover(targets.output, composite_program,
-          {targets.light.texture.id, frame.mist > 0 ? targets.mist[1].texture.id : black, quality > 0 ? targets.bright[0].texture.id : black,
-           quality > 1 ? targets.rays.texture.id : black});
+          {targets.light.texture.id, pick(targets.mist, has_mist), pick(targets.bloom, glow_quality > 0), pick(targets.rays, glow_quality > 1)});
     timer.after(pass_composite);
     timer.end();
 }
@@ -240,15 +240,9 @@ void GlRenderer::resolve_samples(int samples) {
     gl.DrawBuffers(2, both);
 }
 
-void GlRenderer::draw_occlusion(int taps) {
-    cover(targets.occlusion[0], occlusion_programs.at(taps), {targets.depth.id, targets.shape.id});
-    cover(targets.occlusion[1], smooth_program, {targets.occlusion[0].texture.id});
-    timer.after(pass_occlusion);
-}
-
 void GlRenderer::draw_mirror() {
-    gl.BindFramebuffer(GL_FRAMEBUFFER, targets.mirror.framebuffer);
-    gl.Viewport(0, 0, targets.mirror.texture.width, targets.mirror.texture.height);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, targets.mirror.on.framebuffer);
+    gl.Viewport(0, 0, targets.mirror.on.texture.width, targets.mirror.on.texture.height);
     gl.Clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     gl.Enable(GL_DEPTH_TEST);
     gl.Enable(GL_CULL_FACE);
@@ -265,14 +259,15 @@ void GlRenderer::draw_mirror() {
 }
 
 void GlRenderer::draw_glow(int quality) {
-    cover(targets.bright[0], bright_program, {targets.light.texture.id});
-    if (quality > 1) cover(targets.rays, rays_program, {targets.bright[0].texture.id});
-    for (int pass = 0; pass < 4; ++pass) { // twice across and down, the second time wider
-        const auto from = static_cast<std::size_t>(pass & 1);
-        const float reach = pass < 2 ? 1.0f : 2.4f;
+    const GlTarget &bloom = targets.bloom.on, &between = targets.raw_bloom;
+    cover(bloom, bright_program, {targets.light.texture.id});
+    if (quality > 1) cover(targets.rays.on, rays_program, {bloom.texture.id});
+    for (float reach : {1.0f, 2.4f}) {
         gl.UseProgram(blur_program);
-        gl.Uniform2f(blur_direction, from == 0 ? reach : 0, from == 0 ? 0 : reach);
-        cover(targets.bright[1 - from], blur_program, {targets.bright[from].texture.id});
+        gl.Uniform2f(blur_direction, reach, 0);
+        cover(between, blur_program, {bloom.texture.id});
+        gl.Uniform2f(blur_direction, 0, reach);
+        cover(bloom, blur_program, {between.texture.id});
     }
     timer.after(pass_glow);
 }

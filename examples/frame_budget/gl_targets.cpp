@@ -14,10 +14,20 @@ GlTarget color_target(const Gl& gl, GLenum format, int width, int height) {
     return {texture, make_framebuffer(gl, {texture})};
 }
 
-GlTexture shadow_map(const Gl& gl, int size, const void* pixels) {
-    const GlTexture map = make_texture(gl, GL_DEPTH_COMPONENT24, size, size, GL_LINEAR, pixels);
+/// The value that says "nothing here" is what stands in for the feature.
+GlFeature feature(const Gl& gl, GLenum format, int width, int height, Vec4 nothing) {
+    const GlTarget off = color_target(gl, format, width, height);
+    gl.ClearColor(nothing.x, nothing.y, nothing.z, nothing.w);
+    gl.Clear(GL_COLOR_BUFFER_BIT);
+    return {color_target(gl, format, width, height), off.texture};
+}
+
+GlTarget shadow_map(const Gl& gl, int size) {
+    const GlTexture map = make_texture(gl, GL_DEPTH_COMPONENT24, size, size, GL_LINEAR);
     gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_COMPARE_MODE, static_cast<GLint>(GL_COMPARE_REF_TO_TEXTURE));
-    return map;
+    const GlTarget target{map, make_framebuffer(gl, {}, map)};
+    gl.Clear(GL_DEPTH_BUFFER_BIT);
+    return target;
 }
 
 } // namespace
@@ -30,29 +40,25 @@ GlTargets::GlTargets(const Gl& gl, int width, int height) {
     for (const Option& option : settings[antialiasing].options)
         if (option.amount > 1) multisampled[option.amount] = make_multisampled_framebuffer(gl, option.amount, width, height);
     for (const Option& option : settings[shadows].options)
-        if (option.amount > 0) {
-            const GlTexture map = shadow_map(gl, option.amount, nullptr);
-            shadow[option.amount] = {map, make_framebuffer(gl, {}, map)};
-        }
-    const GlTexture mirrored = make_texture(gl, GL_RGBA16F, std::max(width / 2, 1), std::max(height / 2, 1), GL_LINEAR);
-    mirror = {mirrored, make_framebuffer(gl, {mirrored}, make_texture(gl, GL_DEPTH_COMPONENT24, mirrored.width, mirrored.height, GL_NEAREST))};
+        if (option.amount > 0) shadow[option.amount] = shadow_map(gl, option.amount);
+    shadow[0] = shadow_map(gl, shadow.begin()->first);
+
     light = color_target(gl, GL_RGBA16F, width, height);
-    for (GlTarget& target : occlusion) target = color_target(gl, GL_R8, width / 2, height / 2);
-    for (GlTarget& target : mist) target = color_target(gl, GL_RGBA16F, width / 3, height / 3);
-    for (GlTarget& target : bright) target = color_target(gl, GL_RGBA16F, width / 4, height / 4);
-    rays = color_target(gl, GL_RGBA16F, width / 4, height / 4);
+    raw_occlusion = color_target(gl, GL_R8, width / 2, height / 2);
+    occlusion = feature(gl, GL_R8, width / 2, height / 2, {1, 1, 1, 1});
+    mirror = feature(gl, GL_RGBA16F, width / 2, height / 2, {0, 0, 0, 0});
+    const GlTexture mirrored = mirror.on.texture;
+    mirror.on.framebuffer = make_framebuffer(gl, {mirrored}, make_texture(gl, GL_DEPTH_COMPONENT24, mirrored.width, mirrored.height, GL_NEAREST));
+    raw_mist = color_target(gl, GL_RGBA16F, width / 3, height / 3);
+    mist = feature(gl, GL_RGBA16F, width / 3, height / 3, {0, 0, 0, 1});
+    raw_bloom = color_target(gl, GL_RGBA16F, width / 4, height / 4);
+    bloom = feature(gl, GL_RGBA16F, width / 4, height / 4, {0, 0, 0, 0});
+    rays = feature(gl, GL_RGBA16F, width / 4, height / 4, {0, 0, 0, 0});
     output = color_target(gl, GL_RGBA8, width, height);
 
-    const std::uint32_t farthest = 0xFFFFFFFFu;
-    const std::uint8_t white_texel[4] = {255, 255, 255, 255};
-    const std::uint8_t clear_texel[4] = {0, 0, 0, 0};
-    const std::uint8_t black_texel[4] = {0, 0, 0, 255}; // adds nothing, and as mist lets everything through
-    no_shadow = shadow_map(gl, 1, &farthest);
-    white = make_texture(gl, GL_RGBA8, 1, 1, GL_LINEAR, white_texel);
-    black = make_texture(gl, GL_RGBA8, 1, 1, GL_LINEAR, black_texel);
-    clear = make_texture(gl, GL_RGBA8, 1, 1, GL_LINEAR, clear_texel);
     noise = make_texture(gl, GL_RGBA8, noise_texture_size, noise_texture_size, GL_LINEAR, make_noise_texture().data());
     for (GLenum name : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(GL_REPEAT));
+    gl.ClearColor(0, 0, 0, 0);
 }
 
 } // namespace frame_budget

@@ -38,8 +38,6 @@ struct FrameTag {
     int index = 0;
     std::uint64_t decision = 0;
     Choices choices{};
-    float objects_in_view = 0;
-    float mist = 0;
 };
 
 struct FrameTimes {
@@ -81,5 +79,8 @@ struct RendererOptions {
 /// Nothing, and a reason, when there is no EGL driver that will do.
 std::unique_ptr<Renderer> make_gl_renderer(const Scene& scene, const RendererOptions& options, std::string& reason);
 std::unique_ptr<Renderer> make_soft_renderer(const Scene& scene, const RendererOptions& options);
+
+/// One line per EGL device.
+std::vector<std::string> list_gl_devices();
 
 } // namespace frame_budget

@@ -53,7 +53,7 @@ float ground_height(float x, float z) {
 }
 
 std::size_t mesh_level(int detail, float distance) {
-    const int level = detail - (distance > 45 ? 1 : 0) - (distance > 90 ? 1 : 0);
+    const int level = detail - (distance > 75 ? 1 : 0) - (distance > 120 ? 1 : 0);
     return static_cast<std::size_t>(std::max(level, 0));
 }
 
@@ -71,7 +71,7 @@ void Scene::place_objects(std::uint32_t seed) {
         objects.push_back({kind, turned({x, y, z}, size, tint, random.between(0, 6.2832f))});
     };
     const Vec3 silks[] = {{0.75f, 0.12f, 0.08f}, {0.10f, 0.30f, 0.55f}, {0.85f, 0.45f, 0.06f}, {0.35f, 0.10f, 0.40f}, {0.08f, 0.42f, 0.36f}};
-    const float balloon_places[][2] = {{-16, -52}, {14, -78}, {34, -46}, {-44, -88}, {2, -120}};
+    const float balloon_places[][2] = {{-16, -52}, {16, -82}, {33, -46}, {-44, -84}, {1, -118}};
     for (std::size_t i = 0; i < 5; ++i) place(Kind::balloon, balloon_places[i][0], balloon_places[i][1], random.between(8, 10), silks[i]);
 
     const Vec3 plasters[] = {{0.72f, 0.62f, 0.48f}, {0.70f, 0.47f, 0.32f}, {0.62f, 0.60f, 0.56f}, {0.66f, 0.36f, 0.27f}};
@@ -125,22 +125,28 @@ Mat4 Scene::sun_projection() const {
     return orthographic(92, 46, 10, 330) * view_from(scene_center + sun * 170.0f, right, up, sun * -1.0f);
 }
 
-SceneFrame Scene::frame(int index, int count, float aspect) const {
-    const float t = (static_cast<float>(index) + 0.5f) / static_cast<float>(count);
-    const float crowd = smoothstep(0.18f, 0.36f, t) - smoothstep(0.60f, 0.76f, t);
-    SceneFrame frame;
-    frame.time = static_cast<float>(index) * 0.04f;
-    frame.objects = fewest_objects + static_cast<int>(std::lround(crowd * (most_objects - fewest_objects)));
+Weight weight_at(float part) {
+    const float crowd = smoothstep(0.18f, 0.36f, part) - smoothstep(0.60f, 0.76f, part);
+    Weight weight;
+    weight.objects = fewest_objects + static_cast<int>(std::lround(crowd * (most_objects - fewest_objects)));
     // The mist comes twice: first over the crowded scene, as a surprise; then over the empty one, when its price is known.
-    frame.mist = smoothstep(0.44f, 0.47f, t) * (1 - smoothstep(0.55f, 0.58f, t)) + smoothstep(0.82f, 0.85f, t) * (1 - smoothstep(0.92f, 0.95f, t));
-    look(frame, std::sin(6.2832f * t), aspect);
+    const auto between = [part](float low, float high) { return smoothstep(low, low + 0.03f, part) * (1 - smoothstep(high - 0.03f, high, part)); };
+    weight.mist = between(0.44f, 0.58f) + between(0.82f, 0.95f);
+    return weight;
+}
+
+SceneFrame Scene::frame(int index, int count, float aspect) const {
+    const float part = (static_cast<float>(index) + 0.5f) / static_cast<float>(count);
+    SceneFrame frame;
+    frame.weight = weight_at(part);
+    frame.time = 30 * part;
+    look(frame, std::sin(6.2832f * part), aspect);
     return frame;
 }
 
-SceneFrame Scene::frame_of_weight(int object_count, float mist, float aspect) const {
+SceneFrame Scene::frame_of_weight(const Weight& weight, float aspect) const {
     SceneFrame frame;
-    frame.objects = object_count;
-    frame.mist = mist;
+    frame.weight = weight;
     look(frame, 0, aspect);
     return frame;
 }
@@ -154,7 +160,7 @@ void Scene::look(SceneFrame& frame, float swing, float aspect) const {
 
     const float tan_x = camera.tan_half_height * aspect, tan_y = camera.tan_half_height;
     const float cos_x = 1 / std::sqrt(1 + tan_x * tan_x), cos_y = 1 / std::sqrt(1 + tan_y * tan_y);
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(frame.objects); ++i) {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(frame.weight.objects); ++i) {
         const Instance instance = instance_of(i, frame);
         const float radius = instance.scale * 0.8f;
         const Vec3 to = instance.position + Vec3{0, instance.scale * 0.5f, 0} - camera.position;
@@ -168,7 +174,7 @@ void Scene::look(SceneFrame& frame, float swing, float aspect) const {
 Instance Scene::instance_of(std::uint32_t index, const SceneFrame& frame) const {
     const Object& object = objects[index];
     Instance instance = object.instance;
-    instance.scale *= smoothstep(-1, 120, static_cast<float>(frame.objects) - static_cast<float>(index));
+    instance.scale *= smoothstep(-1, 120, static_cast<float>(frame.weight.objects) - static_cast<float>(index));
     if (index < static_cast<std::uint32_t>(fewest_objects)) instance.scale = object.instance.scale;
     if (object.kind == Kind::balloon) {
         instance.position.y = 17 + 2.5f * static_cast<float>(index) + 0.8f * std::sin(frame.time * 0.5f + static_cast<float>(index));

@@ -39,11 +39,16 @@ struct Visible {
     float distance;
 };
 
-/// All that a renderer has to know about one frame, before any choice of quality is made.
-struct SceneFrame {
-    float time = 0; ///< Seconds of animation.
+/// What the script asks for at one moment.
+struct Weight {
     int objects = fewest_objects;
     float mist = 0; ///< The heavy effect, 0 .. 1.
+};
+
+/// All that a renderer has to know about one frame, before any choice of quality is made.
+struct SceneFrame {
+    Weight weight;
+    float time = 0; ///< Seconds of animation.
     Camera camera;
     std::vector<Visible> visible; ///< Objects inside the view: what the host knows about the frame's weight beforehand.
 };
@@ -56,7 +61,7 @@ public:
     SceneFrame frame(int index, int count, float aspect) const;
 
     /// A frame of fixed weight, to measure with.
-    SceneFrame frame_of_weight(int objects, float mist, float aspect) const;
+    SceneFrame frame_of_weight(const Weight& weight, float aspect) const;
 
     /// Where object `index` stands in this frame: objects grow out of the ground, balloons drift.
     Instance instance_of(std::uint32_t index, const SceneFrame& frame) const;
@@ -64,7 +69,7 @@ public:
     Vec3 sun_direction() const { return sun; } ///< Towards the sun.
     Mat4 sun_projection() const;               ///< World to the clip space of the shadow map.
 
-    std::vector<Object> objects; ///< `most_objects` of them; a frame draws the first `SceneFrame::objects`.
+    std::vector<Object> objects; ///< `most_objects` of them; a frame draws the first `Weight::objects`.
     std::vector<Instance> tufts; ///< `most_tufts` of them, in random order: any prefix is spread evenly.
     Mesh ground;
 
@@ -75,6 +80,9 @@ private:
 
     Vec3 sun;
 };
+
+/// The script: `part` of it (0 .. 1) has passed.
+Weight weight_at(float part);
 
 /// The mesh level for an object at this distance: the choice's level near the eye, lower ones farther off.
 std::size_t mesh_level(int detail, float distance);

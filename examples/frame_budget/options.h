@@ -1,0 +1,25 @@
+// The command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace frame_budget {
+
+struct Options {
+    double budget_ms = 0; ///< 0: derived from the machine.
+    double seconds = 0;   ///< 0: the renderer's own default.
+    int width = 0, height = 0;
+    std::uint32_t seed = 7;
+    std::string renderer = "auto"; ///< "auto", "gl", "software"
+    std::string device = "auto";
+    std::string png_directory, json_file, profile_file;
+    bool list_devices = false, help = false;
+};
+
+extern const char* const usage;
+
+/// Throws std::runtime_error with a sentence for whoever typed it.
+Options parse_options(int count, char** arguments);
+
+} // namespace frame_budget

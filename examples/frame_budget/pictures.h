@@ -1,0 +1,30 @@
+// Pictures of the contest: some frames of the script by contestant, and strips that show the same part of a frame three times, from the
+// lowest configuration, from the goblin and from the highest one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "contest.h"
+
+namespace frame_budget {
+
+class Pictures {
+public:
+    /// Does nothing when `directory` is empty; makes it when it is not there.
+    Pictures(std::string directory, int frame_count);
+
+    /// Keeps the renderer's picture if this is one of the frames to show.
+    void take(Renderer& renderer, int frame, const std::string& contestant);
+
+    /// Writes the strips of the frames of which all three contestants' pictures are there.
+    void write_strips(const std::string& left, const std::string& middle, const std::string& right) const;
+
+private:
+    std::string directory;
+    std::vector<int> frames_to_show;
+    std::map<int, std::map<std::string, Image>> images; ///< By frame, by contestant.
+};
+
+} // namespace frame_budget
