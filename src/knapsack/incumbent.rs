@@ -94,7 +94,8 @@ impl Incumbent {
 
     /// By how much the optimum may be better for a gap that is accepted.
     pub fn allowance(&self, case: &Case) -> f64 {
-        let gap = case.accepted_gap;
+        // A hair less than accepted, so that the gap that is reported is within it however it is rounded.
+        let gap = case.accepted_gap * (1.0 - 1e-9);
         if gap == 0.0 { 0.0 } else { gap / (1.0 + gap) * (case.problem.base.value + self.value).abs() }
     }
 }

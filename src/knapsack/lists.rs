@@ -76,7 +76,8 @@ impl Lists {
         reserve_total(&mut self.states, states)?;
         reserve_total(&mut self.joined, states)?;
         reserve_total(&mut self.merged, states)?;
-        reserve_total(&mut self.trails, states)
+        reserve_total(&mut self.trails, states)?;
+        self.tail.reserve(states)
     }
 
     pub fn memory_used(&self) -> usize {

@@ -36,6 +36,8 @@ mod search;
 mod secant;
 mod solve;
 mod tail;
+#[cfg(test)]
+mod tests;
 
 use crate::base::{Result, error};
 use input::Input;

@@ -102,24 +102,20 @@ pub(super) fn relax(
 /// Among options that are equally good at the price, prefer those that bring the weight to the room. Matters where
 /// values are proportional to weights: there all options are equally good, and the first ones may be far off.
 fn balance(problem: &Problem, linear: &Linear, lambda: f64, picks: &mut [u32], mut totals: Totals) -> Totals {
-    for class in 0..picks.len() {
-        let pick = problem.at(picks[class] as usize);
+    for (class, chosen) in picks.iter_mut().enumerate() {
+        let pick = problem.at(*chosen as usize);
         let wanted = linear.room - linear.weight(totals) + linear.weight(pick);
         let mut nearest = (wanted - linear.weight(pick)).abs();
         let score = pick.value - lambda * linear.weight(pick);
         let equal = score - VALUE_PRECISION * (pick.value.abs() + lambda * linear.weight(pick));
-        let mut chosen = picks[class];
         for position in problem.class(class) {
             let weight = linear.weight(problem.at(position));
             if problem.value[position] - lambda * weight >= equal && (wanted - weight).abs() < nearest {
                 nearest = (wanted - weight).abs();
-                chosen = position as u32;
+                *chosen = position as u32;
             }
         }
-        if chosen != picks[class] {
-            totals = totals.plus(problem.at(chosen as usize).minus(pick));
-            picks[class] = chosen;
-        }
+        totals = totals.plus(problem.at(*chosen as usize).minus(pick));
     }
     totals
 }

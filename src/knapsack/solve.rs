@@ -141,7 +141,7 @@ fn report_infeasible(case: &Case, incumbent: &Incumbent, nodes: u64) -> Solution
         mean: totals.mean,
         variance: totals.variance,
         burden,
-        excess: burden - case.limit.capacity,
+        excess: if burden == f64::INFINITY { burden } else { burden - case.limit.capacity },
         upper_bound: totals.value,
         gap: 0.0,
         proven: true,

@@ -15,6 +15,9 @@ use crate::base::Result;
 /// The most combinations listed.
 const MOST_ENTRIES: usize = 16 * 1024;
 
+/// Changes remembered per entry, counting those of entries that did not stay.
+const TRAILS_PER_ENTRY: usize = 2;
+
 const NO_TRAIL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -41,17 +44,24 @@ pub(super) struct Tail {
 }
 
 impl Tail {
+    /// Take the memory for as many entries as `states` allow.
+    pub fn reserve(&mut self, states: usize) -> Result<()> {
+        let entries = states.min(MOST_ENTRIES);
+        reserve_total(&mut self.entries, entries)?;
+        reserve_total(&mut self.joined, entries)?;
+        reserve_total(&mut self.merged, entries)?;
+        reserve_total(&mut self.trails, entries * TRAILS_PER_ENTRY)
+    }
+
     pub fn memory_used(&self) -> usize {
         bytes(&self.entries) + bytes(&self.joined) + bytes(&self.merged) + bytes(&self.trails)
     }
 
-    /// Combine as many of the deepest classes as `most` entries have room for, but at most half of them. Combinations
+    /// Combine as many of the deepest classes as `most` entries have room for. Combinations
     /// whose cost at the price `lambda` is `most_cost` or more are left out. Returns the number of entries looked at.
     pub fn build(&mut self, core: &Core, linear: &Linear, lambda: f64, most_cost: f64, most: usize) -> Result<u64> {
         let most = most.clamp(1, MOST_ENTRIES);
-        reserve_total(&mut self.entries, most)?;
-        reserve_total(&mut self.joined, most)?;
-        reserve_total(&mut self.merged, most)?;
+        self.reserve(most)?;
         self.trails.clear();
         self.entries.clear();
         self.entries.push(Entry { weight: 0.0, value: 0.0, trail: NO_TRAIL });
@@ -60,10 +70,9 @@ impl Tail {
         while self.depth > 0 {
             let changes = core.starts[self.depth - 1]..core.starts[self.depth];
             let count = self.entries.len() * changes.len();
-            if self.entries.len() + count > most {
+            if self.entries.len() + count > most || self.trails.len() + count > most * TRAILS_PER_ENTRY {
                 break;
             }
-            self.trails.try_reserve(count)?;
             self.joined.clear();
             self.joined.extend_from_slice(&self.entries);
             for index in changes {

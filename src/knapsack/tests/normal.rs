@@ -1,0 +1,91 @@
+//! What is special about burdens with a deviation.
+
+use super::*;
+
+#[test]
+fn the_lightest_by_mean_is_not_taken_for_the_lightest_by_mean_and_deviation() {
+    // By mean the first option of each is lighter. With deviations counted only the second ones fit together.
+    let settings = vec![vec![option(1.0, 1.0, 16.0), option(1.0, 2.0, 0.0)]; 4];
+    let (solution, choices) = solved(&settings, 8.0, 3.0);
+    assert!(solution.feasible && solution.proven);
+    assert_eq!((solution.burden, choices), (8.0, vec![1; 4]));
+}
+
+#[test]
+fn the_lightest_by_own_deviation_is_not_taken_for_the_lightest_in_company() {
+    // Alone, mean 3 is lighter than mean 0 with deviation 4. Sixteen together have a deviation of 16, not of 64.
+    let settings = vec![vec![option(1.0, 3.0, 0.0), option(1.0, 0.0, 16.0)]; 16];
+    let (solution, choices) = solved(&settings, 16.0, 1.0);
+    assert!(solution.feasible);
+    assert_eq!((solution.burden, choices), (16.0, vec![1; 16]));
+}
+
+#[test]
+fn the_answer_of_least_burden_may_mix_steady_and_unsteady_options() {
+    let steady_or_not = |mean: f64, variance: f64| vec![option(0.0, mean, 0.0), option(0.0, 0.0, variance)];
+    let settings = [steady_or_not(1.0, 1.0), steady_or_not(1.0, 25.0), steady_or_not(5.0, 36.0)];
+    let (solution, choices) = solved(&settings, 0.5, 1.0);
+    // 1 + 0 + 5 = 6 and 0 + 1 + 5 + 1 = 7, but 0 + 1 + 0 + sqrt(37) = 7.1, and 1 + 1 + 5 = 7: the first.
+    let burden = |a: usize, b: usize, c: usize| {
+        let chosen = [settings[0][a], settings[1][b], settings[2][c]];
+        chosen.iter().map(|o| o.mean).sum::<f64>() + chosen.iter().map(|o| o.variance).sum::<f64>().sqrt()
+    };
+    let all = (0..8).map(|bits| burden(bits & 1, bits >> 1 & 1, bits >> 2));
+    let least = all.fold(f64::INFINITY, f64::min);
+    assert!(!solution.feasible);
+    assert_eq!(solution.burden, least);
+    assert_eq!(burden(choices[0].into(), choices[1].into(), choices[2].into()), least);
+    assert_eq!(solution.excess, least - 0.5);
+}
+
+#[test]
+fn without_sigmas_variances_do_not_matter_but_are_reported() {
+    let settings = [vec![option(0.0, 0.0, 0.0), option(1.0, 1.0, 1e6)]];
+    let (solution, _) = solved(&settings, 1.0, 0.0);
+    assert_eq!((solution.value, solution.burden, solution.variance), (1.0, 1.0, 1e6));
+}
+
+#[test]
+fn without_variances_sigmas_do_not_matter() {
+    let mut random = Random(11);
+    let mut settings = random.settings(30, 5);
+    settings.iter_mut().flatten().for_each(|option| option.variance = 0.0);
+    let (plain, _) = solved(&settings, 150.0, 0.0);
+    let (with_sigmas, _) = solved(&settings, 150.0, 5.0);
+    assert!(plain.proven && with_sigmas.proven);
+    assert!((plain.value - with_sigmas.value).abs() < 1e-9);
+}
+
+#[test]
+fn variances_alike_in_every_option_only_take_room() {
+    let mut random = Random(12);
+    let mut settings = random.settings(30, 5);
+    settings.iter_mut().flatten().for_each(|option| option.variance = 4.0);
+    let (normal, _) = solved(&settings, 150.0 + 2.0 * f64::sqrt(30.0 * 4.0), 2.0);
+    let (scalar, _) = solved(&settings, 150.0, 0.0);
+    assert!(normal.proven && (normal.value - scalar.value).abs() < 1e-9);
+}
+
+#[test]
+fn more_sigmas_are_never_worth_more() {
+    let settings = Random(13).settings(30, 5);
+    let mut last = f64::INFINITY;
+    for sigmas in [0.0, 0.5, 1.0, 2.0, 3.0, 6.0, 20.0] {
+        let (solution, _) = solved(&settings, 120.0, sigmas);
+        assert!(solution.proven && solution.value <= last + 1e-9);
+        last = solution.value;
+    }
+}
+
+#[test]
+fn burdens_of_every_magnitude_are_handled() {
+    for scale in [1e-30, 1e-9, 1.0, 1e9, 1e30] {
+        let mut settings = Random(14).settings(20, 5);
+        for option in settings.iter_mut().flatten() {
+            (option.mean, option.variance) = (option.mean * scale, option.variance * scale * scale);
+        }
+        let (solution, _) = solved(&settings, 90.0 * scale, 3.0);
+        let (plain, _) = solved(&Random(14).settings(20, 5), 90.0, 3.0);
+        assert!(solution.proven && (solution.value - plain.value).abs() < 1e-9, "{scale}: {solution:?} {plain:?}");
+    }
+}

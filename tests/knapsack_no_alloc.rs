@@ -1,0 +1,115 @@
+//! Once warm the knapsack takes no memory: counted at the allocator, in a test program of its own.
+#![cfg(feature = "goblin")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as promised by our caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as promised by our caller.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as promised by our caller.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One frame: the costs of the options differ every time, their numbers don't.
+fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
+    let mut options = [Candidate::default(); 4];
+    knapsack.clear();
+    for setting in 0..50 {
+        for (level, option) in options.iter_mut().enumerate() {
+            let jitter = ((frame * 31 + setting * 17 + level * 7) % 101) as f64 / 101.0;
+            option.mean = level as f64 * (1.0 + jitter);
+            option.variance = 0.1 * option.mean * jitter;
+            option.value = level as f64 * (2.0 - jitter);
+        }
+        // Every third setting is worth what it weighs: bounds say nothing about those.
+        if setting % 3 == 0 {
+            options.iter_mut().for_each(|option| option.value = option.mean);
+        }
+        knapsack.add_setting(&options).expect("valid options");
+    }
+    let economy = Economy { capacity: 60.0 + (frame % 50) as f64, sigmas: (frame % 4) as f64 };
+    let solution = knapsack.solve(economy, effort).expect("a solution");
+    assert!(solution.feasible && knapsack.choices().len() == 50);
+}
+
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+#[test]
+fn after_reserve_frames_take_no_memory() {
+    let mut knapsack = Knapsack::new();
+    knapsack.reserve(50, 200).expect("memory");
+    assert_eq!(allocations(|| (0..200).for_each(|i| frame(&mut knapsack, i, Effort::default()))), 0);
+}
+
+#[test]
+fn after_one_frame_others_of_the_same_shape_take_no_memory() {
+    let mut knapsack = Knapsack::new();
+    frame(&mut knapsack, 0, Effort::default());
+    assert_eq!(allocations(|| (0..200).for_each(|i| frame(&mut knapsack, i, Effort::default()))), 0);
+}
+
+/// Subset sums in steps too fine to be met exactly: searched with lists up to the node limit.
+fn hopeless_frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
+    knapsack.clear();
+    for setting in 0..50 {
+        let weight = |level: usize| ((level + 1) as f64 + (frame * 50 + setting * 4 + level) as f64).sqrt();
+        let options: [Candidate; 4] =
+            std::array::from_fn(|level| Candidate { value: weight(level), mean: weight(level), variance: 0.0 });
+        knapsack.add_setting(&options).expect("valid options");
+    }
+    let middle = (0..50).map(|setting| ((frame * 50 + setting * 4 + 3) as f64).sqrt()).sum();
+    knapsack.solve(Economy { capacity: middle, sigmas: 0.0 }, effort).expect("a solution");
+}
+
+#[test]
+fn frames_with_a_node_limit_up_to_16384_take_no_memory_however_hard() {
+    let mut knapsack = Knapsack::new();
+    knapsack.reserve(50, 200).expect("memory");
+    let effort = Effort { node_limit: 16_384, ..Effort::default() };
+    assert_eq!(allocations(|| (0..20).for_each(|i| hopeless_frame(&mut knapsack, i, effort))), 0);
+}
+
+#[test]
+fn an_empty_knapsack_and_wrong_input_take_no_memory() {
+    let wrong = [Candidate { value: f64::NAN, mean: 0.0, variance: 0.0 }];
+    let work = || {
+        let mut knapsack = Knapsack::new();
+        assert!(knapsack.add_setting(&wrong).is_err());
+        assert!(knapsack.solve(Economy { capacity: f64::NAN, sigmas: 0.0 }, Effort::default()).is_err());
+        assert_eq!(knapsack.memory_used(), 0);
+    };
+    assert_eq!(allocations(work), 0);
+}
