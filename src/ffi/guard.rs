@@ -104,6 +104,23 @@ impl Failure {
 
 /// Run `body` behind the wall.
 pub fn catch<R>(body: impl FnOnce() -> crate::base::Result<R>) -> Result<R, Failure> {
+    let (mut body, mut answer) = (Some(body), None);
+    let outcome = catch_any(&mut || {
+        if let Some(body) = body.take() {
+            answer = Some(body()?);
+        }
+        Ok(())
+    });
+    match (outcome, answer) {
+        (Ok(()), Some(answer)) => Ok(answer),
+        (Err(failure), _) => Err(failure),
+        (Ok(()), None) => unreachable!("a body that returned well left an answer"),
+    }
+}
+
+/// The wall itself: once, and not once for every function behind it.
+#[inline(never)]
+fn catch_any(body: &mut dyn FnMut() -> crate::base::Result<()>) -> Result<(), Failure> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install_panic_hook);
     let host_environment = float_environment::enter();
@@ -112,7 +129,7 @@ pub fn catch<R>(body: impl FnOnce() -> crate::base::Result<R>) -> Result<R, Fail
     with_thread(|thread| thread.inside -= 1);
     float_environment::restore(host_environment);
     match outcome {
-        Ok(Ok(value)) => Ok(value),
+        Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(Failure::Error(error)),
         Err(payload) => {
             // A payload is ours, but whatever it is, its drop must not get out either.

@@ -28,7 +28,14 @@ pub trait Opaque {
     const TAG: [u8; 8];
 }
 
+#[repr(C)]
 struct Handle<T> {
+    gate: Gate,
+    value: UnsafeCell<T>,
+}
+
+/// Who is inside a handle, and what became of it. The same for every type.
+struct Gate {
     tag: AtomicU64,
     /// Token of the thread inside an exclusive call; 0 when there is none.
     owner: AtomicUsize,
@@ -39,7 +46,6 @@ struct Handle<T> {
     poisoned: AtomicBool,
     /// Only an exclusive call writes it.
     last_error: UnsafeCell<CSentence>,
-    value: UnsafeCell<T>,
 }
 
 /// Handles that live, of all types: while there are any, the allocator cannot be exchanged.
@@ -52,15 +58,15 @@ pub fn live() -> usize {
 
 /// Put a value behind a new handle.
 pub fn create<O: Opaque>(value: O::Value) -> Result<*mut O> {
-    let handle = Handle {
+    let gate = Gate {
         tag: AtomicU64::new(u64::from_ne_bytes(O::TAG)),
         owner: AtomicUsize::new(0),
         borrowed: Cell::new(false),
         doomed: Cell::new(false),
         poisoned: AtomicBool::new(false),
         last_error: UnsafeCell::new(CSentence::EMPTY),
-        value: UnsafeCell::new(value),
     };
+    let handle = Handle { gate, value: UnsafeCell::new(value) };
     let layout = Layout::new::<Handle<O::Value>>();
     // SAFETY: the layout is not empty; the place is written before anybody sees it.
     unsafe {
@@ -85,17 +91,17 @@ pub unsafe fn destroy<O: Opaque>(pointer: *mut O) {
     let _ = guard::guard(|| {
         // SAFETY: by this function's contract.
         let handle = unsafe { find::<O>(pointer) }?;
-        match handle.owner.load(Ordering::Acquire) {
+        match handle.gate.owner.load(Ordering::Acquire) {
             0 => {
                 // SAFETY: nobody is inside, and by contract nobody comes.
                 unsafe { release::<O>(pointer) };
                 Ok(())
             }
             owner if owner == guard::thread_token() => {
-                handle.doomed.set(true);
+                handle.gate.doomed.set(true);
                 Ok(())
             }
-            _ => Err(busy::<O>("another thread is inside a call on it: destroy it after that call")),
+            _ => Err(busy(O::NAME, "another thread is inside a call on it: destroy it after that call")),
         }
     });
 }
@@ -107,7 +113,7 @@ unsafe fn release<O: Opaque>(pointer: *mut O) {
     // SAFETY: `place` is what `create` allocated with this layout; the tag makes a second destroy (while the memory is
     // not reused) an error instead of a double free.
     unsafe {
-        (*place).tag.store(0, Ordering::Release);
+        (*place).gate.tag.store(0, Ordering::Release);
         // The memory is given back also if a drop panics.
         let _free = Free(place.cast(), Layout::new::<Handle<O::Value>>());
         place.drop_in_place();
@@ -127,24 +133,31 @@ impl Drop for Free {
 /// # Safety
 /// `pointer` is NULL or points to readable memory that stays so for `'a`.
 unsafe fn find<'a, O: Opaque>(pointer: *const O) -> Result<&'a Handle<O::Value>> {
-    let name = O::NAME;
-    if pointer.is_null() || !pointer.cast::<Handle<O::Value>>().is_aligned() {
-        return Err(error!(InvalidArgument, "{name} is NULL: pass the handle that {name}_create gave"));
+    let handle = pointer.cast::<Handle<O::Value>>();
+    if handle.is_null() || !handle.is_aligned() {
+        return Err(no_handle(O::NAME));
     }
     // SAFETY: by this function's contract; every field that is not an atomic is guarded by `owner`.
-    let handle = unsafe { &*pointer.cast::<Handle<O::Value>>() };
-    if handle.tag.load(Ordering::Acquire) != u64::from_ne_bytes(O::TAG) {
-        return Err(error!(
-            InvalidArgument,
-            "this is no live {name}: it was destroyed, or is a handle of another type"
-        ));
+    let handle = unsafe { &*handle };
+    if handle.gate.tag.load(Ordering::Acquire) != u64::from_ne_bytes(O::TAG) {
+        return Err(dead_handle(O::NAME));
     }
     Ok(handle)
 }
 
 #[cold]
-fn busy<O: Opaque>(why: &str) -> Error {
-    error!(Busy, "{} is busy: {why}", O::NAME)
+fn no_handle(name: &str) -> Error {
+    error!(InvalidArgument, "{name} is NULL: pass the handle that {name}_create gave")
+}
+
+#[cold]
+fn dead_handle(name: &str) -> Error {
+    error!(InvalidArgument, "this is no live {name}: it was destroyed, or is a handle of another type")
+}
+
+#[cold]
+fn busy(name: &str, why: &str) -> Error {
+    error!(Busy, "{name} is busy: {why}")
 }
 
 /// The value behind a handle during an exclusive call.
@@ -155,8 +168,8 @@ pub struct Held<'a, T> {
 impl<T> Held<'_, T> {
     /// Work on the value. No host code may run inside, but through hooks, which are answered `HOB_RESULT_BUSY`.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        assert!(!self.handle.borrowed.replace(true), "the value is borrowed already");
-        let _unborrow = Unborrow(&self.handle.borrowed);
+        assert!(!self.handle.gate.borrowed.replace(true), "the value is borrowed already");
+        let _unborrow = Unborrow(&self.handle.gate.borrowed);
         // SAFETY: this thread owns the handle (`exclusive`), and `borrowed` was false: there is no other reference.
         work(unsafe { &mut *self.handle.value.get() })
     }
@@ -174,49 +187,73 @@ impl Drop for Unborrow<'_> {
 ///
 /// # Safety
 /// `pointer` is NULL or a live or (not yet reused) destroyed handle.
-pub unsafe fn exclusive<O: Opaque>(
-    pointer: *mut O,
-    body: impl FnOnce(&Held<'_, O::Value>) -> Result<()>,
-) -> hob_result {
+pub unsafe fn exclusive<O: Opaque>(pointer: *mut O, body: impl FnOnce(&Held<'_, O::Value>) -> Result<()>) -> hob_result {
     // SAFETY: by this function's contract.
-    let handle = match guard::catch(|| unsafe { find::<O>(pointer) }) {
+    let handle = match unsafe { find::<O>(pointer) } {
         Ok(handle) => handle,
-        Err(failure) => return report(&failure),
+        Err(error) => return report(&Failure::Error(error)),
     };
-    let me = guard::thread_token();
-    if let Err(owner) = handle.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
-        let why = if owner == me {
-            "this call comes from inside one of its own callbacks, where only const functions work"
-        } else {
-            "another thread is inside a call on it; calls that take it non-const must not overlap"
-        };
-        return report(&Failure::Error(busy::<O>(why)));
-    }
-    let result = if handle.poisoned.load(Ordering::Relaxed) {
-        // SAFETY: this thread owns the handle.
-        guard::set_last_error(unsafe { &*handle.last_error.get() }.as_str());
-        hob_result::Poisoned
-    } else {
-        match guard::catch(|| body(&Held { handle })) {
-            Ok(()) => hob_result::Ok,
-            Err(failure) => {
-                handle.poisoned.fetch_or(matches!(failure, Failure::Panic(_)), Ordering::Relaxed);
-                // SAFETY: this thread owns the handle.
-                unsafe { &mut *handle.last_error.get() }.set(failure.sentence());
-                report(&failure)
-            }
-        }
-    };
-    let doomed = handle.doomed.get();
-    handle.owner.store(0, Ordering::Release);
+    let mut body = Some(body);
+    let (result, doomed) = handle.gate.pass(O::NAME, &mut || match body.take() {
+        Some(body) => body(&Held { handle }),
+        None => Ok(()),
+    });
     if doomed {
-        // SAFETY: the running call was the last one inside, and the host has given the handle up.
         let _ = guard::catch(|| {
+            // SAFETY: the running call was the last one inside, and the host has given the handle up.
             unsafe { release::<O>(pointer) };
             Ok(())
         });
     }
     result
+}
+
+impl Gate {
+    /// Let one exclusive call pass; its result, and whether the handle is to be destroyed now.
+    fn pass(&self, name: &str, body: &mut dyn FnMut() -> Result<()>) -> (hob_result, bool) {
+        let me = guard::thread_token();
+        if let Err(owner) = self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+            let why = if owner == me {
+                "this call comes from inside one of its own callbacks, where only const functions work"
+            } else {
+                "another thread is inside a call on it; calls that take it non-const must not overlap"
+            };
+            return (report(&Failure::Error(busy(name, why))), false);
+        }
+        let result = if self.poisoned.load(Ordering::Relaxed) {
+            // SAFETY: this thread owns the handle.
+            guard::set_last_error(unsafe { &*self.last_error.get() }.as_str());
+            hob_result::Poisoned
+        } else {
+            match guard::catch(body) {
+                Ok(()) => hob_result::Ok,
+                Err(failure) => {
+                    self.poisoned.fetch_or(matches!(failure, Failure::Panic(_)), Ordering::Relaxed);
+                    // SAFETY: this thread owns the handle.
+                    unsafe { &mut *self.last_error.get() }.set(failure.sentence());
+                    report(&failure)
+                }
+            }
+        };
+        let doomed = self.doomed.get();
+        self.owner.store(0, Ordering::Release);
+        (result, doomed)
+    }
+
+    /// Whether a const call may look at the value now.
+    fn check_readable(&self, name: &str) -> Result<()> {
+        let owner = self.owner.load(Ordering::Acquire);
+        if owner == 0 {
+            return Ok(());
+        }
+        if owner != guard::thread_token() {
+            return Err(busy(name, "another thread is inside a call that changes it"));
+        }
+        if self.borrowed.get() {
+            return Err(busy(name, "this call comes from a hook (log, clock, zone, allocator) that runs inside it"));
+        }
+        Ok(())
+    }
 }
 
 /// Run a const call on a handle.
@@ -230,13 +267,7 @@ pub unsafe fn shared<O: Opaque, R>(
     let answer = guard::catch(|| {
         // SAFETY: by this function's contract.
         let handle = unsafe { find::<O>(pointer) }?;
-        let owner = handle.owner.load(Ordering::Acquire);
-        if owner != 0 && owner != guard::thread_token() {
-            return Err(busy::<O>("another thread is inside a call that changes it"));
-        }
-        if owner != 0 && handle.borrowed.get() {
-            return Err(busy::<O>("this call comes from a hook (log, clock, zone, allocator) that runs inside it"));
-        }
+        handle.gate.check_readable(O::NAME)?;
         // SAFETY: nobody holds a mutable reference: an exclusive call of this thread does not at present (`borrowed`),
         // one of another thread would be a breach of the header's contract.
         body(unsafe { &*handle.value.get() })
@@ -251,7 +282,7 @@ pub unsafe fn shared<O: Opaque, R>(
 pub unsafe fn is_inside<O: Opaque>(pointer: *const O) -> bool {
     // SAFETY: by this function's contract.
     let handle = guard::catch(|| unsafe { find::<O>(pointer) });
-    handle.is_ok_and(|handle| handle.owner.load(Ordering::Acquire) == guard::thread_token())
+    handle.is_ok_and(|handle| handle.gate.owner.load(Ordering::Acquire) == guard::thread_token())
 }
 
 /// [`shared`], for calls that return nothing but a result.
@@ -271,7 +302,7 @@ pub unsafe fn last_error<O: Opaque>(pointer: *const O) -> *const c_char {
     // SAFETY: by this function's contract.
     match guard::catch(|| unsafe { find::<O>(pointer) }) {
         // SAFETY: the sentence always ends in NUL, and const means that no exclusive call writes it meanwhile.
-        Ok(handle) => unsafe { (*handle.last_error.get()).as_ptr() },
+        Ok(handle) => unsafe { (*handle.gate.last_error.get()).as_ptr() },
         Err(failure) => {
             guard::set_last_error(failure.sentence());
             guard::last_error()

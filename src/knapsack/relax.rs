@@ -101,23 +101,69 @@ pub(super) fn relax(
 
 /// Among options that are equally good at the price, prefer those that bring the weight to the room. Matters where
 /// values are proportional to weights: there all options are equally good, and the first ones may be far off.
+///
+/// First all classes go to the same fraction of their range, which leaves them with something to add and something to
+/// take away; then what remains is made up by the first classes that can.
 fn balance(problem: &Problem, linear: &Linear, lambda: f64, picks: &mut [u32], mut totals: Totals) -> Totals {
-    for (class, chosen) in picks.iter_mut().enumerate() {
-        let pick = problem.at(*chosen as usize);
-        let wanted = linear.room - linear.weight(totals) + linear.weight(pick);
-        let mut nearest = (wanted - linear.weight(pick)).abs();
-        let score = pick.value - lambda * linear.weight(pick);
-        let equal = score - VALUE_PRECISION * (pick.value.abs() + lambda * linear.weight(pick));
-        for position in problem.class(class) {
-            let weight = linear.weight(problem.at(position));
-            if problem.value[position] - lambda * weight >= equal && (wanted - weight).abs() < nearest {
-                nearest = (wanted - weight).abs();
-                *chosen = position as u32;
-            }
-        }
-        totals = totals.plus(problem.at(*chosen as usize).minus(pick));
+    let ties = Ties { problem, linear, lambda };
+    let (mut least, mut most) = (0.0, 0.0);
+    for (class, &pick) in picks.iter().enumerate() {
+        let (from, to) = ties.range(class, pick);
+        (least, most) = (least + from, most + to);
+    }
+    if least == most {
+        return totals;
+    }
+    let fraction = ((linear.room - least) / (most - least)).clamp(0.0, 1.0);
+    let mut missing = 0.0;
+    for (class, pick) in picks.iter_mut().enumerate() {
+        let (from, to) = ties.range(class, *pick);
+        missing += from + fraction * (to - from);
+        missing -= ties.take_nearest(class, pick, missing, &mut totals);
+    }
+    for (class, pick) in picks.iter_mut().enumerate() {
+        let wanted = linear.weight(problem.at(*pick as usize)) + linear.room - linear.weight(totals);
+        ties.take_nearest(class, pick, wanted, &mut totals);
     }
     totals
+}
+
+/// Options that are as good as the pick of their class.
+struct Ties<'a> {
+    problem: &'a Problem,
+    linear: &'a Linear,
+    lambda: f64,
+}
+
+impl Ties<'_> {
+    fn of(&self, class: usize, pick: u32) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let option = self.problem.at(pick as usize);
+        let price = self.lambda * self.linear.weight(option);
+        let equal = option.value - price - VALUE_PRECISION * (option.value.abs() + price);
+        let weighed =
+            self.problem.class(class).map(|position| (position, self.linear.weight(self.problem.at(position))));
+        weighed.filter(move |&(position, weight)| self.problem.value[position] - self.lambda * weight >= equal)
+    }
+
+    /// Least and greatest weight.
+    fn range(&self, class: usize, pick: u32) -> (f64, f64) {
+        self.of(class, pick).fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), (_, weight)| {
+            (least.min(weight), most.max(weight))
+        })
+    }
+
+    /// Change the pick to the one whose weight is nearest to `wanted`; returns its weight.
+    fn take_nearest(&self, class: usize, pick: &mut u32, wanted: f64, totals: &mut Totals) -> f64 {
+        let before = self.problem.at(*pick as usize);
+        let mut weight = self.linear.weight(before);
+        for (position, other) in self.of(class, *pick) {
+            if (wanted - other).abs() < (wanted - weight).abs() {
+                (*pick, weight) = (position as u32, other);
+            }
+        }
+        *totals = totals.plus(self.problem.at(*pick as usize).minus(before));
+        weight
+    }
 }
 
 fn pick_best(problem: &Problem, picks: &mut Vec<u32>) -> Totals {

@@ -1,0 +1,475 @@
+// hobgoblin/hobgoblin.hpp: the C API as C++17. Header only, by hand. MIT OR Apache-2.0.
+//
+// Owners are move-only and destroy what they own; capi() gives the C handle for whatever is not wrapped here.
+// A failure throws hob::Error. Without exceptions (-fno-exceptions, or HOB_NO_EXCEPTIONS defined) every function that
+// can fail returns hob::Result<T> instead of T, and owners are made by create() instead of a constructor.
+// Callbacks may be any callable. One that throws does not harm the library: the exception is held until the C call has
+// returned and is thrown on from there.
+
+#ifndef HOBGOBLIN_HOBGOBLIN_HPP
+#define HOBGOBLIN_HOBGOBLIN_HPP
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hobgoblin.h"
+
+#if !defined(HOB_NO_EXCEPTIONS) && (defined(__cpp_exceptions) || defined(_CPPUNWIND))
+#define HOB_EXCEPTIONS 1
+#include <exception>
+#include <stdexcept>
+#else
+#define HOB_EXCEPTIONS 0
+#endif
+
+namespace hob {
+
+/// A result code and its sentence.
+struct Failure {
+    hob_result code = HOB_RESULT_OK;
+    std::string sentence;
+};
+
+/// A value, or why there is none.
+template <class T>
+class Result {
+public:
+    Result(T value) : value_(std::make_unique<T>(std::move(value))) {}
+    Result(Failure failure) : failure_(std::move(failure)) {}
+
+    explicit operator bool() const noexcept { return value_ != nullptr; }
+    /// Only if there is a value.
+    T& operator*() noexcept { return *value_; }
+    T* operator->() noexcept { return value_.get(); }
+    const Failure& failure() const noexcept { return failure_; }
+
+private:
+    std::unique_ptr<T> value_;
+    Failure failure_;
+};
+
+/// It worked, or why not.
+template <>
+class Result<void> {
+public:
+    Result() = default;
+    Result(Failure failure) : failure_(std::move(failure)) {}
+
+    explicit operator bool() const noexcept { return failure_.code == HOB_RESULT_OK; }
+    const Failure& failure() const noexcept { return failure_; }
+
+private:
+    Failure failure_;
+};
+
+#if HOB_EXCEPTIONS
+/// What a failed call throws; what() is the sentence.
+class Error : public std::runtime_error {
+public:
+    explicit Error(Failure failure) : std::runtime_error(failure.sentence), code_(failure.code) {}
+    hob_result code() const noexcept { return code_; }
+
+private:
+    hob_result code_;
+};
+
+template <class T>
+using Outcome = T;
+#else
+template <class T>
+using Outcome = Result<T>;
+#endif
+
+namespace detail {
+
+inline Failure last_failure(hob_result code) { return Failure{code, hob_last_error()}; }
+
+/// Throw, or return the failure.
+template <class T>
+Outcome<T> fail(hob_result code) {
+#if HOB_EXCEPTIONS
+    throw Error(last_failure(code));
+#else
+    return Outcome<T>(last_failure(code));
+#endif
+}
+
+inline Outcome<void> check(hob_result code) {
+    if (code != HOB_RESULT_OK) return fail<void>(code);
+    return Outcome<void>();
+}
+
+inline hob_str text(std::string_view view) noexcept { return hob_str_of(view.data(), view.size()); }
+
+/// Where a callback's exception waits until the C call has returned.
+struct Pending {
+#if HOB_EXCEPTIONS
+    std::exception_ptr exception;
+
+    template <class Call>
+    void guard(Call&& call) noexcept {
+        try {
+            call();
+        } catch (...) {
+            if (!exception) exception = std::current_exception();
+        }
+    }
+    void rethrow() {
+        if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
+    }
+#else
+    template <class Call>
+    void guard(Call&& call) noexcept {
+        call();
+    }
+    void rethrow() {}
+#endif
+};
+
+}  // namespace detail
+
+/// See hob_lane.
+enum class Lane : uint32_t {
+    gpu = HOB_LANE_GPU,
+    frame = HOB_LANE_FRAME,
+    game_thread = HOB_LANE_GAME_THREAD,
+    render_thread = HOB_LANE_RENDER_THREAD,
+    video_memory = HOB_LANE_VIDEO_MEMORY,
+    user0 = HOB_LANE_USER0,
+    user1 = HOB_LANE_USER1,
+    user2 = HOB_LANE_USER2,
+};
+
+/// See hob_sample.
+enum class Sample : uint32_t {
+    ok = HOB_SAMPLE_OK,
+    capped = HOB_SAMPLE_CAPPED,
+    hitch = HOB_SAMPLE_HITCH,
+    paused = HOB_SAMPLE_PAUSED,
+};
+
+using Option = hob_option;
+
+/// An option that is worth `value`.
+inline Option option(double value, double relative_burden = 0) noexcept {
+    return Option{value, relative_burden, 0, 0};
+}
+
+/// What one option costs.
+struct Estimate {
+    double mean = 0;
+    double deviation = 0;
+    uint64_t count = 0;
+    hob_estimate_source source = HOB_ESTIMATE_SOURCE_BLIND;
+};
+
+/// A C++ view of hob_goblin_desc, for the fields most programs set; for the others start from `desc`.
+struct GoblinOptions {
+    /// Budget of each lane; infinite: not governed.
+    double gpu_ms = std::numeric_limits<double>::infinity();
+    double frame_ms = std::numeric_limits<double>::infinity();
+    /// Share of frames that may be over the limit; 0: `sigmas` says.
+    double overrun_probability = 0;
+    double sigmas = 3;
+    /// Everything else.
+    hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+};
+
+/// A decision; see hob_decision.
+struct Frame {
+    uint64_t id = 0;
+    bool feasible = false;
+    double value = 0;
+    double gap = 0;
+    uint32_t trials = 0;
+    hob_decision decision = HOB_DECISION_INIT;
+};
+
+/// Names a setting and reads its choice. A plain handle: copy it freely; it is stale when the setting or the goblin is
+/// gone (of the goblin, the host must keep track).
+class Setting {
+public:
+    Setting() = default;
+    Setting(const hob_goblin* goblin, hob_setting_id id) noexcept : goblin_(goblin), id_(id) {}
+
+    /// What the latest decision gave it.
+    uint32_t choice() const noexcept { return goblin_ ? hob_goblin_choice(goblin_, id_) : 0; }
+    hob_setting_id id() const noexcept { return id_; }
+
+private:
+    const hob_goblin* goblin_ = nullptr;
+    hob_setting_id id_ = {0, 0};
+};
+
+/// The callback style of settings; see hob_setting_desc. Leave empty what is not needed.
+struct Callbacks {
+    std::function<void(std::vector<Option>&)> options;
+    std::function<uint32_t()> choice_default;
+    std::function<void(uint32_t choice, uint64_t decision_id)> choice_set;
+    /// Fill in and return true; false when there is no measurement.
+    std::function<bool(hob_measurement&)> measure;
+};
+
+/// What things have been found to cost.
+class Profile {
+public:
+#if HOB_EXCEPTIONS
+    Profile() : Profile(create()) {}
+#endif
+    static Outcome<Profile> create() {
+        hob_profile* profile = nullptr;
+        const hob_result result = hob_profile_create(nullptr, &profile);
+        if (result != HOB_RESULT_OK) return detail::fail<Profile>(result);
+        return Profile(profile);
+    }
+    /// Own a C handle.
+    explicit Profile(hob_profile* profile) noexcept : profile_(profile) {}
+
+    Outcome<void> load(std::string_view json) {
+        return detail::check(hob_profile_load(profile_.get(), json.data(), json.size()));
+    }
+    Outcome<std::string> save() const {
+        size_t size = 0;
+        hob_result result = hob_profile_save(profile_.get(), nullptr, 0, &size);
+        std::string json(size, '\0');
+        if (result == HOB_RESULT_OK) result = hob_profile_save(profile_.get(), json.data(), size, &size);
+        if (result != HOB_RESULT_OK) return detail::fail<std::string>(result);
+        return json;
+    }
+    Outcome<void> load_file(std::string_view path) {
+        return detail::check(hob_profile_load_file(profile_.get(), detail::text(path)));
+    }
+    Outcome<void> save_file(std::string_view path) const {
+        return detail::check(hob_profile_save_file(profile_.get(), detail::text(path)));
+    }
+    Outcome<void> merge(const Profile& other) {
+        return detail::check(hob_profile_merge(profile_.get(), other.capi()));
+    }
+    Outcome<void> scale(double factor) { return detail::check(hob_profile_scale(profile_.get(), factor)); }
+
+    hob_profile* capi() noexcept { return profile_.get(); }
+    const hob_profile* capi() const noexcept { return profile_.get(); }
+
+private:
+    struct Destroy {
+        void operator()(hob_profile* profile) const noexcept { hob_profile_destroy(profile); }
+    };
+    std::unique_ptr<hob_profile, Destroy> profile_;
+};
+
+/// Keeps a frame inside its budget.
+class Goblin {
+public:
+#if HOB_EXCEPTIONS
+    explicit Goblin(const GoblinOptions& options) : Goblin(create(options)) {}
+#endif
+    static Outcome<Goblin> create(const GoblinOptions& options) {
+        hob_goblin_desc desc = options.desc;
+        if (std::isfinite(options.gpu_ms)) desc.lanes[HOB_LANE_GPU].limit = options.gpu_ms;
+        if (std::isfinite(options.frame_ms)) desc.lanes[HOB_LANE_FRAME].limit = options.frame_ms;
+        desc.overrun_probability = options.overrun_probability;
+        desc.sigmas = options.sigmas;
+        hob_goblin* goblin = nullptr;
+        const hob_result result = hob_goblin_create(&desc, &goblin);
+        if (result != HOB_RESULT_OK) return detail::fail<Goblin>(result);
+        return Goblin(goblin);
+    }
+    /// Own a C handle.
+    explicit Goblin(hob_goblin* goblin) : pending_(std::make_unique<detail::Pending>()), goblin_(goblin) {}
+
+    /// A setting with options of these values; option 0 is chosen until something is known.
+    Outcome<Setting> add(std::string_view id, const std::vector<double>& values) {
+        hob_setting_id setting = {0, 0};
+        return added(hob_goblin_add_array(goblin_.get(), detail::text(id), values.data(),
+                                          static_cast<uint32_t>(values.size()), &setting),
+                     setting);
+    }
+    Outcome<Setting> add(std::string_view id, std::initializer_list<double> values) {
+        return add(id, std::vector<double>(values));
+    }
+    /// A setting with these options.
+    Outcome<Setting> add(std::string_view id, const std::vector<Option>& options, uint32_t default_choice = 0) {
+        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+        desc.id = detail::text(id);
+        desc.options = options.data();
+        desc.option_stride = sizeof(Option);
+        desc.option_count = static_cast<uint32_t>(options.size());
+        desc.default_choice = default_choice;
+        hob_setting_id setting = {0, 0};
+        return added(hob_goblin_add_setting(goblin_.get(), &desc, &setting), setting);
+    }
+    /// A setting that speaks through callbacks; `options` are for one without callbacks.options.
+    Outcome<Setting> add(std::string_view id, Callbacks callbacks, const std::vector<Option>& options = {}) {
+        auto box = std::make_unique<Box>(Box{std::move(callbacks), pending_.get(), {}, {}});
+        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+        desc.id = detail::text(id);
+        desc.options = options.data();
+        desc.option_stride = sizeof(Option);
+        desc.option_count = static_cast<uint32_t>(options.size());
+        desc.user_data = box.get();
+        desc.release = &Box::release;
+        if (box->callbacks.options) desc.options_get = &Box::options_get;
+        if (box->callbacks.choice_default) desc.choice_default = &Box::choice_default;
+        if (box->callbacks.choice_set) desc.choice_set = &Box::choice_set;
+        if (box->callbacks.measure) desc.measure = &Box::measure;
+        hob_setting_id setting = {0, 0};
+        const hob_result result = hob_goblin_add_setting(goblin_.get(), &desc, &setting);
+        if (result == HOB_RESULT_OK) (void)box.release();  // the goblin's now; Box::release takes it back
+        pending_->rethrow();
+        return added(result, setting);
+    }
+    /// Off (0), or on (1) and worth `value`.
+    Outcome<Setting> add_binary(std::string_view id, double value) {
+        hob_setting_id setting = {0, 0};
+        return added(hob_goblin_add_binary(goblin_.get(), detail::text(id), value, &setting), setting);
+    }
+    /// What there is no choice about but costs something.
+    Outcome<Setting> add_fixed_burden(std::string_view id) {
+        hob_setting_id setting = {0, 0};
+        return added(hob_goblin_add_fixed_burden(goblin_.get(), detail::text(id), &setting), setting);
+    }
+    /// What there is no choice about but is worth something.
+    Outcome<Setting> add_fixed_incentive(std::string_view id, double value) {
+        hob_setting_id setting = {0, 0};
+        return added(hob_goblin_add_fixed_incentive(goblin_.get(), detail::text(id), value, &setting), setting);
+    }
+    Outcome<void> remove(Setting setting) { return finish(hob_goblin_remove_setting(goblin_.get(), setting.id())); }
+
+    /// Once a frame: take in what was measured, and decide.
+    Outcome<Frame> update() {
+        Frame frame;
+        const hob_result result = hob_goblin_update(goblin_.get(), &frame.decision);
+        pending_->rethrow();
+        if (result != HOB_RESULT_OK) return detail::fail<Frame>(result);
+        frame.id = frame.decision.id;
+        frame.feasible = frame.decision.feasible != 0;
+        frame.value = frame.decision.value;
+        frame.gap = frame.decision.gap;
+        frame.trials = frame.decision.trial_count;
+        return frame;
+    }
+    /// What a setting's choice cost in the frame of that decision.
+    Outcome<void> measure(uint64_t decision_id, Setting setting, Lane lane, double burden, Sample sample = Sample::ok) {
+        return detail::check(hob_goblin_measure(goblin_.get(), decision_id, setting.id(), static_cast<uint32_t>(lane),
+                                                burden, static_cast<uint32_t>(sample)));
+    }
+    /// What the whole frame of that decision cost.
+    Outcome<void> measure_total(uint64_t decision_id, Lane lane, double burden, Sample sample = Sample::ok) {
+        return detail::check(hob_goblin_measure_total(goblin_.get(), decision_id, static_cast<uint32_t>(lane), burden,
+                                                      static_cast<uint32_t>(sample)));
+    }
+    /// How much a setting has to do from now on; burdens are learned per unit of it.
+    Outcome<void> set_work(Setting setting, double work) {
+        return detail::check(hob_goblin_set_work(goblin_.get(), setting.id(), work));
+    }
+    Outcome<void> set_value(Setting setting, uint32_t option, double value) {
+        return detail::check(hob_goblin_set_value(goblin_.get(), setting.id(), option, value));
+    }
+    Outcome<void> set_ready(Setting setting, uint32_t option, bool ready) {
+        return detail::check(hob_goblin_set_ready(goblin_.get(), setting.id(), option, ready ? 1 : 0));
+    }
+    /// The host used another choice in the frame of that decision.
+    Outcome<void> applied(uint64_t decision_id, Setting setting, uint32_t choice) {
+        return detail::check(hob_goblin_applied(goblin_.get(), decision_id, setting.id(), choice));
+    }
+    /// What an option is expected to cost now.
+    Outcome<Estimate> estimate(Setting setting, uint32_t option) const {
+        hob_estimate found = HOB_ESTIMATE_INIT;
+        const hob_result result = hob_goblin_estimate(goblin_.get(), setting.id(), option, &found);
+        if (result != HOB_RESULT_OK) return detail::fail<Estimate>(result);
+        return Estimate{found.mean, found.deviation, found.count, static_cast<hob_estimate_source>(found.source)};
+    }
+    Outcome<hob_goblin_statistics> statistics() const {
+        hob_goblin_statistics found = HOB_GOBLIN_STATISTICS_INIT;
+        const hob_result result = hob_goblin_get_statistics(goblin_.get(), &found);
+        if (result != HOB_RESULT_OK) return detail::fail<hob_goblin_statistics>(result);
+        return found;
+    }
+    /// Use what a past run knew, perhaps on another machine.
+    Outcome<void> set_past_profile(const Profile& profile) {
+        return detail::check(hob_goblin_set_past_profile(goblin_.get(), profile.capi()));
+    }
+    Outcome<void> load_profile(std::string_view json) {
+        return detail::check(hob_goblin_load_profile(goblin_.get(), json.data(), json.size()));
+    }
+    Outcome<std::string> save_profile() const {
+        size_t size = 0;
+        hob_result result = hob_goblin_save_profile(goblin_.get(), nullptr, 0, &size);
+        std::string json(size, '\0');
+        if (result == HOB_RESULT_OK) result = hob_goblin_save_profile(goblin_.get(), json.data(), size, &size);
+        if (result != HOB_RESULT_OK) return detail::fail<std::string>(result);
+        return json;
+    }
+
+    hob_goblin* capi() noexcept { return goblin_.get(); }
+    const hob_goblin* capi() const noexcept { return goblin_.get(); }
+
+private:
+    /// What a callback-style setting owns.
+    struct Box {
+        Callbacks callbacks;
+        detail::Pending* pending;
+        std::vector<Option> options;
+        std::vector<Option> fresh;
+
+        static Box& of(void* user_data) noexcept { return *static_cast<Box*>(user_data); }
+        static void release(void* user_data) noexcept { delete static_cast<Box*>(user_data); }
+        static uint32_t options_get(void* user_data, hob_option* into, uint32_t capacity) noexcept {
+            Box& box = of(user_data);
+            box.pending->guard([&] {
+                // Into a second list: on a throw the options of the last time stand. Both keep their memory.
+                box.fresh.clear();
+                box.callbacks.options(box.fresh);
+                box.options.swap(box.fresh);
+            });
+            const auto count = static_cast<uint32_t>(box.options.size());
+            if (count <= capacity) {
+                for (uint32_t n = 0; n < count; ++n) into[n] = box.options[n];
+            }
+            return count;
+        }
+        static uint32_t choice_default(void* user_data) noexcept {
+            uint32_t choice = 0;
+            of(user_data).pending->guard([&] { choice = of(user_data).callbacks.choice_default(); });
+            return choice;
+        }
+        static void choice_set(void* user_data, uint32_t choice, uint64_t decision_id) noexcept {
+            of(user_data).pending->guard([&] { of(user_data).callbacks.choice_set(choice, decision_id); });
+        }
+        static uint32_t measure(void* user_data, hob_measurement* measurement) noexcept {
+            bool there_is = false;
+            of(user_data).pending->guard([&] { there_is = of(user_data).callbacks.measure(*measurement); });
+            return there_is ? 1 : 0;
+        }
+    };
+
+    struct Destroy {
+        void operator()(hob_goblin* goblin) const noexcept { hob_goblin_destroy(goblin); }
+    };
+
+    Outcome<Setting> added(hob_result result, hob_setting_id id) {
+        if (result != HOB_RESULT_OK) return detail::fail<Setting>(result);
+        return Setting(goblin_.get(), id);
+    }
+    Outcome<void> finish(hob_result result) {
+        pending_->rethrow();
+        return detail::check(result);
+    }
+
+    // Outlives the goblin, whose settings point to it.
+    std::unique_ptr<detail::Pending> pending_;
+    std::unique_ptr<hob_goblin, Destroy> goblin_;
+};
+
+}  // namespace hob
+
+#endif  // HOBGOBLIN_HOBGOBLIN_HPP
