@@ -14,7 +14,8 @@ Burdens burdens_of(const FrameTimes& times, const AntialiasingFactors& antialias
     setting[resolution] = pass[pass_lighting] + pass[pass_ground] / factor;
     setting[detail] = pass[pass_objects] / factor;
     setting[grass] = pass[pass_grass] / factor;
-    setting[antialiasing] = pass[pass_resolve] + (pass[pass_ground] + pass[pass_objects] + pass[pass_grass]) * (1 - 1 / factor);
+    setting[antialiasing] =
+        pass[pass_resolve] + (pass[pass_ground] + pass[pass_objects] + pass[pass_grass]) * (1 - 1 / factor);
     setting[shadows] = pass[pass_shadow];
     setting[occlusion] = pass[pass_occlusion];
     setting[reflections] = pass[pass_mirror];
@@ -24,8 +25,9 @@ Burdens burdens_of(const FrameTimes& times, const AntialiasingFactors& antialias
     return burdens;
 }
 
-// Affine in the number of objects: c + n, where c stands for the part of a pass that does not depend on them (clearing a shadow
-// map, drawing the hills), measured as cost(300) : cost(3000) of each pass. The error this leaves is under a fifth.
+// Affine in the number of objects: c + n, where c stands for the part of a pass that does not depend on them (clearing
+// a shadow map, drawing the hills), measured as cost(300) : cost(3000) of each pass. The error this leaves is under a
+// fifth.
 double work_of(SettingIndex setting, const SceneFrame& frame) {
     const double in_view = static_cast<double>(frame.visible.size()), all = frame.weight.objects;
     switch (setting) {
@@ -37,6 +39,8 @@ double work_of(SettingIndex setting, const SceneFrame& frame) {
     }
 }
 
-double mist_work_of(const Weight& weight) { return mist_step_count(weight.mist) / static_cast<double>(mist_steps.back()); }
+double mist_work_of(const Weight& weight) {
+    return mist_step_count(weight.mist) / static_cast<double>(mist_steps.back());
+}
 
 } // namespace frame_budget

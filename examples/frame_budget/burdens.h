@@ -1,9 +1,10 @@
 // From what was measured to what each setting is charged with.
 //
-// Every pass has its own timer and most passes belong to one setting, so most of this is a table. The one that shares is antialiasing:
-// with several samples per pixel all the geometry passes take longer. A factor measured beforehand splits their time into what
-// they would have cost without (charged to their own settings) and the rest (charged to antialiasing). Whatever happens, the parts of
-// a frame add up to its measured time: what no setting is charged with is a fixed burden, "rest".
+// Every pass has its own timer and most passes belong to one setting, so most of this is a table. The one that shares
+// is antialiasing: with several samples per pixel all the geometry passes take longer. A factor measured beforehand
+// splits their time into what they would have cost without (charged to their own settings) and the rest (charged to
+// antialiasing). Whatever happens, the parts of a frame add up to its measured time: what no setting is charged with is
+// a fixed burden, "rest".
 #pragma once
 
 #include <array>
@@ -25,8 +26,8 @@ using AntialiasingFactors = std::array<double, max_options>;
 
 Burdens burdens_of(const FrameTimes& times, const AntialiasingFactors& antialiasing_factors);
 
-/// How much work a frame means for a setting's passes, in units of about one, known before it is drawn. Cost over work is nearly
-/// constant, so what was learned on a light frame holds for a heavy one.
+/// How much work a frame means for a setting's passes, in units of about one, known before it is drawn. Cost over work
+/// is nearly constant, so what was learned on a light frame holds for a heavy one.
 double work_of(SettingIndex setting, const SceneFrame& frame);
 double mist_work_of(const Weight& weight);
 

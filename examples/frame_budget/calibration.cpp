@@ -33,11 +33,13 @@ double total_ms(const Stretch& stretch) {
 }
 
 double geometry_ms(const Stretch& stretch) {
-    return median_of(stretch, [](const FrameTimes& t) { return t.pass_ms[pass_ground] + t.pass_ms[pass_objects] + t.pass_ms[pass_grass]; });
+    return median_of(stretch, [](const FrameTimes& t) {
+        return t.pass_ms[pass_ground] + t.pass_ms[pass_objects] + t.pass_ms[pass_grass];
+    });
 }
 
-/// Every setting at option `level`, or at its best where it has fewer: a handful of these shows each option's cost, since
-/// each has passes of its own.
+/// Every setting at option `level`, or at its best where it has fewer: a handful of these shows each option's cost,
+/// since each has passes of its own.
 Choices choices_at(std::size_t level) {
     Choices choices;
     for (std::size_t s = 0; s < setting_count; ++s) choices[s] = std::min(level, settings[s].option_count - 1);
@@ -47,15 +49,18 @@ Choices choices_at(std::size_t level) {
 bool measure(Renderer& renderer, std::vector<Stretch>& stretches, const std::function<bool(double)>& progress) {
     FrameTimes times;
     FrameTag tag;
-    for (int round = -1; round < rounds; ++round) // round -1 makes the driver compile what it compiles at the first draw
+    // Round -1 makes the driver compile what it compiles at the first draw.
+    for (int round = -1; round < rounds; ++round)
         for (std::size_t i = 0; i < stretches.size(); ++i) {
             tag.contestant = i;
             tag.choices = stretches[i].choices;
-            for (tag.index = 0; tag.index < frames_per_round; ++tag.index) renderer.render(stretches[i].frame, tag.choices, tag);
+            for (tag.index = 0; tag.index < frames_per_round; ++tag.index)
+                renderer.render(stretches[i].frame, tag.choices, tag);
             renderer.finish();
             while (renderer.poll(times))
                 if (round >= 0 && times.tag.index > 0) stretches[times.tag.contestant].samples.push_back(times);
-            const double done = static_cast<double>(round + 1) + static_cast<double>(i) / static_cast<double>(stretches.size());
+            const double done =
+                static_cast<double>(round + 1) + static_cast<double>(i) / static_cast<double>(stretches.size());
             if (!progress(done / (rounds + 1))) return false;
         }
     return true;
@@ -87,14 +92,16 @@ Calibration calibrate(Renderer& renderer, const Scene& scene, const std::functio
     if (!measure(renderer, stretches, progress)) return result;
 
     for (std::size_t option = 1; option < settings[antialiasing].option_count; ++option)
-        result.antialiasing_factors[option] = std::max(1.0, geometry_ms(stretches[first_antialiased + option]) / geometry_ms(stretches[first_antialiased]));
+        result.antialiasing_factors[option] = std::max(1.0, geometry_ms(stretches[first_antialiased + option]) /
+                                                                geometry_ms(stretches[first_antialiased]));
     const auto burdens = [&](const FrameTimes& times) { return burdens_of(times, result.antialiasing_factors); };
     for (std::size_t level = 0; level < max_options; ++level)
         for (std::size_t weight = 0; weight < weight_count; ++weight) {
             const Stretch& stretch = stretches[level * weight_count + weight];
             for (std::size_t s = 0; s < setting_count; ++s)
                 if (level < settings[s].option_count)
-                    result.option_ms[weight][s][level] = median_of(stretch, [&](const FrameTimes& t) { return burdens(t).setting_ms[s]; });
+                    result.option_ms[weight][s][level] =
+                        median_of(stretch, [&](const FrameTimes& t) { return burdens(t).setting_ms[s]; });
             result.rest_ms[weight] = median_of(stretch, [&](const FrameTimes& t) { return burdens(t).rest_ms; });
         }
     for (std::size_t weight = 0; weight < weight_count; ++weight) {
@@ -128,13 +135,17 @@ std::string describe(const Calibration& calibration) {
     add("  %-24s %10s %10s %8s\n", "ms per frame at", "300 obj.", "3000 obj.", "value");
     for (std::size_t s = 0; s < setting_count; ++s)
         for (std::size_t option = 0; option < settings[s].option_count; ++option)
-            add("  %-13s %-10s %10.2f %10.2f %8.0f\n", option == 0 ? settings[s].name : "", settings[s].options[option].name,
-                calibration.option_ms[light][s][option], calibration.option_ms[heavy][s][option], static_cast<double>(settings[s].options[option].value));
+            add("  %-13s %-10s %10.2f %10.2f %8.0f\n", option == 0 ? settings[s].name : "",
+                settings[s].options[option].name, calibration.option_ms[light][s][option],
+                calibration.option_ms[heavy][s][option], static_cast<double>(settings[s].options[option].value));
     add("  %-24s %10.2f %10.2f\n", "mist (when it is there)", calibration.mist_ms, calibration.mist_ms);
     add("  %-24s %10.2f %10.2f\n", "rest", calibration.rest_ms[light], calibration.rest_ms[heavy]);
-    add("  %-24s %10.2f %10.2f %8.0f\n", "fixed lowest, whole frame", calibration.lowest_ms[light], calibration.lowest_ms[heavy], static_cast<double>(value_of(lowest_choices)));
-    add("  %-24s %10.2f %10.2f %8.0f\n", "fixed highest", calibration.highest_ms[light], calibration.highest_ms[heavy], static_cast<double>(value_of(highest_choices)));
-    add("  at worst (3000 objects and mist): lowest %.2f, highest %.2f\n", calibration.lowest_worst_ms, calibration.highest_worst_ms);
+    add("  %-24s %10.2f %10.2f %8.0f\n", "fixed lowest, whole frame", calibration.lowest_ms[light],
+        calibration.lowest_ms[heavy], static_cast<double>(value_of(lowest_choices)));
+    add("  %-24s %10.2f %10.2f %8.0f\n", "fixed highest", calibration.highest_ms[light], calibration.highest_ms[heavy],
+        static_cast<double>(value_of(highest_choices)));
+    add("  at worst (3000 objects and mist): lowest %.2f, highest %.2f\n", calibration.lowest_worst_ms,
+        calibration.highest_worst_ms);
     return text;
 }
 
@@ -146,7 +157,8 @@ std::vector<Choices> ladder_by_value(const Calibration& calibration) {
         for (std::size_t s = 0; s < setting_count; ++s) {
             Choices next = ladder.back();
             if (++next[s] == settings[s].option_count) continue;
-            const double cost = calibration.predicted_ms(next, {most_objects, 0}) - calibration.predicted_ms(ladder.back(), {most_objects, 0});
+            const double cost = calibration.predicted_ms(next, {most_objects, 0}) -
+                                calibration.predicted_ms(ladder.back(), {most_objects, 0});
             const double rate = static_cast<double>(value_of(next) - value_of(ladder.back())) / std::max(cost, 0.01);
             if (rate > best_rate) {
                 best_rate = rate;
@@ -168,7 +180,8 @@ std::vector<Choices> promising_configurations(const Calibration& calibration, do
                 all.back()[s] = option;
             }
     }
-    std::stable_sort(all.begin(), all.end(), [](const Choices& a, const Choices& b) { return value_of(a) > value_of(b); });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Choices& a, const Choices& b) { return value_of(a) > value_of(b); });
 
     std::vector<Choices> found;
     constexpr int moments = 400;
@@ -177,7 +190,9 @@ std::vector<Choices> promising_configurations(const Calibration& calibration, do
         const auto holds = [&](const Choices& choices) {
             int late = 0;
             for (int i = 0; i < moments; ++i)
-                if (calibration.predicted_ms(choices, weight_at((static_cast<float>(i) + 0.5f) / moments)) > budget_ms * spare && ++late > most_late)
+                if (calibration.predicted_ms(choices, weight_at((static_cast<float>(i) + 0.5f) / moments)) >
+                        budget_ms * spare &&
+                    ++late > most_late)
                     return false;
             return true;
         };

@@ -1,5 +1,6 @@
-// What this machine needs, measured before the contest in short interleaved stretches: the budget is derived from it, the candidates
-// for "best fixed configuration" are chosen with it, the threshold governor's ladder is ordered by it. The goblin gets none of it.
+// What this machine needs, measured before the contest in short interleaved stretches: the budget is derived from it,
+// the candidates for "best fixed configuration" are chosen with it, the threshold governor's ladder is ordered by it.
+// The goblin gets none of it.
 #pragma once
 
 #include <functional>
@@ -37,8 +38,8 @@ std::string describe(const Calibration& calibration);
 /// All steps from the lowest configuration to the highest, one option at a time, best value per millisecond first.
 std::vector<Choices> ladder_by_value(const Calibration& calibration);
 
-/// Up to three different fixed configurations, each with the highest value that is predicted to be late in at most `late_part` of the script's
-/// frames: at the predicted cost, and with 6 % and 12 % to spare.
+/// Up to three different fixed configurations, each with the highest value that is predicted to be late in at most
+/// `late_part` of the script's frames: at the predicted cost, and with 6 % and 12 % to spare.
 std::vector<Choices> promising_configurations(const Calibration& calibration, double budget_ms, double late_part);
 
 } // namespace frame_budget

@@ -23,13 +23,17 @@ void hand_out_times(Renderer& renderer, std::vector<Contestant>& contestants) {
 
 } // namespace
 
-void run_contest(Renderer& renderer, const Scene& scene, std::vector<Contestant>& contestants, const ContestOptions& options) {
+void run_contest(Renderer& renderer, const Scene& scene, std::vector<Contestant>& contestants,
+                 const ContestOptions& options) {
     using Clock = std::chrono::steady_clock;
+    const double all_frames = static_cast<double>(options.frame_count) * static_cast<double>(contestants.size());
+    double frames_done = 0;
     bool go_on = true;
     for (int slice = 0; slice < options.frame_count && go_on; slice += options.slice_frames)
         for (std::size_t c = 0; c < contestants.size() && go_on; ++c) {
             Contestant& contestant = contestants[c];
-            for (int index = slice; index < std::min(slice + options.slice_frames, options.frame_count) && go_on; ++index) {
+            for (int index = slice; index < std::min(slice + options.slice_frames, options.frame_count) && go_on;
+                 ++index) {
                 const SceneFrame frame = scene.frame(index, options.frame_count, renderer.aspect());
                 hand_out_times(renderer, contestants);
 
@@ -40,13 +44,14 @@ void run_contest(Renderer& renderer, const Scene& scene, std::vector<Contestant>
                 FrameRecord record;
                 record.value = value_of(decision.choices);
                 record.update_us = update.count();
-                record.changes = contestant.records.empty() ? 0 : count_changes(decision.choices, contestant.last_choices);
+                record.changes =
+                    contestant.records.empty() ? 0 : count_changes(decision.choices, contestant.last_choices);
                 contestant.records.push_back(record);
                 contestant.last_choices = decision.choices;
                 renderer.render(frame, decision.choices, {c, index, decision.id, decision.choices});
                 if (options.after_frame) options.after_frame(c, index);
-                go_on = options.progress((static_cast<double>(slice) + static_cast<double>(c) / static_cast<double>(contestants.size()) *
-                                          options.slice_frames) / options.frame_count, contestant.name);
+                ++frames_done;
+                go_on = options.progress(frames_done / all_frames, contestant.name);
             }
         }
     renderer.finish();

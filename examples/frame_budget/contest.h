@@ -1,5 +1,5 @@
-// The same script for every contestant, in slices of half a second, in turn: whatever else the machine does in the meantime
-// happens to all of them alike.
+// The same script for every contestant, in slices of half a second, in turn: whatever else the machine does in the
+// meantime happens to all of them alike.
 #pragma once
 
 #include <functional>
@@ -35,6 +35,7 @@ struct ContestOptions {
 };
 
 /// Runs the script. After a stop all contestants have the frames that they had until then.
-void run_contest(Renderer& renderer, const Scene& scene, std::vector<Contestant>& contestants, const ContestOptions& options);
+void run_contest(Renderer& renderer, const Scene& scene, std::vector<Contestant>& contestants,
+                 const ContestOptions& options);
 
 } // namespace frame_budget

@@ -58,12 +58,14 @@ void GlGeometry::prepare(const SceneFrame& frame, int detail, bool with_shadows,
     append(bins, caster_batches);
     for (std::size_t i = 0; with_mirror && i < frame.visible.size(); ++i) {
         const std::uint32_t object = frame.visible[i].object;
-        bins[static_cast<std::size_t>(scene.objects[object].kind)][mirrored_level].push_back(scene.instance_of(object, frame));
+        bins[static_cast<std::size_t>(scene.objects[object].kind)][mirrored_level].push_back(
+            scene.instance_of(object, frame));
     }
     append(bins, mirrored_batches);
     // A buffer of its own for each frame: the driver need not wait for the last one.
     gl.BindBuffer(GL_ARRAY_BUFFER, object_instances);
-    gl.BufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(stream.size() * sizeof(Instance)), stream.data(), GL_STREAM_DRAW);
+    gl.BufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(stream.size() * sizeof(Instance)), stream.data(),
+                  GL_STREAM_DRAW);
 }
 
 void GlGeometry::append(Bins& full, std::vector<Batch>& batches) {
@@ -83,13 +85,15 @@ void GlGeometry::draw_instances(MeshRange mesh, GLuint instances, std::size_t fi
     gl.BindBuffer(GL_ARRAY_BUFFER, instances);
     gl.VertexAttribPointer(3, 4, GL_FLOAT, 0, sizeof(Instance), offset_in_buffer(start + offsetof(Instance, position)));
     gl.VertexAttribPointer(4, 2, GL_FLOAT, 0, sizeof(Instance), offset_in_buffer(start + offsetof(Instance, turn_cos)));
-    gl.VertexAttribPointer(5, 4, GL_UNSIGNED_BYTE, 1, sizeof(Instance), offset_in_buffer(start + offsetof(Instance, tint)));
+    gl.VertexAttribPointer(5, 4, GL_UNSIGNED_BYTE, 1, sizeof(Instance),
+                           offset_in_buffer(start + offsetof(Instance, tint)));
     gl.DrawArraysInstanced(GL_TRIANGLES, mesh.first, mesh.count, count);
 }
 
 void GlGeometry::draw(const std::vector<Batch>& batches) const {
     gl.BindVertexArray(vertex_array);
-    for (const Batch& batch : batches) draw_instances(batch.mesh, object_instances, batch.first_instance, batch.instance_count);
+    for (const Batch& batch : batches)
+        draw_instances(batch.mesh, object_instances, batch.first_instance, batch.instance_count);
 }
 
 void GlGeometry::draw_ground() const {

@@ -1,5 +1,6 @@
-// EGL and GL without linking to either: libEGL is opened at run time, a device is chosen, and every function is asked for by name.
-// No window system is involved, so this works over ssh, in a container, and on a machine whose GPU has no display.
+// EGL and GL without linking to either: libEGL is opened at run time, a device is chosen, and every function is asked
+// for by name. No window system is involved, so this works over ssh, in a container, and on a machine whose GPU has no
+// display.
 #include "gl_api.h"
 #include "renderer.h"
 
@@ -15,7 +16,7 @@ namespace frame_budget {
 
 #ifdef _WIN32
 
-std::unique_ptr<GlContext> make_gl_context(const std::string&, std::string& reason) {
+std::unique_ptr<GlContext> make_gl_context(const std::string&, bool, std::string& reason) {
     reason = "EGL is not looked for on Windows";
     return nullptr;
 }
@@ -41,23 +42,23 @@ constexpr EGLint EGL_EXTENSIONS = 0x3055, EGL_NONE = 0x3038, EGL_RENDERABLE_TYPE
 constexpr EGLenum EGL_OPENGL_API = 0x30A2, EGL_OPENGL_ES_API = 0x30A0, EGL_PLATFORM_SURFACELESS_MESA = 0x31DD,
                   EGL_PLATFORM_DEVICE_EXT = 0x313F;
 
-#define FRAME_BUDGET_EGL_FUNCTIONS(X)                                                                                                      \
-    X(const char*, QueryString, (EGLDisplay, EGLint))                                                                                      \
-    X(EGLBoolean, Initialize, (EGLDisplay, EGLint*, EGLint*))                                                                              \
-    X(EGLBoolean, Terminate, (EGLDisplay))                                                                                                 \
-    X(EGLBoolean, BindAPI, (EGLenum))                                                                                                      \
-    X(EGLBoolean, ChooseConfig, (EGLDisplay, const EGLint*, EGLConfig*, EGLint, EGLint*))                                                  \
-    X(EGLContext, CreateContext, (EGLDisplay, EGLConfig, EGLContext, const EGLint*))                                                       \
-    X(EGLBoolean, DestroyContext, (EGLDisplay, EGLContext))                                                                                \
-    X(EGLSurface, CreatePbufferSurface, (EGLDisplay, EGLConfig, const EGLint*))                                                            \
-    X(EGLBoolean, DestroySurface, (EGLDisplay, EGLSurface))                                                                                \
-    X(EGLBoolean, MakeCurrent, (EGLDisplay, EGLSurface, EGLSurface, EGLContext))                                                           \
+#define FRAME_BUDGET_EGL_FUNCTIONS(X)                                                     \
+    X(const char*, QueryString, (EGLDisplay, EGLint))                                     \
+    X(EGLBoolean, Initialize, (EGLDisplay, EGLint*, EGLint*))                             \
+    X(EGLBoolean, Terminate, (EGLDisplay))                                                \
+    X(EGLBoolean, BindAPI, (EGLenum))                                                     \
+    X(EGLBoolean, ChooseConfig, (EGLDisplay, const EGLint*, EGLConfig*, EGLint, EGLint*)) \
+    X(EGLContext, CreateContext, (EGLDisplay, EGLConfig, EGLContext, const EGLint*))      \
+    X(EGLBoolean, DestroyContext, (EGLDisplay, EGLContext))                               \
+    X(EGLSurface, CreatePbufferSurface, (EGLDisplay, EGLConfig, const EGLint*))           \
+    X(EGLBoolean, DestroySurface, (EGLDisplay, EGLSurface))                               \
+    X(EGLBoolean, MakeCurrent, (EGLDisplay, EGLSurface, EGLSurface, EGLContext))          \
     X(void*, GetProcAddress, (const char*))
 
 // Extensions: a missing one is not an error.
-#define FRAME_BUDGET_EGL_EXTENSION_FUNCTIONS(X)                                                                                            \
-    X(EGLDisplay, GetPlatformDisplayEXT, (EGLenum, void*, const EGLint*))                                                                  \
-    X(EGLBoolean, QueryDevicesEXT, (EGLint, EGLDeviceEXT*, EGLint*))                                                                       \
+#define FRAME_BUDGET_EGL_EXTENSION_FUNCTIONS(X)                           \
+    X(EGLDisplay, GetPlatformDisplayEXT, (EGLenum, void*, const EGLint*)) \
+    X(EGLBoolean, QueryDevicesEXT, (EGLint, EGLDeviceEXT*, EGLint*))      \
     X(const char*, QueryDeviceStringEXT, (EGLDeviceEXT, EGLint))
 
 struct Egl {
@@ -89,8 +90,8 @@ bool load_egl(Egl& egl, std::string& reason) {
         return false;
     }
     bool complete = true;
-#define FRAME_BUDGET_LOAD(result, name, arguments)                                                                                         \
-    assign(egl.name, dlsym(egl.library, "egl" #name));                                                                                     \
+#define FRAME_BUDGET_LOAD(result, name, arguments)     \
+    assign(egl.name, dlsym(egl.library, "egl" #name)); \
     complete = complete && egl.name != nullptr;
     FRAME_BUDGET_EGL_FUNCTIONS(FRAME_BUDGET_LOAD)
 #undef FRAME_BUDGET_LOAD
@@ -104,7 +105,8 @@ bool load_egl(Egl& egl, std::string& reason) {
 #undef FRAME_BUDGET_LOAD
     // GetProcAddress may hand out stubs for what the driver does not have: believe the list of extensions only.
     if (!has_word(extensions, "EGL_EXT_platform_base")) egl.GetPlatformDisplayEXT = nullptr;
-    if (!has_word(extensions, "EGL_EXT_device_base") && !has_word(extensions, "EGL_EXT_device_enumeration")) egl.QueryDevicesEXT = nullptr;
+    if (!has_word(extensions, "EGL_EXT_device_base") && !has_word(extensions, "EGL_EXT_device_enumeration"))
+        egl.QueryDevicesEXT = nullptr;
     return true;
 }
 
@@ -125,7 +127,8 @@ std::vector<Device> devices_of(const Egl& egl) {
     for (EGLDeviceEXT handle : handles) {
         const char* extensions = egl.QueryDeviceStringEXT(handle, EGL_EXTENSIONS);
         const bool is_software = has_word(extensions, "EGL_MESA_device_software");
-        devices.push_back({handle, is_software, (is_software ? "software: " : "hardware: ") + std::string(extensions ? extensions : "")});
+        devices.push_back({handle, is_software,
+                           (is_software ? "software: " : "hardware: ") + std::string(extensions ? extensions : "")});
     }
     return devices;
 }
@@ -145,7 +148,7 @@ public:
     EglContext(const EglContext&) = delete;
     EglContext& operator=(const EglContext&) = delete;
 
-    bool open(EGLenum platform, EGLDeviceEXT device, std::string& reason);
+    bool open(EGLenum platform, EGLDeviceEXT device, bool only_es, std::string& reason);
 
 private:
     bool create(EGLenum api, EGLint major, EGLint minor);
@@ -162,14 +165,16 @@ bool EglContext::create(EGLenum api, EGLint major, EGLint minor) {
     if (egl.BindAPI(api) == 0) return false;
     const char* extensions = egl.QueryString(display, EGL_EXTENSIONS);
     const bool surfaceless = has_word(extensions, "EGL_KHR_surfaceless_context");
-    const std::vector<EGLint> config_attributes{EGL_RENDERABLE_TYPE, is_es ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_BIT, EGL_SURFACE_TYPE,
-                                                surfaceless ? 0 : EGL_PBUFFER_BIT, EGL_NONE};
+    const std::vector<EGLint> config_attributes{EGL_RENDERABLE_TYPE, is_es ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_BIT,
+                                                EGL_SURFACE_TYPE, surfaceless ? 0 : EGL_PBUFFER_BIT, EGL_NONE};
     EGLConfig config = nullptr; // EGL_NO_CONFIG_KHR, unless there is one
     EGLint config_count = 0;
-    const bool has_config = egl.ChooseConfig(display, config_attributes.data(), &config, 1, &config_count) != 0 && config_count > 0;
+    const bool has_config =
+        egl.ChooseConfig(display, config_attributes.data(), &config, 1, &config_count) != 0 && config_count > 0;
     if (!has_config && !has_word(extensions, "EGL_KHR_no_config_context")) return false;
     std::vector<EGLint> attributes{EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION, minor};
-    if (!is_es) attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT});
+    if (!is_es)
+        attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT});
     attributes.push_back(EGL_NONE);
     context = egl.CreateContext(display, has_config ? config : nullptr, nullptr, attributes.data());
     if (context == nullptr) return false;
@@ -184,18 +189,15 @@ bool EglContext::create(EGLenum api, EGLint major, EGLint minor) {
 }
 
 bool EglContext::load_functions() {
-    const auto address = [this](const char* name) {
-        void* found = egl.GetProcAddress(name);
-        return found != nullptr ? found : dlsym(RTLD_DEFAULT, name);
-    };
+    const auto address = [this](const char* name) { return egl.GetProcAddress(name); };
     bool complete = true;
-#define FRAME_BUDGET_LOAD(result, name, arguments)                                                                                         \
-    assign(gl.name, address("gl" #name));                                                                                                  \
+#define FRAME_BUDGET_LOAD(result, name, arguments) \
+    assign(gl.name, address("gl" #name));          \
     complete = complete && gl.name != nullptr;
     FRAME_BUDGET_GL_FUNCTIONS(FRAME_BUDGET_LOAD)
 #undef FRAME_BUDGET_LOAD
-#define FRAME_BUDGET_LOAD(result, name, arguments)                                                                                         \
-    assign(gl.name, address(is_es ? "gl" #name "EXT" : "gl" #name));                                                                       \
+#define FRAME_BUDGET_LOAD(result, name, arguments)                   \
+    assign(gl.name, address(is_es ? "gl" #name "EXT" : "gl" #name)); \
     complete = complete && gl.name != nullptr;
     FRAME_BUDGET_GL_TIMER_FUNCTIONS(FRAME_BUDGET_LOAD)
 #undef FRAME_BUDGET_LOAD
@@ -204,19 +206,21 @@ bool EglContext::load_functions() {
         GLint count = 0;
         gl.GetIntegerv(GL_NUM_EXTENSIONS, &count);
         for (GLuint i = 0; i < static_cast<GLuint>(count); ++i)
-            complete = complete || std::strcmp(reinterpret_cast<const char*>(gl.GetStringi(GL_EXTENSIONS, i)), "GL_EXT_disjoint_timer_query") == 0;
+            complete = complete || std::strcmp(reinterpret_cast<const char*>(gl.GetStringi(GL_EXTENSIONS, i)),
+                                               "GL_EXT_disjoint_timer_query") == 0;
     }
     return complete;
 }
 
-bool EglContext::open(EGLenum platform, EGLDeviceEXT device, std::string& reason) {
+bool EglContext::open(EGLenum platform, EGLDeviceEXT device, bool only_es, std::string& reason) {
     display = egl.GetPlatformDisplayEXT(platform, device, nullptr);
     if (display == nullptr || egl.Initialize(display, nullptr, nullptr) == 0) {
         display = nullptr;
         reason = "EGL could not open this display";
         return false;
     }
-    if (!create(EGL_OPENGL_API, 4, 5) && !create(EGL_OPENGL_API, 3, 3) && !create(EGL_OPENGL_ES_API, 3, 2)) {
+    const bool has_desktop = !only_es && (create(EGL_OPENGL_API, 4, 5) || create(EGL_OPENGL_API, 3, 3));
+    if (!has_desktop && !create(EGL_OPENGL_ES_API, 3, 2)) {
         reason = "the EGL driver offers neither OpenGL 3.3 nor OpenGL ES 3.2";
         return false;
     }
@@ -235,7 +239,7 @@ bool EglContext::open(EGLenum platform, EGLDeviceEXT device, std::string& reason
 
 } // namespace
 
-std::unique_ptr<GlContext> make_gl_context(const std::string& wanted, std::string& reason) {
+std::unique_ptr<GlContext> make_gl_context(const std::string& wanted, bool only_es, std::string& reason) {
     Egl egl;
     if (!load_egl(egl, reason)) return nullptr;
     if (egl.GetPlatformDisplayEXT == nullptr) {
@@ -245,13 +249,15 @@ std::unique_ptr<GlContext> make_gl_context(const std::string& wanted, std::strin
     const std::vector<Device> devices = devices_of(egl);
     const auto try_open = [&](EGLenum platform, EGLDeviceEXT device) {
         auto context = std::make_unique<EglContext>(egl);
-        return context->open(platform, device, reason) ? std::move(context) : nullptr;
+        return context->open(platform, device, only_es, reason) ? std::move(context) : nullptr;
     };
     if (wanted != "auto" && wanted != "surfaceless") {
-        const bool is_number = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos && wanted.size() < 4;
+        const bool is_number =
+            !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos && wanted.size() < 4;
         const std::size_t index = is_number ? std::stoul(wanted) : devices.size();
         if (index >= devices.size()) {
-            reason = "there is no EGL device \"" + wanted + "\" (" + std::to_string(devices.size()) + " found; see --list-devices)";
+            reason = "there is no EGL device \"" + wanted + "\" (" + std::to_string(devices.size()) +
+                     " found; see --list-devices)";
             return nullptr;
         }
         return try_open(EGL_PLATFORM_DEVICE_EXT, devices[index].handle);
@@ -274,7 +280,8 @@ std::vector<std::string> list_gl_devices() {
     std::string reason;
     std::vector<std::string> lines;
     if (!load_egl(egl, reason)) return {reason};
-    for (const Device& device : devices_of(egl)) lines.push_back(std::to_string(lines.size()) + "  " + device.description);
+    for (const Device& device : devices_of(egl))
+        lines.push_back(std::to_string(lines.size()) + "  " + device.description);
     return lines;
 }
 

@@ -16,7 +16,8 @@ void check_framebuffer(const Gl& gl) {
 
 GLuint compile(const GlContext& context, GLenum stage, const std::string& body) {
     const Gl& gl = context.gl;
-    const std::string version = context.is_es ? "#version 310 es\nprecision highp float;\nprecision highp int;\n" : "#version 330 core\n";
+    const std::string version =
+        context.is_es ? "#version 310 es\nprecision highp float;\nprecision highp int;\n" : "#version 330 core\n";
     const std::string text = version + shaders::common + body;
     const GLchar* source = text.c_str();
     const GLuint shader = gl.CreateShader(stage);
@@ -50,7 +51,8 @@ GLuint make_program(const GlContext& context, const std::string& vertex, const s
         throw std::runtime_error("a program does not link:\n" + std::string(log.data()));
     }
     constexpr GLuint not_used = 0xFFFFFFFFu;
-    if (const GLuint block = gl.GetUniformBlockIndex(program, "Frame"); block != not_used) gl.UniformBlockBinding(program, block, 0);
+    if (const GLuint block = gl.GetUniformBlockIndex(program, "Frame"); block != not_used)
+        gl.UniformBlockBinding(program, block, 0);
     return program;
 }
 
@@ -62,8 +64,10 @@ GlTexture make_texture(const Gl& gl, GLenum format, int width, int height, GLenu
     const GLenum channels = is_depth ? GL_DEPTH_COMPONENT : format == GL_R8 ? GL_RED : GL_RGBA;
     const GLenum type = is_depth ? GL_UNSIGNED_INT : format == GL_RGBA16F ? GL_HALF_FLOAT : GL_UNSIGNED_BYTE;
     gl.TexImage2D(GL_TEXTURE_2D, 0, static_cast<GLint>(format), width, height, 0, channels, type, pixels);
-    for (GLenum name : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(filter));
-    for (GLenum name : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(GL_CLAMP_TO_EDGE));
+    for (GLenum name : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+        gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(filter));
+    for (GLenum name : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
+        gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(GL_CLAMP_TO_EDGE));
     return texture;
 }
 

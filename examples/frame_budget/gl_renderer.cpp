@@ -1,5 +1,5 @@
-// The renderer on GL: ten timed passes. All programs and targets are made at the start, so a change of a setting costs nothing but
-// what the setting itself costs.
+// The renderer on GL: ten timed passes. All programs and targets are made at the start, so a change of a setting costs
+// nothing but what the setting itself costs.
 #include <map>
 #include <stdexcept>
 
@@ -38,7 +38,8 @@ public:
     Image read_image() override;
 
 private:
-    /// Draws over a corner of `target`, or over the whole of it, reading `textures` in the order of the program's samplers.
+    /// Draws over a corner of `target`, or over the whole of it, reading `textures` in the order of the program's
+    /// samplers.
     void cover_area(const GlTarget& target, Size area, GLuint program, std::initializer_list<GLuint> textures);
     void cover(const GlTarget& target, GLuint program, std::initializer_list<GLuint> textures) {
         cover_area(target, {target.texture.width, target.texture.height}, program, textures);
@@ -59,15 +60,15 @@ private:
     GlGeometry geometry;
     GlTimer timer;
     GLuint empty_array = 0, constants = 0;
-    GLuint geometry_program = 0, shadow_program = 0, mirror_program = 0, smooth_program = 0, lighting_program = 0, bright_program = 0,
-           blur_program = 0, rays_program = 0, composite_program = 0;
+    GLuint geometry_program = 0, shadow_program = 0, mirror_program = 0, smooth_program = 0, lighting_program = 0,
+           bright_program = 0, blur_program = 0, rays_program = 0, composite_program = 0;
     GLint geometry_sway = -1, shadow_sway = -1, mirror_sway = -1, blur_direction = -1;
     std::map<int, GLuint> occlusion_programs, mist_programs;
 };
 
 GlRenderer::GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_scene, Size size)
-    : context(std::move(gl_context)), gl(context->gl), scene(the_scene), output(size), inner(size), targets(gl, size.width, size.height),
-      geometry(gl, the_scene), timer(*context) {
+    : context(std::move(gl_context)), gl(context->gl), scene(the_scene), output(size), inner(size),
+      targets(gl, size.width, size.height), geometry(gl, the_scene), timer(*context) {
     gl.GenVertexArrays(1, &empty_array);
     gl.GenBuffers(1, &constants);
     gl.BindBufferBase(GL_UNIFORM_BUFFER, 0, constants);
@@ -82,19 +83,24 @@ GlRenderer::GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_s
     shadow_sway = gl.GetUniformLocation(shadow_program, "sway");
     for (const Option& option : settings[occlusion].options)
         if (option.amount > 0)
-            occlusion_programs[option.amount] = screen_program("#define TAPS "s + std::to_string(option.amount) + position + shaders::occlusion_fragment, {"depth_map", "shape_map"});
+            occlusion_programs[option.amount] = screen_program("#define TAPS "s + std::to_string(option.amount) +
+                                                                   position + shaders::occlusion_fragment,
+                                                               {"depth_map", "shape_map"});
     for (int steps : mist_steps)
-        mist_programs[steps] = screen_program("#define STEPS "s + std::to_string(steps) + position + "uniform sampler2D noise_map;\n" + sunlight + shaders::mist_fragment,
+        mist_programs[steps] = screen_program("#define STEPS "s + std::to_string(steps) + position +
+                                                  "uniform sampler2D noise_map;\n" + sunlight + shaders::mist_fragment,
                                               {"depth_map", "noise_map", "shadow_map"});
     smooth_program = screen_program(shaders::smooth_fragment, {"source"});
-    lighting_program = screen_program(sky + position + sunlight + shaders::lighting_fragment,
-                                      {"depth_map", "surface_map", "shape_map", "occlusion_map", "shadow_map", "noise_map", "mirror_map"});
+    lighting_program = screen_program(
+        sky + position + sunlight + shaders::lighting_fragment,
+        {"depth_map", "surface_map", "shape_map", "occlusion_map", "shadow_map", "noise_map", "mirror_map"});
     bright_program = screen_program(shaders::bright_fragment, {"source"});
     blur_program = screen_program(shaders::blur_fragment, {"source"});
     blur_direction = gl.GetUniformLocation(blur_program, "direction");
     rays_program = screen_program(shaders::rays_fragment, {"source"});
     composite_program = screen_program(shaders::composite_fragment, {"light_map", "mist_map", "bloom_map", "rays_map"});
-    if (const GLenum error = gl.GetError(); error != 0) throw std::runtime_error("GL error " + std::to_string(error) + " while preparing");
+    if (const GLenum error = gl.GetError(); error != 0)
+        throw std::runtime_error("GL error " + std::to_string(error) + " while preparing");
 }
 
 std::string GlRenderer::description() const {
@@ -102,7 +108,8 @@ std::string GlRenderer::description() const {
 }
 
 std::string GlRenderer::clock() const {
-    return context->is_software ? "wall time of a frame (the rasteriser is the CPU); passes by GL timestamps" : "GPU time of a frame, by GL timestamps";
+    return context->is_software ? "wall time of a frame (the rasteriser is the CPU); passes by GL timestamps"
+                                : "GPU time of a frame, by GL timestamps";
 }
 
 GLuint GlRenderer::screen_program(const std::string& fragment, std::initializer_list<const char*> samplers) {
@@ -133,16 +140,19 @@ void GlRenderer::set_constants(const SceneFrame& frame, int percent) {
     const Vec3 sun = scene.sun_direction();
     const float sun_ahead = dot(sun, c.forward), tan_x = c.tan_half_height * aspect();
     FrameConstants block;
-    block.view_projection = perspective(c.tan_half_height, aspect(), near_plane, far_plane) * view_from(c.position, c.right, c.up, c.forward);
+    block.view_projection = perspective(c.tan_half_height, aspect(), near_plane, far_plane) *
+                            view_from(c.position, c.right, c.up, c.forward);
     block.sun_projection = scene.sun_projection();
     block.eye = with(c.position, frame.time);
     block.ray_right = with(c.right * tan_x, near_plane);
     block.ray_up = with(c.up * c.tan_half_height, far_plane);
     block.ray_forward = with(c.forward, frame.weight.mist);
     block.sun = with(sun, 0);
-    block.inner = {static_cast<float>(inner.width), static_cast<float>(inner.height), static_cast<float>(inner.width) / static_cast<float>(output.width),
+    block.inner = {static_cast<float>(inner.width), static_cast<float>(inner.height),
+                   static_cast<float>(inner.width) / static_cast<float>(output.width),
                    static_cast<float>(inner.height) / static_cast<float>(output.height)};
-    block.outer = {static_cast<float>(output.width), static_cast<float>(output.height), 0.5f + 0.5f * dot(sun, c.right) / (sun_ahead * tan_x),
+    block.outer = {static_cast<float>(output.width), static_cast<float>(output.height),
+                   0.5f + 0.5f * dot(sun, c.right) / (sun_ahead * tan_x),
                    0.5f + 0.5f * dot(sun, c.up) / (sun_ahead * c.tan_half_height)};
     gl.BindBuffer(GL_UNIFORM_BUFFER, constants);
     gl.BufferData(GL_UNIFORM_BUFFER, sizeof block, &block, GL_STREAM_DRAW);
@@ -150,9 +160,12 @@ void GlRenderer::set_constants(const SceneFrame& frame, int percent) {
 
 void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const FrameTag& tag) {
     timer.begin(tag);
-    const int shadow_size = amount(choices, shadows), taps = amount(choices, occlusion), glow_quality = amount(choices, glow);
+    const int shadow_size = amount(choices, shadows), taps = amount(choices, occlusion),
+              glow_quality = amount(choices, glow);
     const bool has_mirror = amount(choices, reflections) > 0, has_mist = frame.weight.mist > 0;
-    const auto pick = [](const GlFeature& feature, bool is_on) { return is_on ? feature.on.texture.id : feature.off.id; };
+    const auto pick = [](const GlFeature& feature, bool is_on) {
+        return is_on ? feature.on.texture.id : feature.off.id;
+    };
     geometry.prepare(frame, amount(choices, detail), shadow_size > 0, has_mirror);
     set_constants(frame, amount(choices, resolution));
 
@@ -165,9 +178,11 @@ void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const F
     }
     if (has_mirror) draw_mirror();
 
-    const GLuint depth = targets.depth.id, noise = targets.noise.id, shadow_map = targets.shadow.at(shadow_size).texture.id;
+    const GLuint depth = targets.depth.id, noise = targets.noise.id,
+                 shadow_map = targets.shadow.at(shadow_size).texture.id;
     cover_area(targets.light, inner, lighting_program,
-               {depth, targets.surface.id, targets.shape.id, pick(targets.occlusion, taps > 0), shadow_map, noise, pick(targets.mirror, has_mirror)});
+               {depth, targets.surface.id, targets.shape.id, pick(targets.occlusion, taps > 0), shadow_map, noise,
+                pick(targets.mirror, has_mirror)});
     timer.after(pass_lighting);
 
     if (has_mist) {
@@ -177,7 +192,8 @@ void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const F
     }
     if (glow_quality > 0) draw_glow(glow_quality);
     cover(targets.output, composite_program,
-          {targets.light.texture.id, pick(targets.mist, has_mist), pick(targets.bloom, glow_quality > 0), pick(targets.rays, glow_quality > 1)});
+          {targets.light.texture.id, pick(targets.mist, has_mist), pick(targets.bloom, glow_quality > 0),
+           pick(targets.rays, glow_quality > 1)});
     timer.after(pass_composite);
     timer.end();
 }
@@ -229,8 +245,11 @@ void GlRenderer::draw_geometry(int samples, int tufts) {
 void GlRenderer::resolve_samples(int samples) {
     gl.BindFramebuffer(GL_READ_FRAMEBUFFER, targets.multisampled.at(samples));
     gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, targets.geometry);
-    const auto blit = [this](GLbitfield what) { gl.BlitFramebuffer(0, 0, inner.width, inner.height, 0, 0, inner.width, inner.height, what, GL_NEAREST); };
-    const GLenum first[] = {GL_COLOR_ATTACHMENT0, GL_NONE}, second[] = {GL_NONE, GL_COLOR_ATTACHMENT0 + 1}, both[] = {first[0], second[1]};
+    const auto blit = [this](GLbitfield what) {
+        gl.BlitFramebuffer(0, 0, inner.width, inner.height, 0, 0, inner.width, inner.height, what, GL_NEAREST);
+    };
+    const GLenum first[] = {GL_COLOR_ATTACHMENT0, GL_NONE}, second[] = {GL_NONE, GL_COLOR_ATTACHMENT0 + 1},
+                 both[] = {first[0], second[1]};
     gl.ReadBuffer(first[0]);
     gl.DrawBuffers(2, first);
     blit(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
@@ -289,7 +308,7 @@ Image GlRenderer::read_image() {
 } // namespace
 
 std::unique_ptr<Renderer> make_gl_renderer(const Scene& scene, const RendererOptions& options, std::string& reason) {
-    std::unique_ptr<GlContext> context = make_gl_context(options.device, reason);
+    std::unique_ptr<GlContext> context = make_gl_context(options.device, options.only_es, reason);
     if (!context) return nullptr;
     Size size = default_size(*context);
     if (options.width > 0) size = {options.width, options.height};

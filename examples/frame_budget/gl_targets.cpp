@@ -38,7 +38,8 @@ GlTargets::GlTargets(const Gl& gl, int width, int height) {
     depth = make_texture(gl, GL_DEPTH_COMPONENT24, width, height, GL_NEAREST);
     geometry = make_framebuffer(gl, {surface, shape}, depth);
     for (const Option& option : settings[antialiasing].options)
-        if (option.amount > 1) multisampled[option.amount] = make_multisampled_framebuffer(gl, option.amount, width, height);
+        if (option.amount > 1)
+            multisampled[option.amount] = make_multisampled_framebuffer(gl, option.amount, width, height);
     for (const Option& option : settings[shadows].options)
         if (option.amount > 0) shadow[option.amount] = shadow_map(gl, option.amount);
     shadow[0] = shadow_map(gl, shadow.begin()->first);
@@ -48,7 +49,8 @@ GlTargets::GlTargets(const Gl& gl, int width, int height) {
     occlusion = feature(gl, GL_R8, width / 2, height / 2, {1, 1, 1, 1});
     mirror = feature(gl, GL_RGBA16F, width / 2, height / 2, {0, 0, 0, 0});
     const GlTexture mirrored = mirror.on.texture;
-    mirror.on.framebuffer = make_framebuffer(gl, {mirrored}, make_texture(gl, GL_DEPTH_COMPONENT24, mirrored.width, mirrored.height, GL_NEAREST));
+    mirror.on.framebuffer = make_framebuffer(
+        gl, {mirrored}, make_texture(gl, GL_DEPTH_COMPONENT24, mirrored.width, mirrored.height, GL_NEAREST));
     raw_mist = color_target(gl, GL_RGBA16F, width / 3, height / 3);
     mist = feature(gl, GL_RGBA16F, width / 3, height / 3, {0, 0, 0, 1});
     raw_bloom = color_target(gl, GL_RGBA16F, width / 4, height / 4);
@@ -57,7 +59,8 @@ GlTargets::GlTargets(const Gl& gl, int width, int height) {
     output = color_target(gl, GL_RGBA8, width, height);
 
     noise = make_texture(gl, GL_RGBA8, noise_texture_size, noise_texture_size, GL_LINEAR, make_noise_texture().data());
-    for (GLenum name : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(GL_REPEAT));
+    for (GLenum name : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
+        gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(GL_REPEAT));
     gl.ClearColor(0, 0, 0, 0);
 }
 

@@ -12,8 +12,8 @@ struct GlTarget {
     GLuint framebuffer = 0;
 };
 
-/// What a feature draws, and what stands in for it when it is off: same size, same format, nothing in it. The passes that read it cost
-/// the same with and without, and no driver compiles a second variant of their programs.
+/// What a feature draws, and what stands in for it when it is off: same size, same format, nothing in it. The passes
+/// that read it cost the same with and without, and no driver compiles a second variant of their programs.
 struct GlFeature {
     GlTarget on;
     GlTexture off;
@@ -29,9 +29,9 @@ struct GlTargets {
     GlFeature mirror;                   ///< What the lake reflects, half the size; alpha where there is something.
     GlTarget light;                     ///< The lit scene, in the used corner.
     GlTarget raw_occlusion, raw_mist, raw_bloom; ///< Before they are smooth.
-    GlFeature occlusion;                ///< Half the size.
-    GlFeature mist;                     ///< A third of the size.
-    GlFeature bloom, rays;              ///< A quarter of the size.
+    GlFeature occlusion;                         ///< Half the size.
+    GlFeature mist;                              ///< A third of the size.
+    GlFeature bloom, rays;                       ///< A quarter of the size.
     GlTarget output;
     GlTexture noise;
 };

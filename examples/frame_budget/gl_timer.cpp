@@ -13,8 +13,8 @@ void GlTimer::mark(std::size_t pass) {
 }
 
 void GlTimer::flush_software() {
-    // A software rasteriser collects draws, and timestamps among them, and works on them when it must: make it do so at the end of
-    // each pass, or this pass's work would be counted as the next one's.
+    // A software rasteriser collects draws, and timestamps among them, and works on them when it must: make it do so at
+    // the end of each pass, or this pass's work would be counted as the next one's.
     if (context.is_software) context.gl.Finish();
 }
 
@@ -65,8 +65,14 @@ void GlTimer::read_oldest() {
         GLuint64 now = 0;
         context.gl.GetQueryObjectui64v(frame.queries[i], GL_QUERY_RESULT, &now);
         if (i == 0) first = now;
-        else if (frame.passes[i] < pass_count) times.pass_ms[frame.passes[i]] += static_cast<double>(now - previous) * 1e-6;
+        else if (frame.passes[i] < pass_count)
+            times.pass_ms[frame.passes[i]] += static_cast<double>(now - previous) * 1e-6;
         previous = now;
+    }
+    if (context.is_es) { // reading the flag also takes it back
+        GLint is_disjoint = 0;
+        context.gl.GetIntegerv(GL_GPU_DISJOINT, &is_disjoint);
+        times.is_disjoint = is_disjoint != 0;
     }
     times.total_ms = context.is_software ? frame.wall_ms : static_cast<double>(previous - first) * 1e-6;
     arrived.push_back(times);

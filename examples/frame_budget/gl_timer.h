@@ -1,7 +1,8 @@
-// GPU timer queries in flight: a timestamp at the start of a frame and one after each pass, read when they have arrived.
+// GPU timer queries in flight: a timestamp at the start of a frame and one after each pass, read when they have
+// arrived.
 //
-// Timestamps rather than pairs of GL_TIME_ELAPSED: a pass is what lies between two of them, so the parts add up to the whole by
-// construction.
+// Timestamps rather than pairs of GL_TIME_ELAPSED: a pass is what lies between two of them, so the parts add up to the
+// whole by construction.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ public:
     bool poll(FrameTimes& times);
 
 private:
-    static constexpr std::size_t frames_in_flight = 6;
+    static constexpr std::size_t frames_in_flight = 4;
     static constexpr std::size_t most_marks = pass_count + 2;
 
     struct Frame {

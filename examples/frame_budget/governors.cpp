@@ -22,7 +22,7 @@ public:
     Decision decide(const SceneFrame&) override { return {ladder[step], step}; }
 
     void learn(const FrameTimes& times) override {
-        if (times.tag.decision != step) return; // drawn before the last change
+        if (times.tag.decision != step || times.is_disjoint) return; // drawn before the last change, or not measured
         quiet_ms = times.total_ms > 0.9 * budget_ms ? 0 : quiet_ms + times.total_ms;
         if (times.total_ms > budget_ms && step > 0) move_to(step - 1);
         else if (quiet_ms >= 1000 && step + 1 < ladder.size()) move_to(step + 1);
@@ -41,9 +41,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<Governor> make_fixed_governor(const Choices& choices) { return std::make_unique<FixedGovernor>(choices); }
+std::unique_ptr<Governor> make_fixed_governor(const Choices& choices) {
+    return std::make_unique<FixedGovernor>(choices);
+}
 
-std::unique_ptr<Governor> make_threshold_governor(std::vector<Choices> ladder, std::size_t first_step, double budget_ms) {
+std::unique_ptr<Governor> make_threshold_governor(std::vector<Choices> ladder, std::size_t first_step,
+                                                  double budget_ms) {
     return std::make_unique<ThresholdGovernor>(std::move(ladder), first_step, budget_ms);
 }
 

@@ -27,12 +27,14 @@ public:
 /// The same choices whatever happens.
 std::unique_ptr<Governor> make_fixed_governor(const Choices& choices);
 
-/// What most engines have: a ladder of configurations, one step down when a frame was late, one step up after a quiet second.
-/// "Quiet" means that no frame took more than 90 % of the budget, and a step is judged by a frame that was drawn with it, so this one does not fall
-/// down the stairs because of late news.
-std::unique_ptr<Governor> make_threshold_governor(std::vector<Choices> ladder, std::size_t first_step, double budget_ms);
+/// What most engines have: a ladder of configurations, one step down when a frame was late, one step up after a quiet
+/// second. "Quiet" means that no frame took more than 90 % of the budget, and a step is judged by a frame that was
+/// drawn with it, so this one does not fall down the stairs because of late news.
+std::unique_ptr<Governor> make_threshold_governor(std::vector<Choices> ladder, std::size_t first_step,
+                                                  double budget_ms);
 
 /// The library. `profile` is what an earlier run has learned, or empty.
-std::unique_ptr<Governor> make_goblin_governor(double budget_ms, const AntialiasingFactors& factors, const std::string& profile);
+std::unique_ptr<Governor> make_goblin_governor(double budget_ms, const AntialiasingFactors& factors,
+                                               const std::string& profile);
 
 } // namespace frame_budget

@@ -1,7 +1,7 @@
 // frame_budget: six ways of drawing the same minute of a small world inside a frame budget, one of them the goblin's.
 //
-// The order of things: measure what this machine needs, derive the budget, run all contestants over the same script in turn, run the goblin
-// once more with what it has learned, print. See --help (options.cpp) for the flags.
+// The order of things: measure what this machine needs, derive the budget, run all contestants over the same script in
+// turn, run the goblin once more with what it has learned, print. See --help (options.cpp) for the flags.
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -30,11 +30,11 @@ constexpr double late_share_allowed = 0.05; // what "best fixed configuration" m
 constexpr double warmup_seconds = 2, slice_seconds = 0.5;
 
 std::unique_ptr<Renderer> make_renderer(const Scene& scene, const Options& options) {
-    const RendererOptions renderer_options{options.width, options.height, options.device};
+    const RendererOptions renderer_options{options.width, options.height, options.device, options.renderer == "gles"};
     if (options.renderer != "software") {
         std::string reason;
         if (auto renderer = make_gl_renderer(scene, renderer_options, reason)) return renderer;
-        if (options.renderer == "gl") throw std::runtime_error("no GL: " + reason);
+        if (options.renderer != "auto") throw std::runtime_error("no GL: " + reason);
         std::cout << "no GL: " << reason << "\nusing the built-in software renderer\n";
     }
     return make_soft_renderer(scene, renderer_options);
@@ -58,21 +58,24 @@ std::string describe(const Choices& choices) {
     return text;
 }
 
-/// The rule of "best in hindsight": of the fixed configurations that were run, the one with the highest value among those late in at most 5 % of their
-/// frames; if there is none, the one that is late least.
+/// The rule of "best in hindsight": of the fixed configurations that were run, the one with the highest value among
+/// those late in at most 5 % of their frames; if there is none, the one that is late least.
 std::size_t best_fixed(const std::vector<Summary>& summaries, std::size_t fixed_count) {
     std::size_t best = 0;
     for (std::size_t i = 1; i < fixed_count; ++i) {
         const Summary &a = summaries[i], &b = summaries[best];
-        const bool a_holds = a.late_percent <= late_share_allowed * 100, b_holds = b.late_percent <= late_share_allowed * 100;
-        if (a_holds != b_holds ? a_holds : a_holds ? a.mean_value > b.mean_value : a.late_percent < b.late_percent) best = i;
+        const bool a_holds = a.late_percent <= late_share_allowed * 100,
+                   b_holds = b.late_percent <= late_share_allowed * 100;
+        if (a_holds != b_holds ? a_holds : a_holds ? a.mean_value > b.mean_value : a.late_percent < b.late_percent)
+            best = i;
     }
     return best;
 }
 
 class Program {
 public:
-    explicit Program(const Options& the_options) : options(the_options), scene(options.seed), renderer(make_renderer(scene, options)) {}
+    explicit Program(const Options& the_options)
+        : options(the_options), scene(options.seed), renderer(make_renderer(scene, options)) {}
     void run();
 
 private:
@@ -103,14 +106,17 @@ void Program::measure_machine() {
     std::cout << describe(calibration);
     const bool is_given = options.budget_ms > 0;
     facts.budget_ms = is_given ? options.budget_ms : calibration.derived_budget_ms();
-    std::printf("budget: %.2f ms, %s\n", facts.budget_ms, is_given ? "as given" : "a third of the way from the lowest to the highest configuration's worst frame");
+    std::printf("budget: %.2f ms, %s\n", facts.budget_ms,
+                is_given ? "as given"
+                         : "a third of the way from the lowest to the highest configuration's worst frame");
 
     const double seconds = options.seconds > 0 ? options.seconds : 12, frames_per_second = 1000 / facts.budget_ms;
     facts.renderer = renderer->description();
     facts.clock = renderer->clock();
     facts.seed = options.seed;
     facts.frame_count = std::max(static_cast<int>(seconds * frames_per_second), 20);
-    facts.warmup_frames = static_cast<std::size_t>(std::min(warmup_seconds * frames_per_second, facts.frame_count / 2.0));
+    facts.warmup_frames =
+        static_cast<std::size_t>(std::min(warmup_seconds * frames_per_second, facts.frame_count / 2.0));
     slice_frames = std::max(static_cast<int>(slice_seconds * frames_per_second), 1);
 }
 
@@ -127,12 +133,14 @@ std::vector<Contestant> Program::make_contestants() {
     add_fixed("fixed lowest", lowest_choices);
     add_fixed("fixed highest", highest_choices);
     for (const Choices& choices : promising_configurations(calibration, facts.budget_ms, late_share_allowed))
-        add_fixed("fixed, candidate " + std::to_string(contestants.size() - 1), choices);
+        add_fixed("fixed candidate " + std::to_string(contestants.size() - 1), choices);
     fixed_count = contestants.size();
 
     const std::vector<Choices> ladder = ladder_by_value(calibration);
     std::size_t first_step = 0; // the best one that fits the script's first frame
-    while (first_step + 1 < ladder.size() && calibration.predicted_ms(ladder[first_step + 1], weight_at(0)) <= facts.budget_ms) ++first_step;
+    while (first_step + 1 < ladder.size() &&
+           calibration.predicted_ms(ladder[first_step + 1], weight_at(0)) <= facts.budget_ms)
+        ++first_step;
     threshold_index = add("threshold governor", make_threshold_governor(ladder, first_step, facts.budget_ms));
 
     const std::string profile = options.profile_file.empty() ? "" : read_file(options.profile_file);
@@ -149,21 +157,27 @@ void Program::run_script(std::vector<Contestant>& contestants, const std::string
         progress.show(stage, part, name);
         return stop_requested == 0;
     };
-    contest.after_frame = [&](std::size_t contestant, int frame) { pictures.take(*renderer, frame, contestants[contestant].name); };
+    contest.after_frame = [&](std::size_t contestant, int frame) {
+        pictures.take(*renderer, frame, contestants[contestant].name);
+    };
     run_contest(*renderer, scene, contestants, contest);
     progress.clear();
 }
 
 void Program::print_results(const std::vector<Summary>& summaries) const {
     const std::size_t best = best_fixed(summaries, fixed_count);
-    std::vector<Summary> shown{summaries[0], summaries[1], summaries[best], summaries[threshold_index], summaries[goblin_index]};
+    std::vector<Summary> shown{summaries[0], summaries[1], summaries[best], summaries[threshold_index],
+                               summaries[goblin_index]};
     shown[2].name = "best fixed in hindsight";
     if (summaries.size() > goblin_index + 1) shown.push_back(summaries.back());
     std::cout << "\n";
     print_table(std::cout, shown, facts.budget_ms);
-    std::cout << "best fixed: of all " << fixed_count << " that were run, the highest value at <= 5 % over budget: " << describe(fixed_choices[best]) << "\n";
+    std::cout << "best fixed: of all " << fixed_count
+              << " that were run, the highest value at <= 5 % over budget: " << describe(fixed_choices[best]) << "\n";
     for (std::size_t i = 2; i < fixed_count; ++i)
-        if (i != best) std::printf("  also run: value %.0f, %.1f %% over budget\n", summaries[i].mean_value, summaries[i].late_percent);
+        if (i != best)
+            std::printf("  also run: value %.0f, %.1f %% over budget\n", summaries[i].mean_value,
+                        summaries[i].late_percent);
     if (facts.interrupted) std::cout << "(interrupted: these are the frames until then)\n";
 }
 
@@ -179,14 +193,18 @@ void Program::run() {
     if (!options.profile_file.empty()) write_file(options.profile_file, profile);
     if (stop_requested == 0) {
         std::vector<Contestant> again;
-        again.push_back({"goblin with its saved profile", make_goblin_governor(facts.budget_ms, calibration.antialiasing_factors, profile), {}, {}});
+        again.push_back({"goblin with its saved profile",
+                         make_goblin_governor(facts.budget_ms, calibration.antialiasing_factors, profile),
+                         {},
+                         {}});
         run_script(again, "the goblin once more", pictures);
         contestants.push_back(std::move(again.front()));
     }
     facts.interrupted = stop_requested != 0;
 
     std::vector<Summary> summaries;
-    for (const Contestant& contestant : contestants) summaries.push_back(summarize(contestant, facts.warmup_frames, facts.budget_ms));
+    for (const Contestant& contestant : contestants)
+        summaries.push_back(summarize(contestant, facts.warmup_frames, facts.budget_ms));
     print_results(summaries);
     pictures.write_strips("fixed lowest", "goblin", "fixed highest");
     if (!options.json_file.empty()) write_json(options.json_file, facts, summaries, contestants);

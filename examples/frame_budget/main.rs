@@ -33,7 +33,9 @@ fn build() -> Result<PathBuf> {
     let libraries = examples.with_file_name("deps");
     let library = libraries.join(format!("{DLL_PREFIX}hobgoblin{DLL_SUFFIX}"));
     if !library.exists() {
-        return Err(format!("{} is not there: run this with cargo run --example frame_budget", library.display()).into());
+        return Err(
+            format!("{} is not there: run this with cargo run --example frame_budget", library.display()).into()
+        );
     }
     let output = examples.join("frame_budget-cpp");
     fs::create_dir_all(&output)?;
@@ -82,6 +84,7 @@ fn compiler(include: &Path, output: &Path) -> Result<cc::Tool> {
         .out_dir(output)
         .include(include)
         .cargo_metadata(false)
+        .cargo_warnings(false)
         .try_get_compiler()
         .map_err(|error| format!("no C++ compiler was found (install g++ or clang++, or set CXX): {error}"))?;
     if tool.is_like_msvc() {
@@ -112,7 +115,9 @@ fn succeed(command: &mut Command, what: &str) -> Result<()> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{what} failed ({status})").into()),
-        Err(error) => Err(format!("no C++ compiler: {} cannot be run ({error})", command.get_program().display()).into()),
+        Err(error) => {
+            Err(format!("no C++ compiler: {} cannot be run ({error})", command.get_program().display()).into())
+        }
     }
 }
 

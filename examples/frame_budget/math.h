@@ -73,8 +73,8 @@ inline Mat4 orthographic(float half_width, float half_height, float near_plane, 
 /// World to view space for an eye with this orthonormal basis, looking along `forward`.
 inline Mat4 view_from(Vec3 eye, Vec3 right, Vec3 up, Vec3 forward) {
     Mat4 v;
-    v.m = {right.x, up.x, -forward.x, 0, right.y, up.y, -forward.y, 0, right.z, up.z, -forward.z, 0,
-           -dot(right, eye), -dot(up, eye), dot(forward, eye), 1};
+    v.m = {right.x, up.x, -forward.x, 0, right.y,          up.y,          -forward.y,        0,
+           right.z, up.z, -forward.z, 0, -dot(right, eye), -dot(up, eye), dot(forward, eye), 1};
     return v;
 }
 

@@ -19,7 +19,8 @@ public:
         const Vec3 normal = cross(b - a, c - a);
         const float area = length(normal);
         if (area < 1e-9f) return; // the pole of a sphere, the tip of a cone
-        for (Vec3 corner : {a, b, c}) mesh.push_back({corner, normal * (1 / area), color_of(paint.color, paint.tinted)});
+        for (Vec3 corner : {a, b, c})
+            mesh.push_back({corner, normal * (1 / area), color_of(paint.color, paint.tinted)});
     }
 
     void quad(Vec3 a, Vec3 b, Vec3 c, Vec3 d, Paint paint) {
@@ -39,19 +40,22 @@ public:
     }
 
     /// A sphere of latitude rings; each face's height is dented by `roughness`, so that it looks like leaves or stone.
-    void ball(int sides, int rings, Vec3 center, Vec3 radius, float roughness, const std::function<Paint(int side, float y)>& paint) {
+    void ball(int sides, int rings, Vec3 center, Vec3 radius, float roughness,
+              const std::function<Paint(int side, float y)>& paint) {
         const auto corner = [&](int side, int ring) {
             const float angle = 2 * pi * static_cast<float>(side) / static_cast<float>(sides);
             const float polar = pi * static_cast<float>(ring) / static_cast<float>(rings);
             const int wrapped = side % sides;
             const float dent = 1 + roughness * std::sin(static_cast<float>(wrapped * 5 + ring * 7));
-            const Vec3 direction{std::sin(polar) * std::cos(angle), -std::cos(polar), -std::sin(polar) * std::sin(angle)};
+            const Vec3 direction{std::sin(polar) * std::cos(angle), -std::cos(polar),
+                                 -std::sin(polar) * std::sin(angle)};
             return center + direction * radius * dent;
         };
         for (int ring = 0; ring < rings; ++ring)
             for (int side = 0; side < sides; ++side) {
                 const float y = (static_cast<float>(ring) + 0.5f) / static_cast<float>(rings);
-                quad(corner(side, ring), corner(side + 1, ring), corner(side + 1, ring + 1), corner(side, ring + 1), paint(side, y));
+                quad(corner(side, ring), corner(side + 1, ring), corner(side + 1, ring + 1), corner(side, ring + 1),
+                     paint(side, y));
             }
     }
 
@@ -67,7 +71,8 @@ public:
 };
 
 void trunk(MeshBuilder& b, std::size_t level, float high, Paint bark) {
-    if (level == 0) b.quad({-0.04f, 0, 0}, {0.04f, 0, 0}, {0.04f, high, 0}, {-0.04f, high, 0}, bark); // enough for its shadow
+    if (level == 0)
+        b.quad({-0.04f, 0, 0}, {0.04f, 0, 0}, {0.04f, high, 0}, {-0.04f, high, 0}, bark); // enough for its shadow
     else b.ring(level < 3 ? 4 : 6, 0, 0.045f, high, 0.035f, 0, bark);
 }
 
@@ -102,13 +107,15 @@ Mesh broadleaf(std::size_t level) {
 Mesh rock(std::size_t level) {
     MeshBuilder b;
     const auto stone = [](int, float) { return Paint{{1, 1, 1}, true}; };
-    b.ball(std::array{4, 5, 6, 8}[level], std::array{2, 3, 4, 5}[level], {0, 0.2f, 0}, {0.7f, 0.5f, 0.6f}, level > 0 ? 0.12f : 0, stone);
+    b.ball(std::array{4, 5, 6, 8}[level], std::array{2, 3, 4, 5}[level], {0, 0.2f, 0}, {0.7f, 0.5f, 0.6f},
+           level > 0 ? 0.12f : 0, stone);
     return b.mesh;
 }
 
 Mesh house(std::size_t level) {
     MeshBuilder b;
-    const Paint wall{{1, 1, 1}, true}, roof{{0.42f, 0.13f, 0.08f}, false}, window{{0.95f, 0.72f, 0.32f}, false}, wood{{0.14f, 0.08f, 0.05f}, false};
+    const Paint wall{{1, 1, 1}, true}, roof{{0.42f, 0.13f, 0.08f}, false}, window{{0.95f, 0.72f, 0.32f}, false},
+        wood{{0.14f, 0.08f, 0.05f}, false};
     b.box({-0.5f, -0.3f, -0.38f}, {0.5f, 0.55f, 0.38f}, wall);
     const float eave = level > 0 ? 0.08f : 0.0f, y = level > 0 ? 0.5f : 0.55f;
     const Vec3 ridge_a{-0.5f - eave, 1, 0}, ridge_b{0.5f + eave, 1, 0};
@@ -124,7 +131,8 @@ Mesh house(std::size_t level) {
             for (int i = 0; i < (level > 2 ? 3 : 2); ++i) {
                 const float x = -0.33f + 0.3f * static_cast<float>(i);
                 const bool door = i == 1;
-                b.box({x, door ? -0.1f : 0.2f, side * 0.39f - 0.01f}, {x + 0.16f, 0.4f, side * 0.39f + 0.01f}, door ? wood : window);
+                b.box({x, door ? -0.1f : 0.2f, side * 0.39f - 0.01f}, {x + 0.16f, 0.4f, side * 0.39f + 0.01f},
+                      door ? wood : window);
             }
     if (level > 2)
         for (float x : {-0.51f, 0.5f}) b.box({x, 0.2f, -0.1f}, {x + 0.01f, 0.42f, 0.1f}, window);
@@ -134,7 +142,9 @@ Mesh house(std::size_t level) {
 Mesh balloon(std::size_t level) {
     MeshBuilder b;
     const int sides = std::array{6, 8, 12, 18}[level], rings = std::array{3, 5, 8, 12}[level];
-    const auto stripes = [](int side, float) { return side % 2 == 0 ? Paint{{1, 1, 1}, true} : Paint{{0.9f, 0.85f, 0.72f}, false}; };
+    const auto stripes = [](int side, float) {
+        return side % 2 == 0 ? Paint{{1, 1, 1}, true} : Paint{{0.9f, 0.85f, 0.72f}, false};
+    };
     b.ball(sides, rings, {0, 0.62f, 0}, {0.34f, 0.38f, 0.34f}, 0, stripes);
     b.ring(sides, 0.12f, 0.07f, 0.34f, 0.2f, 0, {{0.9f, 0.85f, 0.72f}, false});
     b.box({-0.06f, 0, -0.06f}, {0.06f, 0.09f, 0.06f}, {{0.25f, 0.14f, 0.07f}, false});
@@ -160,7 +170,8 @@ Mesh make_grass_mesh() {
         const float angle = static_cast<float>(i) * 2.4f;
         const Vec3 out{std::cos(angle), 0, std::sin(angle)}, side{-out.z * 0.09f, 0, out.x * 0.09f};
         const float high = 0.7f + 0.3f * std::sin(static_cast<float>(i) * 1.7f);
-        b.triangle(out * 0.12f - side, out * 0.12f + side, out * 0.4f + Vec3{0, high, 0}, {{0.13f, 0.23f, 0.045f}, false});
+        b.triangle(out * 0.12f - side, out * 0.12f + side, out * 0.4f + Vec3{0, high, 0},
+                   {{0.13f, 0.23f, 0.045f}, false});
     }
     b.triangle({-0.12f, 0.9f, 0.08f}, {0.12f, 0.9f, 0.08f}, {0, 1.05f, -0.1f}, {{1, 1, 1}, true});
     // Grass is seen from both sides and has no thickness: light it like the ground that it stands on.
@@ -171,26 +182,29 @@ Mesh make_grass_mesh() {
 Mesh make_water_mesh(const GroundExtent& extent) {
     MeshBuilder b;
     const auto corner = [&](int column, int row) {
-        return Vec3{mix(extent.low_x, extent.high_x, static_cast<float>(column) / static_cast<float>(extent.columns)), 0,
-                    mix(extent.low_z, extent.high_z, static_cast<float>(row) / static_cast<float>(extent.rows))};
+        return Vec3{mix(extent.low_x, extent.high_x, static_cast<float>(column) / static_cast<float>(extent.columns)),
+                    0, mix(extent.low_z, extent.high_z, static_cast<float>(row) / static_cast<float>(extent.rows))};
     };
     for (int row = 0; row < extent.rows; ++row)
         for (int column = 0; column < extent.columns; ++column)
-            b.quad(corner(column, row + 1), corner(column + 1, row + 1), corner(column + 1, row), corner(column, row), {{0.03f, 0.07f, 0.08f}, false});
+            b.quad(corner(column, row + 1), corner(column + 1, row + 1), corner(column + 1, row), corner(column, row),
+                   {{0.03f, 0.07f, 0.08f}, false});
     return b.mesh;
 }
 
 Mesh make_ground_mesh(const GroundExtent& extent, const std::function<float(float, float)>& height) {
     MeshBuilder b;
     const auto corner = [&](int column, int row) {
-        const float x = mix(extent.low_x, extent.high_x, static_cast<float>(column) / static_cast<float>(extent.columns));
+        const float x =
+            mix(extent.low_x, extent.high_x, static_cast<float>(column) / static_cast<float>(extent.columns));
         const float z = mix(extent.low_z, extent.high_z, static_cast<float>(row) / static_cast<float>(extent.rows));
         return Vec3{x, height(x, z), z};
     };
     const auto face = [&](Vec3 p, Vec3 q, Vec3 r) {
         const Vec3 normal = normalize(cross(q - p, r - p)), middle = (p + q + r) * (1.0f / 3);
         const float speckle = 0.93f + 0.14f * std::abs(std::sin(middle.x * 12.9f + middle.z * 78.2f));
-        const Vec3 sand{0.46f, 0.37f, 0.22f}, meadow{0.14f, 0.22f, 0.055f}, dry{0.27f, 0.26f, 0.09f}, stone{0.17f, 0.15f, 0.15f}, snow{0.82f, 0.85f, 0.9f};
+        const Vec3 sand{0.46f, 0.37f, 0.22f}, meadow{0.14f, 0.22f, 0.055f}, dry{0.27f, 0.26f, 0.09f},
+            stone{0.17f, 0.15f, 0.15f}, snow{0.82f, 0.85f, 0.9f};
         Vec3 color = mix(meadow, dry, smoothstep(-0.4f, 0.9f, std::sin(middle.x * 0.11f) * std::cos(middle.z * 0.09f)));
         color = mix(sand, color, smoothstep(0.25f, 0.9f, middle.y));
         color = mix(stone, color, smoothstep(0.72f, 0.88f, normal.y));
@@ -199,7 +213,8 @@ Mesh make_ground_mesh(const GroundExtent& extent, const std::function<float(floa
     };
     for (int row = 0; row < extent.rows; ++row)
         for (int column = 0; column < extent.columns; ++column) {
-            const Vec3 p = corner(column, row + 1), q = corner(column + 1, row + 1), r = corner(column + 1, row), s = corner(column, row);
+            const Vec3 p = corner(column, row + 1), q = corner(column + 1, row + 1), r = corner(column + 1, row),
+                       s = corner(column, row);
             if ((row + column) % 2 == 0) {
                 face(p, q, r);
                 face(p, r, s);

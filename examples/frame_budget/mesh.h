@@ -1,4 +1,5 @@
-// Meshes made by formula: flat-shaded triangle lists with a colour per face. Every kind of object comes in four levels of detail.
+// Meshes made by formula: flat-shaded triangle lists with a colour per face. Every kind of object comes in four levels
+// of detail.
 #pragma once
 
 #include <array>

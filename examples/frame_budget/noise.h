@@ -21,7 +21,8 @@ inline float value_noise(float x, float z, int period = 1 << 20) {
     const int mask = period - 1, x0 = static_cast<int>(fx) & mask, z0 = static_cast<int>(fz) & mask;
     const int x1 = (x0 + 1) & mask, z1 = (z0 + 1) & mask;
     const float u = smoothstep(0, 1, x - fx), v = smoothstep(0, 1, z - fz);
-    return mix(mix(lattice_noise(x0, z0), lattice_noise(x1, z0), u), mix(lattice_noise(x0, z1), lattice_noise(x1, z1), u), v);
+    return mix(mix(lattice_noise(x0, z0), lattice_noise(x1, z0), u),
+               mix(lattice_noise(x0, z1), lattice_noise(x1, z1), u), v);
 }
 
 inline constexpr int noise_texture_size = 256;
@@ -37,7 +38,8 @@ inline std::vector<std::uint8_t> make_noise_texture() {
                 for (int period = 8; period <= 128; period *= 2, weight *= 0.5f) {
                     const float scale = static_cast<float>(period) / noise_texture_size;
                     const float shift = static_cast<float>((channel & 1) * 37); // whole lattice steps: still tileable
-                    sum += weight * value_noise(static_cast<float>(x) * scale + shift, static_cast<float>(y) * scale, period);
+                    sum += weight *
+                           value_noise(static_cast<float>(x) * scale + shift, static_cast<float>(y) * scale, period);
                 }
                 // The octaves' sum keeps to the middle: stretch it over the whole range.
                 texels.push_back(static_cast<std::uint8_t>(255 * smoothstep(0.15f, 0.82f, sum)));

@@ -5,17 +5,18 @@
 
 namespace frame_budget {
 
-const char* const usage = R"(frame_budget: a small renderer that keeps its frames inside a budget, and a contest of who keeps them best
+const char* const usage =
+    R"(frame_budget: a small renderer that keeps its frames inside a budget, and a contest of who keeps them best
 
 cargo run --release --example frame_budget -- [options]
 
   --budget MS       the frame's budget in milliseconds (default: derived from what this machine needs)
   --seconds S       length of the script at one frame per budget, for each contestant (default: 12)
   --quick           the same as --seconds 3
-  --size WxH        size of the picture (default: 640x360 on a software rasteriser, 2560x1440 on a graphics card)
+  --size WxH        size of the picture (default: 640x360, on a graphics card 2560x1440)
   --seed N          seed of the scene (default: 7)
-  --renderer WHICH  auto, gl or software: software is the built-in one, auto takes it when there is no GL (default: auto)
-  --device WHICH    for gl: auto, surfaceless, or the number of an EGL device (default: auto)
+  --renderer WHICH  auto, gl, gles or software; software is the built-in one, which auto takes when there is no GL
+  --device WHICH    for GL: auto, surfaceless, or the number of an EGL device (default: auto)
   --list-devices    print the EGL devices and leave
   --png DIR         write pictures of some frames of the script, by contestant, and strips that put them side by side
   --json FILE       write all results, and each frame's time and value
@@ -30,15 +31,19 @@ namespace {
 double positive_number(const std::string& flag, const std::string& text) {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end != 0 || !(value > 0) || value > 1e6) throw std::runtime_error(flag + " wants a positive number, not \"" + text + "\"");
+    if (text.empty() || *end != 0 || !(value > 0) || value > 1e6)
+        throw std::runtime_error(flag + " wants a positive number, not \"" + text + "\"");
     return value;
 }
 
 void parse_size(const std::string& text, Options& options) {
     const std::size_t cross = text.find('x');
-    if (cross == std::string::npos) throw std::runtime_error("--size wants something like 640x360, not \"" + text + "\"");
-    const double width = positive_number("--size", text.substr(0, cross)), height = positive_number("--size", text.substr(cross + 1));
-    if (width < 64 || height < 64 || width > 8192 || height > 8192) throw std::runtime_error("--size wants sides from 64 to 8192, not \"" + text + "\"");
+    if (cross == std::string::npos)
+        throw std::runtime_error("--size wants something like 640x360, not \"" + text + "\"");
+    const double width = positive_number("--size", text.substr(0, cross)),
+                 height = positive_number("--size", text.substr(cross + 1));
+    if (width < 64 || height < 64 || width > 8192 || height > 8192)
+        throw std::runtime_error("--size wants sides from 64 to 8192, not \"" + text + "\"");
     options.width = static_cast<int>(width);
     options.height = static_cast<int>(height);
 }
@@ -66,8 +71,10 @@ Options parse_options(int count, char** arguments) {
         else if (flag == "--profile") options.profile_file = next();
         else if (flag == "--renderer") {
             options.renderer = next();
-            if (options.renderer != "auto" && options.renderer != "gl" && options.renderer != "software")
-                throw std::runtime_error("--renderer wants auto, gl or software, not \"" + options.renderer + "\"");
+            if (options.renderer != "auto" && options.renderer != "gl" && options.renderer != "gles" &&
+                options.renderer != "software")
+                throw std::runtime_error("--renderer wants auto, gl, gles or software, not \"" + options.renderer +
+                                         "\"");
         } else throw std::runtime_error("unknown option \"" + flag + "\" (see --help)");
     }
     return options;

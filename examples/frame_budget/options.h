@@ -11,7 +11,7 @@ struct Options {
     double seconds = 0;   ///< 0: the renderer's own default.
     int width = 0, height = 0;
     std::uint32_t seed = 7;
-    std::string renderer = "auto"; ///< "auto", "gl", "software"
+    std::string renderer = "auto"; ///< "auto", "gl", "gles", "software"
     std::string device = "auto";
     std::string png_directory, json_file, profile_file;
     bool list_devices = false, help = false;

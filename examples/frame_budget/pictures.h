@@ -1,5 +1,5 @@
-// Pictures of the contest: some frames of the script by contestant, and strips that show the same part of a frame three times, from the
-// lowest configuration, from the goblin and from the highest one.
+// Pictures of the contest: some frames of the script by contestant, and strips that show the same part of a frame three
+// times, from the lowest configuration, from the goblin and from the highest one.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// One line on stderr that says what is going on: rewritten in place on a terminal, a line per tenth of the way in a log file.
+// One line on stderr that says what is going on: rewritten in place on a terminal, a line per tenth of the way in a log
+// file.
 #pragma once
 
 #include <chrono>

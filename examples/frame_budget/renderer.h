@@ -1,5 +1,6 @@
-// What a renderer is to the rest of the program: it draws a frame with some choices, and some frames later it tells what each pass
-// of that frame has cost. Implemented by gl_renderer.cpp (EGL and GL) and by soft_renderer.cpp (plain C++ threads).
+// What a renderer is to the rest of the program: it draws a frame with some choices, and some frames later it tells
+// what each pass of that frame has cost. Implemented by gl_renderer.cpp (EGL and GL) and by soft_renderer.cpp (plain
+// C++ threads).
 #pragma once
 
 #include <array>
@@ -22,15 +23,15 @@ enum PassIndex : std::size_t {
     pass_grass,     ///< Driven by `grass`.
     pass_resolve,   ///< Many samples to one. Driven by `antialiasing`.
     pass_occlusion, ///< Ambient occlusion into a buffer of a fixed size. Driven by `occlusion`.
-    pass_mirror,    ///< Hills and objects upside down, for the lake. Driven by `reflections`, and by the objects in view.
+    pass_mirror, ///< Hills and objects upside down, for the lake. Driven by `reflections`, and by the objects in view.
     pass_lighting,  ///< Sun, sky, water, fog for every pixel. Driven by `resolution`.
     pass_mist,      ///< The heavy effect: sunlit mist, marched through the shadow map. The scene's script decides.
     pass_glow,      ///< Driven by `glow`.
     pass_composite, ///< To the output's size, tone mapped.
     pass_count
 };
-inline constexpr std::array<const char*, pass_count> pass_names{"shadow",    "ground",   "objects", "grass", "resolve",
-                                                                "occlusion", "mirror", "lighting", "mist",    "glow",  "composite"};
+inline constexpr std::array<const char*, pass_count> pass_names{
+    "shadow", "ground", "objects", "grass", "resolve", "occlusion", "mirror", "lighting", "mist", "glow", "composite"};
 
 /// Whose frame it was: travels with the timer queries and comes back with their results.
 struct FrameTag {
@@ -43,6 +44,7 @@ struct FrameTag {
 struct FrameTimes {
     FrameTag tag;
     double total_ms = 0;
+    bool is_disjoint = false; ///< The GPU's clock jumped (it slept, or changed its speed): nothing to learn from.
     std::array<double, pass_count> pass_ms{}; ///< 0 for a pass that did not run. Their sum is at most the total.
 };
 
@@ -74,6 +76,7 @@ public:
 struct RendererOptions {
     int width = 0, height = 0; ///< Both 0: the renderer's own choice.
     std::string device = "auto";
+    bool only_es = false;
 };
 
 /// Nothing, and a reason, when there is no EGL driver that will do.

@@ -72,35 +72,43 @@ Summary summarize(const Contestant& contestant, std::size_t warmup_frames, doubl
 
 void print_table(std::ostream& out, const std::vector<Summary>& summaries, double budget_ms) {
     char line[256];
-    std::snprintf(line, sizeof line, "%-30s %8s %9s %8s %8s %8s %8s %7s %9s %12s\n", "", "over", "first 2 s", "worst", "p50", "p95", "p99", "mean",
-                  "changes", "update µs"); // the µ is two bytes
+    std::snprintf(line, sizeof line, "%-30s %8s %9s %8s %8s %8s %8s %7s %9s %12s\n", "", "over", "first 2 s", "worst",
+                  "p50", "p95", "p99", "mean", "changes", "update µs"); // the µ is two bytes
     out << line;
-    std::snprintf(line, sizeof line, "%-30s %8s %9s %8s %8s %8s %8s %7s %9s %11s\n", "", "budget", "over", "ms", "ms", "ms", "ms", "value", "per s",
-                  "p50 / p99");
+    std::snprintf(line, sizeof line, "%-30s %8s %9s %8s %8s %8s %8s %7s %9s %11s\n", "", "budget", "over", "ms", "ms",
+                  "ms", "ms", "value", "per s", "p50 / p99");
     out << line;
     for (const Summary& s : summaries) {
-        std::snprintf(line, sizeof line, "%-30s %7.1f%% %8.1f%% %8.1f %8.1f %8.1f %8.1f %7.2f %9.2f %5.1f /%5.1f\n", s.name.c_str(), s.late_percent,
-                      s.warmup_late_percent, s.worst_ms, s.p50_ms, s.p95_ms, s.p99_ms, s.mean_value, s.changes_per_second, s.update_us, s.update_p99_us);
+        std::snprintf(line, sizeof line, "%-30s %7.1f%% %8.1f%% %8.1f %8.1f %8.1f %8.1f %7.2f %9.2f %5.1f /%5.1f\n",
+                      s.name.c_str(), s.late_percent, s.warmup_late_percent, s.worst_ms, s.p50_ms, s.p95_ms, s.p99_ms,
+                      s.mean_value, s.changes_per_second, s.update_us, s.update_p99_us);
         out << line;
     }
-    std::snprintf(line, sizeof line, "(budget %.2f ms; highest possible value %.0f; all columns but \"first 2 s\" leave the first two seconds out)\n", budget_ms,
-                  static_cast<double>(value_of(highest_choices)));
+    std::snprintf(line, sizeof line,
+                  "(budget %.2f ms; highest possible value %.0f; all columns but \"first 2 s\" leave the first two "
+                  "seconds out)\n",
+                  budget_ms, static_cast<double>(value_of(highest_choices)));
     out << line;
 }
 
-void write_json(const std::string& path, const RunFacts& facts, const std::vector<Summary>& summaries, const std::vector<Contestant>& contestants) {
+void write_json(const std::string& path, const RunFacts& facts, const std::vector<Summary>& summaries,
+                const std::vector<Contestant>& contestants) {
     std::ofstream out(path, std::ios::binary);
     const auto number = json_number;
     out << "{\n\"renderer\": " << json_string(facts.renderer) << ",\n\"clock\": " << json_string(facts.clock)
-        << ",\n\"budget_ms\": " << number(facts.budget_ms) << ",\n\"seed\": " << facts.seed << ",\n\"frames\": " << facts.frame_count
-        << ",\n\"warmup_frames\": " << facts.warmup_frames << ",\n\"highest_value\": " << number(static_cast<double>(value_of(highest_choices)))
+        << ",\n\"budget_ms\": " << number(facts.budget_ms) << ",\n\"seed\": " << facts.seed
+        << ",\n\"frames\": " << facts.frame_count << ",\n\"warmup_frames\": " << facts.warmup_frames
+        << ",\n\"highest_value\": " << number(static_cast<double>(value_of(highest_choices)))
         << ",\n\"interrupted\": " << (facts.interrupted ? "true" : "false") << ",\n\"contestants\": [";
     for (std::size_t i = 0; i < summaries.size(); ++i) {
         const Summary& s = summaries[i];
-        out << (i > 0 ? ",\n" : "\n") << "{\"name\": " << json_string(s.name) << ", \"late_percent\": " << number(s.late_percent)
-            << ", \"warmup_late_percent\": " << number(s.warmup_late_percent) << ", \"worst_ms\": " << number(s.worst_ms)
-            << ", \"p50_ms\": " << number(s.p50_ms) << ", \"p95_ms\": " << number(s.p95_ms) << ", \"p99_ms\": " << number(s.p99_ms)
-            << ", \"mean_value\": " << number(s.mean_value) << ", \"changes_per_second\": " << number(s.changes_per_second)
+        out << (i > 0 ? ",\n" : "\n") << "{\"name\": " << json_string(s.name)
+            << ", \"late_percent\": " << number(s.late_percent)
+            << ", \"warmup_late_percent\": " << number(s.warmup_late_percent)
+            << ", \"worst_ms\": " << number(s.worst_ms) << ", \"p50_ms\": " << number(s.p50_ms)
+            << ", \"p95_ms\": " << number(s.p95_ms) << ", \"p99_ms\": " << number(s.p99_ms)
+            << ", \"mean_value\": " << number(s.mean_value)
+            << ", \"changes_per_second\": " << number(s.changes_per_second)
             << ", \"update_us\": " << number(s.update_us) << ", \"update_p99_us\": " << number(s.update_p99_us);
         for (const bool values : {false, true}) {
             out << ",\n \"" << (values ? "value" : "ms") << "\": [";

@@ -35,6 +35,7 @@ struct RunFacts {
 };
 
 /// Throws std::runtime_error when the file cannot be written.
-void write_json(const std::string& path, const RunFacts& facts, const std::vector<Summary>& summaries, const std::vector<Contestant>& contestants);
+void write_json(const std::string& path, const RunFacts& facts, const std::vector<Summary>& summaries,
+                const std::vector<Contestant>& contestants);
 
 } // namespace frame_budget

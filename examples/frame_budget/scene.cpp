@@ -24,11 +24,13 @@ private:
 };
 
 float hills(float x, float z) {
-    return value_noise(x * 0.03f, z * 0.03f) + 0.5f * value_noise(x * 0.07f + 5, z * 0.07f) + 0.25f * value_noise(x * 0.16f, z * 0.16f + 9);
+    return value_noise(x * 0.03f, z * 0.03f) + 0.5f * value_noise(x * 0.07f + 5, z * 0.07f) +
+           0.25f * value_noise(x * 0.16f, z * 0.16f + 9);
 }
 
 float slope_at(float x, float z) {
-    const float dx = ground_height(x + 1, z) - ground_height(x - 1, z), dz = ground_height(x, z + 1) - ground_height(x, z - 1);
+    const float dx = ground_height(x + 1, z) - ground_height(x - 1, z),
+                dz = ground_height(x, z + 1) - ground_height(x, z - 1);
     return 0.5f * std::sqrt(dx * dx + dz * dz);
 }
 
@@ -57,7 +59,8 @@ std::size_t mesh_level(int detail, float distance) {
     return static_cast<std::size_t>(std::max(level, 0));
 }
 
-Scene::Scene(std::uint32_t seed) : ground(make_ground_mesh(ground_extent, ground_height)), sun(normalize({-0.36f, 0.27f, -0.88f})) {
+Scene::Scene(std::uint32_t seed)
+    : ground(make_ground_mesh(ground_extent, ground_height)), sun(normalize({-0.36f, 0.27f, -0.88f})) {
     const Mesh water = make_water_mesh(water_extent);
     ground.insert(ground.end(), water.begin(), water.end());
     place_objects(seed);
@@ -70,15 +73,22 @@ void Scene::place_objects(std::uint32_t seed) {
         const float y = ground_height(x, z) - (kind == Kind::balloon ? 0.0f : 0.1f);
         objects.push_back({kind, turned({x, y, z}, size, tint, random.between(0, 6.2832f))});
     };
-    const Vec3 silks[] = {{0.75f, 0.12f, 0.08f}, {0.10f, 0.30f, 0.55f}, {0.85f, 0.45f, 0.06f}, {0.35f, 0.10f, 0.40f}, {0.08f, 0.42f, 0.36f}};
+    const Vec3 silks[] = {{0.75f, 0.12f, 0.08f},
+                          {0.10f, 0.30f, 0.55f},
+                          {0.85f, 0.45f, 0.06f},
+                          {0.35f, 0.10f, 0.40f},
+                          {0.08f, 0.42f, 0.36f}};
     const float balloon_places[][2] = {{-16, -52}, {16, -82}, {33, -46}, {-44, -84}, {1, -118}};
-    for (std::size_t i = 0; i < 5; ++i) place(Kind::balloon, balloon_places[i][0], balloon_places[i][1], random.between(8, 10), silks[i]);
+    for (std::size_t i = 0; i < 5; ++i)
+        place(Kind::balloon, balloon_places[i][0], balloon_places[i][1], random.between(8, 10), silks[i]);
 
-    const Vec3 plasters[] = {{0.72f, 0.62f, 0.48f}, {0.70f, 0.47f, 0.32f}, {0.62f, 0.60f, 0.56f}, {0.66f, 0.36f, 0.27f}};
+    const Vec3 plasters[] = {
+        {0.72f, 0.62f, 0.48f}, {0.70f, 0.47f, 0.32f}, {0.62f, 0.60f, 0.56f}, {0.66f, 0.36f, 0.27f}};
     std::vector<Vec3> houses;
     for (int attempt = 0; attempt < 20000 && houses.size() < 34; ++attempt) {
         const bool left = random.unit() < 0.55f; // two villages on the far shores
-        const float x = (left ? -27.0f : 27.0f) + random.between(-17, 17), z = (left ? -36.0f : -22.0f) + random.between(-11, 11);
+        const float x = (left ? -27.0f : 27.0f) + random.between(-17, 17),
+                    z = (left ? -36.0f : -22.0f) + random.between(-11, 11);
         const float y = ground_height(x, z);
         if (y < 0.7f || slope_at(x, z) > 0.32f) continue;
         bool crowded = false;
@@ -101,7 +111,9 @@ void Scene::place_objects(std::uint32_t seed) {
         } else if (kind < 0.42f + 0.3f * smoothstep(2, 6, y)) {
             place(Kind::conifer, x, z, random.between(3.6f, 7.2f), Vec3{0.055f, 0.13f, 0.06f} * shade);
         } else {
-            const Vec3 leaves = mix(Vec3{0.13f, 0.20f, 0.045f}, random.unit() < 0.3f ? Vec3{0.42f, 0.16f, 0.03f} : Vec3{0.25f, 0.24f, 0.05f}, random.unit());
+            const Vec3 leaves =
+                mix(Vec3{0.13f, 0.20f, 0.045f},
+                    random.unit() < 0.3f ? Vec3{0.42f, 0.16f, 0.03f} : Vec3{0.25f, 0.24f, 0.05f}, random.unit());
             place(Kind::broadleaf, x, z, random.between(3.0f, 5.4f), leaves * shade);
         }
     }
@@ -115,7 +127,8 @@ void Scene::place_tufts(std::uint32_t seed) {
         const float y = ground_height(x, z);
         if (y < 0.6f) continue;
         const bool flower = random.unit() < 0.35f;
-        const Vec3 tint = flower ? petals[static_cast<std::size_t>(4 * value_noise(x * 0.2f, z * 0.2f)) & 3] : Vec3{0.13f, 0.23f, 0.045f};
+        const Vec3 tint = flower ? petals[static_cast<std::size_t>(4 * value_noise(x * 0.2f, z * 0.2f)) & 3]
+                                 : Vec3{0.13f, 0.23f, 0.045f};
         tufts.push_back(turned({x, y - 0.03f, z}, random.between(0.35f, 0.75f), tint, random.between(0, 6.2832f)));
     }
 }
@@ -129,8 +142,11 @@ Weight weight_at(float part) {
     const float crowd = smoothstep(0.18f, 0.36f, part) - smoothstep(0.60f, 0.76f, part);
     Weight weight;
     weight.objects = fewest_objects + static_cast<int>(std::lround(crowd * (most_objects - fewest_objects)));
-    // The mist comes twice: first over the crowded scene, as a surprise; then over the empty one, when its price is known.
-    const auto between = [part](float low, float high) { return smoothstep(low, low + 0.03f, part) * (1 - smoothstep(high - 0.03f, high, part)); };
+    // The mist comes twice: first over the crowded scene, as a surprise; then over the empty one, when its price is
+    // known.
+    const auto between = [part](float low, float high) {
+        return smoothstep(low, low + 0.03f, part) * (1 - smoothstep(high - 0.03f, high, part));
+    };
     weight.mist = between(0.44f, 0.58f) + between(0.82f, 0.95f);
     return weight;
 }
@@ -165,7 +181,8 @@ void Scene::look(SceneFrame& frame, float swing, float aspect) const {
         const float radius = instance.scale * 0.8f;
         const Vec3 to = instance.position + Vec3{0, instance.scale * 0.5f, 0} - camera.position;
         const float ahead = dot(to, camera.forward);
-        const bool outside = ahead < near_plane - radius || std::abs(dot(to, camera.right)) * cos_x > ahead * tan_x * cos_x + radius ||
+        const bool outside = ahead < near_plane - radius ||
+                             std::abs(dot(to, camera.right)) * cos_x > ahead * tan_x * cos_x + radius ||
                              std::abs(dot(to, camera.up)) * cos_y > ahead * tan_y * cos_y + radius;
         if (!outside) frame.visible.push_back({i, ahead});
     }
@@ -177,7 +194,8 @@ Instance Scene::instance_of(std::uint32_t index, const SceneFrame& frame) const 
     instance.scale *= smoothstep(-1, 120, static_cast<float>(frame.weight.objects) - static_cast<float>(index));
     if (index < static_cast<std::uint32_t>(fewest_objects)) instance.scale = object.instance.scale;
     if (object.kind == Kind::balloon) {
-        instance.position.y = 17 + 2.5f * static_cast<float>(index) + 0.8f * std::sin(frame.time * 0.5f + static_cast<float>(index));
+        instance.position.y =
+            17 + 2.5f * static_cast<float>(index) + 0.8f * std::sin(frame.time * 0.5f + static_cast<float>(index));
         instance.position.x += 2.5f * std::sin(frame.time * 0.11f + static_cast<float>(index) * 1.9f);
     }
     return instance;

@@ -1,5 +1,5 @@
-// The scene: a lake in the hills at the end of a day, and a script that changes its weight. Everything is a function of the seed
-// and of the frame's place in the script, so that all contestants draw exactly the same frames.
+// The scene: a lake in the hills at the end of a day, and a script that changes its weight. Everything is a function of
+// the seed and of the frame's place in the script, so that all contestants draw exactly the same frames.
 #pragma once
 
 #include <cstdint>

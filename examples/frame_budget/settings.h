@@ -1,8 +1,9 @@
 // The settings table: everything the renderer can trade for time, what each option means to the passes (`amount`), and
 // what it is worth to the eye (`value`). Options go from cheapest to best.
 //
-// The values are the host's taste, in points; a picture with everything at its best is worth 70. Each ladder is concave: the first
-// step away from "off" is what one sees at once, the last one is what one finds when one looks for it.
+// The values are the host's taste, in points; a picture with everything at its best is worth 70. Each ladder is
+// concave: the first step away from "off" is what one sees at once, the last one is what one finds when one looks for
+// it.
 #pragma once
 
 #include <array>
@@ -10,7 +11,17 @@
 
 namespace frame_budget {
 
-enum SettingIndex : std::size_t { resolution, antialiasing, shadows, occlusion, reflections, glow, detail, grass, setting_count };
+enum SettingIndex : std::size_t {
+    resolution,
+    antialiasing,
+    shadows,
+    occlusion,
+    reflections,
+    glow,
+    detail,
+    grass,
+    setting_count
+};
 
 inline constexpr std::size_t max_options = 5;
 
@@ -28,15 +39,29 @@ struct Setting {
 };
 
 inline constexpr std::array<Setting, setting_count> settings{{
-    {"resolution", "percent of the output's width and height", 5,
+    {"resolution",
+     "percent of the output's width and height",
+     5,
      {{{"50%", 50, 0}, {"60%", 60, 6}, {"70%", 70, 11}, {"85%", 85, 15}, {"100%", 100, 18}}}},
     {"antialiasing", "samples per pixel of the geometry", 2, {{{"off", 1, 0}, {"4x", 4, 8}}}},
-    {"shadows", "texels along the edge of the shadow map", 4, {{{"off", 0, 0}, {"512", 512, 8}, {"1024", 1024, 11}, {"2048", 2048, 13}}}},
-    {"occlusion", "depth samples per pixel of the occlusion buffer", 4, {{{"off", 0, 0}, {"4", 4, 4}, {"8", 8, 6}, {"16", 16, 7}}}},
+    {"shadows",
+     "texels along the edge of the shadow map",
+     4,
+     {{{"off", 0, 0}, {"512", 512, 8}, {"1024", 1024, 11}, {"2048", 2048, 13}}}},
+    {"occlusion",
+     "depth samples per pixel of the occlusion buffer",
+     4,
+     {{{"off", 0, 0}, {"4", 4, 4}, {"8", 8, 6}, {"16", 16, 7}}}},
     {"reflections", "1: the lake mirrors the shore", 2, {{{"off", 0, 0}, {"on", 1, 7}}}},
     {"glow", "0, 1: bloom, 2: bloom and sun rays", 3, {{{"off", 0, 0}, {"bloom", 1, 4}, {"rays", 2, 7}}}},
-    {"detail", "level of the objects' meshes", 4, {{{"blocks", 0, 0}, {"low", 1, 5}, {"medium", 2, 8}, {"high", 3, 9}}}},
-    {"grass", "tufts of grass and flowers", 4, {{{"none", 0, 0}, {"sparse", 1200, 4}, {"meadow", 3600, 7}, {"lush", 9000, 8}}}},
+    {"detail",
+     "level of the objects' meshes",
+     4,
+     {{{"blocks", 0, 0}, {"low", 1, 5}, {"medium", 2, 8}, {"high", 3, 9}}}},
+    {"grass",
+     "tufts of grass and flowers",
+     4,
+     {{{"none", 0, 0}, {"sparse", 1200, 4}, {"meadow", 3600, 7}, {"lush", 9000, 8}}}},
 }};
 
 /// One option index per setting: what a frame is drawn with.

@@ -1,8 +1,9 @@
 // The GLSL of every pass, good for OpenGL 3.3 and OpenGL ES 3 alike (the version line is put in front by the loader).
 //
-// Shading is deferred, for the sake of measuring as much as of speed: what depends on pixels (lighting) and what depends on triangles
-// (objects, grass) are different passes with different timers, so every setting has a cost of its own that hardly depends on the
-// others. A feature that is off is replaced by a one-texel texture, so that the passes which read it cost the same with and without.
+// Shading is deferred, for the sake of measuring as much as of speed: what depends on pixels (lighting) and what
+// depends on triangles (objects, grass) are different passes with different timers, so every setting has a cost of its
+// own that hardly depends on the others. A feature that is off is replaced by a one-texel texture, so that the passes
+// which read it cost the same with and without.
 #pragma once
 
 namespace frame_budget::shaders {
@@ -104,7 +105,8 @@ void main() {
 }
 )";
 
-/// Fog goes through the buffer as a number, so that antialiasing works on it as well: silhouettes against misty hills are smooth.
+/// Fog goes through the buffer as a number, so that antialiasing works on it as well: silhouettes against misty hills
+/// are smooth.
 inline constexpr const char* geometry_fragment = R"(
 flat in vec3 albedo;
 flat in vec3 face;
@@ -174,8 +176,9 @@ in vec2 uv;
 layout(location = 0) out vec4 color;
 void main() {
     vec2 texel = 1.0 / vec2(textureSize(source, 0));
-    color = 0.25 * (texture(source, uv + texel * vec2(-1.0, -1.0)) + texture(source, uv + texel * vec2(1.0, -1.0)) +
-                        texture(source, uv + texel * vec2(-1.0, 1.0)) + texture(source, uv + texel * vec2(1.0, 1.0)));
+    // Each sample lies where four texels meet.
+    color = 0.25 * (texture(source, uv + texel * vec2(-1.5, -1.5)) + texture(source, uv + texel * vec2(0.5, -1.5)) +
+                    texture(source, uv + texel * vec2(-1.5, 0.5)) + texture(source, uv + texel * vec2(0.5, 0.5)));
 }
 )";
 
@@ -213,7 +216,7 @@ void main() {
     vec4 shore = texture(mirror_map, at + ripple * vec2(0.008, 0.035));
     reflected = mix(reflected, shore.rgb, shore.a);
     float glint = pow(max(dot(mirror, sun.xyz), 0.0), 220.0) * (1.0 - shore.a);
-    vec3 lake = mix(vec3(0.012, 0.045, 0.055) * (0.6 + 0.4 * shine), reflected, fresnel) * (0.75 + 0.25 * shine) + sun_light * 2.2 * glint * shine;
+    vec3 lake = mix(vec3(0.012, 0.045, 0.055) * (0.6 + 0.4 * shine), reflected, fresnel) * (0.75 + 0.25 * shine) + sun_light * 1.3 * glint * shine;
     color = mix(color, lake, water);
 
     color = mix(color, air(vec3(direction.x, max(direction.y, 0.0) * 0.5 + 0.02, direction.z)) * 0.86, shape.a);

@@ -1,4 +1,5 @@
-// Triangles to pixels on the CPU: transformed and set up in chunks, then rasterised in bands of rows, both on all threads.
+// Triangles to pixels on the CPU: transformed and set up in chunks, then rasterised in bands of rows, both on all
+// threads.
 #pragma once
 
 #include <limits>
@@ -18,7 +19,9 @@ template <typename T> struct Plane {
         height = new_height;
         texels.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     }
-    std::size_t index(int x, int y) const { return static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x); }
+    std::size_t index(int x, int y) const {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+    }
     T& at(int x, int y) { return texels[index(x, y)]; }
     const T& at(int x, int y) const { return texels[index(x, y)]; }
     const T& nearest(float u, float v) const {
@@ -29,9 +32,10 @@ template <typename T> struct Plane {
     T linear(float u, float v) const {
         const float x = std::clamp(u * static_cast<float>(width) - 0.5f, 0.0f, static_cast<float>(width - 1));
         const float y = std::clamp(v * static_cast<float>(height) - 0.5f, 0.0f, static_cast<float>(height - 1));
-        const int x0 = static_cast<int>(x), y0 = static_cast<int>(y), x1 = std::min(x0 + 1, width - 1), y1 = std::min(y0 + 1, height - 1);
-        return mix(mix(at(x0, y0), at(x1, y0), x - static_cast<float>(x0)), mix(at(x0, y1), at(x1, y1), x - static_cast<float>(x0)),
-                   y - static_cast<float>(y0));
+        const int x0 = static_cast<int>(x), y0 = static_cast<int>(y), x1 = std::min(x0 + 1, width - 1),
+                  y1 = std::min(y0 + 1, height - 1);
+        return mix(mix(at(x0, y0), at(x1, y0), x - static_cast<float>(x0)),
+                   mix(at(x0, y1), at(x1, y1), x - static_cast<float>(x0)), y - static_cast<float>(y0));
     }
 };
 
@@ -65,7 +69,8 @@ public:
     /// Transforms the batches' triangles for a target of this size.
     void set_up(const std::vector<SoftBatch>& batches, const SoftView& view, int width, int height);
 
-    /// Draws what was set up, moved by a part of a pixel (for the samples of antialiasing). Without `surface` only depth.
+    /// Draws what was set up, moved by a part of a pixel (for the samples of antialiasing). Without `surface` only
+    /// depth.
     void draw(Plane<float>& depth, Plane<Surface>* surface, float offset_x, float offset_y);
 
 private:
@@ -74,8 +79,10 @@ private:
         Surface surface;
     };
 
-    void set_up_instance(const Mesh& mesh, const Instance& instance, const SoftView& view, std::vector<Triangle>& out) const;
-    static void fill(const Triangle& triangle, Plane<float>& depth, Plane<Surface>* surface, float offset_x, float offset_y, int low_row, int high_row);
+    void set_up_instance(const Mesh& mesh, const Instance& instance, const SoftView& view,
+                         std::vector<Triangle>& out) const;
+    static void fill(const Triangle& triangle, Plane<float>& depth, Plane<Surface>* surface, float offset_x,
+                     float offset_y, int low_row, int high_row);
 
     SoftThreads& threads;
     std::vector<std::vector<Triangle>> chunks;

@@ -1,5 +1,6 @@
-// The same renderer without GL: the passes of shaders.h in plain C++ on all cores, for a machine that has nothing but a compiler. Each
-// pass is timed by the wall clock. The picture is smaller by default and in places simpler: no clouds, fog by the triangle.
+// The same renderer without GL: the passes of shaders.h in plain C++ on all cores, for a machine that has nothing but a
+// compiler. Each pass is timed by the wall clock. The picture is smaller by default and in places simpler: no clouds,
+// fog by the triangle.
 #include <chrono>
 #include <deque>
 
@@ -14,14 +15,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Vec3 sun_light{3.4f, 2.25f, 1.25f};
-constexpr std::array<std::array<float, 2>, 4> sample_offsets{{{-0.125f, -0.375f}, {0.375f, -0.125f}, {-0.375f, 0.125f}, {0.125f, 0.375f}}};
+constexpr std::array<std::array<float, 2>, 4> sample_offsets{
+    {{-0.125f, -0.375f}, {0.375f, -0.125f}, {-0.375f, 0.125f}, {0.125f, 0.375f}}};
 
 /// Seen by the lake and by the sun, objects are always the same, whatever `detail` says.
 constexpr int coarsest = 0;
 
 float saturate(float x) { return std::clamp(x, 0.0f, 1.0f); }
 
-Vec3 ambient_light(Vec3 normal) { return mix(Vec3{0.26f, 0.20f, 0.12f}, Vec3{0.40f, 0.52f, 0.78f}, normal.y * 0.5f + 0.5f); }
+Vec3 ambient_light(Vec3 normal) {
+    return mix(Vec3{0.26f, 0.20f, 0.12f}, Vec3{0.40f, 0.52f, 0.78f}, normal.y * 0.5f + 0.5f);
+}
 
 class SoftRenderer final : public Renderer {
 public:
@@ -54,7 +58,9 @@ private:
     Vec3 air(Vec3 direction) const;
     Vec3 ray_at(float u, float v) const;
     Vec3 position_at(float u, float v) const;
-    float ahead_of(float depth) const { return near_plane * far_plane / (far_plane - depth * (far_plane - near_plane)); }
+    float ahead_of(float depth) const {
+        return near_plane * far_plane / (far_plane - depth * (far_plane - near_plane));
+    }
     float sunlight_at(Vec3 world, Vec3 normal) const;
     Vec3 noise_at(float u, float v) const { return noise.linear(u - std::floor(u), v - std::floor(v)); }
 
@@ -84,13 +90,16 @@ SoftRenderer::SoftRenderer(const Scene& the_scene, int width, int height)
     const std::vector<std::uint8_t> texels = make_noise_texture();
     noise.resize(noise_texture_size, noise_texture_size);
     for (std::size_t i = 0; i < noise.texels.size(); ++i)
-        noise.texels[i] = Vec3{static_cast<float>(texels[i * 4]), static_cast<float>(texels[i * 4 + 1]), 0} * (1.0f / 255);
+        noise.texels[i] =
+            Vec3{static_cast<float>(texels[i * 4]), static_cast<float>(texels[i * 4 + 1]), 0} * (1.0f / 255);
     for (std::size_t kind = 0; kind < kind_count; ++kind)
-        for (std::size_t level = 0; level < level_count; ++level) meshes[kind][level] = make_object_mesh(static_cast<Kind>(kind), level);
+        for (std::size_t level = 0; level < level_count; ++level)
+            meshes[kind][level] = make_object_mesh(static_cast<Kind>(kind), level);
 }
 
 std::string SoftRenderer::description() const {
-    return "built-in software renderer, " + std::to_string(threads.count()) + " threads, " + std::to_string(output.width) + "x" + std::to_string(output.height);
+    return "built-in software renderer, " + std::to_string(threads.count()) + " threads, " +
+           std::to_string(output.width) + "x" + std::to_string(output.height);
 }
 
 bool SoftRenderer::poll(FrameTimes& oldest) {
@@ -109,7 +118,8 @@ void SoftRenderer::end_pass(PassIndex pass) {
 template <typename T, typename Texel> void SoftRenderer::cover(Plane<T>& plane, const Texel& texel) {
     threads.run(plane.height, [&](int y) {
         for (int x = 0; x < plane.width; ++x)
-            plane.at(x, y) = texel((static_cast<float>(x) + 0.5f) / static_cast<float>(plane.width), (static_cast<float>(y) + 0.5f) / static_cast<float>(plane.height));
+            plane.at(x, y) = texel((static_cast<float>(x) + 0.5f) / static_cast<float>(plane.width),
+                                   (static_cast<float>(y) + 0.5f) / static_cast<float>(plane.height));
     });
 }
 
@@ -119,7 +129,13 @@ void SoftRenderer::render(const SceneFrame& scene_frame, const Choices& choices,
     times = {};
     times.tag = tag;
     const Camera& c = frame->camera;
-    view = {perspective(c.tan_half_height, aspect(), near_plane, far_plane) * view_from(c.position, c.right, c.up, c.forward), c.position, 0, frame->time, false, false};
+    view = {perspective(c.tan_half_height, aspect(), near_plane, far_plane) *
+                view_from(c.position, c.right, c.up, c.forward),
+            c.position,
+            0,
+            frame->time,
+            false,
+            false};
     has_shadows = amount(choices, shadows) > 0;
     has_occlusion = amount(choices, occlusion) > 0;
     has_mirror = amount(choices, reflections) > 0;
@@ -146,7 +162,8 @@ std::vector<SoftBatch> SoftRenderer::object_batches(bool only_visible, int detai
     for (const auto& levels : meshes)
         for (const Mesh& mesh : levels) batches.push_back({&mesh, {}});
     const auto add = [&](std::uint32_t object, std::size_t level) {
-        batches[static_cast<std::size_t>(scene.objects[object].kind) * level_count + level].instances.push_back(scene.instance_of(object, *frame));
+        batches[static_cast<std::size_t>(scene.objects[object].kind) * level_count + level].instances.push_back(
+            scene.instance_of(object, *frame));
     };
     if (only_visible)
         for (const Visible& visible : frame->visible) add(visible.object, mesh_level(detail_amount, visible.distance));
@@ -169,7 +186,8 @@ void SoftRenderer::draw_shadows(int size) {
 }
 
 void SoftRenderer::draw_geometry(const Choices& choices) {
-    const int percent = amount(choices, resolution), samples = amount(choices, antialiasing), tufts = amount(choices, grass);
+    const int percent = amount(choices, resolution), samples = amount(choices, antialiasing),
+              tufts = amount(choices, grass);
     const int width = std::max(output.width * percent / 100, 1), height = std::max(output.height * percent / 100, 1);
     const auto clear = [&](GeometryPlanes& planes) {
         planes.depth.resize(width, height);
@@ -179,7 +197,8 @@ void SoftRenderer::draw_geometry(const Choices& choices) {
     };
     const std::vector<SoftBatch> ground{{&scene.ground, {{{0, 0, 0}, 1, 1, 0, {}}}}};
     const auto grass_count = std::min(static_cast<std::size_t>(tufts), scene.tufts.size());
-    const std::vector<SoftBatch> lawn{{&grass_mesh, {scene.tufts.begin(), scene.tufts.begin() + static_cast<std::ptrdiff_t>(grass_count)}}};
+    const std::vector<SoftBatch> lawn{
+        {&grass_mesh, {scene.tufts.begin(), scene.tufts.begin() + static_cast<std::ptrdiff_t>(grass_count)}}};
     const auto draw_all = [&](GeometryPlanes& planes, std::array<float, 2> offset) {
         const auto draw = [&](const std::vector<SoftBatch>& batches, float sway, bool two_sided, PassIndex pass) {
             SoftView with_wind = view;
@@ -204,7 +223,8 @@ void SoftRenderer::draw_geometry(const Choices& choices) {
             for (int x = 0; x < width; ++x) {
                 const Surface& from = one_sample.surface.at(x, y);
                 Surface& to = geometry.surface.at(x, y);
-                to = {to.albedo + from.albedo * part, to.normal + from.normal * part, to.fog + from.fog * part, to.coverage + from.coverage * part};
+                to = {to.albedo + from.albedo * part, to.normal + from.normal * part, to.fog + from.fog * part,
+                      to.coverage + from.coverage * part};
             }
         });
         end_pass(pass_resolve);
@@ -213,10 +233,13 @@ void SoftRenderer::draw_geometry(const Choices& choices) {
 
 Vec3 SoftRenderer::ray_at(float u, float v) const {
     const Camera& c = frame->camera;
-    return c.forward + c.right * (c.tan_half_height * aspect() * (u * 2 - 1)) + c.up * (c.tan_half_height * (v * 2 - 1));
+    return c.forward + c.right * (c.tan_half_height * aspect() * (u * 2 - 1)) +
+           c.up * (c.tan_half_height * (v * 2 - 1));
 }
 
-Vec3 SoftRenderer::position_at(float u, float v) const { return frame->camera.position + ray_at(u, v) * ahead_of(geometry.depth.nearest(u, v)); }
+Vec3 SoftRenderer::position_at(float u, float v) const {
+    return frame->camera.position + ray_at(u, v) * ahead_of(geometry.depth.nearest(u, v));
+}
 
 void SoftRenderer::draw_occlusion(int taps) {
     raw_open.resize(output.width / 2, output.height / 2);
@@ -225,20 +248,25 @@ void SoftRenderer::draw_occlusion(int taps) {
     cover(raw_open, [&](float u, float v) {
         const Vec3 here = position_at(u, v), normal = geometry.surface.nearest(u, v).normal;
         const float ahead = dot(here - frame->camera.position, frame->camera.forward);
-        const int cell = static_cast<int>(u * static_cast<float>(raw_open.width)) % 4 + 4 * (static_cast<int>(v * static_cast<float>(raw_open.height)) % 4);
+        const int cell = static_cast<int>(u * static_cast<float>(raw_open.width)) % 4 +
+                         4 * (static_cast<int>(v * static_cast<float>(raw_open.height)) % 4);
         float angle = static_cast<float>(cell) * 2.39996f, sum = 0;
         for (int i = 0; i < taps; ++i) {
             const float along = 0.75f / ahead * (static_cast<float>(i) + 0.5f) / static_cast<float>(taps);
             angle += 2.39996f;
-            const Vec3 to = position_at(saturate(u + std::cos(angle) * along / tan_x), saturate(v + std::sin(angle) * along / tan_y)) - here;
+            const Vec3 to = position_at(saturate(u + std::cos(angle) * along / tan_x),
+                                        saturate(v + std::sin(angle) * along / tan_y)) -
+                            here;
             const float distance2 = dot(to, to);
-            sum += std::max(dot(to, normal) - 0.02f - 0.002f * ahead, 0.0f) / std::sqrt(distance2 + 0.05f) * std::max(1 - distance2 * 0.25f, 0.0f);
+            sum += std::max(dot(to, normal) - 0.02f - 0.002f * ahead, 0.0f) / std::sqrt(distance2 + 0.05f) *
+                   std::max(1 - distance2 * 0.25f, 0.0f);
         }
         return std::max(1 - 2.6f * sum / static_cast<float>(taps), 0.0f);
     });
     cover(open, [this](float u, float v) { // the mean of 4 x 4 texels
         const float x = 1.0f / static_cast<float>(raw_open.width), y = 1.0f / static_cast<float>(raw_open.height);
-        return 0.25f * (raw_open.linear(u - x, v - y) + raw_open.linear(u + x, v - y) + raw_open.linear(u - x, v + y) + raw_open.linear(u + x, v + y));
+        return 0.25f * (raw_open.linear(u - 1.5f * x, v - 1.5f * y) + raw_open.linear(u + 0.5f * x, v - 1.5f * y) +
+                        raw_open.linear(u - 1.5f * x, v + 0.5f * y) + raw_open.linear(u + 0.5f * x, v + 0.5f * y));
     });
     end_pass(pass_occlusion);
 }
@@ -273,12 +301,14 @@ Vec3 SoftRenderer::air(Vec3 direction) const {
     const float towards = std::max(dot(direction, sun), 0.0f), towards4 = towards * towards * towards * towards;
     const Vec3 horizon = mix(Vec3{0.42f, 0.52f, 0.70f}, Vec3{1.30f, 0.72f, 0.36f}, towards4);
     const Vec3 color = mix(horizon, Vec3{0.09f, 0.24f, 0.56f}, 1 - std::exp(-saturate(direction.y) * 4.2f));
-    return color + Vec3{0.9f, 0.50f, 0.22f} * (0.35f * towards4 * towards4 * towards4 + 0.6f * std::pow(towards, 90.0f));
+    return color +
+           Vec3{0.9f, 0.50f, 0.22f} * (0.35f * towards4 * towards4 * towards4 + 0.6f * std::pow(towards, 90.0f));
 }
 
 Vec3 SoftRenderer::water_at(Vec3 world, Vec3 direction, float u, float v, float shine) const {
     const float time = frame->time;
-    const Vec3 ripple = noise_at(world.x * 0.055f + time * 0.011f, world.z * 0.055f) + noise_at(world.x * 0.1265f, world.z * 0.1705f - time * 0.017f) - Vec3{1, 1, 0};
+    const Vec3 ripple = noise_at(world.x * 0.055f + time * 0.011f, world.z * 0.055f) +
+                        noise_at(world.x * 0.1265f, world.z * 0.1705f - time * 0.017f) - Vec3{1, 1, 0};
     const Vec3 normal = normalize({ripple.x * 0.14f, 1, ripple.y * 0.14f});
     const Vec3 reflected = direction - normal * (2 * dot(direction, normal));
     const float steep = 1 + std::min(direction.y, 0.0f), fresnel = 0.04f + 0.96f * steep * steep * steep * steep;
@@ -286,24 +316,30 @@ Vec3 SoftRenderer::water_at(Vec3 world, Vec3 direction, float u, float v, float 
     float glint = std::pow(std::max(dot(reflected, sun), 0.0f), 220.0f);
     if (has_mirror) {
         const Surface& shore = mirror.surface.nearest(u + ripple.x * 0.008f, v + ripple.y * 0.035f);
-        const Vec3 lit = shore.albedo * (sun_light * (0.65f * std::max(dot(shore.normal, sun), 0.0f)) + ambient_light(shore.normal) * 0.9f);
+        const Vec3 lit = shore.albedo * (sun_light * (0.65f * std::max(dot(shore.normal, sun), 0.0f)) +
+                                         ambient_light(shore.normal) * 0.9f);
         color = mix(color, mix(lit, Vec3{0.62f, 0.52f, 0.50f}, shore.fog), shore.coverage);
         glint *= 1 - shore.coverage;
     }
-    return mix(Vec3{0.012f, 0.045f, 0.055f} * (0.6f + 0.4f * shine), color, fresnel) * (0.75f + 0.25f * shine) + sun_light * (2.2f * glint * shine);
+    return mix(Vec3{0.012f, 0.045f, 0.055f} * (0.6f + 0.4f * shine), color, fresnel) * (0.75f + 0.25f * shine) +
+           sun_light * (1.3f * glint * shine);
 }
 
 Vec3 SoftRenderer::light_at(int x, int y) const {
-    const float u = (static_cast<float>(x) + 0.5f) / static_cast<float>(light.width), v = (static_cast<float>(y) + 0.5f) / static_cast<float>(light.height);
+    const float u = (static_cast<float>(x) + 0.5f) / static_cast<float>(light.width),
+                v = (static_cast<float>(y) + 0.5f) / static_cast<float>(light.height);
     const Vec3 ray = ray_at(u, v), direction = normalize(ray);
     const Surface& surface = geometry.surface.at(x, y);
     const Vec3 sky = air(direction) + Vec3{18, 13, 8} * smoothstep(0.99945f, 0.99975f, dot(direction, sun));
     if (surface.coverage <= 0) return sky;
-    const Vec3 albedo = surface.albedo * (1 / surface.coverage), normal = normalize(surface.normal + Vec3{0, 0.001f, 0});
+    const Vec3 albedo = surface.albedo * (1 / surface.coverage),
+               normal = normalize(surface.normal + Vec3{0, 0.001f, 0});
     const Vec3 world = frame->camera.position + ray * ahead_of(geometry.depth.at(x, y));
     const float shine = sunlight_at(world, normal), facing = dot(normal, sun);
     const float free = has_occlusion ? open.linear(u, v) : 1;
-    Vec3 color = albedo * (sun_light * ((std::max(facing, 0.0f) + 0.10f * std::max(facing * 0.5f + 0.5f, 0.0f)) * shine) + ambient_light(normal) * (free * (0.35f + 0.65f * free)));
+    Vec3 color =
+        albedo * (sun_light * ((std::max(facing, 0.0f) + 0.10f * std::max(facing * 0.5f + 0.5f, 0.0f)) * shine) +
+                  ambient_light(normal) * (free * (0.35f + 0.65f * free)));
     if (std::abs(world.y) < 0.25f && normal.y > 0.9985f) color = water_at(world, direction, u, v, shine);
     const Vec3 haze = air({direction.x, std::max(direction.y, 0.0f) * 0.5f + 0.02f, direction.z}) * 0.86f;
     return mix(sky, mix(color, haze, surface.fog / surface.coverage), surface.coverage);
@@ -314,18 +350,25 @@ void SoftRenderer::draw_mist(int steps) {
     mist_clear.resize(mist_light.width, mist_light.height);
     threads.run(mist_light.height, [&](int y) {
         for (int x = 0; x < mist_light.width; ++x) {
-            const float u = (static_cast<float>(x) + 0.5f) / static_cast<float>(mist_light.width), v = (static_cast<float>(y) + 0.5f) / static_cast<float>(mist_light.height);
+            const float u = (static_cast<float>(x) + 0.5f) / static_cast<float>(mist_light.width),
+                        v = (static_cast<float>(y) + 0.5f) / static_cast<float>(mist_light.height);
             const Vec3 ray = ray_at(u, v);
-            const float ahead = std::min(ahead_of(geometry.depth.nearest(u, v)), 150.0f), length_in_mist = std::max(ahead - 14, 0.0f) / static_cast<float>(steps);
+            const float ahead = std::min(ahead_of(geometry.depth.nearest(u, v)), 150.0f),
+                        length_in_mist = std::max(ahead - 14, 0.0f) / static_cast<float>(steps);
             const float towards = std::max(dot(normalize(ray), sun), 0.0f);
             const Vec3 bright = mix(Vec3{0.42f, 0.46f, 0.55f}, Vec3{2.6f, 1.7f, 0.95f}, towards * towards * towards);
             const float offset = static_cast<float>((x % 4 + 4 * (y % 4)) * 7 % 16) / 16;
             float clear = 1;
             Vec3 sum;
             for (int i = 0; i < steps; ++i) {
-                const Vec3 world = frame->camera.position + ray * (14 + (ahead - 14) * (static_cast<float>(i) + offset) / static_cast<float>(steps));
-                const float thick = noise_at(world.x * 0.011f + frame->time * 0.004f, world.z * 0.011f + frame->time * 0.0025f).x + 0.10f - 0.045f * world.y;
-                const float absorbed = 1 - std::exp(-smoothstep(0.30f, 0.75f, thick) * frame->weight.mist * 0.030f * length_in_mist);
+                const Vec3 world =
+                    frame->camera.position +
+                    ray * (14 + (ahead - 14) * (static_cast<float>(i) + offset) / static_cast<float>(steps));
+                const float thick =
+                    noise_at(world.x * 0.011f + frame->time * 0.004f, world.z * 0.011f + frame->time * 0.0025f).x +
+                    0.10f - 0.045f * world.y;
+                const float absorbed =
+                    1 - std::exp(-smoothstep(0.30f, 0.75f, thick) * frame->weight.mist * 0.030f * length_in_mist);
                 sum = sum + mix(Vec3{0.22f, 0.27f, 0.36f}, bright, sunlight_at(world, {})) * (clear * absorbed);
                 clear *= 1 - absorbed;
             }
@@ -343,7 +386,9 @@ void SoftRenderer::blur(int reach) {
             for (int x = 0; x < to.width; ++x) {
                 Vec3 sum;
                 for (int i = -3; i <= 3; ++i)
-                    sum = sum + from.at(std::clamp(x + i * across, 0, to.width - 1), std::clamp(y + i * down, 0, to.height - 1)) * weights[static_cast<std::size_t>(std::abs(i))];
+                    sum = sum + from.at(std::clamp(x + i * across, 0, to.width - 1),
+                                        std::clamp(y + i * down, 0, to.height - 1)) *
+                                    weights[static_cast<std::size_t>(std::abs(i))];
                 to.at(x, y) = sum;
             }
         });
@@ -361,12 +406,14 @@ void SoftRenderer::draw_glow(int quality) {
     if (quality > 1) {
         const Camera& c = frame->camera;
         const float ahead = dot(sun, c.forward), tan_y = c.tan_half_height;
-        const float sun_u = 0.5f + 0.5f * dot(sun, c.right) / (ahead * tan_y * aspect()), sun_v = 0.5f + 0.5f * dot(sun, c.up) / (ahead * tan_y);
+        const float sun_u = 0.5f + 0.5f * dot(sun, c.right) / (ahead * tan_y * aspect()),
+                    sun_v = 0.5f + 0.5f * dot(sun, c.up) / (ahead * tan_y);
         cover(rays, [&](float u, float v) {
             Vec3 sum;
             float weight = 1;
             for (int i = 1; i <= 24; ++i, weight *= 0.955f) {
-                const float along = 0.92f * static_cast<float>(i) / 24, at_u = mix(u, sun_u, along), at_v = mix(v, sun_v, along);
+                const float along = 0.92f * static_cast<float>(i) / 24, at_u = mix(u, sun_u, along),
+                            at_v = mix(v, sun_v, along);
                 if (at_u >= 0 && at_u <= 1 && at_v >= 0 && at_v <= 1) sum = sum + bloom.nearest(at_u, at_v) * weight;
             }
             return sum * (1.0f / 24);
@@ -383,7 +430,9 @@ Vec3 SoftRenderer::composite_at(float u, float v, const Choices& choices) const 
     if (amount(choices, glow) > 1) color = color + rays.linear(u, v) * Vec3{0.60f, 0.46f, 0.34f};
     const float from_middle = (u - 0.5f) * (u - 0.5f) + (v - 0.5f) * (v - 0.5f);
     color = color * ((1 - 0.55f * from_middle) * 0.92f);
-    const auto tone = [](float c) { return std::sqrt(saturate(c * (2.51f * c + 0.03f) / (c * (2.43f * c + 0.59f) + 0.14f))); };
+    const auto tone = [](float c) {
+        return std::sqrt(saturate(c * (2.51f * c + 0.03f) / (c * (2.43f * c + 0.59f) + 0.14f)));
+    };
     return {tone(color.x), tone(color.y), tone(color.z)};
 }
 
@@ -391,7 +440,8 @@ Image SoftRenderer::read_image() {
     Image image{output.width, output.height, {}};
     for (int y = output.height - 1; y >= 0; --y)
         for (int x = 0; x < output.width; ++x)
-            for (float channel : {output.at(x, y).x, output.at(x, y).y, output.at(x, y).z}) image.rgb.push_back(static_cast<std::uint8_t>(std::lround(channel * 255)));
+            for (float channel : {output.at(x, y).x, output.at(x, y).y, output.at(x, y).z})
+                image.rgb.push_back(static_cast<std::uint8_t>(std::lround(channel * 255)));
     return image;
 }
 
