@@ -107,3 +107,132 @@ fn larger_instances_are_solved_to_the_known_optimum_where_their_data_is_at_hand(
         assert_all_answered(&Path::new(&directory).join("n1000.json.gz"));
     }
 }
+
+/// The families of test data that are known to be hard (Pisinger), for integer weights up to a range.
+#[derive(Clone, Copy, Debug)]
+enum Family {
+    Uncorrelated,
+    WeaklyCorrelated,
+    StronglyCorrelated,
+    StronglyCorrelatedOrNothing,
+    InverseStronglyCorrelated,
+    SubsetSum,
+    EqualRatios,
+    AlmostEqualRatios,
+}
+
+use Family::*;
+
+const FAMILIES: [Family; 8] = [
+    Uncorrelated,
+    WeaklyCorrelated,
+    StronglyCorrelated,
+    StronglyCorrelatedOrNothing,
+    InverseStronglyCorrelated,
+    SubsetSum,
+    EqualRatios,
+    AlmostEqualRatios,
+];
+
+/// The same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    /// From 1 to `most`.
+    fn upto(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % most + 1
+    }
+}
+
+impl Family {
+    fn option(self, random: &mut Random, index: usize, range: u64) -> Candidate {
+        let weight = random.upto(range);
+        let tenth = range / 10;
+        let (value, weight) = match self {
+            Uncorrelated => (random.upto(range), weight),
+            WeaklyCorrelated => ((weight + random.upto(2 * tenth)).saturating_sub(tenth), weight),
+            StronglyCorrelatedOrNothing if index == 0 => (0, 0),
+            StronglyCorrelated | StronglyCorrelatedOrNothing => (weight + tenth, weight),
+            InverseStronglyCorrelated => (weight, weight + tenth),
+            SubsetSum => (weight, weight),
+            EqualRatios => (3 * weight, weight),
+            AlmostEqualRatios => (3 * weight.div_ceil(3), weight),
+        };
+        Candidate { value: value as f64, mean: weight as f64, variance: 0.0 }
+    }
+
+    fn settings(self, seed: u64, settings: usize, options: usize, range: u64) -> Vec<Vec<Candidate>> {
+        let mut random = Random(seed);
+        let setting =
+            |random: &mut Random| (0..options).map(|index| self.option(random, index, range)).collect::<Vec<_>>();
+        (0..settings).map(|_| setting(&mut random)).collect()
+    }
+}
+
+/// A capacity some way from the least to the greatest total weight.
+fn capacity_at(settings: &[Vec<Candidate>], way: f64) -> f64 {
+    let total = |better: fn(f64, f64) -> f64| -> f64 {
+        settings.iter().filter_map(|options| options.iter().map(|option| option.mean).reduce(better)).sum()
+    };
+    let (least, most) = (total(f64::min), total(f64::max));
+    (least + way * (most - least)).floor()
+}
+
+const NOTHING: f64 = f64::NEG_INFINITY;
+
+/// Best value by the textbook program over all integer capacities.
+fn by_dynamic_program(settings: &[Vec<Candidate>], capacity: usize) -> f64 {
+    let mut best = vec![0.0_f64; capacity + 1];
+    for options in settings {
+        let options: Vec<_> = options.iter().map(|option| (option.mean as usize, option.value)).collect();
+        let worth = |room: usize, (weight, value)| if weight <= room { best[room - weight] + value } else { NOTHING };
+        let most = |room| options.iter().map(|&option| worth(room, option)).fold(NOTHING, f64::max);
+        best = (0..=capacity).map(most).collect();
+    }
+    best[capacity]
+}
+
+fn solve_by_default(settings: &[Vec<Candidate>], capacity: f64) -> Solution {
+    filled(settings).solve(Economy { capacity, sigmas: 0.0 }, Effort::default()).expect("a solution")
+}
+
+fn for_each_hard_case(shapes: &[(usize, usize)], range: u64, seeds: u64, check: impl Fn(&[Vec<Candidate>], f64, &str)) {
+    for family in FAMILIES {
+        for &(settings, options) in shapes {
+            for (seed, way) in (0..seeds).flat_map(|seed| [0.25, 0.5, 0.75].map(|way| (seed, way))) {
+                let data = family.settings(seed, settings, options, range);
+                let name = format!("{family:?} up to {range}, {settings} x {options}, seed {seed}, {way}");
+                check(&data, capacity_at(&data, way), &name);
+            }
+        }
+    }
+}
+
+#[test]
+fn hard_families_are_solved_to_what_a_dynamic_program_finds() {
+    for_each_hard_case(&[(10, 2), (10, 10), (25, 3)], 1000, 2, |settings, capacity, name| {
+        let solution = solve_by_default(settings, capacity);
+        assert!(solution.proven, "{name}: {solution:?}");
+        assert_eq!(solution.value, by_dynamic_program(settings, capacity as usize), "{name}: {solution:?}");
+    });
+}
+
+#[test]
+fn fifty_settings_of_hard_families_are_solved_to_what_a_dynamic_program_finds() {
+    for_each_hard_case(&[(50, 2), (50, 10)], 200, 1, |settings, capacity, name| {
+        let solution = solve_by_default(settings, capacity);
+        assert!(solution.proven, "{name}: {solution:?}");
+        assert_eq!(solution.value, by_dynamic_program(settings, capacity as usize), "{name}: {solution:?}");
+    });
+}
+
+#[test]
+fn fifty_settings_of_hard_families_are_proven_within_the_default_limit() {
+    for_each_hard_case(&[(50, 2), (50, 4), (50, 10)], 1000, 3, |settings, capacity, name| {
+        let solution = solve_by_default(settings, capacity);
+        assert!(solution.proven && solution.feasible, "{name}: {solution:?}");
+    });
+}

@@ -6,7 +6,7 @@
 //! any depth on can still contribute is known: they fill unused room at no better rate than `fill_rate`, and make room
 //! at no lower rate than `vacate_rate`. Both move away from `lambda` with depth, so bounds tighten (Pisinger).
 
-use super::incumbent::Case;
+use super::incumbent::{Case, VALUE_PRECISION};
 use super::input::Totals;
 use super::relax::Relaxation;
 use super::secant::Linear;
@@ -148,6 +148,8 @@ impl View<'_> {
         problem.class(class).filter(move |&position| position as u32 != pick).filter_map(move |position| {
             let by = problem.at(position).minus(from);
             let cost = self.relaxation.lambda * self.linear.weight(by) - by.value;
+            // What costs nothing must not be ordered by its rounding.
+            let cost = if cost.abs() <= VALUE_PRECISION * by.value.abs() { 0.0 } else { cost };
             let change = Change { by, position: position as u32, class: class as u32 };
             (cost < self.most_cost).then_some((change, cost))
         })

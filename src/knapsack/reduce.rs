@@ -31,6 +31,8 @@ pub(super) struct Problem {
     pub base: Totals,
     /// Sum of the most that each class can have above its least variance.
     pub variance_range: f64,
+    /// The greatest mean and the greatest variance that an option has above the least of its setting.
+    pub greatest_step: Totals,
     /// The decided choices; classes are 0 here.
     pub decided: Vec<u16>,
     /// Magnitude of the negative means, see [`super::fits::Limit`].
@@ -97,6 +99,7 @@ impl Problem {
         self.decided.clear();
         self.base = Totals::default();
         self.variance_range = 0.0;
+        self.greatest_step = Totals::default();
         self.negative_means = 0.0;
         self.impossible = false;
     }
@@ -182,7 +185,7 @@ impl Problem {
 
     fn count_from_best_and_least(&mut self, first: usize) {
         let mut least = self.at(first);
-        let mut most_variance = least.variance;
+        let mut most = least;
         let mut best = first;
         for position in first + 1..self.value.len() {
             if better(self.at(position), self.at(best)) {
@@ -190,7 +193,8 @@ impl Problem {
             }
             least.mean = least.mean.min(self.mean[position]);
             least.variance = least.variance.min(self.variance[position]);
-            most_variance = most_variance.max(self.variance[position]);
+            most.mean = most.mean.max(self.mean[position]);
+            most.variance = most.variance.max(self.variance[position]);
         }
         let offset = Totals { value: self.value[best], ..least };
         for position in first..self.value.len() {
@@ -200,7 +204,10 @@ impl Problem {
         }
         self.best.push(best as u32);
         self.base = self.base.plus(offset);
-        self.variance_range += most_variance - offset.variance;
+        let step = most.minus(least);
+        self.variance_range += step.variance;
+        self.greatest_step.mean = self.greatest_step.mean.max(step.mean);
+        self.greatest_step.variance = self.greatest_step.variance.max(step.variance);
     }
 }
 

@@ -86,8 +86,12 @@ pub(super) fn relax(
         let converged = bound - known <= VALUE_PRECISION * (stake + bound.abs());
         let bracketing = pass > 1 || guess.is_none();
         if (converged && bracketing) || pass >= MOST_PASSES {
-            let totals = balance(problem, linear, lambda, picks, totals);
-            return Outcome::Relaxed(Relaxation { lambda, bound, totals });
+            let mut relaxation = Relaxation { lambda, bound, totals };
+            // The relaxation differs from its picks in one class. Farther off, there must be many equally good picks.
+            if (linear.room - linear.weight(totals)).abs() > linear.weight(problem.greatest_step) {
+                balance(problem, linear, &mut relaxation, picks);
+            }
+            return Outcome::Relaxed(relaxation);
         }
         if linear.overdrawn(totals) {
             over = totals;
@@ -104,28 +108,28 @@ pub(super) fn relax(
 ///
 /// First all classes go to the same fraction of their range, which leaves them with something to add and something to
 /// take away; then what remains is made up by the first classes that can.
-fn balance(problem: &Problem, linear: &Linear, lambda: f64, picks: &mut [u32], mut totals: Totals) -> Totals {
-    let ties = Ties { problem, linear, lambda };
+pub(super) fn balance(problem: &Problem, linear: &Linear, relaxation: &mut Relaxation, picks: &mut [u32]) {
+    let ties = Ties { problem, linear, lambda: relaxation.lambda };
+    let totals = &mut relaxation.totals;
     let (mut least, mut most) = (0.0, 0.0);
     for (class, &pick) in picks.iter().enumerate() {
         let (from, to) = ties.range(class, pick);
         (least, most) = (least + from, most + to);
     }
     if least == most {
-        return totals;
+        return;
     }
     let fraction = ((linear.room - least) / (most - least)).clamp(0.0, 1.0);
     let mut missing = 0.0;
     for (class, pick) in picks.iter_mut().enumerate() {
         let (from, to) = ties.range(class, *pick);
         missing += from + fraction * (to - from);
-        missing -= ties.take_nearest(class, pick, missing, &mut totals);
+        missing -= ties.take_nearest(class, pick, missing, totals);
     }
     for (class, pick) in picks.iter_mut().enumerate() {
-        let wanted = linear.weight(problem.at(*pick as usize)) + linear.room - linear.weight(totals);
-        ties.take_nearest(class, pick, wanted, &mut totals);
+        let wanted = linear.weight(problem.at(*pick as usize)) + linear.room - linear.weight(*totals);
+        ties.take_nearest(class, pick, wanted, totals);
     }
-    totals
 }
 
 /// Options that are as good as the pick of their class.

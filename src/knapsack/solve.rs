@@ -7,7 +7,7 @@ use super::input::{Input, Totals};
 use super::lightest::Lightest;
 use super::lists::Lists;
 use super::reduce::Problem;
-use super::relax::{Outcome, Relaxation, relax};
+use super::relax::{Outcome, Relaxation, balance, relax};
 use super::search::Search;
 use super::secant::{Interval, Linear, whole};
 use super::{Economy, Effort, Solution, bytes, reserve_total};
@@ -299,6 +299,9 @@ impl Proof<'_> {
     /// search first pretends that the incumbent is much better than it is. Nothing found then means a lower bound, and
     /// the next try pretends less; something found is the optimum. All tries together cost about twice the last.
     fn search_lists(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
+        let mut relaxation = *relaxation;
+        balance(self.case.problem, linear, &mut relaxation, self.picks);
+        let relaxation = &relaxation;
         let mut bound = relaxation.bound;
         let mut pretended = (bound - self.incumbent.value) * FIRST_PRETENDED_GAP;
         while self.budget.left() > 0 {
