@@ -187,7 +187,10 @@ impl Drop for Unborrow<'_> {
 ///
 /// # Safety
 /// `pointer` is NULL or a live or (not yet reused) destroyed handle.
-pub unsafe fn exclusive<O: Opaque>(pointer: *mut O, body: impl FnOnce(&Held<'_, O::Value>) -> Result<()>) -> hob_result {
+pub unsafe fn exclusive<O: Opaque>(
+    pointer: *mut O,
+    body: impl FnOnce(&Held<'_, O::Value>) -> Result<()>,
+) -> hob_result {
     // SAFETY: by this function's contract.
     let handle = match unsafe { find::<O>(pointer) } {
         Ok(handle) => handle,

@@ -12,7 +12,7 @@
 
 use crate::base::Result;
 use crate::knapsack::{Candidate, Economy, Effort, NO_CHOICE, Solution};
-use crate::profile::Source;
+use crate::profile::{Burden, Source};
 
 use super::Goblin;
 use super::decide::Entry;
@@ -25,6 +25,8 @@ const LOST_AFTER: u64 = 32;
 const NO_ROOM_WAIT: u64 = 16;
 /// Decisions after which knowledge of a better option is stale; doubled each time it proves still too dear.
 const STALE_AFTER: u64 = 400;
+/// Trials without room after which a few samples are no longer believed.
+const DOUBTED_AFTER: u8 = 3;
 /// Most doublings.
 const LONGEST_WAIT: u8 = 8;
 /// Knapsacks solved in a decision for each trial that is allowed.
@@ -110,7 +112,11 @@ impl Goblin {
         let burdens = &self.formulation.burdens[entry.start..entry.end];
         let own = burdens[option].normal;
         match reason {
-            Reason::FewSamples => return (own.mean, own.variance),
+            // Found no room for long: perhaps all it ever was is a hitch, so it is guessed anew.
+            Reason::FewSamples if setting.options[option].failed_trials < DOUBTED_AFTER => {
+                return (own.mean, own.variance);
+            }
+            Reason::FewSamples => {}
             // What it cost when nothing got in its way: if not even that fits, there is no point.
             Reason::Stale => {
                 let lowest = self.tasks.at(setting.task).learned[option].lowest * setting.work;
@@ -119,7 +125,10 @@ impl Goblin {
             Reason::Unknown => {}
         }
         let state = &setting.options[option];
-        let known = || burdens.iter().enumerate().filter(|(_, burden)| burden.source != Source::Blind);
+        let known = || {
+            let sure = |(other, burden): &(usize, &Burden)| *other != option && burden.source != Source::Blind;
+            burdens.iter().enumerate().filter(sure)
+        };
         let below = known().filter(|(other, _)| setting.options[*other].desc.value <= state.desc.value);
         let dearest_below = below.map(|(_, burden)| burden.normal.mean).fold(f64::NEG_INFINITY, f64::max);
         if dearest_below < 0.0 {

@@ -5,7 +5,7 @@ use crate::knapsack::NO_CHOICE;
 use crate::profile::Learned;
 
 use super::Goblin;
-use super::config::{Burdens, LANES, LARGEST};
+use super::config::{Burdens, Exploration, LANES, LARGEST};
 use super::history::Given;
 
 /// A measurement.
@@ -78,7 +78,10 @@ impl Goblin {
             self.books.measured_sum += sample.burden;
             self.books.typical_sum += learned.run.mean() * work;
         }
-        learned.add(sample.burden / work, decision);
+        match self.config.exploration {
+            Exploration::Bounded => learned.add_unless_hitch(sample.burden / work, decision),
+            Exploration::Optimistic => learned.add(sample.burden / work, decision),
+        }
         Ok(())
     }
 

@@ -26,22 +26,65 @@ pub struct Learned {
     pub recent: Decayed,
     /// The lowest sample: what the option costs when nothing gets in its way.
     pub lowest: f64,
+    /// A sample too far off to be believed before another says the same.
+    suspect: Option<f64>,
+    /// Suspects that were dropped, fading with every sample that was not.
+    dropped: f64,
 }
 
 impl Learned {
     /// No sample yet.
-    pub const NOTHING: Self = Self { run: Running::EMPTY, recent: Decayed::EMPTY, lowest: f64::INFINITY };
+    pub const NOTHING: Self =
+        Self { run: Running::EMPTY, recent: Decayed::EMPTY, lowest: f64::INFINITY, suspect: None, dropped: 0.0 };
 
     /// Share of the recent statistics that a frame keeps.
     pub const KEPT_PER_FRAME: f64 = 1.0 - 1.0 / 30.0;
 
-    /// Take a sample (finite, not negative) of the given frame.
+    /// Take a sample (finite, not negative) of the given frame, whatever it is.
     pub fn add(&mut self, sample: f64, frame: u64) {
         self.run.add(sample);
         self.recent.add(sample, frame, Self::KEPT_PER_FRAME);
         self.lowest = self.lowest.min(sample);
     }
+
+    /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if that is off on the same
+    /// side, the burden has changed, and the recent statistics begin anew with the two; if not, it was a hitch and is
+    /// dropped. Where more than about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how the option is,
+    /// and counts.
+    pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
+        let recent = self.recent.normal();
+        let off = sample - recent.mean;
+        let believable = (6.0 * recent.deviation()).max(0.5 * recent.mean);
+        if self.recent.is_empty() || off.abs() <= believable || self.dropped > MOST_DROPPED {
+            self.dropped = (self.dropped - 1.0 / SAMPLES_A_HITCH).max(0.0);
+            self.suspect = None;
+            return self.add(sample, frame);
+        }
+        self.lowest = self.lowest.min(sample);
+        match self.suspect.take() {
+            Some(before) if (before - recent.mean).signum() == off.signum() => {
+                self.dropped = (self.dropped - 1.0).max(0.0);
+                self.recent = Decayed::EMPTY;
+                if self.run.count() < FEW_SAMPLES {
+                    self.run = Running::EMPTY;
+                }
+                self.add(before, frame);
+                self.add(sample, frame);
+            }
+            _ => {
+                self.dropped += 1.0;
+                self.suspect = Some(sample);
+            }
+        }
+    }
 }
+
+/// Believable samples for each one that may be dropped as a hitch.
+const SAMPLES_A_HITCH: f64 = 16.0;
+/// Dropped samples, faded, from which on nothing more is dropped.
+const MOST_DROPPED: f64 = 3.0;
+/// Samples that a confirmed change makes worthless.
+const FEW_SAMPLES: u64 = 8;
 
 /// How an option without past knowledge is judged before its quota of samples is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +171,7 @@ pub fn estimate(
 fn known(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Option<Burden> {
     let count = sampled.run.count();
     let (normal, source) = if count > 0 && count >= u64::from(rules.measure_quota) {
-        (sampled.recent.normal(), Source::Recent)
+        (recent(rules, sampled), Source::Recent)
     } else {
         match (prior, count) {
             (None, 0) => return None,
@@ -139,6 +182,17 @@ fn known(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Option<Burd
         }
     };
     Some(Burden { normal, source })
+}
+
+/// The recent samples. Few of them do not know their own deviation, which the seed lives with.
+fn recent(rules: &Rules, sampled: &Learned) -> Normal {
+    let recent = sampled.recent.normal();
+    let share = sampled.recent.weight() / FEW_SAMPLES as f64;
+    if rules.blind == Blind::Optimistic || share >= 1.0 {
+        return recent;
+    }
+    let deviation = EARLY_RELATIVE_DEVIATION * recent.mean;
+    Normal { mean: recent.mean, variance: recent.variance.max(deviation * deviation) }.toward(recent, share)
 }
 
 /// From the prior to the run's distribution as samples come in.

@@ -135,3 +135,29 @@ fn a_history_that_cost_nothing_gives_no_nan_ratio() {
     }
     assert_eq!(past_to_present_ratio(&SEED, std::iter::empty()), 1.0);
 }
+
+#[test]
+fn a_hitch_is_dropped_and_a_change_is_believed_at_the_second_sample() {
+    let mut sampled = Learned::NOTHING;
+    (1..=40).for_each(|frame| sampled.add_unless_hitch(if frame % 2 == 0 { 3.9 } else { 4.1 }, frame));
+    let before = sampled.recent.normal();
+    sampled.add_unless_hitch(60.0, 41);
+    assert_eq!(sampled.recent.normal(), before);
+    sampled.add_unless_hitch(4.0, 42);
+    assert!((sampled.recent.normal().mean - 4.0).abs() < 0.05);
+    sampled.add_unless_hitch(8.0, 43);
+    sampled.add_unless_hitch(8.2, 44);
+    assert!((sampled.recent.normal().mean - 8.1).abs() < 1e-9);
+    sampled.add_unless_hitch(4.0, 45);
+    sampled.add_unless_hitch(4.0, 46);
+    assert_eq!(sampled.recent.normal().mean, 4.0);
+}
+
+#[test]
+fn what_happens_often_is_no_hitch() {
+    // Every other frame costs four times as much: after a few, both kinds count.
+    let mut sampled = Learned::NOTHING;
+    (1..=200).for_each(|frame| sampled.add_unless_hitch(if frame % 2 == 0 { 2.0 } else { 8.0 }, frame));
+    let found = sampled.recent.normal();
+    assert!((found.mean - 5.0).abs() < 0.5 && (found.deviation() - 3.0).abs() < 0.5, "{found:?}");
+}

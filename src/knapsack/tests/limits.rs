@@ -7,7 +7,7 @@ fn hard_settings(seed: u64) -> (Vec<Vec<Candidate>>, Economy) {
     let mut random = Random(seed);
     let settings = random.settings(30, 6);
     let capacity = 30.0 * (0.1 + random.below(6.0));
-    (settings, Economy { capacity, sigmas: if seed % 2 == 0 { 0.0 } else { 3.0 } })
+    (settings, Economy { capacity, sigmas: if seed.is_multiple_of(2) { 0.0 } else { 3.0 } })
 }
 
 #[test]
