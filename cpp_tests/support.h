@@ -1,0 +1,124 @@
+// What several tests need: owners, short ways to say common things, a made-up machine. MIT OR Apache-2.0.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness.h"
+
+// Only in builds with the feature fault-injection, and in no header.
+extern "C" hob_result hob_fault_arm(hob_str point, uint32_t passes);
+
+namespace support {
+
+struct Destroy {
+    void operator()(hob_goblin* goblin) const { hob_goblin_destroy(goblin); }
+    void operator()(hob_knapsack* knapsack) const { hob_knapsack_destroy(knapsack); }
+    void operator()(hob_profile* profile) const { hob_profile_destroy(profile); }
+};
+
+using Goblin = std::unique_ptr<hob_goblin, Destroy>;
+using Knapsack = std::unique_ptr<hob_knapsack, Destroy>;
+using Profile = std::unique_ptr<hob_profile, Destroy>;
+
+/// Defaults, with a limit on the GPU lane.
+hob_goblin_desc gpu_budget(double milliseconds);
+Goblin make_goblin(const hob_goblin_desc& desc);
+Goblin make_goblin(double gpu_milliseconds);
+Knapsack make_knapsack();
+Profile make_profile();
+Profile make_profile(std::string_view json);
+
+inline hob_str str(std::string_view text) {
+    return hob_str_of(text.data(), text.size());
+}
+
+/// The text of a view that the library gave.
+inline std::string text(hob_str view) {
+    return std::string(view.data, view.len);
+}
+
+hob_setting_id add_array(hob_goblin* goblin, std::string_view id, const std::vector<double>& values);
+hob_setting_id add_setting(hob_goblin* goblin, const hob_setting_desc& desc);
+
+/// A desc of that name; its options must outlive its use.
+hob_setting_desc described(std::string_view id, const std::vector<hob_option>& options);
+std::vector<hob_option> worth(std::initializer_list<double> values);
+
+hob_decision update(hob_goblin* goblin);
+hob_goblin_statistics statistics(const hob_goblin* goblin);
+hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t option);
+hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t option);
+
+std::string saved(const hob_goblin* goblin);
+std::string saved(const hob_profile* profile);
+
+/// Whether the sentence of this thread's last failure contains `part`.
+bool last_error_has(std::string_view part);
+
+/// Near enough for sums of doubles.
+bool close(double a, double b, double tolerance = 1e-9);
+
+/// Numbers that are the same in every run and on every machine.
+class Dice {
+public:
+    explicit Dice(uint64_t seed) : state_(seed * 2 + 1) {}
+    uint32_t roll() {
+        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<uint32_t>(state_ >> 33);
+    }
+    uint32_t below(uint32_t end) { return roll() % end; }
+    /// From 0 to 1.
+    double share() { return roll() / 2147483648.0; }
+
+private:
+    uint64_t state_;
+};
+
+/// Settings whose options cost what they are worth, on a machine that jitters by a tenth.
+class Household {
+public:
+    Household(hob_goblin* goblin, uint32_t settings, uint32_t options);
+
+    /// Decide, and let the samples of the frame `late` frames ago come in.
+    hob_decision frame();
+    std::vector<uint32_t> choices() const;
+    const std::vector<hob_setting_id>& settings() const { return settings_; }
+
+private:
+    static constexpr size_t late = 3;
+    struct InFlight {
+        uint64_t decision;
+        std::vector<double> burdens;
+    };
+
+    hob_goblin* goblin_;
+    std::vector<hob_setting_id> settings_;
+    InFlight in_flight_[late];
+    size_t frames_ = 0;
+    Dice jitter_{7};
+};
+
+/// Clears all hooks when a test ends, however it ends.
+class Hooks {
+public:
+    Hooks() = default;
+    Hooks(const Hooks&) = delete;
+    Hooks& operator=(const Hooks&) = delete;
+    ~Hooks();
+};
+
+/// Whether this program has the static library in it, and the shared one not.
+extern const bool is_static;
+
+/// The shared library's path, for dlopen.
+const char* library_path();
+
+/// The part of `path` that this process may write to.
+std::string scratch_file(std::string_view name);
+
+}  // namespace support

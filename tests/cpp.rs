@@ -1,0 +1,202 @@
+//! The C++ harness in `cpp_tests/`: built with the host's compiler, linked against a fresh `.so` and a fresh `.a`, and run.
+//!
+//! The library it links is built here by a cargo of its own (profile `harness`, with the allocator hook and the fault
+//! points that the harness needs): `cargo test` itself leaves no library at a place to rely on, and a stale one would
+//! pass for what was tested. Each aspect of each program is a test of its own, so that a failure says what broke.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+use std::time::SystemTime;
+
+/// What the harness builds to.
+struct Programs {
+    /// Links `libhobgoblin.so`.
+    shared: PathBuf,
+    /// Links `libhobgoblin.a`, with malloc and its relatives wrapped.
+    archive: PathBuf,
+    /// The `.so` itself, for `dlopen`.
+    library: PathBuf,
+}
+
+/// Functions of the C library that the static program counts calls of.
+const WRAPPED: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where all that is built here goes.
+fn output() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpp")
+}
+
+/// Run a command to its end; panics with all it said unless it succeeds.
+fn run(command: &mut Command) -> Output {
+    let program = command.get_program().display().to_string();
+    let output = command.output().unwrap_or_else(|why| panic!("cannot run {program}: {why}"));
+    let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    assert!(
+        output.status.success(),
+        "{program} {} failed ({}):\n{}{}",
+        arguments.join(" "),
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Build the library; the files that this build made or found fresh, by extension.
+fn build_library(profile: &str, features: &[&str]) -> impl Fn(&str) -> PathBuf {
+    eprintln!("building hobgoblin with profile {profile}, {}", features.join(" "));
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root()).args(["build", "--locked", "--lib", "--message-format", "json", "--profile", profile]);
+    cargo.args(features).arg("--target-dir").arg(output().join("library"));
+    let messages = String::from_utf8(run(&mut cargo).stdout).expect("cargo writes UTF-8");
+    let files: Vec<PathBuf> = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["name"] == "hobgoblin")
+        .flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default())
+        .filter_map(|file| file.as_str().map(PathBuf::from))
+        .collect();
+    move |extension| {
+        let found = files.iter().find(|file| file.extension() == Some(OsStr::new(extension)));
+        found.unwrap_or_else(|| panic!("cargo made no .{extension} among {files:?}")).clone()
+    }
+}
+
+/// The C++ compiler, with the flags that all of the harness is compiled with.
+fn compiler() -> Option<cc::Tool> {
+    let mut build = cc::Build::new();
+    build.cpp(true).std("c++17").opt_level(1).debug(true).warnings_into_errors(true).cargo_metadata(false);
+    build.target(env!("HOB_TARGET")).host(env!("HOB_HOST")).out_dir(output()).include("include");
+    for flag in ["all", "extra", "pedantic", "conversion", "sign-conversion", "shadow", "undef"] {
+        build.flag(format!("-W{flag}"));
+    }
+    match build.try_get_compiler() {
+        Ok(tool) if tool.to_command().arg("--version").output().is_ok_and(|output| output.status.success()) => {
+            Some(tool)
+        }
+        _ if ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some()) => {
+            panic!("there is no C++ compiler: install g++ or clang++, or set CXX")
+        }
+        _ => None,
+    }
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// The files of a folder with one of these extensions, in order of name, relative to the repository.
+fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let list = fs::read_dir(root().join(folder)).unwrap_or_else(|why| panic!("cannot list {folder}: {why}"));
+    let mut files: Vec<PathBuf> = list
+        .map(|entry| Path::new(folder).join(entry.expect("an entry can be read").file_name()))
+        .filter(|path| path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension)))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Compile what is older than its source or any header, two files at a time; the objects.
+fn compile(tool: &cc::Tool) -> Vec<PathBuf> {
+    let headers = [files("cpp_tests", &["h"]), files("include/hobgoblin", &["h", "hpp"])].concat();
+    let newest_header = headers.iter().map(|path| modified(&root().join(path))).max().unwrap_or(SystemTime::UNIX_EPOCH);
+    let newest_header = newest_header.max(modified(&root().join(file!())));
+    let sources = files("cpp_tests", &["cpp"]);
+    let object = |source: &PathBuf| output().join(source.file_name().expect("a source has a name")).with_extension("o");
+    let stale: Vec<&PathBuf> = sources
+        .iter()
+        .filter(|source| modified(&object(source)) <= newest_header.max(modified(&root().join(source))))
+        .collect();
+    eprintln!("compiling {} of {} files of the harness", stale.len(), sources.len());
+    std::thread::scope(|scope| {
+        let mut hands = Vec::new();
+        for hand in 0..2 {
+            let mine: Vec<&PathBuf> = stale.iter().skip(hand).step_by(2).copied().collect();
+            hands.push(scope.spawn(move || {
+                for source in mine {
+                    run(tool.to_command().current_dir(root()).arg("-c").arg(source).arg("-o").arg(object(source)));
+                }
+            }));
+        }
+        hands.into_iter().for_each(|hand| hand.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    });
+    sources.iter().map(object).collect()
+}
+
+/// Link all objects but the one that belongs to the other program.
+fn link(tool: &cc::Tool, name: &str, objects: &[PathBuf], other: &str, extra: &[&OsStr]) -> PathBuf {
+    let program = output().join(name);
+    let objects = objects.iter().filter(|object| object.file_stem() != Some(OsStr::new(other)));
+    run(tool.to_command().args(objects).args(extra).args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
+    program
+}
+
+/// The programs, built once; nothing if there is no compiler.
+fn programs() -> Option<&'static Programs> {
+    static PROGRAMS: LazyLock<Option<Programs>> = LazyLock::new(|| {
+        let tool = compiler()?;
+        fs::create_dir_all(output()).expect("the target directory can be written");
+        let library = build_library("harness", &["--features", "host-allocator,fault-injection"]);
+        let (so, a) = (library("so"), library("a"));
+        let objects = compile(&tool);
+        let folder = so.parent().expect("a library is in a folder");
+        // Old dtags: cargo sets LD_LIBRARY_PATH to folders where other builds of the library lie.
+        let rpath = format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display());
+        let wraps: Vec<String> = WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}")).collect();
+        let mut of_static: Vec<&OsStr> = vec![a.as_os_str()];
+        of_static.extend(wraps.iter().map(OsStr::new));
+        Some(Programs {
+            shared: link(&tool, "harness_shared", &objects, "linked_static", &[so.as_os_str(), OsStr::new(&rpath)]),
+            archive: link(&tool, "harness_static", &objects, "linked_shared", &of_static),
+            library: so,
+        })
+    });
+    if PROGRAMS.is_none() {
+        eprintln!("skipped: there is no C++ compiler here (HOB_REQUIRE_ALL=1 makes this a failure)");
+    }
+    PROGRAMS.as_ref()
+}
+
+/// Run the tests of one aspect in one program.
+fn harness(program: fn(&Programs) -> &Path, aspect: &str) {
+    let Some(programs) = programs() else { return };
+    let program = program(programs);
+    let scratch = output().join(format!("{}-{aspect}", program.file_name().expect("it has a name").display()));
+    fs::create_dir_all(&scratch).expect("the target directory can be written");
+    let mut command = Command::new(program);
+    command.arg(format!("{aspect}: ")).env("HOB_LIBRARY", &programs.library).env("HOB_SCRATCH", scratch);
+    print!("{}", String::from_utf8_lossy(&run(&mut command).stdout));
+}
+
+macro_rules! aspects {
+    ($($aspect:ident)+) => {
+        /// Against the `.so`.
+        mod shared {
+            $(#[test] fn $aspect() { super::harness(|programs| &programs.shared, stringify!($aspect)); })+
+        }
+        /// Against the `.a`, every malloc counted.
+        mod archive {
+            $(#[test] fn $aspect() { super::harness(|programs| &programs.archive, stringify!($aspect)); })+
+        }
+        const ASPECTS: &[&str] = &[$(stringify!($aspect)),+];
+    };
+}
+
+aspects!(base);
+
+#[test]
+fn every_test_of_the_harness_belongs_to_an_aspect() {
+    let Some(programs) = programs() else { return };
+    let list = run(Command::new(&programs.archive).arg("--list"));
+    for name in String::from_utf8_lossy(&list.stdout).lines() {
+        let aspect = name.split(':').next().unwrap_or_default();
+        assert!(ASPECTS.contains(&aspect), "no aspect of tests/cpp.rs runs \"{name}\"");
+    }
+}
