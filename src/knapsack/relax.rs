@@ -41,6 +41,11 @@ impl Linear {
         totals.value + lambda * (self.room - self.weight(totals))
     }
 
+    /// The magnitude of what enters a bound at this price beside values: the room, and what rounding may overdraw.
+    pub fn stake(&self, lambda: f64) -> f64 {
+        lambda * (self.room.abs() + 4.0 * self.tolerance / VALUE_PRECISION)
+    }
+
     fn overdrawn(&self, totals: Totals) -> bool {
         self.weight(totals) > self.room + self.tolerance
     }
@@ -75,7 +80,7 @@ pub(super) fn relax(
         budget.charge_pass(problem);
         let totals = pick_at_price(problem, lambda, lambda * linear.theta, picks);
         let bound = linear.bound(totals, lambda);
-        let stake = lambda * linear.room.abs();
+        let stake = linear.stake(lambda);
         if case.fits(totals) {
             incumbent.offer(case, totals.value, picks);
         }

@@ -98,6 +98,7 @@ impl Workspace {
         let case = Case { input, problem, limit, accepted_gap: effort.accepted_gap };
         let mut budget = Budget { spent: 0, limit: effort.node_limit };
 
+        incumbent.step = 0.0;
         incumbent.put(&case, &problem.best);
         if !problem.impossible && limit.admits_choices(input, &incumbent.choices) {
             return Ok(report(&case, incumbent, incumbent.value, budget.spent));
@@ -224,7 +225,7 @@ impl Proof<'_> {
     }
 
     fn cut(&self, linear: &Linear, relaxation: &Relaxation) -> f64 {
-        self.incumbent.cut(self.case, stake(linear, relaxation))
+        self.incumbent.cut(self.case, linear.stake(relaxation.lambda))
     }
 
     fn should_split(&self, interval: &Interval, linear: &Linear, relaxation: &Relaxation, bound: f64) -> bool {
@@ -284,7 +285,7 @@ impl Proof<'_> {
     /// then holds the best of it; or a bound, if the budget ran out before.
     fn search_core(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
         let cut = self.cut(linear, relaxation);
-        let stake = stake(linear, relaxation);
+        let stake = linear.stake(relaxation.lambda);
         self.core.build(self.case, linear, relaxation, self.picks, cut);
         let most_nodes = DEPTH_FIRST_NODES.min(self.budget.left());
         let (core, start) = (&*self.core, relaxation.totals);
@@ -299,6 +300,7 @@ impl Proof<'_> {
     /// search first pretends that the incumbent is much better than it is. Nothing found then means a lower bound, and
     /// the next try pretends less; something found is the optimum. All tries together cost about twice the last.
     fn search_lists(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
+        self.incumbent.step = self.case.problem.value_step();
         let mut relaxation = *relaxation;
         balance(self.case.problem, linear, &mut relaxation, self.picks);
         let relaxation = &relaxation;
@@ -320,8 +322,4 @@ impl Proof<'_> {
         }
         Ok(Some(bound))
     }
-}
-
-fn stake(linear: &Linear, relaxation: &Relaxation) -> f64 {
-    relaxation.lambda * linear.room.abs()
 }
