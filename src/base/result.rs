@@ -32,28 +32,41 @@ pub enum Code {
 /// The result of everything that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A code and a sentence. The sentence is held inline: reporting an error allocates nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Error {
+/// A code and a sentence: one word, so that results stay small where nothing fails. When there is no memory for the
+/// sentence, the failure is that there is no memory.
+#[derive(Debug)]
+pub struct Error(Option<Box<[Report; 1]>>);
+
+#[derive(Debug)]
+struct Report {
     code: Code,
     sentence: Text<232>,
 }
 
 impl Error {
+    /// No memory.
+    pub const OUT_OF_MEMORY: Self = Self(None);
+
     /// An error with its sentence, which should say what to do.
     #[cold]
     pub fn new(code: Code, sentence: fmt::Arguments<'_>) -> Self {
-        Self { code, sentence: Text::format(sentence) }
+        let mut report = Vec::new();
+        if report.try_reserve_exact(1).is_err() {
+            return Self::OUT_OF_MEMORY;
+        }
+        report.push(Report { code, sentence: Text::format(sentence) });
+        Self(report.into_boxed_slice().try_into().ok())
     }
 
     /// What kind of failure it is.
     pub fn code(&self) -> Code {
-        self.code
+        self.0.as_ref().map_or(Code::OutOfMemory, |report| report[0].code)
     }
 
     /// What happened and what to do, for a person.
     pub fn sentence(&self) -> &str {
-        self.sentence.as_str()
+        let no_memory = "out of memory: the call changed nothing; free some and call again";
+        self.0.as_ref().map_or(no_memory, |report| report[0].sentence.as_str())
     }
 }
 
@@ -66,8 +79,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<TryReserveError> for Error {
-    #[cold]
     fn from(_: TryReserveError) -> Self {
-        Self::new(Code::OutOfMemory, format_args!("out of memory: the call changed nothing; free some and call again"))
+        Self::OUT_OF_MEMORY
     }
 }

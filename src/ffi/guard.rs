@@ -33,11 +33,6 @@ impl CSentence {
         self.bytes[cut.as_str().len()] = 0;
     }
 
-    pub fn as_str(&self) -> &str {
-        let end = self.bytes.iter().position(|&byte| byte == 0).unwrap_or(SENTENCE);
-        std::str::from_utf8(&self.bytes[..end]).unwrap_or("")
-    }
-
     pub fn as_ptr(&self) -> *const c_char {
         self.bytes.as_ptr().cast()
     }
@@ -68,6 +63,16 @@ pub fn thread_token() -> usize {
     THREAD.with(|state| state.get() as usize)
 }
 
+/// A copy of this thread's last sentence.
+pub fn copy_last_error(to: &mut CSentence) {
+    with_thread(|thread| to.bytes = thread.last_error.bytes);
+}
+
+/// Make another sentence this thread's last one.
+pub fn set_last_error_from(from: &CSentence) {
+    with_thread(|thread| thread.last_error.bytes = from.bytes);
+}
+
 /// This thread's last sentence.
 pub fn last_error() -> *const c_char {
     with_thread(|thread| thread.last_error.as_ptr())
@@ -78,49 +83,27 @@ pub fn set_last_error(sentence: &str) {
     with_thread(|thread| thread.last_error.set(sentence));
 }
 
-/// How a guarded body ended, if not well.
-pub enum Failure {
-    /// It returned an error.
-    Error(Error),
-    /// It panicked; the sentence says where.
-    Panic(Text<{ SENTENCE - 1 }>),
-}
-
-impl Failure {
-    pub fn result(&self) -> hob_result {
-        match self {
-            Self::Error(error) => hob_result::from(error.code()),
-            Self::Panic(_) => hob_result::Panic,
-        }
-    }
-
-    pub fn sentence(&self) -> &str {
-        match self {
-            Self::Error(error) => error.sentence(),
-            Self::Panic(sentence) => sentence.as_str(),
-        }
-    }
-}
-
-/// Run `body` behind the wall.
-pub fn catch<R>(body: impl FnOnce() -> crate::base::Result<R>) -> Result<R, Failure> {
+/// Run `body` behind the wall; a failure's sentence is kept for `hob_last_error`.
+pub fn catch<R>(body: impl FnOnce() -> crate::base::Result<R>) -> Result<R, hob_result> {
     let (mut body, mut answer) = (Some(body), None);
-    let outcome = catch_any(&mut || {
+    let result = wall(&mut || {
         if let Some(body) = body.take() {
             answer = Some(body()?);
         }
         Ok(())
     });
-    match (outcome, answer) {
-        (Ok(()), Some(answer)) => Ok(answer),
-        (Err(failure), _) => Err(failure),
-        (Ok(()), None) => unreachable!("a body that returned well left an answer"),
-    }
+    answer.filter(|_| result == hob_result::Ok).ok_or(result)
+}
+
+/// [`catch`], for bodies that return nothing.
+pub fn guard(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
+    let mut body = Some(body);
+    wall(&mut || body.take().map_or(Ok(()), |body| body()))
 }
 
 /// The wall itself: once, and not once for every function behind it.
 #[inline(never)]
-fn catch_any(body: &mut dyn FnMut() -> crate::base::Result<()>) -> Result<(), Failure> {
+pub fn wall(body: &mut dyn FnMut() -> crate::base::Result<()>) -> hob_result {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install_panic_hook);
     let host_environment = float_environment::enter();
@@ -129,25 +112,22 @@ fn catch_any(body: &mut dyn FnMut() -> crate::base::Result<()>) -> Result<(), Fa
     with_thread(|thread| thread.inside -= 1);
     float_environment::restore(host_environment);
     match outcome {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(Failure::Error(error)),
+        Ok(Ok(())) => hob_result::Ok,
+        Ok(Err(error)) => report(&error),
         Err(payload) => {
             // A payload is ours, but whatever it is, its drop must not get out either.
             let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
-            Err(Failure::Panic(with_thread(|thread| thread.panic)))
+            with_thread(|thread| thread.last_error.set(thread.panic.as_str()));
+            hob_result::Panic
         }
     }
 }
 
-/// Run `body` behind the wall and keep a failure's sentence for `hob_last_error`.
-pub fn guard(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
-    match catch(body) {
-        Ok(()) => hob_result::Ok,
-        Err(failure) => {
-            set_last_error(failure.sentence());
-            failure.result()
-        }
-    }
+/// Keep an error's sentence for `hob_last_error`; its code.
+#[cold]
+pub fn report(error: &Error) -> hob_result {
+    set_last_error(error.sentence());
+    hob_result::from(error.code())
 }
 
 /// Call out to the host: with its floating-point environment, and with its panics (if it is written in Rust) its own.

@@ -15,7 +15,7 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::base::hob_result;
-use super::guard::{self, CSentence, Failure};
+use super::guard::{self, CSentence};
 use crate::base::{Error, Result, error};
 
 /// Which value stands behind an opaque C type.
@@ -194,7 +194,7 @@ pub unsafe fn exclusive<O: Opaque>(
     // SAFETY: by this function's contract.
     let handle = match unsafe { find::<O>(pointer) } {
         Ok(handle) => handle,
-        Err(error) => return report(&Failure::Error(error)),
+        Err(error) => return guard::report(&error),
     };
     let mut body = Some(body);
     let (result, doomed) = handle.gate.pass(O::NAME, &mut || match body.take() {
@@ -221,23 +221,20 @@ impl Gate {
             } else {
                 "another thread is inside a call on it; calls that take it non-const must not overlap"
             };
-            return (report(&Failure::Error(busy(name, why))), false);
+            return (guard::report(&busy(name, why)), false);
         }
         let result = if self.poisoned.load(Ordering::Relaxed) {
             // SAFETY: this thread owns the handle.
-            guard::set_last_error(unsafe { &*self.last_error.get() }.as_str());
+            guard::set_last_error_from(unsafe { &*self.last_error.get() });
             hob_result::Poisoned
         } else {
-            match guard::catch(body) {
-                Ok(()) => hob_result::Ok,
-                Err(failure) => {
-                    self.poisoned.fetch_or(matches!(failure, Failure::Panic(_)), Ordering::Relaxed);
-                    // SAFETY: this thread owns the handle.
-                    unsafe { &mut *self.last_error.get() }.set(failure.sentence());
-                    report(&failure)
-                }
-            }
+            guard::wall(body)
         };
+        if result != hob_result::Ok {
+            self.poisoned.fetch_or(result == hob_result::Panic, Ordering::Relaxed);
+            // SAFETY: this thread owns the handle.
+            guard::copy_last_error(unsafe { &mut *self.last_error.get() });
+        }
         let doomed = self.doomed.get();
         self.owner.store(0, Ordering::Release);
         (result, doomed)
@@ -267,15 +264,14 @@ pub unsafe fn shared<O: Opaque, R>(
     pointer: *const O,
     body: impl FnOnce(&O::Value) -> Result<R>,
 ) -> std::result::Result<R, hob_result> {
-    let answer = guard::catch(|| {
+    guard::catch(|| {
         // SAFETY: by this function's contract.
         let handle = unsafe { find::<O>(pointer) }?;
         handle.gate.check_readable(O::NAME)?;
         // SAFETY: nobody holds a mutable reference: an exclusive call of this thread does not at present (`borrowed`),
         // one of another thread would be a breach of the header's contract.
         body(unsafe { &*handle.value.get() })
-    });
-    answer.map_err(|failure| report(&failure))
+    })
 }
 
 /// Whether this call comes from inside a callback of a call on the same handle.
@@ -306,14 +302,6 @@ pub unsafe fn last_error<O: Opaque>(pointer: *const O) -> *const c_char {
     match guard::catch(|| unsafe { find::<O>(pointer) }) {
         // SAFETY: the sentence always ends in NUL, and const means that no exclusive call writes it meanwhile.
         Ok(handle) => unsafe { (*handle.gate.last_error.get()).as_ptr() },
-        Err(failure) => {
-            guard::set_last_error(failure.sentence());
-            guard::last_error()
-        }
+        Err(_) => guard::last_error(),
     }
-}
-
-fn report(failure: &Failure) -> hob_result {
-    guard::set_last_error(failure.sentence());
-    failure.result()
 }

@@ -29,7 +29,7 @@ impl History {
             return Ok(());
         }
         let slots = if slots <= self.slots { self.slots } else { slots.next_power_of_two() };
-        let cells = depth.checked_mul(slots).unwrap_or(usize::MAX);
+        let cells = depth.saturating_mul(slots);
         let mut fresh =
             Self { given: crate::base::try_filled(Self::NOTHING, cells)?, depth, slots, latest: self.latest };
         let kept = (depth.min(self.depth) as u64).min(self.latest);
