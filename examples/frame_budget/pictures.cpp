@@ -20,7 +20,7 @@ std::string file_name(int frame, std::string what) {
 Image strip_of(const std::vector<const Image*>& images) {
     const std::size_t width = static_cast<std::size_t>(images.front()->width),
                       height = static_cast<std::size_t>(images.front()->height);
-    const std::size_t part = width / images.size(), from = width / 10, border = 2;
+    const std::size_t part = width / images.size(), from = width * 2 / 5, border = 2;
     Image strip{static_cast<int>(part * images.size()), images.front()->height, {}};
     strip.rgb.reserve(part * images.size() * height * 3);
     for (std::size_t y = 0; y < height; ++y)

@@ -35,7 +35,7 @@ vec3 air(vec3 direction) {
     float towards = sky_glow(direction), high = clamp(direction.y, 0.0, 1.0);
     vec3 horizon = mix(vec3(0.42, 0.52, 0.70), vec3(1.30, 0.72, 0.36), pow(towards, 4.0));
     vec3 color = mix(horizon, vec3(0.09, 0.24, 0.56), 1.0 - exp(-high * 4.2));
-    return color + vec3(0.9, 0.50, 0.22) * (0.35 * pow(towards, 12.0) + 0.6 * pow(towards, 90.0));
+    return color + vec3(0.9, 0.50, 0.22) * (0.20 * pow(towards, 12.0) + 0.55 * pow(towards, 90.0));
 }
 
 vec3 sky(vec3 direction) {
@@ -262,7 +262,7 @@ void main() {
     vec3 sum = vec3(0.0);
     for (int i = 0; i < 4; ++i)
         sum += min(texture(source, min(uv * inner.zw + texel * vec2(float(i & 1) * 2.0 - 1.0, float(i >> 1) * 2.0 - 1.0), last)).rgb, vec3(6.0));
-    bright = vec4(max(sum * 0.25 - 0.95, 0.0), 1.0);
+    bright = vec4(max(sum * 0.25 - 1.2, 0.0), 1.0);
 }
 )";
 
@@ -311,7 +311,7 @@ void main() {
     vec3 color = texture(light_map, min(uv * inner.zw, inner.zw - 0.5 * texel)).rgb;
     vec4 mist = texture(mist_map, uv);
     color = color * mist.a + mist.rgb;
-    color += texture(bloom_map, uv).rgb * 0.35 + texture(rays_map, uv).rgb * vec3(0.60, 0.46, 0.34);
+    color += texture(bloom_map, uv).rgb * 0.35 + texture(rays_map, uv).rgb * vec3(0.80, 0.60, 0.42);
     vec2 off = uv - 0.5;
     color *= (1.0 - 0.55 * dot(off, off)) * 0.92;
     color = color * (2.51 * color + 0.03) / (color * (2.43 * color + 0.59) + 0.14);

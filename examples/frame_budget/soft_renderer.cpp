@@ -302,7 +302,7 @@ Vec3 SoftRenderer::air(Vec3 direction) const {
     const Vec3 horizon = mix(Vec3{0.42f, 0.52f, 0.70f}, Vec3{1.30f, 0.72f, 0.36f}, towards4);
     const Vec3 color = mix(horizon, Vec3{0.09f, 0.24f, 0.56f}, 1 - std::exp(-saturate(direction.y) * 4.2f));
     return color +
-           Vec3{0.9f, 0.50f, 0.22f} * (0.35f * towards4 * towards4 * towards4 + 0.6f * std::pow(towards, 90.0f));
+           Vec3{0.9f, 0.50f, 0.22f} * (0.20f * towards4 * towards4 * towards4 + 0.55f * std::pow(towards, 90.0f));
 }
 
 Vec3 SoftRenderer::water_at(Vec3 world, Vec3 direction, float u, float v, float shine) const {
@@ -401,7 +401,7 @@ void SoftRenderer::draw_glow(int quality) {
     for (Plane<Vec3>* plane : {&bloom, &spare, &rays}) plane->resize(output.width / 4, output.height / 4);
     cover(bloom, [this](float u, float v) {
         const Vec3 c = light.linear(u, v);
-        return Vec3{saturate((c.x - 0.95f) / 6) * 6, saturate((c.y - 0.95f) / 6) * 6, saturate((c.z - 0.95f) / 6) * 6};
+        return Vec3{saturate((c.x - 1.2f) / 6) * 6, saturate((c.y - 1.2f) / 6) * 6, saturate((c.z - 1.2f) / 6) * 6};
     });
     if (quality > 1) {
         const Camera& c = frame->camera;
@@ -427,7 +427,7 @@ Vec3 SoftRenderer::composite_at(float u, float v, const Choices& choices) const 
     Vec3 color = light.linear(u, v);
     if (frame->weight.mist > 0) color = color * mist_clear.linear(u, v) + mist_light.linear(u, v);
     if (amount(choices, glow) > 0) color = color + bloom.linear(u, v) * 0.35f;
-    if (amount(choices, glow) > 1) color = color + rays.linear(u, v) * Vec3{0.60f, 0.46f, 0.34f};
+    if (amount(choices, glow) > 1) color = color + rays.linear(u, v) * Vec3{0.80f, 0.60f, 0.42f};
     const float from_middle = (u - 0.5f) * (u - 0.5f) + (v - 0.5f) * (v - 0.5f);
     color = color * ((1 - 0.55f * from_middle) * 0.92f);
     const auto tone = [](float c) {
