@@ -7,10 +7,10 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use super::base::hob_str;
-use super::goblin::{hob_measurement, hob_option, hob_setting_desc, is_good};
+use super::base::{hob_result, hob_str};
+use super::goblin::{hob_goblin, hob_measurement, hob_option, hob_setting_desc, is_good};
 use super::guard::call_host;
-use super::handle::Held;
+use super::handle::{self, Held};
 use super::layout::Array;
 use crate::base::{Id, Result, error, fault_point, try_string};
 use crate::goblin::{Decision, Goblin, OptionDesc, Sample, SettingDesc};
@@ -19,6 +19,8 @@ use crate::goblin::{Decision, Goblin, OptionDesc, Sample, SettingDesc};
 const MOST_SAMPLES: usize = 64;
 /// Room for options at first.
 const FEW_OPTIONS: u32 = 16;
+/// An unset stride is random: beyond this it is not believed.
+const LONGEST_STRIDE: usize = 1 << 16;
 
 /// A setting's callbacks. A plain copy; [`Owned`] is what releases them.
 pub struct Callbacks {
@@ -75,13 +77,15 @@ impl Callbacks {
     /// The options, if there is a callback for them.
     pub fn options(&self) -> Result<Option<Vec<OptionDesc>>> {
         let mut scratch = Scratch::default();
-        Ok(if self.ask_options(&mut scratch)? { Some(scratch.descs) } else { None })
+        Ok(if self.ask_options(&mut scratch, || true)? { Some(scratch.descs) } else { None })
     }
 
-    /// Ask for the options into `scratch.descs`; false when there is no callback for them.
-    fn ask_options(&self, scratch: &mut Scratch) -> Result<bool> {
+    /// Ask for the options into `scratch.descs`; false when there is no callback for them, or (`wanted`) it asked for
+    /// the removal of its own setting, and so must not be called again.
+    fn ask_options(&self, scratch: &mut Scratch, wanted: impl Fn() -> bool) -> Result<bool> {
         let Some(options_get) = self.options_get else { return Ok(false) };
-        if self.option_stride < size_of::<hob_option>() || !self.option_stride.is_multiple_of(8) {
+        let possible = size_of::<hob_option>()..=LONGEST_STRIDE;
+        if !possible.contains(&self.option_stride) || !self.option_stride.is_multiple_of(8) {
             return Err(error!(
                 InvalidArgument,
                 "option_stride is {}: set it to sizeof(hob_option)", self.option_stride
@@ -95,6 +99,9 @@ impl Callbacks {
             scratch.raw.resize(capacity as usize * words, 0);
             let buffer = scratch.raw.as_mut_ptr().cast();
             let count = call_host(|| options_get(self.user_data, buffer, capacity));
+            if !wanted() {
+                return Ok(false);
+            }
             if count > capacity {
                 if count > u32::from(u16::MAX) {
                     return Err(error!(LimitExceeded, "options_get gave {count} options; a setting can have 65535"));
@@ -213,6 +220,9 @@ pub fn harvest(held: &Held<'_, GoblinCell>) -> Result<()> {
         let Some(measure) = callbacks.measure else { continue };
         let lane = held.with(|cell| cell.goblin.config().governed_lane()) as u32;
         for _ in 0..MOST_SAMPLES {
+            if held.with(|cell| cell.is_doomed(position)) {
+                break;
+            }
             let struct_size = size_of::<hob_measurement>() as u32;
             let mut measured =
                 hob_measurement { struct_size, lane, decision_id: 0, burden: 0.0, sample: 0, reserved: 0 };
@@ -223,7 +233,6 @@ pub fn harvest(held: &Held<'_, GoblinCell>) -> Result<()> {
         }
     }
     held.with(|cell| cell.goblin.harvest());
-    remove_doomed(held);
     Ok(())
 }
 
@@ -248,8 +257,12 @@ pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
             continue;
         }
         let mut scratch = held.with(|cell| std::mem::take(&mut cell.scratch));
-        let asked = callbacks.ask_options(&mut scratch);
-        let taken = asked.and_then(|_| held.with(|cell| cell.goblin.set_options(id, &scratch.descs)));
+        let asked = callbacks.ask_options(&mut scratch, || !held.with(|cell| cell.is_doomed(position)));
+        let taken = match asked {
+            Ok(true) => held.with(|cell| cell.goblin.set_options(id, &scratch.descs)),
+            Ok(false) => Ok(()),
+            Err(error) => Err(error),
+        };
         held.with(|cell| cell.scratch = scratch);
         taken?;
     }
@@ -261,7 +274,6 @@ pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
         call_host(|| choice_set(callbacks.user_data, choice, decision.id));
         fault_point!("goblin.choice_set");
     }
-    remove_doomed(held);
     Ok(decision)
 }
 
@@ -273,6 +285,10 @@ impl GoblinCell {
         (told.replace(choice) != Some(choice)).then_some(choice)
     }
 
+    fn is_doomed(&self, position: usize) -> bool {
+        self.places.get(position).is_some_and(|place| place.doomed.get())
+    }
+
     fn next_doomed(&mut self) -> Option<Owned> {
         let position = self.places.iter().position(|place| place.doomed.get())?;
         self.places[position].doomed.set(false);
@@ -281,7 +297,21 @@ impl GoblinCell {
     }
 }
 
-/// Remove what callbacks asked to be removed, also those that a release asks for.
+/// Run an exclusive call on a goblin; then remove what its callbacks asked to be removed.
+///
+/// # Safety
+/// As [`handle::exclusive`].
+pub unsafe fn exclusive(goblin: *mut hob_goblin, body: impl FnOnce(&Held<'_, GoblinCell>) -> Result<()>) -> hob_result {
+    let body = |held: &Held<'_, GoblinCell>| {
+        let answer = body(held);
+        remove_doomed(held);
+        answer
+    };
+    // SAFETY: by this function's contract.
+    unsafe { handle::exclusive(goblin, body) }
+}
+
+/// Also what a release asks for.
 fn remove_doomed(held: &Held<'_, GoblinCell>) {
     while held.with(|cell| cell.any_doomed.replace(false)) {
         while let Some(owned) = held.with(GoblinCell::next_doomed) {

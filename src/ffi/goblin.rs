@@ -3,16 +3,16 @@
 use std::ffi::{c_char, c_void};
 
 use super::base::{hob_result, hob_str};
-use super::callbacks::{Callbacks, GoblinCell, decide, harvest};
+use super::callbacks::{Callbacks, GoblinCell, decide, exclusive, harvest};
 use super::guard::guard;
-use super::handle::{self, Held, Opaque, exclusive, inspect, is_inside, shared};
+use super::handle::{self, Held, Opaque, inspect, is_inside, shared};
 use super::layout::{
     Array, Element, Out, Versioned, bytes, checked_size, fill, init_struct, read_struct, write_struct,
 };
 use super::profile::{copy_of, hob_estimate, hob_estimate_source, hob_profile};
 use crate::base::{Id, Result, error};
 use crate::goblin::{Burdens, Config, Decision, Exploration, Goblin, LANES, OptionDesc, Sample, SettingDesc};
-use crate::profile::Profile;
+use crate::profile::{MAX_OPTIONS, Profile};
 
 /// Keeps a frame inside its budget. A handle; see docs/ownership.md.
 pub struct hob_goblin {
@@ -546,12 +546,9 @@ pub unsafe extern "C" fn hob_goblin_add_setting(
                 return Err(error!(InvalidArgument, "switch_burden {} must be 0 to 1e9", desc.switch_burden));
             }
             let callbacks = Callbacks::of(&desc);
-            let named = callbacks.id()?;
             let id = desc.id.read("id")?;
-            let id = if id.is_empty() { named.as_deref().unwrap_or("") } else { id };
-            if id.is_empty() {
-                return Err(error!(InvalidArgument, "a setting needs an id: what is learned is kept under it"));
-            }
+            let asked = if id.is_empty() { callbacks.id()? } else { None };
+            let id = named(asked.as_deref().unwrap_or(id))?;
             let options = match callbacks.options()? {
                 Some(options) => options,
                 None => read_options(desc.options, desc.option_stride, desc.option_count)?,
@@ -588,6 +585,7 @@ pub unsafe extern "C" fn hob_goblin_add_array(
     unsafe {
         exclusive(goblin, |held| {
             let out = Out::new(out_setting, "out_setting")?;
+            check_count(count)?;
             let values = bytes(values.cast(), count as usize * size_of::<f64>(), "values")?;
             let mut options = Vec::new();
             options.try_reserve_exact(count as usize)?;
@@ -667,9 +665,18 @@ fn add(
     Ok(())
 }
 
+/// Before anything is read: a count that is not one would lead beyond the caller's array.
+fn check_count(count: u32) -> Result<()> {
+    if count as usize > MAX_OPTIONS {
+        return Err(error!(LimitExceeded, "{count} options; a setting can have {MAX_OPTIONS}"));
+    }
+    Ok(())
+}
+
 /// # Safety
 /// As [`Array::new`].
 unsafe fn read_options(options: *const hob_option, stride: usize, count: u32) -> Result<Vec<OptionDesc>> {
+    check_count(count)?;
     // SAFETY: by this function's contract.
     let options = unsafe { Array::new(options, stride, count as usize) }?;
     let mut descs = Vec::new();

@@ -36,11 +36,14 @@ impl KnapsackCell {
         size_of::<Self>() + self.knapsack.memory_used() + self.scratch.capacity() * size_of::<Candidate>()
     }
 
-    /// Bytes an option takes, from above.
+    /// Bytes a setting and an option take, from above.
+    const PER_SETTING: usize = 256;
     const PER_OPTION: usize = 256;
 
-    fn check_memory(&self, options: usize) -> Result<()> {
-        let wanted = options.saturating_mul(Self::PER_OPTION).saturating_add(self.memory_used());
+    fn check_memory(&self, settings: usize, options: usize) -> Result<()> {
+        let of_settings = settings.saturating_mul(Self::PER_SETTING);
+        let wanted = options.saturating_mul(Self::PER_OPTION).saturating_add(of_settings);
+        let wanted = wanted.saturating_add(self.memory_used());
         if wanted as u64 > self.memory_limit {
             return Err(error!(
                 LimitExceeded,
@@ -231,7 +234,7 @@ pub unsafe extern "C" fn hob_knapsack_reserve(knapsack: *mut hob_knapsack, setti
     unsafe {
         exclusive(knapsack, |held| {
             held.with(|cell| {
-                cell.check_memory(options as usize)?;
+                cell.check_memory(settings as usize, options as usize)?;
                 cell.scratch.try_reserve((options as usize).min(usize::from(NO_CHOICE)))?;
                 cell.knapsack.reserve(settings as usize, options as usize)
             })
@@ -269,7 +272,8 @@ pub unsafe extern "C" fn hob_knapsack_add(
                 if count > u32::from(NO_CHOICE) {
                     return Err(error!(LimitExceeded, "{count} options; a setting can have {NO_CHOICE}"));
                 }
-                cell.check_memory(cell.knapsack.option_count() + count as usize)?;
+                let so_far = &cell.knapsack;
+                cell.check_memory(so_far.setting_count() + 1, so_far.option_count() + count as usize)?;
                 cell.scratch.clear();
                 cell.scratch.try_reserve(count as usize)?;
                 cell.scratch.extend(options.iter().map(|o| Candidate {

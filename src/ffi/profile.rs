@@ -9,7 +9,7 @@ use super::hooks;
 use super::layout::{Array, Element, Out, Versioned, bytes, fill, init_struct, read_struct, write_struct};
 use crate::base::files::{self, Files, OsFiles};
 use crate::base::{Result, error};
-use crate::profile::{Estimate, Profile, Source};
+use crate::profile::{Estimate, MAX_OPTIONS, Profile, Source};
 
 /// Tasks and what their options cost. A handle; see docs/ownership.md.
 pub struct hob_profile {
@@ -228,12 +228,16 @@ pub unsafe extern "C" fn hob_profile_load_file(profile: *mut hob_profile, path: 
 pub unsafe extern "C" fn hob_profile_save_file(profile: *const hob_profile, path: hob_str) -> hob_result {
     // SAFETY: the header's contract.
     unsafe {
-        inspect(profile, |cell| {
-            let path = path.read("path")?;
+        let text = shared(profile, |cell| {
             let mut text = crate::base::try_filled(0u8, cell.profile.json_size())?;
             cell.profile.to_json(&mut text)?;
-            with_files(|files| files::replace(files, path, &text))
-        })
+            Ok(text)
+        });
+        // The file hook runs while nothing of the profile is borrowed, so it may do with the profile what it likes.
+        match text {
+            Ok(text) => guard(|| with_files(|files| files::replace(files, path.read("path")?, &text))),
+            Err(result) => result,
+        }
     }
 }
 
@@ -256,6 +260,9 @@ pub unsafe extern "C" fn hob_profile_set(
     unsafe {
         exclusive(profile, |held| {
             let id = id.read("id")?;
+            if count as usize > MAX_OPTIONS {
+                return Err(error!(LimitExceeded, "{count} options; a task can have {MAX_OPTIONS}"));
+            }
             let options = Array::new(options, stride, count as usize)?;
             let mut estimates = Vec::new();
             estimates.try_reserve_exact(count as usize)?;
