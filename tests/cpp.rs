@@ -189,7 +189,7 @@ macro_rules! aspects {
     };
 }
 
-aspects!(base);
+aspects!(base knapsack profile);
 
 #[test]
 fn every_test_of_the_harness_belongs_to_an_aspect() {
