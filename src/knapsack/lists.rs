@@ -119,9 +119,10 @@ impl Lists {
             self.joined.try_reserve(self.states.len())?;
             self.joined.extend_from_slice(&self.states);
             for index in core.starts[depth]..core.starts[depth + 1] {
-                if !budget.charge(self.states.len() as u64) {
+                if budget.left() <= self.states.len() as u64 {
                     return Ok(false);
                 }
+                budget.charge(self.states.len() as u64);
                 self.merge(&scene, depth, index, scratch, incumbent)?;
                 std::mem::swap(&mut self.joined, &mut self.merged);
             }

@@ -27,6 +27,8 @@ pub(super) struct Problem {
     pub setting: Vec<u32>,
     /// Per class, the option of best value.
     pub best: Vec<u32>,
+    /// The sums of those; their value is 0.
+    pub best_totals: Totals,
     /// What was subtracted, and the decided settings.
     pub base: Totals,
     /// Sum of the most that each class can have above its least variance.
@@ -116,6 +118,7 @@ impl Problem {
         self.best.clear();
         self.decided.clear();
         self.base = Totals::default();
+        self.best_totals = Totals::default();
         self.variance_range = 0.0;
         self.greatest_step = Totals::default();
         self.negative_means = 0.0;
@@ -221,6 +224,7 @@ impl Problem {
             self.variance[position] -= offset.variance;
         }
         self.best.push(best as u32);
+        self.best_totals = self.best_totals.plus(self.at(best));
         self.base = self.base.plus(offset);
         let step = most.minus(least);
         self.variance_range += step.variance;

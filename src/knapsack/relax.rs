@@ -16,6 +16,9 @@ use super::solve::Budget;
 /// The search converges in about ten passes; any price gives a valid bound, so it may be cut short.
 const MOST_PASSES: u32 = 36;
 
+/// A bound this near to the least one, as a fraction of the gap, is taken for it.
+const NEAR_ENOUGH: f64 = 0.01;
+
 /// The relaxation at its best price, with the picks of each class at that price in the caller's buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relaxation {
@@ -56,41 +59,60 @@ impl Linear {
     }
 }
 
-/// Find the best price. `guess` is where to begin. Answers met on the way are offered to the incumbent.
+/// Two answers, one that overdraws the room and one that doesn't, whose values and weights bracket the best price.
+///
+/// Any answers do, also those that another interval's relaxation ended with: then few passes are left to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bracket {
+    pub over: Totals,
+    pub under: Totals,
+}
+
+/// Find the best price, beginning in the bracket, and leave the bracket around it. Answers met on the way are offered
+/// to the incumbent.
 pub(super) fn relax(
     case: &Case,
     linear: &Linear,
-    guess: Option<f64>,
+    bracket: &mut Bracket,
     picks: &mut Vec<u32>,
     incumbent: &mut Incumbent,
     budget: &mut Budget,
 ) -> Outcome {
     let problem = case.problem;
-    let mut over = pick_best(problem, picks);
-    if !linear.overdrawn(over) {
-        return Outcome::Relaxed(Relaxation { lambda: 0.0, bound: over.value, totals: over });
+    if !linear.overdrawn(problem.best_totals) {
+        picks.clear();
+        picks.extend_from_slice(&problem.best);
+        return Outcome::Relaxed(Relaxation { lambda: 0.0, bound: 0.0, totals: problem.best_totals });
     }
-    budget.charge_pass(problem);
-    let mut under = pick_lightest(problem, linear.theta, picks);
-    if linear.overdrawn(under) {
-        return Outcome::Empty;
+    let Bracket { over, under } = bracket;
+    if !linear.overdrawn(*over) {
+        *over = problem.best_totals;
     }
-    let mut lambda = guess.unwrap_or_else(|| linear.price_between(over, under));
+    if linear.overdrawn(*under) {
+        budget.charge_pass(problem);
+        *under = pick_lightest(problem, linear.theta, picks);
+        if linear.overdrawn(*under) {
+            return Outcome::Empty;
+        }
+    }
     for pass in 1.. {
+        let lambda = linear.price_between(*over, *under);
         budget.charge_pass(problem);
         let totals = pick_at_price(problem, lambda, lambda * linear.theta, picks);
         let bound = linear.bound(totals, lambda);
         let stake = linear.stake(lambda);
-        if case.fits(totals) {
+        if totals.value > incumbent.value && case.fits(totals) {
             incumbent.offer(case, totals.value, picks);
         }
-        if bound <= incumbent.cut(case, stake) {
+        let cut = incumbent.cut(case, stake);
+        if bound <= cut {
             return Outcome::Beaten;
         }
-        let known = linear.bound(under, lambda).max(linear.bound(over, lambda));
-        let converged = bound - known <= VALUE_PRECISION * (stake + bound.abs());
-        let bracketing = pass > 1 || guess.is_none();
-        if (converged && bracketing) || pass >= MOST_PASSES {
+        let least = linear.bound(*under, lambda).max(linear.bound(*over, lambda));
+        // Where the secant gives something away, the last digits of its bound don't matter.
+        let near_enough = if linear.spread > 0.0 { NEAR_ENOUGH * (bound - cut) } else { 0.0 };
+        let precision = f64::max(VALUE_PRECISION * (stake + bound.abs()), near_enough);
+        if bound - least <= precision || pass >= MOST_PASSES {
             let mut relaxation = Relaxation { lambda, bound, totals };
             // The relaxation differs from its picks in one class. Farther off, there must be many equally good picks.
             if (linear.room - linear.weight(totals)).abs() > linear.weight(problem.greatest_step) {
@@ -99,11 +121,10 @@ pub(super) fn relax(
             return Outcome::Relaxed(relaxation);
         }
         if linear.overdrawn(totals) {
-            over = totals;
+            *over = totals;
         } else {
-            under = totals;
+            *under = totals;
         }
-        lambda = linear.price_between(over, under);
     }
     Outcome::Empty
 }
@@ -173,12 +194,6 @@ impl Ties<'_> {
         *totals = totals.plus(self.problem.at(*pick as usize).minus(before));
         weight
     }
-}
-
-fn pick_best(problem: &Problem, picks: &mut Vec<u32>) -> Totals {
-    picks.clear();
-    picks.extend_from_slice(&problem.best);
-    problem.best.iter().fold(Totals::default(), |totals, &best| totals.plus(problem.at(best as usize)))
 }
 
 fn pick_lightest(problem: &Problem, theta: f64, picks: &mut Vec<u32>) -> Totals {

@@ -7,7 +7,7 @@ use super::input::{Input, Totals};
 use super::lightest::Lightest;
 use super::lists::Lists;
 use super::reduce::Problem;
-use super::relax::{Outcome, Relaxation, balance, relax};
+use super::relax::{Bracket, Outcome, Relaxation, balance, relax};
 use super::search::Search;
 use super::secant::{Interval, Linear, whole};
 use super::{Economy, Effort, Solution, bytes, reserve_total};
@@ -169,7 +169,9 @@ impl Proof<'_> {
         // The most that an interval left open, or cut off for an accepted gap, may hold.
         let mut open = f64::NEG_INFINITY;
         let mut first_bound = 0.0;
-        let mut guess = None;
+        let lightest =
+            self.picks.iter().fold(Totals::default(), |sum, &pick| sum.plus(self.case.problem.at(pick as usize)));
+        let mut bracket = Bracket { over: self.case.problem.best_totals, under: lightest };
         self.intervals.clear();
         self.intervals.push(whole(self.case));
         let mut is_first = true;
@@ -182,11 +184,10 @@ impl Proof<'_> {
                 continue;
             }
             let linear = interval.linear(self.case);
-            let outcome = relax(self.case, &linear, guess, self.picks, self.incumbent, self.budget);
+            let outcome = relax(self.case, &linear, &mut bracket, self.picks, self.incumbent, self.budget);
             let Outcome::Relaxed(relaxation) = outcome else {
                 continue;
             };
-            guess = (relaxation.lambda > 0.0).then_some(relaxation.lambda);
             let bound = relaxation.bound.min(interval.bound);
             let first = std::mem::take(&mut is_first);
             if first {
@@ -194,7 +195,7 @@ impl Proof<'_> {
             }
             self.improve_by_one_change(relaxation.totals);
             if first {
-                self.try_tangent(&relaxation);
+                self.try_tangent(&relaxation, bracket);
             }
             if bound <= self.cut(&linear, &relaxation) {
                 continue;
@@ -242,15 +243,16 @@ impl Proof<'_> {
 
     /// Look for a good answer where the relaxation of a wide interval says that the best deviation is. How finely
     /// intervals are to be split depends on the gap, so a good answer comes first.
-    fn try_tangent(&mut self, relaxation: &Relaxation) {
+    fn try_tangent(&mut self, relaxation: &Relaxation, mut bracket: Bracket) {
         let linear = Interval::only(self.deviation(relaxation)).linear(self.case);
         if self.case.limit.sigmas == 0.0 || linear.theta == 0.0 {
             return;
         }
-        let guess = (relaxation.lambda > 0.0).then_some(relaxation.lambda);
         // The picks stay those of the interval's relaxation: its search starts from them.
         std::mem::swap(self.picks, self.scratch);
-        if let Outcome::Relaxed(tangent) = relax(self.case, &linear, guess, self.picks, self.incumbent, self.budget) {
+        if let Outcome::Relaxed(tangent) =
+            relax(self.case, &linear, &mut bracket, self.picks, self.incumbent, self.budget)
+        {
             self.improve_by_one_change(tangent.totals);
         }
         std::mem::swap(self.picks, self.scratch);
