@@ -1,5 +1,5 @@
-//! Builds the C++ program beside this file with the machine's own compiler, links it to the `libhobgoblin` that cargo has
-//! just built, and becomes that program: its arguments, its exit status and Ctrl-C are those of `cargo run`.
+//! Builds the C++ program beside this file with the machine's own compiler, links it to the `libhobgoblin` that cargo
+//! has just built, and becomes that program: its arguments, its exit status and Ctrl-C are those of `cargo run`.
 //!
 //! What the program does is told in `main.cpp`; what a host has to write to use the library, in `goblin_governor.cpp`.
 
@@ -107,7 +107,7 @@ fn compile_all(compiler: &cc::Tool, sources: &[&PathBuf], object_of: &(dyn Fn(&P
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len());
     thread::scope(|scope| {
         let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        handles.into_iter().map(|handle| handle.join().map_err(|_| "a compiling thread panicked")?).collect()
+        handles.into_iter().try_for_each(|handle| handle.join().map_err(|_| "a compiling thread panicked")?)
     })
 }
 

@@ -31,6 +31,10 @@ struct Vec4 {
     float x = 0, y = 0, z = 0, w = 0;
 };
 
+inline Vec4 mix(Vec4 a, Vec4 b, float t) {
+    return {mix(a.x, b.x, t), mix(a.y, b.y, t), mix(a.z, b.z, t), mix(a.w, b.w, t)};
+}
+
 struct Mat4 {
     std::array<float, 16> m{};
 };

@@ -18,7 +18,7 @@ cargo run --release --example frame_budget -- [options]
   --renderer WHICH  auto, gl, gles or software; software is the built-in one, which auto takes when there is no GL
   --device WHICH    for GL: auto, surfaceless, or the number of an EGL device (default: auto)
   --list-devices    print the EGL devices and leave
-  --png DIR         write pictures of some frames of the script, by contestant, and strips that put them side by side
+  --png DIR         write pictures of some frames of the script, by contestant, and strips that compare them
   --json FILE       write all results, and each frame's time and value
   --profile FILE    what the goblin learns is kept there and used by the next run
   --help            print this and leave

@@ -69,8 +69,10 @@ float sunlight_at(vec3 world, vec3 normal) {
     vec4 clip = sun_projection * vec4(world + normal * (0.06 + 90.0 * texel), 1.0);
     vec3 at = clip.xyz * 0.5 + 0.5;
     vec2 size = texel * vec2(0.75, 1.5);
-    float lit = texture(shadow_map, vec3(at.xy + size * vec2(-0.5, -1.0), at.z)) + texture(shadow_map, vec3(at.xy + size * vec2(1.0, -0.5), at.z)) +
-                texture(shadow_map, vec3(at.xy + size * vec2(0.5, 1.0), at.z)) + texture(shadow_map, vec3(at.xy + size * vec2(-1.0, 0.5), at.z));
+    float lit = texture(shadow_map, vec3(at.xy + size * vec2(-0.5, -1.0), at.z)) +
+                texture(shadow_map, vec3(at.xy + size * vec2(1.0, -0.5), at.z)) +
+                texture(shadow_map, vec3(at.xy + size * vec2(0.5, 1.0), at.z)) +
+                texture(shadow_map, vec3(at.xy + size * vec2(-1.0, 0.5), at.z));
     vec2 outside = step(1.0, abs(clip.xy));
     return max(lit * 0.25, max(outside.x, outside.y));
 }
@@ -83,7 +85,7 @@ layout(location = 2) in vec4 color;
 layout(location = 3) in vec4 place;  // position, scale
 layout(location = 4) in vec2 turn;   // cosine, sine
 layout(location = 5) in vec4 tint;
-uniform vec2 sway;                   // how far the top moves in the wind; then 1: as seen by the sun, 2: mirrored in the lake
+uniform vec2 sway;                   // how far the top moves in the wind; 1: as the sun sees it, 2: as the lake does
 flat out vec3 albedo;
 flat out vec3 face;
 out float fog;
@@ -128,7 +130,8 @@ in float high;
 layout(location = 0) out vec4 color;
 void main() {
     if (high < 0.0) discard;
-    vec3 light = vec3(2.2, 1.45, 0.8) * max(dot(face, sun.xyz), 0.0) + mix(vec3(0.22, 0.18, 0.12), vec3(0.36, 0.46, 0.68), face.y * 0.5 + 0.5);
+    vec3 ambient = mix(vec3(0.22, 0.18, 0.12), vec3(0.36, 0.46, 0.68), face.y * 0.5 + 0.5);
+    vec3 light = vec3(2.2, 1.45, 0.8) * max(dot(face, sun.xyz), 0.0) + ambient;
     color = vec4(mix(albedo * light, vec3(0.62, 0.52, 0.50), fog), 1.0);
 }
 )";
@@ -163,7 +166,8 @@ void main() {
         vec2 at = clamp(uv + vec2(cos(angle), sin(angle)) * radius * along, vec2(0.001), vec2(0.999));
         vec3 to = position_at(at) - here;
         float distance2 = dot(to, to);
-        sum += max(dot(to, normal) - 0.02 - 0.002 * ahead, 0.0) * inversesqrt(distance2 + 0.05) * max(1.0 - distance2 * 0.25, 0.0);
+        float above = max(dot(to, normal) - 0.02 - 0.002 * ahead, 0.0);
+        sum += above * inversesqrt(distance2 + 0.05) * max(1.0 - distance2 * 0.25, 0.0);
     }
     occlusion = vec4(max(1.0 - 2.6 * sum / float(TAPS), 0.0));
 }
@@ -209,14 +213,16 @@ void main() {
     // Water: the sky in ripples, a dark shore, and the sun's path.
     float water = step(abs(world.y), 0.25) * step(0.9985, normal.y);
     vec2 wave = world.xz * 0.055;
-    vec2 ripple = texture(noise_map, wave + vec2(eye.w * 0.011, 0.0)).rg + texture(noise_map, wave * vec2(2.3, 3.1) - vec2(0.0, eye.w * 0.017)).rg - 1.0;
+    vec2 ripple = texture(noise_map, wave + vec2(eye.w * 0.011, 0.0)).rg +
+                  texture(noise_map, wave * vec2(2.3, 3.1) - vec2(0.0, eye.w * 0.017)).rg - 1.0;
     vec3 mirror = reflect(direction, normalize(vec3(ripple.x * 0.14, 1.0, ripple.y * 0.14)));
     float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(-direction, vec3(0.0, 1.0, 0.0)), 0.0), 4.0);
     vec3 reflected = mix(vec3(0.10, 0.11, 0.08), air(mirror), smoothstep(0.02, 0.22, mirror.y));
     vec4 shore = texture(mirror_map, at + ripple * vec2(0.008, 0.035));
     reflected = mix(reflected, shore.rgb, shore.a);
     float glint = pow(max(dot(mirror, sun.xyz), 0.0), 220.0) * (1.0 - shore.a);
-    vec3 lake = mix(vec3(0.012, 0.045, 0.055) * (0.6 + 0.4 * shine), reflected, fresnel) * (0.75 + 0.25 * shine) + sun_light * 1.3 * glint * shine;
+    vec3 deep = vec3(0.012, 0.045, 0.055) * (0.6 + 0.4 * shine);
+    vec3 lake = mix(deep, reflected, fresnel) * (0.75 + 0.25 * shine) + sun_light * 1.3 * glint * shine;
     color = mix(color, lake, water);
 
     color = mix(color, air(vec3(direction.x, max(direction.y, 0.0) * 0.5 + 0.02, direction.z)) * 0.86, shape.a);
@@ -243,7 +249,8 @@ void main() {
         float here = 14.0 + (ahead - 14.0) * along;
         vec3 world = eye.xyz + ray * here;
         vec2 drift = world.xz * 0.011 + vec2(eye.w * 0.004, eye.w * 0.0025);
-        float density = smoothstep(0.30, 0.75, texture(noise_map, drift).r + 0.10 - 0.045 * world.y) * ray_forward.w * 0.030;
+        float thick = texture(noise_map, drift).r + 0.10 - 0.045 * world.y;
+        float density = smoothstep(0.30, 0.75, thick) * ray_forward.w * 0.030;
         float absorbed = 1.0 - exp(-density * max(ahead - 14.0, 0.0) / float(STEPS));
         sum += clear * absorbed * mix(vec3(0.22, 0.27, 0.36), color, sunlight_at(world, vec3(0.0)));
         clear *= 1.0 - absorbed;
@@ -260,8 +267,10 @@ layout(location = 0) out vec4 bright;
 void main() {
     vec2 texel = 1.0 / vec2(textureSize(source, 0)), last = inner.zw - texel;
     vec3 sum = vec3(0.0);
-    for (int i = 0; i < 4; ++i)
-        sum += min(texture(source, min(uv * inner.zw + texel * vec2(float(i & 1) * 2.0 - 1.0, float(i >> 1) * 2.0 - 1.0), last)).rgb, vec3(6.0));
+    for (int i = 0; i < 4; ++i) {
+        vec2 corner = vec2(float(i & 1), float(i >> 1)) * 2.0 - 1.0;
+        sum += min(texture(source, min(uv * inner.zw + texel * corner, last)).rgb, vec3(6.0));
+    }
     bright = vec4(max(sum * 0.25 - 1.2, 0.0), 1.0);
 }
 )";
@@ -274,7 +283,8 @@ in vec2 uv;
 layout(location = 0) out vec4 color;
 void main() {
     vec2 texel = direction / vec2(textureSize(source, 0));
-    color = 0.1964 * texture(source, uv) + 0.2969 * (texture(source, uv + texel * 1.411) + texture(source, uv - texel * 1.411)) +
+    color = 0.1964 * texture(source, uv) +
+            0.2969 * (texture(source, uv + texel * 1.411) + texture(source, uv - texel * 1.411)) +
             0.0945 * (texture(source, uv + texel * 3.294) + texture(source, uv - texel * 3.294)) +
             0.0104 * (texture(source, uv + texel * 5.176) + texture(source, uv - texel * 5.176));
 }
