@@ -72,6 +72,21 @@ std::size_t best_fixed(const std::vector<Summary>& summaries, std::size_t fixed_
     return best;
 }
 
+/// What this example is there to show, as sentences with yes or no.
+void print_verdict(const Summary& highest, const Summary& best, const Summary& threshold, const Summary& goblin) {
+    const auto beats = [&](const Summary& other) {
+        return goblin.mean_value > other.mean_value && goblin.late_percent <= other.late_percent;
+    };
+    const auto say = [](const char* sentence, bool is_true) {
+        std::printf("  %-74s %s\n", sentence, is_true ? "yes" : "no");
+    };
+    std::printf("verdict:\n");
+    say("the highest configuration is over budget in 40 % of its frames or more", highest.late_percent >= 40);
+    say("the goblin in 5 % or less", goblin.late_percent <= 5);
+    say("it has more value than the best fixed one, and is not late more often", beats(best));
+    say("it has more value than the threshold governor, and is not late more often", beats(threshold));
+}
+
 class Program {
 public:
     explicit Program(const Options& the_options)
@@ -178,6 +193,7 @@ void Program::print_results(const std::vector<Summary>& summaries) const {
         if (i != best)
             std::printf("  also run: value %.0f, %.1f %% over budget\n", summaries[i].mean_value,
                         summaries[i].late_percent);
+    print_verdict(summaries[1], summaries[best], summaries[threshold_index], summaries[goblin_index]);
     if (facts.interrupted) std::cout << "(interrupted: these are the frames until then)\n";
 }
 
