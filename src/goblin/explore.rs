@@ -185,19 +185,13 @@ impl Goblin {
         let state = &mut setting.options[trial.option];
         let doubled = |wait: u64| wait << state.failed_trials.min(LONGEST_WAIT);
         let wait = match (is_on, trial.reason) {
-            (true, Reason::Stale) => doubled(STALE_AFTER),
+            (_, Reason::Stale) => doubled(STALE_AFTER),
             (true, _) => 1,
-            (false, Reason::Stale) => STALE_AFTER / 4,
             (false, _) => doubled(NO_ROOM_WAIT),
         };
         state.next_trial = now + wait;
-        match (is_on, trial.reason) {
-            (true, Reason::Stale) | (false, Reason::Unknown | Reason::FewSamples) => {
-                state.failed_trials = state.failed_trials.saturating_add(1);
-            }
-            (true, _) => state.failed_trials = 0,
-            (false, Reason::Stale) => {}
-        }
+        let learns = is_on && trial.reason != Reason::Stale;
+        state.failed_trials = if learns { 0 } else { state.failed_trials.saturating_add(1) };
         if is_on {
             setting.on_trial = now;
         }
