@@ -102,7 +102,7 @@ typedef struct {
     uint32_t max_settings;
     /// Most bytes the goblin may hold; adding settings fails beyond. Default UINT64_MAX.
     uint64_t memory_limit;
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 16384.
+    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096.
     uint64_t node_limit;
 } hob_goblin_desc;
 

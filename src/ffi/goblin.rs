@@ -124,7 +124,7 @@ pub struct hob_goblin_desc {
     pub max_settings: u32,
     /// Most bytes the goblin may hold; adding settings fails beyond. Default UINT64_MAX.
     pub memory_limit: u64,
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 16384.
+    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096.
     pub node_limit: u64,
 }
 

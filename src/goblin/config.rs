@@ -70,7 +70,7 @@ impl Default for Config {
             exploration: Exploration::Bounded,
             explore_limit: 1,
             precision: 0,
-            node_limit: 16_384,
+            node_limit: 4096,
             history: 64,
             burdens: Burdens::Learned,
             max_settings: 65_536,

@@ -24,7 +24,7 @@ use super::{bytes, reserve_total};
 use crate::base::Result;
 
 /// States whose memory is taken beforehand, so that usual proofs take none.
-pub const STATES_KEPT: usize = 16 * 1024;
+pub const STATES_KEPT: usize = 4096;
 
 /// How many neighbours in the list a state is compared with when one weight doesn't order them.
 const NEIGHBOURS: usize = 12;

@@ -130,7 +130,7 @@ pub struct Solution {
 /// A knapsack: add settings, solve, read the choices; clear and repeat. Keeps its memory.
 ///
 /// After [`reserve`](Self::reserve), or once it has solved an instance of the same shape, it takes no more memory. One
-/// exception: a proof by lists that needs more than 16384 states takes more, about 100 bytes per node at most, and keeps
+/// exception: a proof by lists that needs more than 4096 states takes more, about 100 bytes per node at most, and keeps
 /// it. With a node limit up to that number there is no exception.
 #[derive(Debug, Default)]
 pub struct Knapsack {
