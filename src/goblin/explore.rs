@@ -15,6 +15,7 @@ use crate::knapsack::{Candidate, Economy, Effort, NO_CHOICE, Solution};
 use crate::profile::{Burden, Source};
 
 use super::Goblin;
+use super::config::LARGEST;
 use super::decide::Entry;
 
 /// Samples after which an option needs no more trials.
@@ -137,7 +138,9 @@ impl Goblin {
             return (if solution.feasible { lightest } else { lightest / 2.0 }, 0.0);
         }
         let limit = self.config.limit();
-        let share = if limit.is_finite() { limit.max(0.0) / self.formulation.entries.len() as f64 } else { 0.0 };
+        // No burden is larger than `LARGEST`, whatever the limit.
+        let share =
+            if limit.is_finite() { limit.clamp(0.0, LARGEST) / self.formulation.entries.len() as f64 } else { 0.0 };
         let step = dearest_below.max(share) * 0.5f64.powi(i32::from(state.failed_trials));
         (dearest_below + step, 0.0)
     }
