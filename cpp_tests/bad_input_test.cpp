@@ -1,0 +1,460 @@
+// Whatever comes in: a result code, a sentence that tells what to do, and nothing changed.
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "goblin_calls.h"
+#include "support.h"
+
+using namespace support;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const double nan_value = std::nan("");
+constexpr uint32_t huge = UINT32_MAX;
+
+/// All that can be seen of a goblin from outside, but for the count of refused samples.
+std::string state(const hob_goblin* goblin, hob_setting_id setting) {
+    hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+    ENSURE_OK(hob_goblin_config(goblin, &desc));
+    hob_goblin_statistics found = statistics(goblin);
+    found.refused = 0;
+    found.memory_used = 0;
+    std::string all = saved(goblin);
+    all.append(reinterpret_cast<const char*>(&desc), sizeof desc);
+    all.append(reinterpret_cast<const char*>(&found), sizeof found);
+    return all + std::to_string(hob_goblin_choice(goblin, setting)) + std::to_string(estimate(goblin, setting, 1).mean);
+}
+
+/// A goblin that knows something, and what is refused by it.
+struct Fixture {
+    Goblin goblin = make_goblin(16);
+    hob_setting_id setting = add_array(goblin.get(), "shadows", {0, 4});
+
+    Fixture() {
+        for (int n = 0; n < 20; ++n) {
+            (void)update(goblin.get());
+            ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 2, HOB_SAMPLE_OK));
+        }
+    }
+
+    /// The call gives this result and a sentence with `part`, and nothing can be seen to have changed.
+    template <class Make>
+    void refuses(hob_result expected, std::string_view part, const Make& make) const {
+        const std::string before = state(goblin.get(), setting);
+        const hob_result result = make(goblin.get());
+        if (result != expected || !last_error_has(part)) {
+            const std::string what = std::string("gave ") + hob_result_name(result) + ", not " +
+                                     hob_result_name(expected) + " with '" + std::string(part) + "'";
+            harness::note(__FILE__, __LINE__, what.c_str());
+        }
+        ENSURE(state(goblin.get(), setting) == before);
+    }
+};
+
+hob_result add(hob_goblin* goblin, const hob_setting_desc& desc) {
+    hob_setting_id id = {0, 0};
+    const hob_result result = hob_goblin_add_setting(goblin, &desc, &id);
+    EXPECT(id.index1 == 0);
+    return result;
+}
+
+const auto options_of_two = worth({0, 1});
+
+}  // namespace
+
+TEST("bad_input: no handle at all") {
+    expect_all(exclusive_calls({1, 0}), nullptr, HOB_RESULT_INVALID_ARGUMENT);
+    expect_all(const_calls({1, 0}), nullptr, HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("hob_goblin is NULL: pass the handle that hob_goblin_create gave"));
+    ENSURE(hob_goblin_remove_setting(nullptr, {1, 0}) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_goblin_choice(nullptr, {1, 0}) == 0 && hob_goblin_memory_used(nullptr) == 0);
+    ENSURE(std::strstr(hob_goblin_last_error(nullptr), "hob_goblin_create") != nullptr);
+
+    ENSURE(hob_knapsack_reserve(nullptr, 1, 1) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_knapsack_clear(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_knapsack_add(nullptr, nullptr, 0, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    const hob_knapsack_solve_desc solve = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    ENSURE(hob_knapsack_solve(nullptr, &solve, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_knapsack_choices(nullptr, nullptr, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("hob_knapsack_create"));
+    ENSURE(hob_knapsack_setting_count(nullptr) == 0 && hob_knapsack_memory_used(nullptr) == 0);
+    ENSURE(std::strstr(hob_knapsack_last_error(nullptr), "hob_knapsack_create") != nullptr);
+
+    const Profile other = make_profile();
+    const hob_str id = HOB_STR("id");
+    size_t size = 0;
+    hob_str out = {nullptr, 0};
+    hob_estimate estimate = HOB_ESTIMATE_INIT;
+    ENSURE(hob_profile_load(nullptr, "{}", 2) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_save(nullptr, nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_load_file(nullptr, id) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_save_file(nullptr, id) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_set(nullptr, id, nullptr, 0, 0) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_remove(nullptr, id) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_clear(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_merge(nullptr, other.get()) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_merge(other.get(), nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_scale(nullptr, 1) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_task(nullptr, 0, &out, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_get(nullptr, id, 0, &estimate) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("hob_profile_create"));
+    ENSURE(hob_profile_task_count(nullptr) == 0 && hob_profile_memory_used(nullptr) == 0);
+    ENSURE(std::strstr(hob_profile_last_error(nullptr), "hob_profile_create") != nullptr);
+}
+
+TEST("bad_input: nowhere to write the answer") {
+    const hob_goblin_desc desc = gpu_budget(16);
+    ENSURE(hob_goblin_create(&desc, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("out_goblin"));
+    ENSURE(hob_knapsack_create(nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("out_knapsack"));
+    ENSURE(hob_profile_create(nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("out_profile"));
+    const Fixture fixture;
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    const double values[] = {0, 1};
+    fixture.refuses(invalid, "out_setting", [&](auto* goblin) {
+        const hob_setting_desc setting = described("s", options_of_two);
+        return hob_goblin_add_setting(goblin, &setting, nullptr);
+    });
+    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_binary(g, HOB_STR("s"), 1, nullptr); });
+    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_array(g, HOB_STR("s"), values, 2, nullptr); });
+    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_fixed_burden(g, HOB_STR("s"), nullptr); });
+    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), 1, nullptr); });
+    fixture.refuses(invalid, "hob_goblin_desc is NULL", [](auto* g) { return hob_goblin_config(g, nullptr); });
+    fixture.refuses(invalid, "hob_estimate is NULL", [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, nullptr); });
+    fixture.refuses(invalid, "is NULL", [](auto* g) { return hob_goblin_get_statistics(g, nullptr); });
+    fixture.refuses(invalid, "out_size", [](auto* g) { return hob_goblin_save_profile(g, nullptr, 0, nullptr); });
+    const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
+    ENSURE(hob_profile_save(profile.get(), nullptr, 0, nullptr) == invalid && last_error_has("out_size"));
+    ENSURE(hob_profile_task(profile.get(), 0, nullptr, nullptr) == invalid && last_error_has("out_id"));
+    ENSURE(hob_profile_get(profile.get(), HOB_STR("a"), 0, nullptr) == invalid && last_error_has("hob_estimate"));
+}
+
+TEST("bad_input: no parameters") {
+    hob_goblin* goblin = nullptr;
+    ENSURE(hob_goblin_create(nullptr, &goblin) == HOB_RESULT_INVALID_ARGUMENT && goblin == nullptr);
+    ENSURE(last_error_has("hob_goblin_desc_init"));
+    const Fixture fixture;
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_goblin_desc_init", [](auto* g) { return hob_goblin_configure(g, nullptr); });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_setting_desc_init", [](auto* g) {
+        hob_setting_id id = {0, 0};
+        return hob_goblin_add_setting(g, nullptr, &id);
+    });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_profile_create", [](auto* g) { return hob_goblin_set_past_profile(g, nullptr); });
+}
+
+TEST("bad_input: a handle of another type, and addresses that are none") {
+    const Profile profile = make_profile();
+    const Knapsack knapsack = make_knapsack();
+    const Goblin goblin = make_goblin(16);
+    auto* const as_goblin = reinterpret_cast<hob_goblin*>(profile.get());
+    ENSURE(hob_goblin_update(as_goblin, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("another type"));
+    ENSURE(hob_goblin_choice(as_goblin, {1, 0}) == 0);
+    hob_goblin_destroy(as_goblin);
+    auto* const as_profile = reinterpret_cast<hob_profile*>(knapsack.get());
+    ENSURE(hob_profile_clear(as_profile) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_goblin_set_past_profile(goblin.get(), as_profile) == HOB_RESULT_INVALID_ARGUMENT);
+    hob_profile_destroy(as_profile);
+    auto* const as_knapsack = reinterpret_cast<hob_knapsack*>(goblin.get());
+    ENSURE(hob_knapsack_clear(as_knapsack) == HOB_RESULT_INVALID_ARGUMENT);
+    hob_knapsack_destroy(as_knapsack);
+    auto* const crooked = reinterpret_cast<hob_goblin*>(reinterpret_cast<char*>(goblin.get()) + 1);
+    ENSURE(hob_goblin_update(crooked, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    alignas(64) static const unsigned char zeros[4096] = {};
+    auto* const blank = reinterpret_cast<hob_goblin*>(const_cast<unsigned char*>(zeros));
+    ENSURE(hob_goblin_harvest(blank) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("destroyed"));
+    ENSURE_OK(hob_goblin_update(goblin.get(), nullptr));
+    ENSURE_OK(hob_profile_clear(profile.get()));
+    ENSURE_OK(hob_knapsack_clear(knapsack.get()));
+}
+
+TEST("bad_input: parameters of a goblin outside their range") {
+    const Fixture fixture;
+    const auto refused = [&](hob_result expected, const char* part, const std::function<void(hob_goblin_desc&)>& spoil) {
+        hob_goblin_desc desc = gpu_budget(16);
+        spoil(desc);
+        hob_goblin* none = nullptr;
+        ENSURE(hob_goblin_create(&desc, &none) == expected && none == nullptr && last_error_has(part));
+        fixture.refuses(expected, part, [&](auto* goblin) { return hob_goblin_configure(goblin, &desc); });
+    };
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = nan_value; });
+    refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = -infinity; });
+    refused(invalid, "lane 7", [](auto& desc) { desc.lanes[7].limit = nan_value; });
+    refused(HOB_RESULT_UNSUPPORTED, "lanes", [](auto& desc) { desc.lanes[1].limit = 16; });
+    for (const double sigmas : {-1.0, 101.0, nan_value, infinity}) {
+        refused(invalid, "sigmas", [=](auto& desc) { desc.sigmas = sigmas; });
+    }
+    for (const double share : {-0.1, 0.51, nan_value}) {
+        refused(invalid, "overrun_probability", [=](auto& desc) { desc.overrun_probability = share; });
+    }
+    for (const double value : {1e10, -1e10, nan_value, infinity}) {
+        refused(invalid, "explore_value", [=](auto& desc) { desc.explore_value = value; });
+    }
+    for (const uint32_t number : {2u, huge}) {
+        refused(invalid, "hob_exploration", [=](auto& desc) { desc.exploration = number; });
+        refused(invalid, "hob_burdens", [=](auto& desc) { desc.burdens = number; });
+    }
+    for (const uint32_t number : {0u, 65537u, huge}) {
+        refused(invalid, "history", [=](auto& desc) { desc.history = number; });
+    }
+    refused(invalid, "max_settings", [](auto& desc) { desc.max_settings = huge; });
+}
+
+TEST("bad_input: extreme parameters that are allowed do no harm") {
+    for (const double limit : {0.0, -5.0, 1e-300, 1e300, infinity}) {
+        hob_goblin_desc desc = gpu_budget(limit);
+        desc.sigmas = 100;
+        desc.measure_quota = huge;
+        desc.explore_limit = huge;
+        desc.precision = huge;
+        desc.node_limit = 0;
+        desc.history = 1;
+        const Goblin goblin = make_goblin(desc);
+        Household household(goblin.get(), 3, 3);
+        for (int n = 0; n < 3; ++n) (void)household.frame();
+        const hob_setting_id setting = household.settings()[0];
+        for (int n = 0; n < 50; ++n) {
+            const hob_decision decision = update(goblin.get());
+            ENSURE(!std::isnan(decision.value) && !std::isnan(decision.burden[HOB_LANE_GPU]));
+            const double burden = n % 2 == 0 ? 1e9 : 0;
+            ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
+            ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
+        }
+    }
+}
+
+TEST("bad_input: settings that make no sense") {
+    const Fixture fixture;
+    const auto refused = [&](hob_result expected, const char* part, const std::function<void(hob_setting_desc&)>& spoil) {
+        hob_setting_desc desc = described("s", options_of_two);
+        spoil(desc);
+        fixture.refuses(expected, part, [&](auto* goblin) { return add(goblin, desc); });
+    };
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    refused(invalid, "needs an id", [](auto& desc) { desc.id = hob_str_of(nullptr, 0); });
+    refused(invalid, "id is NULL", [](auto& desc) { desc.id = hob_str_of(nullptr, 5); });
+    refused(invalid, "not UTF-8: the byte at 2", [](auto& desc) { desc.id = HOB_STR("ab\xff"); });
+    refused(invalid, "impossible length", [](auto& desc) { desc.id.len = SIZE_MAX - 1; });
+    refused(invalid, "is NULL", [](auto& desc) { desc.options = nullptr; });
+    refused(invalid, "stride", [](auto& desc) { desc.option_stride = 0; });
+    refused(invalid, "stride", [](auto& desc) { desc.option_stride = sizeof(hob_option) - 1; });
+    refused(invalid, "cannot exist", [](auto& desc) { desc.option_stride = SIZE_MAX; });
+    refused(HOB_RESULT_LIMIT_EXCEEDED, "65535", [](auto& desc) { desc.option_count = 65536; });
+    refused(HOB_RESULT_LIMIT_EXCEEDED, "65535", [](auto& desc) { desc.option_count = huge; });
+    refused(invalid, "default choice", [](auto& desc) { desc.default_choice = 2; });
+    refused(invalid, "default choice", [](auto& desc) { desc.default_choice = huge; });
+    for (const double burden : {-1.0, 1e10, nan_value, infinity}) {
+        refused(invalid, "switch_burden", [=](auto& desc) { desc.switch_burden = burden; });
+    }
+    for (const size_t stride : {size_t{0}, size_t{8}, size_t{25}, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
+        refused(invalid, "option_stride", [=](auto& desc) {
+            desc.option_stride = stride;
+            desc.options_get = [](void*, hob_option*, uint32_t) { return 0u; };
+        });
+    }
+    refused(HOB_RESULT_LIMIT_EXCEEDED, "options_get", [](auto& desc) {
+        desc.options_get = [](void*, hob_option*, uint32_t) { return huge; };
+    });
+    refused(invalid, "id_get", [](auto& desc) {
+        desc.id = hob_str_of(nullptr, 0);
+        desc.id_get = [](void*, hob_str* out) { *out = hob_str_of(nullptr, 3); };
+    });
+    refused(invalid, "needs an id", [](auto& desc) {
+        desc.id = hob_str_of(nullptr, 0);
+        desc.id_get = [](void*, hob_str*) {};
+    });
+}
+
+TEST("bad_input: options that make no sense") {
+    const Fixture fixture;
+    const auto refused = [&](hob_result expected, const char* part, hob_option bad) {
+        const std::vector<hob_option> options = {{0, 0, 0, 0}, bad};
+        const hob_setting_desc desc = described("s", options);
+        fixture.refuses(expected, part, [&](auto* goblin) { return add(goblin, desc); });
+        fixture.refuses(expected, part, [&](auto* goblin) {
+            return hob_goblin_set_options(goblin, fixture.setting, options.data(), sizeof bad, 2);
+        });
+    };
+    for (const double bad : {nan_value, infinity, -infinity, 1.1e9, -1.1e9}) {
+        refused(HOB_RESULT_INVALID_ARGUMENT, "option 1: value", {bad, 0, 0, 0});
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_set_value(g, fixture.setting, 1, bad); });
+        hob_setting_id id = {0, 0};
+        const double values[] = {0, bad};
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_add_array(g, HOB_STR("s"), values, 2, &id); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_add_binary(g, HOB_STR("s"), bad, &id); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), bad, &id); });
+        ENSURE(id.index1 == 0);
+    }
+    for (const double bad : {nan_value, infinity, -1.0, 1.1e9}) {
+        refused(HOB_RESULT_INVALID_ARGUMENT, "option 1: relative burden", {0, bad, 0, 0});
+    }
+    for (const uint32_t flags : {2u, 0x80000000u, huge}) refused(HOB_RESULT_UNSUPPORTED, "flags", {0, 0, flags, 0});
+    const auto set = [&](const hob_option* options, size_t stride, uint32_t count) {
+        return [=, &fixture](auto* goblin) { return hob_goblin_set_options(goblin, fixture.setting, options, stride, count); };
+    };
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "NULL", set(nullptr, sizeof(hob_option), 2));
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "stride", set(options_of_two.data(), 8, 2));
+    fixture.refuses(HOB_RESULT_LIMIT_EXCEEDED, "65535", set(options_of_two.data(), sizeof(hob_option), huge));
+    fixture.refuses(HOB_RESULT_LIMIT_EXCEEDED, "65535", [](auto* goblin) {
+        hob_setting_id id = {0, 0};
+        const double values[] = {0};
+        return hob_goblin_add_array(goblin, HOB_STR("s"), values, huge, &id);
+    });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "values", [](auto* goblin) {
+        hob_setting_id id = {0, 0};
+        return hob_goblin_add_array(goblin, HOB_STR("s"), nullptr, 3, &id);
+    });
+}
+
+TEST("bad_input: settings and options that do not exist") {
+    const Fixture fixture;
+    for (const hob_setting_id bad : {hob_setting_id{0, 0}, hob_setting_id{2, 0}, hob_setting_id{1, 1}, hob_setting_id{huge, huge}}) {
+        const auto not_found = [&](const auto& make) { fixture.refuses(HOB_RESULT_NOT_FOUND, "no such setting", make); };
+        not_found([=](auto* g) { return hob_goblin_remove_setting(g, bad); });
+        not_found([=](auto* g) { return hob_goblin_set_options(g, bad, nullptr, 0, 0); });
+        not_found([=](auto* g) { return hob_goblin_set_value(g, bad, 0, 0); });
+        not_found([=](auto* g) { return hob_goblin_set_ready(g, bad, 0, 0); });
+        not_found([=](auto* g) { return hob_goblin_set_work(g, bad, 1); });
+        not_found([=](auto* g) { return hob_goblin_measure(g, 0, bad, 0, 1, 0); });
+        not_found([=](auto* g) { return hob_goblin_applied(g, 0, bad, 0); });
+        not_found([=](auto* g) {
+            hob_estimate found = HOB_ESTIMATE_INIT;
+            return hob_goblin_estimate(g, bad, 0, &found);
+        });
+        ENSURE(hob_goblin_choice(fixture.goblin.get(), bad) == 0);
+    }
+    for (const uint32_t bad : {2u, 65535u, 65536u, huge}) {
+        const auto refused = [&](const auto& make) { fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "the setting has 2", make); };
+        refused([&](auto* g) { return hob_goblin_set_value(g, fixture.setting, bad, 0); });
+        refused([&](auto* g) { return hob_goblin_set_ready(g, fixture.setting, bad, 0); });
+        refused([&](auto* g) { return hob_goblin_applied(g, 0, fixture.setting, bad); });
+        refused([&](auto* g) {
+            hob_estimate found = HOB_ESTIMATE_INIT;
+            return hob_goblin_estimate(g, fixture.setting, bad, &found);
+        });
+    }
+}
+
+TEST("bad_input: samples that make no sense") {
+    const Fixture fixture;
+    const auto refused = [&](hob_result expected, const char* part, uint64_t decision, uint32_t lane, double burden, uint32_t sample) {
+        fixture.refuses(expected, part, [=, &fixture](auto* g) {
+            return hob_goblin_measure(g, decision, fixture.setting, lane, burden, sample);
+        });
+        fixture.refuses(expected, part, [=](auto* g) { return hob_goblin_measure_total(g, decision, lane, burden, sample); });
+    };
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    for (const double bad : {nan_value, infinity, -infinity, -1.0, -1e-300, 1.1e9}) refused(invalid, "burden", 0, 0, bad, 0);
+    for (const uint32_t bad : {8u, huge}) refused(invalid, "lane", 0, bad, 1, 0);
+    for (const uint32_t bad : {4u, huge}) refused(invalid, "hob_sample", 0, 0, 1, bad);
+    for (const uint64_t bad : {uint64_t{21}, UINT64_MAX}) refused(HOB_RESULT_NOT_FOUND, "not remembered", bad, 0, 1, 0);
+    for (const double bad : {nan_value, 0.0, -1.0, 1e-10, 1e10, infinity}) {
+        fixture.refuses(invalid, "work", [&](auto* g) { return hob_goblin_set_work(g, fixture.setting, bad); });
+    }
+    const Goblin fresh = make_goblin(16);
+    const hob_setting_id setting = add_array(fresh.get(), "s", {0});
+    ENSURE(hob_goblin_measure(fresh.get(), 0, setting, 0, 1, 0) == HOB_RESULT_NOT_FOUND && last_error_has("call update first"));
+}
+
+TEST("bad_input: profiles that make no sense") {
+    const Fixture fixture;
+    const auto refused = [&](hob_result expected, const char* part, const void* data, size_t size) {
+        fixture.refuses(expected, part, [=](auto* goblin) { return hob_goblin_load_profile(goblin, data, size); });
+        const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
+        ENSURE(hob_profile_load(profile.get(), data, size) == expected && last_error_has(part));
+        ENSURE(hob_profile_task_count(profile.get()) == 1);
+    };
+    refused(HOB_RESULT_MALFORMED, "line 1", "{", 1);
+    refused(HOB_RESULT_MALFORMED, "line 1", "", 0);
+    refused(HOB_RESULT_MALFORMED, "line 1", nullptr, 0);
+    refused(HOB_RESULT_INVALID_ARGUMENT, "NULL", nullptr, 10);
+    refused(HOB_RESULT_INVALID_ARGUMENT, "impossible", "{}", SIZE_MAX);
+
+    const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
+    const std::string before = saved(profile.get());
+    const auto unchanged = [&](hob_result result, hob_result expected, const char* part) {
+        ENSURE(result == expected && last_error_has(part) && saved(profile.get()) == before);
+    };
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    const auto set = [&](hob_profile_option bad) {
+        return hob_profile_set(profile.get(), HOB_STR("b"), &bad, sizeof bad, 1);
+    };
+    for (const double bad : {nan_value, infinity, -1.0}) {
+        unchanged(set({1, bad, 0}), invalid, "mean");
+        unchanged(set({1, 0, bad}), invalid, "deviation");
+    }
+    const hob_profile_option good = {1, 1, 1};
+    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), nullptr, sizeof good, 1), invalid, "NULL");
+    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), &good, 3, 2), invalid, "stride");
+    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), &good, sizeof good, huge), HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    unchanged(hob_profile_set(profile.get(), HOB_STR("\xc3"), &good, sizeof good, 1), invalid, "UTF-8");
+    for (const double bad : {nan_value, infinity, 0.0, -1.0}) unchanged(hob_profile_scale(profile.get(), bad), invalid, "scale factor");
+    unchanged(hob_profile_remove(profile.get(), HOB_STR("nobody")), HOB_RESULT_NOT_FOUND, "nobody");
+    unchanged(hob_profile_merge(profile.get(), nullptr), invalid, "hob_profile_create");
+    unchanged(hob_profile_load_file(profile.get(), HOB_STR("no/such/file")), HOB_RESULT_IO, "no/such/file");
+    unchanged(hob_profile_load_file(profile.get(), HOB_STR("nul\0inside")), HOB_RESULT_IO, "cannot read");
+    unchanged(hob_profile_load_file(profile.get(), hob_str_of(nullptr, 0)), HOB_RESULT_IO, "cannot read");
+    unchanged(hob_profile_load_file(profile.get(), HOB_STR(".")), HOB_RESULT_IO, "cannot read");
+    unchanged(hob_profile_save_file(profile.get(), hob_str_of(nullptr, 1)), invalid, "path");
+    hob_str id = {nullptr, 7};
+    unchanged(hob_profile_task(profile.get(), 1, &id, nullptr), HOB_RESULT_NOT_FOUND, "the profile has 1");
+    ENSURE(id.data == nullptr && id.len == 7);
+    hob_estimate found = HOB_ESTIMATE_INIT;
+    unchanged(hob_profile_get(profile.get(), HOB_STR("b"), 0, &found), HOB_RESULT_NOT_FOUND, "no task 'b'");
+    unchanged(hob_profile_get(profile.get(), HOB_STR("a"), 1, &found), HOB_RESULT_NOT_FOUND, "no option 1");
+}
+
+TEST("bad_input: knapsacks that make no sense") {
+    const Knapsack knapsack = make_knapsack();
+    const auto add_one = [&](hob_knapsack_option option) {
+        return hob_knapsack_add(knapsack.get(), &option, sizeof option, 1, nullptr);
+    };
+    ENSURE_OK(add_one({1, 1, 1}));
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    const auto unchanged = [&](hob_result result, hob_result expected, const char* part) {
+        ENSURE(result == expected && last_error_has(part) && hob_knapsack_setting_count(knapsack.get()) == 1);
+    };
+    for (const double bad : {nan_value, infinity, -infinity, 1.1e100}) unchanged(add_one({bad, 1, 1}), invalid, "value");
+    for (const double bad : {nan_value, -infinity, 1.1e100}) unchanged(add_one({1, bad, 1}), invalid, "mean");
+    for (const double bad : {nan_value, infinity, -1.0, 1.1e100}) unchanged(add_one({1, 1, bad}), invalid, "variance");
+    const hob_knapsack_option good = {1, 1, 1};
+    unchanged(hob_knapsack_add(knapsack.get(), nullptr, sizeof good, 1, nullptr), invalid, "NULL");
+    unchanged(hob_knapsack_add(knapsack.get(), &good, 1, 2, nullptr), invalid, "stride");
+    unchanged(hob_knapsack_add(knapsack.get(), &good, sizeof good, huge, nullptr), HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    const auto solve = [&](const std::function<void(hob_knapsack_solve_desc&)>& spoil) {
+        hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+        spoil(desc);
+        hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
+        solution.value = 77;
+        const hob_result result = hob_knapsack_solve(knapsack.get(), &desc, &solution);
+        EXPECT(result == HOB_RESULT_OK || solution.value == 77);
+        return result;
+    };
+    unchanged(solve([](auto& desc) { desc.capacity = nan_value; }), invalid, "capacity");
+    for (const double bad : {-1.0, nan_value, infinity}) unchanged(solve([=](auto& desc) { desc.sigmas = bad; }), invalid, "sigmas");
+    for (const double bad : {-1.0, nan_value, infinity}) unchanged(solve([=](auto& desc) { desc.accepted_gap = bad; }), invalid, "gap");
+    for (const double capacity : {-infinity, -1e300, 1e300, 0.0}) {
+        ENSURE_OK(solve([=](auto& desc) {
+            desc.capacity = capacity;
+            desc.node_limit = 0;
+        }));
+    }
+}
+
+TEST("bad_input: more than there is memory for") {
+    const Knapsack knapsack = make_knapsack();
+    // Beyond what a 47-bit address space holds, so that no overcommitment can promise it.
+    const hob_result result = hob_knapsack_reserve(knapsack.get(), huge, huge);
+    ENSURE(result == HOB_RESULT_OUT_OF_MEMORY || result == HOB_RESULT_OK);
+    hob_goblin_desc desc = gpu_budget(16);
+    desc.memory_limit = 0;
+    const Goblin goblin = make_goblin(desc);
+    hob_setting_id id = {0, 0};
+    ENSURE(hob_goblin_add_binary(goblin.get(), HOB_STR("s"), 1, &id) == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE(last_error_has("memory limit"));
+    ENSURE_OK(hob_goblin_update(goblin.get(), nullptr));
+}

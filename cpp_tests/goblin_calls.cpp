@@ -1,0 +1,99 @@
+#include "goblin_calls.h"
+
+#include <string>
+
+namespace support {
+
+namespace {
+
+const hob_option two_options[] = {{0, 1, 0, 0}, {5, 2, 0, 0}};
+const double two_values[] = {0, 5};
+constexpr char past[] = R"({"other task":[[9,1,0.1]]})";
+
+hob_result add_setting_named(hob_goblin* goblin, hob_str id) {
+    hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+    desc.id = id;
+    desc.options = two_options;
+    desc.option_stride = sizeof two_options[0];
+    desc.option_count = 2;
+    hob_setting_id added = {0, 0};
+    return hob_goblin_add_setting(goblin, &desc, &added);
+}
+
+hob_result set_past(hob_goblin* goblin) {
+    hob_profile* profile = nullptr;
+    hob_result result = hob_profile_create(nullptr, &profile);
+    if (result == HOB_RESULT_OK) result = hob_profile_load(profile, past, sizeof past - 1);
+    if (result == HOB_RESULT_OK) result = hob_goblin_set_past_profile(goblin, profile);
+    hob_profile_destroy(profile);
+    return result;
+}
+
+}  // namespace
+
+std::vector<Call> exclusive_calls(hob_setting_id setting) {
+    static hob_setting_id added;
+    return {
+        {"configure",
+         [](hob_goblin* goblin) {
+             const hob_goblin_desc desc = gpu_budget(20);
+             return hob_goblin_configure(goblin, &desc);
+         }},
+        {"add_setting", [](hob_goblin* goblin) { return add_setting_named(goblin, HOB_STR("late")); }},
+        {"add_binary", [](hob_goblin* goblin) { return hob_goblin_add_binary(goblin, HOB_STR("b"), 1, &added); }},
+        {"add_array", [](hob_goblin* goblin) { return hob_goblin_add_array(goblin, HOB_STR("a"), two_values, 2, &added); }},
+        {"add_fixed_burden", [](hob_goblin* goblin) { return hob_goblin_add_fixed_burden(goblin, HOB_STR("f"), &added); }},
+        {"add_fixed_incentive",
+         [](hob_goblin* goblin) { return hob_goblin_add_fixed_incentive(goblin, HOB_STR("i"), 1, &added); }},
+        {"set_options",
+         [=](hob_goblin* goblin) { return hob_goblin_set_options(goblin, setting, two_options, sizeof two_options[0], 2); }},
+        {"set_value", [=](hob_goblin* goblin) { return hob_goblin_set_value(goblin, setting, 1, 3); }},
+        {"set_ready", [=](hob_goblin* goblin) { return hob_goblin_set_ready(goblin, setting, 1, 1); }},
+        {"set_work", [=](hob_goblin* goblin) { return hob_goblin_set_work(goblin, setting, 2); }},
+        {"harvest", [](hob_goblin* goblin) { return hob_goblin_harvest(goblin); }},
+        {"decide", [](hob_goblin* goblin) { return hob_goblin_decide(goblin, nullptr); }},
+        {"update", [](hob_goblin* goblin) { return hob_goblin_update(goblin, nullptr); }},
+        {"measure", [=](hob_goblin* goblin) { return hob_goblin_measure(goblin, 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
+        {"measure_total", [](hob_goblin* goblin) { return hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
+        {"applied", [=](hob_goblin* goblin) { return hob_goblin_applied(goblin, 0, setting, 1); }},
+        {"set_past_profile", [](hob_goblin* goblin) { return set_past(goblin); }},
+        {"load_profile", [](hob_goblin* goblin) { return hob_goblin_load_profile(goblin, past, sizeof past - 1); }},
+    };
+}
+
+std::vector<Call> const_calls(hob_setting_id setting) {
+    return {
+        {"config",
+         [](hob_goblin* goblin) {
+             hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+             return hob_goblin_config(goblin, &desc);
+         }},
+        {"estimate",
+         [=](hob_goblin* goblin) {
+             hob_estimate found = HOB_ESTIMATE_INIT;
+             return hob_goblin_estimate(goblin, setting, 1, &found);
+         }},
+        {"get_statistics",
+         [](hob_goblin* goblin) {
+             hob_goblin_statistics found = HOB_GOBLIN_STATISTICS_INIT;
+             return hob_goblin_get_statistics(goblin, &found);
+         }},
+        {"save_profile",
+         [](hob_goblin* goblin) {
+             size_t size = 0;
+             return hob_goblin_save_profile(goblin, nullptr, 0, &size);
+         }},
+    };
+}
+
+void expect_all(const std::vector<Call>& calls, hob_goblin* goblin, hob_result expected) {
+    for (const Call& call : calls) {
+        const hob_result result = call.make(goblin);
+        if (result == expected) continue;
+        const std::string what = std::string("hob_goblin_") + call.name + " gave " + hob_result_name(result) + ", not " +
+                                 hob_result_name(expected);
+        harness::note(__FILE__, __LINE__, what.c_str());
+    }
+}
+
+}  // namespace support

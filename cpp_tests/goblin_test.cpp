@@ -1,0 +1,518 @@
+// goblin.h in the plain style: settings in, choices out, samples back.
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "goblin_calls.h"
+#include "support.h"
+
+using namespace support;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr hob_setting_id none = {0, 0};
+
+void measure(hob_goblin* goblin, uint64_t decision, hob_setting_id setting, double burden) {
+    ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
+}
+
+/// Decide and measure often enough for every option of a setting to be known: option n costs `burdens[n]`.
+void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>& burdens, int samples = 40) {
+    for (int n = 0; n < samples; ++n) {
+        for (uint32_t option = 0; option < burdens.size(); ++option) {
+            (void)update(goblin);
+            ENSURE_OK(hob_goblin_applied(goblin, 0, setting, option));
+            measure(goblin, 0, setting, burdens[option]);
+        }
+    }
+}
+
+}  // namespace
+
+TEST("goblin: the defaults are as the header says") {
+    const hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+    ENSURE(desc.struct_size == sizeof desc && desc.exploration == HOB_EXPLORATION_BOUNDED);
+    for (const auto& lane : desc.lanes) ENSURE(lane.limit == infinity);
+    ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
+    ENSURE(desc.explore_limit == 1 && desc.precision == 0 && desc.history == 64 && desc.burdens == HOB_BURDENS_LEARNED);
+    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 16384);
+    const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
+    ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
+}
+
+TEST("goblin: every call with valid arguments works") {
+    const Goblin goblin = make_goblin(16);
+    const hob_setting_id setting = add_array(goblin.get(), "shadows", {0, 4});
+    (void)update(goblin.get());
+    expect_all(exclusive_calls(setting), goblin.get(), HOB_RESULT_OK);
+    expect_all(const_calls(setting), goblin.get(), HOB_RESULT_OK);
+    ENSURE(hob_goblin_memory_used(goblin.get()) > 0);
+    ENSURE_OK(hob_goblin_remove_setting(goblin.get(), setting));
+}
+
+TEST("goblin: the budget is kept, and used, once burdens are known") {
+    const Goblin goblin = make_goblin(4);
+    Household household(goblin.get(), 6, 4);
+    for (int n = 0; n < 1000; ++n) (void)household.frame();
+    for (int n = 0; n < 200; ++n) {
+        const hob_decision decision = household.frame();
+        ENSURE(decision.id == 1001u + static_cast<uint32_t>(n));
+        ENSURE(decision.feasible == 1 && decision.excess[HOB_LANE_GPU] == 0 && decision.setting_count == 6);
+        ENSURE(decision.capacity[HOB_LANE_GPU] == 4 && decision.burden[HOB_LANE_GPU] <= 4 + 1e-9);
+        ENSURE(close(decision.burden[HOB_LANE_GPU],
+                     decision.mean[HOB_LANE_GPU] + 3 * decision.deviation[HOB_LANE_GPU]));
+        ENSURE(decision.mean[HOB_LANE_GPU] > 3 && decision.mean[HOB_LANE_FRAME] == 0);
+        ENSURE(decision.lightest_mean[HOB_LANE_GPU] <= decision.mean[HOB_LANE_GPU]);
+        ENSURE(decision.highest_mean[HOB_LANE_GPU] >= decision.mean[HOB_LANE_GPU]);
+        ENSURE(decision.lightest_value <= decision.value && decision.value <= decision.highest_value);
+        double value = 0;
+        const auto choices = household.choices();
+        for (size_t s = 0; s < choices.size(); ++s) value += choices[s] * (1.0 + static_cast<double>(s % 5));
+        ENSURE(close(decision.value, value));
+    }
+}
+
+TEST("goblin: with room for everything the most valuable options are chosen") {
+    const Goblin goblin = make_goblin(100);
+    Household household(goblin.get(), 5, 4);
+    for (int n = 0; n < 300; ++n) (void)household.frame();
+    ENSURE(household.choices() == std::vector<uint32_t>(5, 3));
+}
+
+TEST("goblin: nothing is governed without a limit, so the most valuable is chosen at once known") {
+    const Goblin goblin = make_goblin(infinity);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 9, 3});
+    teach(goblin.get(), setting, {1, 1000, 10});
+    (void)update(goblin.get());
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
+}
+
+TEST("goblin: the default is chosen while nothing is known") {
+    const Goblin goblin = make_goblin(16);
+    const auto options = worth({0, 4, 6});
+    hob_setting_desc desc = described("shadows", options);
+    desc.default_choice = 1;
+    const hob_setting_id setting = add_setting(goblin.get(), desc);
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
+    for (int n = 0; n < 10; ++n) {
+        ENSURE(update(goblin.get()).setting_count == 1);
+        ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
+    }
+}
+
+TEST("goblin: harvest and decide are the two halves of update") {
+    const Goblin whole = make_goblin(3), halves = make_goblin(3);
+    const hob_setting_id a = add_array(whole.get(), "s", {0, 2, 5}), b = add_array(halves.get(), "s", {0, 2, 5});
+    for (int n = 0; n < 200; ++n) {
+        const hob_decision one = update(whole.get());
+        ENSURE_OK(hob_goblin_harvest(halves.get()));
+        hob_decision two = HOB_DECISION_INIT;
+        ENSURE_OK(hob_goblin_decide(halves.get(), &two));
+        ENSURE(one.id == two.id && one.value == two.value && one.trial_count == two.trial_count);
+        const uint32_t choice = hob_goblin_choice(whole.get(), a);
+        ENSURE(choice == hob_goblin_choice(halves.get(), b));
+        measure(whole.get(), one.id, a, 1.0 + choice);
+        measure(halves.get(), two.id, b, 1.0 + choice);
+    }
+}
+
+TEST("goblin: helpers make settings of what they say") {
+    const Goblin goblin = make_goblin(infinity);
+    hob_setting_id binary = none, rest = none, incentive = none;
+    ENSURE_OK(hob_goblin_add_binary(goblin.get(), HOB_STR("bloom"), 2, &binary));
+    ENSURE_OK(hob_goblin_add_fixed_burden(goblin.get(), HOB_STR("rest"), &rest));
+    ENSURE_OK(hob_goblin_add_fixed_incentive(goblin.get(), HOB_STR("60 fps"), 10, &incentive));
+    const hob_setting_id array = add_array(goblin.get(), "fog", {1, 4});
+    for (int n = 0; n < 200; ++n) {
+        (void)update(goblin.get());
+        measure(goblin.get(), 0, binary, 1);
+        measure(goblin.get(), 0, rest, 3);
+        measure(goblin.get(), 0, array, 2);
+    }
+    const hob_decision decision = update(goblin.get());
+    ENSURE(decision.setting_count == 4 && decision.highest_value == 16);
+    ENSURE(hob_goblin_choice(goblin.get(), binary) == 1 && hob_goblin_choice(goblin.get(), array) == 1);
+    ENSURE(decision.value == 16 && close(decision.mean[HOB_LANE_GPU], 6, 1e-6));
+    const uint64_t ungoverned = statistics(goblin.get()).ungoverned;
+    measure(goblin.get(), 0, incentive, 5);
+    ENSURE(statistics(goblin.get()).ungoverned == ungoverned + 1);
+}
+
+TEST("goblin: a late sample is booked on the choice of its own frame") {
+    const Goblin goblin = make_goblin(infinity);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    const uint64_t first = update(goblin.get()).id;
+    ENSURE_OK(hob_goblin_applied(goblin.get(), first, setting, 0));
+    const uint64_t second = update(goblin.get()).id;
+    ENSURE_OK(hob_goblin_applied(goblin.get(), second, setting, 1));
+    measure(goblin.get(), first, setting, 1);
+    measure(goblin.get(), second, setting, 7);
+    measure(goblin.get(), first, setting, 1);
+    ENSURE(estimate(goblin.get(), setting, 0).count == 2 && close(estimate(goblin.get(), setting, 0).mean, 1));
+    ENSURE(estimate(goblin.get(), setting, 1).count == 1 && close(estimate(goblin.get(), setting, 1).mean, 7));
+}
+
+TEST("goblin: decisions are remembered as long as asked, and not longer") {
+    hob_goblin_desc desc = gpu_budget(16);
+    desc.history = 3;
+    const Goblin goblin = make_goblin(desc);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    for (int n = 0; n < 10; ++n) (void)update(goblin.get());
+    for (const uint64_t id : {8u, 9u, 10u}) measure(goblin.get(), id, setting, 1);
+    for (const uint64_t id : {uint64_t{1}, uint64_t{7}, uint64_t{11}, UINT64_MAX}) {
+        ENSURE(hob_goblin_measure(goblin.get(), id, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
+        ENSURE(last_error_has("history"));
+    }
+    ENSURE(statistics(goblin.get()).refused == 4 && statistics(goblin.get()).samples == 3);
+}
+
+TEST("goblin: burdens are learned per unit of work") {
+    const Goblin goblin = make_goblin(infinity);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0});
+    ENSURE_OK(hob_goblin_set_work(goblin.get(), setting, 10));
+    for (int n = 0; n < 100; ++n) {
+        (void)update(goblin.get());
+        measure(goblin.get(), 0, setting, 5);
+    }
+    ENSURE(close(estimate(goblin.get(), setting, 0).mean, 5));
+    ENSURE_OK(hob_goblin_set_work(goblin.get(), setting, 40));
+    ENSURE(close(estimate(goblin.get(), setting, 0).mean, 20));
+    ENSURE(close(update(goblin.get()).mean[HOB_LANE_GPU], 20));
+}
+
+TEST("goblin: a value can change from frame to frame") {
+    const Goblin goblin = make_goblin(10);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
+    teach(goblin.get(), setting, {1, 2});
+    (void)update(goblin.get());
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
+    ENSURE_OK(hob_goblin_set_value(goblin.get(), setting, 1, -5));
+    ENSURE(update(goblin.get()).value == 0);
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 0);
+}
+
+TEST("goblin: an option that is not ready is not chosen until it is") {
+    const Goblin goblin = make_goblin(10);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
+    teach(goblin.get(), setting, {1, 2});
+    ENSURE_OK(hob_goblin_set_ready(goblin.get(), setting, 1, 0));
+    (void)update(goblin.get());
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 0);
+    ENSURE_OK(hob_goblin_set_ready(goblin.get(), setting, 1, 7));
+    (void)update(goblin.get());
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
+}
+
+TEST("goblin: options can be exchanged; with as many, what was learned stays; with another count, it goes") {
+    const Goblin goblin = make_goblin(10);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
+    teach(goblin.get(), setting, {1, 2});
+    const auto same = worth({7, 1});
+    ENSURE_OK(hob_goblin_set_options(goblin.get(), setting, same.data(), sizeof same[0], 2));
+    ENSURE(estimate(goblin.get(), setting, 1).count == 40);
+    ENSURE(update(goblin.get()).value == 7);
+    auto three = worth({0, 1, 2});
+    three[2].flags = HOB_OPTION_NOT_READY;
+    ENSURE_OK(hob_goblin_set_options(goblin.get(), setting, three.data(), sizeof three[0], 3));
+    ENSURE(estimate(goblin.get(), setting, 1).count == 0 && estimate(goblin.get(), setting, 2).count == 0);
+    ENSURE_OK(hob_goblin_set_options(goblin.get(), setting, nullptr, 0, 0));
+    ENSURE(update(goblin.get()).value == 0);
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 0);
+}
+
+TEST("goblin: the parameters in force can be read and exchanged") {
+    const Goblin goblin = make_goblin(10);
+    hob_goblin_desc desc = gpu_budget(20);
+    desc.sigmas = 2;
+    desc.history = 200;
+    desc.precision = 20;
+    desc.exploration = HOB_EXPLORATION_OPTIMISTIC;
+    desc.max_settings = 2;
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
+    ENSURE_OK(hob_goblin_config(goblin.get(), &found));
+    ENSURE(found.struct_size == sizeof found && found.lanes[HOB_LANE_GPU].limit == 20 && found.sigmas == 2);
+    ENSURE(found.history == 200 && found.precision == 20 && found.exploration == HOB_EXPLORATION_OPTIMISTIC);
+    (void)add_array(goblin.get(), "one", {0});
+    (void)add_array(goblin.get(), "two", {0});
+    hob_setting_id three = none;
+    ENSURE(hob_goblin_add_binary(goblin.get(), HOB_STR("three"), 1, &three) == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE(last_error_has("max_settings") && three.index1 == 0);
+    ENSURE(update(goblin.get()).capacity[HOB_LANE_GPU] == 20);
+}
+
+TEST("goblin: the governed lane cannot change once its burdens are known") {
+    const Goblin goblin = make_goblin(10);
+    hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
+    frame.lanes[HOB_LANE_FRAME].limit = 10;
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &frame));
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    (void)update(goblin.get());
+    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_FRAME, 4, HOB_SAMPLE_OK));
+    const hob_goblin_desc gpu = gpu_budget(10);
+    ENSURE(hob_goblin_configure(goblin.get(), &gpu) == HOB_RESULT_UNSUPPORTED);
+    hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
+    ENSURE_OK(hob_goblin_config(goblin.get(), &found));
+    ENSURE(found.lanes[HOB_LANE_FRAME].limit == 10 && found.lanes[HOB_LANE_GPU].limit == infinity);
+    ENSURE(update(goblin.get()).capacity[HOB_LANE_FRAME] == 10);
+}
+
+TEST("goblin: statistics count what came in and what it was good for") {
+    const Goblin goblin = make_goblin(10);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    (void)update(goblin.get());
+    for (const uint32_t sample : {HOB_SAMPLE_CAPPED, HOB_SAMPLE_HITCH, HOB_SAMPLE_PAUSED}) {
+        ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 99, sample));
+        ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, 99, sample));
+    }
+    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_USER2, 1, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, 9, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, 11, HOB_SAMPLE_OK));
+    measure(goblin.get(), 0, setting, 2);
+    const hob_goblin_statistics found = statistics(goblin.get());
+    ENSURE(found.setting_count == 1 && found.decisions == 1 && found.samples == 1 && found.flagged == 6);
+    ENSURE(found.ungoverned == 1 && found.refused == 0 && found.totals == 2 && found.totals_over == 1);
+    ENSURE(found.anomaly == 0 && found.past_ratio == 1);
+    ENSURE(found.memory_used == hob_goblin_memory_used(goblin.get()));
+    ENSURE(estimate(goblin.get(), setting, 0).count == 1);
+}
+
+TEST("goblin: a frame that costs more than is typical shows as an anomaly") {
+    const Goblin goblin = make_goblin(10);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0});
+    for (int n = 0; n < 100; ++n) {
+        (void)update(goblin.get());
+        measure(goblin.get(), 0, setting, 2);
+    }
+    (void)update(goblin.get());
+    ENSURE(close(statistics(goblin.get()).anomaly, 1) && close(statistics(goblin.get()).recent_anomaly, 1));
+    measure(goblin.get(), 0, setting, 6);
+    (void)update(goblin.get());
+    ENSURE(close(statistics(goblin.get()).anomaly, 3));
+    ENSURE(close(statistics(goblin.get()).recent_anomaly, 1 + 2.0 / 30));
+}
+
+TEST("goblin: settings that share a task pool their samples") {
+    const Goblin goblin = make_goblin(infinity);
+    const hob_setting_id left = add_array(goblin.get(), "shadow map", {0, 1});
+    const hob_setting_id right = add_array(goblin.get(), "shadow map", {0, 1});
+    for (int n = 0; n < 20; ++n) {
+        (void)update(goblin.get());
+        ENSURE_OK(hob_goblin_applied(goblin.get(), 0, left, 0));
+        ENSURE_OK(hob_goblin_applied(goblin.get(), 0, right, 1));
+        measure(goblin.get(), 0, left, 2);
+        measure(goblin.get(), 0, right, 5);
+    }
+    for (const hob_setting_id setting : {left, right}) {
+        ENSURE(estimate(goblin.get(), setting, 0).count == 20 && estimate(goblin.get(), setting, 1).count == 20);
+    }
+    ENSURE_OK(hob_goblin_remove_setting(goblin.get(), left));
+    ENSURE(close(estimate(goblin.get(), right, 0).mean, 2) && close(estimate(goblin.get(), right, 1).mean, 5));
+}
+
+TEST("goblin: what a past run knew is used at once, scaled to this machine by the first samples") {
+    const Goblin goblin = make_goblin(100);
+    const Profile past = make_profile(R"({"a":[[90,2,0.2],[90,8,0.4]],"b":[[90,3,0],[0,0,0]],"gone":[[5,1,0]]})");
+    ENSURE_OK(hob_goblin_set_past_profile(goblin.get(), past.get()));
+    const hob_setting_id a = add_array(goblin.get(), "a", {0, 1}), b = add_array(goblin.get(), "b", {0, 1});
+    ENSURE(estimate(goblin.get(), a, 1).mean == 8 && estimate(goblin.get(), a, 1).source == HOB_ESTIMATE_SOURCE_PAST);
+    ENSURE(estimate(goblin.get(), b, 1).source == HOB_ESTIMATE_SOURCE_BLIND);
+    (void)update(goblin.get());
+    const uint32_t choice = hob_goblin_choice(goblin.get(), a);
+    measure(goblin.get(), 0, a, choice == 0 ? 4 : 16);
+    ENSURE(close(statistics(goblin.get()).past_ratio, 2));
+    ENSURE(close(estimate(goblin.get(), b, 0).mean, 6) && estimate(goblin.get(), b, 0).count == 0);
+    const Profile kept = make_profile(saved(goblin.get()));
+    ENSURE(close(known(kept.get(), "b", 0).mean, 6) && close(known(kept.get(), "gone", 0).mean, 2));
+    ENSURE(known(kept.get(), "a", choice).count == 1);
+}
+
+TEST("goblin: what is saved can be loaded into another goblin") {
+    const Goblin first = make_goblin(infinity);
+    const hob_setting_id setting = add_array(first.get(), "s \"q\"", {0, 1, 2});
+    teach(first.get(), setting, {1, 2.5, 4});
+    const std::string json = saved(first.get());
+    const Goblin second = make_goblin(3);
+    ENSURE_OK(hob_goblin_load_profile(second.get(), json.data(), json.size()));
+    const hob_setting_id again = add_array(second.get(), "s \"q\"", {0, 1, 2});
+    ENSURE(saved(second.get()) == json);
+    (void)update(second.get());
+    ENSURE(hob_goblin_choice(second.get(), again) == 1);
+}
+
+TEST("goblin: saving into too little room changes nothing and says how much is needed") {
+    const Goblin goblin = make_goblin(16);
+    teach(goblin.get(), add_array(goblin.get(), "s", {0, 1}), {1, 2});
+    const std::string json = saved(goblin.get());
+    std::string room(json.size() + 4, '\x7e');
+    size_t size = 0;
+    ENSURE(hob_goblin_save_profile(goblin.get(), room.data(), json.size() - 1, &size) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE(size == json.size() && room == std::string(json.size() + 4, '\x7e'));
+    ENSURE_OK(hob_goblin_save_profile(goblin.get(), room.data(), json.size(), &size));
+    ENSURE(room == json + "\x7e\x7e\x7e\x7e");
+}
+
+TEST("goblin: with rough burdens and frame totals alone the frame stays inside its limit") {
+    hob_goblin_desc desc = gpu_budget(16);
+    desc.burdens = HOB_BURDENS_RELATIVE;
+    const Goblin goblin = make_goblin(desc);
+    std::vector<hob_setting_id> settings;
+    const std::vector<hob_option> options = {{0, 1, 0, 0}, {2, 2, 0, 0}, {3, 4, 0, 0}};
+    for (const char* id : {"a", "b", "c", "d"}) settings.push_back(add_setting(goblin.get(), described(id, options)));
+    int over = 0;
+    double value = 0;
+    for (int n = 0; n < 1000; ++n) {
+        const hob_decision decision = update(goblin.get());
+        double total = 0;
+        for (const hob_setting_id setting : settings) {
+            total += 1.7 * options[hob_goblin_choice(goblin.get(), setting)].relative_burden;
+        }
+        ENSURE_OK(hob_goblin_measure_total(goblin.get(), decision.id, HOB_LANE_GPU, total, HOB_SAMPLE_OK));
+        if (n >= 500) over += total > 16 ? 1 : 0;
+        if (n >= 500) value += decision.value / 500;
+    }
+    ENSURE(over < 50 && value > 6);
+}
+
+TEST("goblin: when nothing fits the lightest is chosen, and it says by how much it is over") {
+    const Goblin goblin = make_goblin(1);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
+    teach(goblin.get(), setting, {3, 9});
+    const hob_decision decision = update(goblin.get());
+    ENSURE(decision.feasible == 0 && close(decision.excess[HOB_LANE_GPU], 2, 1e-6));
+    ENSURE(hob_goblin_choice(goblin.get(), setting) == 0);
+}
+
+TEST("goblin: the asked share of late frames stands for as many deviations") {
+    hob_goblin_desc desc = gpu_budget(1000);
+    desc.overrun_probability = 0.01;
+    const Goblin goblin = make_goblin(desc);
+    Household household(goblin.get(), 4, 3);
+    hob_decision decision = HOB_DECISION_INIT;
+    for (int n = 0; n < 300; ++n) decision = household.frame();
+    ENSURE(decision.deviation[HOB_LANE_GPU] > 0);
+    const double sigmas = (decision.burden[HOB_LANE_GPU] - decision.mean[HOB_LANE_GPU]) / decision.deviation[HOB_LANE_GPU];
+    ENSURE(std::fabs(sigmas - 2.3263478740408408) < 1e-6);
+}
+
+TEST("goblin: the gap is never more than was accepted") {
+    hob_goblin_desc desc = gpu_budget(4);
+    desc.precision = 10;
+    const Goblin goblin = make_goblin(desc);
+    Household household(goblin.get(), 8, 4);
+    for (int n = 0; n < 300; ++n) ENSURE(household.frame().gap <= 0.1 + 1e-9);
+}
+
+TEST("goblin: the optimistic way goes for the most valuable as soon as anything is known") {
+    hob_goblin_desc desc = gpu_budget(4);
+    desc.exploration = HOB_EXPLORATION_OPTIMISTIC;
+    const Goblin goblin = make_goblin(desc);
+    Household household(goblin.get(), 3, 3);
+    for (int n = 0; n < 10; ++n) (void)household.frame();
+    ENSURE(household.choices() == std::vector<uint32_t>(3, 2));
+}
+
+TEST("goblin: the id of a removed setting finds nothing, also when its place is taken again") {
+    const Goblin goblin = make_goblin(16);
+    const hob_setting_id old = add_array(goblin.get(), "old", {0, 1});
+    (void)update(goblin.get());
+    ENSURE_OK(hob_goblin_remove_setting(goblin.get(), old));
+    const hob_setting_id fresh = add_array(goblin.get(), "fresh", {0, 1});
+    ENSURE(fresh.index1 == old.index1 && fresh.generation != old.generation);
+    (void)update(goblin.get());
+    for (const Call& call : exclusive_calls(old)) {
+        const std::string name = call.name;
+        const bool names_a_setting = name == "set_options" || name == "set_value" || name == "set_ready" ||
+                                     name == "set_work" || name == "measure" || name == "applied";
+        if (names_a_setting) ENSURE(call.make(goblin.get()) == HOB_RESULT_NOT_FOUND);
+    }
+    ENSURE(hob_goblin_remove_setting(goblin.get(), old) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_goblin_choice(goblin.get(), old) == 0 && last_error_has("no such setting"));
+    measure(goblin.get(), 0, fresh, 1);
+}
+
+TEST("goblin: what was learned of a removed setting waits for it to come back") {
+    const Goblin goblin = make_goblin(16);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    teach(goblin.get(), setting, {1, 2});
+    ENSURE_OK(hob_goblin_remove_setting(goblin.get(), setting));
+    (void)update(goblin.get());
+    const hob_setting_id again = add_array(goblin.get(), "s", {0, 1});
+    ENSURE(estimate(goblin.get(), again, 1).count == 40);
+}
+
+TEST("goblin: settings come and go by the thousand, and none is mixed up with another") {
+    const Goblin goblin = make_goblin(infinity);
+    std::map<uint32_t, hob_setting_id> alive;
+    Dice dice(11);
+    for (uint32_t n = 0; n < 2000; ++n) {
+        if (alive.size() > 20 || (!alive.empty() && dice.below(3) == 0)) {
+            const auto victim = std::next(alive.begin(), dice.below(static_cast<uint32_t>(alive.size())));
+            ENSURE_OK(hob_goblin_remove_setting(goblin.get(), victim->second));
+            alive.erase(victim);
+        } else {
+            alive[n] = add_array(goblin.get(), std::to_string(n), std::vector<double>(1 + n % 7));
+        }
+        ENSURE(update(goblin.get()).setting_count == alive.size());
+        for (const auto& [name, setting] : alive) {
+            hob_estimate found = HOB_ESTIMATE_INIT;
+            ENSURE_OK(hob_goblin_estimate(goblin.get(), setting, name % 7, &found));
+            ENSURE(hob_goblin_estimate(goblin.get(), setting, 1 + name % 7, &found) == HOB_RESULT_INVALID_ARGUMENT);
+        }
+    }
+}
+
+TEST("goblin: adding fails beyond the memory limit, and what there is stays") {
+    hob_goblin_desc desc = gpu_budget(16);
+    desc.memory_limit = 8000000;
+    const Goblin goblin = make_goblin(desc);
+    uint32_t count = 0;
+    const std::vector<double> values(1000);
+    hob_setting_id setting = none;
+    hob_result result = HOB_RESULT_OK;
+    while (result == HOB_RESULT_OK && count < 1000) {
+        result = hob_goblin_add_array(goblin.get(), str(std::to_string(count)), values.data(), 1000, &setting);
+        count += result == HOB_RESULT_OK ? 1 : 0;
+    }
+    ENSURE(result == HOB_RESULT_LIMIT_EXCEEDED && count > 0 && last_error_has("memory limit"));
+    ENSURE(hob_goblin_memory_used(goblin.get()) <= desc.memory_limit);
+    ENSURE(update(goblin.get()).setting_count == count);
+}
+
+namespace {
+
+/// A run with all that could depend on where things lie in memory; the choices of every frame.
+std::vector<uint32_t> script(bool disturb_the_heap) {
+    Dice dice(13);
+    std::vector<std::unique_ptr<char[]>> clutter;
+    const auto disturb = [&] {
+        if (!disturb_the_heap) return;
+        for (int n = 0; n < 20; ++n) clutter.push_back(std::make_unique<char[]>(1 + dice.below(5000)));
+        for (int n = 0; n < 10; ++n) clutter[dice.below(static_cast<uint32_t>(clutter.size()))].reset();
+    };
+    disturb();
+    const Goblin goblin = make_goblin(5);
+    disturb();
+    Household household(goblin.get(), 8, 4);
+    std::vector<uint32_t> all;
+    for (int n = 0; n < 400; ++n) {
+        disturb();
+        if (n == 100) ENSURE_OK(hob_goblin_set_work(goblin.get(), household.settings()[2], 2));
+        if (n == 200) (void)add_array(goblin.get(), "late", {0, 1, 9});
+        (void)household.frame();
+        const auto choices = household.choices();
+        all.insert(all.end(), choices.begin(), choices.end());
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST("goblin: the same run gives the same choices on any heap") {
+    const auto plain = script(false);
+    ENSURE(script(false) == plain);
+    ENSURE(script(true) == plain);
+}

@@ -1,0 +1,196 @@
+// Structs that grow: what an older or newer client than the library hands in and gets back.
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "support.h"
+
+using namespace support;
+
+namespace {
+
+/// As a newer header might have it, and beyond it what must not be touched.
+template <class Struct>
+struct Grown {
+    Struct known;
+    unsigned char tail[24];
+    unsigned char beyond[16];
+
+    static constexpr uint32_t size = sizeof(Struct) + sizeof tail;
+};
+
+constexpr unsigned char canary = 0xa5;
+
+template <class Struct>
+using Init = hob_result (*)(Struct*, uint32_t);
+
+template <class Struct>
+Grown<Struct> grown(Init<Struct> init) {
+    Grown<Struct> value;
+    std::memset(&value, canary, sizeof value);
+    ENSURE_OK(init(&value.known, Grown<Struct>::size));
+    ENSURE(value.known.struct_size == Grown<Struct>::size);
+    for (const unsigned char byte : value.tail) ENSURE(byte == 0);
+    for (const unsigned char byte : value.beyond) ENSURE(byte == canary);
+    return value;
+}
+
+/// Sizes that no header of this library has, or that an unset field may happen to hold.
+template <class Struct>
+constexpr uint32_t wrong_sizes[] = {0, 1, 4, sizeof(Struct) - 1, 4097, 0xcccccccc, UINT32_MAX};
+
+template <class Struct>
+void init_checks_its_arguments(const char* name, Init<Struct> init) {
+    ENSURE(init(nullptr, sizeof(Struct)) == HOB_RESULT_INVALID_ARGUMENT && last_error_has(name));
+    Struct value;
+    std::memset(&value, canary, sizeof value);
+    for (const uint32_t size : wrong_sizes<Struct>) {
+        ENSURE(init(&value, size) == HOB_RESULT_INVALID_ARGUMENT && last_error_has(std::string(name) + "_init"));
+    }
+    unsigned char untouched[sizeof value];
+    std::memset(untouched, canary, sizeof untouched);
+    ENSURE(std::memcmp(&value, untouched, sizeof value) == 0);
+}
+
+/// A struct that goes in, by way of `use`.
+template <class Struct>
+void is_read_at_every_size(const char* name, Init<Struct> init, const std::function<hob_result(const Struct*)>& use,
+                           const std::function<void(Struct&)>& fill = [](Struct&) {}) {
+    init_checks_its_arguments(name, init);
+    Grown<Struct> value = grown(init);
+    fill(value.known);
+    ENSURE_OK(use(&value.known));
+    for (size_t n = 0; n < sizeof value.tail; ++n) {
+        value.tail[n] = 1;
+        ENSURE(use(&value.known) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(last_error_has(name) && last_error_has("byte " + std::to_string(sizeof(Struct) + n)));
+        value.tail[n] = 0;
+    }
+    for (const uint32_t size : wrong_sizes<Struct>) {
+        value.known.struct_size = size;
+        ENSURE(use(&value.known) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(last_error_has(std::string(name) + ".struct_size is " + std::to_string(size)));
+        ENSURE(last_error_has(std::string(name) + "_init"));
+    }
+    value.known.struct_size = sizeof(Struct);
+    value.tail[0] = 1;  // not part of the struct at this size
+    ENSURE_OK(use(&value.known));
+}
+
+/// A struct that comes out, by way of `use`.
+template <class Struct>
+void is_written_at_every_size(const char* name, Init<Struct> init, const std::function<hob_result(Struct*)>& use) {
+    init_checks_its_arguments(name, init);
+    Grown<Struct> value = grown(init);
+    std::memset(value.tail, canary, sizeof value.tail);
+    ENSURE_OK(use(&value.known));
+    ENSURE(value.known.struct_size == Grown<Struct>::size);
+    for (const unsigned char byte : value.tail) ENSURE(byte == canary || byte == 0);
+    for (const unsigned char byte : value.beyond) ENSURE(byte == canary);
+    std::memset(value.tail, canary, sizeof value.tail);
+    value.known.struct_size = sizeof(Struct);
+    ENSURE_OK(use(&value.known));
+    for (const unsigned char byte : value.tail) ENSURE(byte == canary);
+    for (const uint32_t size : wrong_sizes<Struct>) {
+        Struct before = value.known;
+        before.struct_size = size;
+        Struct after = before;
+        ENSURE(use(&after) == HOB_RESULT_INVALID_ARGUMENT && last_error_has(std::string(name) + "_init"));
+        ENSURE(std::memcmp(&before, &after, sizeof before) == 0);
+    }
+}
+
+}  // namespace
+
+TEST("struct_size: hooks") {
+    const Hooks cleared_at_the_end;
+    is_read_at_every_size<hob_log_hook>("hob_log_hook", &hob_log_hook_init, &hob_set_log_hook);
+    is_read_at_every_size<hob_clock_hook>("hob_clock_hook", &hob_clock_hook_init, &hob_set_clock_hook);
+    is_read_at_every_size<hob_zone_hook>("hob_zone_hook", &hob_zone_hook_init, &hob_set_zone_hook);
+    is_read_at_every_size<hob_file_hook>("hob_file_hook", &hob_file_hook_init, &hob_set_file_hook);
+}
+
+TEST("struct_size: the allocator hook") {
+    const Goblin alive = make_goblin(16);  // so that a hook that can be read is refused, not used
+    is_read_at_every_size<hob_allocator_hook>(
+        "hob_allocator_hook", &hob_allocator_hook_init,
+        [](const hob_allocator_hook* hook) {
+            const hob_result result = hob_set_allocator_hook(hook);
+            return result == HOB_RESULT_BUSY ? HOB_RESULT_OK : result;
+        },
+        [](hob_allocator_hook& hook) {
+            hook.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };
+            hook.free = [](void*, void*, size_t, size_t) {};
+        });
+}
+
+TEST("struct_size: parameters of what is created") {
+    is_read_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [](const hob_goblin_desc* desc) {
+        hob_goblin* goblin = nullptr;
+        const hob_result result = hob_goblin_create(desc, &goblin);
+        hob_goblin_destroy(goblin);
+        return result;
+    });
+    is_read_at_every_size<hob_knapsack_desc>("hob_knapsack_desc", &hob_knapsack_desc_init, [](const hob_knapsack_desc* desc) {
+        hob_knapsack* knapsack = nullptr;
+        const hob_result result = hob_knapsack_create(desc, &knapsack);
+        hob_knapsack_destroy(knapsack);
+        return result;
+    });
+    is_read_at_every_size<hob_profile_desc>("hob_profile_desc", &hob_profile_desc_init, [](const hob_profile_desc* desc) {
+        hob_profile* profile = nullptr;
+        const hob_result result = hob_profile_create(desc, &profile);
+        hob_profile_destroy(profile);
+        return result;
+    });
+}
+
+TEST("struct_size: parameters of calls") {
+    const Goblin goblin = make_goblin(16);
+    is_read_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](const hob_goblin_desc* desc) {
+        return hob_goblin_configure(goblin.get(), desc);
+    });
+    is_read_at_every_size<hob_setting_desc>(
+        "hob_setting_desc", &hob_setting_desc_init,
+        [&](const hob_setting_desc* desc) {
+            hob_setting_id id = {0, 0};
+            return hob_goblin_add_setting(goblin.get(), desc, &id);
+        },
+        [](hob_setting_desc& desc) { desc.id = HOB_STR("s"); });
+    const Knapsack knapsack = make_knapsack();
+    is_read_at_every_size<hob_knapsack_solve_desc>(
+        "hob_knapsack_solve_desc", &hob_knapsack_solve_desc_init,
+        [&](const hob_knapsack_solve_desc* desc) { return hob_knapsack_solve(knapsack.get(), desc, nullptr); });
+}
+
+TEST("struct_size: answers") {
+    const Goblin goblin = make_goblin(16);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    is_written_at_every_size<hob_decision>("hob_decision", &hob_decision_init, [&](hob_decision* decision) {
+        return hob_goblin_update(goblin.get(), decision);
+    });
+    const uint64_t decisions = statistics(goblin.get()).decisions;
+    is_written_at_every_size<hob_decision>("hob_decision", &hob_decision_init, [&](hob_decision* decision) {
+        return hob_goblin_decide(goblin.get(), decision);
+    });
+    ENSURE(statistics(goblin.get()).decisions == decisions + 2);  // none for those that were refused
+    is_written_at_every_size<hob_goblin_statistics>(
+        "hob_goblin_statistics", &hob_goblin_statistics_init,
+        [&](hob_goblin_statistics* found) { return hob_goblin_get_statistics(goblin.get(), found); });
+    is_written_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](hob_goblin_desc* desc) {
+        return hob_goblin_config(goblin.get(), desc);
+    });
+    is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
+        return hob_goblin_estimate(goblin.get(), setting, 0, found);
+    });
+    const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
+    is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
+        return hob_profile_get(profile.get(), HOB_STR("a"), 0, found);
+    });
+    const Knapsack knapsack = make_knapsack();
+    is_written_at_every_size<hob_knapsack_solution>(
+        "hob_knapsack_solution", &hob_knapsack_solution_init, [&](hob_knapsack_solution* solution) {
+            const hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+            return hob_knapsack_solve(knapsack.get(), &desc, solution);
+        });
+}
