@@ -96,8 +96,8 @@ HOB_API HOB_NODISCARD hob_result hob_knapsack_create(const hob_knapsack_desc *de
 /// Destroy a knapsack; NULL is fine. Threads: no other call on it may run.
 HOB_API void hob_knapsack_destroy(hob_knapsack *knapsack);
 
-/// Take memory for so many settings and options in all, so that adding and solving up to that takes none.
-/// Threads: exclusive.
+/// Take memory for so many settings and options in all, so that adding and solving up to that takes none; only a search
+/// of more than 4096 nodes may take more, which it keeps (see node_limit). Threads: exclusive.
 HOB_API hob_result hob_knapsack_reserve(hob_knapsack *knapsack, uint32_t settings, uint32_t options);
 
 /// Remove all settings; keep the memory, and the choices of the last solve. Threads: exclusive.

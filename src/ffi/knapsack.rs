@@ -226,8 +226,8 @@ pub unsafe extern "C" fn hob_knapsack_destroy(knapsack: *mut hob_knapsack) {
     unsafe { handle::destroy(knapsack) }
 }
 
-/// Take memory for so many settings and options in all, so that adding and solving up to that takes none.
-/// Threads: exclusive.
+/// Take memory for so many settings and options in all, so that adding and solving up to that takes none; only a search
+/// of more than 4096 nodes may take more, which it keeps (see node_limit). Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_knapsack_reserve(knapsack: *mut hob_knapsack, settings: u32, options: u32) -> hob_result {
     // SAFETY: the header's contract.
