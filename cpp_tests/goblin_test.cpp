@@ -38,7 +38,7 @@ TEST("goblin: the defaults are as the header says") {
     for (const auto& lane : desc.lanes) ENSURE(lane.limit == infinity);
     ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
     ENSURE(desc.explore_limit == 1 && desc.precision == 0 && desc.history == 64 && desc.burdens == HOB_BURDENS_LEARNED);
-    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 16384);
+    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 4096);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
 }

@@ -51,8 +51,9 @@ void add(hob_knapsack* knapsack, const Setting& setting) {
     ENSURE_OK(hob_knapsack_add(knapsack, setting.data(), sizeof(hob_knapsack_option), count, nullptr));
 }
 
-hob_knapsack_solution solve(hob_knapsack* knapsack, double capacity, double sigmas) {
+hob_knapsack_solution solve(hob_knapsack* knapsack, double capacity, double sigmas, uint64_t node_limit = 4000000) {
     hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    desc.node_limit = node_limit;
     desc.capacity = capacity;
     desc.sigmas = sigmas;
     hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
@@ -206,7 +207,7 @@ TEST("knapsack: what was reserved is enough, and the memory limit holds") {
     ENSURE_OK(hob_knapsack_reserve(knapsack.get(), 50, 200));
     const size_t reserved = hob_knapsack_memory_used(knapsack.get());
     for (int n = 0; n < 50; ++n) add(knapsack.get(), quality);
-    (void)solve(knapsack.get(), 200, 2);
+    (void)solve(knapsack.get(), 200, 2, 4096);
     ENSURE(hob_knapsack_memory_used(knapsack.get()) == reserved);
 
     hob_knapsack_desc small = HOB_KNAPSACK_DESC_INIT;

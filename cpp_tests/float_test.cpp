@@ -1,0 +1,243 @@
+// Hosts unmask traps, flush denormals and round upwards. Inside the library none of that holds; outside all of it does.
+#include <cfenv>
+#include <cstring>
+#include <vector>
+
+#include "support.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+using namespace support;
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+
+namespace {
+
+/// MXCSR: flush to zero, denormals are zero.
+constexpr unsigned flush_denormals = 0x8040;
+constexpr unsigned control_bits = 0xffc0;
+
+struct Environment {
+    unsigned mxcsr;
+    unsigned short x87;
+
+    static Environment now() {
+        Environment environment = {_mm_getcsr(), 0};
+        __asm__ volatile("fnstcw %0" : "=m"(environment.x87));
+        return environment;
+    }
+    bool operator==(const Environment& other) const { return mxcsr == other.mxcsr && x87 == other.x87; }
+};
+
+/// All traps unmasked, denormals flushed, rounding up, for as long as this lives. Nothing inexact may be computed here.
+class Hostile {
+public:
+    Hostile() {
+        std::fegetenv(&saved_);
+        std::fesetround(FE_UPWARD);
+        _mm_setcsr(_mm_getcsr() | flush_denormals);
+        std::feclearexcept(FE_ALL_EXCEPT);
+        feenableexcept(FE_ALL_EXCEPT);
+    }
+    Hostile(const Hostile&) = delete;
+    Hostile& operator=(const Hostile&) = delete;
+    ~Hostile() { std::fesetenv(&saved_); }
+
+    static bool is_in_force() {
+        const unsigned traps = _mm_getcsr() & 0x1f80;
+        return traps <= 0x100 && std::fegetround() == FE_UPWARD && (_mm_getcsr() & flush_denormals) == flush_denormals;
+    }
+
+private:
+    std::fenv_t saved_;
+};
+
+/// Calls as a host makes them, in an environment of its choice.
+class Host {
+public:
+    explicit Host(bool is_hostile) : is_hostile_(is_hostile) {}
+
+    /// Make the call; the environment must be the same before and after.
+    template <class Call>
+    void operator()(const Call& call) const {
+        if (is_hostile_) {
+            const Hostile environment;
+            check(call);
+        } else {
+            check(call);
+        }
+    }
+    bool is_hostile() const { return is_hostile_; }
+
+private:
+    template <class Call>
+    static void check(const Call& call) {
+        const Environment before = Environment::now();
+        const hob_result result = call();
+        const bool same = before == Environment::now();
+        EXPECT(same && result == HOB_RESULT_OK);
+    }
+
+    bool is_hostile_;
+};
+
+/// What its callbacks found.
+struct Witness {
+    bool expects_hostile = false;
+    int calls = 0, wrong = 0;
+    double value = 0;
+
+    void see() {
+        ++calls;
+        if (Hostile::is_in_force() != expects_hostile) ++wrong;
+    }
+
+    hob_setting_desc desc(const std::vector<hob_option>& options) {
+        hob_setting_desc desc = described("witness", options);
+        desc.user_data = this;
+        desc.release = [](void* self) { static_cast<Witness*>(self)->see(); };
+        desc.options_get = [](void* self, hob_option* into, uint32_t) {
+            static_cast<Witness*>(self)->see();
+            into[1].value = static_cast<Witness*>(self)->value;
+            return 2u;
+        };
+        desc.choice_default = [](void* self) {
+            static_cast<Witness*>(self)->see();
+            return 0u;
+        };
+        desc.choice_set = [](void* self, uint32_t, uint64_t) { static_cast<Witness*>(self)->see(); };
+        desc.measure = [](void* self, hob_measurement* into) {
+            static_cast<Witness*>(self)->see();
+            into->burden = 0.1;
+            return static_cast<Witness*>(self)->calls % 2 == 0 ? 1u : 0u;
+        };
+        return desc;
+    }
+};
+
+void append(std::vector<unsigned char>& all, const void* data, size_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    all.insert(all.end(), bytes, bytes + size);
+}
+
+/// A run whose arithmetic is inexact everywhere, with denormals among the burdens; every bit of what came out.
+std::vector<unsigned char> run(const Host& host, Witness& witness) {
+    std::vector<unsigned char> all;
+    Goblin goblin;
+    hob_goblin_desc desc = gpu_budget(3.3);
+    desc.overrun_probability = 0.07;
+    host([&] {
+        hob_goblin* raw = nullptr;
+        const hob_result result = hob_goblin_create(&desc, &raw);
+        goblin.reset(raw);
+        return result;
+    });
+    const std::vector<double> values = {0.1, 0.7, 1.9};
+    hob_setting_id settings[4] = {};
+    for (auto& setting : settings) {
+        host([&] { return hob_goblin_add_array(goblin.get(), HOB_STR("task"), values.data(), 3, &setting); });
+    }
+    const auto options = worth({0, 1});
+    const hob_setting_desc callback_style = witness.desc(options);
+    hob_setting_id talking = {0, 0};
+    host([&] { return hob_goblin_add_setting(goblin.get(), &callback_style, &talking); });
+    Dice dice(17);
+    for (int n = 0; n < 200; ++n) {
+        hob_decision decision = HOB_DECISION_INIT;
+        witness.value = dice.share();
+        host([&] { return hob_goblin_update(goblin.get(), &decision); });
+        append(all, &decision, sizeof decision);
+        for (const hob_setting_id setting : settings) {
+            const uint32_t choice = hob_goblin_choice(goblin.get(), setting);
+            const double burden = n % 50 == 0 ? 3e-310 : (0.3 + choice) * (0.9 + 0.2 * dice.share());
+            const double work = 1 + dice.share();
+            host([&] { return hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK); });
+            host([&] { return hob_goblin_set_work(goblin.get(), setting, work); });
+            append(all, &choice, sizeof choice);
+        }
+    }
+    hob_goblin_statistics found = HOB_GOBLIN_STATISTICS_INIT;
+    host([&] { return hob_goblin_get_statistics(goblin.get(), &found); });
+    found.memory_used = 0;
+    append(all, &found, sizeof found);
+    std::string json(100000, '\0');
+    size_t size = 0;
+    host([&] { return hob_goblin_save_profile(goblin.get(), json.data(), json.size(), &size); });
+    append(all, json.data(), size);
+    const Profile profile = make_profile();
+    host([&] { return hob_profile_load(profile.get(), json.data(), size); });
+    host([&] { return hob_profile_scale(profile.get(), 1.1); });
+    host([&] { return hob_profile_merge(profile.get(), profile.get()); });
+    host([&] { return hob_profile_save(profile.get(), json.data(), json.size(), &size); });
+    append(all, json.data(), size);
+    host([&] {
+        goblin.reset();
+        return HOB_RESULT_OK;
+    });
+    return all;
+}
+
+}  // namespace
+
+TEST("float: a hostile environment changes no bit of any answer, and is the host's again outside and in callbacks") {
+    Witness at_home, abroad;
+    abroad.expects_hostile = true;
+    const auto expected = run(Host(false), at_home);
+    const auto found = run(Host(true), abroad);
+    ENSURE(found.size() == expected.size() && std::memcmp(found.data(), expected.data(), found.size()) == 0);
+    ENSURE(abroad.calls == at_home.calls && abroad.calls > 400);
+    ENSURE(abroad.wrong == 0 && at_home.wrong == 0);
+}
+
+TEST("float: knapsacks are solved in a hostile environment as in any other") {
+    const Knapsack knapsack = make_knapsack();
+    Dice dice(19);
+    for (int n = 0; n < 40; ++n) {
+        hob_knapsack_option options[4];
+        for (auto& option : options) option = {dice.share(), dice.share(), 0.1 * dice.share()};
+        ENSURE_OK(hob_knapsack_add(knapsack.get(), options, sizeof options[0], 4, nullptr));
+    }
+    hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    desc.capacity = 17.3;
+    desc.sigmas = 2.1;
+    hob_knapsack_solution expected = HOB_KNAPSACK_SOLUTION_INIT, found = HOB_KNAPSACK_SOLUTION_INIT;
+    Host(false)([&] { return hob_knapsack_solve(knapsack.get(), &desc, &expected); });
+    Host(true)([&] { return hob_knapsack_solve(knapsack.get(), &desc, &found); });
+    ENSURE(std::memcmp(&expected, &found, sizeof found) == 0);
+}
+
+TEST("float: errors, panics and hooks leave the environment alone, too") {
+    const Hooks cleared_at_the_end;
+    static int wrong = 0;
+    wrong = 0;
+    hob_clock_hook clock = HOB_CLOCK_HOOK_INIT;
+    clock.now_ns = [](void*) {
+        wrong += Hostile::is_in_force() ? 0 : 1;
+        return uint64_t{0};
+    };
+    ENSURE_OK(hob_set_clock_hook(&clock));
+    const Goblin goblin = make_goblin(16);
+    hob_result results[3] = {};
+    bool unchanged = false;
+    {
+        const Hostile environment;
+        const Environment before = Environment::now();
+        results[0] = hob_goblin_decide(goblin.get(), nullptr);
+        results[1] = hob_goblin_harvest(nullptr);
+        (void)hob_fault_arm(HOB_STR("goblin.decide"), 0);
+        results[2] = hob_goblin_decide(goblin.get(), nullptr);
+        unchanged = before == Environment::now();
+    }
+    ENSURE(results[0] == HOB_RESULT_OK && results[1] == HOB_RESULT_INVALID_ARGUMENT && results[2] == HOB_RESULT_PANIC);
+    ENSURE(unchanged && wrong == 0);
+}
+
+#else
+
+TEST("float: hostile environments") {
+    harness::skip("only with x86-64 and glibc");
+}
+
+#endif
