@@ -83,9 +83,14 @@ typedef struct {
     hob_lane_desc lanes[HOB_LANE_COUNT];
     /// Deviations of the total burden that are kept free: mean + sigmas * deviation fits the limit. 0 to 100, default 3.
     double sigmas;
-    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. Supposes that burdens
-    /// are normal and independent. Default 0.
+    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. The sigmas that this
+    /// takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens are
+    /// normal or independent. It needs samples of every setting that matters. Default 0.
     double overrun_probability;
+    /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained adds up
+    /// to this many times the difference between the highest and the lightest value. So one that gains a tenth of that
+    /// is taken after ten frames. What no longer fits is left at once. 0: every gain is taken at once. Default 1.
+    double patience;
     /// Extra value of an option with fewer samples than measure_quota. Default 0.
     double explore_value;
     /// Samples of an option in this run from which on its recent burden alone is used. Default 30.

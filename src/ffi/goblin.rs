@@ -105,9 +105,14 @@ pub struct hob_goblin_desc {
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
     /// Deviations of the total burden that are kept free: mean + sigmas * deviation fits the limit. 0 to 100, default 3.
     pub sigmas: f64,
-    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. Supposes that burdens
-    /// are normal and independent. Default 0.
+    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. The sigmas that this
+    /// takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens are
+    /// normal or independent. It needs samples of every setting that matters. Default 0.
     pub overrun_probability: f64,
+    /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained adds up
+    /// to this many times the difference between the highest and the lightest value. So one that gains a tenth of that
+    /// is taken after ten frames. What no longer fits is left at once. 0: every gain is taken at once. Default 1.
+    pub patience: f64,
     /// Extra value of an option with fewer samples than measure_quota. Default 0.
     pub explore_value: f64,
     /// Samples of an option in this run from which on its recent burden alone is used. Default 30.
@@ -131,7 +136,7 @@ pub struct hob_goblin_desc {
 // SAFETY: repr(C), begins with struct_size, numbers.
 unsafe impl Versioned for hob_goblin_desc {
     const NAME: &'static str = "hob_goblin_desc";
-    const FIRST_SIZE: usize = 136;
+    const FIRST_SIZE: usize = 144;
     fn defaults() -> Self {
         Self::from(&Config::default())
     }
@@ -148,6 +153,7 @@ impl From<&Config> for hob_goblin_desc {
             lanes: config.limits.map(|limit| hob_lane_desc { limit }),
             sigmas: config.sigmas,
             overrun_probability: config.overrun_probability,
+            patience: config.patience,
             explore_value: config.explore_value,
             measure_quota: config.measure_quota,
             explore_limit: config.explore_limit,
@@ -170,6 +176,7 @@ impl hob_goblin_desc {
             limits: self.lanes.map(|lane| lane.limit),
             sigmas: self.sigmas,
             overrun_probability: self.overrun_probability,
+            patience: self.patience,
             explore_value: self.explore_value,
             measure_quota: self.measure_quota,
             exploration: match self.exploration {

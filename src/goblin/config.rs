@@ -37,6 +37,9 @@ pub struct Config {
     pub sigmas: f64,
     /// Share of frames that may be over the limit; 0 means that `sigmas` says.
     pub overrun_probability: f64,
+    /// How long a better choice is waited with: until what it would have gained adds up to this many times the difference
+    /// between the highest and the lightest value. 0 takes it at once.
+    pub patience: f64,
     /// Extra value of an option with fewer samples than the quota.
     pub explore_value: f64,
     /// Samples from which on an option's recent burden is trusted alone.
@@ -65,6 +68,7 @@ impl Default for Config {
             limits: [f64::INFINITY; LANES],
             sigmas: 3.0,
             overrun_probability: 0.0,
+            patience: 1.0,
             explore_value: 0.0,
             measure_quota: 30,
             exploration: Exploration::Bounded,
@@ -106,6 +110,7 @@ impl Config {
         };
         in_range("sigmas", self.sigmas, 0.0, 100.0)?;
         in_range("overrun_probability", self.overrun_probability, 0.0, 0.5)?;
+        in_range("patience", self.patience, 0.0, LARGEST)?;
         in_range("explore_value", self.explore_value, -LARGEST, LARGEST)?;
         in_range("history", f64::from(self.history), 1.0, 65_536.0)?;
         in_range("max_settings", f64::from(self.max_settings), 0.0, 16_777_216.0)
@@ -121,8 +126,8 @@ impl Config {
         self.limits[self.governed_lane()]
     }
 
-    /// Deviations kept free: as asked, or as many as the asked probability needs if burdens are normal.
-    pub fn effective_sigmas(&self) -> f64 {
+    /// Deviations kept free: as asked, or as many as the asked probability needs if burdens are normal and independent.
+    pub fn nominal_sigmas(&self) -> f64 {
         if self.overrun_probability > 0.0 { normal_quantile(1.0 - self.overrun_probability) } else { self.sigmas }
     }
 

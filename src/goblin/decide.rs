@@ -8,7 +8,7 @@ use crate::stats::Normal;
 
 use super::Goblin;
 use super::config::{Burdens, Exploration};
-use super::history::Given;
+use super::history::{Forecast, Given};
 use super::setting::{OptionState, Setting};
 
 /// What a choice of one option of every setting comes to.
@@ -112,6 +112,18 @@ impl Formulation {
         self.choices.extend_from_slice(self.knapsack.choices());
     }
 
+    /// What the kept choices come to: value, mean and variance; infinite if one of them cannot be chosen.
+    pub fn sum(&self) -> Candidate {
+        let mut sum = Candidate { value: 0.0, mean: 0.0, variance: 0.0 };
+        for (entry, &choice) in self.entries.iter().zip(&self.choices).filter(|(_, choice)| **choice != NO_CHOICE) {
+            let candidate = &self.candidates[entry.start + usize::from(choice)];
+            sum.value += candidate.value;
+            sum.mean += candidate.mean;
+            sum.variance += candidate.variance;
+        }
+        sum
+    }
+
     pub fn memory_used(&self) -> usize {
         self.knapsack.memory_used()
             + self.entries.capacity() * size_of::<Entry>()
@@ -131,13 +143,13 @@ impl Goblin {
         let (lightest, highest) = self.nets();
         let economy = self.economy(&lightest, &highest);
         let effort = Effort { accepted_gap: self.config.accepted_gap(), node_limit: self.config.node_limit };
-        let mut solution = self.formulation.solve(economy, effort)?;
-        self.formulation.accept();
+        let mut solution = self.settle(economy, effort, highest.value - lightest.value)?;
+        self.remember_settled();
         let mut trials = 0;
         if self.explores() {
             (solution, trials) = self.explore(solution, economy, effort)?;
         }
-        let chosen = self.publish();
+        let chosen = self.publish(trials == 0);
         self.controller.decided(chosen.mean);
         let elapsed = began.zip(now_ns()).map(|(from, to)| to.saturating_sub(from));
         Ok(Decision {
@@ -207,12 +219,18 @@ impl Goblin {
     /// What to hold the total against.
     fn economy(&mut self, lightest: &Net, highest: &Net) -> Economy {
         match self.config.burdens {
-            Burdens::Learned => Economy { capacity: self.config.limit(), sigmas: self.config.effective_sigmas() },
+            Burdens::Learned => Economy { capacity: self.config.limit(), sigmas: self.sigmas() },
             Burdens::Relative if self.config.limit().is_finite() => {
                 Economy { capacity: self.controller.capacity(lightest.mean, highest.mean), sigmas: 0.0 }
             }
             Burdens::Relative => Economy::default(),
         }
+    }
+
+    /// Deviations to keep free: as asked, or corrected by experience if a probability was asked for.
+    fn sigmas(&self) -> f64 {
+        let nominal = self.config.nominal_sigmas();
+        if self.config.overrun_probability > 0.0 { nominal * self.calibration.factor() } else { nominal }
     }
 
     /// The lightest and the most valuable choice.
@@ -239,7 +257,7 @@ impl Goblin {
     }
 
     /// Hand out the choices and remember them; what they come to.
-    fn publish(&mut self) -> Net {
+    fn publish(&mut self, fair: bool) -> Net {
         let decision = self.history.begin();
         let Self { settings, formulation, history, .. } = self;
         let (mut net, mut variance) = (Net::default(), 0.0);
@@ -250,7 +268,7 @@ impl Goblin {
                 setting.options[usize::from(choice)].failed_trials = 0;
             }
             setting.choice = choice;
-            history.give(decision, entry.position, Given { choice, work: setting.work });
+            history.give(decision, entry.position, Given { choice, awaited: false, work: setting.work });
             if choice != NO_CHOICE {
                 let option = usize::from(choice);
                 let candidate = &formulation.candidates[entry.start + option];
@@ -259,9 +277,33 @@ impl Goblin {
             }
         }
         net.deviation = variance.sqrt();
+        self.await_samples(decision, &net, fair);
         net
     }
+
+    /// Write down what the decision is expected to cost, and whose samples its total needs: those that are expected to
+    /// make a difference.
+    fn await_samples(&mut self, decision: u64, net: &Net, fair: bool) {
+        let Self { formulation, history, .. } = self;
+        let mut awaited = 0;
+        for entry in &formulation.entries {
+            let given = history.given(decision, entry.position);
+            if given.choice == NO_CHOICE {
+                continue;
+            }
+            let mean = formulation.candidates[entry.start + usize::from(given.choice)].mean;
+            if mean > NEGLIGIBLE * net.mean {
+                history.give(decision, entry.position, Given { awaited: true, ..given });
+                awaited += 1;
+            }
+        }
+        let (mean, variance) = (net.mean, net.deviation * net.deviation);
+        *history.forecast(decision) = Forecast { mean, variance, awaited, measured: 0.0, fair };
+    }
 }
+
+/// Share of a total that it does not wait for.
+const NEGLIGIBLE: f64 = 1e-4;
 
 fn add(net: &mut Net, variance: &mut f64, value: f64, burden: Normal) {
     net.value += value;

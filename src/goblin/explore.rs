@@ -17,6 +17,7 @@ use crate::profile::{Burden, Source};
 use super::Goblin;
 use super::config::LARGEST;
 use super::decide::Entry;
+use super::steady::weigh;
 
 /// Samples after which an option needs no more trials.
 const FEW_SAMPLES: u64 = 3;
@@ -28,6 +29,8 @@ const NO_ROOM_WAIT: u64 = 16;
 const STALE_AFTER: u64 = 400;
 /// Trials without room after which a few samples are no longer believed.
 const DOUBTED_AFTER: u8 = 3;
+/// Decisions between two trials of stale knowledge: each is a frame that looks different.
+const STALE_APART: u64 = 60;
 /// Most doublings.
 const LONGEST_WAIT: u8 = 8;
 /// Knapsacks solved in a decision for each trial that is allowed.
@@ -94,7 +97,8 @@ impl Goblin {
                 Source::Blind => Reason::Unknown,
                 Source::Ramp if task.past().is_none() && samples < FEW_SAMPLES => Reason::FewSamples,
                 Source::Past => return None,
-                _ if state.desc.value > present && now - state.measured.min(now) > STALE_AFTER => Reason::Stale,
+                _ if self.next_stale_trial > now || state.desc.value <= present => return None,
+                _ if now - state.measured.min(now) > STALE_AFTER => Reason::Stale,
                 _ => return None,
             };
             Some((reason, state.desc.value, option))
@@ -164,26 +168,43 @@ impl Goblin {
                 Candidate { mean: f64::INFINITY, ..*candidate }
             };
         }
-        let solution = self.formulation.solve(economy, effort);
+        let in_place = self.in_place(trial, &economy);
+        let solution = match in_place {
+            Some(found) => Ok(found),
+            None => self.formulation.solve(economy, effort),
+        };
         let is_on = solution.as_ref().is_ok_and(|found| match trial.reason {
             Reason::Stale => found.feasible && found.value > before.value,
             // When nothing fits, whatever may be lighter is worth a try.
             _ => found.feasible || (!before.feasible && found.excess < before.excess),
         });
-        if is_on {
-            self.formulation.accept();
-        } else {
-            let set_aside = std::mem::take(&mut self.formulation.set_aside);
-            self.formulation.candidates[own].copy_from_slice(&set_aside);
-            self.formulation.set_aside = set_aside;
+        match (is_on, in_place) {
+            (true, Some(_)) => self.formulation.choices[trial.entry] = trial.option as u16,
+            (true, None) => self.formulation.accept(),
+            (false, _) => {
+                let set_aside = std::mem::take(&mut self.formulation.set_aside);
+                self.formulation.candidates[own].copy_from_slice(&set_aside);
+                self.formulation.set_aside = set_aside;
+            }
         }
         self.note(trial, entry.position, is_on);
         Ok(if is_on { Some(solution?) } else { solution.map(|_| None)? })
     }
 
+    /// The trial with all other settings as they are, if that fits.
+    fn in_place(&mut self, trial: &Trial, economy: &Economy) -> Option<Solution> {
+        let settled = std::mem::replace(&mut self.formulation.choices[trial.entry], trial.option as u16);
+        let found = weigh(&self.formulation.sum(), economy);
+        self.formulation.choices[trial.entry] = settled;
+        found.feasible.then_some(found)
+    }
+
     /// When the option may be tried next.
     fn note(&mut self, trial: &Trial, position: usize, is_on: bool) {
         let now = self.history.latest() + 1;
+        if is_on && trial.reason == Reason::Stale {
+            self.next_stale_trial = now + STALE_APART;
+        }
         let setting = self.setting_mut(position);
         let state = &mut setting.options[trial.option];
         let doubled = |wait: u64| wait << state.failed_trials.min(LONGEST_WAIT);

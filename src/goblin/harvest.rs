@@ -55,10 +55,12 @@ impl Goblin {
     pub fn measure(&mut self, id: Id, sample: &Sample) -> Result<()> {
         check_sample(sample)?;
         let position = self.position(id)?;
-        let Given { choice, work } = self.given(position, sample)?;
+        let Given { choice, work, .. } = self.given(position, sample)?;
+        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
         let statistics = &mut self.books.statistics;
         if !sample.good {
             statistics.flagged += 1;
+            self.history.forecast(decision).fair = false;
             return Ok(());
         }
         let setting = self.settings.at_mut(position).expect("a position that was just found");
@@ -67,7 +69,6 @@ impl Goblin {
             return Ok(());
         }
         statistics.samples += 1;
-        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
         let state = &mut setting.options[usize::from(choice)];
         state.measured = state.measured.max(decision);
         if setting.on_trial == decision {
@@ -82,7 +83,21 @@ impl Goblin {
             Exploration::Bounded => learned.add_unless_hitch(sample.burden / work, decision),
             Exploration::Optimistic => learned.add(sample.burden / work, decision),
         }
+        self.account(decision, position, sample.burden);
         Ok(())
+    }
+
+    /// Hold the decision's total against its forecast once it is complete.
+    fn account(&mut self, decision: u64, position: usize, burden: f64) {
+        let given = self.history.given(decision, position);
+        self.history.give(decision, position, Given { awaited: false, ..given });
+        let forecast = self.history.forecast(decision);
+        forecast.measured += burden;
+        forecast.awaited -= u32::from(given.awaited);
+        if given.awaited && forecast.awaited == 0 && forecast.fair {
+            let (probability, sigmas) = (self.config.overrun_probability, self.config.nominal_sigmas());
+            self.calibration.came(forecast.measured, forecast.mean, forecast.variance, sigmas, probability);
+        }
     }
 
     /// Take what a whole frame cost. It is what [`Burdens::Relative`] steers by; else it only counts.

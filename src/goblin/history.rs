@@ -7,21 +7,37 @@ use crate::base::Result;
 pub struct Given {
     /// The option; `NO_CHOICE` for a setting without options.
     pub choice: u16,
+    /// Whether the decision's total is not known without this setting's sample.
+    pub awaited: bool,
     /// The setting's work in that frame.
     pub work: f64,
+}
+
+/// What a decision was expected to cost, and what of it has come in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Forecast {
+    pub mean: f64,
+    pub variance: f64,
+    /// Samples that are missing.
+    pub awaited: u32,
+    /// Sum of those that came.
+    pub measured: f64,
+    /// Whether the forecast is one that the total can be held against: no guesses in it, no flagged samples.
+    pub fair: bool,
 }
 
 /// A ring of decisions, each with one entry a slot.
 #[derive(Debug, Default)]
 pub struct History {
     given: Vec<Given>,
+    forecasts: Vec<Forecast>,
     depth: usize,
     slots: usize,
     latest: u64,
 }
 
 impl History {
-    const NOTHING: Given = Given { choice: crate::knapsack::NO_CHOICE, work: 1.0 };
+    const NOTHING: Given = Given { choice: crate::knapsack::NO_CHOICE, awaited: false, work: 1.0 };
 
     /// Room for `depth` decisions of `slots` settings; keeps the decisions that still fit. On an error nothing changed.
     pub fn resize(&mut self, depth: usize, slots: usize) -> Result<()> {
@@ -30,10 +46,12 @@ impl History {
         }
         let slots = if slots <= self.slots { self.slots } else { slots.next_power_of_two() };
         let cells = depth.saturating_mul(slots);
-        let mut fresh =
-            Self { given: crate::base::try_filled(Self::NOTHING, cells)?, depth, slots, latest: self.latest };
+        let given = crate::base::try_filled(Self::NOTHING, cells)?;
+        let forecasts = crate::base::try_filled(Forecast::default(), depth)?;
+        let mut fresh = Self { given, forecasts, depth, slots, latest: self.latest };
         let kept = (depth.min(self.depth) as u64).min(self.latest);
         for decision in self.latest - kept + 1..=self.latest {
+            *fresh.forecast(decision) = self.forecasts[self.row(decision)];
             for slot in 0..self.slots {
                 let (to, from) = (fresh.cell(decision, slot), self.cell(decision, slot));
                 fresh.given[to] = self.given[from];
@@ -48,6 +66,7 @@ impl History {
         self.latest += 1;
         let row = self.cell(self.latest, 0);
         self.given[row..row + self.slots].fill(Self::NOTHING);
+        *self.forecast(self.latest) = Forecast::default();
         self.latest
     }
 
@@ -77,13 +96,23 @@ impl History {
         self.given[cell] = given;
     }
 
+    /// What a remembered decision was expected to cost.
+    pub fn forecast(&mut self, decision: u64) -> &mut Forecast {
+        let row = self.row(decision);
+        &mut self.forecasts[row]
+    }
+
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        self.given.capacity() * size_of::<Given>()
+        self.given.capacity() * size_of::<Given>() + self.forecasts.capacity() * size_of::<Forecast>()
+    }
+
+    fn row(&self, decision: u64) -> usize {
+        (decision % self.depth.max(1) as u64) as usize
     }
 
     fn cell(&self, decision: u64, slot: usize) -> usize {
-        (decision % self.depth.max(1) as u64) as usize * self.slots + slot
+        self.row(decision) * self.slots + slot
     }
 }
 
@@ -97,7 +126,7 @@ mod tests {
         history.resize(4, 1).unwrap();
         for choice in 1..=6 {
             let decision = history.begin();
-            history.give(decision, 0, Given { choice, work: 2.0 });
+            history.give(decision, 0, Given { choice, awaited: false, work: 2.0 });
         }
         history.resize(3, 9).unwrap();
         assert_eq!((history.oldest(), history.latest()), (4, 6));

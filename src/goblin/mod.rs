@@ -13,6 +13,7 @@
 //! Neither half allocates: memory is taken when settings are added.
 #![forbid(unsafe_code)]
 
+mod calibrate;
 mod capacity;
 mod config;
 mod decide;
@@ -20,6 +21,7 @@ mod explore;
 mod harvest;
 mod history;
 mod setting;
+mod steady;
 mod task;
 
 pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
@@ -30,6 +32,7 @@ pub use setting::{OptionDesc, SettingDesc};
 use crate::base::{Code, Error, Id, Result, Slots, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::{Burden, Estimate, Learned, Profile, Rules, estimate};
+use calibrate::Calibration;
 use capacity::Controller;
 use decide::Formulation;
 use harvest::Books;
@@ -48,7 +51,13 @@ pub struct Goblin {
     books: Books,
     formulation: Formulation,
     controller: Controller,
+    calibration: Calibration,
+    /// Value that waiting with a better choice has cost so far.
+    forgone: f64,
+    /// The setting that is considered first for a trial.
     explore_cursor: usize,
+    /// No trial of stale knowledge before this decision.
+    next_stale_trial: u64,
     option_count: usize,
 }
 
@@ -65,7 +74,10 @@ impl Goblin {
             books: Books::default(),
             formulation: Formulation::default(),
             controller: Controller::default(),
+            calibration: Calibration::default(),
+            forgone: 0.0,
             explore_cursor: 0,
+            next_stale_trial: 0,
             option_count: 0,
         };
         goblin.history.resize(config.history as usize, 1)?;
@@ -129,11 +141,13 @@ impl Goblin {
             default_choice: desc.default_choice,
             has_burden: desc.has_burden,
             choice: 0,
+            settled: 0,
             work: 1.0,
             born,
             on_trial: 0,
         };
         setting.choice = setting.fallback();
+        setting.settled = setting.choice;
         Ok(self.settings.insert(setting))
     }
 
@@ -169,6 +183,7 @@ impl Goblin {
         let setting = self.setting_mut(position);
         setting.options = states;
         setting.choice = setting.fallback();
+        setting.settled = setting.choice;
         self.reborn(task);
         Ok(())
     }

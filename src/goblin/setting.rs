@@ -65,6 +65,8 @@ pub struct Setting {
     pub has_burden: bool,
     /// What the host was told last.
     pub choice: u16,
+    /// What was chosen last, trials apart.
+    pub settled: u16,
     /// Burdens are per unit of this.
     pub work: f64,
     /// Samples of decisions before this one are not this setting's as it is now.

@@ -1,0 +1,80 @@
+//! Not changing without need.
+//!
+//! Estimates move a little every frame, and an exact solver follows: with fifty settings some change every frame, for
+//! gains nobody sees. So the settled choice is held while it fits. What holding it forgoes adds up, and when that has
+//! reached a price (rent or buy: A. Karlin et al., "Competitive snoopy caching", 1988) the better choice is taken: at
+//! once if it is much better, after a while if it is a little better, and in the end always. What does not fit any more
+//! is left at once, and then a band below the limit is kept free, so that the next small move does not fit either.
+
+use crate::base::Result;
+use crate::knapsack::{Candidate, Economy, Effort, Solution};
+
+use super::Goblin;
+use super::config::Burdens;
+
+/// Share of the limit that a new choice leaves free for small moves of the estimates.
+const BAND: f64 = 0.02;
+
+impl Goblin {
+    /// Solve, and take the answer or hold what is settled; the choices are the formulation's.
+    pub(super) fn settle(&mut self, economy: Economy, effort: Effort, range: f64) -> Result<Solution> {
+        if self.config.patience == 0.0 || self.config.burdens == Burdens::Relative {
+            let found = self.formulation.solve(economy, effort)?;
+            self.formulation.accept();
+            return Ok(found);
+        }
+        let banded = Economy { capacity: economy.capacity - BAND * economy.capacity.abs(), ..economy };
+        let mut found = self.formulation.solve(banded, effort)?;
+        self.load_settled();
+        let held = weigh(&self.formulation.sum(), &economy);
+        let gain = found.value - held.value;
+        if held.feasible && (!found.feasible || gain <= 0.0 || self.forgone + gain < self.config.patience * range) {
+            self.forgone = if found.feasible && gain > 0.0 { self.forgone + gain } else { 0.0 };
+            let upper_bound = found.upper_bound.max(held.value);
+            let gap = (upper_bound - held.value) / upper_bound.abs().max(f64::MIN_POSITIVE);
+            return Ok(Solution { upper_bound, gap, proven: false, nodes: found.nodes, ..held });
+        }
+        self.forgone = 0.0;
+        if !found.feasible {
+            found = self.formulation.solve(economy, effort)?;
+        }
+        self.formulation.accept();
+        Ok(Solution { excess: (found.burden - economy.capacity).max(0.0) * f64::from(!found.feasible), ..found })
+    }
+
+    /// Make the settled choices the formulation's.
+    fn load_settled(&mut self) {
+        let Self { settings, formulation, .. } = self;
+        formulation.choices.clear();
+        let settled = |position| settings.at(position).expect("entries are made of the settings there are").settled;
+        formulation.choices.extend(formulation.entries.iter().map(|entry| settled(entry.position)));
+    }
+
+    /// Make the formulation's choices the settled ones.
+    pub(super) fn remember_settled(&mut self) {
+        let Self { settings, formulation, .. } = self;
+        for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
+            settings.at_mut(entry.position).expect("entries are made of the settings there are").settled = choice;
+        }
+    }
+}
+
+/// Hold a sum against what it must fit into.
+pub(super) fn weigh(sum: &Candidate, economy: &Economy) -> Solution {
+    let burden = sum.mean + economy.sigmas * sum.variance.sqrt();
+    let excess = burden - economy.capacity;
+    // As the solver: equality fits, however it was rounded.
+    let feasible = burden.is_finite() && excess <= 1e-12 * economy.capacity.abs();
+    Solution {
+        feasible,
+        value: sum.value,
+        mean: sum.mean,
+        variance: sum.variance,
+        burden,
+        excess: if feasible { 0.0 } else { excess },
+        upper_bound: f64::INFINITY,
+        gap: 0.0,
+        proven: false,
+        nodes: 0,
+    }
+}
