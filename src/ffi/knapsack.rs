@@ -283,7 +283,7 @@ pub unsafe extern "C" fn hob_knapsack_add(
                 }));
                 cell.knapsack.add_setting(&cell.scratch)
             })?;
-            if let Ok(out) = Out::new(out_index, "out_index") {
+            if let Some(out) = Out::optional(out_index) {
                 out.write(index as u32);
             }
             Ok(())
@@ -353,7 +353,7 @@ pub unsafe extern "C" fn hob_knapsack_choices(
     unsafe {
         inspect(knapsack, |cell| {
             let found = cell.knapsack.choices();
-            if let Ok(out) = Out::new(out_count, "out_count") {
+            if let Some(out) = Out::optional(out_count) {
                 out.write(found.len() as u32);
             }
             if choices.is_null() {

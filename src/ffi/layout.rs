@@ -188,11 +188,17 @@ impl<T> Out<T> {
     /// # Safety
     /// `place` is NULL or writable until [`Out::write`].
     pub unsafe fn new(place: *mut T, what: &str) -> Result<Self> {
-        if place.is_null() {
-            Err(error!(InvalidArgument, "{what} is NULL: pass where to write it"))
-        } else {
-            Ok(Self(place))
-        }
+        // SAFETY: by this function's contract.
+        unsafe { Self::optional(place) }
+            .ok_or_else(|| error!(InvalidArgument, "{what} is NULL: pass where to write it"))
+    }
+
+    /// Where the caller may have no use for the answer.
+    ///
+    /// # Safety
+    /// As [`Out::new`].
+    pub unsafe fn optional(place: *mut T) -> Option<Self> {
+        (!place.is_null()).then_some(Self(place))
     }
 
     pub fn write(self, value: T) {
@@ -228,14 +234,14 @@ pub unsafe fn fill(
     needed: usize,
     write: impl FnOnce(&mut [u8]) -> Result<usize>,
 ) -> Result<()> {
-    // SAFETY: by this function's contract.
-    match unsafe { Out::new(out_size, "out_size") } {
-        Ok(out) => out.write(needed),
-        Err(error) if buffer.is_null() => return Err(error),
-        Err(_) => {}
-    }
     if buffer.is_null() {
+        // SAFETY: by this function's contract.
+        unsafe { Out::new(out_size, "out_size") }?.write(needed);
         return Ok(());
+    }
+    // SAFETY: as above.
+    if let Some(out) = unsafe { Out::optional(out_size) } {
+        out.write(needed);
     }
     if capacity < needed {
         return Err(error!(BufferTooSmall, "the buffer has {capacity} bytes, {needed} are needed: pass a larger one"));

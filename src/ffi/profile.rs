@@ -343,7 +343,7 @@ pub unsafe extern "C" fn hob_profile_task(
                 .get(index as usize)
                 .ok_or_else(|| error!(NotFound, "task {index} does not exist: the profile has {}", tasks.len()))?;
             out.write(hob_str::from(task.id()));
-            if let Ok(out) = Out::new(out_options, "out_options") {
+            if let Some(out) = Out::optional(out_options) {
                 out.write(task.options().len() as u32);
             }
             Ok(())
