@@ -3,8 +3,13 @@
 //! Mean + sigmas × deviation keeps a promise only where burdens are normal and independent. A machine's noise is
 //! neither: clock, heat and other processes slow all passes at once, estimates lag behind, and the solver prefers options
 //! that happen to look cheap. So the promise is held against what came of it. Every decision forecast a total; when its
-//! samples are all in, the residual in units of the forecast deviation says how wrong that was, and two corrections to
-//! the sigmas follow:
+//! samples are all in, three corrections are learned:
+//!
+//! * the *common factor* by which all burdens are off: the median of measured over expected burdens, weighted by the
+//!   latter, so that a change in one pass does not look like a change in all. It follows within a few frames, and goes
+//!   back to 1 slowly, while the estimates take over what lasts;
+//!
+//! and from the residual of the total, in units of the forecast deviation:
 //!
 //! * the *spread*, root mean square of the recent residuals: 1 if the forecast deviations are right;
 //! * the *tail*, which rises with every residual beyond what is kept free and falls otherwise, such that both balance
@@ -13,13 +18,19 @@
 //!
 //! Residuals count whether or not the frame was near its limit, so that the correction is known before it is needed.
 
-/// Corrections to the sigmas, learned from forecasts and what came of them.
+use super::history::{Forecast, Given};
+use crate::base::Result;
+
+/// Corrections to the forecast, learned from forecasts and what came of them.
 #[derive(Debug)]
 pub struct Calibration {
+    common: f64,
     mean_square: f64,
     tail: f64,
     /// Whether the last total was far beyond its forecast: alone, it was a hitch.
     suspect: bool,
+    /// Ratios and weights, to find the median of; room for one a setting.
+    ratios: Vec<(f32, f32)>,
 }
 
 /// A forecast deviation is taken to be at least this share of the mean: below it, timers lie.
@@ -32,10 +43,16 @@ const MEMORY: f64 = 60.0;
 const FARTHEST: f64 = 8.0;
 /// How far the tail moves with a residual beyond it, relatively.
 const STEP: f64 = 0.08;
+/// Share of a new common factor that is believed.
+const FOLLOW: f64 = 0.15;
+/// Share of the common factor's logarithm that the next frame keeps.
+const KEPT: f64 = 0.997;
+/// The common factor stays between this and its inverse.
+const SLOWEST: f64 = 8.0;
 
 impl Default for Calibration {
     fn default() -> Self {
-        Self { mean_square: 1.0, tail: 1.0, suspect: false }
+        Self { common: 1.0, mean_square: 1.0, tail: 1.0, suspect: false, ratios: Vec::new() }
     }
 }
 
@@ -45,19 +62,51 @@ impl Calibration {
         self.mean_square.sqrt().clamp(0.5, 6.0) * self.tail
     }
 
-    /// A total came in that was forecast as `mean` and `variance`, while `sigmas` (before correction) were kept free in
+    /// What to multiply every burden by.
+    pub fn common(&self) -> f64 {
+        self.common
+    }
+
+    /// Room for the samples of so many settings.
+    pub fn reserve(&mut self, settings: usize) -> Result<()> {
+        Ok(self.ratios.try_reserve(settings)?)
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        self.ratios.capacity() * size_of::<(f32, f32)>()
+    }
+
+    /// Median of measured over expected burdens, weighted by the expected; 1 if there are none.
+    pub fn typical_ratio(&mut self, given: &[Given]) -> f64 {
+        let measured = given.iter().filter(|given| given.expected > 0.0 && given.measured >= 0.0);
+        self.ratios.clear();
+        self.ratios.extend(measured.map(|given| (given.measured / given.expected, given.expected)));
+        self.ratios.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let half = self.ratios.iter().map(|ratio| ratio.1).sum::<f32>() / 2.0;
+        let mut below = 0.0;
+        let median = self.ratios.iter().find(|(_, weight)| {
+            below += weight;
+            below >= half
+        });
+        median.map_or(1.0, |&(ratio, _)| f64::from(ratio))
+    }
+
+    /// All samples of a decision are in; `ratio` is their typical one. `sigmas` (before correction) were kept free in
     /// order that a share of `probability` is beyond.
-    pub fn came(&mut self, total: f64, mean: f64, variance: f64, sigmas: f64, probability: f64) {
-        let deviation = variance.sqrt().max(LEAST_DEVIATION * mean);
+    pub fn came(&mut self, forecast: &Forecast, ratio: f64, sigmas: f64, probability: f64) {
+        let deviation = forecast.variance.sqrt().max(LEAST_DEVIATION * forecast.mean);
         if deviation <= 0.0 {
             return;
         }
-        let hitch = total > HITCH * mean + FARTHEST * deviation;
+        let hitch = forecast.measured > HITCH * forecast.mean + FARTHEST * deviation;
         if hitch && !std::mem::replace(&mut self.suspect, hitch) {
             return;
         }
         self.suspect = hitch;
-        let residual = ((total - mean) / deviation).clamp(-FARTHEST, FARTHEST);
+        let common = (self.common + FOLLOW * (ratio * forecast.common - self.common)).powf(KEPT);
+        self.common = common.clamp(1.0 / SLOWEST, SLOWEST);
+        let residual = ((forecast.measured - forecast.mean) / deviation).clamp(-FARTHEST, FARTHEST);
         let beyond = residual > sigmas * self.factor();
         self.mean_square += (residual * residual - self.mean_square) / MEMORY;
         let push = if beyond { 1.0 - probability } else { -probability };
@@ -69,6 +118,10 @@ impl Calibration {
 mod tests {
     use super::*;
 
+    fn forecast(measured: f64) -> Forecast {
+        Forecast { mean: 100.0, variance: 1.0, awaited: 0, measured, common: 1.0, fair: true }
+    }
+
     /// Share of totals beyond what is kept free, when deviations are forecast as 1 and are `deviation`.
     fn beyond(deviation: f64, probability: f64) -> f64 {
         let sigmas = crate::stats::normal_quantile(1.0 - probability);
@@ -78,7 +131,7 @@ mod tests {
             let uniform = ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
             let total = 100.0 + deviation * crate::stats::normal_quantile(uniform);
             count += u32::from(n >= 10_000 && total > 100.0 + sigmas * calibration.factor());
-            calibration.came(total, 100.0, 1.0, sigmas, probability);
+            calibration.came(&forecast(total), 1.0, sigmas, probability);
         }
         f64::from(count) / 20_000.0
     }
@@ -96,9 +149,19 @@ mod tests {
     #[test]
     fn a_single_hitch_changes_nothing_and_two_in_a_row_do() {
         let mut calibration = Calibration::default();
-        calibration.came(300.0, 100.0, 1.0, 2.0, 0.01);
-        assert_eq!(calibration.factor(), 1.0);
-        calibration.came(300.0, 100.0, 1.0, 2.0, 0.01);
-        assert!(calibration.factor() > 1.1);
+        calibration.came(&forecast(300.0), 3.0, 2.0, 0.01);
+        assert_eq!((calibration.factor(), calibration.common()), (1.0, 1.0));
+        calibration.came(&forecast(300.0), 3.0, 2.0, 0.01);
+        assert!(calibration.factor() > 1.1 && calibration.common() > 1.5);
+    }
+
+    #[test]
+    fn the_common_factor_is_what_most_of_the_burden_says() {
+        let given = |expected: f32, measured: f32| Given { expected, measured, ..Given::NOTHING };
+        let mut calibration = Calibration::default();
+        // One pass costs five times as much, another did not report: the others say 1.2.
+        let passes = [given(4.0, 4.8), given(3.0, 15.0), given(5.0, -1.0), given(2.0, 2.4), given(0.0, 9.0)];
+        assert!((calibration.typical_ratio(&passes) - 1.2).abs() < 1e-6);
+        assert_eq!(calibration.typical_ratio(&[]), 1.0);
     }
 }

@@ -177,7 +177,7 @@ impl Goblin {
 
     /// Estimate every burden, and from burdens and values make candidates.
     fn formulate(&mut self) {
-        let (rules, ratio) = (self.rules(), self.ratio());
+        let (rules, ratio, common) = (self.rules(), self.ratio(), self.common());
         let Self { config, settings, tasks, formulation, .. } = self;
         let Formulation { entries, burdens, candidates, .. } = formulation;
         entries.clear();
@@ -197,7 +197,7 @@ impl Goblin {
                 }
                 (true, Burdens::Learned) => {
                     let known = estimate(&rules, learned, task.past(), ratio, own);
-                    own.iter_mut().for_each(|burden| burden.normal = tame(burden.normal.scaled(setting.work)));
+                    own.iter_mut().for_each(|burden| burden.normal = tame(burden.normal.scaled(setting.work * common)));
                     known
                 }
             };
@@ -225,6 +225,11 @@ impl Goblin {
             }
             Burdens::Relative => Economy::default(),
         }
+    }
+
+    /// How much slower than usual everything is at present.
+    pub(super) fn common(&self) -> f64 {
+        if self.config.overrun_probability > 0.0 { self.calibration.common() } else { 1.0 }
     }
 
     /// Deviations to keep free: as asked, or corrected by experience if a probability was asked for.
@@ -268,7 +273,7 @@ impl Goblin {
                 setting.options[usize::from(choice)].failed_trials = 0;
             }
             setting.choice = choice;
-            history.give(decision, entry.position, Given { choice, awaited: false, work: setting.work });
+            history.give(decision, entry.position, Given { choice, work: setting.work, ..Given::NOTHING });
             if choice != NO_CHOICE {
                 let option = usize::from(choice);
                 let candidate = &formulation.candidates[entry.start + option];
@@ -284,6 +289,7 @@ impl Goblin {
     /// Write down what the decision is expected to cost, and whose samples its total needs: those that are expected to
     /// make a difference.
     fn await_samples(&mut self, decision: u64, net: &Net, fair: bool) {
+        let common = self.common();
         let Self { formulation, history, .. } = self;
         let mut awaited = 0;
         for entry in &formulation.entries {
@@ -293,12 +299,12 @@ impl Goblin {
             }
             let mean = formulation.candidates[entry.start + usize::from(given.choice)].mean;
             if mean > NEGLIGIBLE * net.mean {
-                history.give(decision, entry.position, Given { awaited: true, ..given });
+                history.give(decision, entry.position, Given { awaited: true, expected: mean as f32, ..given });
                 awaited += 1;
             }
         }
         let (mean, variance) = (net.mean, net.deviation * net.deviation);
-        *history.forecast(decision) = Forecast { mean, variance, awaited, measured: 0.0, fair };
+        *history.forecast(decision) = Forecast { mean, variance, awaited, measured: 0.0, common, fair };
     }
 }
 

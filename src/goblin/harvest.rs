@@ -74,14 +74,15 @@ impl Goblin {
         if setting.on_trial == decision {
             setting.on_trial = 0;
         }
+        let common = self.history.forecast(decision).common;
         let learned = &mut self.tasks.at_mut(setting.task).learned[usize::from(choice)];
         if learned.run.count() > 0 {
             self.books.measured_sum += sample.burden;
-            self.books.typical_sum += learned.run.mean() * work;
+            self.books.typical_sum += learned.run.mean() * work * common;
         }
         match self.config.exploration {
-            Exploration::Bounded => learned.add_unless_hitch(sample.burden / work, decision),
-            Exploration::Optimistic => learned.add(sample.burden / work, decision),
+            Exploration::Bounded => learned.add_unless_hitch(sample.burden / (work * common), decision),
+            Exploration::Optimistic => learned.add(sample.burden / (work * common), decision),
         }
         self.account(decision, position, sample.burden);
         Ok(())
@@ -90,13 +91,17 @@ impl Goblin {
     /// Hold the decision's total against its forecast once it is complete.
     fn account(&mut self, decision: u64, position: usize, burden: f64) {
         let given = self.history.given(decision, position);
-        self.history.give(decision, position, Given { awaited: false, ..given });
+        self.history.give(decision, position, Given { awaited: false, measured: burden as f32, ..given });
         let forecast = self.history.forecast(decision);
         forecast.measured += burden;
         forecast.awaited -= u32::from(given.awaited);
+        let forecast = *forecast;
         if given.awaited && forecast.awaited == 0 && forecast.fair {
             let (probability, sigmas) = (self.config.overrun_probability, self.config.nominal_sigmas());
-            self.calibration.came(forecast.measured, forecast.mean, forecast.variance, sigmas, probability);
+            if probability > 0.0 {
+                let ratio = self.calibration.typical_ratio(self.history.all_given(decision));
+                self.calibration.came(&forecast, ratio, sigmas, probability);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What was chosen in the last frames, so that a sample that arrives late is booked on the choice of *its* frame.
 
 use crate::base::Result;
+use crate::knapsack::NO_CHOICE;
 
 /// What a setting was given in one decision.
 #[derive(Clone, Copy, Debug)]
@@ -9,8 +10,17 @@ pub struct Given {
     pub choice: u16,
     /// Whether the decision's total is not known without this setting's sample.
     pub awaited: bool,
+    /// What it was expected to cost.
+    pub expected: f32,
+    /// What it cost; negative while that is not known.
+    pub measured: f32,
     /// The setting's work in that frame.
     pub work: f64,
+}
+
+impl Given {
+    /// Given to nobody.
+    pub const NOTHING: Self = Self { choice: NO_CHOICE, awaited: false, expected: 0.0, measured: -1.0, work: 1.0 };
 }
 
 /// What a decision was expected to cost, and what of it has come in.
@@ -22,6 +32,8 @@ pub struct Forecast {
     pub awaited: u32,
     /// Sum of those that came.
     pub measured: f64,
+    /// The common factor that is in the forecast.
+    pub common: f64,
     /// Whether the forecast is one that the total can be held against: no guesses in it, no flagged samples.
     pub fair: bool,
 }
@@ -37,8 +49,6 @@ pub struct History {
 }
 
 impl History {
-    const NOTHING: Given = Given { choice: crate::knapsack::NO_CHOICE, awaited: false, work: 1.0 };
-
     /// Room for `depth` decisions of `slots` settings; keeps the decisions that still fit. On an error nothing changed.
     pub fn resize(&mut self, depth: usize, slots: usize) -> Result<()> {
         if depth == self.depth && slots <= self.slots {
@@ -46,7 +56,7 @@ impl History {
         }
         let slots = if slots <= self.slots { self.slots } else { slots.next_power_of_two() };
         let cells = depth.saturating_mul(slots);
-        let given = crate::base::try_filled(Self::NOTHING, cells)?;
+        let given = crate::base::try_filled(Given::NOTHING, cells)?;
         let forecasts = crate::base::try_filled(Forecast::default(), depth)?;
         let mut fresh = Self { given, forecasts, depth, slots, latest: self.latest };
         let kept = (depth.min(self.depth) as u64).min(self.latest);
@@ -65,7 +75,7 @@ impl History {
     pub fn begin(&mut self) -> u64 {
         self.latest += 1;
         let row = self.cell(self.latest, 0);
-        self.given[row..row + self.slots].fill(Self::NOTHING);
+        self.given[row..row + self.slots].fill(Given::NOTHING);
         *self.forecast(self.latest) = Forecast::default();
         self.latest
     }
@@ -94,6 +104,12 @@ impl History {
     pub fn give(&mut self, decision: u64, slot: usize, given: Given) {
         let cell = self.cell(decision, slot);
         self.given[cell] = given;
+    }
+
+    /// What all slots were given in a remembered decision.
+    pub fn all_given(&self, decision: u64) -> &[Given] {
+        let row = self.cell(decision, 0);
+        &self.given[row..row + self.slots]
     }
 
     /// What a remembered decision was expected to cost.
@@ -126,7 +142,7 @@ mod tests {
         history.resize(4, 1).unwrap();
         for choice in 1..=6 {
             let decision = history.begin();
-            history.give(decision, 0, Given { choice, awaited: false, work: 2.0 });
+            history.give(decision, 0, Given { choice, work: 2.0, ..Given::NOTHING });
         }
         history.resize(3, 9).unwrap();
         assert_eq!((history.oldest(), history.latest()), (4, 6));

@@ -127,6 +127,7 @@ impl Goblin {
         let wanted = (self.settings.next_position() + 1).max(self.settings.positions());
         self.settings.reserve_one()?;
         self.history.resize(self.config.history as usize, wanted)?;
+        self.calibration.reserve(wanted)?;
         self.formulation.reserve(self.settings.len() + 1, self.option_count + options, options)?;
         let (task, dropped) = self.tasks.join(desc.id, options, &self.past)?;
         // From here on nothing fails.
@@ -253,7 +254,7 @@ impl Goblin {
         let learned = &task.learned[..setting.options.len()];
         let mut burdens = crate::base::try_filled(Burden::default(), learned.len())?;
         estimate(&self.rules(), learned, task.past(), self.ratio(), &mut burdens);
-        burdens[index].normal = burdens[index].normal.scaled(setting.work);
+        burdens[index].normal = burdens[index].normal.scaled(setting.work * self.common());
         Ok((burdens[index], learned[index].run.count()))
     }
 
@@ -308,6 +309,7 @@ impl Goblin {
             + self.past.memory_used()
             + self.history.memory_used()
             + self.formulation.memory_used()
+            + self.calibration.memory_used()
     }
 
     /// The id of the setting at a position, if there is one; positions are below [`Goblin::positions`]. Settings keep
