@@ -23,7 +23,9 @@ impl Goblin {
             self.formulation.accept();
             return Ok(found);
         }
-        let banded = Economy { capacity: economy.capacity - BAND * economy.capacity.abs(), ..economy };
+        // Nothing is kept free of a lane without a limit: infinity less infinity is no number.
+        let band = if economy.capacity.is_finite() { BAND * economy.capacity.abs() } else { 0.0 };
+        let banded = Economy { capacity: economy.capacity - band, ..economy };
         let mut found = self.formulation.solve(banded, effort)?;
         self.load_settled();
         let held = weigh(&self.formulation.sum(), &economy);
