@@ -191,6 +191,9 @@ TEST("bad_input: parameters of a goblin outside their range") {
     for (const double share : {-0.1, 0.51, nan_value}) {
         refused(invalid, "overrun_probability", [=](auto& desc) { desc.overrun_probability = share; });
     }
+    for (const double patience : {-1.0, nan_value, infinity}) {
+        refused(invalid, "patience", [=](auto& desc) { desc.patience = patience; });
+    }
     for (const double value : {1e10, -1e10, nan_value, infinity}) {
         refused(invalid, "explore_value", [=](auto& desc) { desc.explore_value = value; });
     }

@@ -1,0 +1,449 @@
+// Memory: none is taken in a frame, none is left behind, and running out of it is a result.
+#include <cstring>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "allocator.h"
+#include "malloc_count.h"
+#include "support.h"
+
+using namespace support;
+
+namespace {
+
+/// Allocations since the last reset, whichever way they can be seen.
+class Counter {
+public:
+    explicit Counter(const HostAllocator& host) : host_(host) { reset(); }
+    void reset() {
+        hooked_ = host_.calls();
+        wrapped_ = malloc_calls();
+    }
+    uint64_t hooked() const { return host_.calls() - hooked_; }
+    uint64_t wrapped() const { return malloc_calls() - wrapped_; }
+
+private:
+    const HostAllocator& host_;
+    uint64_t hooked_ = 0, wrapped_ = 0;
+};
+
+constexpr size_t setting_count = 20;
+constexpr uint32_t options_each = 4;
+constexpr size_t late = 3;
+
+/// What an option costs in this frame. No memory, no state.
+double burden_of(size_t setting, uint32_t choice, uint64_t frame) {
+    const double jitter = static_cast<double>((frame * 7 + setting * 13) % 101) / 1000;
+    return (0.2 + 0.1 * choice * static_cast<double>(1 + setting % 5)) * (0.95 + jitter);
+}
+
+/// A frame that came by, for samples that are late.
+struct Frame {
+    uint64_t decision = 0;
+    double burdens[setting_count] = {};
+};
+
+/// The plain style.
+class Plain {
+public:
+    explicit Plain(hob_goblin* goblin) : goblin_(goblin) {
+        for (size_t n = 0; n < setting_count; ++n) {
+            settings_[n] = add_array(goblin, "s" + std::to_string(n), {0, 1, 3, 4.0 + static_cast<double>(n)});
+        }
+    }
+
+    bool frame(uint64_t number) {
+        bool ok = true;
+        Frame& oldest = frames_[number % late];
+        for (size_t n = 0; n < setting_count && oldest.decision != 0; ++n) {
+            ok &= hob_goblin_measure(goblin_, oldest.decision, settings_[n], HOB_LANE_GPU, oldest.burdens[n],
+                                     HOB_SAMPLE_OK) == HOB_RESULT_OK;
+        }
+        hob_decision decision = HOB_DECISION_INIT;
+        ok &= hob_goblin_update(goblin_, &decision) == HOB_RESULT_OK;
+        oldest.decision = decision.id;
+        for (size_t n = 0; n < setting_count; ++n) {
+            oldest.burdens[n] = burden_of(n, hob_goblin_choice(goblin_, settings_[n]), number);
+        }
+        return ok;
+    }
+
+private:
+    hob_goblin* goblin_;
+    hob_setting_id settings_[setting_count];
+    Frame frames_[late];
+};
+
+/// The callback style.
+class Talking {
+public:
+    explicit Talking(hob_goblin* goblin) : goblin_(goblin) {
+        for (size_t n = 0; n < setting_count; ++n) {
+            Setting& setting = settings_[n];
+            setting.host = this;
+            setting.index = n;
+            const std::string id = "s" + std::to_string(n);
+            hob_setting_desc desc = described(id, {});
+            desc.user_data = &setting;
+            desc.options_get = [](void* self, hob_option* into, uint32_t) {
+                for (uint32_t option = 0; option < options_each; ++option) into[option].value = option * 1.5;
+                return static_cast<Setting*>(self)->asked();
+            };
+            desc.choice_set = [](void* self, uint32_t choice, uint64_t) { static_cast<Setting*>(self)->choice = choice; };
+            desc.measure = [](void* self, hob_measurement* into) { return static_cast<Setting*>(self)->measure(*into); };
+            (void)add_setting(goblin, desc);
+        }
+    }
+
+    bool frame(uint64_t number) {
+        number_ = number;
+        hob_decision decision = HOB_DECISION_INIT;
+        const bool ok = hob_goblin_update(goblin_, &decision) == HOB_RESULT_OK;
+        for (Setting& setting : settings_) {
+            setting.pending[number % late] = {decision.id, burden_of(setting.index, setting.choice, number)};
+        }
+        return ok;
+    }
+
+private:
+    struct Sample {
+        uint64_t decision = 0;
+        double burden = 0;
+    };
+    struct Setting {
+        Talking* host = nullptr;
+        size_t index = 0;
+        uint32_t choice = 0;
+        Sample pending[late];
+
+        uint32_t asked() const { return options_each; }
+        uint32_t measure(hob_measurement& into) {
+            Sample& oldest = pending[host->number_ % late];
+            if (oldest.decision == 0) return 0;
+            into.decision_id = oldest.decision;
+            into.burden = oldest.burden;
+            oldest.decision = 0;
+            return 1;
+        }
+    };
+
+    hob_goblin* goblin_;
+    uint64_t number_ = 0;
+    Setting settings_[setting_count];
+};
+
+template <class Style>
+void takes_no_memory_in_half_a_million_frames() {
+    HostAllocator host;
+    {
+        const Goblin goblin = make_goblin(9);
+        Style style(goblin.get());
+        uint64_t number = 0;
+        bool ok = style.frame(number++);
+        Counter counter(host);
+        const auto frames = static_cast<uint64_t>(harness::scaled(500000));
+        for (; number <= frames; ++number) ok &= style.frame(number);
+        ENSURE(counter.hooked() == 0);
+        ENSURE(counter.wrapped() == 0);
+        ENSURE(ok && statistics(goblin.get()).decisions == frames + 1 && statistics(goblin.get()).refused == 0);
+        ENSURE(statistics(goblin.get()).samples >= (frames - late) * setting_count);
+    }
+    ENSURE(host.live_blocks() == 0 && host.mistakes() == 0);
+}
+
+}  // namespace
+
+TEST("memory: half a million frames in the plain style take none") {
+    takes_no_memory_in_half_a_million_frames<Plain>();
+}
+
+TEST("memory: half a million frames in the callback style take none") {
+    takes_no_memory_in_half_a_million_frames<Talking>();
+}
+
+TEST("memory: errors leave none behind") {
+    HostAllocator host;
+    const Goblin goblin = make_goblin(16);
+    (void)update(goblin.get());
+    const int64_t before = host.live_bytes();
+    for (int n = 0; n < 100; ++n) {
+        ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, 0, 1, 0) == HOB_RESULT_NOT_FOUND);
+        ENSURE(hob_goblin_harvest(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, 0, -1, 0) == HOB_RESULT_INVALID_ARGUMENT);
+    }
+    ENSURE(host.live_bytes() == before);
+}
+
+TEST("memory: a knapsack that was reserved takes none") {
+    HostAllocator host;
+    const Knapsack knapsack = make_knapsack();
+    ENSURE_OK(hob_knapsack_reserve(knapsack.get(), 50, 200));
+    hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    desc.capacity = 60;
+    desc.sigmas = 2;
+    desc.node_limit = 4096;
+    Dice dice(23);
+    const Counter counter(host);
+    for (int n = 0; n < harness::scaled(200); ++n) {
+        ENSURE_OK(hob_knapsack_clear(knapsack.get()));
+        for (int setting = 0; setting < 50; ++setting) {
+            hob_knapsack_option options[4];
+            for (auto& option : options) option = {dice.share(), 2 * dice.share(), 0.1 * dice.share()};
+            ENSURE_OK(hob_knapsack_add(knapsack.get(), options, sizeof options[0], 4, nullptr));
+        }
+        ENSURE_OK(hob_knapsack_solve(knapsack.get(), &desc, nullptr));
+        uint16_t choices[50];
+        ENSURE_OK(hob_knapsack_choices(knapsack.get(), choices, 50, nullptr));
+    }
+    ENSURE(counter.hooked() == 0 && counter.wrapped() == 0);
+}
+
+TEST("memory: what handles say they hold is what they hold") {
+    HostAllocator host;
+    const auto says = [&](size_t said) {
+        // Labels of allocators, rounding, the handle itself: a little more, never less than the greater part.
+        const auto held = static_cast<double>(host.live_bytes());
+        return static_cast<double>(said) <= held * 1.05 && static_cast<double>(said) >= held * 0.9 - 2000;
+    };
+    {
+        const Goblin goblin = make_goblin(4);
+        Household household(goblin.get(), 30, 5);
+        for (int n = 0; n < 50; ++n) (void)household.frame();
+        ENSURE(says(hob_goblin_memory_used(goblin.get())));
+    }
+    ENSURE(host.live_bytes() == 0);
+    {
+        const Profile profile = make_profile();
+        const hob_profile_option options[20] = {};
+        for (int n = 0; n < 100; ++n) {
+            ENSURE_OK(hob_profile_set(profile.get(), str(std::to_string(n)), options, sizeof options[0], 20));
+        }
+        ENSURE(says(hob_profile_memory_used(profile.get())));
+    }
+    {
+        const Knapsack knapsack = make_knapsack();
+        ENSURE_OK(hob_knapsack_reserve(knapsack.get(), 1000, 10000));
+        ENSURE(says(hob_knapsack_memory_used(knapsack.get())));
+    }
+    ENSURE(host.live_bytes() == 0);
+}
+
+namespace {
+
+// An allocation fails at the nth time, for every n.
+
+/// Makes calls. One that runs out of memory is made again, and must then work: nothing may have changed.
+class Persistent {
+public:
+    explicit Persistent(HostAllocator& host) : host_(host) {}
+
+    template <class Call>
+    void operator()(const Call& call) {
+        hob_result result = call();
+        if (result == HOB_RESULT_OUT_OF_MEMORY) {
+            ENSURE(host_.has_failed() && last_error_has("out of memory"));
+            host_.heal();
+            result = call();
+        }
+        ENSURE_OK(result);
+    }
+
+private:
+    HostAllocator& host_;
+};
+
+/// A callback-style setting whose number of options changes.
+struct Growing {
+    uint32_t count = 2;
+    int released = 0;
+
+    hob_setting_desc desc() {
+        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+        desc.user_data = this;
+        desc.id_get = [](void*, hob_str* out) { *out = HOB_STR("growing"); };
+        desc.options_get = [](void* self, hob_option* into, uint32_t room) {
+            const uint32_t wanted = static_cast<Growing*>(self)->count;
+            for (uint32_t n = 0; n < wanted && wanted <= room; ++n) into[n].value = n;
+            return wanted;
+        };
+        desc.release = [](void* self) { ++static_cast<Growing*>(self)->released; };
+        return desc;
+    }
+};
+
+const std::string past = R"({"a":[[90,2,0.2],[90,8,0.4]],"growing":[[9,1,0],[9,2,0]],"x":[[1,1,1]]})";
+
+void use_goblin(Persistent& persist, std::string& seen) {
+    Growing growing;
+    {
+        hob_goblin* raw = nullptr;
+        hob_goblin_desc desc = gpu_budget(9);
+        persist([&] { return hob_goblin_create(&desc, &raw); });
+        const Goblin goblin(raw);
+        hob_setting_id a = {0, 0}, b = {0, 0}, c = {0, 0}, d = {0, 0}, e = {0, 0}, g = {0, 0};
+        const double values[] = {0, 2, 5};
+        const auto options = worth({0, 7});
+        const hob_setting_desc plain = described("plain", options), talking = growing.desc();
+        persist([&] { return hob_goblin_load_profile(raw, past.data(), past.size()); });
+        persist([&] { return hob_goblin_add_array(raw, HOB_STR("a"), values, 2, &a); });
+        persist([&] { return hob_goblin_add_binary(raw, HOB_STR("b"), 3, &b); });
+        persist([&] { return hob_goblin_add_fixed_burden(raw, HOB_STR("c"), &c); });
+        persist([&] { return hob_goblin_add_fixed_incentive(raw, HOB_STR("d"), 3, &d); });
+        persist([&] { return hob_goblin_add_setting(raw, &plain, &e); });
+        persist([&] { return hob_goblin_add_setting(raw, &talking, &g); });
+        const auto frames = [&](int count, std::initializer_list<hob_setting_id> settings) {
+            for (int n = 0; n < count; ++n) {
+                hob_decision decision = HOB_DECISION_INIT;
+                persist([&] { return hob_goblin_update(raw, &decision); });
+                for (const hob_setting_id one : settings) {
+                    const double burden = 1 + hob_goblin_choice(raw, one);
+                    persist([&] { return hob_goblin_measure(raw, 0, one, HOB_LANE_GPU, burden, HOB_SAMPLE_OK); });
+                    seen += std::to_string(hob_goblin_choice(raw, one));
+                }
+                persist([&] { return hob_goblin_measure_total(raw, 0, HOB_LANE_GPU, 5, HOB_SAMPLE_OK); });
+                seen += std::to_string(decision.value) + " ";
+            }
+        };
+        frames(5, {a, b, c, e, g});
+        growing.count = 40;
+        frames(3, {a, b, c, e, g});
+        growing.count = 1;
+        frames(3, {a, b, c, e, g});
+        persist([&] { return hob_goblin_add_array(raw, HOB_STR("b"), values, 3, &d); });
+        persist([&] { return hob_goblin_set_options(raw, a, options.data(), sizeof options[0], 1); });
+        persist([&] { return hob_goblin_set_options(raw, a, options.data(), sizeof options[0], 2); });
+        persist([&] { return hob_goblin_remove_setting(raw, b); });
+        desc.history = 200;
+        persist([&] { return hob_goblin_configure(raw, &desc); });
+        frames(5, {a, c, d, e, g});
+        size_t size = 0;
+        persist([&] { return hob_goblin_save_profile(raw, nullptr, 0, &size); });
+        std::string json(size, '\0');
+        persist([&] { return hob_goblin_save_profile(raw, json.data(), json.size(), &size); });
+        seen += json;
+        hob_estimate found = HOB_ESTIMATE_INIT;
+        persist([&] { return hob_goblin_estimate(raw, a, 1, &found); });
+        seen += std::to_string(found.mean);
+        ENSURE(growing.released == 0);
+    }
+    ENSURE(growing.released == 1);
+}
+
+void use_profiles(Persistent& persist, std::string& seen) {
+    hob_profile *raw = nullptr, *raw_other = nullptr;
+    persist([&] { return hob_profile_create(nullptr, &raw); });
+    const Profile profile(raw);
+    persist([&] { return hob_profile_create(nullptr, &raw_other); });
+    const Profile other(raw_other);
+    const hob_profile_option options[] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+    persist([&] { return hob_profile_load(raw, past.data(), past.size()); });
+    persist([&] { return hob_profile_set(raw_other, HOB_STR("a"), options, sizeof options[0], 2); });
+    persist([&] { return hob_profile_set(raw_other, HOB_STR("x"), options, sizeof options[0], 3); });
+    persist([&] { return hob_profile_set(raw_other, HOB_STR("new"), options, sizeof options[0], 3); });
+    persist([&] { return hob_profile_merge(raw, raw_other); });
+    persist([&] { return hob_profile_scale(raw, 2); });
+    persist([&] { return hob_profile_remove(raw, HOB_STR("growing")); });
+    seen += saved(raw);
+    const std::string path = scratch_file("oom.json");
+    persist([&] { return hob_profile_save_file(raw, str(path)); });
+    persist([&] { return hob_profile_load_file(raw_other, str(path)); });
+    seen += saved(raw_other);
+    const hob_goblin_desc desc = gpu_budget(9);
+    hob_goblin* raw_goblin = nullptr;
+    persist([&] { return hob_goblin_create(&desc, &raw_goblin); });
+    const Goblin goblin(raw_goblin);
+    hob_setting_id setting = {0, 0};
+    persist([&] { return hob_goblin_add_binary(raw_goblin, HOB_STR("a"), 1, &setting); });
+    persist([&] { return hob_goblin_set_past_profile(raw_goblin, raw); });
+    hob_estimate found = HOB_ESTIMATE_INIT;
+    persist([&] { return hob_goblin_estimate(raw_goblin, setting, 1, &found); });
+    seen += std::to_string(found.mean);
+    persist([&] { return hob_profile_clear(raw); });
+}
+
+void use_knapsack(Persistent& persist, std::string& seen) {
+    hob_knapsack* raw = nullptr;
+    persist([&] { return hob_knapsack_create(nullptr, &raw); });
+    const Knapsack knapsack(raw);
+    Dice dice(29);
+    hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    desc.capacity = 12;
+    desc.sigmas = 1;
+    for (int round = 0; round < 3; ++round) {
+        persist([&] { return hob_knapsack_clear(raw); });
+        if (round == 1) persist([&] { return hob_knapsack_reserve(raw, 40, 160); });
+        for (int n = 0; n < 10 * (round + 1); ++n) {
+            hob_knapsack_option options[4];
+            for (auto& option : options) option = {dice.share(), dice.share(), 0.1 * dice.share()};
+            persist([&] { return hob_knapsack_add(raw, options, sizeof options[0], 4, nullptr); });
+        }
+        hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
+        persist([&] { return hob_knapsack_solve(raw, &desc, &solution); });
+        uint16_t choices[40];
+        uint32_t count = 0;
+        persist([&] { return hob_knapsack_choices(raw, choices, 40, &count); });
+        for (uint32_t n = 0; n < count; ++n) seen += std::to_string(choices[n]);
+        seen += std::to_string(solution.value) + " ";
+    }
+}
+
+using Scenario = void (*)(Persistent&, std::string&);
+
+/// Run it with a failure at every allocation there is; each time it must see the same.
+void survives_every_failure(Scenario scenario, bool and_all_after) {
+    std::string expected;
+    bool failed = true;
+    for (uint64_t n = 0; failed; ++n) {
+        HostAllocator host;
+        // The first time none fails.
+        if (n > 0) host.fail_at(n - 1, and_all_after);
+        std::string seen;
+        {
+            Persistent persist(host);
+            scenario(persist, seen);
+        }
+        failed = n == 0 || host.has_failed();
+        if (n == 0) expected = seen;
+        ENSURE(seen == expected);
+        ENSURE(host.live_blocks() == 0 && host.live_bytes() == 0 && host.mistakes() == 0);
+        ENSURE(n < 100000);
+    }
+}
+
+}  // namespace
+
+TEST("memory: a goblin survives the failure of any one allocation, unchanged") {
+    survives_every_failure(&use_goblin, false);
+}
+
+TEST("memory: a goblin survives when from any allocation on there is no memory") {
+    survives_every_failure(&use_goblin, true);
+}
+
+TEST("memory: profiles survive the failure of any one allocation, unchanged") {
+    survives_every_failure(&use_profiles, false);
+}
+
+TEST("memory: profiles survive when from any allocation on there is no memory") {
+    survives_every_failure(&use_profiles, true);
+}
+
+TEST("memory: a knapsack survives the failure of any one allocation, unchanged") {
+    survives_every_failure(&use_knapsack, false);
+}
+
+TEST("memory: a knapsack survives when from any allocation on there is no memory") {
+    survives_every_failure(&use_knapsack, true);
+}
+
+TEST("memory: a panic leaves nothing behind") {
+    HostAllocator host;
+    for (int n = 0; n < 10; ++n) {
+        const Goblin goblin = make_goblin(16);
+        (void)add_array(goblin.get(), "s", {0, 1});
+        ENSURE_OK(hob_fault_arm(HOB_STR("goblin.decide"), 0));
+        ENSURE(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_PANIC);
+    }
+    ENSURE(host.live_blocks() == 0 && host.mistakes() == 0 && host.calls() > 0);
+}
