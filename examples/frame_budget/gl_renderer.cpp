@@ -24,7 +24,7 @@ struct Size {
     int width, height;
 };
 
-Size default_size(const GlContext& context) { return context.is_software ? Size{640, 360} : Size{2560, 1440}; }
+Size default_size(const GlContext& context) { return context.is_software ? Size{480, 270} : Size{2560, 1440}; }
 
 class GlRenderer final : public Renderer {
 public:
