@@ -103,6 +103,8 @@ fn generate(topic: &Topic) -> String {
     let mut generated = Vec::new();
     bindings.write(&mut generated);
     let generated = String::from_utf8(generated).expect("cbindgen writes UTF-8");
+    // A standard attribute comes before `__declspec`, or it would belong to the type.
+    let generated = generated.replace("HOB_API HOB_NODISCARD", "HOB_NODISCARD HOB_API");
 
     let guard = format!("HOBGOBLIN_{}_H", topic.name.to_uppercase());
     let mut header = format!(

@@ -177,20 +177,20 @@ extern "C" {
 
 /// The library's version, as HOB_MAKE_VERSION(major, minor, patch). Compare with HOB_VERSION, the header's.
 /// Threads: any.
-HOB_API HOB_NODISCARD uint32_t hob_version(void);
+HOB_NODISCARD HOB_API uint32_t hob_version(void);
 
 /// The library's HOB_ABI_VERSION: it must equal the header's. Threads: any.
-HOB_API HOB_NODISCARD uint32_t hob_abi_version(void);
+HOB_NODISCARD HOB_API uint32_t hob_abi_version(void);
 
 /// The name of a result, "HOB_RESULT_OK" and so on; "HOB_RESULT_UNKNOWN" for a number that is none.
 /// Returns static text that ends in NUL. Threads: any.
-HOB_API HOB_NODISCARD const char *hob_result_name(uint32_t result);
+HOB_NODISCARD HOB_API const char *hob_result_name(uint32_t result);
 
 /// The sentence of the last call that failed on this thread: what happened, and what to do. Empty when none has.
 /// A call that works leaves it as it is. Each handle keeps its own besides (hob_goblin_last_error and so on), for hosts
 /// whose fibers change threads.
 /// Returns text that ends in NUL and is valid until the next failure on this thread. Threads: any.
-HOB_API HOB_NODISCARD const char *hob_last_error(void);
+HOB_NODISCARD HOB_API const char *hob_last_error(void);
 
 /// Fill in defaults; `size` is sizeof(hob_log_hook). Usually by HOB_LOG_HOOK_INIT.
 HOB_API hob_result hob_log_hook_init(hob_log_hook *hook, uint32_t size);

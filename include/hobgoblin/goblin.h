@@ -277,7 +277,7 @@ HOB_API hob_result hob_decision_init(hob_decision *decision, uint32_t size);
 HOB_API hob_result hob_goblin_statistics_init(hob_goblin_statistics *statistics, uint32_t size);
 
 /// Create a goblin. `*out_goblin` is written on success, and is then the caller's to destroy. Threads: any.
-HOB_API HOB_NODISCARD hob_result hob_goblin_create(const hob_goblin_desc *desc, hob_goblin **out_goblin);
+HOB_NODISCARD HOB_API hob_result hob_goblin_create(const hob_goblin_desc *desc, hob_goblin **out_goblin);
 
 /// Destroy a goblin and release its settings; NULL is fine. From inside one of its callbacks, it is destroyed when the
 /// running call returns. Threads: no other call on it may run.
@@ -366,7 +366,7 @@ hob_result hob_goblin_decide(hob_goblin *goblin,
 
 /// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad handle, or a setting
 /// without options, so that it can index an array at once; hob_last_error tells. Threads: shared.
-HOB_API HOB_NODISCARD uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
+HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
 
 /// Report what a setting's choice cost in the frame of `decision_id` (0: the latest): whenever it is known, frames later
 /// with GPU timers. `burden` in the lane's unit, 0 to 1e9; `sample` is a hob_sample. Samples of lanes that are
@@ -428,10 +428,10 @@ hob_result hob_goblin_save_profile(const hob_goblin *goblin,
                                    size_t *out_size);
 
 /// Bytes the goblin holds; 0 for a bad handle. Threads: shared.
-HOB_API HOB_NODISCARD size_t hob_goblin_memory_used(const hob_goblin *goblin);
+HOB_NODISCARD HOB_API size_t hob_goblin_memory_used(const hob_goblin *goblin);
 
 /// The sentence of this handle's last failed exclusive call. Valid until the next one. Threads: shared.
-HOB_API HOB_NODISCARD const char *hob_goblin_last_error(const hob_goblin *goblin);
+HOB_NODISCARD HOB_API const char *hob_goblin_last_error(const hob_goblin *goblin);
 
 #ifdef __cplusplus
 }  // extern "C"

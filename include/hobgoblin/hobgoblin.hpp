@@ -123,6 +123,7 @@ struct Pending {
             if (!exception) exception = std::current_exception();
         }
     }
+    bool waits() const noexcept { return exception != nullptr; }
     void rethrow() {
         if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
     }
@@ -131,6 +132,7 @@ struct Pending {
     void guard(Call&& call) noexcept {
         call();
     }
+    bool waits() const noexcept { return false; }
     void rethrow() {}
 #endif
 };
@@ -324,7 +326,9 @@ public:
         hob_setting_id setting = {0, 0};
         const hob_result result = hob_goblin_add_setting(goblin_.get(), &desc, &setting);
         if (result == HOB_RESULT_OK) (void)box.release();  // the goblin's now; Box::release takes it back
-        pending_->rethrow();
+        // Nobody would learn its id.
+        if (result == HOB_RESULT_OK && pending_->waits()) (void)hob_goblin_remove_setting(goblin_.get(), setting);
+        rethrow();
         return added(result, setting);
     }
     /// Off (0), or on (1) and worth `value`.
@@ -348,7 +352,7 @@ public:
     Outcome<Frame> update() {
         Frame frame;
         const hob_result result = hob_goblin_update(goblin_.get(), &frame.decision);
-        pending_->rethrow();
+        rethrow();
         if (result != HOB_RESULT_OK) return detail::fail<Frame>(result);
         frame.id = frame.decision.id;
         frame.feasible = frame.decision.feasible != 0;
@@ -461,8 +465,12 @@ private:
         return Setting(goblin_.get(), id);
     }
     Outcome<void> finish(hob_result result) {
-        pending_->rethrow();
+        rethrow();
         return detail::check(result);
+    }
+    /// What a callback threw during the call that has just returned.
+    void rethrow() {
+        if (pending_) pending_->rethrow();  // a moved-from goblin has none
     }
 
     // Outlives the goblin, whose settings point to it.

@@ -91,7 +91,7 @@ HOB_API hob_result hob_knapsack_solution_init(hob_knapsack_solution *solution, u
 
 /// Create an empty knapsack. `desc` NULL: defaults. `*out_knapsack` is written on success, and is then the caller's to
 /// destroy. Threads: any.
-HOB_API HOB_NODISCARD hob_result hob_knapsack_create(const hob_knapsack_desc *desc, hob_knapsack **out_knapsack);
+HOB_NODISCARD HOB_API hob_result hob_knapsack_create(const hob_knapsack_desc *desc, hob_knapsack **out_knapsack);
 
 /// Destroy a knapsack; NULL is fine. Threads: no other call on it may run.
 HOB_API void hob_knapsack_destroy(hob_knapsack *knapsack);
@@ -121,7 +121,7 @@ hob_result hob_knapsack_solve(hob_knapsack *knapsack,
                               hob_knapsack_solution *out_solution);
 
 /// Settings added since the last clear; 0 for a bad handle. Threads: shared.
-HOB_API HOB_NODISCARD uint32_t hob_knapsack_setting_count(const hob_knapsack *knapsack);
+HOB_NODISCARD HOB_API uint32_t hob_knapsack_setting_count(const hob_knapsack *knapsack);
 
 /// The choices of the last solve, one for each setting in the order in which they were added; HOB_NO_CHOICE for a setting
 /// without options. `*out_count` (may be NULL) gets their number; `choices` NULL asks only for that.
@@ -133,10 +133,10 @@ hob_result hob_knapsack_choices(const hob_knapsack *knapsack,
                                 uint32_t *out_count);
 
 /// Bytes the knapsack holds; 0 for a bad handle. Threads: shared.
-HOB_API HOB_NODISCARD size_t hob_knapsack_memory_used(const hob_knapsack *knapsack);
+HOB_NODISCARD HOB_API size_t hob_knapsack_memory_used(const hob_knapsack *knapsack);
 
 /// The sentence of this handle's last failed exclusive call. Valid until the next one. Threads: shared.
-HOB_API HOB_NODISCARD const char *hob_knapsack_last_error(const hob_knapsack *knapsack);
+HOB_NODISCARD HOB_API const char *hob_knapsack_last_error(const hob_knapsack *knapsack);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -67,7 +67,7 @@ HOB_API hob_result hob_estimate_init(hob_estimate *estimate, uint32_t size);
 
 /// Create an empty profile. `desc` NULL: defaults. `*out_profile` is written on success, and is then the caller's to
 /// destroy. Threads: any.
-HOB_API HOB_NODISCARD hob_result hob_profile_create(const hob_profile_desc *desc, hob_profile **out_profile);
+HOB_NODISCARD HOB_API hob_result hob_profile_create(const hob_profile_desc *desc, hob_profile **out_profile);
 
 /// Destroy a profile; NULL is fine. Threads: no other call on it may run.
 HOB_API void hob_profile_destroy(hob_profile *profile);
@@ -115,7 +115,7 @@ hob_result hob_profile_merge(hob_profile *profile,
 HOB_API hob_result hob_profile_scale(hob_profile *profile, double factor);
 
 /// How many tasks the profile has; 0 for a bad handle. Threads: shared.
-HOB_API HOB_NODISCARD uint32_t hob_profile_task_count(const hob_profile *profile);
+HOB_NODISCARD HOB_API uint32_t hob_profile_task_count(const hob_profile *profile);
 
 /// The id of the task at `index` (in order of id) and its number of options; `out_options` may be NULL.
 /// `*out_id` is a view that is valid until the profile changes. Threads: shared.
@@ -126,10 +126,10 @@ HOB_API hob_result hob_profile_task(const hob_profile *profile, uint32_t index, 
 HOB_API hob_result hob_profile_get(const hob_profile *profile, hob_str id, uint32_t option, hob_estimate *out_estimate);
 
 /// Bytes the profile holds; 0 for a bad handle. Threads: shared.
-HOB_API HOB_NODISCARD size_t hob_profile_memory_used(const hob_profile *profile);
+HOB_NODISCARD HOB_API size_t hob_profile_memory_used(const hob_profile *profile);
 
 /// The sentence of this handle's last failed exclusive call. Valid until the next one. Threads: shared.
-HOB_API HOB_NODISCARD const char *hob_profile_last_error(const hob_profile *profile);
+HOB_NODISCARD HOB_API const char *hob_profile_last_error(const hob_profile *profile);
 
 #ifdef __cplusplus
 }  // extern "C"
