@@ -189,7 +189,7 @@ macro_rules! aspects {
     };
 }
 
-aspects!(base knapsack profile goblin callbacks hooks bad_input struct_size threads panic float memory unload);
+aspects!(base knapsack profile goblin callbacks hooks bad_input struct_size threads panic float memory unload hpp);
 
 #[test]
 fn every_test_of_the_harness_belongs_to_an_aspect() {

@@ -1,0 +1,40 @@
+/* Compiled, never run: as every C from C99 and every C++ from C++11, with all warnings as errors. Uses what headers
+   define rather than declare. */
+#include <hobgoblin/hobgoblin.h>
+#include <hobgoblin/hobgoblin.h>
+
+hob_result uses_headers(hob_goblin *goblin, hob_setting_id *setting);
+
+hob_result uses_headers(hob_goblin *goblin, hob_setting_id *setting) {
+    hob_option options[2] = {{0, 0, 0, 0}, {1, 0, HOB_OPTION_NOT_READY, 0}};
+    hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+    hob_decision decision = HOB_DECISION_INIT;
+    const hob_goblin_desc goblin_desc = HOB_GOBLIN_DESC_INIT;
+    const hob_goblin_statistics statistics = HOB_GOBLIN_STATISTICS_INIT;
+    const hob_estimate estimate = HOB_ESTIMATE_INIT;
+    const hob_profile_desc profile_desc = HOB_PROFILE_DESC_INIT;
+    const hob_knapsack_desc knapsack_desc = HOB_KNAPSACK_DESC_INIT;
+    const hob_knapsack_solve_desc solve_desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    const hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
+    const hob_log_hook log_hook = HOB_LOG_HOOK_INIT;
+    const hob_clock_hook clock_hook = HOB_CLOCK_HOOK_INIT;
+    const hob_zone_hook zone_hook = HOB_ZONE_HOOK_INIT;
+    const hob_file_hook file_hook = HOB_FILE_HOOK_INIT;
+    const hob_allocator_hook allocator_hook = HOB_ALLOCATOR_HOOK_INIT;
+    hob_result result;
+    desc.id = hob_str_from("shadows");
+    desc.id = hob_str_of("shadows", 7);
+    desc.id = HOB_STR("shadows");
+    desc.options = options;
+    desc.option_stride = sizeof options[0];
+    desc.option_count = 2;
+    result = hob_goblin_add_setting(goblin, &desc, setting);
+    if (result != HOB_RESULT_OK || hob_version() != HOB_VERSION || hob_abi_version() != HOB_ABI_VERSION) return result;
+    if (goblin_desc.lanes[HOB_LANE_GPU].limit < 0 || statistics.samples > 0 || estimate.source == HOB_ESTIMATE_SOURCE_PAST ||
+        profile_desc.memory_limit == 0 || knapsack_desc.memory_limit == 0 || solve_desc.capacity < 0 ||
+        solution.proven != 0 || log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin ||
+        file_hook.open || allocator_hook.allocate) {
+        return HOB_RESULT_INVALID_ARGUMENT;
+    }
+    return hob_goblin_update(goblin, &decision);
+}

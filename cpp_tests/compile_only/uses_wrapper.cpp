@@ -1,0 +1,99 @@
+// Compiled, never run: as every C++ from C++17, with and without exceptions. Every member is used once.
+#include <hobgoblin/hobgoblin.hpp>
+#include <hobgoblin/hobgoblin.hpp>
+
+namespace {
+
+/// What an Outcome holds; without exceptions, if it holds anything.
+#if HOB_EXCEPTIONS
+template <class T>
+T&& value(T&& outcome) {
+    return static_cast<T&&>(outcome);
+}
+#else
+template <class T>
+T& value(hob::Result<T>& outcome) {
+    return *outcome;
+}
+#endif
+
+hob::Callbacks callbacks() {
+    hob::Callbacks all;
+    all.options = [](std::vector<hob::Option>& options) { options.assign(2, hob::option(1, 0.5)); };
+    all.choice_default = [] { return uint32_t{0}; };
+    all.choice_set = [](uint32_t, uint64_t) {};
+    all.measure = [](hob_measurement& measurement) {
+        measurement.burden = 1;
+        return false;
+    };
+    return all;
+}
+
+void uses_profile(hob::Profile& profile) {
+    (void)profile.load("{}");
+    (void)profile.save();
+    (void)profile.load_file("a");
+    (void)profile.save_file("a");
+    (void)profile.merge(profile);
+    (void)profile.scale(2);
+    (void)profile.capi();
+    (void)static_cast<const hob::Profile&>(profile).capi();
+}
+
+void uses_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
+    auto added = goblin.add("s", {0, 1, 2.5});
+    const hob::Setting setting = value(added);
+    (void)goblin.add("v", std::vector<double>{1, 2});
+    (void)goblin.add("o", std::vector<hob::Option>{hob::option(1)}, 0);
+    (void)goblin.add("c", callbacks());
+    (void)goblin.add_binary("b", 1);
+    (void)goblin.add_fixed_burden("f");
+    (void)goblin.add_fixed_incentive("i", 1);
+    auto updated = goblin.update();
+    const hob::Frame frame = value(updated);
+    (void)goblin.measure(frame.id, setting, hob::Lane::gpu, 1.5);
+    (void)goblin.measure(frame.id, setting, hob::Lane::frame, 1.5, hob::Sample::hitch);
+    (void)goblin.measure_total(frame.id, hob::Lane::gpu, 9);
+    (void)goblin.set_work(setting, 2);
+    (void)goblin.set_value(setting, 0, setting.choice());
+    (void)goblin.set_ready(setting, 0, frame.feasible);
+    (void)goblin.applied(frame.id, setting, 0);
+    auto estimated = goblin.estimate(setting, 0);
+    const hob::Estimate estimate = value(estimated);
+    (void)goblin.set_value(setting, 0, estimate.mean);
+    (void)goblin.statistics();
+    (void)goblin.set_past_profile(profile);
+    (void)goblin.load_profile("{}");
+    (void)goblin.save_profile();
+    (void)goblin.capi();
+    (void)static_cast<const hob::Goblin&>(goblin).capi();
+    (void)goblin.remove(setting);
+}
+
+}  // namespace
+
+void uses_wrapper();
+
+void uses_wrapper() {
+    hob::GoblinOptions options;
+    options.gpu_ms = 16.6;
+    auto created = hob::Goblin::create(options);
+    auto profile = hob::Profile::create();
+    uses_profile(value(profile));
+    uses_goblin(value(created), value(profile));
+#if HOB_EXCEPTIONS
+    try {
+        hob::Goblin goblin(options);
+        hob::Goblin moved = std::move(goblin);
+        moved = hob::Goblin(options);
+        hob::Profile owned;
+        uses_goblin(moved, owned);
+    } catch (const hob::Error& error) {
+        (void)error.code();
+    }
+#else
+    if (!created) (void)created.failure().sentence.size();
+    if (!created->update()) (void)created->update().failure().code;
+    if (!created->set_work(hob::Setting(), 1)) (void)created->capi();
+#endif
+}

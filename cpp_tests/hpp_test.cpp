@@ -1,0 +1,231 @@
+// hobgoblin.hpp: owners that move, failures that throw, and callbacks that may throw, too.
+#include <hobgoblin/hobgoblin.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support.h"
+
+namespace {
+
+hob::Goblin make(double gpu_ms) {
+    hob::GoblinOptions options;
+    options.gpu_ms = gpu_ms;
+    return hob::Goblin(options);
+}
+
+/// What a callback throws.
+struct Thrown : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The message of what the call throws; empty if nothing.
+template <class Call>
+std::string thrown_by(const Call& call) {
+    try {
+        (void)call();
+    } catch (const Thrown& thrown) {
+        return thrown.what();
+    }
+    return {};
+}
+
+/// The code of the hob::Error that the call throws.
+template <class Call>
+hob_result code_of(const Call& call) {
+    try {
+        (void)call();
+    } catch (const hob::Error& error) {
+        ENSURE(std::string(error.what()) == hob_last_error());
+        return error.code();
+    }
+    return HOB_RESULT_OK;
+}
+
+uint32_t setting_count(const hob::Goblin& goblin) {
+    return goblin.statistics().setting_count;
+}
+
+}  // namespace
+
+TEST("hpp: a renderer is inside its budget") {
+    auto goblin = make(6);
+    const auto shadows = goblin.add("shadows", {0, 4, 6});
+    const auto fog = goblin.add_binary("fog", 1);
+    for (int n = 0; n < 300; ++n) {
+        const hob::Frame frame = goblin.update();
+        ENSURE(frame.id == static_cast<uint64_t>(n) + 1 && frame.value == frame.decision.value);
+        goblin.measure(frame.id, shadows, hob::Lane::gpu, 1 + 2.0 * shadows.choice());
+        goblin.measure(frame.id, fog, hob::Lane::gpu, 1 + fog.choice());
+    }
+    ENSURE(shadows.choice() == 1 && fog.choice() == 1);
+    const hob::Estimate estimate = goblin.estimate(shadows, 1);
+    ENSURE(support::close(estimate.mean, 3) && estimate.source == HOB_ESTIMATE_SOURCE_RECENT && estimate.count > 100);
+}
+
+TEST("hpp: a failure throws its code and its sentence") {
+    ENSURE(code_of([] { return make(std::nan("")); }) == HOB_RESULT_OK);  // not finite: not governed
+    ENSURE(code_of([] {
+               hob::GoblinOptions options;
+               options.sigmas = -1;
+               return hob::Goblin(options);
+           }) == HOB_RESULT_INVALID_ARGUMENT);
+    auto goblin = make(16);
+    ENSURE(code_of([&] { return goblin.add("", {0, 1}); }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(code_of([&] { goblin.remove(hob::Setting()); return 0; }) == HOB_RESULT_NOT_FOUND);
+    ENSURE(code_of([&] { goblin.load_profile("{"); return 0; }) == HOB_RESULT_MALFORMED);
+    hob::Profile profile;
+    ENSURE(code_of([&] { profile.scale(0); return 0; }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob::Setting().choice() == 0);
+}
+
+TEST("hpp: what a callback throws is thrown on when the C call has returned") {
+    std::vector<std::string> order;
+    hob::Callbacks callbacks;
+    bool armed = false;
+    callbacks.choice_set = [&](uint32_t, uint64_t) {
+        if (!armed) throw Thrown("from choice_set");
+    };
+    callbacks.measure = [&](hob_measurement&) -> bool {
+        if (armed) throw Thrown("from measure");
+        return false;
+    };
+    auto goblin = make(16);
+    const auto setting = goblin.add("s", callbacks, {hob::option(0), hob::option(1)});
+    ENSURE(thrown_by([&] { return goblin.update(); }) == "from choice_set");
+    armed = true;
+    ENSURE(thrown_by([&] { return goblin.update(); }) == "from measure");
+    armed = false;
+    ENSURE(goblin.update().id == 3);  // the decisions took place, and nothing is thrown twice
+    ENSURE(setting.choice() == 0);
+}
+
+TEST("hpp: the first of several exceptions is the one that is thrown") {
+    hob::Callbacks first, second;
+    first.choice_set = [](uint32_t, uint64_t) { throw Thrown("first"); };
+    second.choice_set = [](uint32_t, uint64_t) { throw Thrown("second"); };
+    auto goblin = make(16);
+    goblin.add("a", first, {hob::option(0)});
+    goblin.add("b", second, {hob::option(0)});
+    ENSURE(thrown_by([&] { return goblin.update(); }) == "first");
+    ENSURE(thrown_by([&] { return goblin.update(); }).empty());
+}
+
+TEST("hpp: a setting whose callback throws while it is added is not added") {
+    auto goblin = make(16);
+    hob::Callbacks callbacks;
+    const auto alive = std::make_shared<int>(0);
+    callbacks.options = [alive](std::vector<hob::Option>&) { throw Thrown("from options"); };
+    ENSURE(thrown_by([&] { return goblin.add("s", callbacks); }) == "from options");
+    callbacks.options = nullptr;
+    callbacks.choice_default = [alive]() -> uint32_t { throw Thrown("from choice_default"); };
+    ENSURE(thrown_by([&] { return goblin.add("s", callbacks, {hob::option(0)}); }) == "from choice_default");
+    callbacks.choice_default = nullptr;
+    ENSURE(setting_count(goblin) == 0 && alive.use_count() == 1);
+}
+
+TEST("hpp: options that throw leave those of the frame before") {
+    bool armed = false;
+    hob::Callbacks callbacks;
+    callbacks.options = [&](std::vector<hob::Option>& options) {
+        options.push_back(hob::option(7));
+        if (armed) throw Thrown("half way");
+        options.push_back(hob::option(9));
+    };
+    auto goblin = make(16);
+    goblin.add("s", callbacks);
+    ENSURE(goblin.update().value == 7);
+    armed = true;
+    ENSURE(thrown_by([&] { return goblin.update(); }) == "half way");
+    armed = false;
+    ENSURE(goblin.update().decision.highest_value == 9);
+}
+
+TEST("hpp: a callback that calls the goblin is told that it is busy, by an exception that comes out") {
+    auto goblin = make(16);
+    hob::Callbacks callbacks;
+    callbacks.choice_set = [&](uint32_t, uint64_t) { (void)goblin.update(); };
+    goblin.add("s", callbacks, {hob::option(0)});
+    ENSURE(code_of([&] { return goblin.update(); }) == HOB_RESULT_BUSY);
+    ENSURE(goblin.update().id == 2);
+}
+
+TEST("hpp: callables live as long as their setting") {
+    const auto alive = std::make_shared<int>(0);
+    hob::Callbacks callbacks;
+    callbacks.choice_set = [alive](uint32_t, uint64_t) {};
+    {
+        auto goblin = make(16);
+        const auto one = goblin.add("one", callbacks, {hob::option(0)});
+        goblin.add("two", callbacks, {hob::option(0)});
+        ENSURE(alive.use_count() == 4);
+        goblin.remove(one);
+        ENSURE(alive.use_count() == 3);
+        ENSURE(code_of([&] { return goblin.add("", callbacks); }) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(alive.use_count() == 3);
+    }
+    ENSURE(alive.use_count() == 2);
+}
+
+TEST("hpp: a goblin can be moved while its settings stay what they are") {
+    int told = 0;
+    hob::Callbacks callbacks;
+    callbacks.choice_set = [&](uint32_t, uint64_t) {
+        ++told;
+        throw Thrown("after the move");
+    };
+    auto first = make(16);
+    const auto setting = first.add("s", callbacks, {hob::option(0), hob::option(1)});
+    hob::Goblin second = std::move(first);
+    ENSURE(thrown_by([&] { return second.update(); }) == "after the move");
+    ENSURE(told == 1 && setting.choice() == 0);
+    second = make(8);
+    ENSURE(second.update().decision.capacity[HOB_LANE_GPU] == 8);
+    std::vector<hob::Goblin> several;
+    for (int n = 0; n < 10; ++n) several.push_back(make(16));
+    for (auto& goblin : several) ENSURE(goblin.update().id == 1);
+}
+
+TEST("hpp: a goblin that was moved from says so") {
+    auto first = make(16);
+    const hob::Goblin second = std::move(first);
+    ENSURE(code_of([&] { return first.update(); }) == HOB_RESULT_INVALID_ARGUMENT);  // NOLINT: on purpose
+    ENSURE(code_of([&] { return first.add("s", {0, 1}); }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(second.capi() != nullptr && first.capi() == nullptr);
+}
+
+TEST("hpp: profiles go from goblin to goblin") {
+    auto first = make(100);
+    const auto setting = first.add("s", {0, 1});
+    for (int n = 0; n < 100; ++n) {
+        const auto frame = first.update();
+        first.measure(frame.id, setting, hob::Lane::gpu, 1 + setting.choice());
+        first.measure_total(frame.id, hob::Lane::gpu, 5);
+    }
+    hob::Profile profile;
+    profile.load(first.save_profile());
+    profile.scale(2);
+    const std::string path = support::scratch_file("hpp.json");
+    profile.save_file(path);
+    hob::Profile again;
+    again.load_file(path);
+    again.merge(profile);
+    auto second = make(100);
+    second.set_past_profile(again);
+    const auto known = second.add("s", {0, 1});
+    ENSURE(support::close(second.estimate(known, 1).mean, 4));
+    auto third = make(100);
+    third.load_profile(again.save());
+    ENSURE(third.save_profile() == again.save());
+}
+
+TEST("hpp: C handles can be handed over") {
+    const hob_goblin_desc desc = support::gpu_budget(12);
+    hob_goblin* raw = nullptr;
+    ENSURE_OK(hob_goblin_create(&desc, &raw));
+    hob::Goblin goblin(raw);
+    ENSURE(goblin.capi() == raw && goblin.update().decision.capacity[HOB_LANE_GPU] == 12);
+}

@@ -1,0 +1,173 @@
+//! The headers compile, each alone and all together, in every C from C99 and every C++ from C++11, with every compiler
+//! there is here, with warnings as errors. Also for a target they are not run on: what a declaration may begin with
+//! differs between compilers.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const WARNINGS: &[&str] =
+    &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"];
+
+const C: &[&str] = &["-std=c99", "-std=c11", "-std=c17", "-std=c2x"];
+const CPP: &[&str] = &["-std=c++11", "-std=c++14", "-std=c++17", "-std=c++20", "-std=c++2b"];
+const CPP_OF_WRAPPER: &[&str] = &["-std=c++17", "-std=c++20", "-std=c++2b"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Those of the programs that are here. All must be where everything is required.
+fn present(programs: &[&'static str]) -> Vec<&'static str> {
+    let is_here = |program: &&&str| {
+        Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    };
+    let found: Vec<&str> = programs.iter().filter(is_here).copied().collect();
+    let required = ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some());
+    assert!(!required || found.len() == programs.len(), "of {programs:?} only {found:?} are installed");
+    if found.len() < programs.len() {
+        eprintln!("skipped in part: of {programs:?} only {found:?} are installed");
+    }
+    found
+}
+
+/// The headers with this extension, as a program includes them.
+fn headers(extension: &str) -> Vec<String> {
+    let folder = std::fs::read_dir(root().join("include/hobgoblin")).expect("the headers are there");
+    let mut names: Vec<String> = folder
+        .map(|entry| PathBuf::from(entry.expect("an entry can be read").file_name()))
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .map(|path| format!("hobgoblin/{}", path.display()))
+        .collect();
+    names.sort();
+    assert!(!names.is_empty());
+    names
+}
+
+/// Check a source without making anything of it; what the compiler said if it is not content.
+fn check(compiler: &str, flags: &[&str], source: &str) -> Result<(), String> {
+    let mut command = Command::new(compiler);
+    command.current_dir(root()).args(flags).args(WARNINGS).args(["-Iinclude", "-fsyntax-only", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|why| format!("{compiler}: {why}"))?;
+    child.stdin.take().expect("it was piped").write_all(source.as_bytes()).map_err(|why| why.to_string())?;
+    let output = child.wait_with_output().map_err(|why| why.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let first = source.lines().find(|line| line.contains("#include")).unwrap_or_default();
+    Err(format!("{compiler} {} on {first}:\n{said}", flags.join(" ")))
+}
+
+/// What the compilers were not content with.
+#[derive(Default)]
+struct Complaints(Vec<String>);
+
+impl Complaints {
+    fn check(&mut self, compiler: &str, flags: &[&str], source: &str) {
+        self.0.extend(check(compiler, flags, source).err());
+    }
+}
+
+impl Drop for Complaints {
+    fn drop(&mut self) {
+        assert!(self.0.is_empty() || std::thread::panicking(), "{}", self.0.join("\n"));
+    }
+}
+
+/// Each header alone, and twice.
+fn headers_alone() -> Vec<String> {
+    let alone = |header| format!("#include <{header}>\n#include <{header}>\nint one_declaration_at_least;\n");
+    headers("h").into_iter().map(alone).collect()
+}
+
+fn compile_only(name: &str) -> String {
+    let path = root().join("cpp_tests/compile_only").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("cannot read {}: {why}", path.display()))
+}
+
+/// Each header alone, and a program that uses what they define.
+fn sources() -> Vec<String> {
+    let mut sources = headers_alone();
+    sources.push(compile_only("uses_headers.c"));
+    sources
+}
+
+fn every_header_in(language: &str, standards: &[&str], compilers: &[&'static str]) {
+    let mut complaints = Complaints::default();
+    for compiler in present(compilers) {
+        for standard in standards {
+            for source in sources() {
+                complaints.check(compiler, &[language, standard], &source);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_header_compiles_in_every_c() {
+    every_header_in("-xc", C, &["gcc", "clang"]);
+}
+
+#[test]
+fn every_header_compiles_in_every_cpp() {
+    every_header_in("-xc++", CPP, &["g++", "clang++"]);
+}
+
+/// What is between fields would be random, and could not become a field later.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn no_struct_has_a_hole() {
+    let mut complaints = Complaints::default();
+    for compiler in present(&["gcc", "clang"]) {
+        for source in headers_alone() {
+            complaints.check(compiler, &["-xc", "-std=c11", "-Wpadded"], &source);
+        }
+    }
+}
+
+/// There `__declspec(dllimport)` stands before every function.
+#[test]
+fn every_header_compiles_for_windows() {
+    let mut complaints = Complaints::default();
+    for compiler in present(&["clang"]) {
+        for target in ["--target=x86_64-pc-windows-msvc", "--target=x86_64-pc-windows-gnu"] {
+            for (language, standard) in
+                [("-xc", "-std=c17"), ("-xc++", "-std=c++11"), ("-xc++", "-std=c++17"), ("-xc++", "-std=c++20")]
+            {
+                for source in sources() {
+                    complaints.check(compiler, &[target, "-ffreestanding", language, standard], &source);
+                }
+            }
+        }
+    }
+}
+
+/// With 32-bit pointers other conversions narrow.
+#[test]
+fn every_header_compiles_for_32_bits() {
+    let mut complaints = Complaints::default();
+    for compiler in present(&["clang"]) {
+        for source in sources() {
+            complaints.check(compiler, &["--target=armv7a-none-eabi", "-xc", "-std=c11"], &source);
+        }
+    }
+}
+
+#[test]
+fn the_wrapper_compiles_in_every_cpp_with_and_without_exceptions() {
+    let variants: [&[&str]; 3] = [&[], &["-fno-exceptions", "-fno-rtti"], &["-DHOB_NO_EXCEPTIONS"]];
+    let mut complaints = Complaints::default();
+    for compiler in present(&["g++", "clang++"]) {
+        for standard in CPP_OF_WRAPPER {
+            for variant in variants {
+                complaints.check(
+                    compiler,
+                    &[&["-xc++", standard], variant].concat(),
+                    &compile_only("uses_wrapper.cpp"),
+                );
+            }
+        }
+    }
+}
