@@ -24,6 +24,14 @@ struct Programs {
 /// Functions of the C library that the static program counts calls of.
 const WRAPPED: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"];
 
+/// What the stripped release library may take with the goblin alone.
+const MOST_BYTES: u64 = 500 * 1000;
+
+/// Whether what is not installed is a failure rather than skipped.
+fn requires_all() -> bool {
+    ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some())
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -81,9 +89,7 @@ fn compiler() -> Option<cc::Tool> {
         Ok(tool) if tool.to_command().arg("--version").output().is_ok_and(|output| output.status.success()) => {
             Some(tool)
         }
-        _ if ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some()) => {
-            panic!("there is no C++ compiler: install g++ or clang++, or set CXX")
-        }
+        _ if requires_all() => panic!("there is no C++ compiler: install g++ or clang++, or set CXX"),
         _ => None,
     }
 }
@@ -190,6 +196,96 @@ macro_rules! aspects {
 }
 
 aspects!(base knapsack profile goblin callbacks hooks bad_input struct_size threads panic float memory unload hpp);
+
+/// All sources of the harness, without their comments.
+fn harness_code() -> String {
+    let mut code = String::new();
+    for source in files("cpp_tests", &["cpp", "h"]) {
+        let text = fs::read_to_string(root().join(source)).expect("a source can be read");
+        text.lines().for_each(|line| code.extend([line.split("//").next().unwrap_or_default(), "\n"]));
+    }
+    code
+}
+
+/// The functions that the headers declare.
+fn api() -> Vec<String> {
+    let mut names = Vec::new();
+    for header in files("include/hobgoblin", &["h"]) {
+        let text = fs::read_to_string(root().join(header)).expect("a header can be read");
+        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code = code.join(" ");
+        for declaration in code.split("HOB_API ").skip(1) {
+            let before = declaration.split('(').next().unwrap_or_default();
+            let name = before.rsplit([' ', '*']).next().unwrap_or_default();
+            names.extend(name.starts_with("hob_").then(|| name.to_owned()));
+        }
+    }
+    names
+}
+
+#[test]
+fn every_function_of_the_api_is_called_in_the_harness() {
+    let (code, api) = (harness_code(), api());
+    assert!(api.len() > 60, "only {} functions were found in the headers", api.len());
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_used = |name: &str| {
+        code.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&code[..at], &code[at + name.len()..]);
+            !before.ends_with(is_part) && !after.starts_with(is_part)
+        })
+    };
+    let missing: Vec<&String> = api.iter().filter(|name| !is_used(name)).collect();
+    assert!(missing.is_empty(), "the harness never calls {missing:?}");
+}
+
+/// A tool that is not everywhere; without it there is nothing to test, unless everything is required.
+fn is_installed(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok();
+    assert!(found || !requires_all(), "{tool} is not installed");
+    if !found {
+        eprintln!("skipped: {tool} is not installed");
+    }
+    found
+}
+
+/// What others can see of the library: its own names, and those it asks for. The names of a version are no symbols.
+fn exported(library: &Path) -> Vec<String> {
+    let list = run(Command::new("nm").args(["-D", "--defined-only", "--format=posix"]).arg(library));
+    let list = String::from_utf8(list.stdout).expect("symbols are ASCII");
+    list.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+/// As a studio builds it that wants the goblin and nothing else.
+fn released_library() -> &'static Path {
+    static LIBRARY: LazyLock<PathBuf> =
+        LazyLock::new(|| build_library("release", &["--no-default-features", "--features", "goblin"])("so"));
+    &LIBRARY
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_released_library_shows_what_the_headers_declare_and_nothing_else() {
+    if !is_installed("nm") {
+        return;
+    }
+    let (mut exported, mut declared) = (exported(released_library()), api());
+    exported.sort();
+    declared.sort();
+    assert_eq!(exported, declared, "what is exported (left) is not what the headers declare (right)");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_released_library_is_small() {
+    if !is_installed("strip") {
+        return;
+    }
+    let stripped = output().join("stripped.so");
+    run(Command::new("strip").arg("-o").arg(&stripped).arg(released_library()));
+    let size = fs::metadata(&stripped).expect("strip made it").len();
+    eprintln!("the stripped release library with the goblin alone takes {size} bytes");
+    assert!(size <= MOST_BYTES, "it takes {size} bytes: {MOST_BYTES} were promised");
+}
 
 #[test]
 fn every_test_of_the_harness_belongs_to_an_aspect() {

@@ -1,0 +1,99 @@
+#!/bin/sh
+# Run the C++ harness where mistakes with memory show: with AddressSanitizer and UndefinedBehaviorSanitizer, the Rust
+# instrumented, too, and under valgrind. The heavy tests are scaled down. Fails at the first finding.
+#
+#   tools/sanitize.sh            both
+#   tools/sanitize.sh asan       the sanitizers alone
+#   tools/sanitize.sh valgrind   valgrind alone
+#
+# HOB_TEST_SCALE   by what the repetitions are divided (default 1000)
+# CXX              the compiler (default g++)
+# CARGO_TARGET_DIR where everything is built (default target)
+set -eu
+cd "$(dirname "$0")/.."
+
+what=${1:-all}
+cxx=${CXX:-g++}
+out=${CARGO_TARGET_DIR:-target}/sanitize
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+HOB_TEST_SCALE=${HOB_TEST_SCALE:-1000}
+HOB_SCRATCH=$out/scratch
+export HOB_TEST_SCALE HOB_SCRATCH
+mkdir -p "$HOB_SCRATCH"
+
+say() { printf '\n== %s\n' "$*"; }
+
+need() {
+    command -v "$1" >/dev/null 2>&1 && return
+    echo "$1 is not installed: install the package $2" >&2
+    exit 1
+}
+
+# Build the library into $out/$1; the other arguments go to cargo.
+library() {
+    into=$1
+    shift
+    cargo build --locked --lib --profile harness --features host-allocator,fault-injection --target-dir "$out/$into" "$@"
+}
+
+# Compile and link the harness for $1 (shared or static) with the library in folder $2, flags $3, into $out/$4.
+program() {
+    linkage=$1 folder=$2 flags=$3 name=$4
+    sources=$(ls cpp_tests/*.cpp | grep -v /linked_)
+    if [ "$linkage" = shared ]; then
+        link="$folder/libhobgoblin.so -Wl,--disable-new-dtags,-rpath,$folder"
+    else
+        link="$folder/libhobgoblin.a"
+        for function in malloc calloc realloc free aligned_alloc posix_memalign; do link="$link -Wl,--wrap=$function"; done
+    fi
+    # One object a source, two at a time.
+    objects=$out/objects-$name
+    mkdir -p "$objects"
+    # shellcheck disable=SC2086
+    printf '%s\n' $sources cpp_tests/linked_$linkage.cpp | xargs -P 2 -I{} sh -c \
+        '"$0" $1 -std=c++17 -g -O1 -fno-omit-frame-pointer -Iinclude -c "$3" -o "$2/$(basename "$3").o"' \
+        "$cxx" "$flags" "$objects" {}
+    # shellcheck disable=SC2086
+    "$cxx" $flags "$objects"/*.o $link -lpthread -ldl -lm -o "$out/$name"
+}
+
+asan() {
+    need "$cxx" g++
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    say "AddressSanitizer and UndefinedBehaviorSanitizer: building for $host"
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes" library asan --target "$host"
+    folder=$out/asan/$host/harness
+    flags="-fsanitize=address,undefined -fno-sanitize-recover=all"
+    export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1
+    export UBSAN_OPTIONS=print_stacktrace=1 HOB_LIBRARY="$folder/libhobgoblin.so"
+    for linkage in shared static; do
+        program $linkage "$folder" "$flags" "asan_$linkage"
+        say "AddressSanitizer: the program with the $linkage library"
+        # Sanitizers raise no floating-point traps but compute where a host would.
+        "$out/asan_$linkage"
+    done
+}
+
+under_valgrind() {
+    need valgrind valgrind
+    need "$cxx" g++
+    say "valgrind: building"
+    library plain
+    folder=$out/plain/harness
+    export HOB_LIBRARY="$folder/libhobgoblin.so"
+    for linkage in shared static; do
+        program $linkage "$folder" "" "plain_$linkage"
+        say "valgrind: the program with the $linkage library"
+        # Its processor has no traps and no flushing of denormals, so the hostile environments cannot be made.
+        valgrind --quiet --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=definite,indirect,possible \
+            --track-fds=no --error-exitcode=9 --num-callers=30 "$out/plain_$linkage" --skip "float: "
+    done
+}
+
+case $what in
+    all) asan && under_valgrind ;;
+    asan) asan ;;
+    valgrind) under_valgrind ;;
+    *) echo "usage: tools/sanitize.sh [asan|valgrind]" >&2; exit 2 ;;
+esac
+say "clean"
