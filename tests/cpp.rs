@@ -61,7 +61,7 @@ fn run(command: &mut Command) -> Output {
 fn build_library(profile: &str, features: &[&str]) -> impl Fn(&str) -> PathBuf {
     eprintln!("building hobgoblin with profile {profile}, {}", features.join(" "));
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root()).args(["build", "--locked", "--lib", "--message-format", "json", "--profile", profile]);
+    cargo.current_dir(root()).args(["rustc", "--locked", "--lib", "--message-format", "json", "--profile", profile]);
     cargo.args(features).arg("--target-dir").arg(output().join("library"));
     let messages = String::from_utf8(run(&mut cargo).stdout).expect("cargo writes UTF-8");
     let files: Vec<PathBuf> = messages
@@ -255,10 +255,11 @@ fn exported(library: &Path) -> Vec<String> {
     list.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// As a studio builds it that wants the goblin and nothing else.
+/// As it is packaged for a studio that wants the goblin and nothing else.
 fn released_library() -> &'static Path {
-    static LIBRARY: LazyLock<PathBuf> =
-        LazyLock::new(|| build_library("release", &["--no-default-features", "--features", "goblin"])("so"));
+    const PACKAGED: [&str; 5] =
+        ["--crate-type", "cdylib", "--no-default-features", "--features", "goblin,host-allocator,no-backtrace"];
+    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| build_library("release", &PACKAGED)("so"));
     &LIBRARY
 }
 

@@ -21,6 +21,8 @@ mod guard;
 mod handle;
 mod hooks;
 mod layout;
+#[cfg(all(feature = "no-backtrace", target_os = "linux"))]
+mod no_backtrace;
 
 pub mod base;
 #[cfg(feature = "goblin")]
