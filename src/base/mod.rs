@@ -28,10 +28,12 @@ macro_rules! error {
 pub(crate) use error;
 
 /// A point at which a test can make the library fail; nothing at all in a build without `fault-injection`.
+#[allow(unused_macros, reason = "a build may leave out every room that has one")]
 macro_rules! fault_point {
     ($name:literal) => {
         #[cfg(feature = "fault-injection")]
         $crate::base::fault::reached($name);
     };
 }
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use fault_point;
