@@ -15,7 +15,7 @@ public:
     HostAllocator& operator=(const HostAllocator&) = delete;
     ~HostAllocator();
 
-    /// Give up: put the system's allocator back while handles may still be alive is refused, so this says whether it worked.
+    /// Put the system's allocator back; whether that worked, which it does not while a handle is alive.
     bool remove();
 
     /// Let the `n`th allocation from now on fail (0 is the next), and if `and_all_after`, all that follow until heal().

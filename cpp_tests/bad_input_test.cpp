@@ -119,12 +119,17 @@ TEST("bad_input: nowhere to write the answer") {
         const hob_setting_desc setting = described("s", options_of_two);
         return hob_goblin_add_setting(goblin, &setting, nullptr);
     });
-    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_binary(g, HOB_STR("s"), 1, nullptr); });
-    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_array(g, HOB_STR("s"), values, 2, nullptr); });
-    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_fixed_burden(g, HOB_STR("s"), nullptr); });
-    fixture.refuses(invalid, "out_setting", [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), 1, nullptr); });
+    fixture.refuses(invalid, "out_setting",
+                    [&](auto* g) { return hob_goblin_add_binary(g, HOB_STR("s"), 1, nullptr); });
+    fixture.refuses(invalid, "out_setting",
+                    [&](auto* g) { return hob_goblin_add_array(g, HOB_STR("s"), values, 2, nullptr); });
+    fixture.refuses(invalid, "out_setting",
+                    [&](auto* g) { return hob_goblin_add_fixed_burden(g, HOB_STR("s"), nullptr); });
+    fixture.refuses(invalid, "out_setting",
+                    [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), 1, nullptr); });
     fixture.refuses(invalid, "hob_goblin_desc is NULL", [](auto* g) { return hob_goblin_config(g, nullptr); });
-    fixture.refuses(invalid, "hob_estimate is NULL", [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, nullptr); });
+    fixture.refuses(invalid, "hob_estimate is NULL",
+                    [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, nullptr); });
     fixture.refuses(invalid, "is NULL", [](auto* g) { return hob_goblin_get_statistics(g, nullptr); });
     fixture.refuses(invalid, "out_size", [](auto* g) { return hob_goblin_save_profile(g, nullptr, 0, nullptr); });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
@@ -138,12 +143,14 @@ TEST("bad_input: no parameters") {
     ENSURE(hob_goblin_create(nullptr, &goblin) == HOB_RESULT_INVALID_ARGUMENT && goblin == nullptr);
     ENSURE(last_error_has("hob_goblin_desc_init"));
     const Fixture fixture;
-    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_goblin_desc_init", [](auto* g) { return hob_goblin_configure(g, nullptr); });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_goblin_desc_init",
+                    [](auto* g) { return hob_goblin_configure(g, nullptr); });
     fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_setting_desc_init", [](auto* g) {
         hob_setting_id id = {0, 0};
         return hob_goblin_add_setting(g, nullptr, &id);
     });
-    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_profile_create", [](auto* g) { return hob_goblin_set_past_profile(g, nullptr); });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_profile_create",
+                    [](auto* g) { return hob_goblin_set_past_profile(g, nullptr); });
 }
 
 TEST("bad_input: a handle of another type, and addresses that are none") {
@@ -173,7 +180,8 @@ TEST("bad_input: a handle of another type, and addresses that are none") {
 
 TEST("bad_input: parameters of a goblin outside their range") {
     const Fixture fixture;
-    const auto refused = [&](hob_result expected, const char* part, const std::function<void(hob_goblin_desc&)>& spoil) {
+    const auto refused = [&](hob_result expected, const char* part,
+                             const std::function<void(hob_goblin_desc&)>& spoil) {
         hob_goblin_desc desc = gpu_budget(16);
         spoil(desc);
         hob_goblin* none = nullptr;
@@ -232,7 +240,8 @@ TEST("bad_input: extreme parameters that are allowed do no harm") {
 
 TEST("bad_input: settings that make no sense") {
     const Fixture fixture;
-    const auto refused = [&](hob_result expected, const char* part, const std::function<void(hob_setting_desc&)>& spoil) {
+    const auto refused = [&](hob_result expected, const char* part,
+                             const std::function<void(hob_setting_desc&)>& spoil) {
         hob_setting_desc desc = described("s", options_of_two);
         spoil(desc);
         fixture.refuses(expected, part, [&](auto* goblin) { return add(goblin, desc); });
@@ -259,9 +268,8 @@ TEST("bad_input: settings that make no sense") {
             desc.options_get = [](void*, hob_option*, uint32_t) { return 0u; };
         });
     }
-    refused(HOB_RESULT_LIMIT_EXCEEDED, "options_get", [](auto& desc) {
-        desc.options_get = [](void*, hob_option*, uint32_t) { return huge; };
-    });
+    refused(HOB_RESULT_LIMIT_EXCEEDED, "options_get",
+            [](auto& desc) { desc.options_get = [](void*, hob_option*, uint32_t) { return huge; }; });
     refused(invalid, "id_get", [](auto& desc) {
         desc.id = hob_str_of(nullptr, 0);
         desc.id_get = [](void*, hob_str* out) { *out = hob_str_of(nullptr, 3); };
@@ -284,12 +292,16 @@ TEST("bad_input: options that make no sense") {
     };
     for (const double bad : {nan_value, infinity, -infinity, 1.1e9, -1.1e9}) {
         refused(HOB_RESULT_INVALID_ARGUMENT, "option 1: value", {bad, 0, 0, 0});
-        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_set_value(g, fixture.setting, 1, bad); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value",
+                        [&](auto* g) { return hob_goblin_set_value(g, fixture.setting, 1, bad); });
         hob_setting_id id = {0, 0};
         const double values[] = {0, bad};
-        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_add_array(g, HOB_STR("s"), values, 2, &id); });
-        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_add_binary(g, HOB_STR("s"), bad, &id); });
-        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value", [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), bad, &id); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value",
+                        [&](auto* g) { return hob_goblin_add_array(g, HOB_STR("s"), values, 2, &id); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value",
+                        [&](auto* g) { return hob_goblin_add_binary(g, HOB_STR("s"), bad, &id); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "value",
+                        [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), bad, &id); });
         ENSURE(id.index1 == 0);
     }
     for (const double bad : {nan_value, infinity, -1.0, 1.1e9}) {
@@ -297,7 +309,9 @@ TEST("bad_input: options that make no sense") {
     }
     for (const uint32_t flags : {2u, 0x80000000u, huge}) refused(HOB_RESULT_UNSUPPORTED, "flags", {0, 0, flags, 0});
     const auto set = [&](const hob_option* options, size_t stride, uint32_t count) {
-        return [=, &fixture](auto* goblin) { return hob_goblin_set_options(goblin, fixture.setting, options, stride, count); };
+        return [=, &fixture](auto* goblin) {
+            return hob_goblin_set_options(goblin, fixture.setting, options, stride, count);
+        };
     };
     fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "NULL", set(nullptr, sizeof(hob_option), 2));
     fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "stride", set(options_of_two.data(), 8, 2));
@@ -315,8 +329,11 @@ TEST("bad_input: options that make no sense") {
 
 TEST("bad_input: settings and options that do not exist") {
     const Fixture fixture;
-    for (const hob_setting_id bad : {hob_setting_id{0, 0}, hob_setting_id{2, 0}, hob_setting_id{1, 1}, hob_setting_id{huge, huge}}) {
-        const auto not_found = [&](const auto& make) { fixture.refuses(HOB_RESULT_NOT_FOUND, "no such setting", make); };
+    for (const hob_setting_id bad :
+         {hob_setting_id{0, 0}, hob_setting_id{2, 0}, hob_setting_id{1, 1}, hob_setting_id{huge, huge}}) {
+        const auto not_found = [&](const auto& make) {
+            fixture.refuses(HOB_RESULT_NOT_FOUND, "no such setting", make);
+        };
         not_found([=](auto* g) { return hob_goblin_remove_setting(g, bad); });
         not_found([=](auto* g) { return hob_goblin_set_options(g, bad, nullptr, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_set_value(g, bad, 0, 0); });
@@ -331,7 +348,9 @@ TEST("bad_input: settings and options that do not exist") {
         ENSURE(hob_goblin_choice(fixture.goblin.get(), bad) == 0);
     }
     for (const uint32_t bad : {2u, 65535u, 65536u, huge}) {
-        const auto refused = [&](const auto& make) { fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "the setting has 2", make); };
+        const auto refused = [&](const auto& make) {
+            fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "the setting has 2", make);
+        };
         refused([&](auto* g) { return hob_goblin_set_value(g, fixture.setting, bad, 0); });
         refused([&](auto* g) { return hob_goblin_set_ready(g, fixture.setting, bad, 0); });
         refused([&](auto* g) { return hob_goblin_applied(g, 0, fixture.setting, bad); });
@@ -344,14 +363,17 @@ TEST("bad_input: settings and options that do not exist") {
 
 TEST("bad_input: samples that make no sense") {
     const Fixture fixture;
-    const auto refused = [&](hob_result expected, const char* part, uint64_t decision, uint32_t lane, double burden, uint32_t sample) {
+    const auto refused = [&](hob_result expected, const char* part, uint64_t decision, uint32_t lane, double burden,
+                             uint32_t sample) {
         fixture.refuses(expected, part, [=, &fixture](auto* g) {
             return hob_goblin_measure(g, decision, fixture.setting, lane, burden, sample);
         });
-        fixture.refuses(expected, part, [=](auto* g) { return hob_goblin_measure_total(g, decision, lane, burden, sample); });
+        fixture.refuses(expected, part,
+                        [=](auto* g) { return hob_goblin_measure_total(g, decision, lane, burden, sample); });
     };
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    for (const double bad : {nan_value, infinity, -infinity, -1.0, -1e-300, 1.1e9}) refused(invalid, "burden", 0, 0, bad, 0);
+    for (const double bad : {nan_value, infinity, -infinity, -1.0, -1e-300, 1.1e9})
+        refused(invalid, "burden", 0, 0, bad, 0);
     for (const uint32_t bad : {8u, huge}) refused(invalid, "lane", 0, bad, 1, 0);
     for (const uint32_t bad : {4u, huge}) refused(invalid, "hob_sample", 0, 0, 1, bad);
     for (const uint64_t bad : {uint64_t{21}, UINT64_MAX}) refused(HOB_RESULT_NOT_FOUND, "not remembered", bad, 0, 1, 0);
@@ -360,7 +382,8 @@ TEST("bad_input: samples that make no sense") {
     }
     const Goblin fresh = make_goblin(16);
     const hob_setting_id setting = add_array(fresh.get(), "s", {0});
-    ENSURE(hob_goblin_measure(fresh.get(), 0, setting, 0, 1, 0) == HOB_RESULT_NOT_FOUND && last_error_has("call update first"));
+    ENSURE(hob_goblin_measure(fresh.get(), 0, setting, 0, 1, 0) == HOB_RESULT_NOT_FOUND &&
+           last_error_has("call update first"));
 }
 
 TEST("bad_input: profiles that make no sense") {
@@ -393,9 +416,11 @@ TEST("bad_input: profiles that make no sense") {
     const hob_profile_option good = {1, 1, 1};
     unchanged(hob_profile_set(profile.get(), HOB_STR("b"), nullptr, sizeof good, 1), invalid, "NULL");
     unchanged(hob_profile_set(profile.get(), HOB_STR("b"), &good, 3, 2), invalid, "stride");
-    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), &good, sizeof good, huge), HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), &good, sizeof good, huge), HOB_RESULT_LIMIT_EXCEEDED,
+              "65535");
     unchanged(hob_profile_set(profile.get(), HOB_STR("\xc3"), &good, sizeof good, 1), invalid, "UTF-8");
-    for (const double bad : {nan_value, infinity, 0.0, -1.0}) unchanged(hob_profile_scale(profile.get(), bad), invalid, "scale factor");
+    for (const double bad : {nan_value, infinity, 0.0, -1.0})
+        unchanged(hob_profile_scale(profile.get(), bad), invalid, "scale factor");
     unchanged(hob_profile_remove(profile.get(), HOB_STR("nobody")), HOB_RESULT_NOT_FOUND, "nobody");
     unchanged(hob_profile_merge(profile.get(), nullptr), invalid, "hob_profile_create");
     unchanged(hob_profile_load_file(profile.get(), HOB_STR("no/such/file")), HOB_RESULT_IO, "no/such/file");
@@ -421,7 +446,8 @@ TEST("bad_input: knapsacks that make no sense") {
     const auto unchanged = [&](hob_result result, hob_result expected, const char* part) {
         ENSURE(result == expected && last_error_has(part) && hob_knapsack_setting_count(knapsack.get()) == 1);
     };
-    for (const double bad : {nan_value, infinity, -infinity, 1.1e100}) unchanged(add_one({bad, 1, 1}), invalid, "value");
+    for (const double bad : {nan_value, infinity, -infinity, 1.1e100})
+        unchanged(add_one({bad, 1, 1}), invalid, "value");
     for (const double bad : {nan_value, -infinity, 1.1e100}) unchanged(add_one({1, bad, 1}), invalid, "mean");
     for (const double bad : {nan_value, infinity, -1.0, 1.1e100}) unchanged(add_one({1, 1, bad}), invalid, "variance");
     const hob_knapsack_option good = {1, 1, 1};
@@ -438,8 +464,10 @@ TEST("bad_input: knapsacks that make no sense") {
         return result;
     };
     unchanged(solve([](auto& desc) { desc.capacity = nan_value; }), invalid, "capacity");
-    for (const double bad : {-1.0, nan_value, infinity}) unchanged(solve([=](auto& desc) { desc.sigmas = bad; }), invalid, "sigmas");
-    for (const double bad : {-1.0, nan_value, infinity}) unchanged(solve([=](auto& desc) { desc.accepted_gap = bad; }), invalid, "gap");
+    for (const double bad : {-1.0, nan_value, infinity})
+        unchanged(solve([=](auto& desc) { desc.sigmas = bad; }), invalid, "sigmas");
+    for (const double bad : {-1.0, nan_value, infinity})
+        unchanged(solve([=](auto& desc) { desc.accepted_gap = bad; }), invalid, "gap");
     for (const double capacity : {-infinity, -1e300, 1e300, 0.0}) {
         ENSURE_OK(solve([=](auto& desc) {
             desc.capacity = capacity;

@@ -37,7 +37,8 @@ public:
         desc.user_data = this;
         desc.release = [](void* self) { of(self).on_release(); };
         desc.choice_set = [](void* self, uint32_t given, uint64_t frame) { of(self).on_choice(given, frame); };
-        if (options) desc.options_get = [](void* self, hob_option* into, uint32_t room) { return of(self).on_ask(into, room); };
+        if (options)
+            desc.options_get = [](void* self, hob_option* into, uint32_t room) { return of(self).on_ask(into, room); };
         if (default_choice) desc.choice_default = [](void* self) { return of(self).default_choice(); };
         if (measure) desc.measure = [](void* self, hob_measurement* into) { return of(self).on_measure(*into); };
         if (!name.empty()) desc.id_get = [](void* self, hob_str* out) { of(self).on_name(out); };
@@ -304,9 +305,7 @@ struct Neighbours {
                     return 2u;
                 };
                 break;
-            case From::choice_set:
-                actor.take = [act](uint32_t, uint64_t) { act(); };
-                break;
+            case From::choice_set: actor.take = [act](uint32_t, uint64_t) { act(); }; break;
             case From::measure:
                 actor.measure = [act](hob_measurement&) {
                     act();

@@ -41,20 +41,26 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
          }},
         {"add_setting", [](hob_goblin* goblin) { return add_setting_named(goblin, HOB_STR("late")); }},
         {"add_binary", [](hob_goblin* goblin) { return hob_goblin_add_binary(goblin, HOB_STR("b"), 1, &added); }},
-        {"add_array", [](hob_goblin* goblin) { return hob_goblin_add_array(goblin, HOB_STR("a"), two_values, 2, &added); }},
-        {"add_fixed_burden", [](hob_goblin* goblin) { return hob_goblin_add_fixed_burden(goblin, HOB_STR("f"), &added); }},
+        {"add_array",
+         [](hob_goblin* goblin) { return hob_goblin_add_array(goblin, HOB_STR("a"), two_values, 2, &added); }},
+        {"add_fixed_burden",
+         [](hob_goblin* goblin) { return hob_goblin_add_fixed_burden(goblin, HOB_STR("f"), &added); }},
         {"add_fixed_incentive",
          [](hob_goblin* goblin) { return hob_goblin_add_fixed_incentive(goblin, HOB_STR("i"), 1, &added); }},
         {"set_options",
-         [=](hob_goblin* goblin) { return hob_goblin_set_options(goblin, setting, two_options, sizeof two_options[0], 2); }},
+         [=](hob_goblin* goblin) {
+             return hob_goblin_set_options(goblin, setting, two_options, sizeof two_options[0], 2);
+         }},
         {"set_value", [=](hob_goblin* goblin) { return hob_goblin_set_value(goblin, setting, 1, 3); }},
         {"set_ready", [=](hob_goblin* goblin) { return hob_goblin_set_ready(goblin, setting, 1, 1); }},
         {"set_work", [=](hob_goblin* goblin) { return hob_goblin_set_work(goblin, setting, 2); }},
         {"harvest", [](hob_goblin* goblin) { return hob_goblin_harvest(goblin); }},
         {"decide", [](hob_goblin* goblin) { return hob_goblin_decide(goblin, nullptr); }},
         {"update", [](hob_goblin* goblin) { return hob_goblin_update(goblin, nullptr); }},
-        {"measure", [=](hob_goblin* goblin) { return hob_goblin_measure(goblin, 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
-        {"measure_total", [](hob_goblin* goblin) { return hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
+        {"measure",
+         [=](hob_goblin* goblin) { return hob_goblin_measure(goblin, 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
+        {"measure_total",
+         [](hob_goblin* goblin) { return hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
         {"applied", [=](hob_goblin* goblin) { return hob_goblin_applied(goblin, 0, setting, 1); }},
         {"set_past_profile", [](hob_goblin* goblin) { return set_past(goblin); }},
         {"load_profile", [](hob_goblin* goblin) { return hob_goblin_load_profile(goblin, past, sizeof past - 1); }},
@@ -90,8 +96,8 @@ void expect_all(const std::vector<Call>& calls, hob_goblin* goblin, hob_result e
     for (const Call& call : calls) {
         const hob_result result = call.make(goblin);
         if (result == expected) continue;
-        const std::string what = std::string("hob_goblin_") + call.name + " gave " + hob_result_name(result) + ", not " +
-                                 hob_result_name(expected);
+        const std::string what = std::string("hob_goblin_") + call.name + " gave " + hob_result_name(result) +
+                                 ", not " + hob_result_name(expected);
         harness::note(__FILE__, __LINE__, what.c_str());
     }
 }

@@ -37,7 +37,8 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(desc.struct_size == sizeof desc && desc.exploration == HOB_EXPLORATION_BOUNDED);
     for (const auto& lane : desc.lanes) ENSURE(lane.limit == infinity);
     ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
-    ENSURE(desc.patience == 1 && desc.explore_limit == 1 && desc.precision == 0 && desc.history == 64 && desc.burdens == HOB_BURDENS_LEARNED);
+    ENSURE(desc.patience == 1 && desc.explore_limit == 1 && desc.precision == 0 && desc.history == 64 &&
+           desc.burdens == HOB_BURDENS_LEARNED);
     ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 4096);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
@@ -62,8 +63,8 @@ TEST("goblin: the budget is kept, and used, once burdens are known") {
         ENSURE(decision.id == 1001u + static_cast<uint32_t>(n));
         ENSURE(decision.feasible == 1 && decision.excess[HOB_LANE_GPU] == 0 && decision.setting_count == 6);
         ENSURE(decision.capacity[HOB_LANE_GPU] == 4 && decision.burden[HOB_LANE_GPU] <= 4 + 1e-9);
-        ENSURE(close(decision.burden[HOB_LANE_GPU],
-                     decision.mean[HOB_LANE_GPU] + 3 * decision.deviation[HOB_LANE_GPU]));
+        ENSURE(
+            close(decision.burden[HOB_LANE_GPU], decision.mean[HOB_LANE_GPU] + 3 * decision.deviation[HOB_LANE_GPU]));
         ENSURE(decision.mean[HOB_LANE_GPU] > 3 && decision.mean[HOB_LANE_FRAME] == 0);
         ENSURE(decision.lightest_mean[HOB_LANE_GPU] <= decision.mean[HOB_LANE_GPU]);
         ENSURE(decision.highest_mean[HOB_LANE_GPU] >= decision.mean[HOB_LANE_GPU]);
@@ -82,7 +83,7 @@ TEST("goblin: with room for everything the most valuable options are chosen") {
     ENSURE(household.choices() == std::vector<uint32_t>(5, 3));
 }
 
-TEST("goblin: nothing is governed without a limit, so the most valuable is chosen at once known") {
+TEST("goblin: nothing is governed without a limit, so the most valuable is chosen, however dear") {
     const Goblin goblin = make_goblin(infinity);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 9, 3});
     teach(goblin.get(), setting, {1, 1000, 10});

@@ -38,8 +38,8 @@ inline void ensure_ok(hob_result result, const char* file, int line, const char*
 #define HARNESS_JOIN(a, b) HARNESS_JOINED(a, b)
 
 /// A test, named by a statement about the product.
-#define TEST(name)                                                                                             \
-    static void HARNESS_JOIN(test_, __LINE__)();                                                               \
+#define TEST(name)                                                                                                    \
+    static void HARNESS_JOIN(test_, __LINE__)();                                                                      \
     static const ::harness::Registration HARNESS_JOIN(registration_, __LINE__)(name, &HARNESS_JOIN(test_, __LINE__)); \
     static void HARNESS_JOIN(test_, __LINE__)()
 

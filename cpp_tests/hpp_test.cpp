@@ -75,15 +75,23 @@ TEST("hpp: a failure throws its code and its sentence") {
            }) == HOB_RESULT_INVALID_ARGUMENT);
     auto goblin = make(16);
     ENSURE(code_of([&] { return goblin.add("", {0, 1}); }) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(code_of([&] { goblin.remove(hob::Setting()); return 0; }) == HOB_RESULT_NOT_FOUND);
-    ENSURE(code_of([&] { goblin.load_profile("{"); return 0; }) == HOB_RESULT_MALFORMED);
+    ENSURE(code_of([&] {
+               goblin.remove(hob::Setting());
+               return 0;
+           }) == HOB_RESULT_NOT_FOUND);
+    ENSURE(code_of([&] {
+               goblin.load_profile("{");
+               return 0;
+           }) == HOB_RESULT_MALFORMED);
     hob::Profile profile;
-    ENSURE(code_of([&] { profile.scale(0); return 0; }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(code_of([&] {
+               profile.scale(0);
+               return 0;
+           }) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob::Setting().choice() == 0);
 }
 
 TEST("hpp: what a callback throws is thrown on when the C call has returned") {
-    std::vector<std::string> order;
     hob::Callbacks callbacks;
     bool armed = false;
     callbacks.choice_set = [&](uint32_t, uint64_t) {

@@ -37,7 +37,8 @@ std::vector<Setting> random_instance(Dice& dice) {
 }
 
 /// The greatest value that fits, by looking at all combinations; -infinity if none does.
-double best_value(const std::vector<Setting>& settings, size_t from, const Sums& so_far, double capacity, double sigmas) {
+double best_value(const std::vector<Setting>& settings, size_t from, const Sums& so_far, double capacity,
+                  double sigmas) {
     if (from == settings.size()) return so_far.burden(sigmas) <= capacity + 1e-9 ? so_far.value : -infinity;
     double best = -infinity;
     for (const auto& option : settings[from]) {
@@ -168,10 +169,7 @@ TEST("knapsack: clear keeps the choices of the last solve, until the next") {
 TEST("knapsack: too little room for the choices changes nothing and says how many there are") {
     const Knapsack knapsack = make_knapsack();
     for (int n = 0; n < 3; ++n) add(knapsack.get(), quality);
-    ENSURE_OK(hob_knapsack_solve(knapsack.get(), [] {
-        static const hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
-        return &desc;
-    }(), nullptr));
+    (void)solve(knapsack.get(), infinity, 0);
     uint16_t room[4] = {7, 7, 7, 7};
     uint32_t count = 0;
     ENSURE(hob_knapsack_choices(knapsack.get(), room, 2, &count) == HOB_RESULT_BUFFER_TOO_SMALL);

@@ -1,5 +1,5 @@
-// In the program that links the static library with malloc and its relatives wrapped (-Wl,--wrap=malloc,...): every call
-// from the library is counted on its way to the C library.
+// In the program that links the static library with malloc and its relatives wrapped (-Wl,--wrap=malloc,...): every
+// call from the library is counted on its way to the C library.
 #include <atomic>
 #include <cstddef>
 

@@ -86,12 +86,16 @@ public:
             const std::string id = "s" + std::to_string(n);
             hob_setting_desc desc = described(id, {});
             desc.user_data = &setting;
-            desc.options_get = [](void* self, hob_option* into, uint32_t) {
+            desc.options_get = [](void*, hob_option* into, uint32_t) {
                 for (uint32_t option = 0; option < options_each; ++option) into[option].value = option * 1.5;
-                return static_cast<Setting*>(self)->asked();
+                return options_each;
             };
-            desc.choice_set = [](void* self, uint32_t choice, uint64_t) { static_cast<Setting*>(self)->choice = choice; };
-            desc.measure = [](void* self, hob_measurement* into) { return static_cast<Setting*>(self)->measure(*into); };
+            desc.choice_set = [](void* self, uint32_t choice, uint64_t) {
+                static_cast<Setting*>(self)->choice = choice;
+            };
+            desc.measure = [](void* self, hob_measurement* into) {
+                return static_cast<Setting*>(self)->measure(*into);
+            };
             (void)add_setting(goblin, desc);
         }
     }
@@ -117,7 +121,6 @@ private:
         uint32_t choice = 0;
         Sample pending[late];
 
-        uint32_t asked() const { return options_each; }
         uint32_t measure(hob_measurement& into) {
             Sample& oldest = pending[host->number_ % late];
             if (oldest.decision == 0) return 0;

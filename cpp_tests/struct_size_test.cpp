@@ -54,8 +54,9 @@ void init_checks_its_arguments(const char* name, Init<Struct> init) {
 
 /// A struct that goes in, by way of `use`.
 template <class Struct>
-void is_read_at_every_size(const char* name, Init<Struct> init, const std::function<hob_result(const Struct*)>& use,
-                           const std::function<void(Struct&)>& fill = [](Struct&) {}) {
+void is_read_at_every_size(
+    const char* name, Init<Struct> init, const std::function<hob_result(const Struct*)>& use,
+    const std::function<void(Struct&)>& fill = [](Struct&) {}) {
     init_checks_its_arguments(name, init);
     Grown<Struct> value = grown(init);
     fill(value.known);
@@ -131,18 +132,20 @@ TEST("struct_size: parameters of what is created") {
         hob_goblin_destroy(goblin);
         return result;
     });
-    is_read_at_every_size<hob_knapsack_desc>("hob_knapsack_desc", &hob_knapsack_desc_init, [](const hob_knapsack_desc* desc) {
-        hob_knapsack* knapsack = nullptr;
-        const hob_result result = hob_knapsack_create(desc, &knapsack);
-        hob_knapsack_destroy(knapsack);
-        return result;
-    });
-    is_read_at_every_size<hob_profile_desc>("hob_profile_desc", &hob_profile_desc_init, [](const hob_profile_desc* desc) {
-        hob_profile* profile = nullptr;
-        const hob_result result = hob_profile_create(desc, &profile);
-        hob_profile_destroy(profile);
-        return result;
-    });
+    is_read_at_every_size<hob_knapsack_desc>("hob_knapsack_desc", &hob_knapsack_desc_init,
+                                             [](const hob_knapsack_desc* desc) {
+                                                 hob_knapsack* knapsack = nullptr;
+                                                 const hob_result result = hob_knapsack_create(desc, &knapsack);
+                                                 hob_knapsack_destroy(knapsack);
+                                                 return result;
+                                             });
+    is_read_at_every_size<hob_profile_desc>("hob_profile_desc", &hob_profile_desc_init,
+                                            [](const hob_profile_desc* desc) {
+                                                hob_profile* profile = nullptr;
+                                                const hob_result result = hob_profile_create(desc, &profile);
+                                                hob_profile_destroy(profile);
+                                                return result;
+                                            });
 }
 
 TEST("struct_size: parameters of calls") {

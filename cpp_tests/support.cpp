@@ -146,7 +146,8 @@ hob_decision Household::frame() {
     const hob_decision decision = update(goblin_);
     oldest.decision = decision.id;
     for (size_t n = 0; n < settings_.size(); ++n) {
-        const double typical = 0.2 + 0.1 * hob_goblin_choice(goblin_, settings_[n]) * (1.0 + static_cast<double>(n % 5));
+        const double typical =
+            0.2 + 0.1 * hob_goblin_choice(goblin_, settings_[n]) * (1.0 + static_cast<double>(n % 5));
         oldest.burdens[n] = typical * (0.95 + 0.1 * jitter_.share());
     }
     ++frames_;

@@ -118,7 +118,7 @@ extern const bool is_static;
 /// The shared library's path, for dlopen.
 const char* library_path();
 
-/// The part of `path` that this process may write to.
+/// A path of that name where tests may write.
 std::string scratch_file(std::string_view name);
 
 }  // namespace support

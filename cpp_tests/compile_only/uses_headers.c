@@ -3,9 +3,9 @@
 #include <hobgoblin/hobgoblin.h>
 #include <hobgoblin/hobgoblin.h>
 
-hob_result uses_headers(hob_goblin *goblin, hob_setting_id *setting);
+hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting);
 
-hob_result uses_headers(hob_goblin *goblin, hob_setting_id *setting) {
+hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     hob_option options[2] = {{0, 0, 0, 0}, {1, 0, HOB_OPTION_NOT_READY, 0}};
     hob_setting_desc desc = HOB_SETTING_DESC_INIT;
     hob_decision decision = HOB_DECISION_INIT;
@@ -30,10 +30,11 @@ hob_result uses_headers(hob_goblin *goblin, hob_setting_id *setting) {
     desc.option_count = 2;
     result = hob_goblin_add_setting(goblin, &desc, setting);
     if (result != HOB_RESULT_OK || hob_version() != HOB_VERSION || hob_abi_version() != HOB_ABI_VERSION) return result;
-    if (goblin_desc.lanes[HOB_LANE_GPU].limit < 0 || statistics.samples > 0 || estimate.source == HOB_ESTIMATE_SOURCE_PAST ||
-        profile_desc.memory_limit == 0 || knapsack_desc.memory_limit == 0 || solve_desc.capacity < 0 ||
-        solution.proven != 0 || log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin ||
-        file_hook.open || allocator_hook.allocate) {
+    if (goblin_desc.lanes[HOB_LANE_GPU].limit < 0 || statistics.samples > 0 ||
+        estimate.source == HOB_ESTIMATE_SOURCE_PAST || profile_desc.memory_limit == 0 ||
+        knapsack_desc.memory_limit == 0 || solve_desc.capacity < 0 || solution.proven != 0 ||
+        log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin || file_hook.open ||
+        allocator_hook.allocate) {
         return HOB_RESULT_INVALID_ARGUMENT;
     }
     return hob_goblin_update(goblin, &decision);
