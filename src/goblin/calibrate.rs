@@ -9,10 +9,9 @@
 //!   latter, so that a change in one pass does not look like a change in all. It follows within a few frames, and goes
 //!   back to 1 slowly, while the estimates take over what lasts;
 //!
-//! and from the residual of the total, in units of the forecast deviation:
-//!
-//! * the *spread*, root mean square of the recent residuals: 1 if the forecast deviations are right;
-//! * the *tail*, which rises with every residual beyond what is kept free and falls otherwise, such that both balance
+//! * the *common deviation*, by which totals stray beyond what the deviations of the single burdens explain, relative to
+//!   the total;
+//! * the *tail*, a factor to the sigmas, which rises with every residual beyond what is kept free and falls otherwise, such that both balance
 //!   when the asked share is beyond (stochastic approximation of a quantile, H. Robbins and S. Monro, 1951; used like
 //!   this in I. Gibbs and E. Candès, "Adaptive conformal inference under distribution shift", 2021).
 //!
@@ -25,7 +24,8 @@ use crate::base::Result;
 #[derive(Debug)]
 pub struct Calibration {
     common: f64,
-    mean_square: f64,
+    /// Square of the common deviation.
+    common_variance: f64,
     tail: f64,
     /// Whether the last total was far beyond its forecast: alone, it was a hitch.
     suspect: bool,
@@ -37,10 +37,10 @@ pub struct Calibration {
 const LEAST_DEVIATION: f64 = 0.01;
 /// A total so many times its forecast is a hitch, if it is alone.
 const HITCH: f64 = 1.5;
-/// Residuals that the mean square remembers.
+/// Residuals that the common deviation remembers.
 const MEMORY: f64 = 60.0;
-/// A residual counts for no more than this.
-const FARTHEST: f64 = 8.0;
+/// A residual counts for no more than so many forecast deviations.
+const FARTHEST: f64 = 6.0;
 /// How far the tail moves with a residual beyond it, relatively.
 const STEP: f64 = 0.08;
 /// Share of a new common factor that is believed.
@@ -52,14 +52,22 @@ const SLOWEST: f64 = 8.0;
 
 impl Default for Calibration {
     fn default() -> Self {
-        Self { common: 1.0, mean_square: 1.0, tail: 1.0, suspect: false, ratios: Vec::new() }
+        Self { common: 1.0, common_variance: 0.0, tail: 1.0, suspect: false, ratios: Vec::new() }
     }
 }
 
 impl Calibration {
     /// What to multiply the sigmas by.
-    pub fn factor(&self) -> f64 {
-        self.mean_square.sqrt().clamp(0.5, 6.0) * self.tail
+    pub fn tail(&self) -> f64 {
+        self.tail
+    }
+
+    /// What all burdens together stray by, beside what each does, if they fill `capacity` and so many sigmas are kept free:
+    /// a share `d` of a total `m`, where `m + sigmas·d·m = capacity`.
+    pub fn common_variance(&self, capacity: f64, sigmas: f64) -> f64 {
+        let share = self.common_variance.sqrt();
+        let deviation = share * capacity.max(0.0) / (1.0 + sigmas * share);
+        if deviation.is_finite() { deviation * deviation } else { 0.0 }
     }
 
     /// What to multiply every burden by.
@@ -106,9 +114,11 @@ impl Calibration {
         self.suspect = hitch;
         let common = (self.common + FOLLOW * (ratio * forecast.common - self.common)).powf(KEPT);
         self.common = common.clamp(1.0 / SLOWEST, SLOWEST);
-        let residual = ((forecast.measured - forecast.mean) / deviation).clamp(-FARTHEST, FARTHEST);
-        let beyond = residual > sigmas * self.factor();
-        self.mean_square += (residual * residual - self.mean_square) / MEMORY;
+        let far = FARTHEST * deviation;
+        let residual = (forecast.measured - forecast.mean).clamp(-far, far);
+        let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
+        self.common_variance = (self.common_variance + (unexplained - self.common_variance) / MEMORY).max(0.0);
+        let beyond = residual > sigmas * self.tail * deviation;
         let push = if beyond { 1.0 - probability } else { -probability };
         self.tail = (self.tail * (1.0 + STEP * push)).clamp(0.5, 3.0);
     }
@@ -118,11 +128,12 @@ impl Calibration {
 mod tests {
     use super::*;
 
-    fn forecast(measured: f64) -> Forecast {
-        Forecast { mean: 100.0, variance: 1.0, awaited: 0, measured, common: 1.0, fair: true }
+    fn forecast(measured: f64, variance: f64) -> Forecast {
+        Forecast { mean: 100.0, variance, own_variance: 1.0, awaited: 0, measured, common: 1.0, fair: true }
     }
 
-    /// Share of totals beyond what is kept free, when deviations are forecast as 1 and are `deviation`.
+    /// Share of totals beyond what is kept free, when the deviations of single burdens come to 1 and totals stray by
+    /// `deviation`.
     fn beyond(deviation: f64, probability: f64) -> f64 {
         let sigmas = crate::stats::normal_quantile(1.0 - probability);
         let (mut calibration, mut state, mut count) = (Calibration::default(), 1u64, 0);
@@ -130,15 +141,18 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let uniform = ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
             let total = 100.0 + deviation * crate::stats::normal_quantile(uniform);
-            count += u32::from(n >= 10_000 && total > 100.0 + sigmas * calibration.factor());
-            calibration.came(&forecast(total), 1.0, sigmas, probability);
+            let kept = sigmas * calibration.tail();
+            let share = calibration.common_variance.sqrt();
+            let variance = 1.0 + share * share * 1e4;
+            count += u32::from(n >= 10_000 && total > 100.0 + kept * variance.sqrt());
+            calibration.came(&forecast(total, variance), 1.0, sigmas, probability);
         }
         f64::from(count) / 20_000.0
     }
 
     #[test]
     fn the_asked_share_is_beyond_whatever_the_forecast_deviations_were() {
-        for deviation in [0.7, 1.0, 3.0] {
+        for deviation in [0.7, 1.0, 3.0, 12.0] {
             for probability in [0.01, 0.05] {
                 let found = beyond(deviation, probability);
                 assert!(found < 1.5 * probability && found > 0.5 * probability, "{deviation} {probability}: {found}");
@@ -149,10 +163,10 @@ mod tests {
     #[test]
     fn a_single_hitch_changes_nothing_and_two_in_a_row_do() {
         let mut calibration = Calibration::default();
-        calibration.came(&forecast(300.0), 3.0, 2.0, 0.01);
-        assert_eq!((calibration.factor(), calibration.common()), (1.0, 1.0));
-        calibration.came(&forecast(300.0), 3.0, 2.0, 0.01);
-        assert!(calibration.factor() > 1.1 && calibration.common() > 1.2);
+        calibration.came(&forecast(300.0, 1.0), 3.0, 2.0, 0.01);
+        assert_eq!((calibration.tail(), calibration.common()), (1.0, 1.0));
+        calibration.came(&forecast(300.0, 1.0), 3.0, 2.0, 0.01);
+        assert!(calibration.tail() > 1.01 && calibration.common() > 1.2);
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub struct Formulation {
     /// Of every option of every setting, for the present work.
     pub burdens: Vec<Burden>,
     pub candidates: Vec<Candidate>,
+    /// Variance of the total beside those of the candidates.
+    pub common_variance: f64,
     /// An entry's candidates while a trial is in their place.
     pub set_aside: Vec<Candidate>,
     /// An entry a setting.
@@ -94,7 +96,7 @@ impl Formulation {
         at_least(&mut self.candidates, options)?;
         at_least(&mut self.set_aside, widest)?;
         at_least(&mut self.choices, settings)?;
-        self.knapsack.reserve(settings, options)
+        self.knapsack.reserve(settings + 1, options + 1)
     }
 
     /// Solve what the candidates say.
@@ -103,18 +105,20 @@ impl Formulation {
         for entry in &self.entries {
             self.knapsack.add_setting(&self.candidates[entry.start..entry.end])?;
         }
+        self.knapsack.add_setting(&[Candidate { value: 0.0, mean: 0.0, variance: self.common_variance }])?;
         self.knapsack.solve(economy, effort)
     }
 
     /// Keep the choices of the last solve.
     pub fn accept(&mut self) {
         self.choices.clear();
-        self.choices.extend_from_slice(self.knapsack.choices());
+        let of_entries = self.knapsack.choices().iter().take(self.entries.len());
+        self.choices.extend(of_entries);
     }
 
     /// What the kept choices come to: value, mean and variance; infinite if one of them cannot be chosen.
     pub fn sum(&self) -> Candidate {
-        let mut sum = Candidate { value: 0.0, mean: 0.0, variance: 0.0 };
+        let mut sum = Candidate { value: 0.0, mean: 0.0, variance: self.common_variance };
         for (entry, &choice) in self.entries.iter().zip(&self.choices).filter(|(_, choice)| **choice != NO_CHOICE) {
             let candidate = &self.candidates[entry.start + usize::from(choice)];
             sum.value += candidate.value;
@@ -142,6 +146,7 @@ impl Goblin {
         fault_point!("goblin.decide");
         let (lightest, highest) = self.nets();
         let economy = self.economy(&lightest, &highest);
+        self.formulation.common_variance = self.common_variance(&economy);
         let effort = Effort { accepted_gap: self.config.accepted_gap(), node_limit: self.config.node_limit };
         let mut solution = self.settle(economy, effort, highest.value - lightest.value)?;
         self.remember_settled();
@@ -232,10 +237,16 @@ impl Goblin {
         if self.config.overrun_probability > 0.0 { self.calibration.common() } else { 1.0 }
     }
 
+    /// Variance of the total that no single burden has.
+    fn common_variance(&self, economy: &Economy) -> f64 {
+        let asked = self.config.overrun_probability > 0.0 && self.config.burdens == Burdens::Learned;
+        if asked { self.calibration.common_variance(economy.capacity, economy.sigmas) } else { 0.0 }
+    }
+
     /// Deviations to keep free: as asked, or corrected by experience if a probability was asked for.
     fn sigmas(&self) -> f64 {
         let nominal = self.config.nominal_sigmas();
-        if self.config.overrun_probability > 0.0 { nominal * self.calibration.factor() } else { nominal }
+        if self.config.overrun_probability > 0.0 { nominal * self.calibration.tail() } else { nominal }
     }
 
     /// The lightest and the most valuable choice.
@@ -281,14 +292,15 @@ impl Goblin {
                 add(&mut net, &mut variance, setting.options[option].desc.value, normal);
             }
         }
-        net.deviation = variance.sqrt();
-        self.await_samples(decision, &net, fair);
+        let own_variance = variance;
+        net.deviation = (own_variance + formulation.common_variance).sqrt();
+        self.await_samples(decision, &net, own_variance, fair);
         net
     }
 
     /// Write down what the decision is expected to cost, and whose samples its total needs: those that are expected to
     /// make a difference.
-    fn await_samples(&mut self, decision: u64, net: &Net, fair: bool) {
+    fn await_samples(&mut self, decision: u64, net: &Net, own_variance: f64, fair: bool) {
         let common = self.common();
         let Self { formulation, history, .. } = self;
         let mut awaited = 0;
@@ -304,7 +316,7 @@ impl Goblin {
             }
         }
         let (mean, variance) = (net.mean, net.deviation * net.deviation);
-        *history.forecast(decision) = Forecast { mean, variance, awaited, measured: 0.0, common, fair };
+        *history.forecast(decision) = Forecast { mean, variance, own_variance, awaited, measured: 0.0, common, fair };
     }
 }
 

@@ -27,7 +27,10 @@ impl Given {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Forecast {
     pub mean: f64,
+    /// All of it.
     pub variance: f64,
+    /// What of it the single burdens have.
+    pub own_variance: f64,
     /// Samples that are missing.
     pub awaited: u32,
     /// Sum of those that came.
