@@ -186,7 +186,7 @@ std::vector<Choices> promising_configurations(const Calibration& calibration, do
     std::vector<Choices> found;
     constexpr int moments = 400;
     const int most_late = static_cast<int>(late_part * moments);
-    for (double spare : {1.0, 0.94, 0.88}) {
+    for (double spare : {1.0, 0.93, 0.86, 0.78, 0.7}) {
         const auto holds = [&](const Choices& choices) {
             int late = 0;
             for (int i = 0; i < moments; ++i)

@@ -55,7 +55,7 @@ private:
     static hob::GoblinOptions options_for(double budget_ms) {
         hob::GoblinOptions options;
         options.gpu_ms = budget_ms;
-        options.overrun_probability = 0.005; // one frame in two hundred may be late
+        options.overrun_probability = 0.01; // one frame in a hundred may be late
         return options;
     }
 

@@ -218,7 +218,7 @@ pub fn harvest(held: &Held<'_, GoblinCell>) -> Result<()> {
     for position in 0..held.with(|cell| cell.goblin.positions()) {
         let Some((id, callbacks)) = held.with(|cell| cell.callbacks(position)) else { continue };
         let Some(measure) = callbacks.measure else { continue };
-        let lane = held.with(|cell| cell.goblin.config().governed_lane()) as u32;
+        let lane = held.with(|cell| cell.goblin.lane()) as u32;
         for _ in 0..MOST_SAMPLES {
             if held.with(|cell| cell.is_doomed(position)) {
                 break;

@@ -822,7 +822,7 @@ unsafe fn decide_into(held: &Held<'_, GoblinCell>, out_decision: *mut hob_decisi
     if out_decision.is_null() {
         return Ok(());
     }
-    let lane = held.with(|cell| cell.goblin.config().governed_lane());
+    let lane = held.with(|cell| cell.goblin.lane());
     // SAFETY: by this function's contract.
     unsafe { write_struct(out_decision, &hob_decision::new(&decision, lane)) }
 }

@@ -41,8 +41,10 @@ const HITCH: f64 = 1.5;
 const MEMORY: f64 = 60.0;
 /// A residual counts for no more than so many forecast deviations.
 const FARTHEST: f64 = 6.0;
+/// A residual counts for no more than this share of the forecast: beyond, it is no noise.
+const MOST_UNEXPLAINED: f64 = 0.5;
 /// How far the tail moves with a residual beyond it, relatively.
-const STEP: f64 = 0.08;
+const STEP: f64 = 0.05;
 /// Share of a new common factor that is believed.
 const FOLLOW: f64 = 0.15;
 /// Share of the common factor's logarithm that the next frame keeps.
@@ -67,7 +69,7 @@ impl Calibration {
     pub fn common_variance(&self, capacity: f64, sigmas: f64) -> f64 {
         let share = self.common_variance.sqrt();
         let deviation = share * capacity.max(0.0) / (1.0 + sigmas * share);
-        if deviation.is_finite() { deviation * deviation } else { 0.0 }
+        deviation.min(1e30).powi(2)
     }
 
     /// What to multiply every burden by.
@@ -114,7 +116,7 @@ impl Calibration {
         self.suspect = hitch;
         let common = (self.common + FOLLOW * (ratio * forecast.common - self.common)).powf(KEPT);
         self.common = common.clamp(1.0 / SLOWEST, SLOWEST);
-        let far = FARTHEST * deviation;
+        let far = (FARTHEST * deviation).min(MOST_UNEXPLAINED * forecast.mean);
         let residual = (forecast.measured - forecast.mean).clamp(-far, far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
         self.common_variance = (self.common_variance + (unexplained - self.common_variance) / MEMORY).max(0.0);

@@ -12,14 +12,16 @@ pub struct Controller {
     capacity: f64,
     /// What the last decision used of it.
     used: f64,
+    /// What the highest choices would use.
+    highest: f64,
     /// Frames until a late frame may lower it again: those already in flight were decided under the old capacity.
     wait: u32,
 }
 
 /// A frame that uses less than this share of the limit has time to spare.
 const SPARE: f64 = 0.95;
-/// Raise per frame with time to spare.
-const RAISE: f64 = 1.01;
+/// Raise per frame with time to spare, relatively.
+const RAISE: f64 = 0.01;
 /// Never lower by more than this factor at a time: one hitch is not a measure.
 const LOWEST_FACTOR: f64 = 0.7;
 /// Frames from a decision until its total has come in, about.
@@ -31,7 +33,8 @@ impl Controller {
         if self.capacity <= 0.0 {
             self.capacity = lightest;
         }
-        self.capacity = self.capacity.clamp(lightest, highest.max(lightest));
+        self.highest = highest.max(lightest);
+        self.capacity = self.capacity.clamp(lightest, self.highest);
         self.capacity
     }
 
@@ -43,12 +46,14 @@ impl Controller {
 
     /// A frame took so long.
     pub fn frame_took(&mut self, burden: f64, limit: f64) {
-        let load = burden / limit;
+        // With nothing to spend, every frame is late.
+        let load = if limit > 0.0 { burden / limit } else { f64::INFINITY };
         if load > 1.0 && self.wait == 0 {
             self.capacity = self.used * (SPARE / load).max(LOWEST_FACTOR);
             self.wait = LATENCY;
         } else if load < SPARE {
-            self.capacity *= RAISE;
+            // Of the highest at least, since the lightest may use nothing.
+            self.capacity += RAISE * self.capacity.max(0.5 * self.highest);
         }
     }
 }
@@ -75,6 +80,19 @@ mod tests {
         // The machine slows down, then recovers.
         assert!((14.0..=16.2).contains(&settle(8.0, 400, &mut controller)));
         assert!((14.0..=16.0).contains(&settle(2.0, 400, &mut controller)));
+    }
+
+    #[test]
+    fn it_rises_from_nothing() {
+        let mut controller = Controller::default();
+        for _ in 0..400 {
+            let used = controller.capacity(0.0, 10.0);
+            controller.decided(used);
+            controller.frame_took(used, 16.0);
+        }
+        assert_eq!(controller.capacity(0.0, 10.0), 10.0);
+        controller.frame_took(1.0, -1.0);
+        assert!(controller.capacity(0.0, 10.0) < 10.0, "a limit below 0 leaves nothing to spend");
     }
 
     #[test]

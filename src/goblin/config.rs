@@ -116,6 +116,11 @@ impl Config {
         in_range("max_settings", f64::from(self.max_settings), 0.0, 16_777_216.0)
     }
 
+    /// Whether a lane has a limit.
+    pub fn is_limited(&self) -> bool {
+        self.limits.iter().any(|limit| limit.is_finite())
+    }
+
     /// The lane with a limit; lane 0 when there is none.
     pub fn governed_lane(&self) -> usize {
         self.limits.iter().position(|limit| limit.is_finite()).unwrap_or(0)
@@ -128,7 +133,7 @@ impl Config {
 
     /// Deviations kept free: as asked, or as many as the asked probability needs if burdens are normal and independent.
     pub fn nominal_sigmas(&self) -> f64 {
-        if self.overrun_probability > 0.0 { normal_quantile(1.0 - self.overrun_probability) } else { self.sigmas }
+        if self.overrun_probability > 0.0 { -normal_quantile(self.overrun_probability) } else { self.sigmas }
     }
 
     /// Accepted relative gap.

@@ -279,7 +279,7 @@ impl Goblin {
         let (mut net, mut variance) = (Net::default(), 0.0);
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
-            if setting.choice != choice && choice != NO_CHOICE {
+            if setting.choice != choice && choice != NO_CHOICE && setting.on_trial != decision {
                 // What is chosen again is known again: the waits for its trials begin anew.
                 setting.options[usize::from(choice)].failed_trials = 0;
             }

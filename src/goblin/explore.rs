@@ -65,6 +65,7 @@ impl Goblin {
                 break;
             }
             let at = (first + step) % count;
+            self.give_up(at);
             let Some(trial) = self.next_trial(at, &solution) else { continue };
             self.explore_cursor = at + 1;
             attempts -= 1;
@@ -76,12 +77,27 @@ impl Goblin {
         Ok((solution, trials))
     }
 
+    /// A trial whose sample has not come for long led nowhere, and the next waits longer.
+    fn give_up(&mut self, at: usize) {
+        let position = self.formulation.entries[at].position;
+        let (now, latest) = (self.history.latest() + 1, self.history.latest());
+        let setting = self.setting_mut(position);
+        if setting.on_trial == 0 || now - setting.on_trial < LOST_AFTER {
+            return;
+        }
+        setting.on_trial = 0;
+        if let Some(state) = setting.options.get_mut(usize::from(setting.tried)) {
+            state.lost_trials = state.lost_trials.saturating_add(1);
+            state.next_trial = latest + (LOST_AFTER << state.lost_trials.min(LONGEST_WAIT));
+        }
+    }
+
     /// The option of an entry that deserves a trial most.
     fn next_trial(&self, at: usize, solution: &Solution) -> Option<Trial> {
         let entry = self.formulation.entries[at];
         let setting = self.setting(entry.position);
         let now = self.history.latest() + 1;
-        let waiting = setting.on_trial != 0 && now - setting.on_trial < LOST_AFTER;
+        let waiting = setting.on_trial != 0;
         let choice = self.formulation.choices[at];
         if !setting.has_burden || !entry.known || waiting || choice == NO_CHOICE {
             return None;
@@ -93,10 +109,10 @@ impl Goblin {
                 return None;
             }
             let samples = task.learned[option].run.count();
+            let has_past = task.past().is_some_and(|past| past[option].is_solid());
             let reason = match self.formulation.burdens[entry.start + option].source {
                 Source::Blind => Reason::Unknown,
-                Source::Ramp if task.past().is_none() && samples < FEW_SAMPLES => Reason::FewSamples,
-                Source::Past => return None,
+                _ if !has_past && samples < FEW_SAMPLES => Reason::FewSamples,
                 _ if self.next_stale_trial > now || state.desc.value <= present => return None,
                 _ if now - state.measured.min(now) > STALE_AFTER => Reason::Stale,
                 _ => return None,
@@ -122,10 +138,11 @@ impl Goblin {
                 return (own.mean, own.variance);
             }
             Reason::FewSamples => {}
-            // What it cost when nothing got in its way: if not even that fits, there is no point.
+            // What it cost when nothing got in its way; less each time that leads nowhere, for that may be wrong too.
             Reason::Stale => {
-                let lowest = self.tasks.at(setting.task).learned[option].lowest * setting.work;
-                return (own.mean.min(lowest), 0.0);
+                let lowest = self.tasks.at(setting.task).learned[option].lowest * setting.work * self.common();
+                let halved = 0.5f64.powi(i32::from(setting.options[option].failed_trials));
+                return (own.mean.min(lowest) * halved, 0.0);
             }
             Reason::Unknown => {}
         }
@@ -136,8 +153,8 @@ impl Goblin {
         };
         let below = known().filter(|(other, _)| setting.options[*other].desc.value <= state.desc.value);
         let dearest_below = below.map(|(_, burden)| burden.normal.mean).fold(f64::NEG_INFINITY, f64::max);
-        if dearest_below < 0.0 {
-            // All that is known is more valuable, and so probably heavier.
+        if dearest_below < 0.0 || !solution.feasible {
+            // All that is known is more valuable, and so probably heavier; or nothing known fits, and all else is better.
             let lightest = known().map(|(_, burden)| burden.normal.mean).fold(f64::INFINITY, f64::min);
             return (if solution.feasible { lightest } else { lightest / 2.0 }, 0.0);
         }
@@ -218,6 +235,7 @@ impl Goblin {
         state.failed_trials = if learns { 0 } else { state.failed_trials.saturating_add(1) };
         if is_on {
             setting.on_trial = now;
+            setting.tried = trial.option as u16;
         }
     }
 }

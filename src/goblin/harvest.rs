@@ -64,13 +64,14 @@ impl Goblin {
             return Ok(());
         }
         let setting = self.settings.at_mut(position).expect("a position that was just found");
-        if sample.lane as usize != self.config.governed_lane() || !setting.has_burden {
+        if sample.lane as usize != self.lane || !setting.has_burden {
             statistics.ungoverned += 1;
             return Ok(());
         }
         statistics.samples += 1;
         let state = &mut setting.options[usize::from(choice)];
         state.measured = state.measured.max(decision);
+        state.lost_trials = 0;
         if setting.on_trial == decision {
             setting.on_trial = 0;
         }
@@ -91,9 +92,14 @@ impl Goblin {
     /// Hold the decision's total against its forecast once it is complete.
     fn account(&mut self, decision: u64, position: usize, burden: f64) {
         let given = self.history.given(decision, position);
+        if given.expected <= 0.0 {
+            // What was not in the forecast is not held against it.
+            return;
+        }
         self.history.give(decision, position, Given { awaited: false, measured: burden as f32, ..given });
         let forecast = self.history.forecast(decision);
-        forecast.measured += burden;
+        // A later sample of the same choice takes the place of the first.
+        forecast.measured += burden - f64::from(given.measured.max(0.0));
         forecast.awaited -= u32::from(given.awaited);
         let forecast = *forecast;
         if given.awaited && forecast.awaited == 0 && forecast.fair {
@@ -118,7 +124,7 @@ impl Goblin {
             statistics.flagged += 1;
             return Ok(());
         }
-        if sample.lane as usize != self.config.governed_lane() {
+        if sample.lane as usize != self.lane {
             statistics.ungoverned += 1;
             return Ok(());
         }
@@ -140,6 +146,9 @@ impl Goblin {
         let sample = Sample { decision, lane: 0, burden: 0.0, good: true };
         let given = self.given(position, &sample)?;
         let decision = if decision == 0 { self.history.latest() } else { decision };
+        if u32::from(given.choice) != choice {
+            self.history.forecast(decision).fair = false;
+        }
         self.history.give(decision, position, Given { choice: choice as u16, ..given });
         Ok(())
     }

@@ -74,6 +74,16 @@ impl History {
         Ok(())
     }
 
+    /// What resizing would take beyond what is held.
+    pub fn memory_wanted(&self, depth: usize, slots: usize) -> usize {
+        if depth == self.depth && slots <= self.slots {
+            return 0;
+        }
+        let slots = if slots <= self.slots { self.slots } else { slots.next_power_of_two() };
+        let cells = depth.saturating_mul(slots).saturating_sub(self.given.capacity());
+        cells.saturating_mul(size_of::<Given>()) + depth * size_of::<Forecast>()
+    }
+
     /// Begin the next decision with nothing given; its id.
     pub fn begin(&mut self) -> u64 {
         self.latest += 1;

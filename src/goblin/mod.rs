@@ -36,7 +36,7 @@ use calibrate::Calibration;
 use capacity::Controller;
 use decide::Formulation;
 use harvest::Books;
-use history::{Given, History};
+use history::History;
 use setting::{OptionState, Setting, check_options, check_value};
 use task::Tasks;
 
@@ -59,6 +59,8 @@ pub struct Goblin {
     /// No trial of stale knowledge before this decision.
     next_stale_trial: u64,
     option_count: usize,
+    /// The lane whose limit is kept, or was last.
+    lane: usize,
 }
 
 impl Goblin {
@@ -79,9 +81,16 @@ impl Goblin {
             explore_cursor: 0,
             next_stale_trial: 0,
             option_count: 0,
+            lane: config.governed_lane(),
         };
         goblin.history.resize(config.history as usize, 1)?;
+        goblin.formulation.reserve(0, 0, 0)?;
         Ok(goblin)
+    }
+
+    /// The lane whose burdens are learned.
+    pub fn lane(&self) -> usize {
+        self.lane
     }
 
     /// The parameters in force.
@@ -93,15 +102,19 @@ impl Goblin {
     /// resource's. On an error nothing changed.
     pub fn configure(&mut self, config: &Config) -> Result<()> {
         config.check()?;
-        if config.governed_lane() != self.config.governed_lane() && self.books.statistics.samples > 0 {
+        let changes_lane = config.is_limited() && config.governed_lane() != self.lane;
+        if changes_lane && self.books.statistics.samples > 0 {
             return Err(error!(
                 Unsupported,
                 "the governed lane cannot change from {} to {} once samples have been learned: create another goblin",
-                self.config.governed_lane(),
+                self.lane,
                 config.governed_lane()
             ));
         }
+        let wanted = self.history.memory_wanted(config.history as usize, self.settings.positions());
+        self.check_memory(wanted, config.memory_limit)?;
         self.history.resize(config.history as usize, self.settings.positions())?;
+        self.lane = if config.is_limited() { config.governed_lane() } else { self.lane };
         self.config = *config;
         Ok(())
     }
@@ -122,9 +135,10 @@ impl Goblin {
                 "there are {} settings already: raise max_settings or remove some", self.config.max_settings
             ));
         }
-        self.check_memory(desc.id.len(), options)?;
-        let states = Setting::states(desc.options)?;
         let wanted = (self.settings.next_position() + 1).max(self.settings.positions());
+        let rows = self.history.memory_wanted(self.config.history as usize, wanted);
+        self.check_memory(rows + Self::memory_of(desc.id, options), self.config.memory_limit)?;
+        let states = Setting::states(desc.options)?;
         self.settings.reserve_one()?;
         self.history.resize(self.config.history as usize, wanted)?;
         self.calibration.reserve(wanted)?;
@@ -146,6 +160,7 @@ impl Goblin {
             work: 1.0,
             born,
             on_trial: 0,
+            tried: 0,
         };
         setting.choice = setting.fallback();
         setting.settled = setting.choice;
@@ -171,7 +186,7 @@ impl Goblin {
             setting.options.iter_mut().zip(options).for_each(|(state, &desc)| state.desc = desc);
             return Ok(());
         }
-        self.check_memory(0, options.len().saturating_sub(had))?;
+        self.check_memory(Self::memory_of("", options.len()), self.config.memory_limit)?;
         let states = Setting::states(options)?;
         let total = self.option_count - had + options.len();
         self.formulation.reserve(self.settings.len(), total, options.len())?;
@@ -261,6 +276,7 @@ impl Goblin {
     /// Use what a past run knew, perhaps on another machine: the ratio between the two is learned. Replaces an earlier
     /// past. On an error nothing changed.
     pub fn set_past_profile(&mut self, profile: &Profile) -> Result<()> {
+        self.check_memory(2 * profile.memory_used(), self.config.memory_limit)?;
         let past = profile.try_clone()?;
         self.tasks.set_past(&past)?;
         self.past = past;
@@ -355,18 +371,20 @@ impl Goblin {
         }
     }
 
-    /// Refuse to grow past the memory limit; an estimate from above of what a setting takes.
-    fn check_memory(&self, id: usize, options: usize) -> Result<()> {
+    /// What a setting takes beside its place in the history, from above.
+    fn memory_of(id: &str, options: usize) -> usize {
         let an_option =
             size_of::<OptionState>() + size_of::<Learned>() + size_of::<Estimate>() + Formulation::PER_OPTION;
-        let a_setting = size_of::<Setting>() + self.config.history as usize * size_of::<Given>() + id;
-        let wanted = 2 * (a_setting + options * an_option);
+        2 * (size_of::<Setting>() + id.len() + options * an_option)
+    }
+
+    /// Refuse to grow past a memory limit.
+    fn check_memory(&self, wanted: usize, limit: u64) -> Result<()> {
         let used = self.memory_used();
-        if (used as u64).saturating_add(wanted as u64) > self.config.memory_limit {
+        if wanted > 0 && (used as u64).saturating_add(wanted as u64) > limit {
             return Err(error!(
                 LimitExceeded,
-                "{used} bytes are used and this may take {wanted} more, beyond the memory limit of {}: raise it",
-                self.config.memory_limit
+                "{used} bytes are used and this may take {wanted} more, beyond the memory limit of {limit}: raise it"
             ));
         }
         Ok(())

@@ -45,13 +45,15 @@ pub struct OptionState {
     pub next_trial: u64,
     /// Trials without success: each doubles the wait.
     pub failed_trials: u8,
+    /// Trials whose sample did not come: each doubles the wait.
+    pub lost_trials: u8,
     /// The decision of its latest sample.
     pub measured: u64,
 }
 
 impl OptionState {
     fn new(desc: OptionDesc) -> Self {
-        Self { desc, next_trial: 0, failed_trials: 0, measured: 0 }
+        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0 }
     }
 }
 
@@ -71,8 +73,10 @@ pub struct Setting {
     pub work: f64,
     /// Samples of decisions before this one are not this setting's as it is now.
     pub born: u64,
-    /// The decision in which an unknown option was tried and whose sample has not come back; 0 for none.
+    /// The decision in which an option was tried and whose sample has not come back; 0 for none.
     pub on_trial: u64,
+    /// The option that was tried.
+    pub tried: u16,
 }
 
 impl Setting {

@@ -12,7 +12,7 @@ use crate::knapsack::{Candidate, Economy, Effort, Solution};
 use super::Goblin;
 use super::config::Burdens;
 
-/// Share of the limit that a new choice leaves free for small moves of the estimates.
+/// Share of the limit that is left free when a choice had to be left, for small moves of the estimates.
 const BAND: f64 = 0.02;
 
 impl Goblin {
@@ -23,25 +23,40 @@ impl Goblin {
             self.formulation.accept();
             return Ok(found);
         }
-        // Nothing is kept free of a lane without a limit: infinity less infinity is no number.
-        let band = if economy.capacity.is_finite() { BAND * economy.capacity.abs() } else { 0.0 };
-        let banded = Economy { capacity: economy.capacity - band, ..economy };
-        let mut found = self.formulation.solve(banded, effort)?;
+        let best = self.formulation.solve(economy, effort)?;
         self.load_settled();
         let held = weigh(&self.formulation.sum(), &economy);
-        let gain = found.value - held.value;
-        if held.feasible && (!found.feasible || gain <= 0.0 || self.forgone + gain < self.config.patience * range) {
-            self.forgone = if found.feasible && gain > 0.0 { self.forgone + gain } else { 0.0 };
-            let upper_bound = found.upper_bound.max(held.value);
-            let gap = (upper_bound - held.value) / upper_bound.abs().max(f64::MIN_POSITIVE);
-            return Ok(Solution { upper_bound, gap, proven: false, nodes: found.nodes, ..held });
+        if !held.feasible {
+            return self.leave(best, economy, effort);
+        }
+        let gain = (best.value - held.value).max(0.0);
+        self.forgone += gain;
+        if gain == 0.0 || self.forgone < self.config.patience * range {
+            let gap = (best.upper_bound - held.value).max(0.0) / best.upper_bound.abs().max(f64::MIN_POSITIVE);
+            return Ok(Solution { upper_bound: best.upper_bound, gap, proven: gap == 0.0, nodes: best.nodes, ..held });
         }
         self.forgone = 0.0;
-        if !found.feasible {
-            found = self.formulation.solve(economy, effort)?;
+        self.formulation.accept();
+        Ok(best)
+    }
+
+    /// What is settled does not fit: take what fits with a band to spare, or if nothing does, what is best.
+    fn leave(&mut self, best: Solution, economy: Economy, effort: Effort) -> Result<Solution> {
+        self.forgone = 0.0;
+        let band = BAND * economy.capacity.abs();
+        let banded = Economy { capacity: economy.capacity - band, ..economy };
+        // `best` is what the knapsack holds until it is solved again.
+        self.formulation.accept();
+        if !best.feasible || !banded.capacity.is_finite() {
+            return Ok(best);
+        }
+        let spare = self.formulation.solve(banded, effort)?;
+        if !spare.feasible {
+            return Ok(best);
         }
         self.formulation.accept();
-        Ok(Solution { excess: (found.burden - economy.capacity).max(0.0) * f64::from(!found.feasible), ..found })
+        let gap = (best.upper_bound - spare.value).max(0.0) / best.upper_bound.abs().max(f64::MIN_POSITIVE);
+        Ok(Solution { upper_bound: best.upper_bound, gap, proven: gap == 0.0, ..spare })
     }
 
     /// Make the settled choices the formulation's.

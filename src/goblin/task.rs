@@ -57,17 +57,18 @@ impl Tasks {
     }
 
     /// Another setting names task `id` with that many options; where it stands, and whether its estimates were dropped
-    /// because there are more options than before. On an error nothing changed.
+    /// because its options are not as many as before. On an error nothing changed.
     pub fn join(&mut self, id: &str, options: usize, past: &Profile) -> Result<(usize, bool)> {
         match self.search(id) {
             Ok(order) => {
                 let position = self.by_id[order] as usize;
-                let had = self.at(position).learned.len();
-                if options > had {
+                let task = self.at(position);
+                let others = options > task.learned.len() || (task.users == 0 && options < task.learned.len());
+                if others {
                     self.relearn(position, options, past)?;
                 }
                 self.at_mut(position).users += 1;
-                Ok((position, options > had && had > 0))
+                Ok((position, others))
             }
             Err(order) => {
                 let task = Task {

@@ -113,7 +113,7 @@ fn the_best_choice_that_fits_is_found_and_learning_it_does_not_blow_the_frame() 
     let over = |frames: &[(Decision, f64)]| frames.iter().filter(|(_, total)| *total > 16.0).count();
     assert!(over(&frames[..256]) <= 12, "{} of the first 256 frames are over", over(&frames[..256]));
     // What was found dear with few samples is looked at again, a frame each.
-    assert!(over(&frames[256..]) <= 4, "{} of the later frames are over", over(&frames[256..]));
+    assert!(over(&frames[256..]) <= 8, "{} of the later frames are over", over(&frames[256..]));
     // The optimum at these costs, by hand: shadows 1 (4 for 2.0), occlusion 1 (3 for 1.5), resolution 2 (8 for 8.0),
     // detail 1 (2 for 1.0), rest 1.5: 14.0 for 17; post 1 (3 for 2.5) does not fit beside it at 16 less the noise, but
     // does with resolution 1 (5 for 5.0): 13.5 + room for detail 2 (3 for 2.0): 14.5 for 18.
@@ -336,9 +336,10 @@ fn the_past_serves_at_once_and_its_scale_is_learned() {
         let mut machine = Machine::new(3);
         renderer(&mut machine, &mut second);
         machine.costs.iter_mut().flat_map(|(_, costs)| costs).for_each(|cost| *cost *= speed);
-        let mut frames = (0..100).map(|_| machine.frame(&mut second).0.chosen.value);
-        let from_the_sixth = frames.by_ref().skip(6).fold(f64::INFINITY, f64::min);
-        assert!(from_the_sixth >= 0.8 * settled.chosen.value, "{speed}: {from_the_sixth}");
+        let values: Vec<f64> = (0..100).map(|_| machine.frame(&mut second).0.chosen.value).collect();
+        // From the sixth frame on, when the first samples are in; trials of what the past hardly knew are single frames.
+        let good = values[6..].iter().filter(|&&value| value >= 0.9 * settled.chosen.value).count();
+        assert!(good >= 84, "{speed}: {good} of 94 frames, {values:?}");
         assert!((second.ratio() / speed - 1.0).abs() < 0.1, "{speed}: {}", second.ratio());
     }
 }
@@ -477,4 +478,111 @@ fn a_single_hitch_is_lived_down() {
         used += usize::from(frame >= 1500 && option == 1);
     }
     assert!(!hitch && used > 1400, "used in {used} of the last 1500 frames");
+}
+
+#[test]
+fn an_option_that_fits_exactly_is_chosen() {
+    let mut goblin = Goblin::new(&Config { sigmas: 0.0, ..config(10.0) }).unwrap();
+    let setting = add(&mut goblin, "a", &[0.0, 5.0]);
+    for _ in 0..600 {
+        let decision = goblin.update().unwrap();
+        goblin.measure(setting, &sample(decision.id, [0.1, 10.0][choice(&goblin, setting)])).unwrap();
+    }
+    assert_eq!(choice(&goblin, setting), 1);
+}
+
+#[test]
+fn a_better_and_lighter_option_is_found_when_nothing_known_fits() {
+    let mut goblin = Goblin::new(&Config { sigmas: 0.0, ..config(5.0) }).unwrap();
+    let setting = add(&mut goblin, "a", &[1.0, 5.0]);
+    for _ in 0..200 {
+        let decision = goblin.update().unwrap();
+        goblin.measure(setting, &sample(decision.id, [10.0, 1.0][choice(&goblin, setting)])).unwrap();
+    }
+    assert_eq!(choice(&goblin, setting), 1);
+}
+
+#[test]
+fn a_wrong_past_is_lived_down() {
+    let mut past = Profile::new();
+    let hitch = Estimate { count: 1, mean: 200.0, deviation: 0.0 };
+    past.set("a", &[Estimate { count: 100, mean: 1.0, deviation: 0.1 }, hitch]).unwrap();
+    let mut goblin = goblin(10.0);
+    goblin.set_past_profile(&past).unwrap();
+    let setting = add(&mut goblin, "a", &[0.0, 5.0]);
+    for _ in 0..20_000 {
+        let decision = goblin.update().unwrap();
+        goblin.measure(setting, &sample(decision.id, [1.0, 4.0][choice(&goblin, setting)])).unwrap();
+    }
+    assert_eq!(choice(&goblin, setting), 1);
+}
+
+#[test]
+fn what_stays_too_dear_is_tried_ever_more_rarely() {
+    let mut goblin = goblin(10.0);
+    let setting = add(&mut goblin, "a", &[0.0, 5.0]);
+    let mut noise = Noise(7);
+    let (mut early, mut late) = (0, 0);
+    for frame in 0..40_000 {
+        let decision = goblin.update().unwrap();
+        let burden = [1.0, if noise.next() < 0.1 { 9.0 } else { 14.0 }][choice(&goblin, setting)];
+        goblin.measure(setting, &sample(decision.id, burden)).unwrap();
+        let over = u32::from(burden > 10.0);
+        if frame < 20_000 { early += over } else { late += over }
+    }
+    assert!(early < 40 && late < 10, "{early} frames over, then {late}");
+}
+
+#[test]
+fn extra_value_makes_an_option_explored_until_its_quota_is_full() {
+    let explore = Config { explore_value: 3.0, exploration: Exploration::Optimistic, patience: 0.0, ..config(100.0) };
+    let mut goblin = Goblin::new(&explore).unwrap();
+    let mut machine = Machine::new(0);
+    // Worth less than the other, but 3 more while it has fewer than 30 samples.
+    let setting = machine.add(&mut goblin, "a", &[(2.0, 1.0), (0.0, 1.0)]);
+    let used = (0..200).filter(|_| {
+        machine.frame(&mut goblin);
+        choice(&goblin, setting) == 1
+    });
+    assert_eq!(used.count(), 30);
+}
+
+#[test]
+fn a_task_that_comes_back_with_fewer_options_is_learned_anew() {
+    let mut goblin = goblin(10.0);
+    let setting = add(&mut goblin, "a", &[0.0, 1.0, 2.0]);
+    goblin.update().unwrap();
+    goblin.measure(setting, &sample(0, 1.0)).unwrap();
+    goblin.remove_setting(setting).unwrap();
+    let again = add(&mut goblin, "a", &[0.0, 2.0]);
+    assert_eq!(goblin.estimate(again, 0).unwrap().1, 0);
+}
+
+#[test]
+fn extreme_limits_and_probabilities_decide() {
+    for limit in [f64::MAX, 1e300, 1e-300, 0.0, -1.0, f64::MIN, f64::INFINITY] {
+        for overrun_probability in [0.0, 1e-300, 1e-17, 0.5] {
+            let mut goblin = Goblin::new(&Config { overrun_probability, ..config(limit) }).unwrap();
+            let mut machine = Machine::new(1);
+            machine.add(&mut goblin, "a", &[(0.0, 0.0), (1.0, 2.0)]);
+            machine.add(&mut goblin, "b", &[(0.0, 1.0), (1.0, 4.0)]);
+            (0..100).for_each(|_| _ = machine.frame(&mut goblin));
+        }
+    }
+}
+
+#[test]
+fn a_lane_may_be_without_limit_for_a_while() {
+    let mut on_frame = Config::default();
+    on_frame.limits[1] = 10.0;
+    let mut goblin = Goblin::new(&on_frame).unwrap();
+    let setting = add(&mut goblin, "a", &[0.0]);
+    goblin.update().unwrap();
+    goblin.measure(setting, &Sample { lane: 1, ..sample(0, 3.0) }).unwrap();
+    goblin.configure(&Config::default()).unwrap();
+    goblin.update().unwrap();
+    goblin.measure(setting, &Sample { lane: 1, ..sample(0, 3.0) }).unwrap();
+    assert_eq!(goblin.statistics().samples, 2);
+    goblin.configure(&on_frame).unwrap();
+    assert!(goblin.configure(&config(10.0)).is_err());
 }

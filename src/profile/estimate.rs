@@ -65,6 +65,7 @@ impl Learned {
             Some(before) if (before - recent.mean).signum() == off.signum() => {
                 self.dropped = (self.dropped - 1.0).max(0.0);
                 self.recent = Decayed::EMPTY;
+                self.lowest = before.min(sample);
                 if self.run.count() < FEW_SAMPLES {
                     self.run = Running::EMPTY;
                 }
@@ -139,6 +140,10 @@ pub fn estimate(
 ) -> bool {
     let prior = |option: usize| {
         let known = past.and_then(|past| past.get(option)).filter(|estimate| estimate.count > 0)?;
+        if rules.blind == Blind::Cautious && !known.is_solid() && learned[option].run.count() > 0 {
+            // A few samples of the past are no better than the first ones of today.
+            return None;
+        }
         Some(known.normal().scaled(ratio))
     };
     let mut lightest: Option<Normal> = None;
@@ -215,7 +220,9 @@ fn missing_share(rules: &Rules, sampled: &Learned, samples_of_setting: u64) -> f
 /// quota fills; and they do not know their own deviation, so it starts at [`EARLY_RELATIVE_DEVIATION`] of the mean.
 fn early(rules: &Rules, sampled: &Learned) -> Normal {
     let deviation = EARLY_RELATIVE_DEVIATION * sampled.lowest;
-    ramp(rules, sampled, Normal { mean: sampled.lowest, variance: deviation * deviation })
+    let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
+    let lowest = Normal { mean: sampled.lowest, variance: deviation * deviation };
+    lowest.toward(sampled.recent.normal(), share.min(1.0))
 }
 
 /// A pass's cost is steady to about a tenth of itself on the renderers measured for `examples/frame_budget`.
@@ -228,7 +235,7 @@ pub fn past_to_present_ratio<'a>(rules: &Rules, both: impl Iterator<Item = (&'a 
     for (learned, past) in both {
         for (sampled, past) in learned.iter().zip(past) {
             if past.count > 0 {
-                let weight = sampled.run.count().min(u64::from(rules.measure_quota)) as f64;
+                let weight = sampled.run.count().min(u64::from(rules.measure_quota.max(1))) as f64;
                 present_sum += weight * sampled.run.mean();
                 past_sum += weight * past.mean;
             }

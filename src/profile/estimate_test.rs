@@ -134,6 +134,10 @@ fn a_history_that_cost_nothing_gives_no_nan_ratio() {
         assert_eq!(past_to_present_ratio(&SEED, [(&sampled[..], &[past(5, 0.0, 0.0)][..])].into_iter()), 1.0);
     }
     assert_eq!(past_to_present_ratio(&SEED, std::iter::empty()), 1.0);
+    // Nor does a quota of 0 switch the comparison off.
+    let (sampled, before) = ([learned(10, 6.0, 0.0)], [past(5, 3.0, 0.0)]);
+    let rules = Rules { measure_quota: 0, ..SEED };
+    assert_eq!(past_to_present_ratio(&rules, [(&sampled[..], &before[..])].into_iter()), 2.0);
 }
 
 #[test]
@@ -151,6 +155,14 @@ fn a_hitch_is_dropped_and_a_change_is_believed_at_the_second_sample() {
     sampled.add_unless_hitch(4.0, 45);
     sampled.add_unless_hitch(4.0, 46);
     assert_eq!(sampled.recent.normal().mean, 4.0);
+}
+
+#[test]
+fn a_change_before_the_quota_is_full_shows_in_the_estimate() {
+    let mut sampled = Learned::NOTHING;
+    (1..=5).for_each(|frame| sampled.add_unless_hitch(4.0, frame));
+    (6..=7).for_each(|frame| sampled.add_unless_hitch(12.0, frame));
+    assert_eq!(burdens(&CAUTIOUS, &[sampled], None, 1.0)[0].normal.mean, 12.0);
 }
 
 #[test]

@@ -31,10 +31,18 @@ impl Estimate {
         Normal { mean: self.mean, variance: self.deviation * self.deviation }
     }
 
+    /// Whether there are samples enough that a few hitches among them do not matter.
+    pub fn is_solid(&self) -> bool {
+        self.count >= SOLID
+    }
+
     fn running(&self) -> Running {
         Running::from_moments(self.count, self.mean, self.deviation)
     }
 }
+
+/// Samples from which on an estimate is solid.
+const SOLID: u64 = 8;
 
 impl From<&Running> for Estimate {
     fn from(run: &Running) -> Self {
