@@ -342,7 +342,7 @@ TEST("hooks: whatever fails while loading, the profile stays as it was") {
     fails(HOB_STR("p"), HOB_RESULT_LIMIT_EXCEEDED);
 }
 
-TEST("hooks: a file hook that lacks a function is refused when it is needed, not before") {
+TEST("hooks: a file hook needs open and close, and others only when they are needed") {
     const Hooks cleared_at_the_end;
     Disk disk;
     disk.files["p"] = household;
@@ -357,8 +357,10 @@ TEST("hooks: a file hook that lacks a function is refused when it is needed, not
     ENSURE(last_error_has("no write"));
     hob_file_hook writing = disk.hook();
     writing.close = nullptr;
-    ENSURE_OK(hob_set_file_hook(&writing));
-    ENSURE(hob_profile_load_file(profile.get(), HOB_STR("p")) == HOB_RESULT_UNSUPPORTED);
+    ENSURE(hob_set_file_hook(&writing) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("both open and close"));
+    writing = disk.hook();
+    writing.open = nullptr;
+    ENSURE(hob_set_file_hook(&writing) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(disk.files.at("p") == household && disk.open_files.empty());
 }
 

@@ -66,8 +66,25 @@ TEST("hpp: a renderer is inside its budget") {
     ENSURE(support::close(estimate.mean, 3) && estimate.source == HOB_ESTIMATE_SOURCE_RECENT && estimate.count > 100);
 }
 
+TEST("hpp: a goblin may be destroyed inside its own callback, which may throw") {
+    auto holder = std::make_unique<hob::Goblin>(make(6));
+    hob::Callbacks callbacks;
+    callbacks.choice_set = [&](uint32_t, uint64_t) {
+        holder.reset();
+        throw std::runtime_error("gone");
+    };
+    (void)holder->add("suicidal", std::move(callbacks), {hob::option(0), hob::option(1)});
+    bool thrown = false;
+    try {
+        (void)holder->update();
+    } catch (const std::runtime_error& error) {
+        thrown = std::string(error.what()) == "gone";
+    }
+    ENSURE(thrown && holder == nullptr);
+}
+
 TEST("hpp: a failure throws its code and its sentence") {
-    ENSURE(code_of([] { return make(std::nan("")); }) == HOB_RESULT_OK);  // not finite: not governed
+    ENSURE(code_of([] { return make(std::nan("")); }) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(code_of([] {
                hob::GoblinOptions options;
                options.sigmas = -1;

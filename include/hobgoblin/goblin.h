@@ -105,9 +105,11 @@ typedef struct {
     uint32_t burdens;
     /// Most settings. Default 65536.
     uint32_t max_settings;
-    /// Most bytes the goblin may hold; adding settings fails beyond. Default UINT64_MAX.
+    /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The solver's
+    /// own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
     uint64_t memory_limit;
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096.
+    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096, above which a
+    /// decision may allocate.
     uint64_t node_limit;
 } hob_goblin_desc;
 
@@ -189,7 +191,8 @@ typedef struct {
     uint64_t id;
     /// Sum of the chosen values.
     double value;
-    /// The optimum is at most this share above `value`; 0: it is the optimum. Options on trial are part of the question.
+    /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may be
+    /// farther off than `precision` accepts. Options on trial are part of the question.
     double gap;
     /// Mean + sigmas * deviation of the choice: what was held against the capacity.
     double burden[HOB_LANE_COUNT];
@@ -359,13 +362,14 @@ HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decis
 HOB_API hob_result hob_goblin_harvest(hob_goblin *goblin);
 
 /// The second half of hob_goblin_update: estimate, solve, hand out the choices. `out_decision` may be NULL. That nothing
-/// fits is an answer (feasible 0), not an error. On a failure the choices before stand. Threads: exclusive.
+/// fits is an answer (feasible 0), not an error. On a failure the choices before stand, but for settings whose options_get
+/// had given another number of options by then: those are at their default. Threads: exclusive.
 HOB_API
 hob_result hob_goblin_decide(hob_goblin *goblin,
                              hob_decision *out_decision);
 
-/// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad handle, or a setting
-/// without options, so that it can index an array at once; hob_last_error tells. Threads: shared.
+/// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad or busy handle, or a
+/// setting without options, so that it can index an array at once; hob_last_error tells. Threads: shared.
 HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
 
 /// Report what a setting's choice cost in the frame of `decision_id` (0: the latest): whenever it is known, frames later

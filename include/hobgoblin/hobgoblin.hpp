@@ -32,6 +32,12 @@
 #endif
 
 namespace hob {
+// Modules with and without exceptions may be linked together: what differs has different names.
+#if HOB_EXCEPTIONS
+inline namespace with_exceptions {
+#else
+inline namespace without_exceptions {
+#endif
 
 /// A result code and its sentence.
 struct Failure {
@@ -114,18 +120,22 @@ inline hob_str text(std::string_view view) noexcept { return hob_str_of(view.dat
 struct Pending {
 #if HOB_EXCEPTIONS
     std::exception_ptr exception;
+    /// Callbacks that have not returned: what they throw is for the call outside all of them.
+    int depth = 0;
 
     template <class Call>
     void guard(Call&& call) noexcept {
+        ++depth;
         try {
             call();
         } catch (...) {
             if (!exception) exception = std::current_exception();
         }
+        --depth;
     }
     bool waits() const noexcept { return exception != nullptr; }
     void rethrow() {
-        if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
+        if (exception && depth == 0) std::rethrow_exception(std::exchange(exception, nullptr));
     }
 #else
     template <class Call>
@@ -276,17 +286,20 @@ public:
 #endif
     static Outcome<Goblin> create(const GoblinOptions& options) {
         hob_goblin_desc desc = options.desc;
-        if (std::isfinite(options.gpu_ms)) desc.lanes[HOB_LANE_GPU].limit = options.gpu_ms;
-        if (std::isfinite(options.frame_ms)) desc.lanes[HOB_LANE_FRAME].limit = options.frame_ms;
-        desc.overrun_probability = options.overrun_probability;
-        desc.sigmas = options.sigmas;
+        // What was not touched here is as `desc` says; NaN is for the library to refuse.
+        const GoblinOptions untouched;
+        if (options.gpu_ms != untouched.gpu_ms) desc.lanes[HOB_LANE_GPU].limit = options.gpu_ms;
+        if (options.frame_ms != untouched.frame_ms) desc.lanes[HOB_LANE_FRAME].limit = options.frame_ms;
+        if (options.overrun_probability != untouched.overrun_probability)
+            desc.overrun_probability = options.overrun_probability;
+        if (options.sigmas != untouched.sigmas) desc.sigmas = options.sigmas;
         hob_goblin* goblin = nullptr;
         const hob_result result = hob_goblin_create(&desc, &goblin);
         if (result != HOB_RESULT_OK) return detail::fail<Goblin>(result);
         return Goblin(goblin);
     }
     /// Own a C handle.
-    explicit Goblin(hob_goblin* goblin) : pending_(std::make_unique<detail::Pending>()), goblin_(goblin) {}
+    explicit Goblin(hob_goblin* goblin) : goblin_(goblin), pending_(std::make_shared<detail::Pending>()) {}
 
     /// A setting with options of these values; option 0 is chosen until something is known.
     Outcome<Setting> add(std::string_view id, const std::vector<double>& values) {
@@ -311,7 +324,7 @@ public:
     }
     /// A setting that speaks through callbacks; `options` are for one without callbacks.options.
     Outcome<Setting> add(std::string_view id, Callbacks callbacks, const std::vector<Option>& options = {}) {
-        auto box = std::make_unique<Box>(Box{std::move(callbacks), pending_.get(), {}, {}});
+        auto box = std::make_unique<Box>(Box{std::move(callbacks), pending_, {}, {}});
         hob_setting_desc desc = HOB_SETTING_DESC_INIT;
         desc.id = detail::text(id);
         desc.options = options.data();
@@ -324,12 +337,15 @@ public:
         if (box->callbacks.choice_set) desc.choice_set = &Box::choice_set;
         if (box->callbacks.measure) desc.measure = &Box::measure;
         hob_setting_id setting = {0, 0};
-        const hob_result result = hob_goblin_add_setting(goblin_.get(), &desc, &setting);
+        hob_goblin* const goblin = goblin_.get();
+        const auto pending = pending_;  // a callback may destroy or move this object
+        const hob_result result = hob_goblin_add_setting(goblin, &desc, &setting);
         if (result == HOB_RESULT_OK) (void)box.release();  // the goblin's now; Box::release takes it back
         // Nobody would learn its id.
-        if (result == HOB_RESULT_OK && pending_->waits()) (void)hob_goblin_remove_setting(goblin_.get(), setting);
-        rethrow();
-        return added(result, setting);
+        if (result == HOB_RESULT_OK && pending && pending->waits()) (void)hob_goblin_remove_setting(goblin, setting);
+        if (pending) pending->rethrow();
+        if (result != HOB_RESULT_OK) return detail::fail<Setting>(result);
+        return Setting(goblin, setting);
     }
     /// Off (0), or on (1) and worth `value`.
     Outcome<Setting> add_binary(std::string_view id, double value) {
@@ -346,13 +362,19 @@ public:
         hob_setting_id setting = {0, 0};
         return added(hob_goblin_add_fixed_incentive(goblin_.get(), detail::text(id), value, &setting), setting);
     }
-    Outcome<void> remove(Setting setting) { return finish(hob_goblin_remove_setting(goblin_.get(), setting.id())); }
+    Outcome<void> remove(Setting setting) {
+        const auto pending = pending_;  // a release may destroy or move this object
+        const hob_result result = hob_goblin_remove_setting(goblin_.get(), setting.id());
+        if (pending) pending->rethrow();
+        return detail::check(result);
+    }
 
     /// Once a frame: take in what was measured, and decide.
     Outcome<Frame> update() {
         Frame frame;
+        const auto pending = pending_;  // a callback may destroy or move this object
         const hob_result result = hob_goblin_update(goblin_.get(), &frame.decision);
-        rethrow();
+        if (pending) pending->rethrow();
         if (result != HOB_RESULT_OK) return detail::fail<Frame>(result);
         frame.id = frame.decision.id;
         frame.feasible = frame.decision.feasible != 0;
@@ -421,7 +443,7 @@ private:
     /// What a callback-style setting owns.
     struct Box {
         Callbacks callbacks;
-        detail::Pending* pending;
+        std::shared_ptr<detail::Pending> pending;
         std::vector<Option> options;
         std::vector<Option> fresh;
 
@@ -464,20 +486,12 @@ private:
         if (result != HOB_RESULT_OK) return detail::fail<Setting>(result);
         return Setting(goblin_.get(), id);
     }
-    Outcome<void> finish(hob_result result) {
-        rethrow();
-        return detail::check(result);
-    }
-    /// What a callback threw during the call that has just returned.
-    void rethrow() {
-        if (pending_) pending_->rethrow();  // a moved-from goblin has none
-    }
-
-    // Outlives the goblin, whose settings point to it.
-    std::unique_ptr<detail::Pending> pending_;
     std::unique_ptr<hob_goblin, Destroy> goblin_;
+    // Shared with the settings, and with the calls that are running.
+    std::shared_ptr<detail::Pending> pending_;
 };
 
+}  // inline namespace
 }  // namespace hob
 
 #endif  // HOBGOBLIN_HOBGOBLIN_HPP

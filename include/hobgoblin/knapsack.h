@@ -18,7 +18,7 @@ typedef struct {
     uint32_t struct_size;
     /// Zero.
     uint32_t reserved;
-    /// Most bytes that it may hold. Default UINT64_MAX.
+    /// Most bytes that settings and options may take; what a hard proof takes is bounded by node_limit. Default UINT64_MAX.
     uint64_t memory_limit;
 } hob_knapsack_desc;
 

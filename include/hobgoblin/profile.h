@@ -87,7 +87,8 @@ HOB_API hob_result hob_profile_save(const hob_profile *profile, char *buffer, si
 HOB_API hob_result hob_profile_load_file(hob_profile *profile, hob_str path);
 
 /// hob_profile_save to a file, through the file hook if there is one. A crash leaves the old file or the new one: the
-/// text goes to `path` + ".new", which then takes the name. Waits for the file. Threads: shared.
+/// text goes to `path` + ".new", which then takes the name; so no two may save to one path at once. Waits for the file.
+/// Threads: shared.
 HOB_API hob_result hob_profile_save_file(const hob_profile *profile, hob_str path);
 
 /// Replace what is known of task `id`: `count` options, `stride` bytes apart. Threads: exclusive.

@@ -18,7 +18,8 @@ pub trait Files {
 }
 
 /// Write so that a crash leaves the old file or the new one, never half of either: the bytes go to `path` + `.new`,
-/// which then takes the name.
+/// which then takes the name. Two at once to the same path would take turns at that file, so that is for the caller to
+/// prevent.
 pub fn replace(files: &dyn Files, path: &str, bytes: &[u8]) -> Result<()> {
     let mut fresh = String::new();
     fresh.try_reserve_exact(path.len() + 4)?;

@@ -14,7 +14,7 @@ use crate::base::{Code, Result, error, host};
 pub enum hob_result {
     /// It worked.
     Ok = 0,
-    /// An argument is outside what the function accepts. Nothing was changed.
+    /// An argument, or what a callback gave, is outside what the function accepts. Nothing was changed by arguments.
     InvalidArgument = 1,
     /// The thing named does not exist, or no longer does. Nothing was changed.
     NotFound = 2,
@@ -32,7 +32,8 @@ pub enum hob_result {
     BufferTooSmall = 8,
     /// A file operation failed.
     Io = 9,
-    /// An internal error was caught. The sentence has file and line; the handle is poisoned. Please report it.
+    /// An internal error was caught. The sentence has file and line. A handle that was being changed is poisoned. Please
+    /// report it.
     Panic = 10,
     /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions go on answering from the last good
     /// state; all others do nothing. Destroy the handle and create a new one when convenient.
@@ -366,25 +367,38 @@ pub unsafe extern "C" fn hob_set_log_hook(hook: *const hob_log_hook) -> hob_resu
     unsafe { set_hook(&hooks::LOG, hook) }
 }
 
-/// Lend a clock; NULL: none. Copied. Threads: as hob_set_log_hook.
+/// Lend a clock; NULL: none. Copied. Threads: no other call may run, or a duration is measured with two clocks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_set_clock_hook(hook: *const hob_clock_hook) -> hob_result {
     // SAFETY: the header's contract.
     unsafe { set_hook(&hooks::CLOCK, hook) }
 }
 
-/// Set where profiler zones go; NULL: nowhere. Copied. Threads: as hob_set_log_hook.
+/// Set where profiler zones go; NULL: nowhere. Copied. Threads: no other call may run, or a zone begins in one profiler and
+/// ends in another.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_set_zone_hook(hook: *const hob_zone_hook) -> hob_result {
     // SAFETY: the header's contract.
     unsafe { set_hook(&hooks::ZONES, hook) }
 }
 
-/// Lend a file layer; NULL: the operating system's. Copied. Threads: as hob_set_log_hook.
+/// Lend a file layer; NULL: the operating system's. Copied. With any function, `open` and `close` must be set. Threads: as
+/// hob_set_log_hook.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_set_file_hook(hook: *const hob_file_hook) -> hob_result {
+    let checked = guard(|| {
+        // SAFETY: the header's contract.
+        let hook = if hook.is_null() { <hob_file_hook as hooks::Hook>::NONE } else { unsafe { read_struct(hook) }? };
+        let others = [hook.size.is_some(), hook.read.is_some(), hook.write.is_some(), hook.sync.is_some()];
+        let any = others.contains(&true) || hook.rename.is_some() || hook.remove.is_some();
+        match (hook.open.is_some(), hook.close.is_some()) {
+            (true, true) => Ok(()),
+            (false, false) if !any => Ok(()),
+            _ => Err(error!(InvalidArgument, "the file hook needs both open and close")),
+        }
+    });
     // SAFETY: the header's contract.
-    unsafe { set_hook(&hooks::FILES, hook) }
+    if checked == hob_result::Ok { unsafe { set_hook(&hooks::FILES, hook) } } else { checked }
 }
 
 /// Set the allocator; NULL: the system's. Copied. Both functions must be set.

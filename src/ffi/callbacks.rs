@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::base::{hob_result, hob_str};
-use super::goblin::{hob_goblin, hob_measurement, hob_option, hob_setting_desc, is_good};
+use super::goblin::{hob_goblin, hob_measurement, hob_option, hob_setting_desc};
 use super::guard::call_host;
 use super::handle::{self, Held};
 use super::layout::Array;
@@ -149,8 +149,8 @@ impl Drop for Owned {
 #[derive(Default)]
 struct Place {
     callbacks: Option<Owned>,
-    /// What choice_set said last.
-    told: Option<u32>,
+    /// What choice_set said last, and of how many options.
+    told: Option<(u32, usize)>,
     /// To be removed when the running call returns.
     doomed: Cell<bool>,
 }
@@ -238,12 +238,15 @@ pub fn harvest(held: &Held<'_, GoblinCell>) -> Result<()> {
 
 impl GoblinCell {
     fn take(&mut self, id: Id, measured: &hob_measurement) {
-        let before = self.goblin.statistics().refused;
-        let taken = is_good(measured.sample).and_then(|good| {
-            let sample = Sample { decision: measured.decision_id, lane: measured.lane, burden: measured.burden, good };
-            self.goblin.measure(id, &sample)
-        });
-        if taken.is_err() && self.goblin.statistics().refused == before {
+        // What cannot be used is dropped without a sentence, which would have to be allocated.
+        let sample = Sample {
+            decision: measured.decision_id,
+            lane: measured.lane,
+            burden: measured.burden,
+            good: measured.sample == 0,
+        };
+        let usable = measured.sample <= 3 && self.goblin.can_measure(id, &sample);
+        if !usable || self.goblin.measure(id, &sample).is_err() {
             self.refused += 1;
         }
     }
@@ -281,8 +284,10 @@ impl GoblinCell {
     /// The setting's choice if it is not what it was told last; from now on it is.
     fn news(&mut self, id: Id) -> Option<u32> {
         let choice = u32::from(self.goblin.choice(id).ok()??);
+        // With another number of options the same number is another choice.
+        let news = Some((choice, self.goblin.option_count(id).ok()?));
         let told = &mut self.places[id.index1 as usize - 1].told;
-        (told.replace(choice) != Some(choice)).then_some(choice)
+        (std::mem::replace(told, news) != news).then_some(choice)
     }
 
     fn is_doomed(&self, position: usize) -> bool {

@@ -127,9 +127,11 @@ pub struct hob_goblin_desc {
     pub burdens: u32,
     /// Most settings. Default 65536.
     pub max_settings: u32,
-    /// Most bytes the goblin may hold; adding settings fails beyond. Default UINT64_MAX.
+    /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The solver's
+    /// own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
     pub memory_limit: u64,
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096.
+    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096, above which a
+    /// decision may allocate.
     pub node_limit: u64,
 }
 
@@ -345,7 +347,8 @@ pub struct hob_decision {
     pub id: u64,
     /// Sum of the chosen values.
     pub value: f64,
-    /// The optimum is at most this share above `value`; 0: it is the optimum. Options on trial are part of the question.
+    /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may be
+    /// farther off than `precision` accepts. Options on trial are part of the question.
     pub gap: f64,
     /// Mean + sigmas * deviation of the choice: what was held against the capacity.
     pub burden: [f64; HOB_LANE_COUNT],
@@ -793,7 +796,8 @@ pub unsafe extern "C" fn hob_goblin_harvest(goblin: *mut hob_goblin) -> hob_resu
 }
 
 /// The second half of hob_goblin_update: estimate, solve, hand out the choices. `out_decision` may be NULL. That nothing
-/// fits is an answer (feasible 0), not an error. On a failure the choices before stand. Threads: exclusive.
+/// fits is an answer (feasible 0), not an error. On a failure the choices before stand, but for settings whose options_get
+/// had given another number of options by then: those are at their default. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_decide(goblin: *mut hob_goblin, out_decision: *mut hob_decision) -> hob_result {
     // SAFETY: the header's contract.
@@ -827,8 +831,8 @@ unsafe fn decide_into(held: &Held<'_, GoblinCell>, out_decision: *mut hob_decisi
     unsafe { write_struct(out_decision, &hob_decision::new(&decision, lane)) }
 }
 
-/// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad handle, or a setting
-/// without options, so that it can index an array at once; hob_last_error tells. Threads: shared.
+/// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad or busy handle, or a
+/// setting without options, so that it can index an array at once; hob_last_error tells. Threads: shared.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_setting_id) -> u32 {

@@ -132,6 +132,10 @@ pub fn report(error: &Error) -> hob_result {
 
 /// Call out to the host: with its floating-point environment, and with its panics (if it is written in Rust) its own.
 pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
+    if with_thread(|thread| thread.inside) == 0 {
+        // Outside the wall the environment is the host's already.
+        return callback();
+    }
     let ours = float_environment::leave();
     let inside = with_thread(|thread| std::mem::replace(&mut thread.inside, 0));
     let answer = callback();

@@ -62,7 +62,7 @@ pub struct hob_knapsack_desc {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Most bytes that it may hold. Default UINT64_MAX.
+    /// Most bytes that settings and options may take; what a hard proof takes is bounded by node_limit. Default UINT64_MAX.
     pub memory_limit: u64,
 }
 

@@ -223,7 +223,8 @@ pub unsafe extern "C" fn hob_profile_load_file(profile: *mut hob_profile, path: 
 }
 
 /// hob_profile_save to a file, through the file hook if there is one. A crash leaves the old file or the new one: the
-/// text goes to `path` + ".new", which then takes the name. Waits for the file. Threads: shared.
+/// text goes to `path` + ".new", which then takes the name; so no two may save to one path at once. Waits for the file.
+/// Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_profile_save_file(profile: *const hob_profile, path: hob_str) -> hob_result {
     // SAFETY: the header's contract.

@@ -111,6 +111,16 @@ impl Goblin {
         }
     }
 
+    /// Whether [`Goblin::measure`] would take the sample.
+    pub fn can_measure(&self, id: Id, sample: &Sample) -> bool {
+        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+        let in_range = (sample.lane as usize) < LANES && (0.0..=LARGEST).contains(&sample.burden);
+        let Some(position) = self.settings.position(id).filter(|_| in_range && self.history.remembers(decision)) else {
+            return false;
+        };
+        decision >= self.setting(position).born && self.history.given(decision, position).choice != NO_CHOICE
+    }
+
     /// Take what a whole frame cost. It is what [`Burdens::Relative`] steers by; else it only counts.
     pub fn measure_total(&mut self, sample: &Sample) -> Result<()> {
         check_sample(sample)?;
