@@ -79,10 +79,12 @@ fn reading_survives_the_failure_of_each_allocation() {
 }
 
 #[test]
-fn refusing_allocates_nothing_more_than_reading_did() {
+fn refusing_takes_the_memory_of_the_sentence_and_no_more() {
     for json in ["", "{\"", "nonsense", "{\"\\ud83e\":[]}"] {
-        let error = with_allowance(0, || Profile::from_json(json.as_bytes())).unwrap_err();
+        let error = with_allowance(1, || Profile::from_json(json.as_bytes())).unwrap_err();
         assert_eq!(error.code(), Code::Malformed, "{json}");
+        let error = with_allowance(0, || Profile::from_json(json.as_bytes())).unwrap_err();
+        assert_eq!(error.code(), Code::OutOfMemory, "{json}");
     }
 }
 
@@ -93,9 +95,9 @@ fn writing_allocates_nothing() {
     let written = with_allowance(0, || {
         let size = profile.json_size();
         assert_eq!(profile.to_json(&mut buffer).unwrap(), size);
-        assert_eq!(profile.to_json(&mut buffer[..size - 1]).unwrap_err().code(), Code::BufferTooSmall);
         size
     });
+    assert_eq!(profile.to_json(&mut buffer[..written - 1]).unwrap_err().code(), Code::BufferTooSmall);
     assert_eq!(Profile::from_json(&buffer[..written]).unwrap(), profile);
 }
 
