@@ -4,7 +4,7 @@
 //! gains nobody sees. So the settled choice is held while it fits. What holding it forgoes adds up, and when that has
 //! reached a price (rent or buy: A. Karlin et al., "Competitive snoopy caching", 1988) the better choice is taken: at
 //! once if it is much better, after a while if it is a little better, and in the end always. What does not fit any more
-//! is left at once, and then a band below the limit is kept free, so that the next small move does not fit either.
+//! is left at once, for something that leaves a band below the limit free, so that the next small move still fits.
 
 use crate::base::Result;
 use crate::knapsack::{Candidate, Economy, Effort, Solution};
@@ -18,12 +18,11 @@ const BAND: f64 = 0.02;
 impl Goblin {
     /// Solve, and take the answer or hold what is settled; the choices are the formulation's.
     pub(super) fn settle(&mut self, economy: Economy, effort: Effort, range: f64) -> Result<Solution> {
-        if self.config.patience == 0.0 || self.config.burdens == Burdens::Relative {
-            let found = self.formulation.solve(economy, effort)?;
-            self.formulation.accept();
-            return Ok(found);
-        }
         let best = self.formulation.solve(economy, effort)?;
+        if self.config.patience == 0.0 || self.config.burdens == Burdens::Relative {
+            self.formulation.accept();
+            return Ok(best);
+        }
         self.load_settled();
         let held = weigh(&self.formulation.sum(), &economy);
         if !held.feasible {
