@@ -5,10 +5,10 @@
 //! that happen to look cheap. So the promise is held against what came of it. Every decision forecast a total; when its
 //! samples are all in, three corrections are learned:
 //!
-//! * the *common factor* by which all burdens are off: the median of measured over expected burdens, weighted by the
-//!   latter, so that a change in one pass does not look like a change in all. It follows within a few frames, and goes
-//!   back to 1 slowly, while the estimates take over what lasts;
-//!
+//! * the *common factor* by which all burdens are off: the mean of measured over expected burdens, weighted by the
+//!   latter, with those far from their median drawn in, so that a change in one pass does not look like a change in all.
+//!   How fast it should follow depends on the machine: not at all if the noise is new in every frame, at once if it
+//!   lasts. So some followers of different speed make forecasts, and each counts the more the better it forecast lately;
 //! * the *common deviation*, by which totals stray beyond what the deviations of the single burdens explain, relative to
 //!   the total;
 //! * the *tail*, a factor to the sigmas, which rises with every residual beyond what is kept free and falls otherwise, such that both balance
@@ -17,44 +17,66 @@
 //!
 //! Residuals count whether or not the frame was near its limit, so that the correction is known before it is needed.
 
-use super::history::{Forecast, Given};
+use super::history::{Forecast, Part};
 use crate::base::Result;
 
 /// Corrections to the forecast, learned from forecasts and what came of them.
 #[derive(Debug)]
 pub struct Calibration {
-    common: f64,
+    followers: [Follower; SPEEDS.len()],
     /// Square of the common deviation.
     common_variance: f64,
     tail: f64,
     /// Whether the last total was far beyond its forecast: alone, it was a hitch.
     suspect: bool,
-    /// Ratios and weights, to find the median of; room for one a setting.
+    /// Ratios and weights, to find the typical one of; room for one a setting.
     ratios: Vec<(f32, f32)>,
 }
 
+/// One idea of the common factor.
+#[derive(Clone, Copy, Debug)]
+struct Follower {
+    factor: f64,
+    /// Mean square of what it was lately off by, relatively.
+    error: f64,
+}
+
+/// Share of a new common factor that each follower believes.
+const SPEEDS: [f64; 4] = [0.004, 0.03, 0.2, 0.6];
+/// A follower half as far off counts for this much more than another, as a power of 2.
+const SHARPNESS: i32 = 3;
+/// Decisions that followers' errors are remembered for.
+const ERROR_MEMORY: f64 = 100.0;
+/// Followers that are off by less than this share are all good.
+const LEAST_ERROR: f64 = 0.002;
+/// A ratio farther from the median than this share of it counts as that far.
+const DRAWN_IN: f64 = 0.4;
 /// A forecast deviation is taken to be at least this share of the mean: below it, timers lie.
 const LEAST_DEVIATION: f64 = 0.01;
 /// A total so many times its forecast is a hitch, if it is alone.
 const HITCH: f64 = 1.5;
 /// Residuals that the common deviation remembers.
-const MEMORY: f64 = 60.0;
+const MEMORY: f64 = 200.0;
 /// A residual counts for no more than so many forecast deviations.
 const FARTHEST: f64 = 6.0;
 /// A residual counts for no more than this share of the forecast: beyond, it is no noise.
 const MOST_UNEXPLAINED: f64 = 0.5;
 /// How far the tail moves with a residual beyond it, relatively.
 const STEP: f64 = 0.05;
-/// Share of a new common factor that is believed.
-const FOLLOW: f64 = 0.15;
-/// Share of the common factor's logarithm that the next frame keeps.
-const KEPT: f64 = 0.997;
-/// The common factor stays between this and its inverse.
+/// Share of a common factor's logarithm that the next frame keeps: the estimates take over what lasts.
+const KEPT: f64 = 0.9995;
+/// A common factor stays between this and its inverse.
 const SLOWEST: f64 = 8.0;
+/// Forecasts made when past burdens were scaled by a ratio that is off by more than this share are not judged.
+const RATIO_OFF: f64 = 0.05;
+
+/// What the followers said when a forecast was made.
+pub type Said = [f32; SPEEDS.len()];
 
 impl Default for Calibration {
     fn default() -> Self {
-        Self { common: 1.0, common_variance: 0.0, tail: 1.0, suspect: false, ratios: Vec::new() }
+        let followers = [Follower { factor: 1.0, error: LEAST_ERROR * LEAST_ERROR }; SPEEDS.len()];
+        Self { followers, common_variance: 0.0, tail: 1.0, suspect: false, ratios: Vec::new() }
     }
 }
 
@@ -64,17 +86,26 @@ impl Calibration {
         self.tail
     }
 
-    /// What all burdens together stray by, beside what each does, if they fill `capacity` and so many sigmas are kept free:
-    /// a share `d` of a total `m`, where `m + sigmas·d·m = capacity`.
+    /// What all burdens together stray by, beside what each does, if they fill `capacity` and so many sigmas are kept
+    /// free: a share `d` of a total `m`, where `m + sigmas·d·m = capacity`.
     pub fn common_variance(&self, capacity: f64, sigmas: f64) -> f64 {
         let share = self.common_variance.sqrt();
         let deviation = share * capacity.max(0.0) / (1.0 + sigmas * share);
         deviation.min(1e30).powi(2)
     }
 
-    /// What to multiply every burden by.
+    /// What to multiply every burden by: the followers' factors, weighted by how little they were off.
     pub fn common(&self) -> f64 {
-        self.common
+        let weight = |follower: &Follower| (follower.error + LEAST_ERROR * LEAST_ERROR).powi(-SHARPNESS);
+        let (sum, weights) = self.followers.iter().fold((0.0, 0.0), |(sum, weights), follower| {
+            (sum + weight(follower) * follower.factor, weights + weight(follower))
+        });
+        sum / weights
+    }
+
+    /// What each follower says now.
+    pub fn said(&self) -> Said {
+        self.followers.map(|follower| follower.factor as f32)
     }
 
     /// Room for the samples of so many settings.
@@ -87,42 +118,56 @@ impl Calibration {
         self.ratios.capacity() * size_of::<(f32, f32)>()
     }
 
-    /// Median of measured over expected burdens, weighted by the expected; 1 if there are none.
-    pub fn typical_ratio(&mut self, given: &[Given]) -> f64 {
-        let measured = given.iter().filter(|given| given.expected > 0.0 && given.measured >= 0.0);
+    /// Mean of measured over expected burdens, weighted by the expected, those far from the median drawn in; 1 if there
+    /// are none.
+    pub fn typical_ratio(&mut self, parts: impl Iterator<Item = Part>) -> f64 {
+        let measured = parts.filter(|part| part.expected > 0.0 && part.measured >= 0.0);
         self.ratios.clear();
-        self.ratios.extend(measured.map(|given| (given.measured / given.expected, given.expected)));
+        self.ratios.extend(measured.map(|part| (part.measured / part.expected, part.expected)));
         self.ratios.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let half = self.ratios.iter().map(|ratio| ratio.1).sum::<f32>() / 2.0;
+        let all = self.ratios.iter().map(|ratio| f64::from(ratio.1)).sum::<f64>();
         let mut below = 0.0;
         let median = self.ratios.iter().find(|(_, weight)| {
-            below += weight;
-            below >= half
+            below += f64::from(*weight);
+            below >= all / 2.0
         });
-        median.map_or(1.0, |&(ratio, _)| f64::from(ratio))
+        let Some(&(median, _)) = median else { return 1.0 };
+        let median = f64::from(median);
+        let drawn_in = |ratio: f32| f64::from(ratio).clamp((1.0 - DRAWN_IN) * median, (1.0 + DRAWN_IN) * median);
+        self.ratios.iter().map(|&(ratio, weight)| drawn_in(ratio) * f64::from(weight)).sum::<f64>() / all
     }
 
-    /// All samples of a decision are in; `ratio` is their typical one. `sigmas` (before correction) were kept free in
-    /// order that a share of `probability` is beyond.
-    pub fn came(&mut self, forecast: &Forecast, ratio: f64, sigmas: f64, probability: f64) {
+    /// All samples of a decision are in; `typical` is their typical ratio, `ratio` is present over past burdens as it is
+    /// known now. `sigmas` (before correction) were kept free in order that a share of `probability` is beyond.
+    pub fn came(&mut self, forecast: &Forecast, typical: f64, ratio: f64, sigmas: f64, probability: f64) {
         let deviation = forecast.variance.sqrt().max(LEAST_DEVIATION * forecast.mean);
-        if deviation <= 0.0 {
+        let misjudged = (forecast.ratio / ratio - 1.0).abs() > RATIO_OFF;
+        if deviation <= 0.0 || misjudged {
             return;
         }
-        let hitch = forecast.measured > HITCH * forecast.mean + FARTHEST * deviation;
+        let measured = forecast.total.unwrap_or(forecast.measured + forecast.residual);
+        let hitch = measured > HITCH * forecast.mean + FARTHEST * deviation;
         if hitch && !std::mem::replace(&mut self.suspect, hitch) {
             return;
         }
         self.suspect = hitch;
-        let common = (self.common + FOLLOW * (ratio * forecast.common - self.common)).powf(KEPT);
-        self.common = common.clamp(1.0 / SLOWEST, SLOWEST);
+        self.follow(typical * forecast.common, &forecast.said);
         let far = (FARTHEST * deviation).min(MOST_UNEXPLAINED * forecast.mean);
-        let residual = (forecast.measured - forecast.mean).clamp(-far, far);
+        let residual = (measured - forecast.mean).clamp(-far, far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
         self.common_variance = (self.common_variance + (unexplained - self.common_variance) / MEMORY).max(0.0);
         let beyond = residual > sigmas * self.tail * deviation;
         let push = if beyond { 1.0 - probability } else { -probability };
         self.tail = (self.tail * (1.0 + STEP * push)).clamp(0.5, 3.0);
+    }
+
+    fn follow(&mut self, factor: f64, said: &Said) {
+        for ((follower, speed), said) in self.followers.iter_mut().zip(SPEEDS).zip(said) {
+            let off = (factor / f64::from(*said) - 1.0).clamp(-1.0, 1.0);
+            follower.error += (off * off - follower.error) / ERROR_MEMORY;
+            let moved = follower.factor + speed * (factor - follower.factor);
+            follower.factor = moved.powf(KEPT).clamp(1.0 / SLOWEST, SLOWEST);
+        }
     }
 }
 
@@ -131,7 +176,8 @@ mod tests {
     use super::*;
 
     fn forecast(measured: f64, variance: f64) -> Forecast {
-        Forecast { mean: 100.0, variance, own_variance: 1.0, awaited: 0, measured, common: 1.0, fair: true }
+        let said = Calibration::default().said();
+        Forecast { mean: 100.0, variance, own_variance: 1.0, measured, common: 1.0, ratio: 1.0, said, ..Default::default() }
     }
 
     /// Share of totals beyond what is kept free, when the deviations of single burdens come to 1 and totals stray by
@@ -147,7 +193,7 @@ mod tests {
             let share = calibration.common_variance.sqrt();
             let variance = 1.0 + share * share * 1e4;
             count += u32::from(n >= 10_000 && total > 100.0 + kept * variance.sqrt());
-            calibration.came(&forecast(total, variance), 1.0, sigmas, probability);
+            calibration.came(&forecast(total, variance), 1.0, 1.0, sigmas, probability);
         }
         f64::from(count) / 20_000.0
     }
@@ -165,19 +211,20 @@ mod tests {
     #[test]
     fn a_single_hitch_changes_nothing_and_two_in_a_row_do() {
         let mut calibration = Calibration::default();
-        calibration.came(&forecast(300.0, 1.0), 3.0, 2.0, 0.01);
+        calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
         assert_eq!((calibration.tail(), calibration.common()), (1.0, 1.0));
-        calibration.came(&forecast(300.0, 1.0), 3.0, 2.0, 0.01);
+        calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
         assert!(calibration.tail() > 1.01 && calibration.common() > 1.2);
     }
 
     #[test]
     fn the_common_factor_is_what_most_of_the_burden_says() {
-        let given = |expected: f32, measured: f32| Given { expected, measured, ..Given::NOTHING };
+        let part = |expected: f32, measured: f32| Part { expected, measured };
         let mut calibration = Calibration::default();
-        // One pass costs five times as much, another did not report: the others say 1.2.
-        let passes = [given(4.0, 4.8), given(3.0, 15.0), given(5.0, -1.0), given(2.0, 2.4), given(0.0, 9.0)];
-        assert!((calibration.typical_ratio(&passes) - 1.2).abs() < 1e-6);
-        assert_eq!(calibration.typical_ratio(&[]), 1.0);
+        // One pass costs five times as much, another did not report: the others say 1.2, and
+        // it counts as 1.68.
+        let passes = [part(8.0, 9.6), part(1.0, 5.0), part(5.0, -1.0), part(11.0, 13.2), part(0.0, 9.0)];
+        assert!((calibration.typical_ratio(passes.into_iter()) - 1.2).abs() < 0.03);
+        assert_eq!(calibration.typical_ratio(std::iter::empty()), 1.0);
     }
 }

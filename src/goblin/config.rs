@@ -26,6 +26,8 @@ pub enum Burdens {
     Learned,
     /// From the host's rough relative burdens; only frame totals are measured, and a controller finds the capacity.
     Relative,
+    /// As `Relative`, but a regression on totals and choices finds what each option costs.
+    Totals,
 }
 
 /// A goblin's parameters; see `hob_goblin_desc` for units and ranges.
@@ -37,8 +39,8 @@ pub struct Config {
     pub sigmas: f64,
     /// Share of frames that may be over the limit; 0 means that `sigmas` says.
     pub overrun_probability: f64,
-    /// How long a better choice is waited with: until what it would have gained adds up to this many times the difference
-    /// between the highest and the lightest value. 0 takes it at once.
+    /// How long a better choice is waited with: until what it would have gained adds up to this many times the spans of
+    /// values of the settings that change. 0 takes it at once.
     pub patience: f64,
     /// Extra value of an option with fewer samples than the quota.
     pub explore_value: f64,
@@ -48,6 +50,12 @@ pub struct Config {
     pub exploration: Exploration,
     /// Options tried in one frame at most, when bounded; 0 tries none.
     pub explore_limit: u32,
+    /// Probability, about, with which a frame with trials may be over a limit because of them.
+    pub explore_risk: f64,
+    /// Decisions for which a setting keeps a choice at least, unless it no longer fits.
+    pub dwell: u32,
+    /// Most switch burden of changes that are not needed, in one decision.
+    pub switch_limit: f64,
     /// Accepted distance from the optimum as 1/precision; 0 wants the optimum, proven.
     pub precision: u32,
     /// Most nodes that the solver visits in one update.
@@ -68,11 +76,14 @@ impl Default for Config {
             limits: [f64::INFINITY; LANES],
             sigmas: 3.0,
             overrun_probability: 0.0,
-            patience: 1.0,
+            patience: 8.0,
             explore_value: 0.0,
             measure_quota: 30,
             exploration: Exploration::Bounded,
-            explore_limit: 1,
+            explore_limit: 8,
+            explore_risk: 0.05,
+            dwell: 30,
+            switch_limit: f64::INFINITY,
             precision: 0,
             node_limit: 4096,
             history: 64,
@@ -86,21 +97,7 @@ impl Default for Config {
 impl Config {
     /// Refuse what makes no sense, with a sentence.
     pub fn check(&self) -> Result<()> {
-        for (lane, limit) in self.limits.iter().enumerate() {
-            if limit.is_nan() || *limit == f64::NEG_INFINITY {
-                return Err(error!(
-                    InvalidArgument,
-                    "the limit of lane {lane} is {limit}: give a number, or INFINITY for none"
-                ));
-            }
-        }
-        let limited = self.limits.iter().filter(|limit| limit.is_finite()).count();
-        if limited > 1 {
-            return Err(error!(
-                Unsupported,
-                "{limited} lanes have a limit; this version governs one: leave the others at INFINITY"
-            ));
-        }
+        check_limits(&self.limits)?;
         let in_range = |what, x: f64, from: f64, to: f64| {
             if x >= from && x <= to {
                 Ok(())
@@ -111,24 +108,11 @@ impl Config {
         in_range("sigmas", self.sigmas, 0.0, 100.0)?;
         in_range("overrun_probability", self.overrun_probability, 0.0, 0.5)?;
         in_range("patience", self.patience, 0.0, LARGEST)?;
+        in_range("explore_risk", self.explore_risk, 1e-6, 0.5)?;
+        in_range("switch_limit", self.switch_limit, 0.0, f64::INFINITY)?;
         in_range("explore_value", self.explore_value, -LARGEST, LARGEST)?;
         in_range("history", f64::from(self.history), 1.0, 65_536.0)?;
         in_range("max_settings", f64::from(self.max_settings), 0.0, 16_777_216.0)
-    }
-
-    /// Whether a lane has a limit.
-    pub fn is_limited(&self) -> bool {
-        self.limits.iter().any(|limit| limit.is_finite())
-    }
-
-    /// The lane with a limit; lane 0 when there is none.
-    pub fn governed_lane(&self) -> usize {
-        self.limits.iter().position(|limit| limit.is_finite()).unwrap_or(0)
-    }
-
-    /// Its limit.
-    pub fn limit(&self) -> f64 {
-        self.limits[self.governed_lane()]
     }
 
     /// Deviations kept free: as asked, or as many as the asked probability needs if burdens are normal and independent.
@@ -150,4 +134,17 @@ impl Config {
             Exploration::Optimistic => crate::profile::Blind::Optimistic,
         }
     }
+}
+
+/// Refuse limits that make no sense.
+pub fn check_limits(limits: &[f64; LANES]) -> Result<()> {
+    for (lane, limit) in limits.iter().enumerate() {
+        if limit.is_nan() || *limit == f64::NEG_INFINITY {
+            return Err(error!(
+                InvalidArgument,
+                "the limit of lane {lane} is {limit}: give a number, or INFINITY for none"
+            ));
+        }
+    }
+    Ok(())
 }

@@ -1,28 +1,30 @@
-//! The second half of a frame: estimate, formulate, solve, hand out.
+//! The second half of a frame: formulate, solve, hand out.
 
 use crate::base::host::{Zone, now_ns};
 use crate::base::{Result, fault_point};
-use crate::knapsack::{Candidate, Economy, Effort, Knapsack, NO_CHOICE, Solution};
-use crate::profile::{Burden, Rules, Source, estimate};
-use crate::stats::Normal;
+use crate::knapsack::several::Weight;
+use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::Goblin;
-use super::config::{Burdens, Exploration};
-use super::history::{Forecast, Given};
-use super::setting::{OptionState, Setting};
+use super::config::{Burdens, Exploration, LANES};
+use super::formulate::{Bar, Weighed};
+use super::history::{Forecast, Given, Part};
+use super::lanes::by_host_lane;
+use super::reason::{Reason, Why};
+use super::steady::Settled;
 
-/// What a choice of one option of every setting comes to.
+/// What a choice of one option of every setting comes to. Burdens are by lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Net {
     /// Sum of the values.
     pub value: f64,
     /// Sum of the mean burdens.
-    pub mean: f64,
+    pub mean: [f64; LANES],
     /// Deviation of the total burden.
-    pub deviation: f64,
+    pub deviation: [f64; LANES],
 }
 
-/// What was decided for a frame.
+/// What was decided for a frame. Lanes that are not governed are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decision {
     /// Counts up from 1; samples quote it.
@@ -32,11 +34,11 @@ pub struct Decision {
     /// The choice.
     pub chosen: Net,
     /// Mean + sigmas × deviation of the choice: what is held against the capacity.
-    pub burden: f64,
+    pub burden: [f64; LANES],
     /// What it was held against: the limit, or with [`Burdens::Relative`] its estimate in the host's unit.
-    pub capacity: f64,
+    pub capacity: [f64; LANES],
     /// By how much the burden is over; 0 when feasible.
-    pub excess: f64,
+    pub excess: [f64; LANES],
     /// Relative distance from the optimum at most; 0 when it is the optimum.
     pub gap: f64,
     /// The lightest option of every setting.
@@ -45,96 +47,16 @@ pub struct Decision {
     pub highest: Net,
     /// Settings there were.
     pub settings: u32,
+    /// Settings whose choice is another than in the decision before.
+    pub changes: u32,
     /// Options that are tried for this frame in order to learn their burden.
     pub trials: u32,
+    /// The strategy that is in force.
+    pub strategy: u32,
     /// Nodes that the solver visited.
     pub nodes: u64,
     /// How long the decision took, by the host's clock; 0 without one.
     pub elapsed_ns: u64,
-}
-
-/// A setting in the knapsack.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Position of the setting.
-    pub position: usize,
-    /// Its options are from here to `end` in the lists of options.
-    pub start: usize,
-    pub end: usize,
-    /// Whether anything is known of it.
-    pub known: bool,
-}
-
-/// The knapsack of a frame and what it was made from.
-#[derive(Debug, Default)]
-pub struct Formulation {
-    pub knapsack: Knapsack,
-    pub entries: Vec<Entry>,
-    /// Of every option of every setting, for the present work.
-    pub burdens: Vec<Burden>,
-    pub candidates: Vec<Candidate>,
-    /// Variance of the total beside those of the candidates.
-    pub common_variance: f64,
-    /// An entry's candidates while a trial is in their place.
-    pub set_aside: Vec<Candidate>,
-    /// An entry a setting.
-    pub choices: Vec<u16>,
-}
-
-impl Formulation {
-    /// Bytes an option takes here and in the knapsack, from above.
-    pub const PER_OPTION: usize = 2 * size_of::<Candidate>() + size_of::<Burden>() + 160;
-
-    /// Room for so many, so that no decision allocates.
-    pub fn reserve(&mut self, settings: usize, options: usize, widest: usize) -> Result<()> {
-        fn at_least<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
-            let more = count.saturating_sub(list.len());
-            Ok(list.try_reserve(more)?)
-        }
-        at_least(&mut self.entries, settings)?;
-        at_least(&mut self.burdens, options)?;
-        at_least(&mut self.candidates, options)?;
-        at_least(&mut self.set_aside, widest)?;
-        at_least(&mut self.choices, settings)?;
-        self.knapsack.reserve(settings + 1, options + 1)
-    }
-
-    /// Solve what the candidates say.
-    pub fn solve(&mut self, economy: Economy, effort: Effort) -> Result<Solution> {
-        self.knapsack.clear();
-        for entry in &self.entries {
-            self.knapsack.add_setting(&self.candidates[entry.start..entry.end])?;
-        }
-        self.knapsack.add_setting(&[Candidate { value: 0.0, mean: 0.0, variance: self.common_variance }])?;
-        self.knapsack.solve(economy, effort)
-    }
-
-    /// Keep the choices of the last solve.
-    pub fn accept(&mut self) {
-        self.choices.clear();
-        let of_entries = self.knapsack.choices().iter().take(self.entries.len());
-        self.choices.extend(of_entries);
-    }
-
-    /// What the kept choices come to: value, mean and variance; infinite if one of them cannot be chosen.
-    pub fn sum(&self) -> Candidate {
-        let mut sum = Candidate { value: 0.0, mean: 0.0, variance: self.common_variance };
-        for (entry, &choice) in self.entries.iter().zip(&self.choices).filter(|(_, choice)| **choice != NO_CHOICE) {
-            let candidate = &self.candidates[entry.start + usize::from(choice)];
-            sum.value += candidate.value;
-            sum.mean += candidate.mean;
-            sum.variance += candidate.variance;
-        }
-        sum
-    }
-
-    pub fn memory_used(&self) -> usize {
-        self.knapsack.memory_used()
-            + self.entries.capacity() * size_of::<Entry>()
-            + self.burdens.capacity() * size_of::<Burden>()
-            + (self.candidates.capacity() + self.set_aside.capacity()) * size_of::<Candidate>()
-            + self.choices.capacity() * size_of::<u16>()
-    }
 }
 
 impl Goblin {
@@ -142,226 +64,216 @@ impl Goblin {
     pub fn decide(&mut self) -> Result<Decision> {
         let _zone = Zone::begin(c"hob_goblin_decide");
         let began = now_ns();
+        self.refresh_ratios();
+        let other_strategy = self.choose_strategy()?;
         self.formulate();
         fault_point!("goblin.decide");
         let (lightest, highest) = self.nets();
-        let economy = self.economy(&lightest, &highest);
-        self.formulation.common_variance = self.common_variance(&economy);
-        let effort = Effort { accepted_gap: self.config.accepted_gap(), node_limit: self.config.node_limit };
-        let mut solution = self.settle(economy, effort, highest.value - lightest.value)?;
-        self.remember_settled();
+        let economies = self.economies(&lightest, &highest);
+        self.weigh_beside(&economies);
+        let economies = &economies[..self.lanes.count()];
+        let effort = self.effort();
+        let settled = if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
+        self.remember_settled(&settled);
+        let mut weighed = settled.weighed;
         let mut trials = 0;
         if self.explores() {
-            (solution, trials) = self.explore(solution, economy, effort)?;
+            (weighed, trials) = self.explore(weighed, economies, effort)?;
         }
-        let chosen = self.publish(trials == 0);
-        self.controller.decided(chosen.mean);
+        let (chosen, changes) = self.publish(&settled, other_strategy);
+        self.await_samples(&chosen, &weighed, trials == 0);
+        self.controller.decided(chosen.mean[self.lanes.lane(0)]);
         let elapsed = began.zip(now_ns()).map(|(from, to)| to.saturating_sub(from));
+        let count = economies.len();
         Ok(Decision {
             id: self.history.latest(),
-            feasible: solution.feasible,
+            feasible: weighed.feasible,
             chosen,
-            burden: solution.burden,
-            capacity: economy.capacity,
-            excess: solution.excess,
-            gap: solution.gap,
+            burden: by_host_lane(&self.lanes, &weighed.burden[..count]),
+            capacity: by_host_lane(&self.lanes, &std::array::from_fn::<f64, LANES, _>(|lane| {
+                economies.get(lane).map_or(0.0, |economy| economy.capacity)
+            })[..count]),
+            excess: by_host_lane(&self.lanes, &weighed.excess[..count]),
+            gap: settled.gap,
             lightest,
             highest,
             settings: self.formulation.entries.len() as u32,
+            changes,
             trials,
-            nodes: solution.nodes,
+            strategy: self.strategies.active() as u32,
+            nodes: settled.nodes,
             elapsed_ns: elapsed.unwrap_or(0),
         })
     }
 
     fn explores(&self) -> bool {
-        self.config.exploration == Exploration::Bounded
-            && self.config.burdens == Burdens::Learned
-            && self.config.explore_limit > 0
+        let learns = self.config.burdens == Burdens::Learned && self.config.exploration == Exploration::Bounded
+            || self.config.burdens == Burdens::Totals;
+        learns && self.config.explore_limit > 0
     }
 
-    /// Estimate every burden, and from burdens and values make candidates.
-    fn formulate(&mut self) {
-        let (rules, ratio, common) = (self.rules(), self.ratio(), self.common());
-        let Self { config, settings, tasks, formulation, .. } = self;
-        let Formulation { entries, burdens, candidates, .. } = formulation;
-        entries.clear();
-        burdens.clear();
-        candidates.clear();
-        for (position, setting) in settings.iter() {
-            let task = tasks.at(setting.task);
-            let start = burdens.len();
-            burdens.resize(start + setting.options.len(), Burden::default());
-            let learned = &task.learned[..setting.options.len()];
-            let own = &mut burdens[start..];
-            let known = match (setting.has_burden, config.burdens) {
-                (false, _) => true,
-                (true, Burdens::Relative) => {
-                    relative(setting, own);
-                    true
-                }
-                (true, Burdens::Learned) => {
-                    let known = estimate(&rules, learned, task.past(), ratio, own);
-                    own.iter_mut().for_each(|burden| burden.normal = tame(burden.normal.scaled(setting.work * common)));
-                    known
-                }
-            };
-            entries.push(Entry { position, start, end: burdens.len(), known });
-            for (index, (state, burden)) in setting.options.iter().zip(&burdens[start..]).enumerate() {
-                let unfilled = setting.has_burden && learned[index].run.count() < u64::from(config.measure_quota);
-                let bonus = if unfilled { config.explore_value } else { 0.0 };
-                candidates.push(Candidate {
-                    value: state.desc.value + bonus,
-                    mean: burden.normal.mean,
-                    variance: burden.normal.variance,
-                });
+    pub(super) fn effort(&self) -> Effort {
+        Effort { accepted_gap: self.config.accepted_gap(), node_limit: self.config.node_limit }
+    }
+
+    /// What to hold the totals against.
+    pub(super) fn economies(&mut self, lightest: &Net, highest: &Net) -> [Economy; LANES] {
+        let mut economies = [Economy::default(); LANES];
+        let limits = *self.strategies.limits(&self.config);
+        for (index, lane) in self.lanes.iter().enumerate() {
+            economies[index] = Economy { capacity: limits[lane], sigmas: self.sigmas(index) };
+        }
+        if self.config.burdens == Burdens::Relative {
+            let lane = self.lanes.lane(0);
+            if limits[lane].is_finite() {
+                let capacity = self.controller.capacity(lightest.mean[lane], highest.mean[lane]);
+                economies[0] = Economy { capacity, sigmas: 0.0 };
             }
-            let cautious = setting.has_burden && explores_cautiously(&rules, config.burdens);
-            restrict(setting, known, cautious, &burdens[start..], &mut candidates[start..]);
+        }
+        economies
+    }
+
+    /// Burdens that no setting reports, and the variance of totals that no single burden has.
+    pub(super) fn weigh_beside(&mut self, economies: &[Economy]) {
+        for lane in 0..self.lanes.count() {
+            let mut beside = Weight::default();
+            match self.config.burdens {
+                Burdens::Learned => {
+                    let residual = self.residuals[lane].normal();
+                    beside = Weight { mean: residual.mean, variance: residual.variance };
+                    if self.config.overrun_probability > 0.0 {
+                        let Economy { capacity, sigmas } = economies[lane];
+                        beside.variance += self.calibrations[lane].common_variance(capacity, sigmas);
+                    }
+                }
+                Burdens::Totals => beside.variance = self.regression.noise_variance(),
+                Burdens::Relative => {}
+            }
+            self.formulation.beside[lane] = beside;
         }
     }
 
-    /// What to hold the total against.
-    fn economy(&mut self, lightest: &Net, highest: &Net) -> Economy {
-        match self.config.burdens {
-            Burdens::Learned => Economy { capacity: self.config.limit(), sigmas: self.sigmas() },
-            Burdens::Relative if self.config.limit().is_finite() => {
-                Economy { capacity: self.controller.capacity(lightest.mean, highest.mean), sigmas: 0.0 }
-            }
-            Burdens::Relative => Economy::default(),
-        }
-    }
-
-    /// How much slower than usual everything is at present.
-    pub(super) fn common(&self) -> f64 {
-        if self.config.overrun_probability > 0.0 { self.calibration.common() } else { 1.0 }
-    }
-
-    /// Variance of the total that no single burden has.
-    fn common_variance(&self, economy: &Economy) -> f64 {
-        let asked = self.config.overrun_probability > 0.0 && self.config.burdens == Burdens::Learned;
-        if asked { self.calibration.common_variance(economy.capacity, economy.sigmas) } else { 0.0 }
+    /// How much slower than usual everything is at present, by governed lane.
+    pub(super) fn common_factors(&self) -> [f64; LANES] {
+        let learned = self.config.overrun_probability > 0.0 && self.config.burdens == Burdens::Learned;
+        std::array::from_fn(|lane| {
+            self.calibrations.get(lane).filter(|_| learned).map_or(1.0, |calibration| calibration.common())
+        })
     }
 
     /// Deviations to keep free: as asked, or corrected by experience if a probability was asked for.
-    fn sigmas(&self) -> f64 {
+    fn sigmas(&self, lane: usize) -> f64 {
         let nominal = self.config.nominal_sigmas();
-        if self.config.overrun_probability > 0.0 { nominal * self.calibration.tail() } else { nominal }
+        if self.config.overrun_probability > 0.0 { nominal * self.calibrations[lane].tail() } else { nominal }
     }
 
     /// The lightest and the most valuable choice.
-    fn nets(&self) -> (Net, Net) {
-        let Formulation { entries, burdens, candidates, .. } = &self.formulation;
+    pub(super) fn nets(&self) -> (Net, Net) {
+        let formulation = &self.formulation;
         let (mut lightest, mut highest) = (Net::default(), Net::default());
-        let (mut light_variance, mut high_variance) = (0.0, 0.0);
-        for entry in entries {
+        let mut add = |net: &mut Net, value: f64, option: usize| {
+            net.value += value;
+            for (lane, weight) in self.lanes.iter().zip(formulation.weights_of(option)) {
+                net.mean[lane] += weight.mean;
+                // Variances first; their roots are taken below.
+                net.deviation[lane] += weight.variance;
+            }
+        };
+        for entry in &formulation.entries {
             let setting = self.setting(entry.position);
             let value = |option: usize| setting.options[option].desc.value;
+            let free = |option: &usize| formulation.bars[entry.start + option] == Bar::Free;
+            let light = |option: usize| formulation.weights_of(entry.start + option)[0].mean;
             let options = 0..setting.options.len();
-            let light = |option: &usize| candidates[entry.start + option].mean;
-            if let Some(option) = options.clone().min_by(|a, b| light(a).total_cmp(&light(b))) {
-                add(&mut lightest, &mut light_variance, value(option), burdens[entry.start + option].normal);
+            if let Some(option) = options.clone().filter(free).min_by(|&a, &b| light(a).total_cmp(&light(b))) {
+                add(&mut lightest, value(option), entry.start + option);
             }
-            let ready = options.filter(|&option| setting.options[option].desc.ready);
+            let ready = options.filter(|&option| setting.options[option].desc.ready && setting.allows(option));
             if let Some(option) = ready.max_by(|&a, &b| value(a).total_cmp(&value(b))) {
-                add(&mut highest, &mut high_variance, value(option), burdens[entry.start + option].normal);
+                add(&mut highest, value(option), entry.start + option);
             }
         }
-        lightest.deviation = f64::sqrt(light_variance);
-        highest.deviation = f64::sqrt(high_variance);
+        for net in [&mut lightest, &mut highest] {
+            net.deviation.iter_mut().for_each(|variance| *variance = variance.sqrt());
+        }
         (lightest, highest)
     }
 
-    /// Hand out the choices and remember them; what they come to.
-    fn publish(&mut self, fair: bool) -> Net {
+    /// Hand out the choices and remember them; what they come to, and how many changed.
+    fn publish(&mut self, settled: &Settled, other_strategy: bool) -> (Net, u32) {
         let decision = self.history.begin();
+        let lanes = self.lanes;
+        let (mut net, mut changes) = (Net::default(), 0);
         let Self { settings, formulation, history, .. } = self;
-        let (mut net, mut variance) = (Net::default(), 0.0);
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
-            if setting.choice != choice && choice != NO_CHOICE && setting.on_trial != decision {
+            let before = setting.choice;
+            if before != choice && choice != NO_CHOICE && setting.on_trial != decision {
                 // What is chosen again is known again: the waits for its trials begin anew.
                 setting.options[usize::from(choice)].failed_trials = 0;
             }
+            changes += u32::from(before != choice);
             setting.choice = choice;
-            history.give(decision, entry.position, Given { choice, work: setting.work, ..Given::NOTHING });
-            if choice != NO_CHOICE {
-                let option = usize::from(choice);
-                let candidate = &formulation.candidates[entry.start + option];
-                let normal = Normal { mean: candidate.mean, variance: candidate.variance };
-                add(&mut net, &mut variance, setting.options[option].desc.value, normal);
+            if choice == NO_CHOICE {
+                continue;
+            }
+            let option = usize::from(choice);
+            history.give(decision, entry.position, Given { choice, work: setting.work_of(option) });
+            net.value += setting.options[option].desc.value;
+            for (lane, weight) in lanes.iter().zip(formulation.weights_of(entry.start + option)) {
+                net.mean[lane] += weight.mean;
+                net.deviation[lane] += weight.variance;
+            }
+            if choice == setting.settled {
+                let bars = &formulation.bars[entry.start..entry.end];
+                let why = settled.why(setting, entry, bars, decision, other_strategy);
+                setting.reason = setting.reason.next(why, choice, decision, settled.headroom, settled.gain);
             }
         }
-        let own_variance = variance;
-        net.deviation = (own_variance + formulation.common_variance).sqrt();
-        self.await_samples(decision, &net, own_variance, fair);
-        net
+        for (index, lane) in lanes.iter().enumerate() {
+            let variance = net.deviation[lane] + formulation.beside[index].variance;
+            net.deviation[lane] = variance.max(0.0).sqrt();
+            net.mean[lane] += formulation.beside[index].mean;
+        }
+        (net, changes)
     }
 
     /// Write down what the decision is expected to cost, and whose samples its total needs: those that are expected to
     /// make a difference.
-    fn await_samples(&mut self, decision: u64, net: &Net, own_variance: f64, fair: bool) {
-        let common = self.common();
-        let Self { formulation, history, .. } = self;
-        let mut awaited = 0;
-        for entry in &formulation.entries {
-            let given = history.given(decision, entry.position);
-            if given.choice == NO_CHOICE {
-                continue;
+    fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool) {
+        let decision = self.history.latest();
+        let common = self.common_factors();
+        for (index, lane) in self.lanes.iter().enumerate() {
+            let mut awaited = 0;
+            for entry in &self.formulation.entries {
+                let choice = self.history.given(decision, entry.position).choice;
+                if choice == NO_CHOICE {
+                    continue;
+                }
+                let mean = self.formulation.weights_of(entry.start + usize::from(choice))[index].mean;
+                if mean > NEGLIGIBLE * chosen.mean[lane] {
+                    *self.history.part(decision, entry.position, index) =
+                        Part { expected: mean as f32, measured: Part::NOTHING.measured };
+                    awaited += 1;
+                }
             }
-            let mean = formulation.candidates[entry.start + usize::from(given.choice)].mean;
-            if mean > NEGLIGIBLE * net.mean {
-                history.give(decision, entry.position, Given { awaited: true, expected: mean as f32, ..given });
-                awaited += 1;
-            }
+            let variance = weighed.sum.weights[index].variance.max(0.0);
+            let beside = self.formulation.beside[index];
+            *self.history.forecast(decision, index) = Forecast {
+                mean: chosen.mean[lane],
+                variance,
+                own_variance: (variance - beside.variance).max(0.0),
+                awaited,
+                residual: beside.mean,
+                common: common[index],
+                said: self.calibrations[index].said(),
+                ratio: self.ratios[index],
+                fair,
+                ..Forecast::default()
+            };
         }
-        let (mean, variance) = (net.mean, net.deviation * net.deviation);
-        *history.forecast(decision) = Forecast { mean, variance, own_variance, awaited, measured: 0.0, common, fair };
     }
 }
 
 /// Share of a total that it does not wait for.
 const NEGLIGIBLE: f64 = 1e-4;
-
-fn add(net: &mut Net, variance: &mut f64, value: f64, burden: Normal) {
-    net.value += value;
-    net.mean += burden.mean;
-    *variance += burden.variance;
-}
-
-/// The host's rough burdens.
-fn relative(setting: &Setting, burdens: &mut [Burden]) {
-    for (state, burden) in setting.options.iter().zip(burdens) {
-        let normal = Normal { mean: state.desc.relative_burden * setting.work, variance: 0.0 };
-        *burden = Burden { normal, source: Source::Past };
-    }
-}
-
-fn explores_cautiously(rules: &Rules, burdens: Burdens) -> bool {
-    rules.blind == crate::profile::Blind::Cautious && burdens == Burdens::Learned
-}
-
-/// A past profile may hold any finite numbers; the solver wants some room above.
-fn tame(burden: Normal) -> Normal {
-    const HIGHEST: f64 = 1e30;
-    Normal { mean: burden.mean.min(HIGHEST), variance: burden.variance.min(HIGHEST * HIGHEST) }
-}
-
-/// Take out the candidates that must not be chosen: what is not ready; what nothing is known of, if cautious; and all but
-/// the default while nothing is known of the whole setting. If nothing is left, the default stays.
-fn restrict(setting: &Setting, known: bool, cautious: bool, burdens: &[Burden], candidates: &mut [Candidate]) {
-    let ready = |state: &OptionState| state.desc.ready;
-    let fallback = usize::from(setting.fallback());
-    let of_ready = |index: usize| setting.options.get(index).is_some_and(ready);
-    let forced = if of_ready(fallback) { Some(fallback) } else { setting.options.iter().position(ready) };
-    let forced = forced.unwrap_or(fallback);
-    let allowed = |index: usize| {
-        of_ready(index) && (known || index == forced) && (!known || !cautious || burdens[index].source != Source::Blind)
-    };
-    let any = (0..candidates.len()).any(allowed);
-    for (index, candidate) in candidates.iter_mut().enumerate() {
-        if !(allowed(index) || (!any && index == forced)) {
-            candidate.mean = f64::INFINITY;
-        }
-    }
-}

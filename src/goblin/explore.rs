@@ -1,23 +1,28 @@
 //! Trying what is not known, without paying for it with the frame.
 //!
-//! The solver chooses among what is known. Beside it, an unknown option may be put on *trial*: chosen for one frame, with
-//! the other settings re-solved around it, so that a cautious guess of its burden still fits. What it cost comes back
-//! as a sample some frames later; from then on it is known. So the worst that a trial can do is one frame over the
-//! limit, by as much as the guess was wrong.
+//! The solver chooses among what is known. Beside it, unknown options may be put on *trial*: chosen for one frame. What
+//! they cost comes back as samples some frames later; from then on they are known. What an unknown option costs is
+//! guessed, with a deviation as wide as the guess is vague, and trials are put into a frame as long as the probability
+//! that it is over a limit stays below `explore_risk`: many while there is room, one at a time when there is little. If
+//! there is no room for a trial beside what is chosen, the other settings are re-solved around it for that frame.
 //!
 //! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
-//! hitch could have spoiled them; and better ones than the present choice that were found too dear a while ago. The
-//! guess for an option without data is the dearest known option of lower value plus a step (as much again, or an equal
-//! share of the limit), since ladders mostly climb; each trial that finds no room halves the step and doubles the wait.
+//! hitch could have spoiled them; and better ones than the present choice that were found too dear a while ago. Those
+//! of the third kind are tried the more rarely the longer nothing comes of it; ones that were once chosen and had to be
+//! left, because they got dearer, come before others.
+//!
+//! The guess for an option without data goes by the host's relative burdens where there are any. Else it is the dearest
+//! known option of lower value plus a step as large as options of other settings are, since ladders mostly climb; each
+//! trial that finds no room halves the step and doubles the wait.
 
 use crate::base::Result;
-use crate::knapsack::{Candidate, Economy, Effort, NO_CHOICE, Solution};
-use crate::profile::{Burden, Source};
+use crate::knapsack::several::Weight;
+use crate::knapsack::{Economy, Effort, NO_CHOICE};
+use crate::stats::normal_quantile;
 
 use super::Goblin;
-use super::config::LARGEST;
-use super::decide::Entry;
-use super::steady::weigh;
+use super::config::{Burdens, LANES, LARGEST};
+use super::formulate::{Bar, Entry, Sum, Weighed, weigh};
 
 /// Samples after which an option needs no more trials.
 const FEW_SAMPLES: u64 = 3;
@@ -29,52 +34,124 @@ const NO_ROOM_WAIT: u64 = 16;
 const STALE_AFTER: u64 = 400;
 /// Trials without room after which a few samples are no longer believed.
 const DOUBTED_AFTER: u8 = 3;
-/// Decisions between two trials of stale knowledge: each is a frame that looks different.
+/// Decisions between two trials of stale knowledge, for options that had to be left and for others: each is a frame
+/// that looks different.
 const STALE_APART: u64 = 60;
+const STALE_APART_WITHOUT_CAUSE: u64 = 3600;
 /// Most doublings.
 const LONGEST_WAIT: u8 = 8;
-/// Knapsacks solved in a decision for each trial that is allowed.
-const ATTEMPTS: u32 = 2;
+/// Knapsacks solved in a decision for the sake of trials.
+const SOLVES: u32 = 1;
+/// How far a guess by the host's relative burdens may be off, as a share.
+const RELATIVE_DOUBT: f64 = 0.5;
+
+/// When what is next to be tried.
+#[derive(Debug, Default)]
+pub struct Explorer {
+    /// The entry that is considered first.
+    cursor: usize,
+    /// No trial of stale knowledge before these decisions.
+    next_stale: u64,
+    next_without_cause: u64,
+    /// Until this decision the host has opened a window: more may be risked.
+    pub window_end: u64,
+    /// By which share of a limit frames in the window may be over it.
+    pub window_share: f64,
+}
 
 /// Why an option deserves a trial.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reason {
+enum Cause {
     Unknown,
     FewSamples,
+    Left,
     Stale,
 }
 
-/// An option that deserves a trial.
+/// An option that deserves a trial, and what to reckon it with.
 struct Trial {
     entry: usize,
     option: usize,
-    reason: Reason,
-    mean: f64,
-    variance: f64,
+    cause: Cause,
+    guess: [Weight; LANES],
 }
 
 impl Goblin {
-    /// Put options on trial, as many as allowed and as fit; the solution with them, and how many.
-    pub(super) fn explore(&mut self, chosen: Solution, economy: Economy, effort: Effort) -> Result<(Solution, u32)> {
-        let (mut solution, mut trials) = (chosen, 0);
-        let mut attempts = ATTEMPTS.saturating_mul(self.config.explore_limit);
+    /// For so many decisions from the next on, trials are not limited in number, and frames may be over the limits by
+    /// `share` of them: a menu, a loading screen, a cut. 0 decisions close the window.
+    pub fn open_window(&mut self, decisions: u32, share: f64) -> Result<()> {
+        if !(0.0..=LARGEST).contains(&share) {
+            return Err(crate::base::error!(InvalidArgument, "share {share} must be 0 to {LARGEST:e}"));
+        }
+        self.explorer.window_end = self.history.latest() + u64::from(decisions);
+        self.explorer.window_share = share;
+        Ok(())
+    }
+
+    /// Put options on trial, as many as allowed and as fit; what the choices then come to, and how many.
+    pub(super) fn explore(&mut self, chosen: Weighed, economies: &[Economy], effort: Effort) -> Result<(Weighed, u32)> {
+        if self.config.burdens == Burdens::Totals {
+            return self.explore_totals(chosen, economies);
+        }
+        let now = self.history.latest() + 1;
+        let in_window = now <= self.explorer.window_end;
+        let most = if in_window { u32::MAX } else { self.config.explore_limit };
+        let risky = self.risky(economies, in_window);
+        let risky = &risky[..economies.len()];
+        let steps = self.typical_steps(economies);
+        let (mut weighed, mut trials, mut solves) = (chosen, 0, SOLVES);
         let count = self.formulation.entries.len();
-        let first = self.explore_cursor;
+        let first = self.explorer.cursor;
         for step in 0..count {
-            if trials == self.config.explore_limit || attempts == 0 {
+            if trials == most {
                 break;
             }
             let at = (first + step) % count;
             self.give_up(at);
-            let Some(trial) = self.next_trial(at, &solution) else { continue };
-            self.explore_cursor = at + 1;
-            attempts -= 1;
-            if let Some(found) = self.attempt(&trial, &solution, economy, effort)? {
-                solution = found;
+            let Some(trial) = self.next_trial(at, &weighed, &steps) else { continue };
+            let found = if let Some(found) = self.in_place(&trial, &weighed, risky) {
+                Some(found)
+            } else if solves > 0 {
+                solves -= 1;
+                self.attempt(&trial, &chosen, economies, risky, effort)?
+            } else {
+                continue;
+            };
+            self.explorer.cursor = at + 1;
+            self.note(&trial, found.is_some());
+            if let Some(found) = found {
+                weighed = found;
                 trials += 1;
             }
         }
-        Ok((solution, trials))
+        Ok((weighed, trials))
+    }
+
+    /// What a frame with trials is held against.
+    fn risky(&self, economies: &[Economy], in_window: bool) -> [Economy; LANES] {
+        let share = if in_window { self.explorer.window_share } else { 0.0 };
+        let sigmas = -normal_quantile(self.config.explore_risk);
+        let mut risky = [Economy::default(); LANES];
+        for (risky, economy) in risky.iter_mut().zip(economies) {
+            *risky = Economy { capacity: economy.capacity + share * economy.capacity.abs(), sigmas };
+        }
+        risky
+    }
+
+    /// What known options of settings cost on average, by lane; before anything is known an equal share of the limit.
+    fn typical_steps(&self, economies: &[Economy]) -> [f64; LANES] {
+        let formulation = &self.formulation;
+        let mut steps = [0.0; LANES];
+        for (lane, economy) in economies.iter().enumerate() {
+            let known = (0..formulation.bars.len()).filter(|&option| formulation.bars[option] == Bar::Free);
+            let burdens = known.map(|option| formulation.weights_of(option)[lane].mean).filter(|&mean| mean > 0.0);
+            let (sum, count) = burdens.fold((0.0, 0u32), |(sum, count), mean| (sum + mean, count + 1));
+            let entries = formulation.entries.len().max(1) as f64;
+            // No burden is larger than `LARGEST`, whatever the limit.
+            let share = if economy.capacity.is_finite() { economy.capacity.clamp(0.0, LARGEST) / entries } else { 0.0 };
+            steps[lane] = if count > 0 { sum / f64::from(count) } else { share };
+        }
+        steps
     }
 
     /// A trial whose sample has not come for long led nowhere, and the next waits longer.
@@ -93,145 +170,197 @@ impl Goblin {
     }
 
     /// The option of an entry that deserves a trial most.
-    fn next_trial(&self, at: usize, solution: &Solution) -> Option<Trial> {
+    fn next_trial(&self, at: usize, weighed: &Weighed, steps: &[f64; LANES]) -> Option<Trial> {
         let entry = self.formulation.entries[at];
         let setting = self.setting(entry.position);
         let now = self.history.latest() + 1;
-        let waiting = setting.on_trial != 0;
         let choice = self.formulation.choices[at];
-        if !setting.has_burden || !entry.known || waiting || choice == NO_CHOICE {
+        if !setting.has_burden || !entry.known || setting.on_trial != 0 || choice == NO_CHOICE {
             return None;
         }
         let task = self.tasks.at(setting.task);
         let present = setting.options[usize::from(choice)].desc.value;
+        let (past, learned) = (task.past(0), task.learned(0));
         let deserving = setting.options.iter().enumerate().filter_map(|(option, state)| {
-            if option == usize::from(choice) || !state.desc.ready || state.next_trial > now {
+            if option == usize::from(choice) || state.next_trial > now {
                 return None;
             }
-            let samples = task.learned[option].run.count();
-            let has_past = task.past().is_some_and(|past| past[option].is_solid());
-            let reason = match self.formulation.burdens[entry.start + option].source {
-                Source::Blind => Reason::Unknown,
-                _ if !has_past && samples < FEW_SAMPLES => Reason::FewSamples,
-                _ if self.next_stale_trial > now || state.desc.value <= present => return None,
-                _ if now - state.measured.min(now) > STALE_AFTER => Reason::Stale,
+            let cause = match self.formulation.bars[entry.start + option] {
+                Bar::Untried => Cause::Unknown,
+                Bar::Free => {
+                    let cell = setting.cell(option);
+                    let has_past = past.is_some_and(|past| past[cell].is_solid());
+                    let measured = state.measured.max(state.left);
+                    if !has_past && learned[cell].run.count() < FEW_SAMPLES {
+                        Cause::FewSamples
+                    } else if state.desc.value <= present || now - measured.min(now) < STALE_AFTER {
+                        return None;
+                    } else if state.left > 0 && self.explorer.next_stale <= now {
+                        Cause::Left
+                    } else if self.explorer.next_without_cause <= now {
+                        Cause::Stale
+                    } else {
+                        return None;
+                    }
+                }
                 _ => return None,
             };
-            Some((reason, state.desc.value, option))
+            Some((cause, state.desc.value, option))
         });
-        let first = |a: &(Reason, f64, usize), b: &(Reason, f64, usize)| {
+        let first = |a: &(Cause, f64, usize), b: &(Cause, f64, usize)| {
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
         };
-        let (reason, _, option) = deserving.min_by(first)?;
-        let (mean, variance) = self.guess(&entry, option, reason, solution);
-        Some(Trial { entry: at, option, reason, mean, variance })
+        let (cause, _, option) = deserving.min_by(first)?;
+        let mut guess = [Weight::default(); LANES];
+        for (lane, weight) in guess.iter_mut().enumerate().take(self.lanes.count()) {
+            *weight = self.guess(&entry, option, cause, lane, weighed.feasible, steps[lane]);
+        }
+        Some(Trial { entry: at, option, cause, guess })
     }
 
-    /// What to reckon a trial with.
-    fn guess(&self, entry: &Entry, option: usize, reason: Reason, solution: &Solution) -> (f64, f64) {
+    /// What to reckon a trial with on a lane.
+    fn guess(&self, entry: &Entry, option: usize, cause: Cause, lane: usize, feasible: bool, step: f64) -> Weight {
         let setting = self.setting(entry.position);
-        let burdens = &self.formulation.burdens[entry.start..entry.end];
-        let own = burdens[option].normal;
-        match reason {
-            // Found no room for long: perhaps all it ever was is a hitch, so it is guessed anew.
-            Reason::FewSamples if setting.options[option].failed_trials < DOUBTED_AFTER => {
-                return (own.mean, own.variance);
-            }
-            Reason::FewSamples => {}
-            // What it cost when nothing got in its way; less each time that leads nowhere, for that may be wrong too.
-            Reason::Stale => {
-                let lowest = self.tasks.at(setting.task).learned[option].lowest * setting.work * self.common();
-                let halved = 0.5f64.powi(i32::from(setting.options[option].failed_trials));
-                return (own.mean.min(lowest) * halved, 0.0);
-            }
-            Reason::Unknown => {}
-        }
         let state = &setting.options[option];
+        let own = self.formulation.weights_of(entry.start + option)[lane];
+        let halved = 0.5f64.powi(i32::from(state.failed_trials));
+        match cause {
+            // Found no room for long: perhaps all it ever was is a hitch, so it is guessed anew.
+            Cause::FewSamples if state.failed_trials < DOUBTED_AFTER => return own,
+            // What it cost when nothing got in its way; less each time that leads nowhere, for that may be wrong too.
+            Cause::Left | Cause::Stale => {
+                let learned = &self.tasks.at(setting.task).learned(lane)[setting.cell(option)];
+                let lowest = learned.lowest * setting.work_of(option) * self.common_factors()[lane];
+                return Weight { mean: own.mean.min(lowest) * halved, variance: 0.0 };
+            }
+            Cause::Unknown | Cause::FewSamples => {}
+        }
+        if !self.is_measured(setting.task, lane) {
+            return Weight::default();
+        }
+        if let Some(guess) = self.guess_by_relative_burden(entry, option, lane) {
+            return guess;
+        }
         let known = || {
-            let sure = |(other, burden): &(usize, &Burden)| *other != option && burden.source != Source::Blind;
-            burdens.iter().enumerate().filter(sure)
+            let sure = move |other: &usize| *other != option && self.formulation.bars[entry.start + other] == Bar::Free;
+            let mean = |other: usize| (other, self.formulation.weights_of(entry.start + other)[lane].mean);
+            (0..entry.end - entry.start).filter(sure).map(mean)
         };
         let below = known().filter(|(other, _)| setting.options[*other].desc.value <= state.desc.value);
-        let dearest_below = below.map(|(_, burden)| burden.normal.mean).fold(f64::NEG_INFINITY, f64::max);
-        if dearest_below < 0.0 || !solution.feasible {
+        let dearest_below = below.map(|(_, mean)| mean).fold(f64::NEG_INFINITY, f64::max);
+        if dearest_below < 0.0 || !feasible {
             // All that is known is more valuable, and so probably heavier; or nothing known fits, and all else is better.
-            let lightest = known().map(|(_, burden)| burden.normal.mean).fold(f64::INFINITY, f64::min);
-            return (if solution.feasible { lightest } else { lightest / 2.0 }, 0.0);
+            let lightest = known().map(|(_, mean)| mean).fold(f64::INFINITY, f64::min);
+            let mean = if feasible { lightest } else { lightest / 2.0 };
+            return Weight { mean, variance: 0.0 };
         }
-        let limit = self.config.limit();
-        // No burden is larger than `LARGEST`, whatever the limit.
-        let share =
-            if limit.is_finite() { limit.clamp(0.0, LARGEST) / self.formulation.entries.len() as f64 } else { 0.0 };
-        let step = dearest_below.max(share) * 0.5f64.powi(i32::from(state.failed_trials));
-        (dearest_below + step, 0.0)
+        let step = dearest_below.max(step) * halved;
+        Weight { mean: dearest_below + step, variance: step * step }
     }
 
-    /// Solve with the trial's option in place; the solution if the trial is on.
-    fn attempt(
-        &mut self,
-        trial: &Trial,
-        before: &Solution,
-        economy: Economy,
-        effort: Effort,
-    ) -> Result<Option<Solution>> {
-        let entry = self.formulation.entries[trial.entry];
-        let own = entry.start..entry.end;
-        self.formulation.set_aside.clear();
-        self.formulation.set_aside.extend_from_slice(&self.formulation.candidates[own.clone()]);
-        for (option, candidate) in self.formulation.candidates[own.clone()].iter_mut().enumerate() {
-            *candidate = if option == trial.option {
-                Candidate { mean: trial.mean, variance: trial.variance, ..*candidate }
-            } else {
-                Candidate { mean: f64::INFINITY, ..*candidate }
-            };
-        }
-        let in_place = self.in_place(trial, &economy);
-        let solution = match in_place {
-            Some(found) => Ok(found),
-            None => self.formulation.solve(economy, effort),
-        };
-        let is_on = solution.as_ref().is_ok_and(|found| match trial.reason {
-            Reason::Stale => found.feasible && found.value > before.value,
-            // When nothing fits, whatever may be lighter is worth a try.
-            _ => found.feasible || (!before.feasible && found.excess < before.excess),
-        });
-        match (is_on, in_place) {
-            (true, Some(_)) => self.formulation.choices[trial.entry] = trial.option as u16,
-            (true, None) => self.formulation.accept(),
-            (false, _) => {
-                let set_aside = std::mem::take(&mut self.formulation.set_aside);
-                self.formulation.candidates[own].copy_from_slice(&set_aside);
-                self.formulation.set_aside = set_aside;
+    /// By what a known option of the setting costs for each unit of the host's relative burden.
+    fn guess_by_relative_burden(&self, entry: &Entry, option: usize, lane: usize) -> Option<Weight> {
+        let setting = self.setting(entry.position);
+        let relative = setting.options[option].desc.relative_burden;
+        let (mut sum, mut units) = (0.0, 0.0);
+        for other in 0..entry.end - entry.start {
+            let unit = setting.options[other].desc.relative_burden;
+            if unit > 0.0 && self.formulation.bars[entry.start + other] == Bar::Free {
+                sum += self.formulation.weights_of(entry.start + other)[lane].mean;
+                units += unit;
             }
         }
-        self.note(trial, entry.position, is_on);
-        Ok(if is_on { Some(solution?) } else { solution.map(|_| None)? })
+        if relative <= 0.0 || units <= 0.0 {
+            return None;
+        }
+        let mean = relative * sum / units;
+        Some(Weight { mean, variance: (RELATIVE_DOUBT * mean).powi(2) })
+    }
+
+    /// Whether anything was ever measured of a task on a lane.
+    fn is_measured(&self, task: usize, lane: usize) -> bool {
+        let task = self.tasks.at(task);
+        task.past(lane).is_some() || task.learned(lane).iter().any(|learned| learned.run.count() > 0)
     }
 
     /// The trial with all other settings as they are, if that fits.
-    fn in_place(&mut self, trial: &Trial, economy: &Economy) -> Option<Solution> {
-        let settled = std::mem::replace(&mut self.formulation.choices[trial.entry], trial.option as u16);
-        let found = weigh(&self.formulation.sum(), economy);
-        self.formulation.choices[trial.entry] = settled;
-        found.feasible.then_some(found)
+    fn in_place(&mut self, trial: &Trial, weighed: &Weighed, risky: &[Economy]) -> Option<Weighed> {
+        let entry = self.formulation.entries[trial.entry];
+        let present = entry.start + usize::from(self.formulation.choices[trial.entry]);
+        let option = entry.start + trial.option;
+        let mut sum: Sum = weighed.sum;
+        sum.add(self.formulation.values[present], self.formulation.weights_of(present), -1.0);
+        sum.add(self.formulation.values[option], &trial.guess[..risky.len()], 1.0);
+        let found = weigh(&sum, risky);
+        if !found.feasible || matches!(trial.cause, Cause::Left | Cause::Stale) && found.sum.value <= weighed.sum.value {
+            return None;
+        }
+        self.formulation.weights_of_mut(option).copy_from_slice(&trial.guess[..risky.len()]);
+        self.formulation.choices[trial.entry] = trial.option as u16;
+        Some(Weighed { feasible: weighed.feasible, ..found })
+    }
+
+    /// Solve around the trial; what it then comes to, if the trial is on.
+    fn attempt(
+        &mut self,
+        trial: &Trial,
+        before: &Weighed,
+        economies: &[Economy],
+        risky: &[Economy],
+        effort: Effort,
+    ) -> Result<Option<Weighed>> {
+        let entry = self.formulation.entries[trial.entry];
+        let (option, lanes) = (entry.start + trial.option, economies.len());
+        let formulation = &mut self.formulation;
+        formulation.set_aside.clear();
+        formulation.set_aside.extend_from_slice(&formulation.weights[option * lanes..][..lanes]);
+        formulation.weights_of_mut(option).copy_from_slice(&trial.guess[..lanes]);
+        // Others that are on trial stay what they are.
+        for at in 0..formulation.entries.len() {
+            let position = formulation.entries[at].position;
+            let setting = self.settings.at(position).expect("entries are made of the settings there are");
+            let choice = formulation.choices[at];
+            formulation.entries[at].forced = if choice == setting.settled { NO_CHOICE } else { choice };
+        }
+        formulation.entries[trial.entry].forced = trial.option as u16;
+        let solved = formulation.solve(risky, effort, 0.0);
+        formulation.entries.iter_mut().for_each(|entry| entry.forced = NO_CHOICE);
+        let found = solved.map(|_| weigh(&formulation.sum(&formulation.found), risky));
+        let is_on = found.as_ref().is_ok_and(|found| match trial.cause {
+            Cause::Left | Cause::Stale => found.feasible && found.sum.value > before.sum.value,
+            // When nothing fits, whatever may be lighter is worth a try.
+            _ => found.feasible || (!before.feasible && found.worst_excess(risky) < before.worst_excess(economies)),
+        });
+        if is_on {
+            self.formulation.accept();
+            return found.map(Some);
+        }
+        let set_aside = std::mem::take(&mut self.formulation.set_aside);
+        self.formulation.weights_of_mut(option).copy_from_slice(&set_aside);
+        self.formulation.set_aside = set_aside;
+        found.map(|_| None)
     }
 
     /// When the option may be tried next.
-    fn note(&mut self, trial: &Trial, position: usize, is_on: bool) {
+    fn note(&mut self, trial: &Trial, is_on: bool) {
         let now = self.history.latest() + 1;
-        if is_on && trial.reason == Reason::Stale {
-            self.next_stale_trial = now + STALE_APART;
+        match trial.cause {
+            Cause::Left => self.explorer.next_stale = now + STALE_APART,
+            Cause::Stale => self.explorer.next_without_cause = now + STALE_APART_WITHOUT_CAUSE,
+            Cause::Unknown | Cause::FewSamples => {}
         }
+        let position = self.formulation.entries[trial.entry].position;
         let setting = self.setting_mut(position);
         let state = &mut setting.options[trial.option];
         let doubled = |wait: u64| wait << state.failed_trials.min(LONGEST_WAIT);
-        let wait = match (is_on, trial.reason) {
-            (_, Reason::Stale) => doubled(STALE_AFTER),
+        let is_stale = matches!(trial.cause, Cause::Left | Cause::Stale);
+        let wait = match (is_on, is_stale) {
+            (_, true) => doubled(STALE_AFTER),
             (true, _) => 1,
             (false, _) => doubled(NO_ROOM_WAIT),
         };
         state.next_trial = now + wait;
-        let learns = is_on && trial.reason != Reason::Stale;
+        let learns = is_on && !is_stale;
         state.failed_trials = if learns { 0 } else { state.failed_trials.saturating_add(1) };
         if is_on {
             setting.on_trial = now;

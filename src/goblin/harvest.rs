@@ -36,7 +36,7 @@ pub struct Statistics {
     pub totals: u64,
     /// Frame totals over the limit.
     pub totals_over: u64,
-    /// Last harvest's samples over what they typically cost; 1 is normal. 0 before the first.
+    /// Last harvest's samples over what they typically cost, on the first governed lane; 1 is normal. 0 before the first.
     pub anomaly: f64,
     /// The same, faded as recent burdens are.
     pub recent_anomaly: f64,
@@ -55,19 +55,19 @@ impl Goblin {
     pub fn measure(&mut self, id: Id, sample: &Sample) -> Result<()> {
         check_sample(sample)?;
         let position = self.position(id)?;
-        let Given { choice, work, .. } = self.given(position, sample)?;
-        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+        let Given { choice, work } = self.given(position, sample.decision)?;
+        let decision = self.decision_of(sample.decision);
         let statistics = &mut self.books.statistics;
         if !sample.good {
             statistics.flagged += 1;
-            self.history.forecast(decision).fair = false;
+            self.history.spoil(decision);
             return Ok(());
         }
         let setting = self.settings.at_mut(position).expect("a position that was just found");
-        if sample.lane as usize != self.lane || !setting.has_burden {
+        let Some(lane) = self.lanes.index(sample.lane as usize).filter(|_| setting.has_burden) else {
             statistics.ungoverned += 1;
             return Ok(());
-        }
+        };
         statistics.samples += 1;
         let state = &mut setting.options[usize::from(choice)];
         state.measured = state.measured.max(decision);
@@ -75,45 +75,62 @@ impl Goblin {
         if setting.on_trial == decision {
             setting.on_trial = 0;
         }
-        let common = self.history.forecast(decision).common;
-        let learned = &mut self.tasks.at_mut(setting.task).learned[usize::from(choice)];
-        if learned.run.count() > 0 {
+        let cell = setting.cell(usize::from(choice));
+        let common = self.history.forecast(decision, lane).common;
+        let learned = self.tasks.at_mut(setting.task).learned_mut(lane, cell);
+        if lane == 0 && learned.run.count() > 0 {
             self.books.measured_sum += sample.burden;
             self.books.typical_sum += learned.run.mean() * work * common;
         }
+        let unit = sample.burden / (work * common);
         match self.config.exploration {
-            Exploration::Bounded => learned.add_unless_hitch(sample.burden / (work * common), decision),
-            Exploration::Optimistic => learned.add(sample.burden / (work * common), decision),
+            Exploration::Bounded => learned.add_unless_hitch(unit, decision),
+            Exploration::Optimistic => learned.add(unit, decision),
         }
-        self.account(decision, position, sample.burden);
+        self.account(decision, position, lane, sample.burden);
         Ok(())
     }
 
-    /// Hold the decision's total against its forecast once it is complete.
-    fn account(&mut self, decision: u64, position: usize, burden: f64) {
-        let given = self.history.given(decision, position);
-        if given.expected <= 0.0 {
+    /// Book a sample on its decision's total.
+    fn account(&mut self, decision: u64, position: usize, lane: usize, burden: f64) {
+        let part = self.history.part(decision, position, lane);
+        if part.expected <= 0.0 {
             // What was not in the forecast is not held against it.
             return;
         }
-        self.history.give(decision, position, Given { awaited: false, measured: burden as f32, ..given });
-        let forecast = self.history.forecast(decision);
+        let (awaited, before) = (part.is_awaited(), f64::from(part.measured.max(0.0)));
+        part.measured = burden as f32;
+        let forecast = self.history.forecast(decision, lane);
         // A later sample of the same choice takes the place of the first.
-        forecast.measured += burden - f64::from(given.measured.max(0.0));
-        forecast.awaited -= u32::from(given.awaited);
+        forecast.measured += burden - before;
+        forecast.awaited -= u32::from(awaited);
+        self.close(decision, lane);
+    }
+
+    /// Hold the decision's total against its forecast once all of it has come in.
+    fn close(&mut self, decision: u64, lane: usize) {
+        let latest_total = self.latest_totals[lane];
+        let totals_come = latest_total > 0 && latest_total + self.history.latest() - self.history.oldest() >= decision;
+        let forecast = self.history.forecast(decision, lane);
+        let complete = forecast.awaited == 0 && (forecast.total.is_some() || !totals_come);
+        if !complete || !forecast.fair || std::mem::replace(&mut forecast.settled, true) {
+            return;
+        }
         let forecast = *forecast;
-        if given.awaited && forecast.awaited == 0 && forecast.fair {
-            let (probability, sigmas) = (self.config.overrun_probability, self.config.nominal_sigmas());
-            if probability > 0.0 {
-                let ratio = self.calibration.typical_ratio(self.history.all_given(decision));
-                self.calibration.came(&forecast, ratio, sigmas, probability);
-            }
+        if let Some(total) = forecast.total.filter(|_| forecast.measured > 0.0) {
+            self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
+        }
+        let (probability, sigmas) = (self.config.overrun_probability, self.config.nominal_sigmas());
+        if probability > 0.0 {
+            let calibration = &mut self.calibrations[lane];
+            let typical = calibration.typical_ratio(self.history.parts(decision, lane));
+            calibration.came(&forecast, typical, self.ratios[lane], sigmas, probability);
         }
     }
 
     /// Whether [`Goblin::measure`] would take the sample.
     pub fn can_measure(&self, id: Id, sample: &Sample) -> bool {
-        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+        let decision = self.decision_of(sample.decision);
         let in_range = (sample.lane as usize) < LANES && (0.0..=LARGEST).contains(&sample.burden);
         let Some(position) = self.settings.position(id).filter(|_| in_range && self.history.remembers(decision)) else {
             return false;
@@ -121,10 +138,11 @@ impl Goblin {
         decision >= self.setting(position).born && self.history.given(decision, position).choice != NO_CHOICE
     }
 
-    /// Take what a whole frame cost. It is what [`Burdens::Relative`] steers by; else it only counts.
+    /// Take what a whole frame cost on a lane. What settings do not report of it is learned as a burden that nothing
+    /// can be done about; [`Burdens::Relative`] and [`Burdens::Totals`] go by totals alone.
     pub fn measure_total(&mut self, sample: &Sample) -> Result<()> {
         check_sample(sample)?;
-        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+        let decision = self.decision_of(sample.decision);
         if !self.history.remembers(decision) {
             self.books.statistics.refused += 1;
             return Err(self.forgotten(decision));
@@ -132,16 +150,27 @@ impl Goblin {
         let statistics = &mut self.books.statistics;
         if !sample.good {
             statistics.flagged += 1;
+            self.history.spoil(decision);
             return Ok(());
         }
-        if sample.lane as usize != self.lane {
+        let Some(lane) = self.lanes.index(sample.lane as usize) else {
             statistics.ungoverned += 1;
             return Ok(());
-        }
+        };
+        let limit = self.strategies.limits(&self.config)[sample.lane as usize];
         statistics.totals += 1;
-        statistics.totals_over += u64::from(sample.burden > self.config.limit());
-        if self.config.burdens == Burdens::Relative {
-            self.controller.frame_took(sample.burden, self.config.limit());
+        statistics.totals_over += u64::from(sample.burden > limit);
+        match self.config.burdens {
+            Burdens::Learned => {
+                self.latest_totals[lane] = self.latest_totals[lane].max(decision);
+                self.history.forecast(decision, lane).total = Some(sample.burden);
+                if self.history.forecast(decision, lane).measured > 0.0 {
+                    self.close(decision, lane);
+                }
+            }
+            Burdens::Relative if lane == 0 => self.controller.frame_took(sample.burden, limit),
+            Burdens::Totals if lane == 0 => self.regress(decision, sample.burden),
+            Burdens::Relative | Burdens::Totals => {}
         }
         Ok(())
     }
@@ -149,17 +178,21 @@ impl Goblin {
     /// The host did something else in that frame than was decided; its samples belong to this choice.
     pub fn applied(&mut self, id: Id, decision: u64, choice: u32) -> Result<()> {
         let position = self.position(id)?;
-        let count = self.setting(position).options.len();
+        let setting = self.setting(position);
+        let count = setting.options.len();
         if choice as usize >= count {
             return Err(super::no_such_option(choice, count));
         }
-        let sample = Sample { decision, lane: 0, burden: 0.0, good: true };
-        let given = self.given(position, &sample)?;
-        let decision = if decision == 0 { self.history.latest() } else { decision };
-        if u32::from(given.choice) != choice {
-            self.history.forecast(decision).fair = false;
+        let given = self.given(position, decision)?;
+        let decision = self.decision_of(decision);
+        if u32::from(given.choice) == choice {
+            return Ok(());
         }
-        self.history.give(decision, position, Given { choice: choice as u16, ..given });
+        let setting = self.setting(position);
+        let desc = |option: u32| setting.options[option as usize].desc.work;
+        let work = given.work / desc(u32::from(given.choice)) * desc(choice);
+        self.history.spoil(decision);
+        self.history.give(decision, position, Given { choice: choice as u16, work });
         Ok(())
     }
 
@@ -185,9 +218,13 @@ impl Goblin {
         &self.books.statistics
     }
 
-    /// What the setting was given in the sample's decision.
-    fn given(&mut self, position: usize, sample: &Sample) -> Result<Given> {
-        let decision = if sample.decision == 0 { self.history.latest() } else { sample.decision };
+    fn decision_of(&self, decision: u64) -> u64 {
+        if decision == 0 { self.history.latest() } else { decision }
+    }
+
+    /// What the setting was given in a decision.
+    fn given(&mut self, position: usize, decision: u64) -> Result<Given> {
+        let decision = self.decision_of(decision);
         if !self.history.remembers(decision) {
             self.books.statistics.refused += 1;
             return Err(self.forgotten(decision));
@@ -195,7 +232,10 @@ impl Goblin {
         let given = self.history.given(decision, position);
         if decision < self.setting(position).born || given.choice == NO_CHOICE {
             self.books.statistics.refused += 1;
-            return Err(error!(NotFound, "the setting had no choice in decision {decision}: it came or changed later"));
+            return Err(error!(
+                NotFound,
+                "the setting had no choice in decision {decision}: it came or changed later, or was disabled"
+            ));
         }
         Ok(given)
     }

@@ -3,27 +3,42 @@
 use crate::base::Result;
 use crate::knapsack::NO_CHOICE;
 
+use super::calibrate::Said;
+
 /// What a setting was given in one decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Given {
-    /// The option; `NO_CHOICE` for a setting without options.
+    /// The option; `NO_CHOICE` for a setting that had no part in it.
     pub choice: u16,
-    /// Whether the decision's total is not known without this setting's sample.
-    pub awaited: bool,
-    /// What it was expected to cost.
-    pub expected: f32,
-    /// What it cost; negative while that is not known.
-    pub measured: f32,
-    /// The setting's work in that frame.
+    /// The work of that option in that frame: burdens are per unit of it.
     pub work: f64,
 }
 
 impl Given {
     /// Given to nobody.
-    pub const NOTHING: Self = Self { choice: NO_CHOICE, awaited: false, expected: 0.0, measured: -1.0, work: 1.0 };
+    pub const NOTHING: Self = Self { choice: NO_CHOICE, work: 1.0 };
 }
 
-/// What a decision was expected to cost, and what of it has come in.
+/// What a setting was expected to cost on one lane in one decision, and what it did.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// What it was expected to cost; 0 if it is not in the forecast.
+    pub expected: f32,
+    /// What it cost; negative while that is not known.
+    pub measured: f32,
+}
+
+impl Part {
+    /// Neither expected nor measured.
+    pub const NOTHING: Self = Self { expected: 0.0, measured: -1.0 };
+
+    /// Whether the decision's total is not known without this sample.
+    pub fn is_awaited(&self) -> bool {
+        self.expected > 0.0 && self.measured < 0.0
+    }
+}
+
+/// What a decision was expected to cost on one lane, and what of it has come in.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Forecast {
     pub mean: f64,
@@ -35,39 +50,56 @@ pub struct Forecast {
     pub awaited: u32,
     /// Sum of those that came.
     pub measured: f64,
+    /// What the host measured of the whole; `None` while it has not.
+    pub total: Option<f64>,
+    /// What is in the forecast for that which no setting reports.
+    pub residual: f64,
     /// The common factor that is in the forecast.
     pub common: f64,
+    /// The common factors that it was made of.
+    pub said: Said,
+    /// Present over past burdens as it was known.
+    pub ratio: f64,
     /// Whether the forecast is one that the total can be held against: no guesses in it, no flagged samples.
     pub fair: bool,
+    /// Whether it has been.
+    pub settled: bool,
 }
 
-/// A ring of decisions, each with one entry a slot.
+/// A ring of decisions, each with an entry a slot, and a slot with an entry a lane.
 #[derive(Debug, Default)]
 pub struct History {
     given: Vec<Given>,
+    parts: Vec<Part>,
     forecasts: Vec<Forecast>,
     depth: usize,
     slots: usize,
+    lanes: usize,
     latest: u64,
 }
 
 impl History {
-    /// Room for `depth` decisions of `slots` settings; keeps the decisions that still fit. On an error nothing changed.
-    pub fn resize(&mut self, depth: usize, slots: usize) -> Result<()> {
-        if depth == self.depth && slots <= self.slots {
+    /// Room for `depth` decisions of `slots` settings on `lanes` lanes; keeps the decisions that still fit, but none
+    /// when the lanes change. On an error nothing changed.
+    pub fn resize(&mut self, depth: usize, slots: usize, lanes: usize) -> Result<()> {
+        if self.is_enough(depth, slots, lanes) {
             return Ok(());
         }
-        let slots = if slots <= self.slots { self.slots } else { slots.next_power_of_two() };
+        let slots = self.slots_for(slots);
         let cells = depth.saturating_mul(slots);
         let given = crate::base::try_filled(Given::NOTHING, cells)?;
-        let forecasts = crate::base::try_filled(Forecast::default(), depth)?;
-        let mut fresh = Self { given, forecasts, depth, slots, latest: self.latest };
-        let kept = (depth.min(self.depth) as u64).min(self.latest);
+        let parts = crate::base::try_filled(Part::NOTHING, cells.saturating_mul(lanes))?;
+        let forecasts = crate::base::try_filled(Forecast::default(), depth * lanes)?;
+        let mut fresh = Self { given, parts, forecasts, depth, slots, lanes, latest: self.latest };
+        let kept = if lanes == self.lanes { (depth.min(self.depth) as u64).min(self.latest) } else { 0 };
         for decision in self.latest - kept + 1..=self.latest {
-            *fresh.forecast(decision) = self.forecasts[self.row(decision)];
+            for lane in 0..lanes {
+                *fresh.forecast(decision, lane) = self.forecasts[self.row(decision) * lanes + lane];
+            }
             for slot in 0..self.slots {
                 let (to, from) = (fresh.cell(decision, slot), self.cell(decision, slot));
                 fresh.given[to] = self.given[from];
+                fresh.parts[to * lanes..][..lanes].copy_from_slice(&self.parts[from * lanes..][..lanes]);
             }
         }
         *self = fresh;
@@ -75,21 +107,21 @@ impl History {
     }
 
     /// What resizing would take beyond what is held.
-    pub fn memory_wanted(&self, depth: usize, slots: usize) -> usize {
-        if depth == self.depth && slots <= self.slots {
+    pub fn memory_wanted(&self, depth: usize, slots: usize, lanes: usize) -> usize {
+        if self.is_enough(depth, slots, lanes) {
             return 0;
         }
-        let slots = if slots <= self.slots { self.slots } else { slots.next_power_of_two() };
-        let cells = depth.saturating_mul(slots).saturating_sub(self.given.capacity());
-        cells.saturating_mul(size_of::<Given>()) + depth * size_of::<Forecast>()
+        let cells = depth.saturating_mul(self.slots_for(slots)).saturating_sub(self.given.capacity());
+        cells.saturating_mul(size_of::<Given>() + lanes * size_of::<Part>()) + depth * lanes * size_of::<Forecast>()
     }
 
     /// Begin the next decision with nothing given; its id.
     pub fn begin(&mut self) -> u64 {
         self.latest += 1;
-        let row = self.cell(self.latest, 0);
-        self.given[row..row + self.slots].fill(Given::NOTHING);
-        *self.forecast(self.latest) = Forecast::default();
+        let (row, slots, lanes) = (self.row(self.latest), self.slots, self.lanes);
+        self.given[row * slots..][..slots].fill(Given::NOTHING);
+        self.parts[row * slots * lanes..][..slots * lanes].fill(Part::NOTHING);
+        self.forecasts[row * lanes..][..lanes].fill(Forecast::default());
         self.latest
     }
 
@@ -119,21 +151,42 @@ impl History {
         self.given[cell] = given;
     }
 
-    /// What all slots were given in a remembered decision.
-    pub fn all_given(&self, decision: u64) -> &[Given] {
-        let row = self.cell(decision, 0);
-        &self.given[row..row + self.slots]
+    /// What the slot was to cost and did on a lane in a remembered decision.
+    pub fn part(&mut self, decision: u64, slot: usize, lane: usize) -> &mut Part {
+        let at = self.cell(decision, slot) * self.lanes + lane;
+        &mut self.parts[at]
     }
 
-    /// What a remembered decision was expected to cost.
-    pub fn forecast(&mut self, decision: u64) -> &mut Forecast {
-        let row = self.row(decision);
-        &mut self.forecasts[row]
+    /// What all slots were to cost and did on a lane in a remembered decision.
+    pub fn parts(&self, decision: u64, lane: usize) -> impl Iterator<Item = Part> + '_ {
+        let row = self.cell(decision, 0) * self.lanes;
+        self.parts[row..row + self.slots * self.lanes].iter().skip(lane).step_by(self.lanes.max(1)).copied()
+    }
+
+    /// What a remembered decision was expected to cost on a lane.
+    pub fn forecast(&mut self, decision: u64, lane: usize) -> &mut Forecast {
+        let at = self.row(decision) * self.lanes + lane;
+        &mut self.forecasts[at]
+    }
+
+    /// The decision's total cannot be held against its forecast, on any lane.
+    pub fn spoil(&mut self, decision: u64) {
+        (0..self.lanes).for_each(|lane| self.forecast(decision, lane).fair = false);
     }
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        self.given.capacity() * size_of::<Given>() + self.forecasts.capacity() * size_of::<Forecast>()
+        self.given.capacity() * size_of::<Given>()
+            + self.parts.capacity() * size_of::<Part>()
+            + self.forecasts.capacity() * size_of::<Forecast>()
+    }
+
+    fn is_enough(&self, depth: usize, slots: usize, lanes: usize) -> bool {
+        depth == self.depth && slots <= self.slots && lanes == self.lanes
+    }
+
+    fn slots_for(&self, slots: usize) -> usize {
+        if slots <= self.slots { self.slots } else { slots.next_power_of_two() }
     }
 
     fn row(&self, decision: u64) -> usize {
@@ -152,15 +205,19 @@ mod tests {
     #[test]
     fn growing_keeps_what_was_given() {
         let mut history = History::default();
-        history.resize(4, 1).unwrap();
+        history.resize(4, 1, 2).unwrap();
         for choice in 1..=6 {
             let decision = history.begin();
-            history.give(decision, 0, Given { choice, work: 2.0, ..Given::NOTHING });
+            history.give(decision, 0, Given { choice, work: 2.0 });
+            history.part(decision, 0, 1).expected = f32::from(choice);
         }
-        history.resize(3, 9).unwrap();
+        history.resize(3, 9, 2).unwrap();
         assert_eq!((history.oldest(), history.latest()), (4, 6));
         let choices: Vec<u16> = (4..=6).map(|decision| history.given(decision, 0).choice).collect();
         assert_eq!(choices, [4, 5, 6]);
+        let expected: Vec<f32> = (4..=6).map(|decision| history.part(decision, 0, 1).expected).collect();
+        assert_eq!(expected, [4.0, 5.0, 6.0]);
+        assert_eq!(history.parts(6, 1).map(|part| part.expected).sum::<f32>(), 6.0);
         assert!(!history.remembers(3) && !history.remembers(7) && !history.remembers(0));
     }
 }

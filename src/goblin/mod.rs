@@ -18,49 +18,68 @@ mod capacity;
 mod config;
 mod decide;
 mod explore;
+mod formulate;
 mod harvest;
 mod history;
+mod lanes;
+mod reason;
+mod regression;
 mod setting;
 mod steady;
+mod strategy;
 mod task;
 
 pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
 pub use decide::{Decision, Net};
 pub use harvest::{Sample, Statistics};
+pub use reason::{Reason, Why};
 pub use setting::{OptionDesc, SettingDesc};
+pub use strategy::StrategyDesc;
 
 use crate::base::{Code, Error, Id, Result, Slots, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::{Burden, Estimate, Learned, Profile, Rules, estimate};
 use calibrate::Calibration;
 use capacity::Controller;
-use decide::Formulation;
+use explore::Explorer;
+use formulate::Formulation;
 use harvest::Books;
 use history::History;
-use setting::{OptionState, Setting, check_options, check_value};
-use task::Tasks;
+use lanes::Lanes;
+use regression::Regression;
+use setting::{OptionState, Setting, cells, check_options, check_setting, check_value, check_work};
+use steady::Target;
+use strategy::Strategies;
+use task::{Tasks, key_in_profile};
 
 /// Keeps a frame inside its budget. See the module's page.
 #[derive(Debug)]
 pub struct Goblin {
     config: Config,
+    lanes: Lanes,
     settings: Slots<Setting>,
     tasks: Tasks,
     past: Profile,
+    /// Present over past burdens, by governed lane.
+    ratios: [f64; LANES],
     history: History,
     books: Books,
     formulation: Formulation,
+    strategies: Strategies,
+    net_of_first: f64,
     controller: Controller,
-    calibration: Calibration,
-    /// Value that waiting with a better choice has cost so far.
-    forgone: f64,
-    /// The setting that is considered first for a trial.
-    explore_cursor: usize,
-    /// No trial of stale knowledge before this decision.
-    next_stale_trial: u64,
+    regression: Regression,
+    /// By governed lane.
+    calibrations: Vec<Calibration>,
+    /// What of the totals no setting reports, by governed lane.
+    residuals: Vec<Learned>,
+    /// The latest decision of which a total came, by governed lane.
+    latest_totals: [u64; LANES],
+    target: Target,
+    /// What the host multiplies the costs of changes by.
+    switch_scale: f64,
+    explorer: Explorer,
     option_count: usize,
-    /// The lane whose limit is kept, or was last.
-    lane: usize,
 }
 
 impl Goblin {
@@ -69,28 +88,43 @@ impl Goblin {
         config.check()?;
         let mut goblin = Self {
             config: *config,
+            lanes: Lanes::those(|lane| config.limits[lane].is_finite()),
             settings: Slots::default(),
             tasks: Tasks::default(),
             past: Profile::new(),
+            ratios: [1.0; LANES],
             history: History::default(),
             books: Books::default(),
             formulation: Formulation::default(),
+            strategies: Strategies::default(),
+            net_of_first: 0.0,
             controller: Controller::default(),
-            calibration: Calibration::default(),
-            forgone: 0.0,
-            explore_cursor: 0,
-            next_stale_trial: 0,
+            regression: Regression::default(),
+            calibrations: Vec::new(),
+            residuals: Vec::new(),
+            latest_totals: [0; LANES],
+            target: Target::default(),
+            switch_scale: 1.0,
+            explorer: Explorer::default(),
             option_count: 0,
-            lane: config.governed_lane(),
         };
-        goblin.history.resize(config.history as usize, 1)?;
-        goblin.formulation.reserve(0, 0, 0)?;
+        let lanes = goblin.lanes.count();
+        goblin.calibrations.try_reserve(lanes)?;
+        goblin.calibrations.resize_with(lanes, Calibration::default);
+        goblin.residuals = crate::base::try_filled(Learned::NOTHING, lanes)?;
+        goblin.history.resize(config.history as usize, 1, lanes)?;
+        goblin.formulation.reserve(0, 0, 0, lanes)?;
         Ok(goblin)
     }
 
-    /// The lane whose burdens are learned.
+    /// The first governed lane, by the host's number.
     pub fn lane(&self) -> usize {
-        self.lane
+        self.lanes.lane(0)
+    }
+
+    /// Whether the host's lane is governed.
+    pub fn governs(&self, lane: usize) -> bool {
+        self.lanes.index(lane).is_some()
     }
 
     /// The parameters in force.
@@ -98,79 +132,122 @@ impl Goblin {
         &self.config
     }
 
-    /// Exchange the parameters. What was learned stays, unless the governed lane changes: those burdens were another
-    /// resource's. On an error nothing changed.
+    /// Exchange the parameters. What was learned stays, on lanes that are still governed. On an error nothing changed.
     pub fn configure(&mut self, config: &Config) -> Result<()> {
         config.check()?;
-        let changes_lane = config.is_limited() && config.governed_lane() != self.lane;
-        if changes_lane && self.books.statistics.samples > 0 {
-            return Err(error!(
-                Unsupported,
-                "the governed lane cannot change from {} to {} once samples have been learned: create another goblin",
-                self.lane,
-                config.governed_lane()
-            ));
-        }
-        let wanted = self.history.memory_wanted(config.history as usize, self.settings.positions());
+        let lanes = self.lanes_with(config, None);
+        let wanted = self.history.memory_wanted(config.history as usize, self.settings.positions(), lanes.count());
         self.check_memory(wanted, config.memory_limit)?;
-        self.history.resize(config.history as usize, self.settings.positions())?;
-        self.lane = if config.is_limited() { config.governed_lane() } else { self.lane };
+        let (depth, positions) = (config.history as usize, self.settings.positions());
+        if lanes != self.lanes {
+            self.govern_with(lanes, depth)?;
+        } else {
+            self.history.resize(depth, positions, lanes.count())?;
+        }
         self.config = *config;
+        Ok(())
+    }
+
+    /// The lanes that have a limit by this configuration, a strategy, or `another`; those of now if there is none.
+    fn lanes_with(&self, config: &Config, another: Option<&[f64; LANES]>) -> Lanes {
+        let is_limited = |lane: usize| {
+            config.limits[lane].is_finite()
+                || self.strategies.limit_lane(lane)
+                || another.is_some_and(|limits| limits[lane].is_finite())
+        };
+        // Without a limit for a while, what was learned is kept for when it is back.
+        if (0..LANES).any(is_limited) { Lanes::those(is_limited) } else { self.lanes }
+    }
+
+    /// Govern other lanes. On an error nothing changed.
+    fn govern(&mut self, lanes: Lanes) -> Result<()> {
+        if lanes == self.lanes { Ok(()) } else { self.govern_with(lanes, self.config.history as usize) }
+    }
+
+    fn govern_with(&mut self, lanes: Lanes, depth: usize) -> Result<()> {
+        let count = lanes.count();
+        let widest = self.settings.iter().map(|(_, setting)| setting.options.len()).max().unwrap_or(0);
+        let mut calibrations = Vec::new();
+        calibrations.try_reserve_exact(count)?;
+        for _ in 0..count {
+            let mut calibration = Calibration::default();
+            calibration.reserve(self.settings.positions())?;
+            calibrations.push(calibration);
+        }
+        let residuals = crate::base::try_filled(Learned::NOTHING, count)?;
+        self.formulation.reserve(self.settings.len(), self.option_count, widest, count)?;
+        self.tasks.set_lanes(&self.lanes, &lanes, &self.past)?;
+        if let Err(error) = self.history.resize(depth, self.settings.positions(), count) {
+            // Back: what is dropped was learned on lanes that are not governed in either case.
+            self.tasks.set_lanes(&lanes, &self.lanes, &self.past)?;
+            return Err(error);
+        }
+        // From here on nothing fails.
+        let before = std::mem::replace(&mut self.lanes, lanes);
+        let mut old = std::mem::replace(&mut self.calibrations, calibrations);
+        let old_residuals = std::mem::replace(&mut self.residuals, residuals);
+        let old_totals = std::mem::take(&mut self.latest_totals);
+        for (index, lane) in lanes.iter().enumerate() {
+            if let Some(at) = before.index(lane) {
+                std::mem::swap(&mut self.calibrations[index], &mut old[at]);
+                self.residuals[index] = old_residuals[at];
+                self.latest_totals[index] = old_totals[at];
+            }
+        }
+        self.refresh_ratios();
         Ok(())
     }
 
     /// Add a setting, at any time. On an error nothing changed.
     pub fn add_setting(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
-        check_options(desc.options)?;
+        check_setting(desc)?;
         let options = desc.options.len();
-        if usize::from(desc.default_choice) >= options.max(1) {
-            return Err(error!(
-                InvalidArgument,
-                "setting '{}': default choice {} of {options} options does not exist", desc.id, desc.default_choice
-            ));
-        }
         if self.settings.len() >= self.config.max_settings as usize {
             return Err(error!(
                 LimitExceeded,
                 "there are {} settings already: raise max_settings or remove some", self.config.max_settings
             ));
         }
+        let lanes = self.lanes;
         let wanted = (self.settings.next_position() + 1).max(self.settings.positions());
-        let rows = self.history.memory_wanted(self.config.history as usize, wanted);
-        self.check_memory(rows + Self::memory_of(desc.id, options), self.config.memory_limit)?;
+        let rows = self.history.memory_wanted(self.config.history as usize, wanted, lanes.count());
+        self.check_memory(rows + self.memory_of(desc.id, options), self.config.memory_limit)?;
         let states = Setting::states(desc.options)?;
         self.settings.reserve_one()?;
-        self.history.resize(self.config.history as usize, wanted)?;
-        self.calibration.reserve(wanted)?;
-        self.formulation.reserve(self.settings.len() + 1, self.option_count + options, options)?;
-        let (task, dropped) = self.tasks.join(desc.id, options, &self.past)?;
+        self.history.resize(self.config.history as usize, wanted, lanes.count())?;
+        for calibration in &mut self.calibrations {
+            calibration.reserve(wanted)?;
+        }
+        self.formulation.reserve(self.settings.len() + 1, self.option_count + options, options, lanes.count())?;
+        let position = self.settings.next_position();
+        if self.config.burdens == Burdens::Totals {
+            self.regression.set_options(position, units(desc.options))?;
+        }
+        let (task, dropped) = match self.tasks.join(desc.id, cells(options, desc.shared), &lanes, &self.past) {
+            Ok(joined) => joined,
+            Err(error) => {
+                self.forget_units(position);
+                return Err(error);
+            }
+        };
         // From here on nothing fails.
         let born = self.history.latest() + 1;
         if dropped {
             self.reborn(task);
         }
         self.option_count += options;
-        let mut setting = Setting {
-            task,
-            options: states,
-            default_choice: desc.default_choice,
-            has_burden: desc.has_burden,
-            choice: 0,
-            settled: 0,
-            work: 1.0,
-            born,
-            on_trial: 0,
-            tried: 0,
-        };
-        setting.choice = setting.fallback();
-        setting.settled = setting.choice;
-        Ok(self.settings.insert(setting))
+        let id = self.settings.insert(Setting::new(desc, states, task, born));
+        self.refresh_ratios();
+        Ok(id)
     }
 
     /// Remove a setting, at any time. What was learned of its task stays, for when it comes back.
     pub fn remove_setting(&mut self, id: Id) -> Result<()> {
+        let position = self.position(id)?;
         let setting = self.settings.remove(id).ok_or_else(no_such_setting)?;
         self.option_count -= setting.options.len();
+        self.strategies.forget(position);
+        self.forget_units(position);
         self.tasks.leave(setting.task);
         Ok(())
     }
@@ -182,24 +259,33 @@ impl Goblin {
         let position = self.position(id)?;
         let had = self.setting(position).options.len();
         if had == options.len() {
-            let setting = self.setting_mut(position);
-            setting.options.iter_mut().zip(options).for_each(|(state, &desc)| state.desc = desc);
+            let setting = self.settings.at_mut(position).expect("a position that was just found");
+            for (index, (state, &desc)) in setting.options.iter_mut().zip(options).enumerate() {
+                if state.desc.relative_burden != desc.relative_burden {
+                    self.regression.set_unit(position, index, desc.relative_burden);
+                }
+                state.desc = desc;
+            }
             return Ok(());
         }
-        self.check_memory(Self::memory_of("", options.len()), self.config.memory_limit)?;
+        let lanes = self.lanes;
+        self.check_memory(self.memory_of("", options.len()), self.config.memory_limit)?;
         let states = Setting::states(options)?;
         let total = self.option_count - had + options.len();
-        self.formulation.reserve(self.settings.len(), total, options.len())?;
-        let task = self.setting(position).task;
+        self.formulation.reserve(self.settings.len(), total, options.len(), lanes.count())?;
+        let (task, shared) = (self.setting(position).task, self.setting(position).shared);
         let others = self.settings.iter().filter(|(at, other)| other.task == task && *at != position);
-        let most = others.map(|(_, other)| other.options.len()).max().unwrap_or(0).max(options.len());
-        self.tasks.relearn(task, most, &self.past)?;
+        let most = others.map(|(_, other)| other.cells()).max().unwrap_or(0).max(cells(options.len(), shared));
+        if self.config.burdens == Burdens::Totals {
+            self.regression.set_options(position, units(options))?;
+        }
+        self.tasks.relearn(task, most, &lanes, &self.past)?;
         // From here on nothing fails.
         self.option_count = total;
+        self.strategies.forget(position);
         let setting = self.setting_mut(position);
         setting.options = states;
-        setting.choice = setting.fallback();
-        setting.settled = setting.choice;
+        setting.begin();
         self.reborn(task);
         Ok(())
     }
@@ -219,16 +305,61 @@ impl Goblin {
 
     /// State how much there is to do (objects, pixels, lights): burdens are learned per unit of work.
     pub fn set_work(&mut self, id: Id, work: f64) -> Result<()> {
-        if !(1.0 / LARGEST..=LARGEST).contains(&work) {
-            return Err(error!(
-                InvalidArgument,
-                "work {work} must be above 0, from {:e} to {LARGEST:e}",
-                1.0 / LARGEST
-            ));
-        }
+        check_work(work)?;
         let position = self.position(id)?;
         self.setting_mut(position).work = work;
         Ok(())
+    }
+
+    /// Allow only the options from `first` to `last`: a floor and a ceiling; both the same is a pin. What is ready comes
+    /// before what is allowed only if nothing that is allowed is ready.
+    pub fn set_range(&mut self, id: Id, first: u32, last: u32) -> Result<()> {
+        let position = self.position(id)?;
+        let count = self.setting(position).options.len();
+        if first > last || first as usize >= count.max(1) {
+            return Err(error!(
+                InvalidArgument,
+                "options {first} to {last} of {count}: the first must exist and not come after the last"
+            ));
+        }
+        self.setting_mut(position).range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
+        Ok(())
+    }
+
+    /// Take a setting out of the game or back in. While it is out it has no part in decisions: it costs nothing, is
+    /// worth nothing, and keeps its choice.
+    pub fn set_enabled(&mut self, id: Id, enabled: bool) -> Result<()> {
+        let position = self.position(id)?;
+        let next = self.history.latest() + 1;
+        let setting = self.setting_mut(position);
+        if setting.enabled != enabled {
+            setting.enabled = enabled;
+            setting.on_trial = 0;
+            setting.born = next;
+        }
+        Ok(())
+    }
+
+    /// Multiply the costs of changes until said otherwise: below 1 when changes are hard to notice, as in a cut; above
+    /// 1 when they are easy to.
+    pub fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
+        if !(0.0..=LARGEST).contains(&scale) {
+            return Err(error!(InvalidArgument, "switch scale {scale} must be 0 to {LARGEST:e}"));
+        }
+        self.switch_scale = scale;
+        Ok(())
+    }
+
+    /// Why a setting's choice is what it is.
+    pub fn reason(&self, id: Id) -> Result<Reason> {
+        let setting = self.setting(self.position(id)?);
+        if !setting.enabled {
+            return Ok(Reason { why: Why::Disabled, to: setting.choice, ..setting.reason });
+        }
+        if setting.choice != setting.settled {
+            return Ok(Reason { why: Why::Trial, from: setting.settled, to: setting.choice, ..setting.reason });
+        }
+        Ok(setting.reason)
     }
 
     /// Harvest and decide.
@@ -258,19 +389,25 @@ impl Goblin {
         Ok(self.setting(self.position(id)?).options.len())
     }
 
-    /// What an option is expected to cost now, for the setting's present work, with the samples of this run.
-    pub fn estimate(&self, id: Id, option: u32) -> Result<(Burden, u64)> {
-        let setting = self.setting(self.position(id)?);
+    /// What an option is expected to cost on a lane now, for the setting's present work, with the samples of this run.
+    pub fn estimate(&self, id: Id, option: u32, lane: usize) -> Result<(Burden, u64)> {
+        let position = self.position(id)?;
+        let setting = self.setting(position);
         let index = option as usize;
         if index >= setting.options.len() {
             return Err(no_such_option(option, setting.options.len()));
         }
+        let Some(lane) = self.lanes.index(lane) else {
+            return Err(error!(NotFound, "lane {lane} has no limit, so nothing is learned on it"));
+        };
         let task = self.tasks.at(setting.task);
-        let learned = &task.learned[..setting.options.len()];
+        let learned = task.learned(lane);
         let mut burdens = crate::base::try_filled(Burden::default(), learned.len())?;
-        estimate(&self.rules(), learned, task.past(), self.ratio(), &mut burdens);
-        burdens[index].normal = burdens[index].normal.scaled(setting.work * self.common());
-        Ok((burdens[index], learned[index].run.count()))
+        estimate(&self.rules(), learned, task.past(lane), self.ratios[lane], &mut burdens);
+        let cell = setting.cell(index);
+        let work = setting.work_of(index) * self.strategies.work(position) * self.common_factors()[lane];
+        burdens[cell].normal = burdens[cell].normal.scaled(work);
+        Ok((burdens[cell], learned[cell].run.count()))
     }
 
     /// Use what a past run knew, perhaps on another machine: the ratio between the two is learned. Replaces an earlier
@@ -278,8 +415,9 @@ impl Goblin {
     pub fn set_past_profile(&mut self, profile: &Profile) -> Result<()> {
         self.check_memory(2 * profile.memory_used(), self.config.memory_limit)?;
         let past = profile.try_clone()?;
-        self.tasks.set_past(&past)?;
+        self.tasks.set_past(&self.lanes, &past)?;
         self.past = past;
+        self.refresh_ratios();
         Ok(())
     }
 
@@ -292,40 +430,59 @@ impl Goblin {
             profile.scale(ratio)?;
         }
         let mut options = Vec::new();
-        for task in self.tasks.iter().filter(|task| !task.learned.is_empty()) {
-            options.clear();
-            options.try_reserve(task.learned.len())?;
-            let scaled = if task.past().is_some() { profile.find(&task.id) } else { None };
-            options.extend(task.learned.iter().enumerate().map(|(index, learned)| match learned.run.count() {
-                0 => scaled.map_or(Estimate::default(), |past| past[index]),
-                _ => Estimate::from(&learned.run),
-            }));
-            let known = options.iter().any(|estimate: &Estimate| estimate.count > 0);
-            if known {
-                profile.set(&task.id, &options)?;
+        for task in self.tasks.iter().filter(|task| task.cells > 0) {
+            for lane in 0..self.lanes.count() {
+                let key = key_in_profile(&task.id, &self.lanes, lane)?;
+                let past = task.past(lane);
+                options.clear();
+                options.try_reserve(task.cells)?;
+                options.extend(task.learned(lane).iter().enumerate().map(|(cell, learned)| match learned.run.count() {
+                    0 => past.map_or(Estimate::default(), |past| scaled(past[cell], self.ratios[lane])),
+                    _ => Estimate::from(&learned.run),
+                }));
+                if options.iter().any(|estimate: &Estimate| estimate.count > 0) {
+                    profile.set(&key, &options)?;
+                }
             }
         }
         Ok(profile)
     }
 
-    /// Present over past burdens; 1 while nothing can be compared.
+    /// Present over past burdens on the first governed lane; 1 while nothing can be compared.
     pub fn ratio(&self) -> f64 {
-        let both = self.tasks.iter().filter_map(|task| Some((&task.learned[..], task.past()?)));
-        crate::profile::past_to_present_ratio(&self.rules(), both)
+        self.ratios[0]
+    }
+
+    /// Compare this run with the past, lane by lane.
+    fn refresh_ratios(&mut self) {
+        if self.past.tasks().is_empty() {
+            self.ratios = [1.0; LANES];
+            return;
+        }
+        let rules = self.rules();
+        for lane in 0..self.lanes.count() {
+            let both = self.tasks.iter().filter_map(|task| Some((task.learned(lane), task.past(lane)?)));
+            self.ratios[lane] = crate::profile::past_to_present_ratio(&rules, both);
+        }
     }
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
         let of_settings: usize =
             self.settings.iter().map(|(_, setting)| setting.options.capacity() * size_of::<OptionState>()).sum();
+        let of_calibrations: usize = self.calibrations.iter().map(Calibration::memory_used).sum();
         size_of::<Self>()
             + of_settings
+            + of_calibrations
+            + self.calibrations.capacity() * size_of::<Calibration>()
+            + self.residuals.capacity() * size_of::<Learned>()
             + self.settings.memory_used()
             + self.tasks.memory_used()
             + self.past.memory_used()
             + self.history.memory_used()
             + self.formulation.memory_used()
-            + self.calibration.memory_used()
+            + self.strategies.memory_used()
+            + self.regression.memory_used()
     }
 
     /// The id of the setting at a position, if there is one; positions are below [`Goblin::positions`]. Settings keep
@@ -372,10 +529,20 @@ impl Goblin {
     }
 
     /// What a setting takes beside its place in the history, from above.
-    fn memory_of(id: &str, options: usize) -> usize {
-        let an_option =
-            size_of::<OptionState>() + size_of::<Learned>() + size_of::<Estimate>() + Formulation::PER_OPTION;
-        2 * (size_of::<Setting>() + id.len() + options * an_option)
+    fn memory_of(&self, id: &str, options: usize) -> usize {
+        let lanes = self.lanes.count();
+        let per_option = size_of::<OptionState>()
+            + lanes * (size_of::<Learned>() + size_of::<Estimate>())
+            + Formulation::PER_OPTION;
+        id.len() + options * per_option + size_of::<Setting>() + 512
+    }
+
+    /// A setting is gone, or never came.
+    fn forget_units(&mut self, position: usize) {
+        if self.config.burdens == Burdens::Totals {
+            // Without memory for the smaller filter the larger one stays: a setting that is gone is never chosen.
+            _ = self.regression.set_options(position, [].into_iter());
+        }
     }
 
     /// Refuse to grow past a memory limit.
@@ -389,6 +556,15 @@ impl Goblin {
         }
         Ok(())
     }
+}
+
+/// The host's relative burdens.
+fn units(options: &[OptionDesc]) -> impl ExactSizeIterator<Item = f64> + '_ {
+    options.iter().map(|desc| desc.relative_burden)
+}
+
+fn scaled(past: Estimate, ratio: f64) -> Estimate {
+    Estimate { mean: past.mean * ratio, deviation: past.deviation * ratio, ..past }
 }
 
 #[cold]

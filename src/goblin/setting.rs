@@ -5,6 +5,7 @@ use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
 
 use super::config::LARGEST;
+use super::reason::Reason;
 
 /// One option as the host describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,12 +16,14 @@ pub struct OptionDesc {
     pub relative_burden: f64,
     /// Whether it can be chosen now (not streaming, not compiling).
     pub ready: bool,
+    /// How much it has to do compared with other options of its cell: burdens are per unit of it.
+    pub work: f64,
 }
 
 impl OptionDesc {
     /// An option that is worth that much.
     pub fn worth(value: f64) -> Self {
-        Self { value, relative_burden: 0.0, ready: true }
+        Self { value, relative_burden: 0.0, ready: true, work: 1.0 }
     }
 }
 
@@ -31,10 +34,24 @@ pub struct SettingDesc<'a> {
     pub id: &'a str,
     /// The options, in the order in which choices count them.
     pub options: &'a [OptionDesc],
+    /// How many successive options share what is learned of each of them, so that their `work` tells them apart: 1 for
+    /// none. Option `o` is learned as cell `o / shared`.
+    pub shared: u16,
     /// Chosen while nothing at all is known of the setting.
     pub default_choice: u16,
     /// Whether it costs something; a fixed incentive does not, and is not measured.
     pub has_burden: bool,
+    /// A fine ladder that takes up the last slack every frame while the others stay put.
+    pub is_trim: bool,
+    /// What is lost, on the first governed lane, on the frame in which it changes.
+    pub switch_burden: f64,
+}
+
+impl<'a> SettingDesc<'a> {
+    /// A setting that costs something, its first option the default.
+    pub fn new(id: &'a str, options: &'a [OptionDesc]) -> Self {
+        Self { id, options, shared: 1, default_choice: 0, has_burden: true, is_trim: false, switch_burden: 0.0 }
+    }
 }
 
 /// What becomes of an option beside its burden.
@@ -49,11 +66,13 @@ pub struct OptionState {
     pub lost_trials: u8,
     /// The decision of its latest sample.
     pub measured: u64,
+    /// The decision in which it had to be left because the whole no longer fit; 0 if never.
+    pub left: u64,
 }
 
 impl OptionState {
     fn new(desc: OptionDesc) -> Self {
-        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0 }
+        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0, left: 0 }
     }
 }
 
@@ -63,12 +82,23 @@ pub struct Setting {
     /// Position of its task.
     pub task: usize,
     pub options: Vec<OptionState>,
+    pub shared: u16,
     pub default_choice: u16,
     pub has_burden: bool,
+    pub is_trim: bool,
+    pub switch_burden: f64,
+    /// Whether it takes part at all.
+    pub enabled: bool,
+    /// The first and the last option that may be chosen.
+    pub range: (u16, u16),
     /// What the host was told last.
     pub choice: u16,
     /// What was chosen last, trials apart.
     pub settled: u16,
+    /// The decision in which that changed last.
+    pub changed: u64,
+    /// What a better choice, for which the goblin waits, has in place of it.
+    pub target: u16,
     /// Burdens are per unit of this.
     pub work: f64,
     /// Samples of decisions before this one are not this setting's as it is now.
@@ -77,9 +107,37 @@ pub struct Setting {
     pub on_trial: u64,
     /// The option that was tried.
     pub tried: u16,
+    /// Why the choice is what it is.
+    pub reason: Reason,
 }
 
 impl Setting {
+    /// A setting of a task, in which these options are new.
+    pub fn new(desc: &SettingDesc<'_>, options: Vec<OptionState>, task: usize, born: u64) -> Self {
+        let mut setting = Self {
+            task,
+            options,
+            shared: desc.shared,
+            default_choice: desc.default_choice,
+            has_burden: desc.has_burden,
+            is_trim: desc.is_trim,
+            switch_burden: desc.switch_burden,
+            enabled: true,
+            range: (0, u16::MAX),
+            choice: 0,
+            settled: 0,
+            changed: 0,
+            target: 0,
+            work: 1.0,
+            born,
+            on_trial: 0,
+            tried: 0,
+            reason: Reason::default(),
+        };
+        setting.begin();
+        setting
+    }
+
     /// Options with their states. On an error nothing was taken.
     pub fn states(options: &[OptionDesc]) -> Result<Vec<OptionState>> {
         let mut states = Vec::new();
@@ -88,13 +146,72 @@ impl Setting {
         Ok(states)
     }
 
-    /// The default choice, for as many options as there are.
+    /// Back to the default, as if nothing had been chosen.
+    pub fn begin(&mut self) {
+        self.choice = self.fallback();
+        self.settled = self.choice;
+        self.target = self.choice;
+        self.changed = 0;
+        self.reason = Reason::default();
+    }
+
+    /// The default choice, for as many options as there are and as may be chosen.
     pub fn fallback(&self) -> u16 {
         match self.options.len() {
             0 => NO_CHOICE,
-            count => self.default_choice.min((count - 1) as u16),
+            count => self.default_choice.clamp(self.range.0, self.range.1).min((count - 1) as u16),
         }
     }
+
+    /// Whether the host lets the option be chosen, ready or not.
+    pub fn allows(&self, option: usize) -> bool {
+        (usize::from(self.range.0)..=usize::from(self.range.1)).contains(&option)
+    }
+
+    /// What is learned of an option is learned here.
+    pub fn cell(&self, option: usize) -> usize {
+        option / usize::from(self.shared.max(1))
+    }
+
+    /// How many cells its task needs.
+    pub fn cells(&self) -> usize {
+        cells(self.options.len(), self.shared)
+    }
+
+    /// What an option has to do now: its burden is per unit of this.
+    pub fn work_of(&self, option: usize) -> f64 {
+        self.work * self.options[option].desc.work
+    }
+
+    /// Highest less lowest value: what a change can be about.
+    pub fn span(&self) -> f64 {
+        let values = || self.options.iter().map(|state| state.desc.value);
+        (values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)).max(0.0)
+    }
+}
+
+/// How many cells so many options need of which `shared` successive ones share one.
+pub fn cells(options: usize, shared: u16) -> usize {
+    options.div_ceil(usize::from(shared.max(1)))
+}
+
+/// Refuse a setting that makes no sense, with a sentence.
+pub fn check_setting(desc: &SettingDesc<'_>) -> Result<()> {
+    check_options(desc.options)?;
+    let options = desc.options.len();
+    if usize::from(desc.default_choice) >= options.max(1) {
+        return Err(error!(
+            InvalidArgument,
+            "setting '{}': default choice {} of {options} options does not exist", desc.id, desc.default_choice
+        ));
+    }
+    if !(0.0..=LARGEST).contains(&desc.switch_burden) {
+        return Err(error!(
+            InvalidArgument,
+            "setting '{}': switch burden {} must be 0 to {LARGEST:e}", desc.id, desc.switch_burden
+        ));
+    }
+    Ok(())
 }
 
 /// Refuse options that make no sense, with a sentence.
@@ -110,8 +227,17 @@ pub fn check_options(options: &[OptionDesc]) -> Result<()> {
                 "option {index}: relative burden {} must be 0 to {LARGEST:e}", option.relative_burden
             ));
         }
+        check_work(option.work)?;
     }
     Ok(())
+}
+
+/// Refuse work that makes no sense.
+pub fn check_work(work: f64) -> Result<()> {
+    if (1.0 / LARGEST..=LARGEST).contains(&work) {
+        return Ok(());
+    }
+    Err(error!(InvalidArgument, "work {work} must be above 0, from {:e} to {LARGEST:e}", 1.0 / LARGEST))
 }
 
 /// Refuse a value that makes no sense.

@@ -1,61 +1,276 @@
 //! Not changing without need.
 //!
 //! Estimates move a little every frame, and an exact solver follows: with fifty settings some change every frame, for
-//! gains nobody sees. So the settled choice is held while it fits. What holding it forgoes adds up, and when that has
-//! reached a price (rent or buy: A. Karlin et al., "Competitive snoopy caching", 1988) the better choice is taken: at
-//! once if it is much better, after a while if it is a little better, and in the end always. What does not fit any more
-//! is left at once, for something that leaves a band below the limit free, so that the next small move still fits.
+//! gains nobody sees. So the settled choice is held while it fits, and a better one is a *target* whose gain is added up,
+//! frame by frame, with its sign: as estimates wander, what looked better turns worse again, and the target is dropped.
+//! When the sum has reached what the change costs (rent or buy: A. Karlin et al., "Competitive snoopy caching", 1988)
+//! the target is taken: at once if it is much better, after a while if it is a little better, and in the end always.
+//!
+//! What a change costs: `patience` times the span of values of the setting, and the burden that is lost on the frame in
+//! which it changes, at the present price of burden. Targets are found with those costs as penalties, spread over the
+//! time since the last change, so that a target holds few changes, each of which pays for itself.
+//!
+//! What does not fit any more is left at once, with as few changes as may be, for something that leaves a band below the
+//! limit free, so that the next small move still fits.
 
 use crate::base::Result;
-use crate::knapsack::{Candidate, Economy, Effort, Solution};
+use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::Goblin;
-use super::config::Burdens;
+use super::config::{Burdens, LANES};
+use super::formulate::{Bar, Entry, Found, Weighed, weigh};
+use super::reason::Why;
+use super::setting::Setting;
 
-/// Share of the limit that is left free when a choice had to be left, for small moves of the estimates.
-const BAND: f64 = 0.02;
+/// Share of the deviation of the total that targets and forced changes leave free, for small moves of the estimates.
+const BAND: f64 = 0.15;
+/// The least and the most that they leave free, as shares of the limit.
+const NARROWEST: f64 = 0.001;
+const WIDEST: f64 = 0.02;
+/// Decisions in which a change must pay for itself at least, and in which one must that is made because the old choice
+/// does not fit.
+const SOON: f64 = 600.0;
+const IN_NEED: f64 = 120.0;
+/// Decisions between two searches for a target.
+const TARGET_EVERY: u64 = 8;
+/// A gain below this share of the value is none.
+const NO_GAIN: f64 = 1e-6;
+
+/// The better choice that is waited with; which one it is, the settings know.
+#[derive(Debug, Default)]
+pub struct Target {
+    /// Whether there is one.
+    exists: bool,
+    /// What it would have gained so far, in value times decisions.
+    sum: f64,
+    /// When the last change was made that was not needed, and when a target was last looked for.
+    changed: u64,
+    searched: u64,
+}
+
+/// How the frame was settled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settled {
+    pub weighed: Weighed,
+    /// Distance from the optimum at most, relatively.
+    pub gap: f64,
+    pub nodes: u64,
+    /// What a better choice would gain.
+    pub gain: f64,
+    /// Left free on the first governed lane before the choice was made; below 0: what it was over by.
+    pub headroom: f64,
+    /// Whether the old choice was held.
+    pub held: bool,
+    /// Whether there is a target that it was held against.
+    pub waits: bool,
+}
 
 impl Goblin {
     /// Solve, and take the answer or hold what is settled; the choices are the formulation's.
-    pub(super) fn settle(&mut self, economy: Economy, effort: Effort, range: f64) -> Result<Solution> {
-        let best = self.formulation.solve(economy, effort)?;
+    pub(super) fn settle(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
         if self.config.patience == 0.0 || self.config.burdens == Burdens::Relative {
-            self.formulation.accept();
-            return Ok(best);
+            return self.settle_anew(economies, effort);
         }
         self.load_settled();
-        let held = weigh(&self.formulation.sum(), &economy);
-        if !held.feasible {
-            return self.leave(best, economy, effort);
+        self.trim(economies);
+        let can = self.formulation.can(&self.formulation.choices);
+        let held = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+        let best = self.formulation.solve(economies, effort, 0.0)?;
+        self.price_changes(&best);
+        if !held.feasible || !can {
+            return self.leave(&best, &held, economies, effort);
         }
-        let gain = (best.value - held.value).max(0.0);
-        self.forgone += gain;
-        if gain == 0.0 || self.forgone < self.config.patience * range {
-            let gap = (best.upper_bound - held.value).max(0.0) / best.upper_bound.abs().max(f64::MIN_POSITIVE);
-            return Ok(Solution { upper_bound: best.upper_bound, gap, proven: gap == 0.0, nodes: best.nodes, ..held });
+        let gain = (self.formulation.sum(&self.formulation.found).value - held.sum.value).max(0.0);
+        let mut settled = Settled {
+            weighed: held,
+            gap: gap(&best, held.sum.value),
+            nodes: best.nodes,
+            gain,
+            headroom: economies[0].capacity - held.burden[0],
+            held: true,
+            waits: false,
+        };
+        self.follow_target(&held, gain, economies, effort)?;
+        if self.take_target(&held, economies) {
+            settled.weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+            settled.gap = gap(&best, settled.weighed.sum.value);
+            settled.held = false;
         }
-        self.forgone = 0.0;
-        self.formulation.accept();
-        Ok(best)
+        settled.waits = self.target.exists;
+        Ok(settled)
     }
 
-    /// What is settled does not fit: take what fits with a band to spare, or if nothing does, what is best.
-    fn leave(&mut self, best: Solution, economy: Economy, effort: Effort) -> Result<Solution> {
-        self.forgone = 0.0;
-        let band = BAND * economy.capacity.abs();
-        let banded = Economy { capacity: economy.capacity - band, ..economy };
-        // `best` is what the knapsack holds until it is solved again.
+    /// Take the best there is, whatever was settled before.
+    pub(super) fn settle_anew(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
+        self.target = Target { changed: self.history.latest(), ..Target::default() };
+        let best = self.formulation.solve(economies, effort, 0.0)?;
         self.formulation.accept();
-        if !best.feasible || !banded.capacity.is_finite() {
-            return Ok(best);
+        let weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+        let headroom = economies[0].capacity - weighed.burden[0];
+        Ok(Settled { weighed, gap: gap(&best, weighed.sum.value), nodes: best.nodes, headroom, ..Settled::default() })
+    }
+
+    /// What each entry's change costs, in value times decisions.
+    fn price_changes(&mut self, best: &Found) {
+        let now = self.history.latest() + 1;
+        let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
+        let Self { settings, formulation, .. } = self;
+        for entry in &mut formulation.entries {
+            let setting = settings.at(entry.position).expect("entries are made of the settings there are");
+            let dwells = setting.changed > 0 && now - setting.changed < dwell;
+            entry.price = if setting.is_trim {
+                0.0
+            } else {
+                scale * (patience * setting.span() + best.prices[0] * setting.switch_burden)
+                    * if dwells { STILL_DWELLING } else { 1.0 }
+            };
         }
-        let spare = self.formulation.solve(banded, effort)?;
-        if !spare.feasible {
-            return Ok(best);
-        }
+    }
+
+    /// What is settled does not fit: change as little as may be, with a band to spare; or if that is not possible take
+    /// what is best. `best` is what the formulation found last.
+    fn leave(&mut self, best: &Found, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
+        self.target = Target { changed: self.target.changed, ..Target::default() };
+        let banded = self.banded(economies);
+        // The best is what remains if nothing leaves a band.
         self.formulation.accept();
-        let gap = (best.upper_bound - spare.value).max(0.0) / best.upper_bound.abs().max(f64::MIN_POSITIVE);
-        Ok(Solution { upper_bound: best.upper_bound, gap, proven: gap == 0.0, ..spare })
+        let mut weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+        let mut nodes = best.nodes;
+        if weighed.feasible {
+            let spare = self.formulation.solve(&banded[..economies.len()], effort, 1.0 / IN_NEED)?;
+            nodes += spare.nodes;
+            let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
+            if found.feasible {
+                weighed = found;
+                self.formulation.accept();
+            }
+        }
+        let headroom = economies[0].capacity - held.burden[0];
+        Ok(Settled { weighed, gap: gap(best, weighed.sum.value), nodes, headroom, ..Settled::default() })
+    }
+
+    /// Add up what the target gains, drop it if that was an illusion, and look for one where there is none. `gain` is
+    /// what the best choice gains, which the formulation found last.
+    fn follow_target(&mut self, held: &Weighed, gain: f64, economies: &[Economy], effort: Effort) -> Result<()> {
+        let now = self.history.latest() + 1;
+        if self.target.exists {
+            let found = self.load_target().then(|| weigh(&self.formulation.sum(&self.formulation.found), economies));
+            let gained = found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
+            self.target.sum += gained;
+            self.target.exists = self.target.sum > 0.0;
+        }
+        let worth_it = gain > NO_GAIN * held.sum.value.abs();
+        if self.target.exists || !worth_it || now < self.target.searched + TARGET_EVERY {
+            return Ok(());
+        }
+        self.target.searched = now;
+        let penalty = 1.0 / SOON.max((now - self.target.changed) as f64);
+        let banded = self.banded(economies);
+        self.formulation.solve(&banded[..economies.len()], effort, penalty)?;
+        let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
+        let gained = found.sum.value - held.sum.value;
+        self.target.exists = found.feasible && gained > NO_GAIN * held.sum.value.abs();
+        self.target.sum = gained;
+        let Self { settings, formulation, .. } = self;
+        for (entry, &choice) in formulation.entries.iter().zip(&formulation.found) {
+            settings.at_mut(entry.position).expect("entries are made of the settings there are").target = choice;
+        }
+        Ok(())
+    }
+
+    /// Make the target the formulation's choices once it has paid for its changes, as many of them as the switch limit
+    /// allows in a decision; whether anything changed.
+    fn take_target(&mut self, held: &Weighed, economies: &[Economy]) -> bool {
+        if !self.target.exists || !self.load_target() {
+            return false;
+        }
+        let price: f64 = self.changed_entries().map(|(_, entry)| entry.price).sum();
+        if self.target.sum < price {
+            return false;
+        }
+        self.target.changed = self.history.latest() + 1;
+        let burden: f64 = self.changed_entries().map(|(_, entry)| self.setting(entry.position).switch_burden).sum();
+        if burden <= self.config.switch_limit {
+            self.target.exists = false;
+            self.formulation.accept();
+            return true;
+        }
+        self.take_part(held, economies)
+    }
+
+    /// Make those changes of the target that fit the switch limit, the lighter options first so that there is room.
+    fn take_part(&mut self, held: &Weighed, economies: &[Economy]) -> bool {
+        let (mut sum, mut burden, mut any) = (held.sum, 0.0, false);
+        for heavier in [false, true] {
+            for at in 0..self.formulation.entries.len() {
+                let (from, to) = (self.formulation.choices[at], self.formulation.found[at]);
+                let entry = self.formulation.entries[at];
+                let lost = self.setting(entry.position).switch_burden;
+                if from == to || from == NO_CHOICE || (any && burden + lost > self.config.switch_limit) {
+                    continue;
+                }
+                let (from, to_option) = (entry.start + usize::from(from), entry.start + usize::from(to));
+                let formulation = &self.formulation;
+                let is_heavier = formulation.weights_of(to_option)[0].mean > formulation.weights_of(from)[0].mean;
+                let mut changed = sum;
+                changed.add(formulation.values[from], formulation.weights_of(from), -1.0);
+                changed.add(formulation.values[to_option], formulation.weights_of(to_option), 1.0);
+                if is_heavier != heavier || !weigh(&changed, economies).feasible {
+                    continue;
+                }
+                (sum, any) = (changed, true);
+                burden += lost;
+                self.formulation.choices[at] = to;
+            }
+        }
+        any
+    }
+
+    /// Entries in which what was found differs from the choices.
+    fn changed_entries(&self) -> impl Iterator<Item = (usize, &Entry)> {
+        let Self { formulation, .. } = self;
+        let pairs = formulation.choices.iter().zip(&formulation.found).enumerate();
+        pairs.filter(|(_, (choice, found))| choice != found).map(|(at, _)| (at, &formulation.entries[at]))
+    }
+
+    /// Let trim settings take up the slack that the other choices leave.
+    fn trim(&mut self, economies: &[Economy]) {
+        for at in 0..self.formulation.entries.len() {
+            let entry = self.formulation.entries[at];
+            if !self.setting(entry.position).is_trim || self.formulation.choices[at] == NO_CHOICE {
+                continue;
+            }
+            let formulation = &mut self.formulation;
+            let present = entry.start + usize::from(formulation.choices[at]);
+            let mut without = formulation.sum(&formulation.choices);
+            without.add(formulation.values[present], formulation.weights_of(present), -1.0);
+            let with = |option: usize| {
+                let mut sum = without;
+                sum.add(formulation.values[option], formulation.weights_of(option), 1.0);
+                weigh(&sum, economies)
+            };
+            let free = || (entry.start..entry.end).filter(|&option| formulation.bars[option] == Bar::Free);
+            let fits = free().filter(|&option| with(option).feasible);
+            let best = fits.max_by(|&a, &b| formulation.values[a].total_cmp(&formulation.values[b]));
+            let over = |option: usize| with(option).worst_excess(economies);
+            let lightest = || free().min_by(|&a, &b| over(a).total_cmp(&over(b)));
+            if let Some(option) = best.or_else(lightest) {
+                formulation.choices[at] = (option - entry.start) as u16;
+            }
+        }
+    }
+
+    /// The limits less a band.
+    fn banded(&self, economies: &[Economy]) -> [Economy; LANES] {
+        let held = self.formulation.sum(&self.formulation.choices);
+        let mut banded = [Economy::default(); LANES];
+        for (lane, economy) in economies.iter().enumerate() {
+            let free = BAND * held.weights[lane].variance.max(0.0).sqrt();
+            let limit = economy.capacity.abs();
+            let band = if limit.is_finite() { free.clamp(NARROWEST * limit, WIDEST * limit) } else { 0.0 };
+            banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };
+        }
+        banded
     }
 
     /// Make the settled choices the formulation's.
@@ -66,31 +281,74 @@ impl Goblin {
         formulation.choices.extend(formulation.entries.iter().map(|entry| settled(entry.position)));
     }
 
+    /// Put the target where the formulation keeps what it found; whether it can be chosen at all.
+    fn load_target(&mut self) -> bool {
+        let Self { settings, formulation, .. } = self;
+        formulation.found.clear();
+        let target = |position| settings.at(position).expect("entries are made of the settings there are").target;
+        formulation.found.extend(formulation.entries.iter().map(|entry| target(entry.position)));
+        formulation.can(&formulation.found)
+    }
+
     /// Make the formulation's choices the settled ones.
-    pub(super) fn remember_settled(&mut self) {
+    pub(super) fn remember_settled(&mut self, settled: &Settled) {
+        let now = self.history.latest() + 1;
         let Self { settings, formulation, .. } = self;
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
-            settings.at_mut(entry.position).expect("entries are made of the settings there are").settled = choice;
+            let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
+            if setting.settled != choice {
+                setting.settled = choice;
+                setting.changed = now;
+            }
+        }
+        if !settled.held {
+            self.target.exists &= self.config.switch_limit.is_finite();
         }
     }
 }
 
-/// Hold a sum against what it must fit into.
-pub(super) fn weigh(sum: &Candidate, economy: &Economy) -> Solution {
-    let burden = sum.mean + economy.sigmas * sum.variance.sqrt();
-    let excess = burden - economy.capacity;
-    // As the solver: equality fits, however it was rounded.
-    let feasible = burden.is_finite() && excess <= 1e-12 * economy.capacity.abs();
-    Solution {
-        feasible,
-        value: sum.value,
-        mean: sum.mean,
-        variance: sum.variance,
-        burden,
-        excess: if feasible { 0.0 } else { excess },
-        upper_bound: f64::INFINITY,
-        gap: 0.0,
-        proven: false,
-        nodes: 0,
+/// How much dearer a change is while the setting dwells.
+const STILL_DWELLING: f64 = 1e6;
+
+/// Distance from the upper bound, relatively.
+fn gap(found: &Found, value: f64) -> f64 {
+    (found.upper_bound - value).max(0.0) / found.upper_bound.abs().max(f64::MIN_POSITIVE)
+}
+
+impl Settled {
+    /// Why a setting has the choice that it has been given in this decision.
+    pub fn why(&self, setting: &Setting, entry: &Entry, bars: &[Bar], decision: u64, other_strategy: bool) -> Why {
+        let choice = setting.choice;
+        let value = |option: usize| setting.options[option].desc.value;
+        let better = |bar: Bar| {
+            (0..bars.len()).any(|option| bars[option] == bar && value(option) > value(usize::from(choice)))
+        };
+        if setting.range.0 == setting.range.1 {
+            Why::Pinned
+        } else if !entry.known {
+            Why::Unknown
+        } else if !self.weighed.feasible {
+            Why::NothingFits
+        } else if setting.is_trim {
+            Why::Trim
+        } else if setting.changed == decision && other_strategy {
+            Why::Strategy
+        } else if setting.changed == decision {
+            if value(usize::from(choice)) > value(usize::from(setting.reason.to).min(bars.len() - 1)) {
+                Why::Raised
+            } else {
+                Why::Lowered
+            }
+        } else if better(Bar::OutOfRange) {
+            Why::Limited
+        } else if better(Bar::NotReady) {
+            Why::NotReady
+        } else if self.waits && setting.target != choice {
+            Why::Held
+        } else if matches!(setting.reason.why, Why::Raised | Why::Lowered | Why::Strategy) {
+            setting.reason.why
+        } else {
+            Why::Best
+        }
     }
 }

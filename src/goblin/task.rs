@@ -1,24 +1,41 @@
 //! What a goblin learns: one entry a task id, shared by the settings that name it.
 
+use std::fmt::Write;
+
 use crate::base::{Id, Level, Result, Slots, error, host_log, try_filled, try_string};
 use crate::profile::{Estimate, Learned, Profile};
 
-/// A task: its samples of this run and what a past run knew.
+use super::lanes::Lanes;
+
+/// A task: its samples of this run and what a past run knew, an entry a cell, lane after lane.
 #[derive(Debug)]
 pub struct Task {
     pub id: String,
     /// Settings that name it.
     pub users: u32,
-    /// An entry an option.
-    pub learned: Vec<Learned>,
+    /// Cells of a lane.
+    pub cells: usize,
+    learned: Vec<Learned>,
     /// As many, or none.
-    pub past: Vec<Estimate>,
+    past: Vec<Estimate>,
 }
 
 impl Task {
-    /// Past knowledge, if there is any.
-    pub fn past(&self) -> Option<&[Estimate]> {
-        (!self.past.is_empty()).then_some(&self.past)
+    /// What was learned on a lane.
+    pub fn learned(&self, lane: usize) -> &[Learned] {
+        &self.learned[lane * self.cells..][..self.cells]
+    }
+
+    /// What was learned of a cell on a lane.
+    pub fn learned_mut(&mut self, lane: usize, cell: usize) -> &mut Learned {
+        debug_assert!(cell < self.cells);
+        &mut self.learned[lane * self.cells + cell]
+    }
+
+    /// Past knowledge of a lane, if there is any.
+    pub fn past(&self, lane: usize) -> Option<&[Estimate]> {
+        let known = self.past.get(lane * self.cells..(lane + 1) * self.cells)?;
+        known.iter().any(|estimate| estimate.count > 0).then_some(known)
     }
 
     fn is_worth_keeping(&self) -> bool {
@@ -56,16 +73,16 @@ impl Tasks {
         self.by_id.iter().map(|&position| self.at(position as usize))
     }
 
-    /// Another setting names task `id` with that many options; where it stands, and whether its estimates were dropped
+    /// Another setting names task `id` with that many cells; where it stands, and whether its estimates were dropped
     /// because its options are not as many as before. On an error nothing changed.
-    pub fn join(&mut self, id: &str, options: usize, past: &Profile) -> Result<(usize, bool)> {
+    pub fn join(&mut self, id: &str, cells: usize, lanes: &Lanes, past: &Profile) -> Result<(usize, bool)> {
         match self.search(id) {
             Ok(order) => {
                 let position = self.by_id[order] as usize;
                 let task = self.at(position);
-                let others = options > task.learned.len() || (task.users == 0 && options < task.learned.len());
+                let others = cells > task.cells || (task.users == 0 && cells < task.cells);
                 if others {
-                    self.relearn(position, options, past)?;
+                    self.relearn(position, cells, lanes, past)?;
                 }
                 self.at_mut(position).users += 1;
                 Ok((position, others))
@@ -74,8 +91,9 @@ impl Tasks {
                 let task = Task {
                     id: try_string(id)?,
                     users: 1,
-                    learned: try_filled(Learned::NOTHING, options)?,
-                    past: matching(past, id, options)?,
+                    cells,
+                    learned: try_filled(Learned::NOTHING, cells * lanes.count())?,
+                    past: matching(past, id, cells, lanes)?,
                 };
                 self.by_id.try_reserve(1)?;
                 self.tasks.reserve_one()?;
@@ -97,36 +115,55 @@ impl Tasks {
     }
 
     /// The task's options are not what they were: drop its estimates. On an error nothing changed.
-    pub fn relearn(&mut self, position: usize, options: usize, past: &Profile) -> Result<()> {
+    pub fn relearn(&mut self, position: usize, cells: usize, lanes: &Lanes, past: &Profile) -> Result<()> {
         let task = self.at(position);
-        let fresh = try_filled(Learned::NOTHING, options)?;
-        let known = matching(past, &task.id, options)?;
-        if !task.learned.is_empty() {
+        let fresh = try_filled(Learned::NOTHING, cells * lanes.count())?;
+        let known = matching(past, &task.id, cells, lanes)?;
+        if task.cells > 0 {
             host_log(
                 Level::Info,
                 format_args!(
-                    "task '{}' has {options} options instead of {}: its estimates are dropped and learned anew",
-                    task.id,
-                    task.learned.len()
+                    "task '{}' has {cells} options instead of {}: its estimates are dropped and learned anew",
+                    task.id, task.cells
                 ),
             );
         }
         let task = self.at_mut(position);
-        task.learned = fresh;
-        task.past = known;
+        (task.cells, task.learned, task.past) = (cells, fresh, known);
         Ok(())
     }
 
     /// Past knowledge for all tasks. On an error nothing changed.
-    pub fn set_past(&mut self, past: &Profile) -> Result<()> {
+    pub fn set_past(&mut self, lanes: &Lanes, past: &Profile) -> Result<()> {
         let mut fresh = Vec::new();
         fresh.try_reserve_exact(self.by_id.len())?;
         for task in self.iter() {
-            fresh.push(matching(past, &task.id, task.learned.len())?);
+            fresh.push(matching(past, &task.id, task.cells, lanes)?);
         }
         for (order, known) in fresh.into_iter().enumerate() {
             let position = self.by_id[order] as usize;
             self.at_mut(position).past = known;
+        }
+        Ok(())
+    }
+
+    /// Other lanes are governed: keep what was learned on those that stay. On an error nothing changed.
+    pub fn set_lanes(&mut self, from: &Lanes, to: &Lanes, past: &Profile) -> Result<()> {
+        let mut fresh = Vec::new();
+        fresh.try_reserve_exact(self.by_id.len())?;
+        for task in self.iter() {
+            let mut learned = try_filled(Learned::NOTHING, task.cells * to.count())?;
+            for (index, lane) in to.iter().enumerate() {
+                if let Some(before) = from.index(lane) {
+                    learned[index * task.cells..][..task.cells].copy_from_slice(task.learned(before));
+                }
+            }
+            fresh.push((learned, matching(past, &task.id, task.cells, to)?));
+        }
+        for (order, (learned, past)) in fresh.into_iter().enumerate() {
+            let position = self.by_id[order] as usize;
+            let task = self.at_mut(position);
+            (task.learned, task.past) = (learned, past);
         }
         Ok(())
     }
@@ -143,18 +180,42 @@ impl Tasks {
     }
 }
 
-/// What `past` knows of the task, if it knew it with as many options: others are not the same options.
-fn matching(past: &Profile, id: &str, options: usize) -> Result<Vec<Estimate>> {
-    let Some(known) = past.find(id) else { return Ok(Vec::new()) };
-    if known.len() != options {
-        host_log(
-            Level::Info,
-            format_args!("the past profile knows task '{id}' with {} options, not {options}: not used", known.len()),
-        );
-        return Ok(Vec::new());
+/// The names of the lanes in profiles.
+const LANE_NAMES: [&str; super::LANES] =
+    ["gpu", "frame", "game_thread", "render_thread", "video_memory", "user0", "user1", "user2"];
+
+/// Where a profile keeps a task's burdens on a governed lane: on the first under the task's id, as the seed does; on the
+/// others under the id with the lane's name.
+pub fn key_in_profile(id: &str, lanes: &Lanes, lane: usize) -> Result<String> {
+    let name = LANE_NAMES[lanes.lane(lane)];
+    let mut key = String::new();
+    key.try_reserve_exact(id.len() + name.len() + 1)?;
+    key.push_str(id);
+    if lane > 0 {
+        // Writing to reserved text cannot fail.
+        _ = write!(key, "@{name}");
     }
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(options).map_err(|_| error!(OutOfMemory, "out of memory for the past of task '{id}'"))?;
-    copy.extend_from_slice(known);
-    Ok(copy)
+    Ok(key)
+}
+
+/// What `past` knows of the task, lane after lane, if it knew it with as many options: others are not the same options.
+fn matching(past: &Profile, id: &str, cells: usize, lanes: &Lanes) -> Result<Vec<Estimate>> {
+    let mut all = Vec::new();
+    for lane in 0..lanes.count() {
+        let key = key_in_profile(id, lanes, lane)?;
+        let Some(known) = past.find(&key) else { continue };
+        if known.len() != cells {
+            host_log(
+                Level::Info,
+                format_args!("the past profile knows task '{key}' with {} options, not {cells}: not used", known.len()),
+            );
+            continue;
+        }
+        if all.is_empty() {
+            all = try_filled(Estimate::default(), cells * lanes.count())
+                .map_err(|_| error!(OutOfMemory, "out of memory for the past of task '{id}'"))?;
+        }
+        all[lane * cells..][..cells].copy_from_slice(known);
+    }
+    Ok(all)
 }

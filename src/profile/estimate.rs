@@ -24,6 +24,8 @@ pub struct Learned {
     pub run: Running,
     /// The recent ones.
     pub recent: Decayed,
+    /// Those since the burden last changed, fading slowly: what [`Blind::Cautious`] goes by.
+    pub steady: Decayed,
     /// The lowest sample: what the option costs when nothing gets in its way.
     pub lowest: f64,
     /// A sample too far off to be believed before another says the same.
@@ -35,7 +37,14 @@ pub struct Learned {
 impl Learned {
     /// No sample yet.
     pub const NOTHING: Self =
-        Self { run: Running::EMPTY, recent: Decayed::EMPTY, lowest: f64::INFINITY, suspect: None, dropped: 0.0 };
+        Self {
+            run: Running::EMPTY,
+            recent: Decayed::EMPTY,
+            steady: Decayed::EMPTY,
+            lowest: f64::INFINITY,
+            suspect: None,
+            dropped: 0.0,
+        };
 
     /// Share of the recent statistics that a frame keeps.
     pub const KEPT_PER_FRAME: f64 = 1.0 - 1.0 / 30.0;
@@ -44,7 +53,27 @@ impl Learned {
     pub fn add(&mut self, sample: f64, frame: u64) {
         self.run.add(sample);
         self.recent.add(sample, frame, Self::KEPT_PER_FRAME);
+        self.steady.add(sample, self.run.count(), KEPT_PER_SAMPLE);
         self.lowest = self.lowest.min(sample);
+        if self.has_drifted() {
+            self.steady = self.recent.from_frame(self.run.count());
+        }
+    }
+
+    /// Whether the recent samples cost something else than those since the last change: by more than chance explains,
+    /// and by enough to matter.
+    fn has_drifted(&self) -> bool {
+        let (recent, steady) = (self.recent.normal(), self.steady.normal());
+        let off = (recent.mean - steady.mean).abs();
+        let variance_of_means = recent.variance / self.recent.weight() + steady.variance / self.steady.weight();
+        self.recent.weight() >= FEW_SAMPLES as f64
+            && off > DRIFT_THAT_MATTERS * steady.mean
+            && off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
+    }
+
+    /// Variance of the mean that [`Blind::Cautious`] goes by: how well it is known.
+    pub fn variance_of_mean(&self) -> f64 {
+        if self.steady.is_empty() { 0.0 } else { self.steady.normal().variance / self.steady.weight() }
     }
 
     /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if that is off on the same
@@ -65,6 +94,7 @@ impl Learned {
             Some(before) if (before - recent.mean).signum() == off.signum() => {
                 self.dropped = (self.dropped - 1.0).max(0.0);
                 self.recent = Decayed::EMPTY;
+                self.steady = Decayed::EMPTY;
                 self.lowest = before.min(sample);
                 if self.run.count() < FEW_SAMPLES {
                     self.run = Running::EMPTY;
@@ -84,6 +114,12 @@ impl Learned {
 const SAMPLES_A_HITCH: f64 = 16.0;
 /// Dropped samples, faded, from which on nothing more is dropped.
 const MOST_DROPPED: f64 = 3.0;
+/// Share of the steady statistics that a sample keeps: they remember about 2000.
+const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
+/// The recent mean off the steady one by so many deviations of both is no chance.
+const DRIFT_DEVIATIONS: f64 = 4.5;
+/// A change by less than this share of the burden is none.
+const DRIFT_THAT_MATTERS: f64 = 0.01;
 /// Samples that a confirmed change makes worthless.
 const FEW_SAMPLES: u64 = 8;
 
@@ -189,15 +225,19 @@ fn known(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Option<Burd
     Some(Burden { normal, source })
 }
 
-/// The recent samples. Few of them do not know their own deviation, which the seed lives with.
+/// The seed's recent samples; or if cautious, all since the burden last changed, which wander less. Few of them do not
+/// know their own deviation, which the seed lives with.
 fn recent(rules: &Rules, sampled: &Learned) -> Normal {
-    let recent = sampled.recent.normal();
-    let share = sampled.recent.weight() / FEW_SAMPLES as f64;
-    if rules.blind == Blind::Optimistic || share >= 1.0 {
-        return recent;
+    if rules.blind == Blind::Optimistic {
+        return sampled.recent.normal();
     }
-    let deviation = EARLY_RELATIVE_DEVIATION * recent.mean;
-    Normal { mean: recent.mean, variance: recent.variance.max(deviation * deviation) }.toward(recent, share)
+    let steady = sampled.steady.normal();
+    let share = sampled.steady.weight() / FEW_SAMPLES as f64;
+    if share >= 1.0 {
+        return steady;
+    }
+    let deviation = EARLY_RELATIVE_DEVIATION * steady.mean;
+    Normal { mean: steady.mean, variance: steady.variance.max(deviation * deviation) }.toward(steady, share)
 }
 
 /// From the prior to the run's distribution as samples come in.
@@ -222,7 +262,7 @@ fn early(rules: &Rules, sampled: &Learned) -> Normal {
     let deviation = EARLY_RELATIVE_DEVIATION * sampled.lowest;
     let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
     let lowest = Normal { mean: sampled.lowest, variance: deviation * deviation };
-    lowest.toward(sampled.recent.normal(), share.min(1.0))
+    lowest.toward(sampled.steady.normal(), share.min(1.0))
 }
 
 /// A pass's cost is steady to about a tenth of itself on the renderers measured for `examples/frame_budget`.

@@ -35,6 +35,12 @@ impl Decayed {
         self.squared_deviations += from_old_mean * (sample - self.mean);
     }
 
+    /// The same knowledge, as of `frame` of another count of frames.
+    #[must_use]
+    pub fn from_frame(self, frame: u64) -> Self {
+        Self { last_frame: frame, ..self }
+    }
+
     /// Whether there has been no sample.
     pub fn is_empty(&self) -> bool {
         self.weight == 0.0

@@ -1,0 +1,364 @@
+//! A frame's question: what can be chosen, what it is worth and what it is expected to cost.
+
+use crate::base::Result;
+use crate::knapsack::several::{MOST_RESOURCES, Several, Weight};
+use crate::knapsack::{Candidate, Economy, Effort, Knapsack, NO_CHOICE};
+use crate::profile::{Blind, Burden, Rules, Source, estimate};
+use crate::stats::Normal;
+
+use super::Goblin;
+use super::config::{Burdens, LANES};
+use super::setting::Setting;
+
+const _: () = assert!(MOST_RESOURCES >= LANES);
+
+/// A setting in the question.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Position of the setting.
+    pub position: usize,
+    /// Its options are from here to `end` in the lists of options.
+    pub start: usize,
+    pub end: usize,
+    /// Whether anything is known of its burdens.
+    pub known: bool,
+    /// What changing it costs, in value times decisions.
+    pub price: f64,
+    /// The choice that a penalty is not paid for.
+    pub held: u16,
+    /// The only option that may be chosen; `NO_CHOICE` for any.
+    pub forced: u16,
+}
+
+/// Why an option cannot be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bar {
+    /// It can.
+    Free,
+    /// Nothing is known of it; it may be tried.
+    Untried,
+    /// Not now, says the host.
+    NotReady,
+    /// Beyond a floor or ceiling, or not the one that is pinned.
+    OutOfRange,
+    /// Nothing is known of the setting, so it is at its default.
+    Unknown,
+}
+
+/// What choices come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    pub value: f64,
+    pub weights: [Weight; LANES],
+}
+
+/// What choices come to, held against the limits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Weighed {
+    pub feasible: bool,
+    pub sum: Sum,
+    /// Mean + sigmas × deviation.
+    pub burden: [f64; LANES],
+    /// By how much that is over.
+    pub excess: [f64; LANES],
+}
+
+impl Weighed {
+    /// How far over the limits, the worst lane's share.
+    pub fn worst_excess(&self, economies: &[Economy]) -> f64 {
+        let share = |(excess, economy): (&f64, &Economy)| excess / economy.capacity.abs().max(f64::MIN_POSITIVE);
+        self.excess.iter().zip(economies).map(share).fold(0.0, f64::max)
+    }
+}
+
+/// What a solver says beside the choices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    /// No choice that fits is worth more.
+    pub upper_bound: f64,
+    /// Value per unit of each lane.
+    pub prices: [f64; LANES],
+    pub nodes: u64,
+}
+
+/// The question and what it was made from. Lists of options have an entry for every option of every entry; weights have
+/// one for each lane of each option.
+#[derive(Debug, Default)]
+pub struct Formulation {
+    one: Knapsack,
+    several: Several,
+    lanes: usize,
+    pub entries: Vec<Entry>,
+    /// With the extra value of options that lack samples.
+    pub values: Vec<f64>,
+    /// For the present work.
+    pub weights: Vec<Weight>,
+    pub bars: Vec<Bar>,
+    /// Burdens that no setting reports, and the variance that the total has beside the single burdens.
+    pub beside: [Weight; LANES],
+    /// An entry a setting.
+    pub choices: Vec<u16>,
+    /// What the last solve found.
+    pub found: Vec<u16>,
+    /// Weights that a trial's guess stands in for.
+    pub set_aside: Vec<Weight>,
+    burdens: Vec<Burden>,
+    candidates: Vec<Candidate>,
+    scratch_values: Vec<f64>,
+    scratch_weights: Vec<Weight>,
+}
+
+impl Formulation {
+    /// Bytes an option takes here and in the solver, from above.
+    pub const PER_OPTION: usize = 2 * size_of::<Candidate>() + size_of::<Burden>() + 3 * LANES * size_of::<Weight>() + 160;
+
+    /// Room for so many, so that no decision allocates.
+    pub fn reserve(&mut self, settings: usize, options: usize, widest: usize, lanes: usize) -> Result<()> {
+        fn at_least<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
+            let more = count.saturating_sub(list.len());
+            Ok(list.try_reserve(more)?)
+        }
+        at_least(&mut self.entries, settings)?;
+        at_least(&mut self.values, options)?;
+        at_least(&mut self.weights, options * lanes)?;
+        at_least(&mut self.bars, options)?;
+        at_least(&mut self.choices, settings)?;
+        at_least(&mut self.found, settings + 1)?;
+        at_least(&mut self.set_aside, LANES)?;
+        at_least(&mut self.burdens, widest)?;
+        at_least(&mut self.candidates, widest)?;
+        at_least(&mut self.scratch_values, widest)?;
+        at_least(&mut self.scratch_weights, widest * lanes)?;
+        self.one.reserve(settings + 1, options + 1)?;
+        if lanes > 1 { self.several.reserve(settings + 1, options + 1, lanes) } else { Ok(()) }
+    }
+
+    /// Begin a question on so many lanes.
+    pub fn begin(&mut self, lanes: usize) {
+        self.lanes = lanes;
+        self.entries.clear();
+        self.values.clear();
+        self.weights.clear();
+        self.bars.clear();
+    }
+
+    /// What an option weighs on every lane.
+    pub fn weights_of(&self, option: usize) -> &[Weight] {
+        &self.weights[option * self.lanes..][..self.lanes]
+    }
+
+    /// What an option weighs on every lane.
+    pub fn weights_of_mut(&mut self, option: usize) -> &mut [Weight] {
+        &mut self.weights[option * self.lanes..][..self.lanes]
+    }
+
+    /// Whether an option of an entry may be chosen by the solver.
+    fn may(&self, entry: &Entry, index: usize) -> bool {
+        if entry.forced != NO_CHOICE {
+            return index == usize::from(entry.forced);
+        }
+        self.bars[entry.start + index] == Bar::Free
+    }
+
+    /// Solve it; the choices are in `found`. Each change from what an entry holds pays `penalty` times its price.
+    pub fn solve(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
+        if self.lanes == 1 { self.solve_one(economies[0], effort, penalty) } else { self.solve_several(economies, effort, penalty) }
+    }
+
+    fn solve_one(&mut self, economy: Economy, effort: Effort, penalty: f64) -> Result<Found> {
+        self.one.clear();
+        for at in 0..self.entries.len() {
+            let entry = self.entries[at];
+            let mut candidates = std::mem::take(&mut self.candidates);
+            candidates.clear();
+            candidates.extend((0..entry.end - entry.start).map(|index| {
+                let Weight { mean, variance } = self.weights[entry.start + index];
+                let mean = if self.may(&entry, index) { mean } else { f64::INFINITY };
+                Candidate { value: self.penalised(&entry, index, penalty), mean, variance }
+            }));
+            self.candidates = candidates;
+            self.one.add_setting(&self.candidates)?;
+        }
+        let Weight { mean, variance } = self.beside[0];
+        self.one.add_setting(&[Candidate { value: 0.0, mean, variance }])?;
+        let solution = self.one.solve(economy, effort)?;
+        self.found.clear();
+        self.found.extend_from_slice(&self.one.choices()[..self.entries.len()]);
+        let mut prices = [0.0; LANES];
+        prices[0] = solution.price;
+        Ok(Found { upper_bound: solution.upper_bound, prices, nodes: solution.nodes })
+    }
+
+    fn solve_several(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
+        self.several.clear(self.lanes)?;
+        for at in 0..self.entries.len() {
+            let entry = self.entries[at];
+            let (mut values, mut weights) =
+                (std::mem::take(&mut self.scratch_values), std::mem::take(&mut self.scratch_weights));
+            values.clear();
+            weights.clear();
+            for index in 0..entry.end - entry.start {
+                values.push(self.penalised(&entry, index, penalty));
+                weights.extend_from_slice(self.weights_of(entry.start + index));
+                if !self.may(&entry, index) {
+                    weights[index * self.lanes].mean = f64::INFINITY;
+                }
+            }
+            (self.scratch_values, self.scratch_weights) = (values, weights);
+            self.several.add_setting(&self.scratch_values, &self.scratch_weights)?;
+        }
+        self.several.add_setting(&[0.0], &self.beside[..self.lanes])?;
+        let answer = self.several.solve(economies, effort)?;
+        self.found.clear();
+        self.found.extend_from_slice(&self.several.choices()[..self.entries.len()]);
+        Ok(Found { upper_bound: answer.upper_bound, prices: answer.prices, nodes: answer.nodes })
+    }
+
+    fn penalised(&self, entry: &Entry, index: usize, penalty: f64) -> f64 {
+        let value = self.values[entry.start + index];
+        if penalty == 0.0 || index == usize::from(entry.held) { value } else { value - penalty * entry.price }
+    }
+
+    /// Make what was found the choices.
+    pub fn accept(&mut self) {
+        self.choices.clear();
+        self.choices.extend_from_slice(&self.found);
+    }
+
+    /// What choices come to.
+    pub fn sum(&self, choices: &[u16]) -> Sum {
+        let mut sum = Sum { value: 0.0, weights: self.beside };
+        for (entry, &choice) in self.entries.iter().zip(choices).filter(|(_, choice)| **choice != NO_CHOICE) {
+            sum.add(self.values[entry.start + usize::from(choice)], self.weights_of(entry.start + usize::from(choice)), 1.0);
+        }
+        sum
+    }
+
+    /// Whether all choices can be chosen; not whether they fit.
+    pub fn can(&self, choices: &[u16]) -> bool {
+        let mut pairs = self.entries.iter().zip(choices);
+        pairs.all(|(entry, &choice)| choice == NO_CHOICE || self.may(entry, usize::from(choice)))
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        self.one.memory_used()
+            + self.several.memory_used()
+            + self.entries.capacity() * size_of::<Entry>()
+            + (self.values.capacity() + self.scratch_values.capacity()) * size_of::<f64>()
+            + (self.weights.capacity() + self.scratch_weights.capacity() + self.set_aside.capacity())
+                * size_of::<Weight>()
+            + self.bars.capacity()
+            + self.burdens.capacity() * size_of::<Burden>()
+            + self.candidates.capacity() * size_of::<Candidate>()
+            + (self.choices.capacity() + self.found.capacity()) * size_of::<u16>()
+    }
+}
+
+impl Sum {
+    /// Add an option, or with `sign` -1 take it away.
+    pub fn add(&mut self, value: f64, weights: &[Weight], sign: f64) {
+        self.value += sign * value;
+        for (sum, weight) in self.weights.iter_mut().zip(weights) {
+            sum.mean += sign * weight.mean;
+            sum.variance += sign * weight.variance;
+        }
+    }
+}
+
+/// Hold a sum against what it must fit into.
+pub fn weigh(sum: &Sum, economies: &[Economy]) -> Weighed {
+    let mut weighed = Weighed { feasible: true, sum: *sum, ..Weighed::default() };
+    for (lane, economy) in economies.iter().enumerate() {
+        let Weight { mean, variance } = sum.weights[lane];
+        let burden = mean + economy.sigmas * variance.max(0.0).sqrt();
+        let excess = burden - economy.capacity;
+        // As the solver: equality fits, however it was rounded.
+        let fits = burden.is_finite() && excess <= 1e-12 * economy.capacity.abs();
+        weighed.burden[lane] = burden;
+        weighed.excess[lane] = if fits { 0.0 } else { excess };
+        weighed.feasible &= fits;
+    }
+    weighed
+}
+
+impl Goblin {
+    /// Estimate every burden, and from burdens, values and the host's wishes make the question.
+    pub(super) fn formulate(&mut self) {
+        let lanes = self.lanes.count();
+        let (rules, common, ratios) = (self.rules(), self.common_factors(), self.ratios);
+        let cautious = rules.blind == Blind::Cautious && self.config.burdens == Burdens::Learned;
+        let Self { config, settings, tasks, formulation, regression, .. } = self;
+        formulation.begin(lanes);
+        for (position, setting) in settings.iter().filter(|(_, setting)| setting.enabled) {
+            let start = formulation.values.len();
+            let end = start + setting.options.len();
+            formulation.weights.resize(end * lanes, Weight::default());
+            formulation.bars.resize(end, Bar::Free);
+            let task = tasks.at(setting.task);
+            let mut known = !setting.has_burden;
+            if setting.has_burden && config.burdens == Burdens::Relative {
+                let weights = &mut formulation.weights[start * lanes..];
+                regression.weigh(position, setting, lanes, weights);
+                known = true;
+            } else if setting.has_burden {
+                for lane in 0..lanes {
+                    let burdens = &mut formulation.burdens;
+                    burdens.clear();
+                    burdens.resize(task.cells, Burden::default());
+                    if !estimate(&rules, task.learned(lane), task.past(lane), ratios[lane], burdens) {
+                        continue;
+                    }
+                    known = true;
+                    for option in 0..setting.options.len() {
+                        let burden = &burdens[setting.cell(option)];
+                        let normal = tame(burden.normal.scaled(setting.work_of(option) * common[lane]));
+                        formulation.weights[(start + option) * lanes + lane] =
+                            Weight { mean: normal.mean, variance: normal.variance };
+                        if cautious && burden.source == Source::Blind {
+                            formulation.bars[start + option] = Bar::Untried;
+                        }
+                    }
+                }
+            }
+            let learned = task.learned(0);
+            formulation.values.extend(setting.options.iter().enumerate().map(|(option, state)| {
+                let unfilled = setting.has_burden
+                    && learned[setting.cell(option)].run.count() < u64::from(config.measure_quota);
+                state.desc.value + if unfilled { config.explore_value } else { 0.0 }
+            }));
+            restrict(setting, known, &mut formulation.bars[start..]);
+            let held = setting.settled;
+            formulation.entries.push(Entry { position, start, end, known, price: 0.0, held, forced: NO_CHOICE });
+        }
+    }
+}
+
+/// A past profile may hold any finite numbers; the solver wants some room above.
+fn tame(burden: Normal) -> Normal {
+    const HIGHEST: f64 = 1e30;
+    Normal { mean: burden.mean.min(HIGHEST), variance: burden.variance.min(HIGHEST * HIGHEST) }
+}
+
+/// Bar the options that must not be chosen; `bars` says which of them were never tried. While nothing is known of the
+/// setting that is all but the default. If nothing is left, the default stays.
+fn restrict(setting: &Setting, known: bool, bars: &mut [Bar]) {
+    let ready = |index: usize| setting.options.get(index).is_some_and(|state| state.desc.ready);
+    let fallback = usize::from(setting.fallback());
+    let or_ready = (0..bars.len()).find(|&index| setting.allows(index) && ready(index));
+    let forced = if ready(fallback) { fallback } else { or_ready.unwrap_or(fallback) };
+    for (index, bar) in bars.iter_mut().enumerate() {
+        if !setting.allows(index) {
+            *bar = Bar::OutOfRange;
+        } else if !ready(index) {
+            *bar = Bar::NotReady;
+        } else if !known && index != forced {
+            *bar = Bar::Unknown;
+        } else if !known {
+            *bar = Bar::Free;
+        }
+    }
+    if bars.iter().all(|&bar| bar != Bar::Free) && forced < bars.len() {
+        bars[forced] = Bar::Free;
+    }
+}

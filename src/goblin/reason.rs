@@ -1,0 +1,96 @@
+//! Why a choice is what it is, as data and as a sentence.
+
+use std::fmt;
+
+/// What made a choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Why {
+    /// Nothing was decided yet.
+    #[default]
+    Undecided,
+    /// Nothing is known of the setting: its default.
+    Unknown,
+    /// Part of the most valuable choice that fits.
+    Best,
+    /// A more valuable option than before: there was room.
+    Raised,
+    /// A less valuable option than before, so that the whole fits, or something worth more does.
+    Lowered,
+    /// Something better would fit, but its gain has not paid for the change yet.
+    Held,
+    /// Chosen for one frame in order to learn what it costs.
+    Trial,
+    /// The host allows no other.
+    Pinned,
+    /// The host's floor or ceiling keeps something better away.
+    Limited,
+    /// Something better is not ready.
+    NotReady,
+    /// Nothing fits: the lightest.
+    NothingFits,
+    /// Takes up the last slack.
+    Trim,
+    /// The setting is disabled.
+    Disabled,
+    /// Another strategy was taken.
+    Strategy,
+}
+
+/// Why a choice is what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reason {
+    /// What made it.
+    pub why: Why,
+    /// The option before the last change; the present one if it never changed.
+    pub from: u16,
+    /// The option.
+    pub to: u16,
+    /// The decision in which it changed last; 0 if it never did.
+    pub since: u64,
+    /// What was left free on the first governed lane, in its unit; below 0: what it was over by.
+    pub headroom: f64,
+    /// The value that the change gained, or that waiting forgoes in each frame.
+    pub gain: f64,
+}
+
+impl Reason {
+    /// What becomes of it in a decision. What a change was made for stays with the choice.
+    #[must_use]
+    pub fn next(self, why: Why, to: u16, decision: u64, headroom: f64, gain: f64) -> Self {
+        let is_first = self.why == Why::Undecided;
+        if is_first || self.to == to {
+            let keeps = why == self.why && matches!(why, Why::Raised | Why::Lowered | Why::Strategy);
+            let headroom = if keeps { self.headroom } else { headroom };
+            let from = if is_first { to } else { self.from };
+            return Self { why, from, to, headroom, gain, since: self.since };
+        }
+        Self { why, from: self.to, to, since: decision, headroom, gain }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { why, from, to, since, headroom, gain } = *self;
+        match why {
+            Why::Undecided => write!(f, "{to}: nothing was decided yet"),
+            Why::Unknown => write!(f, "{to}: nothing is known of its burdens, so it is the default"),
+            Why::Best => write!(f, "{to}: part of the best choice that fits; {headroom:.2} left free"),
+            Why::Raised => write!(f, "raised from {from} to {to} in decision {since}: {headroom:.2} was left free"),
+            Why::Lowered if headroom < 0.0 => {
+                write!(f, "lowered from {from} to {to} in decision {since}: it was over by {:.2}", -headroom)
+            }
+            Why::Lowered => write!(f, "lowered from {from} to {to} in decision {since} for something worth more"),
+            Why::Held => {
+                write!(f, "held at {to}: a better choice gains {gain:.3} a frame and has not paid for the change yet")
+            }
+            Why::Trial => write!(f, "{to} on trial for one frame, to learn what it costs"),
+            Why::Pinned => write!(f, "{to}: pinned"),
+            Why::Limited => write!(f, "{to}: a floor or ceiling keeps better ones away"),
+            Why::NotReady => write!(f, "{to}: a better one is not ready"),
+            Why::NothingFits => write!(f, "{to}: nothing fits, over by {:.2}; it is the lightest", -headroom),
+            Why::Trim => write!(f, "{to}: takes up the slack; {headroom:.2} left free"),
+            Why::Disabled => write!(f, "disabled"),
+            Why::Strategy => write!(f, "{to}: another strategy was taken in decision {since}"),
+        }
+    }
+}

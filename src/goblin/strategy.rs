@@ -1,0 +1,271 @@
+//! Strategies: other limits, values and work for the same settings, such as 30, 60 and 90 frames a second.
+//!
+//! Every frame the best choice under each strategy is found. A strategy's net value is what its best choice is worth
+//! and its own *incentive*; the best net wins. As with single settings, what another strategy gains is added up, with
+//! its sign, and it is taken when that has reached `patience` times the difference between the highest and the lightest
+//! value; at once if the strategy in force no longer fits and the other does.
+
+use crate::base::{Result, error};
+
+use super::config::{Config, LANES, LARGEST};
+use super::formulate::weigh;
+use super::setting::check_value;
+use super::{Goblin, no_such_option};
+use crate::base::Id;
+
+/// A strategy as the host describes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StrategyDesc {
+    /// Its limits, by the host's lane.
+    pub limits: [f64; LANES],
+    /// What it is worth beside its choices.
+    pub incentive: f64,
+}
+
+/// What a strategy has of its own for a setting's option, or for the setting.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    position: u32,
+    /// `u32::MAX` for the setting's work.
+    option: u32,
+    number: f64,
+}
+
+const WORK: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct Strategy {
+    desc: StrategyDesc,
+    /// Ordered by position and option.
+    own: Vec<Own>,
+    /// Net value of the last decision.
+    net: f64,
+}
+
+/// All strategies. Number 0 is what the configuration says; it is always there.
+#[derive(Debug, Default)]
+pub struct Strategies {
+    incentive: f64,
+    others: Vec<Strategy>,
+    active: usize,
+    /// The strategy that may take over, and what it would have gained.
+    rival: usize,
+    sum: f64,
+}
+
+/// Most strategies beside the configuration's.
+const MOST: usize = 15;
+
+impl Strategies {
+    /// How many there are; 1 if the host has added none.
+    pub fn count(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// The one in force.
+    pub fn active(&self) -> usize {
+        self.active
+    }
+
+    /// The limits in force.
+    pub fn limits<'a>(&'a self, config: &'a Config) -> &'a [f64; LANES] {
+        match self.active {
+            0 => &config.limits,
+            other => &self.others[other - 1].desc.limits,
+        }
+    }
+
+    /// Whether a lane has a limit in one of them.
+    pub fn limit_lane(&self, lane: usize) -> bool {
+        self.others.iter().any(|strategy| strategy.desc.limits[lane].is_finite())
+    }
+
+    /// The value of an option under the strategy in force, if it has one of its own.
+    pub fn value(&self, position: usize, option: usize) -> Option<f64> {
+        self.own(position, option as u32)
+    }
+
+    /// The factor to a setting's work under the strategy in force.
+    pub fn work(&self, position: usize) -> f64 {
+        self.own(position, WORK).unwrap_or(1.0)
+    }
+
+    fn own(&self, position: usize, option: u32) -> Option<f64> {
+        let strategy = self.others.get(self.active.wrapping_sub(1))?;
+        let key = |own: &Own| (own.position, own.option);
+        let at = strategy.own.binary_search_by_key(&(position as u32, option), key).ok()?;
+        Some(strategy.own[at].number)
+    }
+
+    fn set_own(&mut self, strategy: usize, position: usize, option: u32, number: f64) -> Result<()> {
+        let count = self.count();
+        let Some(strategy) = self.others.get_mut(strategy.wrapping_sub(1)) else {
+            return Err(error!(
+                InvalidArgument,
+                "strategy {strategy} of {count} has nothing of its own: add one, or change strategy 0 by the settings"
+            ));
+        };
+        let key = (position as u32, option);
+        match strategy.own.binary_search_by_key(&key, |own| (own.position, own.option)) {
+            Ok(at) => strategy.own[at].number = number,
+            Err(at) => {
+                strategy.own.try_reserve(1)?;
+                strategy.own.insert(at, Own { position: key.0, option, number });
+            }
+        }
+        Ok(())
+    }
+
+    /// A setting is gone, or has other options: what was said of it is void.
+    pub fn forget(&mut self, position: usize) {
+        for strategy in &mut self.others {
+            strategy.own.retain(|own| own.position != position as u32);
+        }
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        let own = |strategy: &Strategy| strategy.own.capacity() * size_of::<Own>();
+        self.others.capacity() * size_of::<Strategy>() + self.others.iter().map(own).sum::<usize>()
+    }
+}
+
+impl Goblin {
+    /// Add a strategy; its number. On an error nothing changed.
+    pub fn add_strategy(&mut self, desc: &StrategyDesc) -> Result<usize> {
+        check(desc)?;
+        if self.strategies.others.len() == MOST {
+            return Err(error!(LimitExceeded, "there are {MOST} strategies beside the first already"));
+        }
+        self.strategies.others.try_reserve(1)?;
+        let config = self.config;
+        let lanes = self.lanes_with(&config, Some(&desc.limits));
+        self.govern(lanes)?;
+        self.strategies.others.push(Strategy { desc: *desc, own: Vec::new(), net: 0.0 });
+        Ok(self.strategies.others.len())
+    }
+
+    /// Change a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are the configuration's.
+    pub fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
+        check(desc)?;
+        if strategy == 0 {
+            self.strategies.incentive = desc.incentive;
+            return Ok(());
+        }
+        self.check_strategy(strategy)?;
+        let config = self.config;
+        let lanes = self.lanes_with(&config, Some(&desc.limits));
+        self.govern(lanes)?;
+        self.strategies.others[strategy - 1].desc = *desc;
+        Ok(())
+    }
+
+    /// What an option is worth under a strategy other than 0.
+    pub fn set_strategy_value(&mut self, strategy: usize, id: Id, option: u32, value: f64) -> Result<()> {
+        let position = self.position(id)?;
+        let count = self.setting(position).options.len();
+        if option as usize >= count {
+            return Err(no_such_option(option, count));
+        }
+        check_value(option as usize, value)?;
+        self.strategies.set_own(strategy, position, option, value)
+    }
+
+    /// By what a setting's work is to be multiplied under a strategy other than 0.
+    pub fn set_strategy_work(&mut self, strategy: usize, id: Id, factor: f64) -> Result<()> {
+        let position = self.position(id)?;
+        super::setting::check_work(factor)?;
+        self.strategies.set_own(strategy, position, WORK, factor)
+    }
+
+    /// The net value that a strategy's best choice had in the last decision; only known with more than one strategy.
+    pub fn strategy_net(&self, strategy: usize) -> Result<f64> {
+        self.check_strategy(strategy)?;
+        Ok(if strategy == 0 { self.net_of_first } else { self.strategies.others[strategy - 1].net })
+    }
+
+    fn check_strategy(&self, strategy: usize) -> Result<()> {
+        if strategy < self.strategies.count() {
+            return Ok(());
+        }
+        Err(error!(NotFound, "strategy {strategy} does not exist: there are {}", self.strategies.count()))
+    }
+
+    /// Find the strategy to be in force; whether it is another than before.
+    pub(super) fn choose_strategy(&mut self) -> Result<bool> {
+        if self.strategies.count() == 1 {
+            return Ok(false);
+        }
+        let before = self.strategies.active;
+        let (mut best, mut best_rank) = (before, (false, f64::NEG_INFINITY));
+        let (mut before_rank, mut range) = (best_rank, 0.0);
+        for strategy in 0..self.strategies.count() {
+            self.strategies.active = strategy;
+            let (rank, span) = match self.rank() {
+                Ok(found) => found,
+                Err(error) => {
+                    self.strategies.active = before;
+                    return Err(error);
+                }
+            };
+            match strategy {
+                0 => self.net_of_first = rank.1,
+                other => self.strategies.others[other - 1].net = rank.1,
+            }
+            if strategy == before {
+                (before_rank, range) = (rank, span);
+            }
+            if rank > best_rank || (rank == best_rank && strategy == before) {
+                (best, best_rank) = (strategy, rank);
+            }
+        }
+        let wins = self.wins(before, best, before_rank, best_rank, range);
+        self.strategies.active = if wins { best } else { before };
+        Ok(wins)
+    }
+
+    /// Whether the strategy in force fits, and its net value; and the range of values.
+    fn rank(&mut self) -> Result<((bool, f64), f64)> {
+        self.formulate();
+        let (lightest, highest) = self.nets();
+        let economies = self.economies(&lightest, &highest);
+        self.weigh_beside(&economies);
+        let economies = &economies[..self.lanes.count()];
+        let effort = self.effort();
+        self.formulation.solve(economies, effort, 0.0)?;
+        let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
+        let incentive = match self.strategies.active {
+            0 => self.strategies.incentive,
+            other => self.strategies.others[other - 1].desc.incentive,
+        };
+        Ok(((weighed.feasible, weighed.sum.value + incentive), highest.value - lightest.value))
+    }
+
+    fn wins(&mut self, before: usize, best: usize, present: (bool, f64), rival: (bool, f64), range: f64) -> bool {
+        let strategies = &mut self.strategies;
+        if best == before {
+            strategies.sum = (strategies.sum - (present.1 - rival.1).max(0.0)).max(0.0);
+            if strategies.rival != best {
+                strategies.sum = 0.0;
+            }
+            return false;
+        }
+        if strategies.rival != best {
+            (strategies.rival, strategies.sum) = (best, 0.0);
+        }
+        strategies.sum += rival.1 - present.1;
+        let wins = (rival.0 && !present.0) || strategies.sum >= self.config.patience * range;
+        if wins {
+            strategies.sum = 0.0;
+        }
+        wins
+    }
+}
+
+fn check(desc: &StrategyDesc) -> Result<()> {
+    super::config::check_limits(&desc.limits)?;
+    if desc.incentive.abs() <= LARGEST {
+        return Ok(());
+    }
+    Err(error!(InvalidArgument, "incentive {} must be a number from -{LARGEST:e} to {LARGEST:e}", desc.incentive))
+}
