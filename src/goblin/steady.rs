@@ -92,5 +92,6 @@ pub(super) fn weigh(sum: &Candidate, economy: &Economy) -> Solution {
         gap: 0.0,
         proven: false,
         nodes: 0,
+        price: 0.0,
     }
 }

@@ -125,6 +125,9 @@ pub struct Solution {
     pub proven: bool,
     /// Nodes spent, see [`Effort::node_limit`].
     pub nodes: u64,
+    /// The shadow price: about how much more value one more unit of capacity would buy, by the linear relaxation near
+    /// the answer. 0 when the capacity doesn't bind, and when nothing fits.
+    pub price: f64,
 }
 
 /// A knapsack: add settings, solve, read the choices; clear and repeat. Keeps its memory.
@@ -155,6 +158,11 @@ impl Knapsack {
     /// Remove all settings; keeps the memory, and the choices of the last solve.
     pub fn clear(&mut self) {
         self.input.clear();
+    }
+
+    /// Solve the next problem as if it were the first. What is left out otherwise is only time: see [`Self::solve`].
+    pub fn forget(&mut self) {
+        self.work.forget();
     }
 
     /// Add a setting with its options, and return its index. On an error nothing is added.
