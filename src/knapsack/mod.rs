@@ -18,6 +18,8 @@
 //!
 //! Intervals whose bound can't beat the best answer are certified; the others are split, or searched.
 //!
+//! Several resources at once are the business of [`several`].
+//!
 //! **What "fits" means.** There is one predicate (`fits::Limit`): means and variances of the chosen options are added
 //! in setting order, and `mean + sigmas * sqrt(variance)` must not exceed the capacity by more than `1e-12` of the
 //! magnitudes that enter it: the capacity's, and that of the negative means, which can cancel against positive ones. A
@@ -35,6 +37,7 @@ mod reduce;
 mod relax;
 mod search;
 mod secant;
+pub mod several;
 mod solve;
 mod tail;
 #[cfg(test)]
