@@ -20,6 +20,8 @@ pub struct Frame {
     pub fill: f64,
     pub changes: u32,
     pub settled_changes: u32,
+    /// Value of the latest choice without trials.
+    pub settled_value: f64,
     pub update_ns: u32,
     pub feed_ns: u32,
 }
@@ -32,10 +34,18 @@ pub struct Phase {
     pub over: f64,
     pub oracle_over: f64,
     pub trial_frames: f64,
+    /// Overruns on frames with trials.
     pub over_on_trial: f64,
+    /// Overruns on the others whose choice is too heavy by the true distributions.
+    pub over_heavy: f64,
+    /// Frames without trials whose choice is too heavy.
+    pub heavy_frames: f64,
     pub trials: f64,
     pub changes: f64,
     pub settled_changes: f64,
+    /// Value that trials cost.
+    pub trial_loss: f64,
+    /// Distance from the best by its own estimates, on frames without trials.
     pub gap: f64,
     /// True over expected mean total.
     pub bias: f64,
@@ -51,10 +61,14 @@ impl Phase {
         let trial = f64::from(u8::from(frame.told.trials > 0));
         self.trial_frames += trial;
         self.over_on_trial += trial * f64::from(u8::from(frame.over));
+        let heavy = (1.0 - trial) * f64::from(u8::from(frame.fill > 1.0 + 1e-9));
+        self.heavy_frames += heavy;
+        self.over_heavy += heavy * f64::from(u8::from(frame.over));
         self.trials += f64::from(frame.told.trials);
         self.changes += f64::from(frame.changes);
         self.settled_changes += f64::from(frame.settled_changes);
-        self.gap += frame.told.gap;
+        self.trial_loss += trial * (frame.settled_value - frame.value) / frame.oracle_value;
+        self.gap += (1.0 - trial) * frame.told.gap;
         self.bias += if frame.told.mean > 0.0 { frame.true_mean / frame.told.mean } else { 1.0 };
         self.fill += frame.fill;
     }
@@ -66,9 +80,12 @@ impl Phase {
         self.oracle_over += other.oracle_over;
         self.trial_frames += other.trial_frames;
         self.over_on_trial += other.over_on_trial;
+        self.over_heavy += other.over_heavy;
+        self.heavy_frames += other.heavy_frames;
         self.trials += other.trials;
         self.changes += other.changes;
         self.settled_changes += other.settled_changes;
+        self.trial_loss += other.trial_loss;
         self.gap += other.gap;
         self.bias += other.bias;
         self.fill += other.fill;
@@ -84,6 +101,11 @@ impl Phase {
         100.0 * self.over / self.frames
     }
 
+    /// Percentage of the frames that a sum comes to.
+    pub fn percent(&self, sum: f64) -> f64 {
+        100.0 * sum / self.frames
+    }
+
     /// A sum as so many per second.
     pub fn per_second(&self, sum: f64) -> f64 {
         60.0 * sum / self.frames
@@ -93,6 +115,8 @@ impl Phase {
 /// Why a setting does not have the oracle's option at the end, and how much value (as a share of the oracle's) that is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Causes {
+    /// Whether the governor believes anything.
+    pub asked: bool,
     /// The oracle's option was never measured.
     pub unknown: (f64, f64),
     /// It is believed at least a tenth dearer than it is.
@@ -102,6 +126,9 @@ pub struct Causes {
     /// Both are known well: the choice follows from others.
     pub consequence: (f64, f64),
 }
+
+/// Where the phases of learning end, for the curve.
+pub const CURVE: [usize; 11] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 /// What came of one seed, or of several.
 #[derive(Clone, Debug)]
@@ -113,9 +140,9 @@ pub struct Figures {
     pub at_256: Phase,
     pub learning: Phase,
     pub steady: Phase,
-    /// After the first 1024 frames.
-    pub settled: Phase,
-    /// What counts for the promise: as `settled`, without the first 60 frames of a declared step.
+    /// After the first 4096 frames.
+    pub late: Phase,
+    /// What counts for the promise: after the first 1024 frames, without the first 60 after a declared step.
     pub promised: Phase,
     /// During the step, its first 60 frames apart.
     pub in_step: Phase,
@@ -133,6 +160,9 @@ pub struct Figures {
     pub update_ns: Vec<u32>,
     pub feed_ns: Vec<u32>,
     pub memory: usize,
+    /// The learning phase by and by.
+    pub curve: [Phase; CURVE.len()],
+    /// Value over the oracle's, frame by frame after an event; summed over the seeds.
     recent: Vec<f64>,
 }
 
@@ -147,7 +177,7 @@ impl Figures {
             at_256: nothing,
             learning: nothing,
             steady: nothing,
-            settled: nothing,
+            late: nothing,
             promised: nothing,
             in_step: nothing,
             after: nothing,
@@ -159,6 +189,7 @@ impl Figures {
             update_ns: Vec::with_capacity(row.frames),
             feed_ns: Vec::with_capacity(row.frames),
             memory: 0,
+            curve: [nothing; CURVE.len()],
             recent: Vec::new(),
         }
     }
@@ -171,11 +202,14 @@ impl Figures {
             512..4096 => self.learning.take(frame),
             _ => {}
         }
+        if let Some(part) = CURVE.iter().position(|&end| index < end) {
+            self.curve[part].take(frame);
+        }
         if index >= self.row.frames / 4 {
             self.steady.take(frame);
         }
-        if index >= 1024 {
-            self.settled.take(frame);
+        if index >= 4096 {
+            self.late.take(frame);
         }
         let mut excepted = index < 1024;
         match self.row.event {
@@ -188,7 +222,7 @@ impl Figures {
                     self.after.take(frame);
                 }
                 if index >= to {
-                    self.recovers(index - to, frame.value / frame.oracle_value);
+                    self.recent.push(frame.value / frame.oracle_value);
                 }
             }
             // The first sample is in with the decision at index 3; two later it must tell.
@@ -205,16 +239,11 @@ impl Figures {
         self.feed_ns.push(frame.feed_ns);
     }
 
-    /// Note the first frame after the step at which 60 frames are at 99 % in the mean.
-    fn recovers(&mut self, since: usize, share: f64) {
-        self.recent.push(share);
-        let count = self.recent.len();
-        if self.after_each.is_empty() && count >= 60 {
-            let mean = self.recent[count - 60..].iter().sum::<f64>() / 60.0;
-            if mean >= 0.99 {
-                self.after_each.push(since as f64);
-            }
-        }
+    /// The first frame after the event from which the 60 before are at 99 % in the mean, of all seeds together.
+    pub fn recovered(&self) -> f64 {
+        let wanted = 60.0 * 0.99 * self.seeds;
+        let back = self.recent.windows(60).position(|second| second.iter().sum::<f64>() >= wanted);
+        back.map_or(f64::INFINITY, |start| (start + 60) as f64)
     }
 
     /// The run is over: what does the governor know, and what not.
@@ -227,20 +256,20 @@ impl Figures {
         governor: &dyn Governor,
     ) {
         match self.row.event {
-            Event::Step { .. } if self.after_each.is_empty() => self.after_each.push(f64::INFINITY),
+            Event::Step { .. } => self.after_each.push(self.recovered()),
             Event::Past { .. } => {
                 let tens = self.recent.windows(10).map(|ten| 10.0 * ten.iter().sum::<f64>());
                 self.after_each.push(tens.fold(f64::INFINITY, f64::min));
             }
             _ => {}
         }
-        self.recent = Vec::new();
         self.each.push((self.steady.value_percent(), self.promised.over_percent()));
         for (index, setting) in scenario.settings.iter().enumerate() {
             let (own, best) = (choices[index], oracle.choices[index]);
             let (Some(of_own), Some(of_best)) = (governor.belief(index, own), governor.belief(index, best)) else {
                 return;
             };
+            self.causes.asked = true;
             if own == best {
                 continue;
             }
@@ -270,13 +299,15 @@ impl Figures {
             (&mut self.at_256, &other.at_256),
             (&mut self.learning, &other.learning),
             (&mut self.steady, &other.steady),
-            (&mut self.settled, &other.settled),
+            (&mut self.late, &other.late),
             (&mut self.promised, &other.promised),
             (&mut self.in_step, &other.in_step),
             (&mut self.after, &other.after),
         ] {
             own.add(theirs);
         }
+        self.curve.iter_mut().zip(&other.curve).for_each(|(own, theirs)| own.add(theirs));
+        self.recent.iter_mut().zip(&other.recent).for_each(|(own, theirs)| *own += theirs);
         self.after_each.extend(other.after_each);
         self.each.extend(other.each);
         for (own, theirs) in [
@@ -287,6 +318,7 @@ impl Figures {
         ] {
             *own = (own.0 + theirs.0, own.1 + theirs.1);
         }
+        self.causes.asked |= other.causes.asked;
         self.oracle_overrun += other.oracle_overrun;
         self.oracle_sigmas += other.oracle_sigmas;
         self.update_ns.extend(other.update_ns);

@@ -2,8 +2,10 @@
 //!
 //! `cargo bench -p hobgoblin-bench --bench goblin -- --help` says what can be asked.
 
+mod check;
 mod figures;
 mod governor;
+mod json;
 mod oracle;
 mod random;
 mod report;
@@ -32,7 +34,9 @@ Simulates the goblin on seeded machines and holds it against its targets.
   --full         65 536 frames wherever that makes sense
   --threads N    seeds simulated at once (all cores)
   --json         JSON on stdout
+  --curve        the learning phase by and by
   --list         names of the rows
+  --check        hold the distributions that the oracle knows against the generator, nothing else
 ";
 
 struct Options {
@@ -43,7 +47,9 @@ struct Options {
     length: Length,
     threads: usize,
     json: bool,
+    curve: bool,
     list: bool,
+    check: bool,
 }
 
 fn parse() -> Result<Option<Options>, String> {
@@ -56,7 +62,9 @@ fn parse() -> Result<Option<Options>, String> {
         length: Length::Usual,
         threads,
         json: false,
+        curve: false,
         list: false,
+        check: false,
     };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -72,6 +80,8 @@ fn parse() -> Result<Option<Options>, String> {
             "--full" => options.length = Length::Full,
             "--threads" => options.threads = number(text()?)?.max(1) as usize,
             "--json" => options.json = true,
+            "--curve" => options.curve = true,
+            "--check" => options.check = true,
             "--list" => options.list = true,
             // What `cargo bench` adds.
             "--bench" => {}
@@ -126,6 +136,9 @@ fn main() {
             std::process::exit(2);
         }
     };
+    if options.check {
+        std::process::exit(i32::from(!check::check(options.seeds.unwrap_or(3))));
+    }
     let mut rows = suite::rows(options.length);
     rows.retain(|row| options.only.is_empty() || options.only.iter().any(|only| row.name.contains(only)));
     if let Some(frames) = options.frames {
@@ -136,5 +149,5 @@ fn main() {
     }
     let figures: Vec<Figures> = rows.iter().map(|row| simulate(row, &options)).collect();
     let verdicts = targets::judge(&figures);
-    if options.json { report::print_json(&figures, &verdicts) } else { report::print(&figures, &verdicts) }
+    if options.json { json::print(&figures, &verdicts) } else { report::print(&figures, &verdicts, options.curve) }
 }

@@ -22,7 +22,7 @@ pub enum Asked {
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     pub choices: Vec<u16>,
-    /// Total value.
+    /// Total value, without what cannot be chosen.
     pub value: f64,
     /// Deviations that were kept free.
     pub sigmas: f64,
@@ -65,11 +65,11 @@ impl Solver<'_> {
             }
             self.knapsack.add_setting(&[common]).expect("a variance is a number");
             let solution = self.knapsack.solve(Economy { capacity, sigmas }, Effort::default()).expect("solved");
-            oracle.value = solution.value;
             mean = solution.mean;
         }
         let count = self.scenario.settings.len();
         oracle.choices = self.knapsack.choices()[..count].to_vec();
+        oracle.value = self.scenario.value_of(&oracle.choices);
         oracle.overrun = overrun(self.truth, &oracle.choices, capacity);
         oracle
     }

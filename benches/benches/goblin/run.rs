@@ -34,7 +34,7 @@ pub enum Event {
 /// A row of the report: what is simulated.
 #[derive(Clone, Debug)]
 pub struct Row {
-    pub name: &'static str,
+    pub name: String,
     pub player: Player,
     pub noise: Noise,
     pub asked: Asked,
@@ -43,6 +43,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether frames and passes do not depend on each other.
+    pub fn is_independent(&self) -> bool {
+        self.noise == Noise::Iid && self.event == Event::Nothing
+    }
+
     /// How slow the machine is in a frame.
     fn slowness(&self, frame: usize) -> f64 {
         match self.event {
@@ -111,6 +116,7 @@ struct Stage<'a> {
     /// Choices of the frame before, and of the latest frame without trials.
     before: Vec<u16>,
     settled: Vec<u16>,
+    settled_value: f64,
     frames: u64,
 }
 
@@ -126,6 +132,7 @@ impl<'a> Stage<'a> {
             choices: vec![0; count],
             before: vec![0; count],
             settled: vec![0; count],
+            settled_value: 0.0,
             frames: 0,
         }
     }
@@ -141,12 +148,13 @@ impl<'a> Stage<'a> {
         let took = began.elapsed();
         governor.choices(&mut self.choices);
         self.machine.advance(slowness);
-        let mut seen = Frame { told, oracle_value: oracle.value, ..Frame::default() };
+        let value = self.scenario.value_of(&self.choices);
+        let mut seen = Frame { told, value, oracle_value: oracle.value, ..Frame::default() };
         (seen.update_ns, seen.feed_ns) = (took.as_nanos() as u32, fed.as_nanos() as u32);
         let (mut total, mut oracle_total, mut variance) = (0.0, 0.0, 0.0);
         let in_flight = &mut self.in_flight[slot];
         in_flight.decision = told.decision;
-        for (index, setting) in self.scenario.settings.iter().enumerate() {
+        for index in 0..self.choices.len() {
             let (choice, best) = (self.choices[index], oracle.choices[index]);
             let burden = self.machine.burden(index, choice);
             in_flight.burdens[index] = burden;
@@ -155,10 +163,6 @@ impl<'a> Stage<'a> {
             let law = &self.truth.laws[index][usize::from(choice)];
             seen.true_mean += slowness * law.mean;
             variance += slowness * slowness * law.variance;
-            // What cannot be chosen is no merit.
-            if setting.options.len() > 1 {
-                seen.value += setting.options[usize::from(choice)].value;
-            }
         }
         let common = self.truth.noise.common_spread() * seen.true_mean;
         let deviation = (variance + common * common).sqrt();
@@ -173,7 +177,9 @@ impl<'a> Stage<'a> {
         }
         if told.trials == 0 {
             self.settled.copy_from_slice(&self.choices);
+            self.settled_value = seen.value;
         }
+        seen.settled_value = self.settled_value;
         self.before.copy_from_slice(&self.choices);
         self.frames += 1;
         seen

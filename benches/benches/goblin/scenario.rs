@@ -67,6 +67,12 @@ impl Scenario {
         self.settings.iter().map(|setting| setting.options.len()).sum()
     }
 
+    /// What choices are worth beside what cannot be chosen, which is no merit.
+    pub fn value_of(&self, choices: &[u16]) -> f64 {
+        let choosable = self.settings.iter().zip(choices).filter(|(setting, _)| setting.options.len() > 1);
+        choosable.map(|(setting, &choice)| setting.options[usize::from(choice)].value).sum()
+    }
+
     fn attempt(random: &mut Random, size: Size) -> Self {
         let count = if size == Size::Full { 50 } else { 8 };
         let unit = random.between(0.1f64.ln(), 10.0f64.ln()).exp();

@@ -1,77 +1,85 @@
 //! The targets, and whether they are met.
 
 use crate::figures::{Figures, quantile_us};
+use crate::governor::Player;
+use crate::oracle::Asked;
 use crate::run::Event;
 
 /// A target held against what was found.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     pub number: u32,
-    pub row: &'static str,
+    pub row: String,
     pub what: &'static str,
     pub found: f64,
     pub wanted: f64,
     pub met: bool,
 }
 
-/// All targets that the rows allow to judge.
+/// The verdicts on one row.
+struct Judge<'a> {
+    row: &'a str,
+    verdicts: &'a mut Vec<Verdict>,
+}
+
+impl Judge<'_> {
+    fn at_most(&mut self, number: u32, what: &'static str, found: f64, wanted: f64) {
+        let met = found <= wanted;
+        self.verdicts.push(Verdict { number, row: self.row.to_string(), what, found, wanted, met });
+    }
+
+    fn at_least(&mut self, number: u32, what: &'static str, found: f64, wanted: f64) {
+        let met = found >= wanted;
+        self.verdicts.push(Verdict { number, row: self.row.to_string(), what, found, wanted, met });
+    }
+}
+
+/// All targets that the rows allow to judge. The goblin is judged; its peers are only shown.
 pub fn judge(rows: &[Figures]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
-    let find = |name: &str| rows.iter().find(|figures| figures.row.name == name);
-    let mut at_most = |number, figures: &Figures, what, found: f64, wanted: f64| {
-        verdicts.push(Verdict { number, row: figures.row.name, what, found, wanted, met: found <= wanted });
-    };
-    if let Some(iid) = find("iid-4s") {
-        at_most(1, iid, "over budget in the first 256 frames, %", iid.first.over_percent(), 5.0);
-    }
-    for name in ["iid-1%", "ar1-1%", "spikes-1%", "student-1%", "common-1%", "common-ar1-1%"] {
-        if let Some(row) = find(name) {
-            at_most(3, row, "over budget after 1024 frames, %", row.promised.over_percent(), 1.5);
-        }
-    }
-    for name in ["iid-4s", "iid-1%"] {
-        if let Some(row) = find(name) {
-            at_most(4, row, "changes per second, all", row.steady.per_second(row.steady.changes), 0.1);
-            let settled = row.steady.per_second(row.steady.settled_changes);
-            at_most(4, row, "changes per second, without trials", settled, 0.1);
-        }
-    }
-    for name in ["step-4s", "step-1%"] {
-        if let Some(row) = find(name) {
-            at_most(5, row, "frames until 99 %, worst seed", row.after_each.iter().copied().fold(0.0, f64::max), 600.0);
-        }
-    }
-    if let Some(iid) = find("iid-4s") {
-        at_most(8, iid, "update, median us", quantile_us(&iid.update_ns, 0.5), 15.0);
-        at_most(8, iid, "update, p99.9 us", quantile_us(&iid.update_ns, 0.999), 50.0);
-    }
-    let mut at_least = |number, figures: &Figures, what, found: f64, wanted: f64| {
-        verdicts.push(Verdict { number, row: figures.row.name, what, found, wanted, met: found >= wanted });
-    };
-    if let Some(iid) = find("iid-4s") {
-        at_least(1, iid, "value in frames 256 to 512, %", iid.at_256.value_percent(), 90.0);
-        at_least(2, iid, "value in the steady state, %", iid.steady.value_percent(), 99.2);
-    }
-    if let Some(row) = find("iid-4s-patience0") {
-        at_least(2, row, "value in the steady state, %", row.steady.value_percent(), 99.7);
-    }
-    for name in ["iid-1%", "ar1-1%", "spikes-1%", "student-1%", "common-1%", "common-ar1-1%"] {
-        if let Some(row) = find(name) {
-            at_least(3, row, "value in the steady state, %", row.steady.value_percent(), 98.0);
-        }
-    }
-    for row in rows.iter().filter(|figures| !figures.row.name.contains(' ')) {
-        match row.row.event {
-            Event::Step { .. } => at_least(5, row, "value 600 to 1200 after, %", row.after.value_percent(), 99.0),
-            Event::Past { .. } => {
-                at_least(6, row, "value in frames 5 to 125, %", row.after.value_percent(), 95.0);
-                let mean = row.after_each.iter().sum::<f64>() / row.after_each.len() as f64;
-                at_least(6, row, "worst 10 frames of them, mean of seeds, %", mean, 95.0);
+    for figures in rows {
+        let mut judge = Judge { row: &figures.row.name, verdicts: &mut verdicts };
+        match (figures.row.player, figures.row.event) {
+            (Player::Goblin, Event::Nothing) => plain(&mut judge, figures),
+            (Player::Goblin, Event::Step { .. }) => step(&mut judge, figures),
+            (Player::Goblin, Event::Past { .. }) => past(&mut judge, figures),
+            (Player::Goblin, Event::TotalsOnly) => {
+                judge.at_least(7, "value from frame 4096 on, %", figures.late.value_percent(), 97.0);
             }
-            Event::TotalsOnly => at_least(7, row, "value in the steady state, %", row.steady.value_percent(), 97.0),
-            Event::Nothing => {}
+            (Player::Impatient, _) => judge.at_least(2, "value, steady, %", figures.steady.value_percent(), 99.7),
+            _ => {}
         }
     }
     verdicts.sort_by_key(|verdict| verdict.number);
     verdicts
+}
+
+fn plain(judge: &mut Judge<'_>, figures: &Figures) {
+    judge.at_most(1, "over in frames 0 to 256, %", figures.first.over_percent(), 5.0);
+    judge.at_least(1, "value in frames 256 to 512, %", figures.at_256.value_percent(), 90.0);
+    let steady = &figures.steady;
+    match figures.row.asked {
+        Asked::Sigmas(_) => judge.at_least(2, "value, steady, %", steady.value_percent(), 99.2),
+        Asked::Probability(probability) => {
+            judge.at_most(3, "over after 1024 frames, %", figures.promised.over_percent(), 150.0 * probability);
+            judge.at_least(3, "value, steady, %", steady.value_percent(), 98.0);
+        }
+    }
+    if figures.row.is_independent() {
+        judge.at_most(4, "changes per second, steady, all", steady.per_second(steady.changes), 0.1);
+        judge.at_most(4, "the same without trials", steady.per_second(steady.settled_changes), 0.1);
+        judge.at_most(8, "update, median us", quantile_us(&figures.update_ns, 0.5), 15.0);
+        judge.at_most(8, "update, p99.9 us", quantile_us(&figures.update_ns, 0.999), 50.0);
+    }
+}
+
+fn step(judge: &mut Judge<'_>, figures: &Figures) {
+    judge.at_least(5, "value 600 to 1200 frames after, %", figures.after.value_percent(), 99.0);
+    judge.at_most(5, "frames until a second is at 99 %, pooled", figures.recovered(), 600.0);
+}
+
+fn past(judge: &mut Judge<'_>, figures: &Figures) {
+    judge.at_least(6, "value in frames 5 to 125, %", figures.after.value_percent(), 95.0);
+    let mean = figures.after_each.iter().sum::<f64>() / figures.after_each.len() as f64;
+    judge.at_least(6, "worst ten frames of a seed, mean, %", mean, 95.0);
 }
