@@ -22,6 +22,8 @@ pub struct Frame {
     pub settled_changes: u32,
     /// Value of the latest choice without trials.
     pub settled_value: f64,
+    /// Value by which that has risen with this frame.
+    pub settled_gain: f64,
     pub update_ns: u32,
     pub feed_ns: u32,
 }
@@ -43,6 +45,9 @@ pub struct Phase {
     pub trials: f64,
     pub changes: f64,
     pub settled_changes: f64,
+    /// Frames without trials whose choice is worth more, and less, than the one before.
+    pub rises: f64,
+    pub falls: f64,
     /// Value that trials cost.
     pub trial_loss: f64,
     /// Distance from the best by its own estimates, on frames without trials.
@@ -67,9 +72,11 @@ impl Phase {
         self.trials += f64::from(frame.told.trials);
         self.changes += f64::from(frame.changes);
         self.settled_changes += f64::from(frame.settled_changes);
+        self.rises += f64::from(u8::from(frame.settled_gain > 0.0));
+        self.falls += f64::from(u8::from(frame.settled_gain < 0.0));
         self.trial_loss += trial * (frame.settled_value - frame.value) / frame.oracle_value;
         self.gap += (1.0 - trial) * frame.told.gap;
-        self.bias += if frame.told.mean > 0.0 { frame.true_mean / frame.told.mean } else { 1.0 };
+        self.bias += if frame.told.mean == 0.0 { 1.0 } else { frame.true_mean / frame.told.mean };
         self.fill += frame.fill;
     }
 
@@ -85,6 +92,8 @@ impl Phase {
         self.trials += other.trials;
         self.changes += other.changes;
         self.settled_changes += other.settled_changes;
+        self.rises += other.rises;
+        self.falls += other.falls;
         self.trial_loss += other.trial_loss;
         self.gap += other.gap;
         self.bias += other.bias;
@@ -148,8 +157,8 @@ pub struct Figures {
     pub in_step: Phase,
     /// 600 to 1200 frames after the end of the step; of a past, the 120 frames from the second after the first sample.
     pub after: Phase,
-    /// Frames from the end of the step until a mean over 60 frames is at 99 %, of each seed; of a past, the least mean of
-    /// 10 frames in percent.
+    /// Of each seed: frames from the end of the step until a mean over 60 frames is at 99 %; of a past, the least mean
+    /// of 10 frames in percent.
     pub after_each: Vec<f64>,
     /// Of each seed: percentage of the oracle's value in the steady state, and of frames over the capacity.
     pub each: Vec<(f64, f64)>,

@@ -34,7 +34,7 @@ pub struct Told {
     pub trials: u32,
     /// Relative distance from the best by its own estimates.
     pub gap: f64,
-    /// Mean total that it expects.
+    /// Mean total that it expects; NaN if it has no idea.
     pub mean: f64,
 }
 
@@ -84,6 +84,7 @@ pub fn seat(
 struct Goblins {
     goblin: Goblin,
     ids: Vec<Id>,
+    totals_only: bool,
 }
 
 impl Goblins {
@@ -121,7 +122,7 @@ impl Goblins {
             goblin.add_setting(&desc).expect("a setting that makes sense")
         });
         let ids = ids.collect();
-        Self { goblin, ids }
+        Self { goblin, ids, totals_only: know.totals_only }
     }
 }
 
@@ -140,7 +141,9 @@ impl Governor for Goblins {
 
     fn update(&mut self) -> Told {
         let decision = self.goblin.update().expect("a decision");
-        Told { decision: decision.id, trials: decision.trials, gap: decision.gap, mean: decision.chosen.mean }
+        // Relative burdens are in a unit of their own.
+        let mean = if self.totals_only { f64::NAN } else { decision.chosen.mean };
+        Told { decision: decision.id, trials: decision.trials, gap: decision.gap, mean }
     }
 
     fn choices(&self, choices: &mut [u16]) {
@@ -150,6 +153,9 @@ impl Governor for Goblins {
     }
 
     fn belief(&self, setting: usize, option: u16) -> Option<(f64, u64)> {
+        if self.totals_only {
+            return None;
+        }
         let (burden, samples) = self.goblin.estimate(self.ids[setting], u32::from(option)).expect("an option");
         Some((burden.normal.mean, samples))
     }
@@ -222,7 +228,7 @@ impl Governor for Threshold {
                 self.since = self.decision;
             }
         }
-        Told { decision: self.decision, ..Told::default() }
+        Told { decision: self.decision, mean: f64::NAN, ..Told::default() }
     }
 
     fn choices(&self, choices: &mut [u16]) {

@@ -18,13 +18,16 @@ fn number(number: f64) -> String {
 fn phase((name, phase): &(&str, &Phase)) -> String {
     format!(
         "\"{name}\":{{\"value_percent\":{},\"over_percent\":{},\"oracle_over_percent\":{},\"changes_per_second\":{},\
-         \"settled_changes_per_second\":{},\"trials_per_second\":{},\"trial_loss_percent\":{},\"gap_percent\":{},\
+         \"settled_changes_per_second\":{},\"rises_per_second\":{},\"falls_per_second\":{},\
+         \"trials_per_second\":{},\"trial_loss_percent\":{},\"gap_percent\":{},\
          \"bias\":{},\"fill\":{}}}",
         number(phase.value_percent()),
         number(phase.over_percent()),
         number(phase.percent(phase.oracle_over)),
         number(phase.per_second(phase.changes)),
         number(phase.per_second(phase.settled_changes)),
+        number(phase.per_second(phase.rises)),
+        number(phase.per_second(phase.falls)),
         number(phase.per_second(phase.trials)),
         number(phase.percent(phase.trial_loss)),
         number(phase.percent(phase.gap)),

@@ -111,10 +111,12 @@ fn print_rates(rows: &[Figures]) {
     for figures in rows {
         let steady = &figures.steady;
         println!(
-            "{:<20} {:>9.3} {:>9.3} {:>9.3} | {:>8.2} {:>8.2} | {:>8.2} {:>8.2} | {:>6} {:>7.0}",
+            "{:<20} {:>9.3} {:>9.3} {:>8.3} {:>8.3} {:>8.3} | {:>8.2} {:>8.2} | {:>8.2} {:>8.2} | {:>6} {:>7.0}",
             figures.row.name,
             steady.per_second(steady.changes),
             steady.per_second(steady.settled_changes),
+            steady.per_second(steady.rises),
+            steady.per_second(steady.falls),
             steady.per_second(steady.trials),
             quantile_us(&figures.update_ns, 0.5),
             quantile_us(&figures.update_ns, 0.999),
@@ -142,7 +144,7 @@ fn print_losses(rows: &[Figures]) {
         let (trials, holding) = (steady.percent(steady.trial_loss), steady.percent(steady.gap));
         let luck = steady.over - steady.over_on_trial - steady.over_heavy;
         println!(
-            "{:<20} {:>8.3} {:>8.3} {:>9.3} | {:>8.3} {:>8.3} {:>8.3} | {:>8.2} {:>8.2} | {:>8.2} {:>8.2}",
+            "{:<20} {:>8.3} {:>8.3} {:>9.3} | {:>8.3} {:>8.3} {:>8.3} | {:>8.2} {:>8.2} | {:>8} {:>8.2}",
             figures.row.name,
             trials,
             holding,
@@ -152,7 +154,7 @@ fn print_losses(rows: &[Figures]) {
             steady.percent(luck),
             steady.percent(steady.trial_frames),
             steady.percent(steady.heavy_frames),
-            steady.percent(steady.bias) - 100.0,
+            cell(steady.percent(steady.bias) - 100.0, 2),
             steady.percent(steady.fill),
         );
     }

@@ -177,6 +177,7 @@ impl<'a> Stage<'a> {
         }
         if told.trials == 0 {
             self.settled.copy_from_slice(&self.choices);
+            seen.settled_gain = if self.frames > 0 { seen.value - self.settled_value } else { 0.0 };
             self.settled_value = seen.value;
         }
         seen.settled_value = self.settled_value;
