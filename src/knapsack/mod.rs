@@ -18,6 +18,8 @@
 //!
 //! Intervals whose bound can't beat the best answer are certified; the others are split, or searched.
 //!
+//! Several resources at once are the business of [`several`].
+//!
 //! **What "fits" means.** There is one predicate (`fits::Limit`): means and variances of the chosen options are added
 //! in setting order, and `mean + sigmas * sqrt(variance)` must not exceed the capacity by more than `1e-12` of the
 //! magnitudes that enter it: the capacity's, and that of the negative means, which can cancel against positive ones. A
@@ -35,6 +37,7 @@ mod reduce;
 mod relax;
 mod search;
 mod secant;
+pub mod several;
 mod solve;
 mod tail;
 #[cfg(test)]
@@ -125,6 +128,9 @@ pub struct Solution {
     pub proven: bool,
     /// Nodes spent, see [`Effort::node_limit`].
     pub nodes: u64,
+    /// The shadow price: about how much more value one more unit of capacity would buy, by the linear relaxation near
+    /// the answer. 0 when the capacity doesn't bind, and when nothing fits.
+    pub price: f64,
 }
 
 /// A knapsack: add settings, solve, read the choices; clear and repeat. Keeps its memory.
@@ -155,6 +161,11 @@ impl Knapsack {
     /// Remove all settings; keeps the memory, and the choices of the last solve.
     pub fn clear(&mut self) {
         self.input.clear();
+    }
+
+    /// Solve the next problem as if it were the first. What is left out otherwise is only time: see [`Self::solve`].
+    pub fn forget(&mut self) {
+        self.work.forget();
     }
 
     /// Add a setting with its options, and return its index. On an error nothing is added.

@@ -75,6 +75,8 @@ impl Workspace {
         reserve_total(&mut self.scratch, settings)
     }
 
+    pub fn forget(&mut self) {}
+
     pub fn memory_used(&self) -> usize {
         self.problem.memory_used()
             + self.lightest.memory_used()
@@ -130,6 +132,7 @@ fn report(case: &Case, incumbent: &Incumbent, bound: f64, nodes: u64) -> Solutio
         gap: (upper_bound - totals.value) / upper_bound.abs().max(f64::MIN_POSITIVE),
         proven,
         nodes,
+        price: 0.0,
     }
 }
 
@@ -147,6 +150,7 @@ fn report_infeasible(case: &Case, incumbent: &Incumbent, nodes: u64) -> Solution
         gap: 0.0,
         proven: true,
         nodes,
+        price: 0.0,
     }
 }
 

@@ -1,0 +1,126 @@
+//! Instances such as an engine has, in the manner of the generator that comes with Performance Goblin, written anew.
+//!
+//! Kinds of settings: 1/8 a fixed burden, 1/8 a fixed incentive (a value without a burden), 3/8 binary, 2/8 an ordered
+//! ladder of 2 + a·b options (a, b from 1 to 4) built of increments, 1/8 unordered options. Burdens spread over two
+//! decades, values follow their square root. Costs are log-normal with a spread of 1.02 to 1.25. The capacity is the
+//! sum of half as many burdens as there are settings, which is as tight as the shipped instances with known optima are
+//! (`HOB_KNAPSACK_DATA`).
+
+use hobgoblin::knapsack::{Candidate, Economy};
+
+use crate::random::Random;
+
+/// One question.
+#[derive(Clone)]
+pub struct Instance {
+    pub name: String,
+    pub settings: Vec<Vec<Candidate>>,
+    pub economy: Economy,
+}
+
+impl Instance {
+    pub fn option_count(&self) -> usize {
+        self.settings.iter().map(Vec::len).sum()
+    }
+}
+
+/// The burden is certain (scalar), or normal and counted with this many sigmas.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Kind {
+    pub name: &'static str,
+    pub sigmas: f64,
+}
+
+pub const KINDS: [Kind; 3] =
+    [Kind { name: "scalar", sigmas: 0.0 }, Kind { name: "norm3", sigmas: 3.0 }, Kind { name: "norm4", sigmas: 4.0 }];
+
+pub fn instance(settings: usize, kind: Kind, seed: u64) -> Instance {
+    let mut random = Random::new(seed ^ (settings as u64) << 32);
+    let mut drawn: Vec<Vec<Candidate>> = (0..settings).map(|_| setting(&mut random)).collect();
+    let capacity = (0..settings.div_ceil(2)).map(|_| burden(&mut random)).sum::<f64>();
+    if kind.sigmas == 0.0 {
+        drawn.iter_mut().flatten().for_each(|option| option.variance = 0.0);
+    }
+    Instance {
+        name: format!("n{settings} {} seed {seed}", kind.name),
+        settings: drawn,
+        economy: Economy { capacity, sigmas: kind.sigmas },
+    }
+}
+
+fn burden(random: &mut Random) -> f64 {
+    0.2 + 0.8 * random.byte() * (random.byte() * 100.0)
+}
+
+fn value(random: &mut Random, burden: f64) -> f64 {
+    (burden * random.byte() * random.byte() * 100.0).sqrt()
+}
+
+/// A candidate whose cost is log-normal around the burden.
+fn option(random: &mut Random, value: f64, burden: f64) -> Candidate {
+    let spread = (1.02_f64.ln()) + random.unit() * (1.25_f64.ln() - 1.02_f64.ln());
+    let mean = burden * (0.5 * spread * spread).exp();
+    Candidate { value, mean, variance: mean * mean * ((spread * spread).exp() - 1.0) }
+}
+
+fn setting(random: &mut Random) -> Vec<Candidate> {
+    match random.below(8) {
+        0 => {
+            let heavy = burden(random);
+            vec![option(random, 0.0, heavy)]
+        }
+        1 => {
+            let scale = burden(random);
+            let incentive = value(random, scale) - value(random, scale);
+            vec![option(random, incentive, 0.0)]
+        }
+        2..=4 => {
+            let heavy = burden(random);
+            let worth = value(random, heavy);
+            vec![option(random, 0.0, 0.0), option(random, worth, heavy)]
+        }
+        5..=6 => ladder(random),
+        _ => {
+            let count = levels(random);
+            (0..count)
+                .map(|_| {
+                    let heavy = burden(random);
+                    let worth = value(random, heavy);
+                    option(random, worth, heavy)
+                })
+                .collect()
+        }
+    }
+}
+
+fn levels(random: &mut Random) -> usize {
+    2 + (1 + random.below(4)) * (1 + random.below(4))
+}
+
+fn ladder(random: &mut Random) -> Vec<Candidate> {
+    let count = levels(random);
+    let (mut worth, mut heavy) = (0.0, 0.0);
+    (0..count)
+        .map(|_| {
+            let step = burden(random) * 2.0 / count as f64;
+            worth += value(random, step);
+            heavy += step;
+            option(random, worth, heavy)
+        })
+        .collect()
+}
+
+/// The same instance some frames later: every mean off by about 1 %, deviations in proportion.
+pub fn jitter(base: &Instance, frame: u64, into: &mut Instance) {
+    let mut random = Random::new(frame.wrapping_mul(0x2545_F491_4F6C_DD1D));
+    for (options, drawn) in base.settings.iter().zip(&mut into.settings) {
+        for (option, moved) in options.iter().zip(drawn) {
+            let factor = 1.0 + 0.01 * random.normal();
+            *moved = Candidate {
+                value: option.value,
+                mean: option.mean * factor,
+                variance: option.variance * factor * factor,
+            };
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! The prices of least bound.
+//!
+//! At prices `p >= 0` per unit of each lane every class picks its best `value - p * weight` on its own; what they get,
+//! plus `p * room`, bounds the knapsack (Everett, Fisher). As a function of the prices the bound is convex and made of
+//! flat pieces, one for each combination of picks. Its least is a linear program with a variable per combination that
+//! exists (Dantzig and Wolfe): mix combinations such that the mean weight has room and the mean value is greatest. With
+//! `lanes + 1` rows its basis is tiny, and the column to enter is found by one pass over the options: the picks at the
+//! prices of the present basis. Where subgradient steps (Held and Karp) need hundreds of passes this needs dozens.
+//!
+//! Prices of early bases jump about, so they are kept within a box around a guess, the last solve's prices at best
+//! (Marsten's boxstep): room left over pays the least price of the box and an overdraft costs the greatest, as slack
+//! columns. A side of the box that holds the prices back is moved; that changes costs only, and the basis stays.
+
+use super::linear::{Linear, Sums};
+use super::problem::Problem;
+use super::solve::Budget;
+use super::{MOST_RESOURCES, bytes, reserve_total};
+use crate::base::Result;
+
+pub(super) type Prices = [f64; MOST_RESOURCES];
+
+const ROWS: usize = MOST_RESOURCES + 1;
+
+/// Passes after which any prices will do: every pass gives a valid bound.
+const MOST_PASSES: u32 = 400;
+
+/// Slack columns that may enter between two passes.
+const MOST_SLACKS: u32 = 64;
+
+/// Times that a box can grow before it is asked whether anything fits at all.
+const MOST_GROWTHS: u32 = 6;
+const GROWTH: f64 = 16.0;
+
+/// Below this a pivot is rounding.
+const LEAST_PIVOT: f64 = 1e-11;
+
+/// Fraction of the values at stake that is rounding.
+pub(super) const PRECISION: f64 = 1e-12;
+
+/// A bound this near to the least one, as a fraction of the gap, is taken for it.
+const NEAR_ENOUGH: f64 = 0.01;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Relaxation {
+    pub prices: Prices,
+    pub bound: f64,
+    /// Of the picks at the prices.
+    pub sums: Sums,
+}
+
+pub(super) enum Outcome {
+    /// Nothing satisfies the linear constraints.
+    Empty,
+    Relaxed(Relaxation),
+}
+
+/// What a basic variable is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Column {
+    Picks,
+    Unused(usize),
+    Overdraft(usize),
+}
+
+#[derive(Debug)]
+pub(super) struct Dual {
+    /// Value minus the price of the weights, per option.
+    pub scores: Vec<f64>,
+    /// The best of each class at these scores.
+    pub picks: Vec<u32>,
+    basis: Basis,
+    lo: Prices,
+    hi: Prices,
+}
+
+impl Default for Dual {
+    fn default() -> Self {
+        Self {
+            scores: Vec::new(),
+            picks: Vec::new(),
+            basis: Basis::EMPTY,
+            lo: [0.0; MOST_RESOURCES],
+            hi: [0.0; MOST_RESOURCES],
+        }
+    }
+}
+
+/// Where the search for prices begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Guess {
+    /// Prices that were good for something similar.
+    Near(Prices),
+    Unknown,
+}
+
+impl Dual {
+    pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
+        reserve_total(&mut self.scores, options)?;
+        reserve_total(&mut self.picks, settings)
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.scores) + bytes(&self.picks)
+    }
+
+    /// Find the prices of least bound. All picks met are shown to `offer`, which returns what the bound must exceed to
+    /// be of interest. Leaves the scores and picks at the prices returned.
+    pub fn minimise(
+        &mut self,
+        problem: &Problem,
+        linear: &Linear,
+        guess: Guess,
+        budget: &mut Budget,
+        mut offer: impl FnMut(&Sums, &[u32]) -> f64,
+    ) -> Outcome {
+        let first = self.open_box(problem, linear, guess);
+        let mut best = Relaxation { prices: first, bound: f64::INFINITY, sums: Sums::default() };
+        let sums = self.pass(problem, linear, &first, 1.0, budget);
+        offer(&sums, &self.picks);
+        self.basis.begin(linear, &sums);
+        let mut growths = 0;
+        for _ in 0..MOST_PASSES {
+            let Some((prices, best_of_box)) = self.next_prices(linear) else { break };
+            let sums = self.pass(problem, linear, &prices, 1.0, budget);
+            let bound = sums.value + linear.worth_of_slack(&sums.weight, &prices);
+            if bound < best.bound {
+                best = Relaxation { prices, bound, sums };
+            }
+            let cut = offer(&sums, &self.picks);
+            let stake = bound.abs() + (0..linear.lanes).map(|l| prices[l] * linear.room[l].abs()).sum::<f64>();
+            let near = f64::max(PRECISION * stake, NEAR_ENOUGH * (best.bound - cut));
+            if best.bound - best_of_box > near && self.basis.enter(linear, Column::Picks, &sums) {
+                continue;
+            }
+            if best.bound <= cut || !self.grow(linear) {
+                break;
+            }
+            growths += 1;
+            if growths > MOST_GROWTHS && !self.find_mix_that_fits(problem, linear, budget) {
+                return Outcome::Empty;
+            }
+        }
+        // The last prices tried need not be the best.
+        best.sums = self.pass(problem, linear, &best.prices, 1.0, budget);
+        Outcome::Relaxed(best)
+    }
+
+    /// Whether some mixture of picks has room: the same search with overdrafts as the only cost. None has if every
+    /// combination overdraws at some prices that count no values. Leaves the basis of the mixture.
+    fn find_mix_that_fits(&mut self, problem: &Problem, linear: &Linear, budget: &mut Budget) -> bool {
+        let found = self.least_overdraft(problem, linear, budget);
+        for lane in 0..linear.lanes {
+            self.hi[lane] = 1e9 * usual_price(problem, linear, lane);
+        }
+        self.basis.worth_of_values = 1.0;
+        found
+    }
+
+    /// Minimise the overdrafts of mixtures of picks; whether it's not certain that there always is one. Leaves the
+    /// picks at the last prices tried.
+    pub fn least_overdraft(&mut self, problem: &Problem, linear: &Linear, budget: &mut Budget) -> bool {
+        self.lo = [0.0; MOST_RESOURCES];
+        self.hi = linear.importance;
+        let prices = self.hi;
+        let sums = self.pass(problem, linear, &prices, 0.0, budget);
+        self.basis.begin(linear, &sums);
+        self.basis.worth_of_values = 0.0;
+        for _ in 0..MOST_PASSES {
+            let Some((prices, best_of_box)) = self.next_prices(linear) else { break };
+            let sums = self.pass(problem, linear, &prices, 0.0, budget);
+            let bound = linear.worth_of_slack(&sums.weight, &prices);
+            let stake = (0..linear.lanes).map(|l| prices[l] * (linear.room[l].abs() + linear.range[l])).sum::<f64>();
+            if bound < -PRECISION * stake {
+                // Keep the prices if this is the end: the picks there overdraw little.
+                if bound - best_of_box <= PRECISION * stake || !self.basis.enter(linear, Column::Picks, &sums) {
+                    return false;
+                }
+            } else if bound - best_of_box <= PRECISION * stake || !self.basis.enter(linear, Column::Picks, &sums) {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// One pass: scores at these prices, and the best of each class.
+    pub fn pass(
+        &mut self,
+        problem: &Problem,
+        linear: &Linear,
+        prices: &Prices,
+        worth_of_values: f64,
+        budget: &mut Budget,
+    ) -> Sums {
+        budget.charge_pass(problem);
+        self.scores.clear();
+        self.scores.extend(problem.value.iter().map(|value| worth_of_values * value));
+        for lane in 0..linear.lanes {
+            let price = prices[lane];
+            for (score, weight) in self.scores.iter_mut().zip(linear.lane(lane)) {
+                *score -= price * weight;
+            }
+        }
+        self.picks.clear();
+        let mut sums = Sums::default();
+        for class in problem.classes() {
+            let mut pick = class.start;
+            let mut best = self.scores[pick];
+            for position in class.start + 1..class.end {
+                if self.scores[position] > best {
+                    best = self.scores[position];
+                    pick = position;
+                }
+            }
+            self.picks.push(pick as u32);
+            sums.value += problem.value[pick];
+            for lane in 0..linear.lanes {
+                sums.weight[lane] += linear.weight(pick, lane);
+            }
+        }
+        sums
+    }
+
+    fn open_box(&mut self, problem: &Problem, linear: &Linear, guess: Guess) -> Prices {
+        let mut first = [0.0; MOST_RESOURCES];
+        for lane in 0..linear.lanes {
+            let usual = usual_price(problem, linear, lane);
+            (self.lo[lane], first[lane], self.hi[lane]) = match guess {
+                Guess::Near(prices) => (0.75 * prices[lane], prices[lane], 1.25 * prices[lane] + 0.01 * usual),
+                Guess::Unknown => (0.0, usual / linear.lanes as f64, 2.0 * usual),
+            };
+        }
+        first
+    }
+
+    /// Prices of the basis once they lie in the box, and the least bound that is possible in there; none if that
+    /// can't be had.
+    fn next_prices(&mut self, linear: &Linear) -> Option<(Prices, f64)> {
+        for _ in 0..MOST_SLACKS {
+            let prices = self.basis.prices(&self.lo, &self.hi);
+            let mut worst = (0.0, Column::Picks);
+            for lane in 0..linear.lanes {
+                let (lo, hi) = (self.lo[lane], self.hi[lane]);
+                let below = (lo - prices[lane]) / hi;
+                let above = (prices[lane] - hi) / hi;
+                if below > worst.0 {
+                    worst = (below, Column::Unused(lane));
+                }
+                if above > worst.0 {
+                    worst = (above, Column::Overdraft(lane));
+                }
+            }
+            if worst.0 <= PRECISION {
+                let mut inside = [0.0; MOST_RESOURCES];
+                for lane in 0..linear.lanes {
+                    inside[lane] = prices[lane].clamp(self.lo[lane], self.hi[lane]);
+                }
+                return Some((inside, self.basis.worth(&self.lo, &self.hi)));
+            }
+            if !self.basis.enter(linear, worst.1, &Sums::default()) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Move the sides of the box that hold the prices back; whether there were any.
+    fn grow(&mut self, linear: &Linear) -> bool {
+        let mut grown = false;
+        for row in 0..=linear.lanes {
+            if self.basis.solution[row] <= PRECISION {
+                continue;
+            }
+            match self.basis.column[row] {
+                Column::Unused(lane) if self.lo[lane] > 0.0 => self.lo[lane] = 0.0,
+                Column::Overdraft(lane) => self.hi[lane] *= GROWTH,
+                _ => continue,
+            }
+            grown = true;
+        }
+        grown
+    }
+}
+
+/// All values for all that a lane's weights can come to.
+fn usual_price(problem: &Problem, linear: &Linear, lane: usize) -> f64 {
+    let values = if problem.value_range > 0.0 { problem.value_range } else { 1.0 };
+    if linear.range[lane] > 0.0 { values / linear.range[lane] } else { values }
+}
+
+/// A basis of the linear program: a row per lane (its room) and one more (the mixture adds up to 1).
+#[derive(Debug)]
+struct Basis {
+    rows: usize,
+    column: [Column; ROWS],
+    /// Of a column of picks.
+    value: [f64; ROWS],
+    solution: [f64; ROWS],
+    inverse: [[f64; ROWS]; ROWS],
+    worth_of_values: f64,
+}
+
+impl Basis {
+    const EMPTY: Self = Self {
+        rows: 0,
+        column: [Column::Picks; ROWS],
+        value: [0.0; ROWS],
+        solution: [0.0; ROWS],
+        inverse: [[0.0; ROWS]; ROWS],
+        worth_of_values: 1.0,
+    };
+
+    /// Only these picks, and slack columns for what they leave or overdraw.
+    fn begin(&mut self, linear: &Linear, sums: &Sums) {
+        let lanes = linear.lanes;
+        *self = Self { rows: lanes + 1, ..Self::EMPTY };
+        for lane in 0..lanes {
+            let slack = linear.room[lane] - sums.weight[lane];
+            let sign = if slack < 0.0 { -1.0 } else { 1.0 };
+            self.column[lane] = if slack < 0.0 { Column::Overdraft(lane) } else { Column::Unused(lane) };
+            self.solution[lane] = slack.abs();
+            self.inverse[lane][lane] = sign;
+            self.inverse[lane][lanes] = -sign * sums.weight[lane];
+        }
+        self.value[lanes] = sums.value;
+        self.solution[lanes] = 1.0;
+        self.inverse[lanes][lanes] = 1.0;
+    }
+
+    fn worth_of(&self, row: usize, lo: &Prices, hi: &Prices) -> f64 {
+        match self.column[row] {
+            Column::Picks => self.worth_of_values * self.value[row],
+            Column::Unused(lane) => lo[lane],
+            Column::Overdraft(lane) => -hi[lane],
+        }
+    }
+
+    fn worth(&self, lo: &Prices, hi: &Prices) -> f64 {
+        (0..self.rows).map(|row| self.worth_of(row, lo, hi) * self.solution[row]).sum()
+    }
+
+    /// What a unit of each lane's room is worth to this mixture.
+    fn prices(&self, lo: &Prices, hi: &Prices) -> Prices {
+        let mut prices = [0.0; MOST_RESOURCES];
+        for row in 0..self.rows {
+            let worth = self.worth_of(row, lo, hi);
+            for lane in 0..self.rows - 1 {
+                prices[lane] += worth * self.inverse[row][lane];
+            }
+        }
+        prices
+    }
+
+    /// Exchange a column for the one that runs out first. Whether there was one.
+    fn enter(&mut self, linear: &Linear, column: Column, sums: &Sums) -> bool {
+        let lanes = linear.lanes;
+        let mut change = [0.0; ROWS];
+        for (row, change) in change[..self.rows].iter_mut().enumerate() {
+            let inverse = &self.inverse[row];
+            *change = match column {
+                Column::Unused(lane) => inverse[lane],
+                Column::Overdraft(lane) => -inverse[lane],
+                Column::Picks => (0..lanes).map(|lane| inverse[lane] * sums.weight[lane]).sum::<f64>() + inverse[lanes],
+            };
+        }
+        let Some(leaving) = self.first_to_run_out(&change) else { return false };
+        let amount = self.solution[leaving] / change[leaving];
+        for row in 0..self.rows {
+            if row != leaving {
+                self.solution[row] = (self.solution[row] - amount * change[row]).max(0.0);
+            }
+        }
+        self.solution[leaving] = amount;
+        self.column[leaving] = column;
+        self.value[leaving] = sums.value;
+        for at in 0..self.rows {
+            self.inverse[leaving][at] /= change[leaving];
+        }
+        let pivot = self.inverse[leaving];
+        for row in (0..self.rows).filter(|&row| row != leaving) {
+            for at in 0..self.rows {
+                self.inverse[row][at] -= change[row] * pivot[at];
+            }
+        }
+        true
+    }
+
+    fn first_to_run_out(&self, change: &[f64; ROWS]) -> Option<usize> {
+        let lasts = |row: usize| self.solution[row] / change[row];
+        (0..self.rows).filter(|&row| change[row] > LEAST_PIVOT).reduce(|first, row| {
+            if lasts(row) < lasts(first) || lasts(row) == lasts(first) && change[row] > change[first] {
+                row
+            } else {
+                first
+            }
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! The problem with straight lines for deviations: one linear constraint per lane.
+//!
+//! In a box, which bounds each lane's total deviation by an interval, the square root is at least its secant; so every
+//! answer in the box that fits also satisfies `sum(mean) + theta * sum(variance) <= room`. On an interval of no width
+//! the line is the tangent, which lets nothing pass that doesn't fit. See the single resource's `secant`. Lanes are
+//! scaled by powers of two, which rounds nothing, such that their ranges are about the number of classes.
+
+use super::problem::{Lane, Problem};
+use super::{MOST_RESOURCES, bytes, reserve_total};
+use crate::base::Result;
+
+/// Deviations from `lo` to `hi` in each lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Box {
+    pub lo: [f64; MOST_RESOURCES],
+    pub hi: [f64; MOST_RESOURCES],
+}
+
+/// Ends are moved outwards by this fraction, so that rounding leaves no deviation outside.
+const MARGIN: f64 = 1e-12;
+
+impl Box {
+    /// The box that holds every deviation that an answer can have.
+    pub fn whole(problem: &Problem) -> Self {
+        let mut all = Self { lo: [0.0; MOST_RESOURCES], hi: [0.0; MOST_RESOURCES] };
+        for (index, lane) in problem.lanes().iter().enumerate().filter(|(_, lane)| lane.limit.sigmas > 0.0) {
+            let lo = lane.base.variance.sqrt() * (1.0 - MARGIN);
+            let most = (lane.base.variance + lane.range.variance).sqrt();
+            // Means above the least leave no more than this for the deviation.
+            let affordable = (lane.limit.capacity + lane.limit.tolerance - lane.base.mean) / lane.limit.sigmas;
+            all.lo[index] = lo;
+            all.hi[index] = most.min(affordable).max(lo) * (1.0 + MARGIN);
+        }
+        all
+    }
+
+    /// Only these deviations.
+    pub fn only(deviation: [f64; MOST_RESOURCES]) -> Self {
+        Self { lo: deviation, hi: deviation }
+    }
+}
+
+/// Sums over one option per class, in scaled units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sums {
+    pub value: f64,
+    pub weight: [f64; MOST_RESOURCES],
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Linear {
+    pub lanes: usize,
+    options: usize,
+    /// `weight[lane * options + option]`
+    weight: Vec<f64>,
+    /// What the weights may come to, with the tolerance.
+    pub room: [f64; MOST_RESOURCES],
+    /// What the secant gives away at most.
+    pub spread: [f64; MOST_RESOURCES],
+    /// The most that weights can come to, about.
+    pub range: [f64; MOST_RESOURCES],
+    pub scale: [f64; MOST_RESOURCES],
+    /// What an overdraft counts relative to the capacity.
+    pub importance: [f64; MOST_RESOURCES],
+}
+
+impl Linear {
+    pub fn reserve(&mut self, options: usize, resources: usize) -> Result<()> {
+        reserve_total(&mut self.weight, options.saturating_mul(resources))
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.weight)
+    }
+
+    /// Draw the lines for a box. Memory was reserved.
+    pub fn draw(&mut self, problem: &Problem, within: &Box) {
+        self.lanes = problem.lanes().len();
+        self.options = problem.option_count();
+        self.weight.clear();
+        for (index, lane) in problem.lanes().iter().enumerate() {
+            let (lo, hi) = (within.lo[index], within.hi[index]);
+            let theta = if lo + hi > 0.0 { lane.limit.sigmas / (lo + hi) } else { 0.0 };
+            let range = lane.range.mean + theta * lane.range.variance;
+            let scale = power_of_two_below(problem.class_count() as f64) * inverse_power_of_two(range);
+            let room = lane.target() - lane.base.mean - theta * (lane.base.variance + lo * hi);
+            self.room[index] = scale * (room + 0.5 * lane.limit.tolerance);
+            self.spread[index] = scale * 0.25 * theta * (hi - lo) * (hi - lo);
+            self.range[index] = scale * range;
+            self.scale[index] = scale;
+            self.importance[index] = 1.0 / (scale * lane.magnitude());
+            self.weight.extend((0..self.options).map(|option| {
+                let weight = problem.weight(option, index);
+                scale * (weight.mean + theta * weight.variance)
+            }));
+        }
+    }
+
+    /// The weights of all options in a lane.
+    pub fn lane(&self, lane: usize) -> &[f64] {
+        &self.weight[lane * self.options..(lane + 1) * self.options]
+    }
+
+    pub fn weight(&self, position: usize, lane: usize) -> f64 {
+        self.weight[lane * self.options + position]
+    }
+
+    pub fn sums(&self, problem: &Problem, picks: &[u32]) -> Sums {
+        let mut sums = Sums::default();
+        for &pick in picks {
+            sums.value += problem.value[pick as usize];
+            for lane in 0..self.lanes {
+                sums.weight[lane] += self.weight(pick as usize, lane);
+            }
+        }
+        sums
+    }
+
+    pub fn fits(&self, weight: &[f64; MOST_RESOURCES]) -> bool {
+        (0..self.lanes).all(|lane| weight[lane] <= self.room[lane])
+    }
+
+    /// Overdrafts relative to the capacities, summed over the lanes.
+    pub fn overdraft(&self, weight: &[f64; MOST_RESOURCES]) -> f64 {
+        (0..self.lanes).map(|lane| self.importance[lane] * (weight[lane] - self.room[lane]).max(0.0)).sum()
+    }
+
+    /// What the room that is left is worth at these prices.
+    pub fn worth_of_slack(&self, weight: &[f64; MOST_RESOURCES], prices: &[f64; MOST_RESOURCES]) -> f64 {
+        (0..self.lanes).map(|lane| prices[lane] * (self.room[lane] - weight[lane])).sum()
+    }
+}
+
+impl Lane {
+    /// The capacity; or, if that is `-infinity`, the least there is.
+    fn target(&self) -> f64 {
+        if self.limit.capacity == f64::NEG_INFINITY { self.base.mean } else { self.limit.capacity }
+    }
+
+    /// What an overdraft is relative to: the capacity, unless that is about 0 or infinite.
+    fn magnitude(&self) -> f64 {
+        let range = self.range.mean + self.limit.sigmas * self.range.variance.sqrt();
+        let capacity = if self.limit.capacity.is_finite() { self.limit.capacity.abs() } else { 0.0 };
+        capacity.max(1e-6 * range).max(f64::MIN_POSITIVE)
+    }
+}
+
+const EXPONENT: u64 = 0x7ff << 52;
+const LARGEST_POWER: u64 = 2046 << 52;
+/// Far enough from the ends that products with numbers of classes stay finite.
+const LEAST_POWER: u64 = 64 << 52;
+
+fn power_of_two_below(number: f64) -> f64 {
+    f64::from_bits(number.to_bits() & EXPONENT)
+}
+
+/// One over the power of two below a number that is not negative; 1 for 0.
+fn inverse_power_of_two(number: f64) -> f64 {
+    let power = (number.to_bits() & EXPONENT).clamp(LEAST_POWER, LARGEST_POWER - LEAST_POWER);
+    if number == 0.0 { 1.0 } else { f64::from_bits(LARGEST_POWER - power) }
+}

@@ -1,0 +1,165 @@
+//! Multiple-choice knapsack with several resources: one option per setting, greatest total value, inside every capacity.
+//!
+//! As [`Knapsack`](super::Knapsack), but an option has a burden of each of up to eight resources (milliseconds of CPU
+//! and GPU, memory, ...), and for each of them `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity` must hold. With
+//! one resource use [`Knapsack`](super::Knapsack), which proves its answers sooner.
+//!
+//! How it is solved, a step per file:
+//! 1. `problem`: leave out what can't be chosen or never pays, and resources that can't run out.
+//! 2. `linear`: deviations are replaced by straight lines, by secants for bounds and by tangents for answers, as the
+//!    single resource's `secant` does. What remains is a knapsack with a linear constraint per resource.
+//! 3. `dual`: a price per resource, and every setting picks its best after paying (Everett). What they get, plus the
+//!    worth of the capacities, is an upper bound at any prices; the prices of the least bound are found by the simplex
+//!    method on the picks met so far (Dantzig and Wolfe), kept in a box around the last prices (Marsten's boxstep).
+//! 4. `repair`: picks that overdraw are changed where it costs least per overdraft, then improved by single changes and
+//!    by exchanges of two.
+//! 5. `search`: branch and bound over the options whose reduced cost leaves them a chance, with several price vectors
+//!    as bounds at once.
+//!
+//! **What "fits" means** is said once, in `super::fits`, and holds for each resource. The report comes from sums in
+//! setting order. Bounds are safe up to `1e-12` of the values at stake.
+
+#![allow(clippy::needless_range_loop)] // lane by lane is how it is read, and how it is vectorised
+
+mod dual;
+mod input;
+mod linear;
+mod problem;
+mod repair;
+mod solve;
+#[cfg(test)]
+mod tests;
+
+use super::{Economy, Effort, bytes, check, reserve_total};
+use crate::base::{Result, error};
+use input::Input;
+use solve::Workspace;
+
+/// The most resources there can be.
+pub const MOST_RESOURCES: usize = 8;
+
+/// A burden of one resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Weight {
+    /// May be negative; `+infinity` for an option that cannot be chosen.
+    pub mean: f64,
+    /// Finite, not negative.
+    pub variance: f64,
+}
+
+/// What [`Several::solve`] found; [`Several::choices`] has the choices. Arrays are by resource; what is beyond the
+/// resources there are is 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Whether the answer fits every capacity. When not, none was found that does, and the answer is one of little
+    /// excess, counted relative to the capacities and summed over the resources.
+    pub feasible: bool,
+    /// Whether this is known to be the optimum; when infeasible, whether it's known that nothing fits.
+    pub proven: bool,
+    /// Total value of the choices.
+    pub value: f64,
+    /// Total mean and variance of the burdens.
+    pub totals: [Weight; MOST_RESOURCES],
+    /// `mean + sigmas * sqrt(variance)`.
+    pub burden: [f64; MOST_RESOURCES],
+    /// By how much the burden exceeds the capacity; 0 where it fits.
+    pub excess: [f64; MOST_RESOURCES],
+    /// What another unit of capacity is worth, about; 0 where there is room to spare.
+    pub prices: [f64; MOST_RESOURCES],
+    /// No answer that fits has more value than this. Equals the value when proven, or when nothing fits.
+    pub upper_bound: f64,
+    /// `(upper_bound - value) / |upper_bound|`; 0 when proven.
+    pub gap: f64,
+    /// Nodes spent, see [`Effort::node_limit`].
+    pub nodes: u64,
+}
+
+/// A knapsack of several resources: clear, add settings, solve, read the choices; and again. Keeps its memory.
+///
+/// After [`reserve`](Self::reserve), or once it has solved an instance of the same shape, it takes no more. A solve
+/// begins at the prices and choices that the one before ended with if the shape is the same, so among answers of equal
+/// quality it tends to the one before; the same calls in the same order give the same answers.
+#[derive(Debug, Default)]
+pub struct Several {
+    input: Input,
+    work: Workspace,
+    choices: Vec<u16>,
+}
+
+impl Several {
+    /// An empty knapsack; takes no memory. Call [`clear`](Self::clear) to say how many resources there are.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Take the memory for this many settings and options in total, of so many resources.
+    pub fn reserve(&mut self, settings: usize, options: usize, resources: usize) -> Result<()> {
+        check_resources(resources)?;
+        self.input.reserve(settings, options, resources)?;
+        self.work.reserve(settings, options, resources)?;
+        reserve_total(&mut self.choices, settings)
+    }
+
+    /// Remove all settings; the next ones have so many resources. Keeps the memory, and the choices of the last solve.
+    pub fn clear(&mut self, resources: usize) -> Result<()> {
+        check_resources(resources)?;
+        self.input.clear(resources);
+        Ok(())
+    }
+
+    /// Add a setting with its options, and return its index. `weights[option * resources + resource]` are the burdens.
+    /// On an error nothing is added.
+    pub fn add_setting(&mut self, values: &[f64], weights: &[Weight]) -> Result<usize> {
+        self.input.add_setting(values, weights)
+    }
+
+    /// Settings added since the last clear.
+    pub fn setting_count(&self) -> usize {
+        self.input.setting_count()
+    }
+
+    /// Options of all these settings together.
+    pub fn option_count(&self) -> usize {
+        self.input.option_count()
+    }
+
+    /// Choose one option per setting. An economy for each resource. On an error the choices of the solve before are
+    /// kept.
+    pub fn solve(&mut self, economies: &[Economy], effort: Effort) -> Result<Answer> {
+        let resources = self.input.resources();
+        if resources == 0 || economies.len() != resources {
+            let given = economies.len();
+            return Err(error!(InvalidArgument, "{given} economies for {resources} resources: pass one for each"));
+        }
+        economies.iter().try_for_each(|&economy| check(economy, effort))?;
+        self.work.reserve(self.input.setting_count(), self.input.option_count(), resources)?;
+        reserve_total(&mut self.choices, self.input.setting_count())?;
+        let answer = self.work.solve(&self.input, economies, effort);
+        self.choices.clear();
+        self.choices.extend_from_slice(self.work.choices());
+        Ok(answer)
+    }
+
+    /// Begin the next solve as if it were the first; keeps the memory.
+    pub fn forget(&mut self) {
+        self.work.forget();
+    }
+
+    /// The option chosen for each setting by the last solve; [`NO_CHOICE`](super::NO_CHOICE) for a setting without
+    /// options.
+    pub fn choices(&self) -> &[u16] {
+        &self.choices
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_used(&self) -> usize {
+        self.input.memory_used() + self.work.memory_used() + bytes(&self.choices)
+    }
+}
+
+fn check_resources(resources: usize) -> Result<()> {
+    if (1..=MOST_RESOURCES).contains(&resources) {
+        return Ok(());
+    }
+    Err(error!(InvalidArgument, "{resources} resources: there can be 1 to {MOST_RESOURCES}"))
+}

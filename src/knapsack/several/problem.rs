@@ -1,0 +1,315 @@
+//! The problem that remains when what cannot matter is left out.
+//!
+//! Resources that suffice whatever is chosen go, and so do options that cannot be chosen or are no better than another
+//! of their setting in any respect. Settings left with one option are decided. In the others ("classes") values are
+//! counted down from the setting's best, means and variances up from its least, as in the single resource's `reduce`.
+//! The resources that are left are called lanes.
+
+use super::super::{Economy, NO_CHOICE, fits::Limit};
+use super::input::Input;
+use super::{MOST_RESOURCES, Weight, bytes, reserve_total};
+use crate::base::Result;
+use std::ops::Range;
+
+/// An option is compared with this many others of its setting.
+const COMPARED: usize = 8;
+
+/// A resource that may run out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane {
+    pub resource: usize,
+    pub limit: Limit,
+    /// What was subtracted from the classes, and the decided settings.
+    pub base: Weight,
+    /// The most that the classes can have above that.
+    pub range: Weight,
+}
+
+const UNUSED_LANE: Lane = Lane {
+    resource: 0,
+    limit: Limit { capacity: f64::INFINITY, sigmas: 0.0, tolerance: 0.0 },
+    base: Weight { mean: 0.0, variance: 0.0 },
+    range: Weight { mean: 0.0, variance: 0.0 },
+};
+
+#[derive(Debug)]
+pub(super) struct Problem {
+    lanes: [Lane; MOST_RESOURCES],
+    lane_count: usize,
+    /// Per option that is left: value minus the best of its setting, so at most 0.
+    pub value: Vec<f64>,
+    /// `weight[option * lanes + lane]` above the least of its setting. Variances are 0 where sigmas is.
+    weight: Vec<Weight>,
+    /// Index in its setting as the caller gave it.
+    option: Vec<u16>,
+    /// Per class where its options start, and one more for the end.
+    starts: Vec<u32>,
+    /// Which setting of the input a class is.
+    setting: Vec<u32>,
+    /// Per class, the option of best value.
+    pub best: Vec<u32>,
+    pub base_value: f64,
+    /// Sum of what each class can lose from its best.
+    pub value_range: f64,
+    /// The decided choices; classes are 0 here.
+    decided: Vec<u16>,
+    /// Whether nothing can fit, because some setting has options but none that can be chosen, or a capacity is
+    /// `-infinity`.
+    pub impossible: bool,
+    kept: Vec<u32>,
+}
+
+impl Default for Problem {
+    fn default() -> Self {
+        Self {
+            lanes: [UNUSED_LANE; MOST_RESOURCES],
+            lane_count: 0,
+            value: Vec::new(),
+            weight: Vec::new(),
+            option: Vec::new(),
+            starts: Vec::new(),
+            setting: Vec::new(),
+            best: Vec::new(),
+            base_value: 0.0,
+            value_range: 0.0,
+            decided: Vec::new(),
+            impossible: false,
+            kept: Vec::new(),
+        }
+    }
+}
+
+impl Problem {
+    pub fn reserve(&mut self, settings: usize, options: usize, resources: usize) -> Result<()> {
+        reserve_total(&mut self.value, options)?;
+        reserve_total(&mut self.weight, options.saturating_mul(resources))?;
+        reserve_total(&mut self.option, options)?;
+        reserve_total(&mut self.starts, settings + 1)?;
+        reserve_total(&mut self.setting, settings)?;
+        reserve_total(&mut self.best, settings)?;
+        reserve_total(&mut self.decided, settings)?;
+        reserve_total(&mut self.kept, options)
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.value)
+            + bytes(&self.weight)
+            + bytes(&self.option)
+            + bytes(&self.starts)
+            + bytes(&self.setting)
+            + bytes(&self.best)
+            + bytes(&self.decided)
+            + bytes(&self.kept)
+    }
+
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes[..self.lane_count]
+    }
+
+    pub fn class_count(&self) -> usize {
+        self.setting.len()
+    }
+
+    pub fn option_count(&self) -> usize {
+        self.value.len()
+    }
+
+    pub fn class(&self, class: usize) -> Range<usize> {
+        self.starts[class] as usize..self.starts[class + 1] as usize
+    }
+
+    /// Each class's options, as positions.
+    pub fn classes(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.starts.windows(2).map(|pair| pair[0] as usize..pair[1] as usize)
+    }
+
+    pub fn weight(&self, position: usize, lane: usize) -> Weight {
+        self.weight[position * self.lane_count + lane]
+    }
+
+    /// Put the choices that these picks stand for, one position per class, where the caller can have them.
+    pub fn write_choices(&self, picks: &[u32], choices: &mut Vec<u16>) {
+        choices.clear();
+        choices.extend_from_slice(&self.decided);
+        for (&setting, &pick) in self.setting.iter().zip(picks) {
+            choices[setting as usize] = self.option[pick as usize];
+        }
+    }
+
+    /// The picks that these choices stand for; what was left out becomes the best of its class.
+    pub fn read_choices(&self, choices: &[u16], picks: &mut Vec<u32>) {
+        picks.clear();
+        for ((range, &setting), &best) in self.classes().zip(&self.setting).zip(&self.best) {
+            let choice = choices[setting as usize];
+            let found = self.option[range.clone()].binary_search(&choice);
+            picks.push(found.map_or(best, |index| (range.start + index) as u32));
+        }
+    }
+
+    /// Take in the input. Memory was reserved.
+    pub fn fill(&mut self, input: &Input, economies: &[Economy]) {
+        self.clear();
+        self.find_lanes(input, economies);
+        for range in input.settings() {
+            self.keep_options(input, range.clone());
+            match self.kept.len() {
+                0 => self.decide_without_options(input, range),
+                1 => self.decide_only_option(input, range),
+                _ => self.open_class(input, range),
+            }
+        }
+        self.starts.push(self.value.len() as u32);
+    }
+
+    fn clear(&mut self) {
+        self.value.clear();
+        self.weight.clear();
+        self.option.clear();
+        self.starts.clear();
+        self.setting.clear();
+        self.best.clear();
+        self.decided.clear();
+        self.lane_count = 0;
+        self.base_value = 0.0;
+        self.value_range = 0.0;
+        self.impossible = false;
+    }
+
+    fn find_lanes(&mut self, input: &Input, economies: &[Economy]) {
+        for (resource, &economy) in economies.iter().enumerate() {
+            if economy.capacity == f64::INFINITY {
+                continue;
+            }
+            let (most, negative_means) = most_burden(input, resource);
+            let limit = Limit::new(economy, negative_means);
+            if most.mean + economy.sigmas * most.variance.sqrt() > limit.capacity {
+                self.impossible |= economy.capacity == f64::NEG_INFINITY;
+                self.lanes[self.lane_count] = Lane { resource, limit, ..UNUSED_LANE };
+                self.lane_count += 1;
+            }
+        }
+    }
+
+    /// An option's weight in a lane as it counts there.
+    fn weight_of(&self, input: &Input, position: usize, lane: usize) -> Weight {
+        let Lane { resource, limit, .. } = self.lanes[lane];
+        let weight = input.weights(position)[resource];
+        if limit.sigmas == 0.0 { Weight { variance: 0.0, ..weight } } else { weight }
+    }
+
+    /// Collect the options of a setting that can be chosen and that no other is as good as.
+    fn keep_options(&mut self, input: &Input, range: Range<usize>) {
+        self.kept.clear();
+        for position in range {
+            if !input.can_be_chosen(position) {
+                continue;
+            }
+            let from = self.kept.len().saturating_sub(COMPARED);
+            if self.kept[from..].iter().any(|&kept| self.dominates(input, kept as usize, position)) {
+                continue;
+            }
+            for index in (from..self.kept.len()).rev() {
+                if self.dominates(input, position, self.kept[index] as usize) {
+                    self.kept.remove(index);
+                }
+            }
+            self.kept.push(position as u32);
+        }
+    }
+
+    fn dominates(&self, input: &Input, one: usize, other: usize) -> bool {
+        input.value(one) >= input.value(other)
+            && (0..self.lane_count).all(|lane| {
+                let (one, other) = (self.weight_of(input, one, lane), self.weight_of(input, other, lane));
+                one.mean <= other.mean && one.variance <= other.variance
+            })
+    }
+
+    fn decide_without_options(&mut self, input: &Input, range: Range<usize>) {
+        if range.is_empty() {
+            self.decided.push(NO_CHOICE);
+            return;
+        }
+        // None can be chosen: the best value it is.
+        self.impossible = true;
+        let start = range.start;
+        let best = range.reduce(|best, other| if input.value(other) > input.value(best) { other } else { best });
+        self.decided.push((best.unwrap_or(start) - start) as u16);
+    }
+
+    fn decide_only_option(&mut self, input: &Input, range: Range<usize>) {
+        let only = self.kept[0] as usize;
+        self.base_value += input.value(only);
+        for lane in 0..self.lane_count {
+            self.lanes[lane].base = self.lanes[lane].base.plus(self.weight_of(input, only, lane));
+        }
+        self.decided.push((only - range.start) as u16);
+    }
+
+    fn open_class(&mut self, input: &Input, range: Range<usize>) {
+        let first = self.value.len();
+        self.starts.push(first as u32);
+        self.setting.push(self.decided.len() as u32);
+        self.decided.push(0);
+        for index in 0..self.kept.len() {
+            let position = self.kept[index] as usize;
+            self.option.push((position - range.start) as u16);
+            self.value.push(input.value(position));
+            for lane in 0..self.lane_count {
+                self.weight.push(self.weight_of(input, position, lane));
+            }
+        }
+        self.count_values_from_best(first);
+        for lane in 0..self.lane_count {
+            self.count_weights_from_least(first, lane);
+        }
+    }
+
+    fn count_values_from_best(&mut self, first: usize) {
+        let best = (first..self.value.len())
+            .reduce(|best, other| if self.value[other] > self.value[best] { other } else { best })
+            .unwrap_or(first);
+        let value = self.value[best];
+        self.value[first..].iter_mut().for_each(|other| *other -= value);
+        self.value_range -= self.value[first..].iter().copied().fold(0.0, f64::min);
+        self.base_value += value;
+        self.best.push(best as u32);
+    }
+
+    fn count_weights_from_least(&mut self, first: usize, lane: usize) {
+        let mut least = self.weight(first, lane);
+        let mut most = least;
+        for weight in (first + 1..self.value.len()).map(|position| self.weight(position, lane)) {
+            least = Weight { mean: least.mean.min(weight.mean), variance: least.variance.min(weight.variance) };
+            most = Weight { mean: most.mean.max(weight.mean), variance: most.variance.max(weight.variance) };
+        }
+        for weight in self.weight[first * self.lane_count + lane..].iter_mut().step_by(self.lane_count) {
+            *weight = Weight { mean: weight.mean - least.mean, variance: weight.variance - least.variance };
+        }
+        let Lane { base, range, .. } = &mut self.lanes[lane];
+        *base = base.plus(least);
+        range.mean += most.mean - least.mean;
+        range.variance += most.variance - least.variance;
+    }
+}
+
+/// Sum of the most that each setting can have of a resource, and the magnitude of the most negative means.
+fn most_burden(input: &Input, resource: usize) -> (Weight, f64) {
+    let mut sum = Weight::default();
+    let mut negative_means = 0.0;
+    for range in input.settings() {
+        let mut most = Weight { mean: f64::NEG_INFINITY, variance: 0.0 };
+        let mut negative = 0.0_f64;
+        for weight in range.map(|position| input.weights(position)[resource]) {
+            if weight.mean < f64::INFINITY {
+                most = Weight { mean: most.mean.max(weight.mean), variance: most.variance.max(weight.variance) };
+                negative = negative.max(-weight.mean);
+            }
+        }
+        if most.mean > f64::NEG_INFINITY {
+            sum = sum.plus(most);
+        }
+        negative_means += negative;
+    }
+    (sum, negative_means)
+}

@@ -1,0 +1,325 @@
+//! The steps in order, and the bookkeeping of what is proven.
+
+use super::super::{Economy, Effort, fits::Limit};
+use super::dual::{Dual, Guess, Outcome, PRECISION, Prices, Relaxation};
+use super::input::{Input, Totals};
+use super::linear::{Box, Linear};
+use super::problem::Problem;
+use super::repair::{Repair, Scene};
+use super::{Answer, MOST_RESOURCES, Weight, bytes, reserve_total};
+use crate::base::Result;
+
+/// Work done and allowed, in nodes.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    pub spent: u64,
+}
+
+impl Budget {
+    pub fn charge(&mut self, nodes: u64) {
+        self.spent = self.spent.saturating_add(nodes);
+    }
+
+    pub fn charge_pass(&mut self, problem: &Problem) {
+        self.charge(1 + problem.option_count() as u64 / 64);
+    }
+}
+
+/// The question, shared by all steps.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub input: &'a Input,
+    pub problem: &'a Problem,
+    pub economies: &'a [Economy],
+    pub accepted_gap: f64,
+}
+
+impl Case<'_> {
+    /// Whether these very choices fit.
+    fn admits(&self, choices: &[u16]) -> bool {
+        let totals = self.input.totals(choices);
+        self.problem.lanes().iter().all(|lane| {
+            let weight = totals.weights[lane.resource];
+            lane.limit.admits(super::super::input::Totals { value: 0.0, mean: weight.mean, variance: weight.variance })
+        })
+    }
+}
+
+/// The best answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Incumbent {
+    /// Value counted as [`Problem`] counts: from the best of each setting, so at most 0. `-infinity` without answer.
+    pub value: f64,
+    pub choices: Vec<u16>,
+    trial: Vec<u16>,
+}
+
+impl Incumbent {
+    /// Take these choices, whatever they weigh.
+    fn put(&mut self, case: &Case, picks: &[u32]) {
+        case.problem.write_choices(picks, &mut self.choices);
+    }
+
+    /// Take these choices if they are better and truly fit.
+    pub fn offer(&mut self, case: &Case, value: f64, picks: &[u32]) -> bool {
+        if value <= self.value {
+            return false;
+        }
+        case.problem.write_choices(picks, &mut self.trial);
+        if !case.admits(&self.trial) {
+            return false;
+        }
+        self.value = value;
+        std::mem::swap(&mut self.choices, &mut self.trial);
+        true
+    }
+
+    /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.
+    pub fn cut(&self, case: &Case, stake: f64) -> f64 {
+        if self.value == f64::NEG_INFINITY {
+            return self.value;
+        }
+        self.value + (PRECISION * (self.value.abs() + stake)).max(self.allowance(case))
+    }
+
+    /// By how much the optimum may be better for a gap that is accepted.
+    fn allowance(&self, case: &Case) -> f64 {
+        // A hair less than accepted, so that the gap that is reported is within it however it is rounded.
+        let gap = case.accepted_gap * (1.0 - 1e-9);
+        if gap == 0.0 { 0.0 } else { gap / (1.0 + gap) * (case.problem.base_value + self.value).abs() }
+    }
+}
+
+/// What the last solve ended with: where the next one begins if the shape is the same.
+#[derive(Debug, Default)]
+struct Last {
+    shape: Option<(usize, usize, usize)>,
+    /// By resource, per unit.
+    prices: Prices,
+}
+
+/// Everything a solve works on. Kept for its memory; what survives a solve is the choices and `last`.
+#[derive(Debug, Default)]
+pub(super) struct Workspace {
+    problem: Problem,
+    linear: Linear,
+    dual: Dual,
+    repair: Repair,
+    incumbent: Incumbent,
+    last: Last,
+    picks: Vec<u32>,
+}
+
+impl Workspace {
+    pub fn reserve(&mut self, settings: usize, options: usize, resources: usize) -> Result<()> {
+        self.problem.reserve(settings, options, resources)?;
+        self.linear.reserve(options, resources)?;
+        self.dual.reserve(settings, options)?;
+        self.repair.reserve(settings, options)?;
+        reserve_total(&mut self.incumbent.choices, settings)?;
+        reserve_total(&mut self.incumbent.trial, settings)?;
+        reserve_total(&mut self.picks, settings)
+    }
+
+    pub fn memory_used(&self) -> usize {
+        self.problem.memory_used()
+            + self.linear.memory_used()
+            + self.dual.memory_used()
+            + self.repair.memory_used()
+            + bytes(&self.incumbent.choices)
+            + bytes(&self.incumbent.trial)
+            + bytes(&self.picks)
+    }
+
+    pub fn forget(&mut self) {
+        self.last.shape = None;
+    }
+
+    pub fn choices(&self) -> &[u16] {
+        &self.incumbent.choices
+    }
+
+    pub fn solve(&mut self, input: &Input, economies: &[Economy], effort: Effort) -> Answer {
+        let shape = Some((input.setting_count(), input.option_count(), input.resources()));
+        let is_warm = self.last.shape == shape && self.incumbent.choices.len() == input.setting_count();
+        self.problem.fill(input, economies);
+        let Self { problem, linear, dual, repair, incumbent, last, picks } = self;
+        let case = Case { input, problem, economies, accepted_gap: effort.accepted_gap };
+        let mut budget = Budget { spent: 0 };
+        last.shape = shape;
+
+        picks.clear();
+        if is_warm {
+            problem.read_choices(&incumbent.choices, picks);
+        }
+        incumbent.value = f64::NEG_INFINITY;
+        if !problem.impossible && incumbent.offer(&case, 0.0, &problem.best) {
+            last.prices = Prices::default();
+            return report(&case, incumbent, Some(0.0), &Prices::default(), budget.spent);
+        }
+        let guess = if is_warm { Guess::Near(last.prices) } else { Guess::Unknown };
+        let mut proof = Proof { case: &case, linear, dual, repair, incumbent, picks, budget: &mut budget };
+        let (bound, prices) = proof.run(guess);
+        last.prices = prices;
+        report(&case, incumbent, bound, &prices, budget.spent)
+    }
+}
+
+/// From prices to the best answer and bound, or as far as the budget goes.
+struct Proof<'a> {
+    case: &'a Case<'a>,
+    linear: &'a mut Linear,
+    dual: &'a mut Dual,
+    repair: &'a mut Repair,
+    incumbent: &'a mut Incumbent,
+    picks: &'a mut Vec<u32>,
+    budget: &'a mut Budget,
+}
+
+impl Proof<'_> {
+    /// The bound, none if nothing fits; and the prices per unit, by resource.
+    fn run(&mut self, guess: Guess) -> (Option<f64>, Prices) {
+        let problem = self.case.problem;
+        self.linear.draw(problem, &Box::whole(problem));
+        if problem.impossible {
+            self.settle_for_least_overdraft();
+            return (None, Prices::default());
+        }
+        match self.relax(guess) {
+            Outcome::Empty => {
+                self.settle_for_least_overdraft();
+                (None, Prices::default())
+            }
+            Outcome::Relaxed(relaxation) => {
+                self.find_answers(&relaxation);
+                self.try_tangent(&relaxation);
+                if self.incumbent.value == f64::NEG_INFINITY {
+                    self.settle_for_least_overdraft();
+                }
+                (Some(relaxation.bound), self.prices_per_unit(&relaxation.prices))
+            }
+        }
+    }
+
+    fn relax(&mut self, guess: Guess) -> Outcome {
+        let Self { case, linear, dual, incumbent, budget, .. } = self;
+        let guess = match guess {
+            Guess::Near(mut prices) => {
+                let of = prices;
+                for (lane, price) in prices.iter_mut().take(linear.lanes).enumerate() {
+                    *price = of[case.problem.lanes()[lane].resource] / linear.scale[lane];
+                }
+                Guess::Near(prices)
+            }
+            Guess::Unknown => Guess::Unknown,
+        };
+        dual.minimise(case.problem, linear, guess, budget, |sums, picks| {
+            if sums.value > incumbent.value && linear.fits(&sums.weight) {
+                incumbent.offer(case, sums.value, picks);
+            }
+            incumbent.cut(case, 0.0)
+        })
+    }
+
+    fn find_answers(&mut self, relaxation: &Relaxation) {
+        let Self { case, linear, dual, repair, incumbent, picks, budget } = self;
+        let scene = Scene { problem: case.problem, linear, prices: &relaxation.prices, scores: &dual.scores };
+        for start in [&dual.picks, &**picks] {
+            if start.is_empty() {
+                continue;
+            }
+            repair.start(&scene, start);
+            if repair.repair(&scene, budget) {
+                repair.improve(&scene, budget);
+                incumbent.offer(case, repair.sums.value, &repair.picks);
+            }
+        }
+    }
+
+    /// Look for answers with lines that touch the square roots where the relaxation of a wide box says that the best
+    /// deviations are: what fits there does fit.
+    fn try_tangent(&mut self, relaxation: &Relaxation) {
+        if self.linear.spread.iter().all(|&spread| spread == 0.0) {
+            return;
+        }
+        let deviation = self.deviations();
+        let prices = self.prices_per_unit(&relaxation.prices);
+        self.linear.draw(self.case.problem, &Box::only(deviation));
+        if let Outcome::Relaxed(tangent) = self.relax(Guess::Near(prices)) {
+            self.find_answers(&tangent);
+        }
+    }
+
+    /// Of the present picks, per lane.
+    fn deviations(&self) -> [f64; MOST_RESOURCES] {
+        let problem = self.case.problem;
+        let mut deviations = [0.0; MOST_RESOURCES];
+        for (index, lane) in problem.lanes().iter().enumerate() {
+            let added: f64 = self.dual.picks.iter().map(|&pick| problem.weight(pick as usize, index).variance).sum();
+            deviations[index] = (lane.base.variance + added).sqrt();
+        }
+        deviations
+    }
+
+    /// Nothing that fits is known: the answer overdraws little.
+    fn settle_for_least_overdraft(&mut self) {
+        let Self { case, linear, dual, repair, incumbent, budget, .. } = self;
+        dual.least_overdraft(case.problem, linear, budget);
+        let prices = Prices::default();
+        let scene = Scene { problem: case.problem, linear, prices: &prices, scores: &dual.scores };
+        repair.start(&scene, &dual.picks);
+        if repair.repair(&scene, budget)
+            && !case.problem.impossible
+            && incumbent.offer(case, repair.sums.value, &repair.picks)
+        {
+            return;
+        }
+        incumbent.put(case, &repair.picks);
+    }
+
+    fn prices_per_unit(&self, prices: &Prices) -> Prices {
+        let mut per_unit = Prices::default();
+        for (lane, of) in self.case.problem.lanes().iter().enumerate() {
+            per_unit[of.resource] = prices[lane] * self.linear.scale[lane];
+        }
+        per_unit
+    }
+}
+
+/// `bound` is counted as [`Problem`] counts; none if it is known that nothing fits.
+fn report(case: &Case, incumbent: &Incumbent, bound: Option<f64>, prices: &Prices, nodes: u64) -> Answer {
+    let Totals { value, weights } = case.input.totals(&incumbent.choices);
+    let feasible = incumbent.value > f64::NEG_INFINITY;
+    let proven = bound.is_none_or(|bound| bound <= incumbent.value + PRECISION * incumbent.value.abs());
+    let upper_bound = match bound {
+        Some(bound) if !proven => (case.problem.base_value + bound).max(value),
+        _ => value,
+    };
+    let mut answer = Answer {
+        feasible,
+        proven,
+        value,
+        totals: weights,
+        burden: [0.0; MOST_RESOURCES],
+        excess: [0.0; MOST_RESOURCES],
+        prices: *prices,
+        upper_bound,
+        gap: (upper_bound - value) / upper_bound.abs().max(f64::MIN_POSITIVE),
+        nodes,
+    };
+    for (resource, &economy) in case.economies.iter().enumerate() {
+        let Weight { mean, variance } = weights[resource];
+        let burden = Limit::new(economy, 0.0).burden(super::super::input::Totals { value, mean, variance });
+        answer.burden[resource] = burden;
+        answer.excess[resource] = excess(burden, economy.capacity, feasible);
+    }
+    answer
+}
+
+fn excess(burden: f64, capacity: f64, feasible: bool) -> f64 {
+    match burden {
+        _ if feasible => 0.0,
+        f64::INFINITY => burden,
+        _ => (burden - capacity).max(0.0),
+    }
+}
