@@ -91,6 +91,9 @@ pub enum hob_burdens {
     /// From hob_option.relative_burden; only whole frames are measured (hob_goblin_measure_total), and a controller
     /// finds how much of the host's unit fits: lowered when frames are late, raised when there is time to spare.
     Relative = 1,
+    /// As HOB_BURDENS_RELATIVE, but a regression on totals and choices finds what each option really costs; the host's
+    /// burdens serve from the first total on. Best up to 128 options; with more, it is slower to tell them apart.
+    Totals = 2,
 }
 
 /// Parameters of a goblin.
@@ -109,9 +112,10 @@ pub struct hob_goblin_desc {
     /// takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens are
     /// normal or independent. It needs samples of every setting that matters. Default 0.
     pub overrun_probability: f64,
-    /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained adds up
-    /// to this many times the difference between the highest and the lightest value. So one that gains a tenth of that
-    /// is taken after ten frames. What no longer fits is left at once. 0: every gain is taken at once. Default 1.
+    /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained, added
+    /// up frame by frame, is this many times the spans of values (highest less lowest) of the settings that change, and
+    /// has paid for their switch_burden. So with 8, a change that gains a tenth of its setting's span is made after
+    /// eighty frames. What no longer fits is left at once. 0: every gain is taken at once. Default 8.
     pub patience: f64,
     /// Extra value of an option with fewer samples than measure_quota. Default 0.
     pub explore_value: f64,
@@ -133,6 +137,16 @@ pub struct hob_goblin_desc {
     /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096, above which a
     /// decision may allocate.
     pub node_limit: u64,
+    /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
+    /// default 0.05.
+    pub explore_risk: f64,
+    /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One such
+    /// change is always made. Default INFINITY.
+    pub switch_limit: f64,
+    /// Decisions for which a setting keeps its choice at least, unless it no longer fits. Default 30.
+    pub dwell: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 // SAFETY: repr(C), begins with struct_size, numbers.
@@ -164,10 +178,15 @@ impl From<&Config> for hob_goblin_desc {
             burdens: match config.burdens {
                 Burdens::Learned => hob_burdens::Learned,
                 Burdens::Relative => hob_burdens::Relative,
+                Burdens::Totals => hob_burdens::Totals,
             } as u32,
             max_settings: config.max_settings,
             memory_limit: config.memory_limit,
             node_limit: config.node_limit,
+            explore_risk: config.explore_risk,
+            switch_limit: config.switch_limit,
+            dwell: config.dwell,
+            reserved: 0,
         }
     }
 }
@@ -193,10 +212,14 @@ impl hob_goblin_desc {
             burdens: match self.burdens {
                 0 => Burdens::Learned,
                 1 => Burdens::Relative,
+                2 => Burdens::Totals,
                 other => return Err(error!(InvalidArgument, "burdens {other} is not a hob_burdens")),
             },
             max_settings: self.max_settings,
             memory_limit: self.memory_limit,
+            explore_risk: self.explore_risk,
+            switch_limit: self.switch_limit,
+            dwell: self.dwell,
         })
     }
 }
@@ -233,7 +256,7 @@ impl hob_option {
             ));
         }
         let ready = self.flags & HOB_OPTION_NOT_READY == 0;
-        Ok(OptionDesc { value: self.value, relative_burden: self.relative_burden, ready })
+        Ok(OptionDesc { value: self.value, relative_burden: self.relative_burden, ready, work: 1.0 })
     }
 }
 
@@ -373,7 +396,7 @@ pub struct hob_decision {
     pub setting_count: u32,
     /// Options that are tried in this frame in order to learn their burden.
     pub trial_count: u32,
-    /// The strategy that won. Always 0 in this version.
+    /// The strategy in force; 0 where the host has added none.
     pub strategy: u32,
     /// Zero.
     pub reserved: u32,
@@ -381,6 +404,10 @@ pub struct hob_decision {
     pub nodes: u64,
     /// Nanoseconds the decision took, by the clock hook; 0 without one.
     pub elapsed_ns: u64,
+    /// Settings whose choice is another than in the decision before.
+    pub change_count: u32,
+    /// Zero.
+    pub reserved2: u32,
 }
 
 // SAFETY: repr(C), begins with struct_size, numbers.
@@ -395,9 +422,8 @@ unsafe impl Versioned for hob_decision {
 }
 
 impl hob_decision {
-    /// On the given lane.
-    pub fn new(decision: &Decision, lane: usize) -> Self {
-        let mut report = Self {
+    pub fn new(decision: &Decision) -> Self {
+        Self {
             feasible: u32::from(decision.feasible),
             id: decision.id,
             value: decision.chosen.value,
@@ -408,16 +434,17 @@ impl hob_decision {
             trial_count: decision.trials,
             nodes: decision.nodes,
             elapsed_ns: decision.elapsed_ns,
+            burden: decision.burden,
+            mean: decision.chosen.mean,
+            deviation: decision.chosen.deviation,
+            capacity: decision.capacity,
+            excess: decision.excess,
+            lightest_mean: decision.lightest.mean,
+            highest_mean: decision.highest.mean,
+            strategy: decision.strategy,
+            change_count: decision.changes,
             ..Self::defaults()
-        };
-        report.burden[lane] = decision.burden;
-        report.mean[lane] = decision.chosen.mean;
-        report.deviation[lane] = decision.chosen.deviation;
-        report.capacity[lane] = decision.capacity;
-        report.excess[lane] = decision.excess;
-        report.lightest_mean[lane] = decision.lightest.mean;
-        report.highest_mean[lane] = decision.highest.mean;
-        report
+        }
     }
 }
 
@@ -669,7 +696,7 @@ fn add(
     out: Out<hob_setting_id>,
 ) -> Result<()> {
     let default_choice = u16::try_from(default_choice).unwrap_or(u16::MAX);
-    let desc = SettingDesc { id, options, default_choice, has_burden };
+    let desc = SettingDesc { default_choice, has_burden, ..SettingDesc::new(id, options) };
     let id = held.with(|cell| cell.add_setting(&desc, callbacks))?;
     out.write(hob_setting_id { index1: id.index1, generation: id.generation });
     Ok(())
@@ -826,9 +853,8 @@ unsafe fn decide_into(held: &Held<'_, GoblinCell>, out_decision: *mut hob_decisi
     if out_decision.is_null() {
         return Ok(());
     }
-    let lane = held.with(|cell| cell.goblin.lane());
     // SAFETY: by this function's contract.
-    unsafe { write_struct(out_decision, &hob_decision::new(&decision, lane)) }
+    unsafe { write_struct(out_decision, &hob_decision::new(&decision)) }
 }
 
 /// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad or busy handle, or a
@@ -910,12 +936,13 @@ pub unsafe extern "C" fn hob_goblin_estimate(
     goblin: *const hob_goblin,
     setting: hob_setting_id,
     option: u32,
+    lane: u32,
     out_estimate: *mut hob_estimate,
 ) -> hob_result {
     // SAFETY: the header's contract.
     unsafe {
         inspect(goblin, |cell| {
-            let (burden, count) = cell.goblin.estimate(setting.into(), option)?;
+            let (burden, count) = cell.goblin.estimate(setting.into(), option, lane as usize)?;
             let estimate = hob_estimate {
                 source: hob_estimate_source::from(burden.source) as u32,
                 count,

@@ -76,7 +76,7 @@ impl Default for Config {
             limits: [f64::INFINITY; LANES],
             sigmas: 3.0,
             overrun_probability: 0.0,
-            patience: 8.0,
+            patience: 2.0,
             explore_value: 0.0,
             measure_quota: 30,
             exploration: Exploration::Bounded,

@@ -10,7 +10,6 @@ use super::config::{Burdens, Exploration, LANES};
 use super::formulate::{Bar, Weighed};
 use super::history::{Forecast, Given, Part};
 use super::lanes::by_host_lane;
-use super::reason::{Reason, Why};
 use super::steady::Settled;
 
 /// What a choice of one option of every setting comes to. Burdens are by lane.
@@ -139,14 +138,16 @@ impl Goblin {
             let mut beside = Weight::default();
             match self.config.burdens {
                 Burdens::Learned => {
-                    let residual = self.residuals[lane].normal();
+                    let residual = self.residuals[lane].steady.normal();
                     beside = Weight { mean: residual.mean, variance: residual.variance };
                     if self.config.overrun_probability > 0.0 {
                         let Economy { capacity, sigmas } = economies[lane];
                         beside.variance += self.calibrations[lane].common_variance(capacity, sigmas);
                     }
                 }
-                Burdens::Totals => beside.variance = self.regression.noise_variance(),
+                Burdens::Totals => {
+                    beside = Weight { mean: self.regression.rest(), variance: self.regression.noise_variance() };
+                }
                 Burdens::Relative => {}
             }
             self.formulation.beside[lane] = beside;
@@ -171,7 +172,7 @@ impl Goblin {
     pub(super) fn nets(&self) -> (Net, Net) {
         let formulation = &self.formulation;
         let (mut lightest, mut highest) = (Net::default(), Net::default());
-        let mut add = |net: &mut Net, value: f64, option: usize| {
+        let add = |net: &mut Net, value: f64, option: usize| {
             net.value += value;
             for (lane, weight) in self.lanes.iter().zip(formulation.weights_of(option)) {
                 net.mean[lane] += weight.mean;
@@ -181,7 +182,7 @@ impl Goblin {
         };
         for entry in &formulation.entries {
             let setting = self.setting(entry.position);
-            let value = |option: usize| setting.options[option].desc.value;
+            let value = |option: usize| self.strategies.value_of(setting, entry.position, option);
             let free = |option: &usize| formulation.bars[entry.start + option] == Bar::Free;
             let light = |option: usize| formulation.weights_of(entry.start + option)[0].mean;
             let options = 0..setting.options.len();
@@ -204,7 +205,7 @@ impl Goblin {
         let decision = self.history.begin();
         let lanes = self.lanes;
         let (mut net, mut changes) = (Net::default(), 0);
-        let Self { settings, formulation, history, .. } = self;
+        let Self { settings, formulation, history, strategies, .. } = self;
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
             let before = setting.choice;
@@ -218,8 +219,8 @@ impl Goblin {
                 continue;
             }
             let option = usize::from(choice);
-            history.give(decision, entry.position, Given { choice, work: setting.work_of(option) });
-            net.value += setting.options[option].desc.value;
+            history.give(decision, entry.position, Given { choice, work: setting.work_of(option) * strategies.work(entry.position) });
+            net.value += strategies.value_of(setting, entry.position, option);
             for (lane, weight) in lanes.iter().zip(formulation.weights_of(entry.start + option)) {
                 net.mean[lane] += weight.mean;
                 net.deviation[lane] += weight.variance;

@@ -3,7 +3,7 @@
 use crate::base::Result;
 use crate::knapsack::several::{MOST_RESOURCES, Several, Weight};
 use crate::knapsack::{Candidate, Economy, Effort, Knapsack, NO_CHOICE};
-use crate::profile::{Blind, Burden, Rules, Source, estimate};
+use crate::profile::{Blind, Burden, Source, estimate};
 use crate::stats::Normal;
 
 use super::Goblin;
@@ -288,7 +288,7 @@ impl Goblin {
         let lanes = self.lanes.count();
         let (rules, common, ratios) = (self.rules(), self.common_factors(), self.ratios);
         let cautious = rules.blind == Blind::Cautious && self.config.burdens == Burdens::Learned;
-        let Self { config, settings, tasks, formulation, regression, .. } = self;
+        let Self { config, settings, tasks, formulation, regression, strategies, .. } = self;
         formulation.begin(lanes);
         for (position, setting) in settings.iter().filter(|(_, setting)| setting.enabled) {
             let start = formulation.values.len();
@@ -296,11 +296,17 @@ impl Goblin {
             formulation.weights.resize(end * lanes, Weight::default());
             formulation.bars.resize(end, Bar::Free);
             let task = tasks.at(setting.task);
+            let work = strategies.work(position);
             let mut known = !setting.has_burden;
-            if setting.has_burden && config.burdens == Burdens::Relative {
+            if setting.has_burden && config.burdens != Burdens::Learned {
                 let weights = &mut formulation.weights[start * lanes..];
-                regression.weigh(position, setting, lanes, weights);
-                known = true;
+                known = match config.burdens {
+                    Burdens::Totals => regression.weigh(position, setting, lanes, weights),
+                    _ => weigh_relative(setting, lanes, weights),
+                };
+                if work != 1.0 {
+                    weights.iter_mut().for_each(|weight| weight.mean *= work);
+                }
             } else if setting.has_burden {
                 for lane in 0..lanes {
                     let burdens = &mut formulation.burdens;
@@ -312,7 +318,7 @@ impl Goblin {
                     known = true;
                     for option in 0..setting.options.len() {
                         let burden = &burdens[setting.cell(option)];
-                        let normal = tame(burden.normal.scaled(setting.work_of(option) * common[lane]));
+                        let normal = tame(burden.normal.scaled(setting.work_of(option) * work * common[lane]));
                         formulation.weights[(start + option) * lanes + lane] =
                             Weight { mean: normal.mean, variance: normal.variance };
                         if cautious && burden.source == Source::Blind {
@@ -322,16 +328,24 @@ impl Goblin {
                 }
             }
             let learned = task.learned(0);
-            formulation.values.extend(setting.options.iter().enumerate().map(|(option, state)| {
+            formulation.values.extend((0..setting.options.len()).map(|option| {
                 let unfilled = setting.has_burden
                     && learned[setting.cell(option)].run.count() < u64::from(config.measure_quota);
-                state.desc.value + if unfilled { config.explore_value } else { 0.0 }
+                strategies.value_of(setting, position, option) + if unfilled { config.explore_value } else { 0.0 }
             }));
             restrict(setting, known, &mut formulation.bars[start..]);
             let held = setting.settled;
             formulation.entries.push(Entry { position, start, end, known, price: 0.0, held, forced: NO_CHOICE });
         }
     }
+}
+
+/// The host's rough burdens, on the first governed lane.
+fn weigh_relative(setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bool {
+    for (option, state) in setting.options.iter().enumerate() {
+        weights[option * lanes].mean = state.desc.relative_burden * setting.work_of(option);
+    }
+    true
 }
 
 /// A past profile may hold any finite numbers; the solver wants some room above.

@@ -137,12 +137,13 @@ impl Regression {
         self.scale > 0.0
     }
 
-    /// What a setting's options are expected to cost on the first lane.
-    pub fn weigh(&self, position: usize, setting: &Setting, lanes: usize, weights: &mut [Weight]) {
+    /// What a setting's options are expected to cost on the first lane; whether anything is known.
+    pub fn weigh(&self, position: usize, setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bool {
         for option in 0..setting.options.len() {
             let unit = self.index(position, option).map_or(0.0, |index| self.units[index] * self.coefficients[index]);
             weights[option * lanes] = Weight { mean: unit * setting.work_of(option), variance: 0.0 };
         }
+        self.knows()
     }
 
     /// Variance of totals about what was expected.

@@ -297,6 +297,11 @@ impl Goblin {
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
             if setting.settled != choice {
+                if settled.headroom < 0.0
+                    && let Some(state) = setting.options.get_mut(usize::from(setting.settled))
+                {
+                    state.left = now;
+                }
                 setting.settled = choice;
                 setting.changed = now;
             }

@@ -9,7 +9,7 @@ use crate::base::{Result, error};
 
 use super::config::{Config, LANES, LARGEST};
 use super::formulate::weigh;
-use super::setting::check_value;
+use super::setting::{Setting, check_value};
 use super::{Goblin, no_such_option};
 use crate::base::Id;
 
@@ -80,9 +80,9 @@ impl Strategies {
         self.others.iter().any(|strategy| strategy.desc.limits[lane].is_finite())
     }
 
-    /// The value of an option under the strategy in force, if it has one of its own.
-    pub fn value(&self, position: usize, option: usize) -> Option<f64> {
-        self.own(position, option as u32)
+    /// What an option is worth under the strategy in force.
+    pub fn value_of(&self, setting: &Setting, position: usize, option: usize) -> f64 {
+        self.own(position, option as u32).unwrap_or(setting.options[option].desc.value)
     }
 
     /// The factor to a setting's work under the strategy in force.
@@ -201,7 +201,7 @@ impl Goblin {
         let (mut before_rank, mut range) = (best_rank, 0.0);
         for strategy in 0..self.strategies.count() {
             self.strategies.active = strategy;
-            let (rank, span) = match self.rank() {
+            let (rank, net, span) = match self.rank() {
                 Ok(found) => found,
                 Err(error) => {
                     self.strategies.active = before;
@@ -209,8 +209,8 @@ impl Goblin {
                 }
             };
             match strategy {
-                0 => self.net_of_first = rank.1,
-                other => self.strategies.others[other - 1].net = rank.1,
+                0 => self.net_of_first = net,
+                other => self.strategies.others[other - 1].net = net,
             }
             if strategy == before {
                 (before_rank, range) = (rank, span);
@@ -224,8 +224,9 @@ impl Goblin {
         Ok(wins)
     }
 
-    /// Whether the strategy in force fits, and its net value; and the range of values.
-    fn rank(&mut self) -> Result<((bool, f64), f64)> {
+    /// What to prefer the strategy in force by: whether its best choice fits, and its net value, or how little it is over;
+    /// then the net value, and the range of values.
+    fn rank(&mut self) -> Result<((bool, f64), f64, f64)> {
         self.formulate();
         let (lightest, highest) = self.nets();
         let economies = self.economies(&lightest, &highest);
@@ -238,7 +239,9 @@ impl Goblin {
             0 => self.strategies.incentive,
             other => self.strategies.others[other - 1].desc.incentive,
         };
-        Ok(((weighed.feasible, weighed.sum.value + incentive), highest.value - lightest.value))
+        let net = weighed.sum.value + incentive;
+        let score = if weighed.feasible { net } else { -weighed.worst_excess(economies) };
+        Ok(((weighed.feasible, score), net, highest.value - lightest.value))
     }
 
     fn wins(&mut self, before: usize, best: usize, present: (bool, f64), rival: (bool, f64), range: f64) -> bool {

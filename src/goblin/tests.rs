@@ -17,7 +17,7 @@ fn goblin(limit: f64) -> Goblin {
 
 fn add(goblin: &mut Goblin, id: &str, values: &[f64]) -> Id {
     let options: Vec<OptionDesc> = values.iter().map(|&value| OptionDesc::worth(value)).collect();
-    goblin.add_setting(&SettingDesc { id, options: &options, default_choice: 0, has_burden: true }).unwrap()
+    goblin.add_setting(&SettingDesc::new(id, &options)).unwrap()
 }
 
 fn sample(decision: u64, burden: f64) -> Sample {
@@ -95,7 +95,7 @@ fn renderer(machine: &mut Machine, goblin: &mut Goblin) -> Vec<Id> {
 fn the_default_is_chosen_until_something_is_known() {
     let mut goblin = goblin(16.0);
     let options = [OptionDesc::worth(9.0), OptionDesc::worth(1.0), OptionDesc::worth(5.0)];
-    let desc = SettingDesc { id: "a", options: &options, default_choice: 1, has_burden: true };
+    let desc = SettingDesc { default_choice: 1, ..SettingDesc::new("a", &options) };
     let setting = goblin.add_setting(&desc).unwrap();
     assert_eq!(choice(&goblin, setting), 1);
     for _ in 0..100 {
@@ -119,7 +119,7 @@ fn the_best_choice_that_fits_is_found_and_learning_it_does_not_blow_the_frame() 
     // does with resolution 1 (5 for 5.0): 13.5 + room for detail 2 (3 for 2.0): 14.5 for 18.
     let best: f64 = 4.0 + 3.0 + 5.0 + 3.0 + 3.0;
     assert!(frames[1000].0.chosen.value >= best.min(17.0), "{:?}", frames[1000].0);
-    assert!(settings.iter().all(|&setting| goblin.estimate(setting, 0).is_ok()));
+    assert!(settings.iter().all(|&setting| goblin.estimate(setting, 0, GPU).is_ok()));
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn a_late_sample_is_booked_on_the_choice_of_its_frame() {
     let later: Vec<(u64, usize)> = (0..40).map(|_| (goblin.update().unwrap().id, choice(&goblin, setting))).collect();
     let on_trial = later.iter().find(|(_, choice)| *choice == 1).expect("option 1 is tried").0;
     goblin.measure(setting, &sample(on_trial, 4.0)).unwrap();
-    assert_eq!(goblin.estimate(setting, 1).unwrap().1, 1);
-    assert_eq!(goblin.estimate(setting, 1).unwrap().0.normal.mean, 4.0);
-    assert_eq!(goblin.estimate(setting, 0).unwrap().0.normal.mean, 1.0);
+    assert_eq!(goblin.estimate(setting, 1, GPU).unwrap().1, 1);
+    assert_eq!(goblin.estimate(setting, 1, GPU).unwrap().0.normal.mean, 4.0);
+    assert_eq!(goblin.estimate(setting, 0, GPU).unwrap().0.normal.mean, 1.0);
 }
 
 #[test]
@@ -174,18 +174,14 @@ fn nonsense_is_refused_and_changes_nothing() {
         assert_eq!(goblin.set_work(setting, work).unwrap_err().code(), Code::InvalidArgument);
     }
     assert!(goblin.set_value(setting, 2, 1.0).is_err());
-    let both = {
-        let mut both = config(5.0);
-        both.limits[1] = 5.0;
-        both
-    };
     for bad in [
         config(f64::NAN),
         config(f64::NEG_INFINITY),
         Config { sigmas: -1.0, ..config(1.0) },
         Config { overrun_probability: f64::NAN, ..config(1.0) },
         Config { history: 0, ..config(1.0) },
-        both,
+        Config { explore_risk: 0.0, ..config(1.0) },
+        Config { switch_limit: -1.0, ..config(1.0) },
     ] {
         assert!(goblin.configure(&bad).is_err());
     }
@@ -215,7 +211,7 @@ fn a_burden_that_equals_the_limit_fits() {
         goblin.measure(b, &sample(0, 0.2)).unwrap();
     }
     let decision = goblin.update().unwrap();
-    assert!(decision.feasible && decision.excess == 0.0, "0.1 + 0.2 is 0.3: {decision:?}");
+    assert!(decision.feasible && decision.excess[GPU] == 0.0, "0.1 + 0.2 is 0.3: {decision:?}");
 }
 
 #[test]
@@ -225,7 +221,7 @@ fn when_nothing_fits_the_lightest_is_chosen_and_flagged() {
         let mut machine = Machine::new(0);
         let setting = machine.add(&mut goblin, "a", &[(9.0, 4.0), (1.0, 2.0), (5.0, 3.0)]);
         let last = (0..500).map(|_| machine.frame(&mut goblin).0).last().unwrap();
-        assert!(!last.feasible && last.excess > 0.9, "{last:?}");
+        assert!(!last.feasible && last.excess[GPU] > 0.9, "{last:?}");
         assert_eq!(choice(&goblin, setting), 1, "{exploration:?}");
     }
 }
@@ -239,7 +235,7 @@ fn optimistic_exploration_tries_everything_as_the_seed_does() {
     assert!(over > 50, "the seed's learning phase is dear: only {over} frames were over");
     for (setting, (_, costs)) in settings.iter().zip(&machine.costs) {
         for option in 0..costs.len() {
-            assert!(goblin.estimate(*setting, option as u32).unwrap().1 > 0);
+            assert!(goblin.estimate(*setting, option as u32, GPU).unwrap().1 > 0);
         }
     }
 }
@@ -296,12 +292,12 @@ fn settings_that_share_a_task_pool_their_samples() {
     let (a, b) = (add(&mut goblin, "light", &[0.0, 1.0]), add(&mut goblin, "light", &[0.0, 5.0]));
     goblin.update().unwrap();
     goblin.measure(a, &sample(0, 1.0)).unwrap();
-    assert_eq!(goblin.estimate(b, 0).unwrap().1, 1);
+    assert_eq!(goblin.estimate(b, 0, GPU).unwrap().1, 1);
     goblin.remove_setting(a).unwrap();
-    assert_eq!(goblin.estimate(b, 0).unwrap().1, 1);
+    assert_eq!(goblin.estimate(b, 0, GPU).unwrap().1, 1);
     goblin.remove_setting(b).unwrap();
     let c = add(&mut goblin, "light", &[0.0, 5.0]);
-    assert_eq!(goblin.estimate(c, 0).unwrap().1, 1, "what was learned waits for the setting to come back");
+    assert_eq!(goblin.estimate(c, 0, GPU).unwrap().1, 1, "what was learned waits for the setting to come back");
 }
 
 #[test]
@@ -312,9 +308,9 @@ fn another_number_of_options_drops_the_estimates() {
     goblin.measure(setting, &sample(old, 1.0)).unwrap();
     let same = [OptionDesc::worth(3.0), OptionDesc::worth(4.0)];
     goblin.set_options(setting, &same).unwrap();
-    assert_eq!(goblin.estimate(setting, 0).unwrap().1, 1);
+    assert_eq!(goblin.estimate(setting, 0, GPU).unwrap().1, 1);
     goblin.set_options(setting, &[OptionDesc::worth(1.0); 5]).unwrap();
-    assert_eq!(goblin.estimate(setting, 0).unwrap().1, 0);
+    assert_eq!(goblin.estimate(setting, 0, GPU).unwrap().1, 0);
     assert_eq!(goblin.measure(setting, &sample(old, 1.0)).unwrap_err().code(), Code::NotFound);
     let decision = goblin.update().unwrap();
     goblin.measure(setting, &sample(decision.id, 1.0)).unwrap();
@@ -369,17 +365,17 @@ fn a_past_with_other_options_is_not_used() {
     let mut goblin = goblin(16.0);
     goblin.set_past_profile(&past).unwrap();
     let setting = add(&mut goblin, "a", &[0.0, 1.0]);
-    assert_eq!(goblin.estimate(setting, 0).unwrap().0.source, Source::Blind);
+    assert_eq!(goblin.estimate(setting, 0, GPU).unwrap().0.source, Source::Blind);
 }
 
 #[test]
 fn fixed_incentives_count_and_cost_nothing() {
     let mut goblin = goblin(0.0);
     let options = [OptionDesc::worth(7.0)];
-    let desc = SettingDesc { id: "bonus", options: &options, default_choice: 0, has_burden: false };
+    let desc = SettingDesc { has_burden: false, ..SettingDesc::new("bonus", &options) };
     let bonus = goblin.add_setting(&desc).unwrap();
     let decision = goblin.update().unwrap();
-    assert!(decision.feasible && decision.chosen.value == 7.0 && decision.chosen.mean == 0.0);
+    assert!(decision.feasible && decision.chosen.value == 7.0 && decision.chosen.mean[GPU] == 0.0);
     goblin.measure(bonus, &sample(0, 3.0)).unwrap();
     assert_eq!((goblin.statistics().samples, goblin.statistics().ungoverned), (0, 1));
 }
@@ -406,7 +402,7 @@ fn without_profiling_the_controller_finds_what_fits() {
     let mut goblin = Goblin::new(&Config { burdens: Burdens::Relative, ..config(16.0) }).unwrap();
     let rough = |burdens: &[f64]| -> Vec<OptionDesc> {
         let option =
-            |(n, &relative_burden): (usize, &f64)| OptionDesc { value: n as f64, relative_burden, ready: true };
+            |(n, &relative_burden): (usize, &f64)| OptionDesc { relative_burden, ..OptionDesc::worth(n as f64) };
         burdens.iter().enumerate().map(option).collect()
     };
     let settings: Vec<Id> = [[1.0, 2.0, 4.0], [0.0, 3.0, 5.0], [2.0, 3.0, 6.0]]
@@ -415,7 +411,7 @@ fn without_profiling_the_controller_finds_what_fits() {
         .map(|(n, burdens)| {
             let (id, options) = (format!("setting {n}"), rough(burdens));
             goblin
-                .add_setting(&SettingDesc { id: &id, options: &options, default_choice: 0, has_burden: true })
+                .add_setting(&SettingDesc::new(&id, &options))
                 .unwrap()
         })
         .collect();
@@ -423,7 +419,7 @@ fn without_profiling_the_controller_finds_what_fits() {
     let (mut over, mut last) = (0, 0.0);
     for frame in 0..600 {
         let decision = goblin.update().unwrap();
-        let took = decision.chosen.mean * 1.6;
+        let took = decision.chosen.mean[GPU] * 1.6;
         over += usize::from(frame > 100 && took > 16.0);
         last = took;
         goblin.measure_total(&sample(decision.id, took)).unwrap();
@@ -437,7 +433,8 @@ fn limits_are_kept() {
     let mut goblin = Goblin::new(&Config { max_settings: 2, ..config(16.0) }).unwrap();
     add(&mut goblin, "a", &[1.0]);
     let b = add(&mut goblin, "b", &[1.0]);
-    let desc = SettingDesc { id: "c", options: &[OptionDesc::worth(1.0)], default_choice: 0, has_burden: true };
+    let options = [OptionDesc::worth(1.0)];
+    let desc = SettingDesc::new("c", &options);
     assert_eq!(goblin.add_setting(&desc).unwrap_err().code(), Code::LimitExceeded);
     goblin.remove_setting(b).unwrap();
     goblin.add_setting(&desc).unwrap();
@@ -555,7 +552,7 @@ fn a_task_that_comes_back_with_fewer_options_is_learned_anew() {
     goblin.measure(setting, &sample(0, 1.0)).unwrap();
     goblin.remove_setting(setting).unwrap();
     let again = add(&mut goblin, "a", &[0.0, 2.0]);
-    assert_eq!(goblin.estimate(again, 0).unwrap().1, 0);
+    assert_eq!(goblin.estimate(again, 0, GPU).unwrap().1, 0);
 }
 
 #[test]
