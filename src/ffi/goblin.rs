@@ -113,9 +113,10 @@ pub struct hob_goblin_desc {
     /// normal or independent. It needs samples of every setting that matters. Default 0.
     pub overrun_probability: f64,
     /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained, added
-    /// up frame by frame, is this many times the spans of values (highest less lowest) of the settings that change, and
-    /// has paid for their switch_burden. So with 8, a change that gains a tenth of its setting's span is made after
-    /// eighty frames. What no longer fits is left at once. 0: every gain is taken at once. Default 8.
+    /// up frame by frame, is this many times the value by which its settings move, up and down, and has paid for their
+    /// switch_burden. So with 1 settings are raised at once where there is room, and exchanging one for another that is
+    /// worth a tenth more takes about twenty frames. What no longer fits is left at once. 0: every gain is taken at once.
+    /// Default 1.
     pub patience: f64,
     /// Extra value of an option with fewer samples than measure_quota. Default 0.
     pub explore_value: f64,
@@ -123,7 +124,8 @@ pub struct hob_goblin_desc {
     pub measure_quota: u32,
     /// Options that may be tried in one frame with HOB_EXPLORATION_BOUNDED. 0: none are tried. Default 1.
     pub explore_limit: u32,
-    /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven. Default 0.
+    /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven, however long it takes up to node_limit.
+    /// Default 2000.
     pub precision: u32,
     /// Decisions that are remembered for samples that arrive late. 1 to 65536, default 64.
     pub history: u32,
@@ -143,7 +145,7 @@ pub struct hob_goblin_desc {
     /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One such
     /// change is always made. Default INFINITY.
     pub switch_limit: f64,
-    /// Decisions for which a setting keeps its choice at least, unless it no longer fits. Default 30.
+    /// Decisions for which a setting keeps its choice at least, unless it no longer fits. Default 0.
     pub dwell: u32,
     /// Zero.
     pub reserved: u32,

@@ -39,8 +39,8 @@ pub struct Config {
     pub sigmas: f64,
     /// Share of frames that may be over the limit; 0 means that `sigmas` says.
     pub overrun_probability: f64,
-    /// How long a better choice is waited with: until what it would have gained adds up to this many times the spans of
-    /// values of the settings that change. 0 takes it at once.
+    /// How long a better choice is waited with: until what it would have gained adds up to this many times the value by
+    /// which settings move up and down. 0 takes it at once.
     pub patience: f64,
     /// Extra value of an option with fewer samples than the quota.
     pub explore_value: f64,
@@ -76,15 +76,15 @@ impl Default for Config {
             limits: [f64::INFINITY; LANES],
             sigmas: 3.0,
             overrun_probability: 0.0,
-            patience: 2.0,
+            patience: 1.0,
             explore_value: 0.0,
             measure_quota: 30,
             exploration: Exploration::Bounded,
             explore_limit: 8,
             explore_risk: 0.05,
-            dwell: 30,
+            dwell: 0,
             switch_limit: f64::INFINITY,
-            precision: 0,
+            precision: 2000,
             node_limit: 4096,
             history: 64,
             burdens: Burdens::Learned,

@@ -129,11 +129,12 @@ impl Goblin {
 
     /// What a frame with trials is held against.
     fn risky(&self, economies: &[Economy], in_window: bool) -> [Economy; LANES] {
-        let share = if in_window { self.explorer.window_share } else { 0.0 };
         let sigmas = -normal_quantile(self.config.explore_risk);
         let mut risky = [Economy::default(); LANES];
         for (risky, economy) in risky.iter_mut().zip(economies) {
-            *risky = Economy { capacity: economy.capacity + share * economy.capacity.abs(), sigmas };
+            let share = if in_window { self.explorer.window_share * economy.capacity.abs() } else { 0.0 };
+            let capacity = if economy.capacity.is_finite() { economy.capacity + share } else { economy.capacity };
+            *risky = Economy { capacity, sigmas };
         }
         risky
     }

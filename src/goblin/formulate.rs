@@ -22,8 +22,9 @@ pub struct Entry {
     pub end: usize,
     /// Whether anything is known of its burdens.
     pub known: bool,
-    /// What changing it costs, in value times decisions.
+    /// What changing it costs, in value times decisions: by itself, and for each unit of value that it moves.
     pub price: f64,
+    pub price_per_value: f64,
     /// The choice that a penalty is not paid for.
     pub held: u16,
     /// The only option that may be chosen; `NO_CHOICE` for any.
@@ -216,7 +217,16 @@ impl Formulation {
 
     fn penalised(&self, entry: &Entry, index: usize, penalty: f64) -> f64 {
         let value = self.values[entry.start + index];
-        if penalty == 0.0 || index == usize::from(entry.held) { value } else { value - penalty * entry.price }
+        if penalty == 0.0 { value } else { value - penalty * self.price(entry, index) }
+    }
+
+    /// What it costs to change an entry from what it holds to another option, in value times decisions.
+    pub fn price(&self, entry: &Entry, index: usize) -> f64 {
+        if index == usize::from(entry.held) || entry.held == NO_CHOICE {
+            return 0.0;
+        }
+        let moved = self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)];
+        entry.price + entry.price_per_value * moved.abs()
     }
 
     /// Make what was found the choices.
@@ -335,7 +345,7 @@ impl Goblin {
             }));
             restrict(setting, known, &mut formulation.bars[start..]);
             let held = setting.settled;
-            formulation.entries.push(Entry { position, start, end, known, price: 0.0, held, forced: NO_CHOICE });
+            formulation.entries.push(Entry { position, start, end, known, price: 0.0, price_per_value: 0.0, held, forced: NO_CHOICE });
         }
     }
 }

@@ -433,11 +433,11 @@ impl Goblin {
         for task in self.tasks.iter().filter(|task| task.cells > 0) {
             for lane in 0..self.lanes.count() {
                 let key = key_in_profile(&task.id, &self.lanes, lane)?;
-                let past = task.past(lane);
+                let (past, ratio) = (task.past(lane), self.ratio_on(lane));
                 options.clear();
                 options.try_reserve(task.cells)?;
                 options.extend(task.learned(lane).iter().enumerate().map(|(cell, learned)| match learned.run.count() {
-                    0 => past.map_or(Estimate::default(), |past| scaled(past[cell], self.ratios[lane])),
+                    0 => past.map_or(Estimate::default(), |past| scaled(past[cell], ratio)),
                     _ => Estimate::from(&learned.run),
                 }));
                 if options.iter().any(|estimate: &Estimate| estimate.count > 0) {
@@ -450,19 +450,21 @@ impl Goblin {
 
     /// Present over past burdens on the first governed lane; 1 while nothing can be compared.
     pub fn ratio(&self) -> f64 {
-        self.ratios[0]
+        self.ratio_on(0)
+    }
+
+    fn ratio_on(&self, lane: usize) -> f64 {
+        if self.past.tasks().is_empty() {
+            return 1.0;
+        }
+        let both = self.tasks.iter().filter_map(|task| Some((task.learned(lane), task.past(lane)?)));
+        crate::profile::past_to_present_ratio(&self.rules(), both)
     }
 
     /// Compare this run with the past, lane by lane.
     fn refresh_ratios(&mut self) {
-        if self.past.tasks().is_empty() {
-            self.ratios = [1.0; LANES];
-            return;
-        }
-        let rules = self.rules();
         for lane in 0..self.lanes.count() {
-            let both = self.tasks.iter().filter_map(|task| Some((task.learned(lane), task.past(lane)?)));
-            self.ratios[lane] = crate::profile::past_to_present_ratio(&rules, both);
+            self.ratios[lane] = self.ratio_on(lane);
         }
     }
 

@@ -182,12 +182,6 @@ impl Setting {
     pub fn work_of(&self, option: usize) -> f64 {
         self.work * self.options[option].desc.work
     }
-
-    /// Highest less lowest value: what a change can be about.
-    pub fn span(&self) -> f64 {
-        let values = || self.options.iter().map(|state| state.desc.value);
-        (values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)).max(0.0)
-    }
 }
 
 /// How many cells so many options need of which `shared` successive ones share one.

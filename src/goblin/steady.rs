@@ -6,8 +6,9 @@
 //! When the sum has reached what the change costs (rent or buy: A. Karlin et al., "Competitive snoopy caching", 1988)
 //! the target is taken: at once if it is much better, after a while if it is a little better, and in the end always.
 //!
-//! What a change costs: `patience` times the span of values of the setting, and the burden that is lost on the frame in
-//! which it changes, at the present price of burden. Targets are found with those costs as penalties, spread over the
+//! What a change costs: `patience` times the value by which the setting moves, up or down, and the burden that is lost on
+//! the frame in which it changes, at the present price of burden. So what only raises settings is done after `patience`
+//! frames, and what exchanges one for another, for little more value, after many. Targets are found with those costs as penalties, spread over the
 //! time since the last change, so that a target holds few changes, each of which pays for itself.
 //!
 //! What does not fit any more is left at once, with as few changes as may be, for something that leaves a band below the
@@ -24,8 +25,7 @@ use super::setting::Setting;
 
 /// Share of the deviation of the total that targets and forced changes leave free, for small moves of the estimates.
 const BAND: f64 = 0.15;
-/// The least and the most that they leave free, as shares of the limit.
-const NARROWEST: f64 = 0.001;
+/// The most that they leave free, as a share of the limit.
 const WIDEST: f64 = 0.02;
 /// Decisions in which a change must pay for itself at least, and in which one must that is made because the old choice
 /// does not fit.
@@ -118,12 +118,13 @@ impl Goblin {
         for entry in &mut formulation.entries {
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
             let dwells = setting.changed > 0 && now - setting.changed < dwell;
-            entry.price = if setting.is_trim {
-                0.0
-            } else {
-                scale * (patience * setting.span() + best.prices[0] * setting.switch_burden)
-                    * if dwells { STILL_DWELLING } else { 1.0 }
+            let factor = match (setting.is_trim, dwells) {
+                (true, _) => 0.0,
+                (_, true) => STILL_DWELLING * scale,
+                _ => scale,
             };
+            entry.price = factor * best.prices[0] * setting.switch_burden;
+            entry.price_per_value = factor * patience;
         }
     }
 
@@ -184,7 +185,8 @@ impl Goblin {
         if !self.target.exists || !self.load_target() {
             return false;
         }
-        let price: f64 = self.changed_entries().map(|(_, entry)| entry.price).sum();
+        let found = |at: usize| usize::from(self.formulation.found[at]);
+        let price: f64 = self.changed_entries().map(|(at, entry)| self.formulation.price(entry, found(at))).sum();
         if self.target.sum < price {
             return false;
         }
@@ -267,7 +269,7 @@ impl Goblin {
         for (lane, economy) in economies.iter().enumerate() {
             let free = BAND * held.weights[lane].variance.max(0.0).sqrt();
             let limit = economy.capacity.abs();
-            let band = if limit.is_finite() { free.clamp(NARROWEST * limit, WIDEST * limit) } else { 0.0 };
+            let band = if limit.is_finite() { free.min(WIDEST * limit) } else { 0.0 };
             banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };
         }
         banded

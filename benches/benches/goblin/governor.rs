@@ -96,7 +96,7 @@ impl Goblins {
             Asked::Probability(probability) => config.overrun_probability = probability,
         }
         if know.totals_only {
-            config.burdens = Burdens::Relative;
+            config.burdens = Burdens::Totals;
         }
         if player != Player::Goblin {
             config.patience = 0.0;
@@ -118,7 +118,7 @@ impl Goblins {
             };
             let options: Vec<_> = setting.options.iter().map(describe).collect();
             let desc =
-                SettingDesc { id: &setting.id, options: &options, default_choice: 0, has_burden: setting.has_burden };
+                SettingDesc { has_burden: setting.has_burden, ..SettingDesc::new(&setting.id, &options) };
             goblin.add_setting(&desc).expect("a setting that makes sense")
         });
         let ids = ids.collect();
@@ -142,7 +142,7 @@ impl Governor for Goblins {
     fn update(&mut self) -> Told {
         let decision = self.goblin.update().expect("a decision");
         // Relative burdens are in a unit of their own.
-        let mean = if self.totals_only { f64::NAN } else { decision.chosen.mean };
+        let mean = if self.totals_only { f64::NAN } else { decision.chosen.mean[LANE] };
         Told { decision: decision.id, trials: decision.trials, gap: decision.gap, mean }
     }
 
@@ -156,7 +156,7 @@ impl Governor for Goblins {
         if self.totals_only {
             return None;
         }
-        let (burden, samples) = self.goblin.estimate(self.ids[setting], u32::from(option)).expect("an option");
+        let (burden, samples) = self.goblin.estimate(self.ids[setting], u32::from(option), LANE).expect("an option");
         Some((burden.normal.mean, samples))
     }
 
