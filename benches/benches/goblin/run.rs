@@ -48,6 +48,11 @@ impl Row {
         self.noise == Noise::Iid && self.event == Event::Nothing
     }
 
+    /// Whether updates are timed in replays.
+    pub fn is_timed(&self) -> bool {
+        self.is_independent() && matches!(self.player, Player::Goblin | Player::Impatient)
+    }
+
     /// How slow the machine is in a frame.
     fn slowness(&self, frame: usize) -> f64 {
         match self.event {

@@ -77,7 +77,7 @@ pub fn rows(length: Length) -> Vec<Row> {
 fn peer(row: &Row, player: Player, length: Length) -> Row {
     let name = format!("{} {}", row.name, if player == Player::Original { "original" } else { "threshold" });
     let frames = match row.event {
-        Event::Nothing => row.frames.min(length.frames(16_384)),
+        Event::Nothing => row.frames.min(length.frames(8192)),
         _ => row.frames,
     };
     Row { name, player, frames, ..row.clone() }

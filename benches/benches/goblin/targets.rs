@@ -45,6 +45,9 @@ pub fn judge(rows: &[Figures]) -> Vec<Verdict> {
             (Player::Goblin, Event::Past { .. }) => past(&mut judge, figures),
             (Player::Goblin, Event::TotalsOnly) => {
                 judge.at_least(7, "value from frame 4096 on, %", figures.late.value_percent(), 97.0);
+                if let Asked::Probability(probability) = figures.row.asked {
+                    judge.at_most(7, "over from frame 4096 on, %", figures.late.over_percent(), 150.0 * probability);
+                }
             }
             (Player::Impatient, _) => judge.at_least(2, "value, steady, %", figures.steady.value_percent(), 99.7),
             _ => {}
@@ -68,8 +71,8 @@ fn plain(judge: &mut Judge<'_>, figures: &Figures) {
     if figures.row.is_independent() {
         judge.at_most(4, "changes per second, steady, all", steady.per_second(steady.changes), 0.1);
         judge.at_most(4, "the same without trials", steady.per_second(steady.settled_changes), 0.1);
-        judge.at_most(8, "update, median us", quantile_us(&figures.update_ns, 0.5), 15.0);
-        judge.at_most(8, "update, p99.9 us", quantile_us(&figures.update_ns, 0.999), 50.0);
+        judge.at_most(8, "update, median us", quantile_us(&figures.replayed_ns, 0.5), 15.0);
+        judge.at_most(8, "update, p99.9 us", quantile_us(&figures.replayed_ns, 0.999), 50.0);
     }
 }
 
