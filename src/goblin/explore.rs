@@ -191,7 +191,7 @@ impl Goblin {
                 Bar::Free => {
                     let cell = setting.cell(option);
                     let has_past = past.is_some_and(|past| past[cell].is_solid());
-                    let measured = state.measured.max(state.left);
+                    let measured = setting.options[setting.first_of_cell(option)].measured.max(state.left);
                     if !has_past && learned[cell].run.count() < FEW_SAMPLES {
                         Cause::FewSamples
                     } else if state.desc.value <= present || now - measured.min(now) < STALE_AFTER {
