@@ -129,7 +129,7 @@ TEST("bad_input: nowhere to write the answer") {
                     [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), 1, nullptr); });
     fixture.refuses(invalid, "hob_goblin_desc is NULL", [](auto* g) { return hob_goblin_config(g, nullptr); });
     fixture.refuses(invalid, "hob_estimate is NULL",
-                    [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, nullptr); });
+                    [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, HOB_LANE_GPU, nullptr); });
     fixture.refuses(invalid, "is NULL", [](auto* g) { return hob_goblin_get_statistics(g, nullptr); });
     fixture.refuses(invalid, "out_size", [](auto* g) { return hob_goblin_save_profile(g, nullptr, 0, nullptr); });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
@@ -192,7 +192,12 @@ TEST("bad_input: parameters of a goblin outside their range") {
     refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = nan_value; });
     refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = -infinity; });
     refused(invalid, "lane 7", [](auto& desc) { desc.lanes[7].limit = nan_value; });
-    refused(HOB_RESULT_UNSUPPORTED, "lanes", [](auto& desc) { desc.lanes[1].limit = 16; });
+    for (const double risk : {-1.0, 0.0, 0.51, nan_value, infinity}) {
+        refused(invalid, "explore_risk", [=](auto& desc) { desc.explore_risk = risk; });
+    }
+    for (const double limit : {-1.0, nan_value, -infinity}) {
+        refused(invalid, "switch_limit", [=](auto& desc) { desc.switch_limit = limit; });
+    }
     for (const double sigmas : {-1.0, 101.0, nan_value, infinity}) {
         refused(invalid, "sigmas", [=](auto& desc) { desc.sigmas = sigmas; });
     }
@@ -260,7 +265,7 @@ TEST("bad_input: settings that make no sense") {
     refused(invalid, "default choice", [](auto& desc) { desc.default_choice = 2; });
     refused(invalid, "default choice", [](auto& desc) { desc.default_choice = huge; });
     for (const double burden : {-1.0, 1e10, nan_value, infinity}) {
-        refused(invalid, "switch_burden", [=](auto& desc) { desc.switch_burden = burden; });
+        refused(invalid, "switch burden", [=](auto& desc) { desc.switch_burden = burden; });
     }
     for (const size_t stride : {size_t{0}, size_t{8}, size_t{25}, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
         refused(invalid, "option_stride", [=](auto& desc) {
@@ -268,6 +273,8 @@ TEST("bad_input: settings that make no sense") {
             desc.options_get = [](void*, hob_option*, uint32_t) { return 0u; };
         });
     }
+    for (const uint32_t flags : {2u, 0x80000000u, huge})
+        refused(HOB_RESULT_UNSUPPORTED, "flags", [=](auto& desc) { desc.flags = flags; });
     refused(HOB_RESULT_LIMIT_EXCEEDED, "options_get",
             [](auto& desc) { desc.options_get = [](void*, hob_option*, uint32_t) { return huge; }; });
     refused(invalid, "id_get", [](auto& desc) {
@@ -343,7 +350,7 @@ TEST("bad_input: settings and options that do not exist") {
         not_found([=](auto* g) { return hob_goblin_applied(g, 0, bad, 0); });
         not_found([=](auto* g) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            return hob_goblin_estimate(g, bad, 0, &found);
+            return hob_goblin_estimate(g, bad, 0, HOB_LANE_GPU, &found);
         });
         ENSURE(hob_goblin_choice(fixture.goblin.get(), bad) == 0);
     }
@@ -356,7 +363,7 @@ TEST("bad_input: settings and options that do not exist") {
         refused([&](auto* g) { return hob_goblin_applied(g, 0, fixture.setting, bad); });
         refused([&](auto* g) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            return hob_goblin_estimate(g, fixture.setting, bad, &found);
+            return hob_goblin_estimate(g, fixture.setting, bad, HOB_LANE_GPU, &found);
         });
     }
 }

@@ -77,7 +77,7 @@ std::vector<Call> const_calls(hob_setting_id setting) {
         {"estimate",
          [=](hob_goblin* goblin) {
              hob_estimate found = HOB_ESTIMATE_INIT;
-             return hob_goblin_estimate(goblin, setting, 1, &found);
+             return hob_goblin_estimate(goblin, setting, 1, HOB_LANE_GPU, &found);
          }},
         {"get_statistics",
          [](hob_goblin* goblin) {

@@ -37,7 +37,7 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(desc.struct_size == sizeof desc && desc.exploration == HOB_EXPLORATION_BOUNDED);
     for (const auto& lane : desc.lanes) ENSURE(lane.limit == infinity);
     ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
-    ENSURE(desc.patience == 1 && desc.explore_limit == 1 && desc.precision == 0 && desc.history == 64 &&
+    ENSURE(desc.patience == 1 && desc.explore_limit == 8 && desc.precision == 2000 && desc.history == 64 &&
            desc.burdens == HOB_BURDENS_LEARNED);
     ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 4096);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
@@ -245,20 +245,31 @@ TEST("goblin: the parameters in force can be read and exchanged") {
     ENSURE(update(goblin.get()).capacity[HOB_LANE_GPU] == 20);
 }
 
-TEST("goblin: the governed lane cannot change once its burdens are known") {
+TEST("goblin: lanes come and go, and what was learned stays on those that stay") {
     const Goblin goblin = make_goblin(10);
-    hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
-    frame.lanes[HOB_LANE_FRAME].limit = 10;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &frame));
+    hob_goblin_desc both = gpu_budget(10);
+    both.lanes[HOB_LANE_GAME_THREAD].limit = 20;
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     (void)update(goblin.get());
-    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_FRAME, 4, HOB_SAMPLE_OK));
-    const hob_goblin_desc gpu = gpu_budget(10);
-    ENSURE(hob_goblin_configure(goblin.get(), &gpu) == HOB_RESULT_UNSUPPORTED);
-    hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
-    ENSURE_OK(hob_goblin_config(goblin.get(), &found));
-    ENSURE(found.lanes[HOB_LANE_FRAME].limit == 10 && found.lanes[HOB_LANE_GPU].limit == infinity);
-    ENSURE(update(goblin.get()).capacity[HOB_LANE_FRAME] == 10);
+    measure(goblin.get(), 0, setting, 4);
+    hob_estimate found = HOB_ESTIMATE_INIT;
+    const auto on_game_thread = [&] {
+        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GAME_THREAD, &found);
+    };
+    ENSURE(on_game_thread() == HOB_RESULT_NOT_FOUND && last_error_has("lane 2 has no limit"));
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE(close(estimate(goblin.get(), setting, 0).mean, 4));
+    const hob_decision decision = update(goblin.get());
+    ENSURE(decision.capacity[HOB_LANE_GPU] == 10 && decision.capacity[HOB_LANE_GAME_THREAD] == 20);
+    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GAME_THREAD, 7, HOB_SAMPLE_OK));
+    ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7) && found.count == 1);
+    hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
+    frame.lanes[HOB_LANE_GAME_THREAD].limit = 10;
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &frame));
+    ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7));
+    ENSURE(hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, &found) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE(estimate(goblin.get(), setting, 0).count == 0);
 }
 
 TEST("goblin: statistics count what came in and what it was good for") {
@@ -500,8 +511,9 @@ TEST("goblin: settings come and go by the thousand, and none is mixed up with an
         ENSURE(update(goblin.get()).setting_count == alive.size());
         for (const auto& [name, setting] : alive) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            ENSURE_OK(hob_goblin_estimate(goblin.get(), setting, name % 7, &found));
-            ENSURE(hob_goblin_estimate(goblin.get(), setting, 1 + name % 7, &found) == HOB_RESULT_INVALID_ARGUMENT);
+            ENSURE_OK(hob_goblin_estimate(goblin.get(), setting, name % 7, HOB_LANE_GPU, &found));
+            ENSURE(hob_goblin_estimate(goblin.get(), setting, 1 + name % 7, HOB_LANE_GPU, &found) ==
+                   HOB_RESULT_INVALID_ARGUMENT);
         }
     }
 }

@@ -326,7 +326,7 @@ void use_goblin(Persistent& persist, std::string& seen) {
         persist([&] { return hob_goblin_save_profile(raw, json.data(), json.size(), &size); });
         seen += json;
         hob_estimate found = HOB_ESTIMATE_INIT;
-        persist([&] { return hob_goblin_estimate(raw, a, 1, &found); });
+        persist([&] { return hob_goblin_estimate(raw, a, 1, HOB_LANE_GPU, &found); });
         seen += std::to_string(found.mean);
         ENSURE(growing.released == 0);
     }
@@ -360,7 +360,7 @@ void use_profiles(Persistent& persist, std::string& seen) {
     persist([&] { return hob_goblin_add_binary(raw_goblin, HOB_STR("a"), 1, &setting); });
     persist([&] { return hob_goblin_set_past_profile(raw_goblin, raw); });
     hob_estimate found = HOB_ESTIMATE_INIT;
-    persist([&] { return hob_goblin_estimate(raw_goblin, setting, 1, &found); });
+    persist([&] { return hob_goblin_estimate(raw_goblin, setting, 1, HOB_LANE_GPU, &found); });
     seen += std::to_string(found.mean);
     persist([&] { return hob_profile_clear(raw); });
 }

@@ -184,7 +184,7 @@ TEST("struct_size: answers") {
         return hob_goblin_config(goblin.get(), desc);
     });
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
-        return hob_goblin_estimate(goblin.get(), setting, 0, found);
+        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, found);
     });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {

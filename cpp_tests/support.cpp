@@ -85,7 +85,7 @@ hob_goblin_statistics statistics(const hob_goblin* goblin) {
 
 hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t option) {
     hob_estimate found = HOB_ESTIMATE_INIT;
-    ENSURE_OK(hob_goblin_estimate(goblin, setting, option, &found));
+    ENSURE_OK(hob_goblin_estimate(goblin, setting, option, HOB_LANE_GPU, &found));
     return found;
 }
 

@@ -122,7 +122,9 @@ fn generate(topic: &Topic) -> String {
     bindings.write(&mut generated);
     let generated = String::from_utf8(generated).expect("cbindgen writes UTF-8");
     // A standard attribute comes before `__declspec`, or it would belong to the type.
-    let generated = generated.replace("HOB_API HOB_NODISCARD", "HOB_NODISCARD HOB_API");
+    let generated = generated
+        .replace("HOB_API HOB_NODISCARD", "HOB_NODISCARD HOB_API")
+        .replace("HOB_API\nHOB_NODISCARD\n", "HOB_NODISCARD HOB_API\n");
 
     let guard = format!("HOBGOBLIN_{}_H", topic.name.to_uppercase());
     let files = if topic.more.is_empty() { format!("{}.rs", topic.name) } else { format!("{}*.rs", topic.name) };

@@ -654,8 +654,7 @@ hob_result hob_goblin_add_product(hob_goblin *goblin,
 /// Where a product's choice stands on one of its axes: the index into that axis's values. 0 for a stale id, a bad or busy
 /// handle, or a choice or axis that does not exist, so that it can index an array at once; hob_last_error tells.
 /// Threads: shared.
-HOB_API
-HOB_NODISCARD
+HOB_NODISCARD HOB_API
 uint32_t hob_goblin_product_index(const hob_goblin *goblin,
                                   hob_setting_id setting,
                                   uint32_t choice,
