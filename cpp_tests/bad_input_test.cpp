@@ -210,10 +210,10 @@ TEST("bad_input: parameters of a goblin outside their range") {
     for (const double value : {1e10, -1e10, nan_value, infinity}) {
         refused(invalid, "explore_value", [=](auto& desc) { desc.explore_value = value; });
     }
-    for (const uint32_t number : {2u, huge}) {
+    for (const uint32_t number : {2u, huge})
         refused(invalid, "hob_exploration", [=](auto& desc) { desc.exploration = number; });
+    for (const uint32_t number : {3u, huge})
         refused(invalid, "hob_burdens", [=](auto& desc) { desc.burdens = number; });
-    }
     for (const uint32_t number : {0u, 65537u, huge}) {
         refused(invalid, "history", [=](auto& desc) { desc.history = number; });
     }

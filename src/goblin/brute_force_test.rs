@@ -62,7 +62,8 @@ fn plan() -> impl Strategy<Value = Plan> {
     parts.prop_map(|(limits, incentive, values, works)| Plan { limits, incentive, values, works })
 }
 
-const HOST_LANES: [usize; 3] = [1, 4, 6];
+// The first is the one that is learned where none has a limit.
+const HOST_LANES: [usize; 3] = [0, 4, 6];
 
 fn by_host_lane(lanes: usize, limits: &[f64; 3]) -> [f64; LANES] {
     let mut all = [f64::INFINITY; LANES];
@@ -83,7 +84,7 @@ fn knows(goblin: &mut Goblin, lanes: usize, all: &[(String, Vec<[f64; 3]>)]) {
             let Some(lane) = HOST_LANES[..lanes].iter().position(|&lane| lane == host_lane) else { continue };
             let estimates: Vec<Estimate> =
                 cells.iter().map(|cell| Estimate { count: 100, mean: cell[lane], deviation: 0.0 }).collect();
-            let never_measured = lane == 2 && cells.iter().all(|cell| cell[lane] == 0.0);
+            let never_measured = lane == 2 && index > 0 && cells.iter().all(|cell| cell[lane] == 0.0);
             if !never_measured {
                 past.set(&key_in_profile(id, &goblin.lanes, index).unwrap(), &estimates).unwrap();
             }

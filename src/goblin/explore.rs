@@ -85,6 +85,12 @@ impl Goblin {
         }
         self.explorer.window_end = self.history.latest() + u64::from(decisions);
         self.explorer.window_share = share;
+        if decisions > 0 {
+            // There may be room now for what found none.
+            (self.explorer.next_stale, self.explorer.next_without_cause) = (0, 0);
+            let options = self.settings.iter_mut().flat_map(|(_, setting)| &mut setting.options);
+            options.for_each(|state| state.next_trial = 0);
+        }
         Ok(())
     }
 

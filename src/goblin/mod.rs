@@ -412,7 +412,7 @@ impl Goblin {
         let task = self.tasks.at(setting.task);
         let learned = task.learned(lane);
         let mut burdens = crate::base::try_filled(Burden::default(), learned.len())?;
-        estimate(&self.rules(), learned, task.past(lane), self.ratios[lane], &mut burdens);
+        estimate(&self.rules(), learned, task.past(lane), self.ratio_on(lane), &mut burdens);
         let cell = setting.cell(index);
         let work = setting.work_of(index) * self.strategies.work(position) * self.common_factors()[lane];
         burdens[cell].normal = burdens[cell].normal.scaled(work);

@@ -30,8 +30,8 @@ pub(super) struct Relaxation {
 pub(super) enum Outcome {
     /// Nothing satisfies this linear constraint.
     Empty,
-    /// Nothing in there is worth more than what we have.
-    Beaten,
+    /// Nothing in there is worth more than what we have, as this price shows.
+    Beaten(f64),
     Relaxed(Relaxation),
 }
 
@@ -106,7 +106,7 @@ pub(super) fn relax(
         }
         let cut = incumbent.cut(case, stake);
         if bound <= cut {
-            return Outcome::Beaten;
+            return Outcome::Beaten(lambda);
         }
         let least = linear.bound(*under, lambda).max(linear.bound(*over, lambda));
         // Where the secant gives something away, the last digits of its bound don't matter.

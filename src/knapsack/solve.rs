@@ -103,21 +103,32 @@ impl Workspace {
         incumbent.step = 0.0;
         incumbent.put(&case, &problem.best);
         if !problem.impossible && limit.admits_choices(input, &incumbent.choices) {
-            return Ok(report(&case, incumbent, incumbent.value, budget.spent));
+            return Ok(report(&case, incumbent, incumbent.value, 0.0, budget.spent));
         }
         lightest.pick(&case, picks);
         incumbent.put(&case, picks);
         if problem.impossible || !limit.admits_choices(input, &incumbent.choices) {
             return Ok(report_infeasible(&case, incumbent, budget.spent));
         }
-        let mut proof =
-            Proof { case: &case, incumbent, core, search, lists, intervals, picks, scratch, budget: &mut budget };
+        let mut proof = Proof {
+            case: &case,
+            incumbent,
+            core,
+            search,
+            lists,
+            intervals,
+            picks,
+            scratch,
+            budget: &mut budget,
+            price: 0.0,
+        };
         let bound = proof.run()?;
-        Ok(report(&case, incumbent, bound, budget.spent))
+        let price = proof.price;
+        Ok(report(&case, incumbent, bound, price, budget.spent))
     }
 }
 
-fn report(case: &Case, incumbent: &Incumbent, bound: f64, nodes: u64) -> Solution {
+fn report(case: &Case, incumbent: &Incumbent, bound: f64, price: f64, nodes: u64) -> Solution {
     let totals = case.input.totals(&incumbent.choices);
     let proven = bound <= incumbent.value;
     let upper_bound = if proven { totals.value } else { (case.problem.base.value + bound).max(totals.value) };
@@ -132,7 +143,7 @@ fn report(case: &Case, incumbent: &Incumbent, bound: f64, nodes: u64) -> Solutio
         gap: (upper_bound - totals.value) / upper_bound.abs().max(f64::MIN_POSITIVE),
         proven,
         nodes,
-        price: 0.0,
+        price,
     }
 }
 
@@ -165,6 +176,8 @@ struct Proof<'a> {
     picks: &'a mut Vec<u32>,
     scratch: &'a mut Vec<u32>,
     budget: &'a mut Budget,
+    /// Value of capacity in the relaxation nearest to where the best answer is.
+    price: f64,
 }
 
 impl Proof<'_> {
@@ -189,13 +202,19 @@ impl Proof<'_> {
             }
             let linear = interval.linear(self.case);
             let outcome = relax(self.case, &linear, &mut bracket, self.picks, self.incumbent, self.budget);
-            let Outcome::Relaxed(relaxation) = outcome else {
-                continue;
+            let relaxation = match outcome {
+                Outcome::Relaxed(relaxation) => relaxation,
+                Outcome::Beaten(lambda) if is_first => {
+                    self.price = lambda;
+                    continue;
+                }
+                Outcome::Beaten(_) | Outcome::Empty => continue,
             };
             let bound = relaxation.bound.min(interval.bound);
             let first = std::mem::take(&mut is_first);
             if first {
                 first_bound = bound;
+                self.price = relaxation.lambda;
             }
             self.improve_by_one_change(relaxation.totals);
             if first {
@@ -257,6 +276,7 @@ impl Proof<'_> {
         if let Outcome::Relaxed(tangent) =
             relax(self.case, &linear, &mut bracket, self.picks, self.incumbent, self.budget)
         {
+            self.price = tangent.lambda;
             self.improve_by_one_change(tangent.totals);
         }
         std::mem::swap(self.picks, self.scratch);

@@ -92,3 +92,21 @@ fn a_hundred_thousand_settings_overflow_no_stack() {
     let solution = filled(&settings).solve(Economy { capacity: 300_000.0, sigmas: 3.0 }, effort).unwrap();
     assert!(solution.feasible && solution.gap < 1e-4, "{solution:?}");
 }
+
+#[test]
+fn the_price_is_what_more_capacity_would_buy() {
+    let mut random = Random(31);
+    for sigmas in [0.0, 3.0] {
+        for _ in 0..20 {
+            let settings = random.settings(60, 5);
+            let value = |capacity: f64| solved(&settings, capacity, sigmas).0.value;
+            let (few, more) = (60.0, 75.0);
+            let bought = (value(more) - value(few)) / (more - few);
+            let prices = [few, more].map(|capacity| solved(&settings, capacity, sigmas).0.price);
+            assert!(prices[1] <= prices[0] && prices[1] > 0.0, "{prices:?}");
+            assert!((0.95 * prices[1]..=1.05 * prices[0]).contains(&bought), "{bought} for {prices:?}");
+            assert_eq!(solved(&settings, 1e6, sigmas).0.price, 0.0, "there is room for all");
+            assert_eq!(solved(&settings, -1.0, sigmas).0.price, 0.0, "nothing fits");
+        }
+    }
+}
