@@ -136,11 +136,7 @@ pub unsafe extern "C" fn hob_goblin_set_range(
 /// Allow only one option from the next decision on, as the player wishes: hob_goblin_set_range from it to itself. The
 /// others make room for it. Threads: exclusive.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_goblin_pin(
-    goblin: *mut hob_goblin,
-    setting: hob_setting_id,
-    option: u32,
-) -> hob_result {
+pub unsafe extern "C" fn hob_goblin_pin(goblin: *mut hob_goblin, setting: hob_setting_id, option: u32) -> hob_result {
     // SAFETY: the header's contract.
     unsafe { exclusive(goblin, |held| held.with(|cell| cell.goblin.set_range(setting.into(), option, option))) }
 }

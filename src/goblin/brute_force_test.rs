@@ -139,7 +139,8 @@ fn build(lanes: usize, settings: &[Made], plans: &[Plan]) -> (Goblin, Vec<Id>) {
     let mut goblin = Goblin::new(&exact(by_host_lane(lanes, &plans[0].limits))).unwrap();
     let mut ids = Vec::new();
     for (number, made) in settings.iter().enumerate() {
-        let worth = |option: usize| OptionDesc { ready: made.ready[option], ..OptionDesc::worth(made.options[option].0) };
+        let worth =
+            |option: usize| OptionDesc { ready: made.ready[option], ..OptionDesc::worth(made.options[option].0) };
         let options: Vec<OptionDesc> = (0..made.options.len()).map(worth).collect();
         let id = goblin.add_setting(&SettingDesc::new(&format!("setting {number}"), &options)).unwrap();
         goblin.set_range(id, made.range.0 as u32, made.range.1 as u32).unwrap();

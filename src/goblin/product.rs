@@ -108,7 +108,8 @@ impl Shape {
         shape.axes.resize(axes.len(), Extent { count: 1, stride: 1 });
         let (mut combinations, mut shared) = (1usize, 1);
         for is_measured in [false, true] {
-            for (number, axis) in axes.iter().enumerate().rev().filter(|(_, axis)| axis.works.is_empty() == is_measured) {
+            for (number, axis) in axes.iter().enumerate().rev().filter(|(_, axis)| axis.works.is_empty() == is_measured)
+            {
                 check_axis(number, axis)?;
                 let stride = combinations;
                 combinations = combinations.saturating_mul(axis.values.len());
@@ -201,7 +202,8 @@ mod tests {
 
     #[test]
     fn options_of_a_cell_stand_side_by_side() {
-        let axes = [axis(&[0.0, 1.0], &[]), axis(&[0.0; 3], &[1.0; 3]), axis(&[0.0; 2], &[]), axis(&[0.0; 4], &[1.0; 4])];
+        let axes =
+            [axis(&[0.0, 1.0], &[]), axis(&[0.0; 3], &[1.0; 3]), axis(&[0.0; 2], &[]), axis(&[0.0; 4], &[1.0; 4])];
         let (shape, combinations, shared) = Shape::of(&axes).unwrap();
         assert_eq!((combinations, shared), (48, 12));
         let mut seen = std::collections::HashSet::new();

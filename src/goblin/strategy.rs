@@ -5,7 +5,7 @@
 //! its sign, and it is taken when that has reached `patience` times the difference between the highest and the lightest
 //! value; at once if the strategy in force no longer fits and the other does.
 
-use crate::base::{Result, error};
+use crate::base::{Error, Result, error};
 
 use super::config::{Config, LANES, LARGEST};
 use super::formulate::weigh;
@@ -98,12 +98,12 @@ impl Strategies {
     }
 
     fn set_own(&mut self, strategy: usize, position: usize, option: u32, number: f64) -> Result<()> {
+        if strategy == 0 {
+            return Err(error!(InvalidArgument, "strategy 0 has nothing of its own: change the setting"));
+        }
         let count = self.count();
-        let Some(strategy) = self.others.get_mut(strategy.wrapping_sub(1)) else {
-            return Err(error!(
-                InvalidArgument,
-                "strategy {strategy} of {count} has nothing of its own: add one, or change strategy 0 by the settings"
-            ));
+        let Some(strategy) = self.others.get_mut(strategy - 1) else {
+            return Err(no_such_strategy(strategy, count));
         };
         let key = (position as u32, option);
         match strategy.own.binary_search_by_key(&key, |own| (own.position, own.option)) {
@@ -125,7 +125,7 @@ impl Strategies {
 
     /// Add up what the rival gains, or loses. What does not fit where the other does is out of the question.
     fn add_up(&mut self, present: (bool, f64), rival: (bool, f64)) {
-        let gained = if rival.0 < present.0 { f64::NEG_INFINITY } else { rival.1 - present.1 };
+        let gained = if present.0 && !rival.0 { f64::NEG_INFINITY } else { rival.1 - present.1 };
         self.sum = (self.sum + gained).max(0.0);
     }
 
@@ -194,10 +194,8 @@ impl Goblin {
     }
 
     fn check_strategy(&self, strategy: usize) -> Result<()> {
-        if strategy < self.strategies.count() {
-            return Ok(());
-        }
-        Err(error!(NotFound, "strategy {strategy} does not exist: there are {}", self.strategies.count()))
+        let count = self.strategies.count();
+        if strategy < count { Ok(()) } else { Err(no_such_strategy(strategy, count)) }
     }
 
     /// Find the strategy to be in force; whether it is another than before.
@@ -263,6 +261,11 @@ impl Goblin {
         let score = if weighed.feasible { net } else { -weighed.worst_excess(economies) };
         Ok(((weighed.feasible, score), net, highest.value - lightest.value))
     }
+}
+
+#[cold]
+fn no_such_strategy(strategy: usize, count: usize) -> Error {
+    error!(NotFound, "strategy {strategy} does not exist: there are {count}")
 }
 
 fn check(desc: &StrategyDesc) -> Result<()> {
