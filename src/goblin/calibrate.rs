@@ -27,8 +27,12 @@ pub struct Calibration {
     /// Square of the common deviation.
     common_variance: f64,
     tail: f64,
-    /// Whether the last total was far beyond its forecast: alone, it was a hitch.
-    suspect: bool,
+    /// Residuals behind these, up to [`MEMORY`].
+    count: f64,
+    /// Whether the last total was far from its forecast: alone, it was a hitch.
+    jumped: bool,
+    /// How many after it were.
+    jumps: u32,
     /// Ratios and weights, to find the typical one of; room for one a setting.
     ratios: Vec<(f32, f32)>,
 }
@@ -42,11 +46,14 @@ struct Follower {
 }
 
 /// Share of a new common factor that each follower believes.
-const SPEEDS: [f64; 4] = [0.004, 0.03, 0.2, 0.6];
-/// A follower half as far off counts for this much more than another, as a power of 2.
-const SHARPNESS: i32 = 3;
+const SPEEDS: [f64; 5] = [0.0005, 0.004, 0.03, 0.2, 0.6];
+/// By what share each must be better than the first to count as much: what is slow does not flicker.
+const HANDICAPS: [f64; SPEEDS.len()] = [0.0, 0.02, 0.05, 0.1, 0.15];
+/// Followers count by the inverse of their mean square error to this power: the best one counts, others that are
+/// hardly worse do too.
+const SHARPNESS: i32 = 20;
 /// Decisions that followers' errors are remembered for.
-const ERROR_MEMORY: f64 = 100.0;
+const ERROR_MEMORY: f64 = 200.0;
 /// Followers that are off by less than this share are all good.
 const LEAST_ERROR: f64 = 0.002;
 /// A ratio farther from the median than this share of it counts as that far.
@@ -56,13 +63,18 @@ const LEAST_DEVIATION: f64 = 0.01;
 /// A total so many times its forecast is a hitch, if it is alone.
 const HITCH: f64 = 1.5;
 /// Residuals that the common deviation remembers.
-const MEMORY: f64 = 200.0;
+const MEMORY: f64 = 1500.0;
 /// A residual counts for no more than so many forecast deviations.
 const FARTHEST: f64 = 6.0;
+/// So many totals in a row far from their forecasts are a change that the common factor follows; more are not.
+const MOST_JUMPS: u32 = 30;
 /// A residual counts for no more than this share of the forecast: beyond, it is no noise.
 const MOST_UNEXPLAINED: f64 = 0.5;
-/// How far the tail moves with a residual beyond it, relatively.
-const STEP: f64 = 0.05;
+/// How far the tail moves with a residual beyond it, relatively: at first, and at least.
+const FIRST_STEP: f64 = 0.05;
+const STEP: f64 = 0.01;
+/// Residuals after which it moves less.
+const FEW: f64 = 300.0;
 /// Share of a common factor's logarithm that the next frame keeps: the estimates take over what lasts.
 const KEPT: f64 = 0.9995;
 /// A common factor stays between this and its inverse.
@@ -76,7 +88,7 @@ pub type Said = [f32; SPEEDS.len()];
 impl Default for Calibration {
     fn default() -> Self {
         let followers = [Follower { factor: 1.0, error: LEAST_ERROR * LEAST_ERROR }; SPEEDS.len()];
-        Self { followers, common_variance: 0.0, tail: 1.0, suspect: false, ratios: Vec::new() }
+        Self { followers, common_variance: 0.0, tail: 1.0, count: FEW / 10.0, jumped: false, jumps: 0, ratios: Vec::new() }
     }
 }
 
@@ -96,9 +108,12 @@ impl Calibration {
 
     /// What to multiply every burden by: the followers' factors, weighted by how little they were off.
     pub fn common(&self) -> f64 {
-        let weight = |follower: &Follower| (follower.error + LEAST_ERROR * LEAST_ERROR).powi(-SHARPNESS);
-        let (sum, weights) = self.followers.iter().fold((0.0, 0.0), |(sum, weights), follower| {
-            (sum + weight(follower) * follower.factor, weights + weight(follower))
+        let error = |at: usize| (self.followers[at].error + LEAST_ERROR * LEAST_ERROR) * (1.0 + HANDICAPS[at]);
+        let all = 0..self.followers.len();
+        let least = all.clone().map(error).fold(f64::INFINITY, f64::min);
+        let (sum, weights) = all.fold((0.0, 0.0), |(sum, weights), at| {
+            let weight = (least / error(at)).powi(SHARPNESS);
+            (sum + weight * self.followers[at].factor, weights + weight)
         });
         sum / weights
     }
@@ -146,19 +161,28 @@ impl Calibration {
             return;
         }
         let measured = forecast.total.unwrap_or(forecast.measured + forecast.residual);
+        let jump = (measured - forecast.mean).abs() > FARTHEST * deviation;
+        let jumped = std::mem::replace(&mut self.jumped, jump);
         let hitch = measured > HITCH * forecast.mean + FARTHEST * deviation;
-        if hitch && !std::mem::replace(&mut self.suspect, hitch) {
+        if hitch && !jumped {
             return;
         }
-        self.suspect = hitch;
         self.follow(typical * forecast.common, &forecast.said);
+        if jump && jumped && self.jumps < MOST_JUMPS {
+            // Something has changed, and the common factor is on its way: that is not how totals usually stray.
+            self.jumps += 1;
+            return;
+        }
+        self.jumps = if jump { self.jumps } else { 0 };
         let far = (FARTHEST * deviation).min(MOST_UNEXPLAINED * forecast.mean);
         let residual = (measured - forecast.mean).clamp(-far, far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
-        self.common_variance = (self.common_variance + (unexplained - self.common_variance) / MEMORY).max(0.0);
+        self.count = (self.count + 1.0).min(MEMORY);
+        self.common_variance = (self.common_variance + (unexplained - self.common_variance) / self.count).max(0.0);
         let beyond = residual > sigmas * self.tail * deviation;
         let push = if beyond { 1.0 - probability } else { -probability };
-        self.tail = (self.tail * (1.0 + STEP * push)).clamp(0.5, 3.0);
+        let step = (FIRST_STEP * FEW / self.count).clamp(STEP, FIRST_STEP);
+        self.tail = (self.tail * (1.0 + step * push)).clamp(0.5, 3.0);
     }
 
     fn follow(&mut self, factor: f64, said: &Said) {

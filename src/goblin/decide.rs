@@ -156,7 +156,7 @@ impl Goblin {
 
     /// How much slower than usual everything is at present, by governed lane.
     pub(super) fn common_factors(&self) -> [f64; LANES] {
-        let learned = self.config.overrun_probability > 0.0 && self.config.burdens == Burdens::Learned;
+        let learned = self.config.exploration == Exploration::Bounded && self.config.burdens == Burdens::Learned;
         std::array::from_fn(|lane| {
             self.calibrations.get(lane).filter(|_| learned).map_or(1.0, |calibration| calibration.common())
         })
@@ -270,6 +270,7 @@ impl Goblin {
                 said: self.calibrations[index].said(),
                 ratio: self.ratios[index],
                 fair,
+                trials: !fair,
                 ..Forecast::default()
             };
         }

@@ -62,7 +62,9 @@ pub struct Forecast {
     pub ratio: f64,
     /// Whether the forecast is one that the total can be held against: no guesses in it, no flagged samples.
     pub fair: bool,
-    /// Whether it has been.
+    /// Whether options were on trial.
+    pub trials: bool,
+    /// Whether all of it has come in.
     pub settled: bool,
 }
 

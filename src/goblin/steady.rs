@@ -138,7 +138,7 @@ impl Goblin {
         let mut weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
         let mut nodes = best.nodes;
         if weighed.feasible {
-            let spare = self.formulation.solve(&banded[..economies.len()], effort, 1.0 / IN_NEED)?;
+            let spare = self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
             nodes += spare.nodes;
             let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
             if found.feasible {
@@ -167,7 +167,7 @@ impl Goblin {
         self.target.searched = now;
         let penalty = 1.0 / SOON.max((now - self.target.changed) as f64);
         let banded = self.banded(economies);
-        self.formulation.solve(&banded[..economies.len()], effort, penalty)?;
+        self.formulation.solve(&banded[..economies.len()], rough(effort), penalty)?;
         let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
         let gained = found.sum.value - held.sum.value;
         self.target.exists = found.feasible && gained > NO_GAIN * held.sum.value.abs();
@@ -299,11 +299,6 @@ impl Goblin {
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
             if setting.settled != choice {
-                if settled.headroom < 0.0
-                    && let Some(state) = setting.options.get_mut(usize::from(setting.settled))
-                {
-                    state.left = now;
-                }
                 setting.settled = choice;
                 setting.changed = now;
             }
@@ -316,6 +311,11 @@ impl Goblin {
 
 /// How much dearer a change is while the setting dwells.
 const STILL_DWELLING: f64 = 1e6;
+
+/// Effort for what need not be the best: targets, and what is tried.
+pub fn rough(effort: Effort) -> Effort {
+    Effort { accepted_gap: effort.accepted_gap.max(0.001), node_limit: effort.node_limit.min(512) }
+}
 
 /// Distance from the upper bound, relatively.
 fn gap(found: &Found, value: f64) -> f64 {

@@ -71,6 +71,11 @@ impl Learned {
             && off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
     }
 
+    /// Whether it costs more than it used to on the whole.
+    pub fn has_become_dearer(&self) -> bool {
+        self.steady.normal().mean > DEARER * self.run.mean()
+    }
+
     /// Variance of the mean that [`Blind::Cautious`] goes by: how well it is known.
     pub fn variance_of_mean(&self) -> f64 {
         if self.steady.is_empty() { 0.0 } else { self.steady.normal().variance / self.steady.weight() }
@@ -120,6 +125,8 @@ const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
 const DRIFT_DEVIATIONS: f64 = 4.5;
 /// A change by less than this share of the burden is none.
 const DRIFT_THAT_MATTERS: f64 = 0.01;
+/// What costs more than this many times what it did on the whole has become dearer.
+const DEARER: f64 = 1.1;
 /// Samples that a confirmed change makes worthless.
 const FEW_SAMPLES: u64 = 8;
 
