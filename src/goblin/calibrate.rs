@@ -29,6 +29,10 @@ pub struct Calibration {
     tail: f64,
     /// Residuals behind these, up to [`MEMORY`].
     count: f64,
+    /// Factors that came in.
+    followed: f64,
+    /// How many typical ratios in a row were too far off to be chance.
+    shifts: u32,
     /// Whether the last total was far from its forecast: alone, it was a hitch.
     jumped: bool,
     /// How many after it were.
@@ -66,6 +70,8 @@ const HITCH: f64 = 1.5;
 const MEMORY: f64 = 1500.0;
 /// A residual counts for no more than so many forecast deviations.
 const FARTHEST: f64 = 6.0;
+/// A typical ratio farther off than so many deviations is no chance.
+const SHIFT: f64 = 4.0;
 /// So many totals in a row far from their forecasts are a change that the common factor follows; more are not.
 const MOST_JUMPS: u32 = 30;
 /// A residual counts for no more than this share of the forecast: beyond, it is no noise.
@@ -76,7 +82,7 @@ const STEP: f64 = 0.01;
 /// Residuals after which it moves less.
 const FEW: f64 = 300.0;
 /// Share of a common factor's logarithm that the next frame keeps: the estimates take over what lasts.
-const KEPT: f64 = 0.9995;
+const KEPT: f64 = 0.999_98;
 /// A common factor stays between this and its inverse.
 const SLOWEST: f64 = 8.0;
 /// Forecasts made when past burdens were scaled by a ratio that is off by more than this share are not judged.
@@ -88,7 +94,7 @@ pub type Said = [f32; SPEEDS.len()];
 impl Default for Calibration {
     fn default() -> Self {
         let followers = [Follower { factor: 1.0, error: LEAST_ERROR * LEAST_ERROR }; SPEEDS.len()];
-        Self { followers, common_variance: 0.0, tail: 1.0, count: FEW / 10.0, jumped: false, jumps: 0, ratios: Vec::new() }
+        Self { followers, common_variance: 0.0, tail: 1.0, count: FEW / 10.0, followed: 1.0, shifts: 0, jumped: false, jumps: 0, ratios: Vec::new() }
     }
 }
 
@@ -116,6 +122,12 @@ impl Calibration {
             (sum + weight * self.followers[at].factor, weights + weight)
         });
         sum / weights
+    }
+
+    /// Whether everything has just become dearer or cheaper, and the common factor is on its way: what single burdens
+    /// seem to be meanwhile is not to be learned.
+    pub fn is_shifting(&self) -> bool {
+        (1..MOST_JUMPS).contains(&self.shifts)
     }
 
     /// What each follower says now.
@@ -163,6 +175,10 @@ impl Calibration {
         let measured = forecast.total.unwrap_or(forecast.measured + forecast.residual);
         let jump = (measured - forecast.mean).abs() > FARTHEST * deviation;
         let jumped = std::mem::replace(&mut self.jumped, jump);
+        let error = self.followers.iter().map(|follower| follower.error).fold(f64::INFINITY, f64::min);
+        let off = (typical - 1.0).abs();
+        let shifts = off * off > SHIFT * SHIFT * (error + LEAST_ERROR * LEAST_ERROR);
+        self.shifts = if shifts { self.shifts + 1 } else { 0 };
         let hitch = measured > HITCH * forecast.mean + FARTHEST * deviation;
         if hitch && !jumped {
             return;
@@ -186,7 +202,9 @@ impl Calibration {
     }
 
     fn follow(&mut self, factor: f64, said: &Said) {
+        self.followed += 1.0;
         for ((follower, speed), said) in self.followers.iter_mut().zip(SPEEDS).zip(said) {
+            let speed = speed.max(1.0 / self.followed);
             let off = (factor / f64::from(*said) - 1.0).clamp(-1.0, 1.0);
             follower.error += (off * off - follower.error) / ERROR_MEMORY;
             let moved = follower.factor + speed * (factor - follower.factor);
@@ -238,7 +256,7 @@ mod tests {
         calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
         assert_eq!((calibration.tail(), calibration.common()), (1.0, 1.0));
         calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
-        assert!(calibration.tail() > 1.01 && calibration.common() > 1.2);
+        assert!(calibration.tail() == 1.0 && calibration.common() > 1.2);
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub struct Entry {
     pub forced: u16,
 }
 
+/// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end only
+/// their difference is won.
+const LOST: f64 = 10.0;
+
 /// Why an option cannot be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
@@ -226,7 +230,7 @@ impl Formulation {
             return 0.0;
         }
         let moved = self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)];
-        entry.price + entry.price_per_value * moved.abs()
+        entry.price + entry.price_per_value * if moved < 0.0 { -moved * LOST } else { moved }
     }
 
     /// Make what was found the choices.

@@ -87,6 +87,7 @@ impl Goblin {
         }
         let unit = sample.burden / (work * common);
         match self.config.exploration {
+            Exploration::Bounded if learned.is_known() && self.calibrations[lane].is_shifting() => {}
             Exploration::Bounded => learned.add_unless_hitch(unit, decision),
             Exploration::Optimistic => learned.add(unit, decision),
         }

@@ -10,9 +10,11 @@
 //! the frame in which it changes, at the present price of burden. So what only raises settings is done after `patience`
 //! frames, and what exchanges one for another, for little more value, after many. Targets are found with those costs as penalties, spread over the
 //! time since the last change, so that a target holds few changes, each of which pays for itself.
+//! Value that is given up counts many times what is won, so that exchanges for little are rare.
 //!
 //! What does not fit any more is left at once, with as few changes as may be, for something that leaves a band below the
-//! limit free, so that the next small move still fits.
+//! limit free, so that the next small move still fits. The band grows when that was not
+//! enough.
 
 use crate::base::Result;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
@@ -24,12 +26,18 @@ use super::reason::Why;
 use super::setting::Setting;
 
 /// Share of the deviation of the total that targets and forced changes leave free, for small moves of the estimates.
-const BAND: f64 = 0.15;
+const BAND: f64 = 0.2;
+/// What the band grows by each time that a choice had to be left all the same, and how long it remembers that.
+const WIDENS: f64 = 1.25;
+const WIDEST_FACTOR: f64 = 4.0;
+const WIDE_FOR: f64 = 3000.0;
+/// A choice that is over by more deviations than this was not left because of small moves.
+const SMALL_MOVE: f64 = 1.0;
 /// The most that they leave free, as a share of the limit.
 const WIDEST: f64 = 0.02;
 /// Decisions in which a change must pay for itself at least, and in which one must that is made because the old choice
 /// does not fit.
-const SOON: f64 = 600.0;
+const SOON: f64 = 900.0;
 const IN_NEED: f64 = 120.0;
 /// Decisions between two searches for a target.
 const TARGET_EVERY: u64 = 8;
@@ -37,7 +45,7 @@ const TARGET_EVERY: u64 = 8;
 const NO_GAIN: f64 = 1e-6;
 
 /// The better choice that is waited with; which one it is, the settings know.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Target {
     /// Whether there is one.
     exists: bool,
@@ -46,6 +54,28 @@ pub struct Target {
     /// When the last change was made that was not needed, and when a target was last looked for.
     changed: u64,
     searched: u64,
+    /// What the band is multiplied by, as of the decision after it.
+    widened: f64,
+    widened_at: u64,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self { exists: false, sum: 0.0, changed: 0, searched: 0, widened: 1.0, widened_at: 0 }
+    }
+}
+
+impl Target {
+    /// What the band is multiplied by now.
+    fn widening(&self, now: u64) -> f64 {
+        1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / WIDE_FOR).exp()
+    }
+
+    /// A choice had to be left that was hardly over.
+    fn widen(&mut self, now: u64) {
+        self.widened = (WIDENS * self.widening(now)).min(WIDEST_FACTOR);
+        self.widened_at = now;
+    }
 }
 
 /// How the frame was settled.
@@ -102,7 +132,8 @@ impl Goblin {
 
     /// Take the best there is, whatever was settled before.
     pub(super) fn settle_anew(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
-        self.target = Target { changed: self.history.latest(), ..Target::default() };
+        self.target.exists = false;
+        self.target.changed = self.history.latest();
         let best = self.formulation.solve(economies, effort, 0.0)?;
         self.formulation.accept();
         let weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
@@ -131,7 +162,12 @@ impl Goblin {
     /// What is settled does not fit: change as little as may be, with a band to spare; or if that is not possible take
     /// what is best. `best` is what the formulation found last.
     fn leave(&mut self, best: &Found, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
-        self.target = Target { changed: self.target.changed, ..Target::default() };
+        self.target.exists = false;
+        let now = self.history.latest() + 1;
+        let deviation = held.sum.weights[0].variance.max(0.0).sqrt();
+        if !held.feasible && held.excess[0] < SMALL_MOVE * deviation {
+            self.target.widen(now);
+        }
         let banded = self.banded(economies);
         // The best is what remains if nothing leaves a band.
         self.formulation.accept();
@@ -265,9 +301,10 @@ impl Goblin {
     /// The limits less a band.
     fn banded(&self, economies: &[Economy]) -> [Economy; LANES] {
         let held = self.formulation.sum(&self.formulation.choices);
+        let widening = self.target.widening(self.history.latest() + 1);
         let mut banded = [Economy::default(); LANES];
         for (lane, economy) in economies.iter().enumerate() {
-            let free = BAND * held.weights[lane].variance.max(0.0).sqrt();
+            let free = widening * BAND * held.weights[lane].variance.max(0.0).sqrt();
             let limit = economy.capacity.abs();
             let band = if limit.is_finite() { free.min(WIDEST * limit) } else { 0.0 };
             banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };

@@ -71,6 +71,11 @@ impl Learned {
             && off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
     }
 
+    /// Whether a few samples more or less make no difference.
+    pub fn is_known(&self) -> bool {
+        self.run.count() >= FEW_SAMPLES
+    }
+
     /// Whether it costs more than it used to on the whole.
     pub fn has_become_dearer(&self) -> bool {
         self.steady.normal().mean > DEARER * self.run.mean()
