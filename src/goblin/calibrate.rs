@@ -148,7 +148,7 @@ impl Calibration {
     /// Mean of measured over expected burdens, weighted by the expected, those far from the median drawn in; 1 if there
     /// are none.
     pub fn typical_ratio(&mut self, parts: impl Iterator<Item = Part>) -> f64 {
-        let measured = parts.filter(|part| part.expected > 0.0 && part.measured >= 0.0);
+        let measured = parts.filter(|part| part.known && part.measured >= 0.0);
         self.ratios.clear();
         self.ratios.extend(measured.map(|part| (part.measured / part.expected, part.expected)));
         self.ratios.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_common_factor_is_what_most_of_the_burden_says() {
-        let part = |expected: f32, measured: f32| Part { expected, measured };
+        let part = |expected: f32, measured: f32| Part { expected, measured, known: expected > 0.0 };
         let mut calibration = Calibration::default();
         // One pass costs five times as much, another did not report: the others say 1.2, and
         // it counts as 1.68.

@@ -239,13 +239,20 @@ impl Goblin {
         (net, changes)
     }
 
+    /// Whether what a choice is expected to cost on a governed lane rests on enough samples.
+    fn is_known(&self, position: usize, choice: u16, lane: usize) -> bool {
+        let setting = self.setting(position);
+        let (task, cell) = (self.tasks.at(setting.task), setting.cell(usize::from(choice)));
+        task.learned(lane)[cell].is_known() || task.past(lane).is_some_and(|past| past[cell].is_solid())
+    }
+
     /// Write down what the decision is expected to cost, and whose samples its total needs: those that are expected to
     /// make a difference.
     fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool) {
         let decision = self.history.latest();
         let common = self.common_factors();
         for (index, lane) in self.lanes.iter().enumerate() {
-            let mut awaited = 0;
+            let (mut awaited, mut known_mean) = (0, 0.0);
             for entry in &self.formulation.entries {
                 let choice = self.history.given(decision, entry.position).choice;
                 if choice == NO_CHOICE {
@@ -253,8 +260,10 @@ impl Goblin {
                 }
                 let mean = self.formulation.weights_of(entry.start + usize::from(choice))[index].mean;
                 if mean > NEGLIGIBLE * chosen.mean[lane] {
+                    let known = self.is_known(entry.position, choice, index);
+                    known_mean += if known { mean } else { 0.0 };
                     *self.history.part(decision, entry.position, index) =
-                        Part { expected: mean as f32, measured: Part::NOTHING.measured };
+                        Part { expected: mean as f32, known, ..Part::NOTHING };
                     awaited += 1;
                 }
             }
@@ -269,7 +278,7 @@ impl Goblin {
                 common: common[index],
                 said: self.calibrations[index].said(),
                 ratio: self.ratios[index],
-                fair,
+                fair: fair && known_mean >= KNOWN_SHARE * chosen.mean[lane],
                 trials: !fair,
                 ..Forecast::default()
             };
@@ -277,5 +286,7 @@ impl Goblin {
     }
 }
 
+/// Share of a total that must rest on enough samples for it to be held against its forecast.
+const KNOWN_SHARE: f64 = 0.8;
 /// Share of a total that it does not wait for.
 const NEGLIGIBLE: f64 = 1e-4;

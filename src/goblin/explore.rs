@@ -43,6 +43,8 @@ const STALE_APART: u64 = 60;
 const STALE_APART_WITHOUT_CAUSE: u64 = 3600;
 /// Most doublings.
 const LONGEST_WAIT: u8 = 8;
+/// Penalty for each change that a trial makes to other settings.
+const FEW_CHANGES: f64 = 0.03;
 /// Knapsacks solved in a decision for the sake of trials.
 const SOLVES: u32 = 1;
 
@@ -394,7 +396,7 @@ impl Goblin {
             formulation.entries[at].forced = if choice == setting.settled { NO_CHOICE } else { choice };
         }
         formulation.entries[trial.entry].forced = trial.option as u16;
-        let solved = formulation.solve(risky, rough(effort), 0.0);
+        let solved = formulation.solve(risky, rough(effort), FEW_CHANGES);
         formulation.entries.iter_mut().for_each(|entry| entry.forced = NO_CHOICE);
         let found = solved.map(|_| weigh(&formulation.sum(&formulation.found), risky));
         let is_on = found.as_ref().is_ok_and(|found| match trial.cause {

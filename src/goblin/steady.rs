@@ -29,12 +29,12 @@ use super::setting::Setting;
 const BAND: f64 = 0.2;
 /// What the band grows by each time that a choice had to be left all the same, and how long it remembers that.
 const WIDENS: f64 = 1.25;
-const WIDEST_FACTOR: f64 = 4.0;
+const WIDEST_FACTOR: f64 = 3.0;
 const WIDE_FOR: f64 = 3000.0;
 /// A choice that is over by more deviations than this was not left because of small moves.
 const SMALL_MOVE: f64 = 1.0;
 /// The most that they leave free, as a share of the limit.
-const WIDEST: f64 = 0.02;
+const WIDEST: f64 = 0.01;
 /// Decisions in which a change must pay for itself at least, and in which one must that is made because the old choice
 /// does not fit.
 const SOON: f64 = 900.0;
