@@ -117,8 +117,7 @@ impl Goblins {
                 ..OptionDesc::worth(option.value)
             };
             let options: Vec<_> = setting.options.iter().map(describe).collect();
-            let desc =
-                SettingDesc { has_burden: setting.has_burden, ..SettingDesc::new(&setting.id, &options) };
+            let desc = SettingDesc { has_burden: setting.has_burden, ..SettingDesc::new(&setting.id, &options) };
             goblin.add_setting(&desc).expect("a setting that makes sense")
         });
         let ids = ids.collect();

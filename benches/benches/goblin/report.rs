@@ -149,26 +149,43 @@ fn print_losses(rows: &[Figures]) {
     println!(
         "\nlast three quarters, where value is lost (% of the oracle's): on trials; holding, against the best by its own \
          estimates; the rest is the estimates'.\nWhere frames are over (% of frames): with trials; without, a choice too \
-         heavy by the true distributions; without, bad luck.\nShares of frames: trials, too heavy. Estimates: true over \
+         heavy by the true distributions; without, bad luck; the same in the first 256 frames.\nShares of frames: trials, too heavy. Estimates: true over \
          expected mean - 1; true burden at the oracle's sigmas over the limit"
     );
     println!(
-        "{:<20} {:>8} {:>8} {:>9} | {:>8} {:>8} {:>8} | {:>8} {:>8} | {:>8} {:>8}",
-        "row", "trials", "holding", "estimates", "trials", "heavy", "luck", "trials", "heavy", "bias %", "fill %"
+        "{:<20} {:>8} {:>8} {:>9} | {:>8} {:>8} {:>8} | {:>8} {:>8} {:>8} | {:>8} {:>8} | {:>8} {:>8}",
+        "row",
+        "trials",
+        "holding",
+        "estimates",
+        "trials",
+        "heavy",
+        "luck",
+        "trials",
+        "heavy",
+        "luck",
+        "trials",
+        "heavy",
+        "bias %",
+        "fill %"
     );
     for figures in rows {
         let steady = &figures.steady;
         let (trials, holding) = (steady.percent(steady.trial_loss), steady.percent(steady.gap));
-        let luck = steady.over - steady.over_on_trial - steady.over_heavy;
+        let luck = |phase: &Phase| phase.percent(phase.over - phase.over_on_trial - phase.over_heavy);
+        let first = &figures.first;
         println!(
-            "{:<20} {:>8.3} {:>8.3} {:>9.3} | {:>8.3} {:>8.3} {:>8.3} | {:>8.2} {:>8.2} | {:>8} {:>8.2}",
+            "{:<20} {:>8.3} {:>8.3} {:>9.3} | {:>8.3} {:>8.3} {:>8.3} | {:>8.2} {:>8.2} {:>8.2} | {:>8.2} {:>8.2} | {:>8} {:>8.2}",
             figures.row.name,
             trials,
             holding,
             100.0 - steady.value_percent() - trials - holding,
             steady.percent(steady.over_on_trial),
             steady.percent(steady.over_heavy),
-            steady.percent(luck),
+            luck(steady),
+            first.percent(first.over_on_trial),
+            first.percent(first.over_heavy),
+            luck(first),
             steady.percent(steady.trial_frames),
             steady.percent(steady.heavy_frames),
             cell(steady.percent(steady.bias) - 100.0, 2),

@@ -37,8 +37,10 @@ const LEAST_PIVOT: f64 = 1e-11;
 /// Fraction of the values at stake that is rounding.
 pub(super) const PRECISION: f64 = 1e-12;
 
-/// A bound this near to the least one, as a fraction of the gap, is taken for it.
+/// A bound this near to the least one, as a fraction of the gap, or of what a class can lose on average, is taken for
+/// it.
 const NEAR_ENOUGH: f64 = 0.01;
+const PART_OF_CLASS: f64 = 1.0 / 512.0;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relaxation {
@@ -46,6 +48,13 @@ pub(super) struct Relaxation {
     pub bound: f64,
     /// Of the picks at the prices.
     pub sums: Sums,
+}
+
+impl Relaxation {
+    /// The magnitude of what enters the bound beside values.
+    pub fn stake(&self, linear: &Linear) -> f64 {
+        (0..linear.lanes).map(|lane| self.prices[lane] * linear.room[lane].abs()).sum()
+    }
 }
 
 pub(super) enum Outcome {
@@ -118,6 +127,7 @@ impl Dual {
         let sums = self.pass(problem, linear, &first, 1.0, budget);
         offer(&sums, &self.picks);
         self.basis.begin(linear, &sums);
+        let near = PART_OF_CLASS * problem.value_range / problem.class_count() as f64;
         let mut growths = 0;
         for _ in 0..MOST_PASSES {
             let Some((prices, best_of_box)) = self.next_prices(linear) else { break };
@@ -128,7 +138,7 @@ impl Dual {
             }
             let cut = offer(&sums, &self.picks);
             let stake = bound.abs() + (0..linear.lanes).map(|l| prices[l] * linear.room[l].abs()).sum::<f64>();
-            let near = f64::max(PRECISION * stake, NEAR_ENOUGH * (best.bound - cut));
+            let near = f64::max(PRECISION * stake, near.min(NEAR_ENOUGH * (best.bound - cut)));
             if best.bound - best_of_box > near && self.basis.enter(linear, Column::Picks, &sums) {
                 continue;
             }

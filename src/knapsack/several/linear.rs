@@ -9,12 +9,16 @@ use super::problem::{Lane, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-/// Deviations from `lo` to `hi` in each lane.
+/// Deviations from `lo` to `hi` in each lane; no answer in there is worth more than `bound`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Box {
     pub lo: [f64; MOST_RESOURCES],
     pub hi: [f64; MOST_RESOURCES],
+    pub bound: f64,
 }
+
+/// Boxes waiting at a time. At the limit they are searched unsplit.
+pub(super) const MOST_BOXES: usize = 256;
 
 /// Ends are moved outwards by this fraction, so that rounding leaves no deviation outside.
 const MARGIN: f64 = 1e-12;
@@ -22,7 +26,7 @@ const MARGIN: f64 = 1e-12;
 impl Box {
     /// The box that holds every deviation that an answer can have.
     pub fn whole(problem: &Problem) -> Self {
-        let mut all = Self { lo: [0.0; MOST_RESOURCES], hi: [0.0; MOST_RESOURCES] };
+        let mut all = Self { lo: [0.0; MOST_RESOURCES], hi: [0.0; MOST_RESOURCES], bound: f64::INFINITY };
         for (index, lane) in problem.lanes().iter().enumerate().filter(|(_, lane)| lane.limit.sigmas > 0.0) {
             let lo = lane.base.variance.sqrt() * (1.0 - MARGIN);
             let most = (lane.base.variance + lane.range.variance).sqrt();
@@ -34,9 +38,30 @@ impl Box {
         all
     }
 
+    /// Parts of the box, divided in one lane, the most promising last: about `part` of the interval around `deviation`,
+    /// and what is left on its sides; or two, divided near `deviation` but not too near to an end.
+    pub fn split(&self, lane: usize, deviation: f64, part: f64, bound: f64) -> [Option<Self>; 3] {
+        let (lo, hi) = (self.lo[lane], self.hi[lane]);
+        let whole = hi - lo;
+        let between = |from: f64, to: f64| {
+            let mut some = Self { bound, ..*self };
+            (some.lo[lane], some.hi[lane]) = (from, to);
+            (from < to).then_some(some)
+        };
+        if part > 0.4 {
+            let middle = deviation.clamp(lo + 0.2 * whole, hi - 0.2 * whole);
+            return [None, between(lo, middle), between(middle, hi)];
+        }
+        let width = part.max(1e-3) * whole;
+        let deviation = deviation.clamp(lo + 0.5 * width, hi - 0.5 * width);
+        let snap = |side: f64, end: f64| if (side - end).abs() < 0.25 * width { end } else { side };
+        let (left, right) = (snap(deviation - 0.5 * width, lo), snap(deviation + 0.5 * width, hi));
+        [between(lo, left), between(right, hi), between(left, right)]
+    }
+
     /// Only these deviations.
     pub fn only(deviation: [f64; MOST_RESOURCES]) -> Self {
-        Self { lo: deviation, hi: deviation }
+        Self { lo: deviation, hi: deviation, bound: f64::INFINITY }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Multiple-choice knapsack with several resources: one option per setting, greatest total value, inside every capacity.
+//! Multiple-choice knapsack with several resources: one option per setting, greatest total value, inside all capacities.
 //!
 //! As [`Knapsack`](super::Knapsack), but an option has a burden of each of up to eight resources (milliseconds of CPU
 //! and GPU, memory, ...), and for each of them `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity` must hold. With
@@ -14,7 +14,7 @@
 //! 4. `repair`: picks that overdraw are changed where it costs least per overdraft, then improved by single changes and
 //!    by exchanges of two.
 //! 5. `search`: branch and bound over the options whose reduced cost leaves them a chance, with several price vectors
-//!    as bounds at once.
+//!    as bounds at once. `proof` has it look through ever larger parts, which improves the answer and then the bound.
 //!
 //! **What "fits" means** is said once, in `super::fits`, and holds for each resource. The report comes from sums in
 //! setting order. Bounds are safe up to `1e-12` of the values at stake.
@@ -25,7 +25,9 @@ mod dual;
 mod input;
 mod linear;
 mod problem;
+mod proof;
 mod repair;
+mod search;
 mod solve;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
 //! The steps in order, and the bookkeeping of what is proven.
 
 use super::super::{Economy, Effort, fits::Limit};
-use super::dual::{Dual, Guess, Outcome, PRECISION, Prices, Relaxation};
+use super::dual::{Dual, Guess, PRECISION, Prices};
 use super::input::{Input, Totals};
-use super::linear::{Box, Linear};
+use super::linear::{Box, Linear, MOST_BOXES};
 use super::problem::Problem;
-use super::repair::{Repair, Scene};
+use super::proof::Proof;
+use super::repair::Repair;
+use super::search::Search;
 use super::{Answer, MOST_RESOURCES, Weight, bytes, reserve_total};
 use crate::base::Result;
 
@@ -13,11 +15,16 @@ use crate::base::Result;
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     pub spent: u64,
+    pub limit: u64,
 }
 
 impl Budget {
     pub fn charge(&mut self, nodes: u64) {
         self.spent = self.spent.saturating_add(nodes);
+    }
+
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.spent)
     }
 
     pub fn charge_pass(&mut self, problem: &Problem) {
@@ -56,7 +63,7 @@ pub(super) struct Incumbent {
 
 impl Incumbent {
     /// Take these choices, whatever they weigh.
-    fn put(&mut self, case: &Case, picks: &[u32]) {
+    pub fn put(&mut self, case: &Case, picks: &[u32]) {
         case.problem.write_choices(picks, &mut self.choices);
     }
 
@@ -83,10 +90,14 @@ impl Incumbent {
     }
 
     /// By how much the optimum may be better for a gap that is accepted.
-    fn allowance(&self, case: &Case) -> f64 {
+    pub fn allowance(&self, case: &Case) -> f64 {
         // A hair less than accepted, so that the gap that is reported is within it however it is rounded.
         let gap = case.accepted_gap * (1.0 - 1e-9);
-        if gap == 0.0 { 0.0 } else { gap / (1.0 + gap) * (case.problem.base_value + self.value).abs() }
+        if gap == 0.0 || self.value == f64::NEG_INFINITY {
+            0.0
+        } else {
+            gap / (1.0 + gap) * (case.problem.base_value + self.value).abs()
+        }
     }
 }
 
@@ -105,8 +116,10 @@ pub(super) struct Workspace {
     linear: Linear,
     dual: Dual,
     repair: Repair,
+    search: Search,
     incumbent: Incumbent,
     last: Last,
+    boxes: Vec<Box>,
     picks: Vec<u32>,
 }
 
@@ -116,8 +129,10 @@ impl Workspace {
         self.linear.reserve(options, resources)?;
         self.dual.reserve(settings, options)?;
         self.repair.reserve(settings, options)?;
+        self.search.reserve(settings, options)?;
         reserve_total(&mut self.incumbent.choices, settings)?;
         reserve_total(&mut self.incumbent.trial, settings)?;
+        reserve_total(&mut self.boxes, MOST_BOXES)?;
         reserve_total(&mut self.picks, settings)
     }
 
@@ -126,8 +141,10 @@ impl Workspace {
             + self.linear.memory_used()
             + self.dual.memory_used()
             + self.repair.memory_used()
+            + self.search.memory_used()
             + bytes(&self.incumbent.choices)
             + bytes(&self.incumbent.trial)
+            + bytes(&self.boxes)
             + bytes(&self.picks)
     }
 
@@ -143,9 +160,9 @@ impl Workspace {
         let shape = Some((input.setting_count(), input.option_count(), input.resources()));
         let is_warm = self.last.shape == shape && self.incumbent.choices.len() == input.setting_count();
         self.problem.fill(input, economies);
-        let Self { problem, linear, dual, repair, incumbent, last, picks } = self;
+        let Self { problem, linear, dual, repair, search, incumbent, last, boxes, picks } = self;
         let case = Case { input, problem, economies, accepted_gap: effort.accepted_gap };
-        let mut budget = Budget { spent: 0 };
+        let mut budget = Budget { spent: 0, limit: effort.node_limit };
         last.shape = shape;
 
         picks.clear();
@@ -158,131 +175,12 @@ impl Workspace {
             return report(&case, incumbent, Some(0.0), &Prices::default(), budget.spent);
         }
         let guess = if is_warm { Guess::Near(last.prices) } else { Guess::Unknown };
-        let mut proof = Proof { case: &case, linear, dual, repair, incumbent, picks, budget: &mut budget };
+        let (case_ref, budget_ref) = (&case, &mut budget);
+        let mut proof =
+            Proof { case: case_ref, linear, dual, repair, search, incumbent, boxes, others: picks, budget: budget_ref };
         let (bound, prices) = proof.run(guess);
         last.prices = prices;
         report(&case, incumbent, bound, &prices, budget.spent)
-    }
-}
-
-/// From prices to the best answer and bound, or as far as the budget goes.
-struct Proof<'a> {
-    case: &'a Case<'a>,
-    linear: &'a mut Linear,
-    dual: &'a mut Dual,
-    repair: &'a mut Repair,
-    incumbent: &'a mut Incumbent,
-    picks: &'a mut Vec<u32>,
-    budget: &'a mut Budget,
-}
-
-impl Proof<'_> {
-    /// The bound, none if nothing fits; and the prices per unit, by resource.
-    fn run(&mut self, guess: Guess) -> (Option<f64>, Prices) {
-        let problem = self.case.problem;
-        self.linear.draw(problem, &Box::whole(problem));
-        if problem.impossible {
-            self.settle_for_least_overdraft();
-            return (None, Prices::default());
-        }
-        match self.relax(guess) {
-            Outcome::Empty => {
-                self.settle_for_least_overdraft();
-                (None, Prices::default())
-            }
-            Outcome::Relaxed(relaxation) => {
-                self.find_answers(&relaxation);
-                self.try_tangent(&relaxation);
-                if self.incumbent.value == f64::NEG_INFINITY {
-                    self.settle_for_least_overdraft();
-                }
-                (Some(relaxation.bound), self.prices_per_unit(&relaxation.prices))
-            }
-        }
-    }
-
-    fn relax(&mut self, guess: Guess) -> Outcome {
-        let Self { case, linear, dual, incumbent, budget, .. } = self;
-        let guess = match guess {
-            Guess::Near(mut prices) => {
-                let of = prices;
-                for (lane, price) in prices.iter_mut().take(linear.lanes).enumerate() {
-                    *price = of[case.problem.lanes()[lane].resource] / linear.scale[lane];
-                }
-                Guess::Near(prices)
-            }
-            Guess::Unknown => Guess::Unknown,
-        };
-        dual.minimise(case.problem, linear, guess, budget, |sums, picks| {
-            if sums.value > incumbent.value && linear.fits(&sums.weight) {
-                incumbent.offer(case, sums.value, picks);
-            }
-            incumbent.cut(case, 0.0)
-        })
-    }
-
-    fn find_answers(&mut self, relaxation: &Relaxation) {
-        let Self { case, linear, dual, repair, incumbent, picks, budget } = self;
-        let scene = Scene { problem: case.problem, linear, prices: &relaxation.prices, scores: &dual.scores };
-        for start in [&dual.picks, &**picks] {
-            if start.is_empty() {
-                continue;
-            }
-            repair.start(&scene, start);
-            if repair.repair(&scene, budget) {
-                repair.improve(&scene, budget);
-                incumbent.offer(case, repair.sums.value, &repair.picks);
-            }
-        }
-    }
-
-    /// Look for answers with lines that touch the square roots where the relaxation of a wide box says that the best
-    /// deviations are: what fits there does fit.
-    fn try_tangent(&mut self, relaxation: &Relaxation) {
-        if self.linear.spread.iter().all(|&spread| spread == 0.0) {
-            return;
-        }
-        let deviation = self.deviations();
-        let prices = self.prices_per_unit(&relaxation.prices);
-        self.linear.draw(self.case.problem, &Box::only(deviation));
-        if let Outcome::Relaxed(tangent) = self.relax(Guess::Near(prices)) {
-            self.find_answers(&tangent);
-        }
-    }
-
-    /// Of the present picks, per lane.
-    fn deviations(&self) -> [f64; MOST_RESOURCES] {
-        let problem = self.case.problem;
-        let mut deviations = [0.0; MOST_RESOURCES];
-        for (index, lane) in problem.lanes().iter().enumerate() {
-            let added: f64 = self.dual.picks.iter().map(|&pick| problem.weight(pick as usize, index).variance).sum();
-            deviations[index] = (lane.base.variance + added).sqrt();
-        }
-        deviations
-    }
-
-    /// Nothing that fits is known: the answer overdraws little.
-    fn settle_for_least_overdraft(&mut self) {
-        let Self { case, linear, dual, repair, incumbent, budget, .. } = self;
-        dual.least_overdraft(case.problem, linear, budget);
-        let prices = Prices::default();
-        let scene = Scene { problem: case.problem, linear, prices: &prices, scores: &dual.scores };
-        repair.start(&scene, &dual.picks);
-        if repair.repair(&scene, budget)
-            && !case.problem.impossible
-            && incumbent.offer(case, repair.sums.value, &repair.picks)
-        {
-            return;
-        }
-        incumbent.put(case, &repair.picks);
-    }
-
-    fn prices_per_unit(&self, prices: &Prices) -> Prices {
-        let mut per_unit = Prices::default();
-        for (lane, of) in self.case.problem.lanes().iter().enumerate() {
-            per_unit[of.resource] = prices[lane] * self.linear.scale[lane];
-        }
-        per_unit
     }
 }
 

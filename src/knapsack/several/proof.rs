@@ -1,0 +1,242 @@
+//! From prices to the best answer and bound, or as far as the budget goes.
+//!
+//! Without variances there is one box, and its linear constraints are the true ones. Otherwise boxes whose bound can't
+//! beat the best answer are certified; of the others, those where the secants give away much are split, and the rest
+//! searched. An answer found outside its box is as welcome: the true burden decides what fits.
+
+use super::MOST_RESOURCES;
+use super::dual::{Dual, Guess, Outcome, Prices, Relaxation};
+use super::linear::{Box, Linear, MOST_BOXES};
+use super::repair::{Repair, Scene};
+use super::search::{Root, Search};
+use super::solve::{Budget, Case, Incumbent};
+
+/// Sizes of the cores that are searched for answers, before bounds are improved.
+const FIRST_CORE: usize = 10;
+const CORE_GROWTH: f64 = 1.4;
+
+/// Part of the remaining budget that one such search may take.
+const PART_OF_BUDGET: u64 = 3;
+
+/// What fraction of the gap is searched for bounds at first, and how much more the next time.
+const FIRST_PRETENDED_GAP: f64 = 1.0 / 16.0;
+const GAP_GROWTH: f64 = 1.5;
+
+/// A box is split while its secants give away more than this fraction of the gap,
+const SPREAD_OF_GAP: f64 = 0.25;
+/// or, as long as the gap or the prices don't tell, of a capacity.
+const SPREAD_OF_CAPACITY: f64 = 0.01;
+
+pub(super) struct Proof<'a> {
+    pub case: &'a Case<'a>,
+    pub linear: &'a mut Linear,
+    pub dual: &'a mut Dual,
+    pub repair: &'a mut Repair,
+    pub search: &'a mut Search,
+    pub incumbent: &'a mut Incumbent,
+    pub boxes: &'a mut Vec<Box>,
+    /// Picks that may lead to a good answer: those of the last solve.
+    pub others: &'a mut Vec<u32>,
+    pub budget: &'a mut Budget,
+}
+
+impl Proof<'_> {
+    /// The bound, none if nothing fits; and the prices per unit, by resource.
+    pub fn run(&mut self, guess: Guess) -> (Option<f64>, Prices) {
+        let problem = self.case.problem;
+        let mut prices = Prices::default();
+        let mut bound = f64::NEG_INFINITY;
+        if !problem.impossible {
+            bound = self.look_through_boxes(guess, &mut prices);
+        }
+        if self.incumbent.value == f64::NEG_INFINITY {
+            self.settle_for_least_overdraft();
+        }
+        let is_found = self.incumbent.value > f64::NEG_INFINITY;
+        ((is_found || bound > f64::NEG_INFINITY).then_some(bound), prices)
+    }
+
+    /// Returns the bound, `-infinity` if it turns out that nothing fits.
+    fn look_through_boxes(&mut self, guess: Guess, prices: &mut Prices) -> f64 {
+        // The most that boxes left open, or cut off for an accepted gap, may hold.
+        let mut open = f64::NEG_INFINITY;
+        let mut guess = guess;
+        let mut is_first = true;
+        self.boxes.clear();
+        self.boxes.push(Box::whole(self.case.problem));
+        while let Some(within) = self.take_best_box() {
+            let is_of_interest = within.bound > self.incumbent.cut(self.case, 0.0);
+            if !is_of_interest || !is_first && self.budget.left() == 0 {
+                open = open.max(within.bound);
+                continue;
+            }
+            self.linear.draw(self.case.problem, &within);
+            let Outcome::Relaxed(relaxation) = self.relax(guess) else { continue };
+            let bound = relaxation.bound.min(within.bound);
+            if is_first {
+                *prices = self.prices_per_unit(&relaxation.prices);
+            }
+            guess = Guess::Near(self.prices_per_unit(&relaxation.prices));
+            self.find_answers(&relaxation);
+            if let Some((lane, part)) = self.lane_to_split(&relaxation, bound) {
+                let deviations = self.deviations();
+                if is_first {
+                    self.try_tangent(deviations, guess);
+                }
+                self.boxes.extend(within.split(lane, deviations[lane], part, bound).into_iter().flatten());
+            } else {
+                open = open.max(self.search_core(&relaxation).min(bound));
+            }
+            is_first = false;
+        }
+        open
+    }
+
+    fn take_best_box(&mut self) -> Option<Box> {
+        let best = (0..self.boxes.len()).max_by(|&a, &b| self.boxes[a].bound.total_cmp(&self.boxes[b].bound))?;
+        Some(self.boxes.swap_remove(best))
+    }
+
+    /// Where the secant gives away the most, if that matters, and what part of the lane's interval would do.
+    fn lane_to_split(&self, relaxation: &Relaxation, bound: f64) -> Option<(usize, f64)> {
+        let Linear { lanes, spread, importance, .. } = &*self.linear;
+        let worst = |measure: &[f64; MOST_RESOURCES]| {
+            let given_away = |lane: usize| measure[lane] * spread[lane];
+            let lane = (0..*lanes).max_by(|&a, &b| given_away(a).total_cmp(&given_away(b)))?;
+            (given_away(lane) > 0.0 && self.boxes.len() + 3 <= MOST_BOXES).then_some((lane, given_away(lane)))
+        };
+        let gap = bound - self.incumbent.value;
+        if let Some((lane, given_away)) = worst(&relaxation.prices)
+            && gap < f64::INFINITY
+        {
+            let wanted = SPREAD_OF_GAP * gap / *lanes as f64;
+            return (given_away > wanted).then(|| (lane, (wanted / given_away).sqrt()));
+        }
+        let (lane, given_away) = worst(importance)?;
+        (given_away > SPREAD_OF_CAPACITY).then_some((lane, 0.5))
+    }
+
+    fn relax(&mut self, guess: Guess) -> Outcome {
+        let Self { case, linear, dual, incumbent, budget, .. } = self;
+        let guess = match guess {
+            Guess::Near(per_unit) => {
+                let mut prices = Prices::default();
+                for (index, lane) in case.problem.lanes().iter().enumerate() {
+                    prices[index] = per_unit[lane.resource] / linear.scale[index];
+                }
+                Guess::Near(prices)
+            }
+            Guess::Unknown => Guess::Unknown,
+        };
+        dual.minimise(case.problem, linear, guess, budget, |sums, picks| {
+            if sums.value > incumbent.value && linear.fits(&sums.weight) {
+                incumbent.offer(case, sums.value, picks);
+            }
+            incumbent.cut(case, 0.0)
+        })
+    }
+
+    fn prices_per_unit(&self, prices: &Prices) -> Prices {
+        let mut per_unit = Prices::default();
+        for (index, lane) in self.case.problem.lanes().iter().enumerate() {
+            per_unit[lane.resource] = prices[index] * self.linear.scale[index];
+        }
+        per_unit
+    }
+
+    fn find_answers(&mut self, relaxation: &Relaxation) {
+        let Self { case, linear, dual, repair, incumbent, others, budget, .. } = self;
+        let scene = Scene { problem: case.problem, linear, prices: &relaxation.prices, scores: &dual.scores };
+        if repair.find(&scene, &dual.picks, others, budget) {
+            incumbent.offer(case, repair.sums.value, &repair.picks);
+        }
+    }
+
+    /// Look for answers with lines that touch the square roots where the relaxation of a wide box says that the best
+    /// deviations are: what fits there does fit.
+    fn try_tangent(&mut self, deviations: [f64; MOST_RESOURCES], guess: Guess) {
+        self.linear.draw(self.case.problem, &Box::only(deviations));
+        if let Outcome::Relaxed(tangent) = self.relax(guess) {
+            self.find_answers(&tangent);
+            self.search_small_cores(&tangent);
+        }
+    }
+
+    /// Of the present picks, per lane.
+    fn deviations(&self) -> [f64; MOST_RESOURCES] {
+        let problem = self.case.problem;
+        let mut deviations = [0.0; MOST_RESOURCES];
+        for (index, lane) in problem.lanes().iter().enumerate() {
+            let added: f64 = self.dual.picks.iter().map(|&pick| problem.weight(pick as usize, index).variance).sum();
+            deviations[index] = (lane.base.variance + added).sqrt();
+        }
+        deviations
+    }
+
+    /// Look for what is better than the incumbent among what satisfies the linear constraints. Returns a bound: what
+    /// is of no interest any more if all was looked through.
+    fn search_core(&mut self, relaxation: &Relaxation) -> f64 {
+        let least_cost = self.search_small_cores(relaxation);
+        self.search_by_gap(relaxation, least_cost)
+    }
+
+    /// Search cores of the cheapest changes only, ever more of them: good answers are made of those. All answers with
+    /// another change lose at least what that costs; returns the greatest such loss that is certain.
+    fn search_small_cores(&mut self, relaxation: &Relaxation) -> f64 {
+        let Self { case, linear, dual, search, incumbent, budget, .. } = self;
+        let root = Root { case, linear, dual, relaxation };
+        let mut certain = 0.0;
+        let mut size = FIRST_CORE;
+        loop {
+            let cut = incumbent.cut(case, relaxation.stake(linear));
+            let Some(cost) = search.cost_beyond(&root, size, relaxation.bound - cut) else { return certain };
+            let most_nodes = budget.left() / PART_OF_BUDGET;
+            if !search.run(&root, cut, cost, incumbent, budget, most_nodes) {
+                return certain;
+            }
+            certain = cost;
+            size = (size as f64 * CORE_GROWTH) as usize;
+        }
+    }
+
+    /// Search all changes, but pretend that the incumbent is much better than it is: how many nodes there are grows
+    /// steeply with the gap. Nothing found then means a lower bound, and the next try pretends less; something found is
+    /// the optimum. All tries together cost little more than the last.
+    fn search_by_gap(&mut self, relaxation: &Relaxation, certain: f64) -> f64 {
+        let Self { case, linear, dual, search, incumbent, budget, .. } = self;
+        let root = Root { case, linear, dual, relaxation };
+        let stake = relaxation.stake(linear);
+        let mut bound = relaxation.bound - certain;
+        let mut pretended = f64::max(GAP_GROWTH * certain, FIRST_PRETENDED_GAP * (relaxation.bound - incumbent.value));
+        loop {
+            let cut = incumbent.cut(case, stake);
+            if bound <= cut {
+                return bound.min(incumbent.value + incumbent.allowance(case));
+            }
+            let most_nodes = budget.left();
+            let floor = cut.max(relaxation.bound - pretended);
+            if most_nodes == 0 || !search.run(&root, floor, relaxation.bound - floor, incumbent, budget, most_nodes) {
+                return bound;
+            }
+            bound = floor.max(incumbent.value);
+            pretended *= GAP_GROWTH;
+        }
+    }
+
+    /// Nothing that fits is known: the answer overdraws little.
+    fn settle_for_least_overdraft(&mut self) {
+        let Self { case, linear, dual, repair, incumbent, budget, .. } = self;
+        linear.draw(case.problem, &Box::whole(case.problem));
+        dual.least_overdraft(case.problem, linear, budget);
+        let prices = Prices::default();
+        let scene = Scene { problem: case.problem, linear, prices: &prices, scores: &dual.scores };
+        repair.start(&scene, &dual.picks);
+        if repair.repair(&scene, budget)
+            && !case.problem.impossible
+            && incumbent.offer(case, repair.sums.value, &repair.picks)
+        {
+            return;
+        }
+        incumbent.put(case, &repair.picks);
+    }
+}
