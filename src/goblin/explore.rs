@@ -170,6 +170,7 @@ impl Goblin {
         let risky = &risky[..economies.len()];
         let steps = self.typical_steps(economies);
         let (mut weighed, mut trials, mut solves) = (chosen, 0, SOLVES);
+        let mut guesses = in_window;
         let count = self.formulation.entries.len();
         let first = self.explorer.cursor;
         for step in 0..count {
@@ -179,11 +180,13 @@ impl Goblin {
             let at = (first + step) % count;
             self.give_up(at);
             let Some(trial) = self.next_trial(at, &weighed, &steps) else { continue };
-            let found = if let Some(found) = self.in_place(&trial, &weighed, risky) {
+            // What is known is no risk.
+            let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
+            let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
             } else if solves > 0 {
                 solves -= 1;
-                self.attempt(&trial, &chosen, economies, risky, effort)?
+                self.attempt(&trial, &chosen, economies, against, effort)?
             } else {
                 continue;
             };
@@ -191,6 +194,7 @@ impl Goblin {
             self.note(&trial, found.is_some());
             if let Some(found) = found {
                 weighed = found;
+                guesses |= trial.guessed.1 > 0.0;
                 trials += 1;
             }
         }

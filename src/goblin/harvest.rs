@@ -98,10 +98,6 @@ impl Goblin {
     /// Book a sample on its decision's total.
     fn account(&mut self, decision: u64, position: usize, lane: usize, burden: f64) {
         let part = self.history.part(decision, position, lane);
-        if part.expected <= 0.0 {
-            // What was not in the forecast is not held against it.
-            return;
-        }
         let (awaited, before) = (part.is_awaited(), f64::from(part.measured.max(0.0)));
         part.measured = burden as f32;
         let forecast = self.history.forecast(decision, lane);
@@ -133,9 +129,10 @@ impl Goblin {
             self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
         }
         let (probability, sigmas) = (self.config.overrun_probability, self.config.nominal_sigmas());
+        let ratio = self.ratio_on(lane);
         let calibration = &mut self.calibrations[lane];
         let typical = calibration.typical_ratio(self.history.parts(decision, lane));
-        calibration.came(&forecast, typical, self.ratios[lane], sigmas, probability);
+        calibration.came(&forecast, typical, ratio, sigmas, probability);
     }
 
     /// Whether [`Goblin::measure`] would take the sample.
