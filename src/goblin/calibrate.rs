@@ -202,6 +202,12 @@ impl Calibration {
     }
 
     fn follow(&mut self, factor: f64, said: &Said) {
+        if self.shifts > 1 && self.shifts < MOST_JUMPS {
+            // All of them begin anew where everything is now.
+            self.followers.iter_mut().for_each(|follower| follower.factor = factor.clamp(1.0 / SLOWEST, SLOWEST));
+            self.followed = 1.0;
+            return;
+        }
         self.followed += 1.0;
         for ((follower, speed), said) in self.followers.iter_mut().zip(SPEEDS).zip(said) {
             let speed = speed.max(1.0 / self.followed);

@@ -279,7 +279,7 @@ impl Goblin {
                 said: self.calibrations[index].said(),
                 ratio: self.ratios[index],
                 fair: fair && known_mean >= KNOWN_SHARE * chosen.mean[lane],
-                trials: guesses,
+                trials: !fair,
                 ..Forecast::default()
             };
         }

@@ -351,7 +351,7 @@ const STILL_DWELLING: f64 = 1e6;
 
 /// Effort for what need not be the best: targets, and what is tried.
 pub fn rough(effort: Effort) -> Effort {
-    Effort { accepted_gap: effort.accepted_gap.max(0.001), node_limit: effort.node_limit.min(512) }
+    Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(512) }
 }
 
 /// Distance from the upper bound, relatively.
