@@ -58,6 +58,8 @@ const HANDICAPS: [f64; SPEEDS.len()] = [0.0, 0.02, 0.05, 0.1, 0.15];
 const SHARPNESS: i32 = 20;
 /// Decisions that followers' errors are remembered for.
 const ERROR_MEMORY: f64 = 200.0;
+/// What followers are taken to be off by at first, relatively.
+const FIRST_ERROR: f64 = 0.04;
 /// Followers that are off by less than this share are all good.
 const LEAST_ERROR: f64 = 0.002;
 /// A ratio farther from the median than this share of it counts as that far.
@@ -70,8 +72,9 @@ const HITCH: f64 = 1.5;
 const MEMORY: f64 = 1500.0;
 /// A residual counts for no more than so many forecast deviations.
 const FARTHEST: f64 = 6.0;
-/// A typical ratio farther off than so many deviations is no chance.
+/// A typical ratio farther off than so many deviations, and than this share, is no chance.
 const SHIFT: f64 = 4.0;
+const LEAST_SHIFT: f64 = 0.08;
 /// So many totals in a row far from their forecasts are a change that the common factor follows; more are not.
 const MOST_JUMPS: u32 = 30;
 /// A residual counts for no more than this share of the forecast: beyond, it is no noise.
@@ -93,7 +96,7 @@ pub type Said = [f32; SPEEDS.len()];
 
 impl Default for Calibration {
     fn default() -> Self {
-        let followers = [Follower { factor: 1.0, error: LEAST_ERROR * LEAST_ERROR }; SPEEDS.len()];
+        let followers = [Follower { factor: 1.0, error: FIRST_ERROR * FIRST_ERROR }; SPEEDS.len()];
         Self { followers, common_variance: 0.0, tail: 1.0, count: FEW / 10.0, followed: 1.0, shifts: 0, jumped: false, jumps: 0, ratios: Vec::new() }
     }
 }
@@ -177,7 +180,7 @@ impl Calibration {
         let jumped = std::mem::replace(&mut self.jumped, jump);
         let error = self.followers.iter().map(|follower| follower.error).fold(f64::INFINITY, f64::min);
         let off = (typical - 1.0).abs();
-        let shifts = off * off > SHIFT * SHIFT * (error + LEAST_ERROR * LEAST_ERROR);
+        let shifts = off > LEAST_SHIFT.max(SHIFT * error.sqrt());
         self.shifts = if shifts { self.shifts + 1 } else { 0 };
         let hitch = measured > HITCH * forecast.mean + FARTHEST * deviation;
         if hitch && !jumped {

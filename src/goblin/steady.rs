@@ -41,6 +41,10 @@ const SOON: f64 = 900.0;
 const IN_NEED: f64 = 120.0;
 /// Decisions between two searches for a target.
 const TARGET_EVERY: u64 = 8;
+/// A target is given up for another when the best choice gains so many times more.
+const OVERTAKEN: f64 = 4.0;
+/// A gain above this share of the value is looked for at once.
+const LARGE_GAIN: f64 = 0.01;
 /// A gain below this share of the value is none.
 const NO_GAIN: f64 = 1e-6;
 
@@ -194,10 +198,11 @@ impl Goblin {
             let found = self.load_target().then(|| weigh(&self.formulation.sum(&self.formulation.found), economies));
             let gained = found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
             self.target.sum += gained;
-            self.target.exists = self.target.sum > 0.0;
+            self.target.exists = self.target.sum > 0.0 && gain < OVERTAKEN * gained;
         }
         let worth_it = gain > NO_GAIN * held.sum.value.abs();
-        if self.target.exists || !worth_it || now < self.target.searched + TARGET_EVERY {
+        let soon = gain > LARGE_GAIN * held.sum.value.abs();
+        if self.target.exists || !worth_it || (!soon && now < self.target.searched + TARGET_EVERY) {
             return Ok(());
         }
         self.target.searched = now;
@@ -223,7 +228,7 @@ impl Goblin {
         }
         let found = |at: usize| usize::from(self.formulation.found[at]);
         let price: f64 = self.changed_entries().map(|(at, entry)| self.formulation.price(entry, found(at))).sum();
-        if self.target.sum < price {
+        if self.target.sum < price * (1.0 - 1e-9) {
             return false;
         }
         self.target.changed = self.history.latest() + 1;
