@@ -128,7 +128,7 @@ impl Explorer {
 
 /// Why an option deserves a trial.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
+pub enum Cause {
     Unknown,
     FewSamples,
     Dearer,
@@ -136,7 +136,7 @@ enum Cause {
 }
 
 /// An option that deserves a trial, and what to reckon it with.
-struct Trial {
+pub struct Trial {
     entry: usize,
     option: usize,
     cause: Cause,
@@ -144,6 +144,15 @@ struct Trial {
     /// On the first lane: what is known of the guess, and the step beyond it before it was corrected; 0 if it is not a
     /// guess.
     guessed: (f64, f64),
+}
+
+impl Trial {
+    /// Of an option whose cost is known more or less.
+    pub fn of_known(entry: usize, option: usize, weight: Weight) -> Self {
+        let mut guess = [Weight::default(); LANES];
+        guess[0] = weight;
+        Self { entry, option, cause: Cause::FewSamples, guess, guessed: (0.0, 0.0) }
+    }
 }
 
 impl Goblin {
@@ -161,7 +170,7 @@ impl Goblin {
     /// Put options on trial, as many as allowed and as fit; what the choices then come to, and how many.
     pub(super) fn explore(&mut self, chosen: Weighed, economies: &[Economy], effort: Effort) -> Result<(Weighed, u32)> {
         if self.config.burdens == Burdens::Totals {
-            return self.explore_totals(chosen, economies);
+            return self.explore_totals(chosen, economies, effort);
         }
         let now = self.history.latest() + 1;
         let in_window = now <= self.explorer.window_end;
@@ -361,7 +370,7 @@ impl Goblin {
     }
 
     /// The trial with all other settings as they are, if that fits.
-    fn in_place(&mut self, trial: &Trial, weighed: &Weighed, risky: &[Economy]) -> Option<Weighed> {
+    pub(super) fn in_place(&mut self, trial: &Trial, weighed: &Weighed, risky: &[Economy]) -> Option<Weighed> {
         let entry = self.formulation.entries[trial.entry];
         let present = entry.start + usize::from(self.formulation.choices[trial.entry]);
         let option = entry.start + trial.option;
@@ -378,7 +387,7 @@ impl Goblin {
     }
 
     /// Solve around the trial; what it then comes to, if the trial is on.
-    fn attempt(
+    pub(super) fn attempt(
         &mut self,
         trial: &Trial,
         before: &Weighed,
@@ -419,7 +428,7 @@ impl Goblin {
     }
 
     /// When the option may be tried next.
-    fn note(&mut self, trial: &Trial, is_on: bool) {
+    pub(super) fn note(&mut self, trial: &Trial, is_on: bool) {
         let now = self.history.latest() + 1;
         match trial.cause {
             Cause::Dearer => self.explorer.next_stale = now + STALE_APART,

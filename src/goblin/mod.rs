@@ -400,6 +400,10 @@ impl Goblin {
         let Some(lane) = self.lanes.index(lane) else {
             return Err(error!(NotFound, "lane {lane} has no limit, so nothing is learned on it"));
         };
+        if self.config.burdens == Burdens::Totals && lane == 0 {
+            let work = setting.work_of(index) * self.strategies.work(position);
+            return Ok((self.regression.burden(position, index, work), self.books.statistics.totals));
+        }
         let task = self.tasks.at(setting.task);
         let learned = task.learned(lane);
         let mut burdens = crate::base::try_filled(Burden::default(), learned.len())?;

@@ -146,7 +146,7 @@ impl Goblin {
     }
 
     /// What each entry's change costs, in value times decisions.
-    fn price_changes(&mut self, best: &Found) {
+    pub(super) fn price_changes(&mut self, best: &Found) {
         let now = self.history.latest() + 1;
         let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
         let Self { settings, formulation, .. } = self;
