@@ -48,7 +48,12 @@ const CAUTIOUS_SCALE: f64 = 4.0;
 /// Decisions between two trials, while some option's cost may be off by more than this share of the limit, and afterwards.
 const TRY_EVERY: u64 = 8;
 const TRY_RARELY: u64 = 240;
-const WELL_KNOWN: f64 = 0.01;
+const WELL_KNOWN: f64 = 0.015;
+/// After so many trials the next waits a decision longer.
+const TRIALS_A_FRAME: u64 = 16;
+/// By so much of what it may be off an option is thought cheaper for each trial that found no room, up to a number.
+const CHEAPER: f64 = 0.5;
+const MOST_CHEAPER: u8 = 3;
 
 /// Where a coefficient belongs. Number 0 is the rest of the frame, which no setting has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +86,7 @@ pub struct Regression {
     noise: f64,
     side: f64,
     next_trial: u64,
+    trials: u64,
 }
 
 impl Regression {
@@ -130,8 +136,8 @@ impl Regression {
 
     /// The numbers alone, without the lists.
     fn numbers(&self) -> Box<Self> {
-        let Self { scale, noise, side, next_trial, .. } = *self;
-        Box::new(Self { scale, noise, side, next_trial, ..Self::default() })
+        let Self { scale, noise, side, next_trial, trials, .. } = *self;
+        Box::new(Self { scale, noise, side, next_trial, trials, ..Self::default() })
     }
 
     /// The host says otherwise what an option costs.
@@ -397,7 +403,9 @@ impl Goblin {
         self.price_changes(&Found::default());
         let limit = economies[0].capacity.abs();
         let Some((deviation, trial)) = self.least_known() else { return Ok((chosen, 0)) };
-        let wait = if deviation > WELL_KNOWN * limit { TRY_EVERY } else { TRY_RARELY };
+        let seldom = TRY_EVERY + self.regression.trials / TRIALS_A_FRAME;
+        let wait = if deviation > WELL_KNOWN * limit { seldom.min(TRY_RARELY) } else { TRY_RARELY };
+        self.regression.trials += 1;
         self.regression.next_trial = now + wait;
         let found = match self.in_place(&trial, &chosen, economies) {
             Some(found) => Some(found),
@@ -422,7 +430,11 @@ impl Goblin {
                 let mut guess = self.formulation.weights_of(entry.start + option)[0];
                 let deviation = self.regression.doubt_of(entry.position, option) * guess.mean;
                 if least.as_ref().is_none_or(|least| deviation > least.0) {
-                    guess.variance += deviation * deviation;
+                    if state.failed_trials == 0 {
+                        guess.variance += deviation * deviation;
+                    }
+                    let cheaper = CHEAPER * f64::from(state.failed_trials.min(MOST_CHEAPER));
+                    guess.mean = (guess.mean - cheaper * deviation).max(0.0);
                     least = Some((deviation, Trial::of_known(at, option, guess)));
                 }
             }
