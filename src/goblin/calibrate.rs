@@ -97,7 +97,17 @@ pub type Said = [f32; SPEEDS.len()];
 impl Default for Calibration {
     fn default() -> Self {
         let followers = [Follower { factor: 1.0, error: FIRST_ERROR * FIRST_ERROR }; SPEEDS.len()];
-        Self { followers, common_variance: 0.0, tail: 1.0, count: FEW / 10.0, followed: 1.0, shifts: 0, jumped: false, jumps: 0, ratios: Vec::new() }
+        Self {
+            followers,
+            common_variance: 0.0,
+            tail: 1.0,
+            count: FEW / 10.0,
+            followed: 1.0,
+            shifts: 0,
+            jumped: false,
+            jumps: 0,
+            ratios: Vec::new(),
+        }
     }
 }
 
@@ -228,7 +238,16 @@ mod tests {
 
     fn forecast(measured: f64, variance: f64) -> Forecast {
         let said = Calibration::default().said();
-        Forecast { mean: 100.0, variance, own_variance: 1.0, measured, common: 1.0, ratio: 1.0, said, ..Default::default() }
+        Forecast {
+            mean: 100.0,
+            variance,
+            own_variance: 1.0,
+            measured,
+            common: 1.0,
+            ratio: 1.0,
+            said,
+            ..Default::default()
+        }
     }
 
     /// Share of totals beyond what is kept free, when the deviations of single burdens come to 1 and totals stray by

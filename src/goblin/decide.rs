@@ -72,7 +72,8 @@ impl Goblin {
         self.weigh_beside(&economies);
         let economies = &economies[..self.lanes.count()];
         let effort = self.effort();
-        let settled = if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
+        let settled =
+            if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
         self.remember_settled(&settled);
         let mut weighed = settled.weighed;
         let mut trials = 0;
@@ -89,9 +90,12 @@ impl Goblin {
             feasible: weighed.feasible,
             chosen,
             burden: by_host_lane(&self.lanes, &weighed.burden[..count]),
-            capacity: by_host_lane(&self.lanes, &std::array::from_fn::<f64, LANES, _>(|lane| {
-                economies.get(lane).map_or(0.0, |economy| economy.capacity)
-            })[..count]),
+            capacity: by_host_lane(
+                &self.lanes,
+                &std::array::from_fn::<f64, LANES, _>(|lane| {
+                    economies.get(lane).map_or(0.0, |economy| economy.capacity)
+                })[..count],
+            ),
             excess: by_host_lane(&self.lanes, &weighed.excess[..count]),
             gap: settled.gap,
             lightest,
@@ -219,7 +223,11 @@ impl Goblin {
                 continue;
             }
             let option = usize::from(choice);
-            history.give(decision, entry.position, Given { choice, work: setting.work_of(option) * strategies.work(entry.position) });
+            history.give(
+                decision,
+                entry.position,
+                Given { choice, work: setting.work_of(option) * strategies.work(entry.position) },
+            );
             net.value += strategies.value_of(setting, entry.position, option);
             for (lane, weight) in lanes.iter().zip(formulation.weights_of(entry.start + option)) {
                 net.mean[lane] += weight.mean;

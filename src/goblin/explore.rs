@@ -378,7 +378,9 @@ impl Goblin {
         sum.add(self.formulation.values[present], self.formulation.weights_of(present), -1.0);
         sum.add(self.formulation.values[option], &trial.guess[..risky.len()], 1.0);
         let found = weigh(&sum, risky);
-        if !found.feasible || matches!(trial.cause, Cause::Dearer | Cause::Stale) && found.sum.value <= weighed.sum.value {
+        if !found.feasible
+            || matches!(trial.cause, Cause::Dearer | Cause::Stale) && found.sum.value <= weighed.sum.value
+        {
             return None;
         }
         self.formulation.weights_of_mut(option).copy_from_slice(&trial.guess[..risky.len()]);

@@ -9,9 +9,9 @@
 
 use crate::base::{Result, try_filled};
 use crate::knapsack::several::Weight;
+use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use crate::profile::{Burden, Source};
 use crate::stats::Normal;
-use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::Goblin;
 use super::explore::Trial;
@@ -28,7 +28,7 @@ const REST_DOUBT: f64 = 0.3;
 /// The deviation of the rest of the frame, as a share of the whole.
 const LEAST_NOISE: f64 = 0.005;
 /// How options stray at first, as a share of their mean, and how little and far they may: variances.
-const FIRST_SPREAD: f64 = 0.1;
+const FIRST_SPREAD: f64 = 0.07;
 const SPREADS: std::ops::Range<f64> = 1e-4..0.25;
 /// Totals that spreads remember.
 const SPREAD_MEMORY: f64 = 150.0;

@@ -196,7 +196,8 @@ impl Goblin {
         let now = self.history.latest() + 1;
         if self.target.exists {
             let found = self.load_target().then(|| weigh(&self.formulation.sum(&self.formulation.found), economies));
-            let gained = found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
+            let gained =
+                found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
             self.target.sum += gained;
             self.target.exists = self.target.sum > 0.0 && gain < OVERTAKEN * gained;
         }
@@ -369,9 +370,8 @@ impl Settled {
     pub fn why(&self, setting: &Setting, entry: &Entry, bars: &[Bar], decision: u64, other_strategy: bool) -> Why {
         let choice = setting.choice;
         let value = |option: usize| setting.options[option].desc.value;
-        let better = |bar: Bar| {
-            (0..bars.len()).any(|option| bars[option] == bar && value(option) > value(usize::from(choice)))
-        };
+        let better =
+            |bar: Bar| (0..bars.len()).any(|option| bars[option] == bar && value(option) > value(usize::from(choice)));
         if setting.range.0 == setting.range.1 {
             Why::Pinned
         } else if !entry.known {

@@ -36,15 +36,14 @@ pub struct Learned {
 
 impl Learned {
     /// No sample yet.
-    pub const NOTHING: Self =
-        Self {
-            run: Running::EMPTY,
-            recent: Decayed::EMPTY,
-            steady: Decayed::EMPTY,
-            lowest: f64::INFINITY,
-            suspect: None,
-            dropped: 0.0,
-        };
+    pub const NOTHING: Self = Self {
+        run: Running::EMPTY,
+        recent: Decayed::EMPTY,
+        steady: Decayed::EMPTY,
+        lowest: f64::INFINITY,
+        suspect: None,
+        dropped: 0.0,
+    };
 
     /// Share of the recent statistics that a frame keeps.
     pub const KEPT_PER_FRAME: f64 = 1.0 - 1.0 / 30.0;
