@@ -138,14 +138,14 @@ impl Goblin {
 
     /// Burdens that no setting reports, and the variance of totals that no single burden has.
     pub(super) fn weigh_beside(&mut self, economies: &[Economy]) {
-        for lane in 0..self.lanes.count() {
+        for (lane, economy) in economies.iter().enumerate().take(self.lanes.count()) {
             let mut beside = Weight::default();
             match self.config.burdens {
                 Burdens::Learned => {
                     let residual = self.residuals[lane].steady.normal();
                     beside = Weight { mean: residual.mean, variance: residual.variance };
                     if self.config.overrun_probability > 0.0 {
-                        let Economy { capacity, sigmas } = economies[lane];
+                        let Economy { capacity, sigmas } = *economy;
                         beside.variance += self.calibrations[lane].common_variance(capacity, sigmas);
                     }
                 }
