@@ -66,13 +66,11 @@ pub struct OptionState {
     pub lost_trials: u8,
     /// The decision of its latest sample.
     pub measured: u64,
-    /// The decision in which it had to be left because the whole no longer fit; 0 if never.
-    pub left: u64,
 }
 
 impl OptionState {
     fn new(desc: OptionDesc) -> Self {
-        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0, left: 0 }
+        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0 }
     }
 }
 
@@ -107,6 +105,8 @@ pub struct Setting {
     pub on_trial: u64,
     /// The option that was tried.
     pub tried: u16,
+    /// What it was guessed to cost on the first governed lane, see [`super::explore`]; the second 0 if it was no guess.
+    pub guessed: (f64, f64),
     /// Why the choice is what it is.
     pub reason: Reason,
 }
@@ -132,6 +132,7 @@ impl Setting {
             born,
             on_trial: 0,
             tried: 0,
+            guessed: (0.0, 0.0),
             reason: Reason::default(),
         };
         setting.begin();
