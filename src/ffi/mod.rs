@@ -43,4 +43,6 @@ mod goblin_strategy;
 #[cfg(feature = "goblin")]
 mod knapsack;
 #[cfg(feature = "goblin")]
+mod knapsack_cell;
+#[cfg(feature = "goblin")]
 mod profile;

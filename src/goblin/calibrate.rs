@@ -27,8 +27,16 @@ pub struct Calibration {
     /// Square of the common deviation.
     common_variance: f64,
     tail: f64,
-    /// Whether the last total was far beyond its forecast: alone, it was a hitch.
-    suspect: bool,
+    /// Residuals behind these, up to [`MEMORY`].
+    count: f64,
+    /// Factors that came in.
+    followed: f64,
+    /// How many typical ratios in a row were too far off to be chance.
+    shifts: u32,
+    /// Whether the last total was far from its forecast: alone, it was a hitch.
+    jumped: bool,
+    /// How many after it were.
+    jumps: u32,
     /// Ratios and weights, to find the typical one of; room for one a setting.
     ratios: Vec<(f32, f32)>,
 }
@@ -42,11 +50,16 @@ struct Follower {
 }
 
 /// Share of a new common factor that each follower believes.
-const SPEEDS: [f64; 4] = [0.004, 0.03, 0.2, 0.6];
-/// A follower half as far off counts for this much more than another, as a power of 2.
-const SHARPNESS: i32 = 3;
+const SPEEDS: [f64; 5] = [0.0005, 0.004, 0.03, 0.2, 0.6];
+/// By what share each must be better than the first to count as much: what is slow does not flicker.
+const HANDICAPS: [f64; SPEEDS.len()] = [0.0, 0.02, 0.05, 0.1, 0.15];
+/// Followers count by the inverse of their mean square error to this power: the best one counts, others that are
+/// hardly worse do too.
+const SHARPNESS: i32 = 20;
 /// Decisions that followers' errors are remembered for.
-const ERROR_MEMORY: f64 = 100.0;
+const ERROR_MEMORY: f64 = 200.0;
+/// What followers are taken to be off by at first, relatively.
+const FIRST_ERROR: f64 = 0.04;
 /// Followers that are off by less than this share are all good.
 const LEAST_ERROR: f64 = 0.002;
 /// A ratio farther from the median than this share of it counts as that far.
@@ -56,15 +69,23 @@ const LEAST_DEVIATION: f64 = 0.01;
 /// A total so many times its forecast is a hitch, if it is alone.
 const HITCH: f64 = 1.5;
 /// Residuals that the common deviation remembers.
-const MEMORY: f64 = 200.0;
+const MEMORY: f64 = 1500.0;
 /// A residual counts for no more than so many forecast deviations.
 const FARTHEST: f64 = 6.0;
+/// A typical ratio farther off than so many deviations, and than this share, is no chance.
+const SHIFT: f64 = 4.0;
+const LEAST_SHIFT: f64 = 0.08;
+/// So many totals in a row far from their forecasts are a change that the common factor follows; more are not.
+const MOST_JUMPS: u32 = 30;
 /// A residual counts for no more than this share of the forecast: beyond, it is no noise.
 const MOST_UNEXPLAINED: f64 = 0.5;
-/// How far the tail moves with a residual beyond it, relatively.
-const STEP: f64 = 0.05;
+/// How far the tail moves with a residual beyond it, relatively: at first, and at least.
+const FIRST_STEP: f64 = 0.05;
+const STEP: f64 = 0.01;
+/// Residuals after which it moves less.
+const FEW: f64 = 300.0;
 /// Share of a common factor's logarithm that the next frame keeps: the estimates take over what lasts.
-const KEPT: f64 = 0.9995;
+const KEPT: f64 = 0.999_98;
 /// A common factor stays between this and its inverse.
 const SLOWEST: f64 = 8.0;
 /// Forecasts made when past burdens were scaled by a ratio that is off by more than this share are not judged.
@@ -75,8 +96,18 @@ pub type Said = [f32; SPEEDS.len()];
 
 impl Default for Calibration {
     fn default() -> Self {
-        let followers = [Follower { factor: 1.0, error: LEAST_ERROR * LEAST_ERROR }; SPEEDS.len()];
-        Self { followers, common_variance: 0.0, tail: 1.0, suspect: false, ratios: Vec::new() }
+        let followers = [Follower { factor: 1.0, error: FIRST_ERROR * FIRST_ERROR }; SPEEDS.len()];
+        Self {
+            followers,
+            common_variance: 0.0,
+            tail: 1.0,
+            count: FEW / 10.0,
+            followed: 1.0,
+            shifts: 0,
+            jumped: false,
+            jumps: 0,
+            ratios: Vec::new(),
+        }
     }
 }
 
@@ -96,11 +127,20 @@ impl Calibration {
 
     /// What to multiply every burden by: the followers' factors, weighted by how little they were off.
     pub fn common(&self) -> f64 {
-        let weight = |follower: &Follower| (follower.error + LEAST_ERROR * LEAST_ERROR).powi(-SHARPNESS);
-        let (sum, weights) = self.followers.iter().fold((0.0, 0.0), |(sum, weights), follower| {
-            (sum + weight(follower) * follower.factor, weights + weight(follower))
+        let error = |at: usize| (self.followers[at].error + LEAST_ERROR * LEAST_ERROR) * (1.0 + HANDICAPS[at]);
+        let all = 0..self.followers.len();
+        let least = all.clone().map(error).fold(f64::INFINITY, f64::min);
+        let (sum, weights) = all.fold((0.0, 0.0), |(sum, weights), at| {
+            let weight = (least / error(at)).powi(SHARPNESS);
+            (sum + weight * self.followers[at].factor, weights + weight)
         });
         sum / weights
+    }
+
+    /// Whether everything has just become dearer or cheaper, and the common factor is on its way: what single burdens
+    /// seem to be meanwhile is not to be learned.
+    pub fn is_shifting(&self) -> bool {
+        (1..MOST_JUMPS).contains(&self.shifts)
     }
 
     /// What each follower says now.
@@ -121,7 +161,7 @@ impl Calibration {
     /// Mean of measured over expected burdens, weighted by the expected, those far from the median drawn in; 1 if there
     /// are none.
     pub fn typical_ratio(&mut self, parts: impl Iterator<Item = Part>) -> f64 {
-        let measured = parts.filter(|part| part.expected > 0.0 && part.measured >= 0.0);
+        let measured = parts.filter(|part| part.known && part.measured >= 0.0);
         self.ratios.clear();
         self.ratios.extend(measured.map(|part| (part.measured / part.expected, part.expected)));
         self.ratios.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -146,23 +186,44 @@ impl Calibration {
             return;
         }
         let measured = forecast.total.unwrap_or(forecast.measured + forecast.residual);
+        let jump = (measured - forecast.mean).abs() > FARTHEST * deviation;
+        let jumped = std::mem::replace(&mut self.jumped, jump);
+        let error = self.followers.iter().map(|follower| follower.error).fold(f64::INFINITY, f64::min);
+        let off = (typical - 1.0).abs();
+        let shifts = off > LEAST_SHIFT.max(SHIFT * error.sqrt());
+        self.shifts = if shifts { self.shifts + 1 } else { 0 };
         let hitch = measured > HITCH * forecast.mean + FARTHEST * deviation;
-        if hitch && !std::mem::replace(&mut self.suspect, hitch) {
+        if hitch && !jumped {
             return;
         }
-        self.suspect = hitch;
         self.follow(typical * forecast.common, &forecast.said);
+        if jump && jumped && self.jumps < MOST_JUMPS {
+            // Something has changed, and the common factor is on its way: that is not how totals usually stray.
+            self.jumps += 1;
+            return;
+        }
+        self.jumps = if jump { self.jumps } else { 0 };
         let far = (FARTHEST * deviation).min(MOST_UNEXPLAINED * forecast.mean);
         let residual = (measured - forecast.mean).clamp(-far, far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
-        self.common_variance = (self.common_variance + (unexplained - self.common_variance) / MEMORY).max(0.0);
+        self.count = (self.count + 1.0).min(MEMORY);
+        self.common_variance = (self.common_variance + (unexplained - self.common_variance) / self.count).max(0.0);
         let beyond = residual > sigmas * self.tail * deviation;
         let push = if beyond { 1.0 - probability } else { -probability };
-        self.tail = (self.tail * (1.0 + STEP * push)).clamp(0.5, 3.0);
+        let step = (FIRST_STEP * FEW / self.count).clamp(STEP, FIRST_STEP);
+        self.tail = (self.tail * (1.0 + step * push)).clamp(0.5, 3.0);
     }
 
     fn follow(&mut self, factor: f64, said: &Said) {
+        if self.shifts > 1 && self.shifts < MOST_JUMPS {
+            // All of them begin anew where everything is now.
+            self.followers.iter_mut().for_each(|follower| follower.factor = factor.clamp(1.0 / SLOWEST, SLOWEST));
+            self.followed = 1.0;
+            return;
+        }
+        self.followed += 1.0;
         for ((follower, speed), said) in self.followers.iter_mut().zip(SPEEDS).zip(said) {
+            let speed = speed.max(1.0 / self.followed);
             let off = (factor / f64::from(*said) - 1.0).clamp(-1.0, 1.0);
             follower.error += (off * off - follower.error) / ERROR_MEMORY;
             let moved = follower.factor + speed * (factor - follower.factor);
@@ -177,7 +238,16 @@ mod tests {
 
     fn forecast(measured: f64, variance: f64) -> Forecast {
         let said = Calibration::default().said();
-        Forecast { mean: 100.0, variance, own_variance: 1.0, measured, common: 1.0, ratio: 1.0, said, ..Default::default() }
+        Forecast {
+            mean: 100.0,
+            variance,
+            own_variance: 1.0,
+            measured,
+            common: 1.0,
+            ratio: 1.0,
+            said,
+            ..Default::default()
+        }
     }
 
     /// Share of totals beyond what is kept free, when the deviations of single burdens come to 1 and totals stray by
@@ -214,12 +284,12 @@ mod tests {
         calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
         assert_eq!((calibration.tail(), calibration.common()), (1.0, 1.0));
         calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
-        assert!(calibration.tail() > 1.01 && calibration.common() > 1.2);
+        assert!(calibration.tail() == 1.0 && calibration.common() > 1.2);
     }
 
     #[test]
     fn the_common_factor_is_what_most_of_the_burden_says() {
-        let part = |expected: f32, measured: f32| Part { expected, measured };
+        let part = |expected: f32, measured: f32| Part { expected, measured, known: expected > 0.0 };
         let mut calibration = Calibration::default();
         // One pass costs five times as much, another did not report: the others say 1.2, and
         // it counts as 1.68.

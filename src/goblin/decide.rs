@@ -72,7 +72,8 @@ impl Goblin {
         self.weigh_beside(&economies);
         let economies = &economies[..self.lanes.count()];
         let effort = self.effort();
-        let settled = if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
+        let settled =
+            if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
         self.remember_settled(&settled);
         let mut weighed = settled.weighed;
         let mut trials = 0;
@@ -89,9 +90,12 @@ impl Goblin {
             feasible: weighed.feasible,
             chosen,
             burden: by_host_lane(&self.lanes, &weighed.burden[..count]),
-            capacity: by_host_lane(&self.lanes, &std::array::from_fn::<f64, LANES, _>(|lane| {
-                economies.get(lane).map_or(0.0, |economy| economy.capacity)
-            })[..count]),
+            capacity: by_host_lane(
+                &self.lanes,
+                &std::array::from_fn::<f64, LANES, _>(|lane| {
+                    economies.get(lane).map_or(0.0, |economy| economy.capacity)
+                })[..count],
+            ),
             excess: by_host_lane(&self.lanes, &weighed.excess[..count]),
             gap: settled.gap,
             lightest,
@@ -134,14 +138,14 @@ impl Goblin {
 
     /// Burdens that no setting reports, and the variance of totals that no single burden has.
     pub(super) fn weigh_beside(&mut self, economies: &[Economy]) {
-        for lane in 0..self.lanes.count() {
+        for (lane, economy) in economies.iter().enumerate().take(self.lanes.count()) {
             let mut beside = Weight::default();
             match self.config.burdens {
                 Burdens::Learned => {
                     let residual = self.residuals[lane].steady.normal();
                     beside = Weight { mean: residual.mean, variance: residual.variance };
                     if self.config.overrun_probability > 0.0 {
-                        let Economy { capacity, sigmas } = economies[lane];
+                        let Economy { capacity, sigmas } = *economy;
                         beside.variance += self.calibrations[lane].common_variance(capacity, sigmas);
                     }
                 }
@@ -156,7 +160,7 @@ impl Goblin {
 
     /// How much slower than usual everything is at present, by governed lane.
     pub(super) fn common_factors(&self) -> [f64; LANES] {
-        let learned = self.config.overrun_probability > 0.0 && self.config.burdens == Burdens::Learned;
+        let learned = self.config.exploration == Exploration::Bounded && self.config.burdens == Burdens::Learned;
         std::array::from_fn(|lane| {
             self.calibrations.get(lane).filter(|_| learned).map_or(1.0, |calibration| calibration.common())
         })
@@ -219,7 +223,11 @@ impl Goblin {
                 continue;
             }
             let option = usize::from(choice);
-            history.give(decision, entry.position, Given { choice, work: setting.work_of(option) * strategies.work(entry.position) });
+            history.give(
+                decision,
+                entry.position,
+                Given { choice, work: setting.work_of(option) * strategies.work(entry.position) },
+            );
             net.value += strategies.value_of(setting, entry.position, option);
             for (lane, weight) in lanes.iter().zip(formulation.weights_of(entry.start + option)) {
                 net.mean[lane] += weight.mean;
@@ -239,13 +247,20 @@ impl Goblin {
         (net, changes)
     }
 
+    /// Whether what a choice is expected to cost on a governed lane rests on enough samples.
+    fn is_known(&self, position: usize, choice: u16, lane: usize) -> bool {
+        let setting = self.setting(position);
+        let (task, cell) = (self.tasks.at(setting.task), setting.cell(usize::from(choice)));
+        task.learned(lane)[cell].is_known() || task.past(lane).is_some_and(|past| past[cell].is_solid())
+    }
+
     /// Write down what the decision is expected to cost, and whose samples its total needs: those that are expected to
     /// make a difference.
     fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool) {
         let decision = self.history.latest();
         let common = self.common_factors();
         for (index, lane) in self.lanes.iter().enumerate() {
-            let mut awaited = 0;
+            let (mut awaited, mut known_mean) = (0, 0.0);
             for entry in &self.formulation.entries {
                 let choice = self.history.given(decision, entry.position).choice;
                 if choice == NO_CHOICE {
@@ -253,8 +268,10 @@ impl Goblin {
                 }
                 let mean = self.formulation.weights_of(entry.start + usize::from(choice))[index].mean;
                 if mean > NEGLIGIBLE * chosen.mean[lane] {
+                    let known = self.is_known(entry.position, choice, index);
+                    known_mean += if known { mean } else { 0.0 };
                     *self.history.part(decision, entry.position, index) =
-                        Part { expected: mean as f32, measured: Part::NOTHING.measured };
+                        Part { expected: mean as f32, known, ..Part::NOTHING };
                     awaited += 1;
                 }
             }
@@ -269,12 +286,15 @@ impl Goblin {
                 common: common[index],
                 said: self.calibrations[index].said(),
                 ratio: self.ratios[index],
-                fair,
+                fair: fair && known_mean >= KNOWN_SHARE * chosen.mean[lane],
+                trials: !fair,
                 ..Forecast::default()
             };
         }
     }
 }
 
+/// Share of a total that must rest on enough samples for it to be held against its forecast.
+const KNOWN_SHARE: f64 = 0.8;
 /// Share of a total that it does not wait for.
 const NEGLIGIBLE: f64 = 1e-4;

@@ -8,12 +8,14 @@
 //!
 //! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
 //! hitch could have spoiled them; and better ones than the present choice that were found too dear a while ago. Those
-//! of the third kind are tried the more rarely the longer nothing comes of it; ones that were once chosen and had to be
-//! left, because they got dearer, come before others.
+//! of the third kind are tried the more rarely the longer nothing comes of it; ones that once were cheaper than they are
+//! thought to be come before others.
 //!
 //! The guess for an option without data goes by the host's relative burdens where there are any. Else it is the dearest
 //! known option of lower value plus a step as large as options of other settings are, since ladders mostly climb; each
-//! trial that finds no room halves the step and doubles the wait.
+//! trial that finds no room halves the step and doubles the wait. How good such guesses are is learned as well: what was
+//! measured over what was guessed corrects the next guess, and its deviation is theirs. And the share of frames with
+//! trials that were over a limit corrects how much is kept free of the next.
 
 use crate::base::Result;
 use crate::knapsack::several::Weight;
@@ -23,6 +25,7 @@ use crate::stats::normal_quantile;
 use super::Goblin;
 use super::config::{Burdens, LANES, LARGEST};
 use super::formulate::{Bar, Entry, Sum, Weighed, weigh};
+use super::steady::rough;
 
 /// Samples after which an option needs no more trials.
 const FEW_SAMPLES: u64 = 3;
@@ -40,14 +43,19 @@ const STALE_APART: u64 = 60;
 const STALE_APART_WITHOUT_CAUSE: u64 = 3600;
 /// Most doublings.
 const LONGEST_WAIT: u8 = 8;
+/// Penalty for each change that a trial makes to other settings.
+const FEW_CHANGES: f64 = 0.03;
 /// Knapsacks solved in a decision for the sake of trials.
 const SOLVES: u32 = 1;
-/// How far a guess by the host's relative burdens may be off, as a share.
-const RELATIVE_DOUBT: f64 = 0.5;
 
-/// When what is next to be tried.
-#[derive(Debug, Default)]
+/// When what is next to be tried, and how good guesses are.
+#[derive(Debug)]
 pub struct Explorer {
+    /// Mean and mean square of what was measured over what was guessed.
+    ratio: f64,
+    square: f64,
+    /// What to multiply the sigmas by that are kept free of frames with trials.
+    caution: f64,
     /// The entry that is considered first.
     cursor: usize,
     /// No trial of stale knowledge before these decisions.
@@ -59,21 +67,92 @@ pub struct Explorer {
     pub window_share: f64,
 }
 
+/// Guesses before the first trial are taken to be off like this: mean and mean square of measured over guessed.
+const FIRST_RATIO: f64 = 1.5;
+const FIRST_SQUARE: f64 = 5.0;
+/// Guesses that are remembered.
+const GUESSES: f64 = 24.0;
+/// A guess that is off by more than this factor counts as off by so much.
+const FARTHEST_OFF: f64 = 8.0;
+/// The least relative deviation of a guess.
+const LEAST_DOUBT: f64 = 0.3;
+/// How far the caution moves with a frame with trials that is over, relatively; and how far it goes.
+const CAUTION_STEP: f64 = 0.25;
+const CAUTIONS: std::ops::Range<f64> = 0.5..8.0;
+
+impl Default for Explorer {
+    fn default() -> Self {
+        Self {
+            ratio: FIRST_RATIO,
+            square: FIRST_SQUARE,
+            caution: 1.0,
+            cursor: 0,
+            next_stale: 0,
+            next_without_cause: 0,
+            window_end: 0,
+            window_share: 0.0,
+        }
+    }
+}
+
+impl Explorer {
+    /// What a guess was made of: what is known, and the step beyond it that was widened.
+    fn step_of(&self, guess: &Weight) -> (f64, f64) {
+        let step = (guess.variance / self.relative_variance()).sqrt();
+        (guess.mean - self.ratio * step, step)
+    }
+
+    /// What was guessed has been measured.
+    pub fn compare(&mut self, measured: f64, (known, step): (f64, f64)) {
+        let ratio = ((measured - known) / step).clamp(0.0, FARTHEST_OFF);
+        self.ratio += (ratio - self.ratio) / GUESSES;
+        self.square += (ratio * ratio - self.square) / GUESSES;
+    }
+
+    /// A frame with trials was over a limit, or not, where a share of `risk` may be.
+    pub fn came(&mut self, over: bool, risk: f64) {
+        let push = if over { 1.0 - risk } else { -risk };
+        self.caution = (self.caution * (1.0 + CAUTION_STEP * push)).clamp(CAUTIONS.start, CAUTIONS.end);
+    }
+
+    /// A guess as wide as guesses have been off.
+    fn widened(&self, guess: f64) -> Weight {
+        Weight { mean: self.ratio * guess, variance: self.relative_variance() * guess * guess }
+    }
+
+    fn relative_variance(&self) -> f64 {
+        let square = self.ratio * self.ratio;
+        (self.square - square).max(LEAST_DOUBT * LEAST_DOUBT * square.max(LEAST_DOUBT))
+    }
+}
+
 /// Why an option deserves a trial.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
+pub enum Cause {
     Unknown,
     FewSamples,
-    Left,
+    Dearer,
     Stale,
 }
 
 /// An option that deserves a trial, and what to reckon it with.
-struct Trial {
+pub struct Trial {
     entry: usize,
     option: usize,
     cause: Cause,
     guess: [Weight; LANES],
+    /// On the first lane: what is known of the guess, and the step beyond it before it was corrected; 0 if it is not a
+    /// guess.
+    guessed: (f64, f64),
+}
+
+impl Trial {
+    /// Of an option whose cost is known more or less.
+    pub fn of_known(entry: usize, option: usize, weight: Weight) -> Self {
+        let mut guess = [Weight::default(); LANES];
+        guess[0] = weight;
+        Self { entry, option, cause: Cause::FewSamples, guess, guessed: (0.0, 0.0) }
+    }
 }
 
 impl Goblin {
@@ -97,7 +176,7 @@ impl Goblin {
     /// Put options on trial, as many as allowed and as fit; what the choices then come to, and how many.
     pub(super) fn explore(&mut self, chosen: Weighed, economies: &[Economy], effort: Effort) -> Result<(Weighed, u32)> {
         if self.config.burdens == Burdens::Totals {
-            return self.explore_totals(chosen, economies);
+            return self.explore_totals(chosen, economies, effort);
         }
         let now = self.history.latest() + 1;
         let in_window = now <= self.explorer.window_end;
@@ -106,6 +185,7 @@ impl Goblin {
         let risky = &risky[..economies.len()];
         let steps = self.typical_steps(economies);
         let (mut weighed, mut trials, mut solves) = (chosen, 0, SOLVES);
+        let mut guesses = in_window;
         let count = self.formulation.entries.len();
         let first = self.explorer.cursor;
         for step in 0..count {
@@ -115,11 +195,13 @@ impl Goblin {
             let at = (first + step) % count;
             self.give_up(at);
             let Some(trial) = self.next_trial(at, &weighed, &steps) else { continue };
-            let found = if let Some(found) = self.in_place(&trial, &weighed, risky) {
+            // What is known is no risk.
+            let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
+            let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
             } else if solves > 0 {
                 solves -= 1;
-                self.attempt(&trial, &chosen, economies, risky, effort)?
+                self.attempt(&trial, &chosen, economies, against, effort)?
             } else {
                 continue;
             };
@@ -127,6 +209,7 @@ impl Goblin {
             self.note(&trial, found.is_some());
             if let Some(found) = found {
                 weighed = found;
+                guesses |= trial.guessed.1 > 0.0;
                 trials += 1;
             }
         }
@@ -135,7 +218,7 @@ impl Goblin {
 
     /// What a frame with trials is held against.
     fn risky(&self, economies: &[Economy], in_window: bool) -> [Economy; LANES] {
-        let sigmas = -normal_quantile(self.config.explore_risk);
+        let sigmas = -normal_quantile(self.config.explore_risk) * self.explorer.caution;
         let mut risky = [Economy::default(); LANES];
         for (risky, economy) in risky.iter_mut().zip(economies) {
             let share = if in_window { self.explorer.window_share * economy.capacity.abs() } else { 0.0 };
@@ -145,18 +228,19 @@ impl Goblin {
         risky
     }
 
-    /// What known options of settings cost on average, by lane; before anything is known an equal share of the limit.
+    /// What known options of settings cost typically (their geometric mean), by lane; before anything is known an equal
+    /// share of the limit.
     fn typical_steps(&self, economies: &[Economy]) -> [f64; LANES] {
         let formulation = &self.formulation;
         let mut steps = [0.0; LANES];
         for (lane, economy) in economies.iter().enumerate() {
             let known = (0..formulation.bars.len()).filter(|&option| formulation.bars[option] == Bar::Free);
             let burdens = known.map(|option| formulation.weights_of(option)[lane].mean).filter(|&mean| mean > 0.0);
-            let (sum, count) = burdens.fold((0.0, 0u32), |(sum, count), mean| (sum + mean, count + 1));
+            let (sum, count) = burdens.fold((0.0, 0u32), |(sum, count), mean| (sum + mean.ln(), count + 1));
             let entries = formulation.entries.len().max(1) as f64;
             // No burden is larger than `LARGEST`, whatever the limit.
             let share = if economy.capacity.is_finite() { economy.capacity.clamp(0.0, LARGEST) / entries } else { 0.0 };
-            steps[lane] = if count > 0 { sum / f64::from(count) } else { share };
+            steps[lane] = if count > 0 { (sum / f64::from(count)).exp() } else { share };
         }
         steps
     }
@@ -197,13 +281,12 @@ impl Goblin {
                 Bar::Free => {
                     let cell = setting.cell(option);
                     let has_past = past.is_some_and(|past| past[cell].is_solid());
-                    let measured = setting.options[setting.first_of_cell(option)].measured.max(state.left);
                     if !has_past && learned[cell].run.count() < FEW_SAMPLES {
                         Cause::FewSamples
-                    } else if state.desc.value <= present || now - measured.min(now) < STALE_AFTER {
+                    } else if state.desc.value <= present || now - setting.measured(option).min(now) < STALE_AFTER {
                         return None;
-                    } else if state.left > 0 && self.explorer.next_stale <= now {
-                        Cause::Left
+                    } else if learned[cell].has_become_dearer() && self.explorer.next_stale <= now {
+                        Cause::Dearer
                     } else if self.explorer.next_without_cause <= now {
                         Cause::Stale
                     } else {
@@ -222,7 +305,9 @@ impl Goblin {
         for (lane, weight) in guess.iter_mut().enumerate().take(self.lanes.count()) {
             *weight = self.guess(&entry, option, cause, lane, weighed.feasible, steps[lane]);
         }
-        Some(Trial { entry: at, option, cause, guess })
+        let is_guess = cause == Cause::Unknown && guess[0].variance > 0.0;
+        let guessed = if is_guess { self.explorer.step_of(&guess[0]) } else { (0.0, 0.0) };
+        Some(Trial { entry: at, option, cause, guess, guessed })
     }
 
     /// What to reckon a trial with on a lane.
@@ -235,7 +320,7 @@ impl Goblin {
             // Found no room for long: perhaps all it ever was is a hitch, so it is guessed anew.
             Cause::FewSamples if state.failed_trials < DOUBTED_AFTER => return own,
             // What it cost when nothing got in its way; less each time that leads nowhere, for that may be wrong too.
-            Cause::Left | Cause::Stale => {
+            Cause::Dearer | Cause::Stale => {
                 let learned = &self.tasks.at(setting.task).learned(lane)[setting.cell(option)];
                 let lowest = learned.lowest * setting.work_of(option) * self.common_factors()[lane];
                 return Weight { mean: own.mean.min(lowest) * halved, variance: 0.0 };
@@ -262,7 +347,8 @@ impl Goblin {
             return Weight { mean, variance: 0.0 };
         }
         let step = dearest_below.max(step) * halved;
-        Weight { mean: dearest_below + step, variance: step * step }
+        let Weight { mean, variance } = self.explorer.widened(step);
+        Weight { mean: dearest_below + mean, variance }
     }
 
     /// By what a known option of the setting costs for each unit of the host's relative burden.
@@ -280,8 +366,7 @@ impl Goblin {
         if relative <= 0.0 || units <= 0.0 {
             return None;
         }
-        let mean = relative * sum / units;
-        Some(Weight { mean, variance: (RELATIVE_DOUBT * mean).powi(2) })
+        Some(self.explorer.widened(relative * sum / units))
     }
 
     /// Whether anything was ever measured of a task on a lane.
@@ -291,7 +376,7 @@ impl Goblin {
     }
 
     /// The trial with all other settings as they are, if that fits.
-    fn in_place(&mut self, trial: &Trial, weighed: &Weighed, risky: &[Economy]) -> Option<Weighed> {
+    pub(super) fn in_place(&mut self, trial: &Trial, weighed: &Weighed, risky: &[Economy]) -> Option<Weighed> {
         let entry = self.formulation.entries[trial.entry];
         let present = entry.start + usize::from(self.formulation.choices[trial.entry]);
         let option = entry.start + trial.option;
@@ -299,7 +384,9 @@ impl Goblin {
         sum.add(self.formulation.values[present], self.formulation.weights_of(present), -1.0);
         sum.add(self.formulation.values[option], &trial.guess[..risky.len()], 1.0);
         let found = weigh(&sum, risky);
-        if !found.feasible || matches!(trial.cause, Cause::Left | Cause::Stale) && found.sum.value <= weighed.sum.value {
+        if !found.feasible
+            || matches!(trial.cause, Cause::Dearer | Cause::Stale) && found.sum.value <= weighed.sum.value
+        {
             return None;
         }
         self.formulation.weights_of_mut(option).copy_from_slice(&trial.guess[..risky.len()]);
@@ -308,7 +395,7 @@ impl Goblin {
     }
 
     /// Solve around the trial; what it then comes to, if the trial is on.
-    fn attempt(
+    pub(super) fn attempt(
         &mut self,
         trial: &Trial,
         before: &Weighed,
@@ -330,11 +417,11 @@ impl Goblin {
             formulation.entries[at].forced = if choice == setting.settled { NO_CHOICE } else { choice };
         }
         formulation.entries[trial.entry].forced = trial.option as u16;
-        let solved = formulation.solve(risky, effort, 0.0);
+        let solved = formulation.solve(risky, rough(effort), FEW_CHANGES);
         formulation.entries.iter_mut().for_each(|entry| entry.forced = NO_CHOICE);
         let found = solved.map(|_| weigh(&formulation.sum(&formulation.found), risky));
         let is_on = found.as_ref().is_ok_and(|found| match trial.cause {
-            Cause::Left | Cause::Stale => found.feasible && found.sum.value > before.sum.value,
+            Cause::Dearer | Cause::Stale => found.feasible && found.sum.value > before.sum.value,
             // When nothing fits, whatever may be lighter is worth a try.
             _ => found.feasible || (!before.feasible && found.worst_excess(risky) < before.worst_excess(economies)),
         });
@@ -349,10 +436,10 @@ impl Goblin {
     }
 
     /// When the option may be tried next.
-    fn note(&mut self, trial: &Trial, is_on: bool) {
+    pub(super) fn note(&mut self, trial: &Trial, is_on: bool) {
         let now = self.history.latest() + 1;
         match trial.cause {
-            Cause::Left => self.explorer.next_stale = now + STALE_APART,
+            Cause::Dearer => self.explorer.next_stale = now + STALE_APART,
             Cause::Stale => self.explorer.next_without_cause = now + STALE_APART_WITHOUT_CAUSE,
             Cause::Unknown | Cause::FewSamples => {}
         }
@@ -360,7 +447,7 @@ impl Goblin {
         let setting = self.setting_mut(position);
         let state = &mut setting.options[trial.option];
         let doubled = |wait: u64| wait << state.failed_trials.min(LONGEST_WAIT);
-        let is_stale = matches!(trial.cause, Cause::Left | Cause::Stale);
+        let is_stale = matches!(trial.cause, Cause::Dearer | Cause::Stale);
         let wait = match (is_on, is_stale) {
             (_, true) => doubled(STALE_AFTER),
             (true, _) => 1,
@@ -372,6 +459,7 @@ impl Goblin {
         if is_on {
             setting.on_trial = now;
             setting.tried = trial.option as u16;
+            setting.guessed = trial.guessed;
         }
     }
 }

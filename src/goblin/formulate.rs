@@ -31,6 +31,10 @@ pub struct Entry {
     pub forced: u16,
 }
 
+/// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end only
+/// their difference is won.
+const LOST: f64 = 10.0;
+
 /// Why an option cannot be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
@@ -111,7 +115,8 @@ pub struct Formulation {
 
 impl Formulation {
     /// Bytes an option takes here and in the solver, from above.
-    pub const PER_OPTION: usize = 2 * size_of::<Candidate>() + size_of::<Burden>() + 3 * LANES * size_of::<Weight>() + 160;
+    pub const PER_OPTION: usize =
+        2 * size_of::<Candidate>() + size_of::<Burden>() + 3 * LANES * size_of::<Weight>() + 160;
 
     /// Room for so many, so that no decision allocates.
     pub fn reserve(&mut self, settings: usize, options: usize, widest: usize, lanes: usize) -> Result<()> {
@@ -163,7 +168,11 @@ impl Formulation {
 
     /// Solve it; the choices are in `found`. Each change from what an entry holds pays `penalty` times its price.
     pub fn solve(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
-        if self.lanes == 1 { self.solve_one(economies[0], effort, penalty) } else { self.solve_several(economies, effort, penalty) }
+        if self.lanes == 1 {
+            self.solve_one(economies[0], effort, penalty)
+        } else {
+            self.solve_several(economies, effort, penalty)
+        }
     }
 
     fn solve_one(&mut self, economy: Economy, effort: Effort, penalty: f64) -> Result<Found> {
@@ -226,7 +235,7 @@ impl Formulation {
             return 0.0;
         }
         let moved = self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)];
-        entry.price + entry.price_per_value * moved.abs()
+        entry.price + entry.price_per_value * if moved < 0.0 { -moved * LOST } else { moved }
     }
 
     /// Make what was found the choices.
@@ -239,7 +248,11 @@ impl Formulation {
     pub fn sum(&self, choices: &[u16]) -> Sum {
         let mut sum = Sum { value: 0.0, weights: self.beside };
         for (entry, &choice) in self.entries.iter().zip(choices).filter(|(_, choice)| **choice != NO_CHOICE) {
-            sum.add(self.values[entry.start + usize::from(choice)], self.weights_of(entry.start + usize::from(choice)), 1.0);
+            sum.add(
+                self.values[entry.start + usize::from(choice)],
+                self.weights_of(entry.start + usize::from(choice)),
+                1.0,
+            );
         }
         sum
     }
@@ -339,13 +352,22 @@ impl Goblin {
             }
             let learned = task.learned(0);
             formulation.values.extend((0..setting.options.len()).map(|option| {
-                let unfilled = setting.has_burden
-                    && learned[setting.cell(option)].run.count() < u64::from(config.measure_quota);
+                let unfilled =
+                    setting.has_burden && learned[setting.cell(option)].run.count() < u64::from(config.measure_quota);
                 strategies.value_of(setting, position, option) + if unfilled { config.explore_value } else { 0.0 }
             }));
             restrict(setting, known, &mut formulation.bars[start..]);
             let held = setting.settled;
-            formulation.entries.push(Entry { position, start, end, known, price: 0.0, price_per_value: 0.0, held, forced: NO_CHOICE });
+            formulation.entries.push(Entry {
+                position,
+                start,
+                end,
+                known,
+                price: 0.0,
+                price_per_value: 0.0,
+                held,
+                forced: NO_CHOICE,
+            });
         }
     }
 }

@@ -75,6 +75,9 @@ impl Goblin {
         *measured = (*measured).max(decision);
         if setting.on_trial == decision {
             setting.on_trial = 0;
+            if lane == 0 && setting.guessed.1 > 0.0 {
+                self.explorer.compare(sample.burden, setting.guessed);
+            }
         }
         let cell = setting.cell(usize::from(choice));
         let common = self.history.forecast(decision, lane).common;
@@ -85,6 +88,7 @@ impl Goblin {
         }
         let unit = sample.burden / (work * common);
         match self.config.exploration {
+            Exploration::Bounded if learned.is_known() && self.calibrations[lane].is_shifting() => {}
             Exploration::Bounded => learned.add_unless_hitch(unit, decision),
             Exploration::Optimistic => learned.add(unit, decision),
         }
@@ -95,10 +99,6 @@ impl Goblin {
     /// Book a sample on its decision's total.
     fn account(&mut self, decision: u64, position: usize, lane: usize, burden: f64) {
         let part = self.history.part(decision, position, lane);
-        if part.expected <= 0.0 {
-            // What was not in the forecast is not held against it.
-            return;
-        }
         let (awaited, before) = (part.is_awaited(), f64::from(part.measured.max(0.0)));
         part.measured = burden as f32;
         let forecast = self.history.forecast(decision, lane);
@@ -114,19 +114,26 @@ impl Goblin {
         let totals_come = latest_total > 0 && latest_total + self.history.latest() - self.history.oldest() >= decision;
         let forecast = self.history.forecast(decision, lane);
         let complete = forecast.awaited == 0 && (forecast.total.is_some() || !totals_come);
-        if !complete || !forecast.fair || std::mem::replace(&mut forecast.settled, true) {
+        if !complete || std::mem::replace(&mut forecast.settled, true) {
             return;
         }
         let forecast = *forecast;
+        if forecast.trials {
+            let came = forecast.total.unwrap_or(forecast.measured + forecast.residual);
+            let limit = self.strategies.limits(&self.config)[self.lanes.lane(lane)];
+            self.explorer.came(came > limit, self.config.explore_risk);
+        }
+        if !forecast.fair {
+            return;
+        }
         if let Some(total) = forecast.total.filter(|_| forecast.measured > 0.0) {
             self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
         }
         let (probability, sigmas) = (self.config.overrun_probability, self.config.nominal_sigmas());
-        if probability > 0.0 {
-            let calibration = &mut self.calibrations[lane];
-            let typical = calibration.typical_ratio(self.history.parts(decision, lane));
-            calibration.came(&forecast, typical, self.ratios[lane], sigmas, probability);
-        }
+        let ratio = self.ratio_on(lane);
+        let calibration = &mut self.calibrations[lane];
+        let typical = calibration.typical_ratio(self.history.parts(decision, lane));
+        calibration.came(&forecast, typical, ratio, sigmas, probability);
     }
 
     /// Whether [`Goblin::measure`] would take the sample.

@@ -26,11 +26,13 @@ pub struct Part {
     pub expected: f32,
     /// What it cost; negative while that is not known.
     pub measured: f32,
+    /// Whether the expectation rests on enough samples that it tells something if it is missed.
+    pub known: bool,
 }
 
 impl Part {
     /// Neither expected nor measured.
-    pub const NOTHING: Self = Self { expected: 0.0, measured: -1.0 };
+    pub const NOTHING: Self = Self { expected: 0.0, measured: -1.0, known: false };
 
     /// Whether the decision's total is not known without this sample.
     pub fn is_awaited(&self) -> bool {
@@ -62,7 +64,9 @@ pub struct Forecast {
     pub ratio: f64,
     /// Whether the forecast is one that the total can be held against: no guesses in it, no flagged samples.
     pub fair: bool,
-    /// Whether it has been.
+    /// Whether options were on trial.
+    pub trials: bool,
+    /// Whether all of it has come in.
     pub settled: bool,
 }
 

@@ -409,6 +409,10 @@ impl Goblin {
         let Some(lane) = self.lanes.index(lane) else {
             return Err(error!(NotFound, "lane {lane} has no limit, so nothing is learned on it"));
         };
+        if self.config.burdens == Burdens::Totals && lane == 0 {
+            let work = setting.work_of(index) * self.strategies.work(position);
+            return Ok((self.regression.burden(position, index, work), self.books.statistics.totals));
+        }
         let task = self.tasks.at(setting.task);
         let learned = task.learned(lane);
         let mut burdens = crate::base::try_filled(Burden::default(), learned.len())?;
@@ -455,10 +459,12 @@ impl Goblin {
                 let (past, ratio) = (task.past(lane), self.ratio_on(lane));
                 options.clear();
                 options.try_reserve(task.cells)?;
-                options.extend(task.learned(lane).iter().enumerate().map(|(cell, learned)| match learned.run.count() {
-                    0 => past.map_or(Estimate::default(), |past| scaled(past[cell], ratio)),
-                    _ => Estimate::from(&learned.run),
-                }));
+                options.extend(task.learned(lane).iter().enumerate().map(
+                    |(cell, learned)| match learned.run.count() {
+                        0 => past.map_or(Estimate::default(), |past| scaled(past[cell], ratio)),
+                        _ => Estimate::from(&learned.run),
+                    },
+                ));
                 if options.iter().any(|estimate: &Estimate| estimate.count > 0) {
                     profile.set(&key, &options)?;
                 }
@@ -552,9 +558,8 @@ impl Goblin {
     /// What a setting takes beside its place in the history, from above.
     fn memory_of(&self, id: &str, options: usize) -> usize {
         let lanes = self.lanes.count();
-        let per_option = size_of::<OptionState>()
-            + lanes * (size_of::<Learned>() + size_of::<Estimate>())
-            + Formulation::PER_OPTION;
+        let per_option =
+            size_of::<OptionState>() + lanes * (size_of::<Learned>() + size_of::<Estimate>()) + Formulation::PER_OPTION;
         id.len() + options * per_option + size_of::<Setting>() + 512
     }
 

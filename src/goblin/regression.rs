@@ -9,11 +9,13 @@
 
 use crate::base::{Result, try_filled};
 use crate::knapsack::several::Weight;
-use crate::knapsack::{Economy, NO_CHOICE};
+use crate::knapsack::{Economy, Effort, NO_CHOICE};
+use crate::profile::{Burden, Source};
+use crate::stats::Normal;
 
 use super::Goblin;
-use super::config::LANES;
-use super::formulate::{Bar, Weighed, weigh};
+use super::explore::Trial;
+use super::formulate::{Bar, Found, Weighed};
 use super::setting::Setting;
 
 /// With more coefficients than this, only their variances are kept, not how they err together.
@@ -23,11 +25,13 @@ const COMMON_DOUBT: f64 = 0.5;
 const OWN_DOUBT: f64 = 0.5;
 /// The rest of the frame may be this share of the first total.
 const REST_DOUBT: f64 = 0.3;
-/// The noise of totals at first and at least, as shares of them.
-const FIRST_NOISE: f64 = 0.05;
+/// The deviation of the rest of the frame, as a share of the whole.
 const LEAST_NOISE: f64 = 0.005;
-/// Totals that the noise remembers.
-const NOISE_MEMORY: f64 = 200.0;
+/// How options stray at first, as a share of their mean, and how little and far they may: variances.
+const FIRST_SPREAD: f64 = 0.07;
+const SPREADS: std::ops::Range<f64> = 1e-4..0.25;
+/// Totals that spreads remember.
+const SPREAD_MEMORY: f64 = 150.0;
 /// A total farther off than so many deviations counts as that far.
 const FARTHEST: f64 = 4.0;
 /// Process noise a frame: of all coefficients together, and of each by itself, as variances of shares.
@@ -41,10 +45,15 @@ const DOUBT_ANEW: f64 = 0.2;
 const LEAST: f64 = 0.02;
 /// The highest choice takes this many times the limit, is the guess when the first total tells nothing.
 const CAUTIOUS_SCALE: f64 = 4.0;
-/// Decisions between two trials, while some coefficient is off by more than a share of itself, and afterwards.
+/// Decisions between two trials, while some option's cost may be off by more than this share of the limit, and afterwards.
 const TRY_EVERY: u64 = 8;
 const TRY_RARELY: u64 = 240;
-const WELL_KNOWN: f64 = 0.08;
+const WELL_KNOWN: f64 = 0.015;
+/// After so many trials the next waits a decision longer.
+const TRIALS_A_FRAME: u64 = 16;
+/// By so much of what it may be off an option is thought cheaper for each trial that found no room, up to a number.
+const CHEAPER: f64 = 0.5;
+const MOST_CHEAPER: u8 = 3;
 
 /// Where a coefficient belongs. Number 0 is the rest of the frame, which no setting has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +80,13 @@ pub struct Regression {
     gain: Vec<f64>,
     /// The first guess of the coefficients; 0 before the first total.
     scale: f64,
+    /// How each option's cost strays about its mean: variances of shares.
+    spreads: Vec<f64>,
+    /// Variance of the rest of the frame.
     noise: f64,
     side: f64,
     next_trial: u64,
+    trials: u64,
 }
 
 impl Regression {
@@ -91,6 +104,7 @@ impl Regression {
             covariances: try_filled(0.0, if together { count * count } else { count })?,
             row: try_filled(0.0, count)?,
             gain: try_filled(0.0, count)?,
+            spreads: try_filled(FIRST_SPREAD * FIRST_SPREAD, count)?,
             ..*self.numbers()
         };
         let mut from = try_filled(usize::MAX, count)?;
@@ -111,6 +125,7 @@ impl Regression {
         fresh.begin();
         for (to, &at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
             fresh.coefficients[to] = self.coefficients[at];
+            fresh.spreads[to] = self.spreads[at];
             for (other, &other_at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
                 *fresh.covariance_mut(to, other) = self.covariance(at, other_at);
             }
@@ -121,8 +136,8 @@ impl Regression {
 
     /// The numbers alone, without the lists.
     fn numbers(&self) -> Box<Self> {
-        let Self { scale, noise, side, next_trial, .. } = *self;
-        Box::new(Self { scale, noise, side, next_trial, ..Self::default() })
+        let Self { scale, noise, side, next_trial, trials, .. } = *self;
+        Box::new(Self { scale, noise, side, next_trial, trials, ..Self::default() })
     }
 
     /// The host says otherwise what an option costs.
@@ -140,13 +155,14 @@ impl Regression {
     /// What a setting's options are expected to cost on the first lane; whether anything is known.
     pub fn weigh(&self, position: usize, setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bool {
         for option in 0..setting.options.len() {
-            let unit = self.index(position, option).map_or(0.0, |index| self.units[index] * self.coefficients[index]);
-            weights[option * lanes] = Weight { mean: unit * setting.work_of(option), variance: 0.0 };
+            let Some(index) = self.index(position, option) else { continue };
+            let mean = self.units[index] * self.coefficients[index] * setting.work_of(option);
+            weights[option * lanes] = Weight { mean, variance: self.spreads[index] * mean * mean };
         }
         self.knows()
     }
 
-    /// Variance of totals about what was expected.
+    /// Variance of the rest of the frame.
     pub fn noise_variance(&self) -> f64 {
         self.noise
     }
@@ -193,7 +209,7 @@ impl Regression {
             }
         }
         let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
-        let variance = uncertainty + self.noise;
+        let variance = uncertainty + self.noise + self.spread();
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
@@ -204,11 +220,30 @@ impl Regression {
         self.shrink(variance);
         let least = LEAST * self.scale;
         self.coefficients.iter_mut().skip(1).for_each(|x| *x = x.max(least));
-        let floor = (LEAST_NOISE * total).powi(2);
-        self.noise = (self.noise + (off * off - uncertainty - self.noise) / NOISE_MEMORY).max(floor);
+        self.noise = (LEAST_NOISE * total).powi(2);
+        self.learn_spreads(off * off - variance);
         if self.side.abs() > ONE_SIDED {
             self.side = 0.0;
             self.doubt(DOUBT_ANEW * DOUBT_ANEW, 0.1 * DOUBT_ANEW * DOUBT_ANEW);
+        }
+    }
+
+    /// Variance of the row's total by what its options stray.
+    fn spread(&self) -> f64 {
+        let own = self.row.iter().zip(&self.coefficients).map(|(unit, x)| (unit * x).powi(2));
+        own.zip(&self.spreads).skip(1).map(|(square, spread)| square * spread).sum()
+    }
+
+    /// The square of what the total was off by exceeded its expectation by so much: share that out among the options
+    /// (normalised least mean squares, B. Widrow and M. Hoff, 1960).
+    fn learn_spreads(&mut self, excess: f64) {
+        let square = |(unit, x): (&f64, &f64)| (unit * x).powi(2);
+        let norm: f64 = self.row.iter().zip(&self.coefficients).skip(1).map(square).map(|square| square * square).sum();
+        if norm <= 0.0 {
+            return;
+        }
+        for (pair, spread) in self.row.iter().zip(&self.coefficients).zip(&mut self.spreads).skip(1) {
+            *spread = (*spread + excess * square(pair) / norm / SPREAD_MEMORY).clamp(SPREADS.start, SPREADS.end);
         }
     }
 
@@ -219,7 +254,7 @@ impl Regression {
         let cautious = CAUTIOUS_SCALE * if limit.is_finite() { limit.max(total) } else { total.max(1.0) } / all;
         let scale = if units > 1e-6 * all { total / units } else { cautious };
         self.scale = if scale.is_finite() && scale > 0.0 { scale.min(1e12) } else { 1.0 };
-        self.noise = (FIRST_NOISE * total.max(1e-9)).powi(2);
+        self.noise = (LEAST_NOISE * total.max(1e-9)).powi(2);
         self.begin();
         *self.covariance_mut(0, 0) = (REST_DOUBT * total).powi(2);
         if units <= 1e-6 * all {
@@ -303,12 +338,22 @@ impl Regression {
         })
     }
 
+    /// What an option with so much work is expected to cost, and how far off that may be.
+    pub fn burden(&self, position: usize, option: usize, work: f64) -> Burden {
+        let index = self.index(position, option);
+        let mean = index.map_or(0.0, |index| self.units[index] * self.coefficients[index] * work);
+        let deviation = self.doubt_of(position, option) * mean;
+        let source = if self.knows() { Source::Ramp } else { Source::Blind };
+        Burden { normal: Normal { mean, variance: deviation * deviation }, source }
+    }
+
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
         let numbers = self.units.capacity()
             + self.coefficients.capacity()
             + self.covariances.capacity()
             + self.row.capacity()
+            + self.spreads.capacity()
             + self.gain.capacity();
         numbers * size_of::<f64>()
             + self.owners.capacity() * size_of::<Owner>()
@@ -343,49 +388,57 @@ impl Goblin {
         }
     }
 
-    /// Put the option that is known least on trial for a frame, so that its cost tells apart from the others'.
-    pub(super) fn explore_totals(&mut self, chosen: Weighed, economies: &[Economy]) -> Result<(Weighed, u32)> {
+    /// Put the option that is known least, in the lane's unit, on trial for a frame, so that its cost tells apart from
+    /// the others'. The better all are known, the rarer.
+    pub(super) fn explore_totals(
+        &mut self,
+        chosen: Weighed,
+        economies: &[Economy],
+        effort: Effort,
+    ) -> Result<(Weighed, u32)> {
         let now = self.history.latest() + 1;
         if now < self.regression.next_trial || !self.regression.knows() || !chosen.feasible {
             return Ok((chosen, 0));
         }
-        let mut best: Option<(f64, usize, usize, Weighed)> = None;
-        let mut most_doubt = 0.0_f64;
+        self.price_changes(&Found::default());
+        let limit = economies[0].capacity.abs();
+        let Some((deviation, trial)) = self.least_known() else { return Ok((chosen, 0)) };
+        let seldom = TRY_EVERY + self.regression.trials / TRIALS_A_FRAME;
+        let wait = if deviation > WELL_KNOWN * limit { seldom.min(TRY_RARELY) } else { TRY_RARELY };
+        self.regression.trials += 1;
+        self.regression.next_trial = now + wait;
+        let found = match self.in_place(&trial, &chosen, economies) {
+            Some(found) => Some(found),
+            None => self.attempt(&trial, &chosen, economies, economies, effort)?,
+        };
+        self.note(&trial, found.is_some());
+        Ok(found.map_or((chosen, 0), |found| (found, 1)))
+    }
+
+    /// The option whose cost is known least, but for those that are chosen or that found no room, and by how much it may
+    /// be off.
+    fn least_known(&self) -> Option<(f64, Trial)> {
+        let now = self.history.latest() + 1;
+        let mut least: Option<(f64, Trial)> = None;
         for (at, entry) in self.formulation.entries.iter().enumerate() {
-            let choice = self.formulation.choices[at];
-            if choice == NO_CHOICE || !self.setting(entry.position).has_burden {
-                continue;
-            }
-            let present = entry.start + usize::from(choice);
-            for option in entry.start..entry.end {
-                let doubt = self.regression.doubt_of(entry.position, option - entry.start);
-                let free = self.formulation.bars[option] == Bar::Free && option != present;
-                let mut guess = [Weight::default(); LANES];
-                guess[0] = self.formulation.weights_of(option)[0];
-                guess[0].variance += (doubt * guess[0].mean).powi(2);
-                if !free || guess[0].mean == 0.0 {
+            let (setting, choice) = (self.setting(entry.position), self.formulation.choices[at]);
+            for (option, state) in setting.options.iter().enumerate() {
+                let free = self.formulation.bars[entry.start + option] == Bar::Free;
+                if !setting.has_burden || !free || option == usize::from(choice) || state.next_trial > now {
                     continue;
                 }
-                most_doubt = most_doubt.max(doubt);
-                if best.as_ref().is_some_and(|best| best.0 >= doubt) {
-                    continue;
-                }
-                let mut sum = chosen.sum;
-                sum.add(self.formulation.values[present], self.formulation.weights_of(present), -1.0);
-                sum.add(self.formulation.values[option], &guess[..economies.len()], 1.0);
-                let found = weigh(&sum, economies);
-                if found.feasible {
-                    best = Some((doubt, at, option - entry.start, found));
+                let mut guess = self.formulation.weights_of(entry.start + option)[0];
+                let deviation = self.regression.doubt_of(entry.position, option) * guess.mean;
+                if least.as_ref().is_none_or(|least| deviation > least.0) {
+                    if state.failed_trials == 0 {
+                        guess.variance += deviation * deviation;
+                    }
+                    let cheaper = CHEAPER * f64::from(state.failed_trials.min(MOST_CHEAPER));
+                    guess.mean = (guess.mean - cheaper * deviation).max(0.0);
+                    least = Some((deviation, Trial::of_known(at, option, guess)));
                 }
             }
         }
-        let wait = if most_doubt > WELL_KNOWN { TRY_EVERY } else { TRY_RARELY };
-        self.regression.next_trial = now + wait;
-        let Some((_, at, option, found)) = best else { return Ok((chosen, 0)) };
-        self.formulation.choices[at] = option as u16;
-        let setting = self.setting_mut(self.formulation.entries[at].position);
-        setting.on_trial = now;
-        setting.tried = option as u16;
-        Ok((found, 1))
+        least
     }
 }

@@ -67,13 +67,11 @@ pub struct OptionState {
     pub lost_trials: u8,
     /// The decision of the latest sample of its cell; of the cell's first option only.
     pub measured: u64,
-    /// The decision in which it had to be left because the whole no longer fit; 0 if never.
-    pub left: u64,
 }
 
 impl OptionState {
     fn new(desc: OptionDesc) -> Self {
-        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0, left: 0 }
+        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0 }
     }
 }
 
@@ -108,6 +106,8 @@ pub struct Setting {
     pub on_trial: u64,
     /// The option that was tried.
     pub tried: u16,
+    /// What it was guessed to cost on the first governed lane, see [`super::explore`]; the second 0 if it was no guess.
+    pub guessed: (f64, f64),
     /// Why the choice is what it is.
     pub reason: Reason,
     /// Of a product.
@@ -135,6 +135,7 @@ impl Setting {
             born,
             on_trial: 0,
             tried: 0,
+            guessed: (0.0, 0.0),
             reason: Reason::default(),
             shape: Shape::default(),
         };
@@ -182,7 +183,12 @@ impl Setting {
         cells(self.options.len(), self.shared)
     }
 
-    /// The option whose `measured` speaks for its cell.
+    /// The decision of the latest sample of an option's cell.
+    pub fn measured(&self, option: usize) -> u64 {
+        self.options[self.first_of_cell(option)].measured
+    }
+
+    /// The option that speaks for its cell.
     pub fn first_of_cell(&self, option: usize) -> usize {
         option - option % usize::from(self.shared.max(1))
     }

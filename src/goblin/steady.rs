@@ -10,9 +10,11 @@
 //! the frame in which it changes, at the present price of burden. So what only raises settings is done after `patience`
 //! frames, and what exchanges one for another, for little more value, after many. Targets are found with those costs as penalties, spread over the
 //! time since the last change, so that a target holds few changes, each of which pays for itself.
+//! Value that is given up counts many times what is won, so that exchanges for little are rare.
 //!
 //! What does not fit any more is left at once, with as few changes as may be, for something that leaves a band below the
-//! limit free, so that the next small move still fits.
+//! limit free, so that the next small move still fits. The band grows when that was not
+//! enough.
 
 use crate::base::Result;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
@@ -24,20 +26,30 @@ use super::reason::Why;
 use super::setting::Setting;
 
 /// Share of the deviation of the total that targets and forced changes leave free, for small moves of the estimates.
-const BAND: f64 = 0.15;
+const BAND: f64 = 0.2;
+/// What the band grows by each time that a choice had to be left all the same, and how long it remembers that.
+const WIDENS: f64 = 1.25;
+const WIDEST_FACTOR: f64 = 3.0;
+const WIDE_FOR: f64 = 3000.0;
+/// A choice that is over by more deviations than this was not left because of small moves.
+const SMALL_MOVE: f64 = 1.0;
 /// The most that they leave free, as a share of the limit.
-const WIDEST: f64 = 0.02;
+const WIDEST: f64 = 0.01;
 /// Decisions in which a change must pay for itself at least, and in which one must that is made because the old choice
 /// does not fit.
-const SOON: f64 = 600.0;
+const SOON: f64 = 900.0;
 const IN_NEED: f64 = 120.0;
 /// Decisions between two searches for a target.
 const TARGET_EVERY: u64 = 8;
+/// A target is given up for another when the best choice gains so many times more.
+const OVERTAKEN: f64 = 4.0;
+/// A gain above this share of the value is looked for at once.
+const LARGE_GAIN: f64 = 0.01;
 /// A gain below this share of the value is none.
 const NO_GAIN: f64 = 1e-6;
 
 /// The better choice that is waited with; which one it is, the settings know.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Target {
     /// Whether there is one.
     exists: bool,
@@ -46,6 +58,28 @@ pub struct Target {
     /// When the last change was made that was not needed, and when a target was last looked for.
     changed: u64,
     searched: u64,
+    /// What the band is multiplied by, as of the decision after it.
+    widened: f64,
+    widened_at: u64,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self { exists: false, sum: 0.0, changed: 0, searched: 0, widened: 1.0, widened_at: 0 }
+    }
+}
+
+impl Target {
+    /// What the band is multiplied by now.
+    fn widening(&self, now: u64) -> f64 {
+        1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / WIDE_FOR).exp()
+    }
+
+    /// A choice had to be left that was hardly over.
+    fn widen(&mut self, now: u64) {
+        self.widened = (WIDENS * self.widening(now)).min(WIDEST_FACTOR);
+        self.widened_at = now;
+    }
 }
 
 /// How the frame was settled.
@@ -102,7 +136,8 @@ impl Goblin {
 
     /// Take the best there is, whatever was settled before.
     pub(super) fn settle_anew(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
-        self.target = Target { changed: self.history.latest(), ..Target::default() };
+        self.target.exists = false;
+        self.target.changed = self.history.latest();
         let best = self.formulation.solve(economies, effort, 0.0)?;
         self.formulation.accept();
         let weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
@@ -111,7 +146,7 @@ impl Goblin {
     }
 
     /// What each entry's change costs, in value times decisions.
-    fn price_changes(&mut self, best: &Found) {
+    pub(super) fn price_changes(&mut self, best: &Found) {
         let now = self.history.latest() + 1;
         let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
         let Self { settings, formulation, .. } = self;
@@ -131,14 +166,19 @@ impl Goblin {
     /// What is settled does not fit: change as little as may be, with a band to spare; or if that is not possible take
     /// what is best. `best` is what the formulation found last.
     fn leave(&mut self, best: &Found, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
-        self.target = Target { changed: self.target.changed, ..Target::default() };
+        self.target.exists = false;
+        let now = self.history.latest() + 1;
+        let deviation = held.sum.weights[0].variance.max(0.0).sqrt();
+        if !held.feasible && held.excess[0] < SMALL_MOVE * deviation {
+            self.target.widen(now);
+        }
         let banded = self.banded(economies);
         // The best is what remains if nothing leaves a band.
         self.formulation.accept();
         let mut weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
         let mut nodes = best.nodes;
         if weighed.feasible {
-            let spare = self.formulation.solve(&banded[..economies.len()], effort, 1.0 / IN_NEED)?;
+            let spare = self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
             nodes += spare.nodes;
             let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
             if found.feasible {
@@ -156,18 +196,20 @@ impl Goblin {
         let now = self.history.latest() + 1;
         if self.target.exists {
             let found = self.load_target().then(|| weigh(&self.formulation.sum(&self.formulation.found), economies));
-            let gained = found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
+            let gained =
+                found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
             self.target.sum += gained;
-            self.target.exists = self.target.sum > 0.0;
+            self.target.exists = self.target.sum > 0.0 && gain < OVERTAKEN * gained;
         }
         let worth_it = gain > NO_GAIN * held.sum.value.abs();
-        if self.target.exists || !worth_it || now < self.target.searched + TARGET_EVERY {
+        let soon = gain > LARGE_GAIN * held.sum.value.abs();
+        if self.target.exists || !worth_it || (!soon && now < self.target.searched + TARGET_EVERY) {
             return Ok(());
         }
         self.target.searched = now;
         let penalty = 1.0 / SOON.max((now - self.target.changed) as f64);
         let banded = self.banded(economies);
-        self.formulation.solve(&banded[..economies.len()], effort, penalty)?;
+        self.formulation.solve(&banded[..economies.len()], rough(effort), penalty)?;
         let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
         let gained = found.sum.value - held.sum.value;
         self.target.exists = found.feasible && gained > NO_GAIN * held.sum.value.abs();
@@ -187,7 +229,7 @@ impl Goblin {
         }
         let found = |at: usize| usize::from(self.formulation.found[at]);
         let price: f64 = self.changed_entries().map(|(at, entry)| self.formulation.price(entry, found(at))).sum();
-        if self.target.sum < price {
+        if self.target.sum < price * (1.0 - 1e-9) {
             return false;
         }
         self.target.changed = self.history.latest() + 1;
@@ -265,9 +307,10 @@ impl Goblin {
     /// The limits less a band.
     fn banded(&self, economies: &[Economy]) -> [Economy; LANES] {
         let held = self.formulation.sum(&self.formulation.choices);
+        let widening = self.target.widening(self.history.latest() + 1);
         let mut banded = [Economy::default(); LANES];
         for (lane, economy) in economies.iter().enumerate() {
-            let free = BAND * held.weights[lane].variance.max(0.0).sqrt();
+            let free = widening * BAND * held.weights[lane].variance.max(0.0).sqrt();
             let limit = economy.capacity.abs();
             let band = if limit.is_finite() { free.min(WIDEST * limit) } else { 0.0 };
             banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };
@@ -299,11 +342,6 @@ impl Goblin {
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
             if setting.settled != choice {
-                if settled.headroom < 0.0
-                    && let Some(state) = setting.options.get_mut(usize::from(setting.settled))
-                {
-                    state.left = now;
-                }
                 setting.settled = choice;
                 setting.changed = now;
             }
@@ -317,6 +355,11 @@ impl Goblin {
 /// How much dearer a change is while the setting dwells.
 const STILL_DWELLING: f64 = 1e6;
 
+/// Effort for what need not be the best: targets, and what is tried.
+pub fn rough(effort: Effort) -> Effort {
+    Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(512) }
+}
+
 /// Distance from the upper bound, relatively.
 fn gap(found: &Found, value: f64) -> f64 {
     (found.upper_bound - value).max(0.0) / found.upper_bound.abs().max(f64::MIN_POSITIVE)
@@ -327,9 +370,8 @@ impl Settled {
     pub fn why(&self, setting: &Setting, entry: &Entry, bars: &[Bar], decision: u64, other_strategy: bool) -> Why {
         let choice = setting.choice;
         let value = |option: usize| setting.options[option].desc.value;
-        let better = |bar: Bar| {
-            (0..bars.len()).any(|option| bars[option] == bar && value(option) > value(usize::from(choice)))
-        };
+        let better =
+            |bar: Bar| (0..bars.len()).any(|option| bars[option] == bar && value(option) > value(usize::from(choice)));
         if setting.range.0 == setting.range.1 {
             Why::Pinned
         } else if !entry.known {

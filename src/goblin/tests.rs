@@ -410,9 +410,7 @@ fn without_profiling_the_controller_finds_what_fits() {
         .enumerate()
         .map(|(n, burdens)| {
             let (id, options) = (format!("setting {n}"), rough(burdens));
-            goblin
-                .add_setting(&SettingDesc::new(&id, &options))
-                .unwrap()
+            goblin.add_setting(&SettingDesc::new(&id, &options)).unwrap()
         })
         .collect();
     // A unit takes 1.6 ms, so 10 units fit.

@@ -36,15 +36,14 @@ pub struct Learned {
 
 impl Learned {
     /// No sample yet.
-    pub const NOTHING: Self =
-        Self {
-            run: Running::EMPTY,
-            recent: Decayed::EMPTY,
-            steady: Decayed::EMPTY,
-            lowest: f64::INFINITY,
-            suspect: None,
-            dropped: 0.0,
-        };
+    pub const NOTHING: Self = Self {
+        run: Running::EMPTY,
+        recent: Decayed::EMPTY,
+        steady: Decayed::EMPTY,
+        lowest: f64::INFINITY,
+        suspect: None,
+        dropped: 0.0,
+    };
 
     /// Share of the recent statistics that a frame keeps.
     pub const KEPT_PER_FRAME: f64 = 1.0 - 1.0 / 30.0;
@@ -69,6 +68,16 @@ impl Learned {
         self.recent.weight() >= FEW_SAMPLES as f64
             && off > DRIFT_THAT_MATTERS * steady.mean
             && off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
+    }
+
+    /// Whether a few samples more or less make no difference.
+    pub fn is_known(&self) -> bool {
+        self.run.count() >= FEW_SAMPLES
+    }
+
+    /// Whether it costs more than it used to on the whole.
+    pub fn has_become_dearer(&self) -> bool {
+        self.steady.normal().mean > DEARER * self.run.mean()
     }
 
     /// Variance of the mean that [`Blind::Cautious`] goes by: how well it is known.
@@ -120,6 +129,8 @@ const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
 const DRIFT_DEVIATIONS: f64 = 4.5;
 /// A change by less than this share of the burden is none.
 const DRIFT_THAT_MATTERS: f64 = 0.01;
+/// What costs more than this many times what it did on the whole has become dearer.
+const DEARER: f64 = 1.1;
 /// Samples that a confirmed change makes worthless.
 const FEW_SAMPLES: u64 = 8;
 

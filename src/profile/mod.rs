@@ -42,7 +42,7 @@ impl Estimate {
 }
 
 /// Samples from which on an estimate is solid.
-const SOLID: u64 = 8;
+const SOLID: u64 = 3;
 
 impl From<&Running> for Estimate {
     fn from(run: &Running) -> Self {
