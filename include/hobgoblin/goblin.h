@@ -129,9 +129,9 @@ typedef struct {
     /// normal or independent. It needs samples of every setting that matters. Default 0.
     double overrun_probability;
     /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained, added
-    /// up frame by frame, is this many times the value by which its settings move, up and down, and has paid for their
-    /// switch_burden. So with 1 settings are raised at once where there is room, and exchanging one for another that is
-    /// worth a tenth more takes about twenty frames. What no longer fits is left at once. 0: every gain is taken at once.
+    /// up frame by frame, is this many times the value by which settings rise for it and ten times that by which others
+    /// fall, and has paid for their switch_burden. So with 1 settings are raised at once where there is room, and
+    /// exchanging one for another that is worth a tenth more takes about a hundred frames. What no longer fits is left at once. 0: every gain is taken at once.
     /// Default 1.
     double patience;
     /// Extra value of an option with fewer samples than measure_quota. Default 0.
@@ -152,7 +152,7 @@ typedef struct {
     /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The solver's
     /// own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
     uint64_t memory_limit;
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 4096, above which a
+    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 2048; above 4096 a
     /// decision may allocate.
     uint64_t node_limit;
     /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
