@@ -195,9 +195,11 @@ impl Goblin {
             let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
             let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
-            } else if solves > 0 {
+            } else if solves > 0 && cause != Cause::Stale {
                 solves -= 1;
                 self.attempt(&trial, &chosen, economies, against, effort)?
+            } else if cause == Cause::Stale {
+                None
             } else {
                 continue;
             };
