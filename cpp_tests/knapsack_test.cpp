@@ -100,6 +100,111 @@ void check_against_brute_force(hob_knapsack* knapsack, Dice& dice, double sigmas
     ENSURE(close(found.value, best) && found.upper_bound >= found.value - 1e-9);
 }
 
+/// A setting whose options take of three resources.
+struct Ladder {
+    struct Option {
+        double value;
+        hob_knapsack_weight weights[3];
+    };
+    std::vector<Option> options;
+};
+
+Knapsack make_knapsack_of(uint32_t resources) {
+    hob_knapsack_desc desc = HOB_KNAPSACK_DESC_INIT;
+    ENSURE(desc.resource_count == 0);
+    desc.resource_count = resources;
+    hob_knapsack* knapsack = nullptr;
+    ENSURE_OK(hob_knapsack_create(&desc, &knapsack));
+    return Knapsack(knapsack);
+}
+
+Ladder random_ladder(Dice& dice) {
+    Ladder ladder;
+    ladder.options.resize(1 + dice.below(4));
+    for (auto& option : ladder.options) {
+        option.value = static_cast<double>(dice.below(21)) - 4;
+        for (auto& weight : option.weights) weight = {static_cast<double>(dice.below(9)), dice.share()};
+    }
+    return ladder;
+}
+
+hob_result add_ladder(hob_knapsack* knapsack, const Ladder& ladder) {
+    constexpr size_t stride = sizeof(Ladder::Option);
+    const auto count = static_cast<uint32_t>(ladder.options.size());
+    const Ladder::Option* const first = ladder.options.data();
+    return hob_knapsack_add_resources(knapsack, &first->value, stride, first->weights, stride, count, nullptr);
+}
+
+using Resources = std::vector<hob_knapsack_resource>;
+
+hob_knapsack_solution solve(hob_knapsack* knapsack, const Resources& resources, uint64_t node_limit = 4000000) {
+    hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    desc.node_limit = node_limit;
+    hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
+    const auto count = static_cast<uint32_t>(resources.size());
+    ENSURE_OK(hob_knapsack_solve_resources(knapsack, resources.data(), sizeof resources[0], count, &desc, &solution));
+    return solution;
+}
+
+hob_knapsack_usage usage(const hob_knapsack* knapsack, uint32_t resource) {
+    hob_knapsack_usage found = HOB_KNAPSACK_USAGE_INIT;
+    ENSURE_OK(hob_knapsack_resource_usage(knapsack, resource, &found));
+    return found;
+}
+
+struct ManySums {
+    double value = 0;
+    Sums of[3];
+
+    ManySums plus(const Ladder::Option& option) const {
+        ManySums sums = *this;
+        sums.value += option.value;
+        for (size_t r = 0; r < 3; ++r) sums.of[r] = of[r].plus({0, option.weights[r].mean, option.weights[r].variance});
+        return sums;
+    }
+    bool fit(const Resources& resources) const {
+        bool all = true;
+        for (size_t r = 0; r < 3; ++r) all &= of[r].burden(resources[r].sigmas) <= resources[r].capacity + 1e-9;
+        return all;
+    }
+};
+
+double best_value(const std::vector<Ladder>& ladders, size_t from, const ManySums& so_far, const Resources& resources) {
+    if (from == ladders.size()) return so_far.fit(resources) ? so_far.value : -infinity;
+    double best = -infinity;
+    for (const auto& option : ladders[from].options) {
+        best = std::max(best, best_value(ladders, from + 1, so_far.plus(option), resources));
+    }
+    return best;
+}
+
+void check_resources_against_brute_force(hob_knapsack* knapsack, Dice& dice) {
+    std::vector<Ladder> ladders(1 + dice.below(5));
+    ENSURE_OK(hob_knapsack_clear(knapsack));
+    for (auto& ladder : ladders) {
+        ladder = random_ladder(dice);
+        ENSURE_OK(add_ladder(knapsack, ladder));
+    }
+    Resources resources(3);
+    for (auto& resource : resources) resource = {static_cast<double>(dice.below(40)), 3 * dice.share()};
+    const hob_knapsack_solution found = solve(knapsack, resources);
+    const double best = best_value(ladders, 0, ManySums{}, resources);
+    ENSURE((found.feasible == 1) == (best > -infinity) && found.proven == 1);
+    const std::vector<uint16_t> chosen = choices(knapsack);
+    ManySums sums;
+    for (size_t n = 0; n < ladders.size(); ++n) sums = sums.plus(ladders[n].options.at(chosen[n]));
+    ENSURE(close(found.value, sums.value) && (found.feasible == 0 || close(found.value, best)));
+    double excess = 0;
+    for (uint32_t r = 0; r < 3; ++r) {
+        const hob_knapsack_usage used = usage(knapsack, r);
+        ENSURE(close(used.mean, sums.of[r].mean) && close(used.variance, sums.of[r].variance) && used.price >= 0);
+        ENSURE(close(used.burden, sums.of[r].burden(resources[r].sigmas)));
+        ENSURE(close(used.excess, std::max(0.0, used.burden - resources[r].capacity)));
+        excess += used.excess;
+    }
+    ENSURE((found.feasible == 1) == (excess == 0));
+}
+
 const Setting quality = {{0, 1, 0}, {4, 3, 0}, {6, 7, 0}};
 
 }  // namespace
@@ -225,4 +330,159 @@ TEST("knapsack: what was reserved is enough, and the memory limit holds") {
     ENSURE(result == HOB_RESULT_LIMIT_EXCEEDED);
     (void)solve(limited, 50, 1);
     ENSURE(hob_knapsack_memory_used(limited) <= small.memory_limit);
+}
+
+TEST("knapsack: answers for three resources are those of brute force") {
+    const Knapsack knapsack = make_knapsack_of(3);
+    Dice dice(4);
+    for (int n = 0; n < harness::scaled(1000); ++n) check_resources_against_brute_force(knapsack.get(), dice);
+}
+
+TEST("knapsack: two resources that are just met fit, and have prices") {
+    const Knapsack knapsack = make_knapsack_of(2);
+    const double values[] = {0, 3, 4};
+    const hob_knapsack_weight weights[][2] = {{{0, 0}, {0, 0}}, {{1, 0}, {2, 0}}, {{2, 0}, {1, 0}}};
+    for (uint32_t n = 0; n < 3; ++n) {
+        uint32_t index = 99;
+        ENSURE_OK(hob_knapsack_add_resources(knapsack.get(), values, sizeof values[0], weights[0], sizeof weights[0], 3,
+                                             &index));
+        ENSURE(index == n);
+    }
+    ENSURE(hob_knapsack_setting_count(knapsack.get()) == 3);
+    const hob_knapsack_solution found = solve(knapsack.get(), {{5, 0}, {4, 0}});
+    ENSURE(found.feasible == 1 && found.proven == 1 && found.value == 11 && found.upper_bound == 11);
+    ENSURE(usage(knapsack.get(), 0).burden == 5 && usage(knapsack.get(), 1).burden == 4);
+    ENSURE(usage(knapsack.get(), 0).price + usage(knapsack.get(), 1).price > 0);
+    ENSURE(solve(knapsack.get(), {{infinity, 0}, {infinity, 0}}).value == 12);
+    const hob_knapsack_solution none = solve(knapsack.get(), {{-1, 0}, {9, 0}});
+    ENSURE(none.feasible == 0 && none.proven == 1 && usage(knapsack.get(), 0).excess == 1);
+    ENSURE(usage(knapsack.get(), 1).excess == 0);
+}
+
+TEST("knapsack: a knapsack of several resources that was reserved takes no memory, and keeps to its limit") {
+    const Knapsack knapsack = make_knapsack_of(3);
+    ENSURE_OK(hob_knapsack_reserve(knapsack.get(), 50, 200));
+    const size_t reserved = hob_knapsack_memory_used(knapsack.get());
+    Dice dice(5);
+    for (int frame = 0; frame < harness::scaled(20); ++frame) {
+        ENSURE_OK(hob_knapsack_clear(knapsack.get()));
+        for (int n = 0; n < 50; ++n) ENSURE_OK(add_ladder(knapsack.get(), random_ladder(dice)));
+        (void)solve(knapsack.get(), {{150, 0}, {160, 3}, {170, 1}}, 3000);
+    }
+    ENSURE(hob_knapsack_memory_used(knapsack.get()) == reserved);
+
+    hob_knapsack_desc small = HOB_KNAPSACK_DESC_INIT;
+    small.memory_limit = 500000;
+    small.resource_count = 8;
+    hob_knapsack* limited = nullptr;
+    ENSURE_OK(hob_knapsack_create(&small, &limited));
+    const Knapsack owner(limited);
+    ENSURE(hob_knapsack_reserve(limited, 10, 1000000) == HOB_RESULT_LIMIT_EXCEEDED);
+    const double values[] = {0, 1};
+    const hob_knapsack_weight weights[2][8] = {};
+    hob_result result = HOB_RESULT_OK;
+    for (int n = 0; n < 10000 && result == HOB_RESULT_OK; ++n) {
+        result = hob_knapsack_add_resources(limited, values, 8, weights[0], sizeof weights[0], 2, nullptr);
+    }
+    ENSURE(result == HOB_RESULT_LIMIT_EXCEEDED && hob_knapsack_setting_count(limited) > 50);
+    (void)solve(limited, Resources(8, {10, 1}));
+    ENSURE(hob_knapsack_memory_used(limited) <= small.memory_limit);
+}
+
+TEST("knapsack: one resource and several are not mixed up") {
+    const Knapsack one = make_knapsack();
+    const Knapsack several = make_knapsack_of(3);
+    Dice dice(6);
+    const Ladder ladder = random_ladder(dice);
+    const hob_knapsack_resource resources[3] = {{1, 0}, {1, 0}, {1, 0}};
+    const hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    hob_knapsack_usage used = HOB_KNAPSACK_USAGE_INIT;
+    const hob_result unsupported = HOB_RESULT_UNSUPPORTED;
+    ENSURE(add_ladder(one.get(), ladder) == unsupported && last_error_has("resource_count"));
+    ENSURE(hob_knapsack_solve_resources(one.get(), resources, 16, 3, nullptr, nullptr) == unsupported);
+    ENSURE(hob_knapsack_resource_usage(one.get(), 0, &used) == unsupported);
+    ENSURE(hob_knapsack_add(several.get(), quality.data(), sizeof quality[0], 3, nullptr) == unsupported);
+    ENSURE(last_error_has("hob_knapsack_add_resources"));
+    ENSURE(hob_knapsack_solve(several.get(), &desc, nullptr) == unsupported);
+    ENSURE(hob_knapsack_setting_count(one.get()) == 0 && hob_knapsack_setting_count(several.get()) == 0);
+}
+
+TEST("knapsack: resources that make no sense") {
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    const double nan_value = std::numeric_limits<double>::quiet_NaN();
+    for (const uint32_t count : {9u, 1000u, UINT32_MAX}) {
+        hob_knapsack_desc desc = HOB_KNAPSACK_DESC_INIT;
+        desc.resource_count = count;
+        hob_knapsack* none = nullptr;
+        ENSURE(hob_knapsack_create(&desc, &none) == invalid && none == nullptr && last_error_has("resources"));
+    }
+    const Knapsack owner = make_knapsack_of(3);
+    hob_knapsack* const knapsack = owner.get();
+    Ladder ladder;
+    ladder.options.assign(2, {1, {{1, 0}, {1, 0}, {1, 0}}});
+    ENSURE_OK(add_ladder(knapsack, ladder));
+    hob_knapsack_usage used = HOB_KNAPSACK_USAGE_INIT;
+    ENSURE(hob_knapsack_resource_usage(knapsack, 0, &used) == HOB_RESULT_NOT_FOUND && last_error_has("solve"));
+    const auto unchanged = [&](hob_result result, hob_result expected, const char* part) {
+        ENSURE(result == expected && last_error_has(part) && hob_knapsack_setting_count(knapsack) == 1);
+    };
+
+    const auto spoiled = [&](void (*spoil)(Ladder::Option&, double), double bad) {
+        Ladder wrong = ladder;
+        spoil(wrong.options[1], bad);
+        return add_ladder(knapsack, wrong);
+    };
+    for (const double bad : {nan_value, infinity, -infinity, 1.1e100}) {
+        unchanged(spoiled([](auto& option, double to) { option.value = to; }, bad), invalid, "value");
+    }
+    for (const double bad : {nan_value, -infinity, 1.1e100}) {
+        unchanged(spoiled([](auto& option, double to) { option.weights[2].mean = to; }, bad), invalid, "resource 2");
+    }
+    for (const double bad : {nan_value, infinity, -1.0, 1.1e100}) {
+        unchanged(spoiled([](auto& option, double to) { option.weights[1].variance = to; }, bad), invalid, "variance");
+    }
+    const double* const values = &ladder.options[0].value;
+    const hob_knapsack_weight* const weights = ladder.options[0].weights;
+    const size_t stride = sizeof ladder.options[0];
+    unchanged(hob_knapsack_add_resources(knapsack, nullptr, 8, weights, stride, 2, nullptr), invalid, "NULL");
+    unchanged(hob_knapsack_add_resources(knapsack, values, 8, nullptr, stride, 2, nullptr), invalid, "NULL");
+    unchanged(hob_knapsack_add_resources(knapsack, values, 4, weights, stride, 2, nullptr), invalid, "stride");
+    unchanged(hob_knapsack_add_resources(knapsack, values, stride, weights, 16, 2, nullptr), invalid, "weights_stride");
+    unchanged(hob_knapsack_add_resources(knapsack, values, stride, weights, SIZE_MAX / 2, 2, nullptr), invalid,
+              "cannot exist");
+    unchanged(hob_knapsack_add_resources(knapsack, values, stride, weights, stride, 65536, nullptr),
+              HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    ENSURE(hob_knapsack_add_resources(nullptr, values, stride, weights, stride, 2, nullptr) == invalid);
+
+    const auto solved = [&](Resources resources, hob_knapsack_solve_desc desc) {
+        hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
+        solution.value = 77;
+        const auto count = static_cast<uint32_t>(resources.size());
+        const hob_result result = hob_knapsack_solve_resources(knapsack, resources.data(), 16, count, &desc, &solution);
+        ENSURE(result == HOB_RESULT_OK || solution.value == 77);
+        return result;
+    };
+    const Resources good = {{3, 0}, {3, 0}, {3, 0}};
+    hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    unchanged(solved({{3, 0}, {3, 0}}, desc), invalid, "resource_count 3");
+    unchanged(solved(Resources(9, {3, 0}), desc), invalid, "resource_count 3");
+    unchanged(solved({{3, 0}, {nan_value, 0}, {3, 0}}, desc), invalid, "capacity");
+    for (const double bad : {-1.0, nan_value, infinity}) {
+        unchanged(solved({{3, 0}, {3, 0}, {3, bad}}, desc), invalid, "sigmas");
+        desc.accepted_gap = bad;
+        unchanged(solved(good, desc), invalid, "gap");
+        desc.accepted_gap = 0;
+    }
+    desc.capacity = 5;
+    unchanged(solved(good, desc), invalid, "each has its own");
+    unchanged(hob_knapsack_solve_resources(knapsack, nullptr, 16, 3, nullptr, nullptr), invalid, "NULL");
+    ENSURE(hob_knapsack_solve_resources(nullptr, good.data(), 16, 3, nullptr, nullptr) == invalid);
+    for (const double capacity : {-infinity, -1e300, 1e300, 0.0, infinity}) {
+        (void)solve(knapsack, {{capacity, 1e100}, {3, 0}, {capacity, 0}}, 0);
+        for (uint32_t r = 0; r < 3; ++r) ENSURE(!std::isnan(usage(knapsack, r).excess));
+    }
+    ENSURE_OK(hob_knapsack_solve_resources(knapsack, good.data(), 16, 3, nullptr, nullptr));
+    ENSURE(hob_knapsack_resource_usage(knapsack, 3, &used) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_knapsack_resource_usage(knapsack, 0, nullptr) == invalid);
+    ENSURE(hob_knapsack_resource_usage(nullptr, 0, &used) == invalid);
 }

@@ -166,6 +166,19 @@ TEST("struct_size: parameters of calls") {
         [&](const hob_knapsack_solve_desc* desc) { return hob_knapsack_solve(knapsack.get(), desc, nullptr); });
 }
 
+TEST("struct_size: the usage of a resource") {
+    hob_knapsack_desc desc = HOB_KNAPSACK_DESC_INIT;
+    desc.resource_count = 1;
+    hob_knapsack* raw = nullptr;
+    ENSURE_OK(hob_knapsack_create(&desc, &raw));
+    const Knapsack knapsack(raw);
+    const hob_knapsack_resource resource = {1, 0};
+    ENSURE_OK(hob_knapsack_solve_resources(raw, &resource, sizeof resource, 1, nullptr, nullptr));
+    is_written_at_every_size<hob_knapsack_usage>(
+        "hob_knapsack_usage", &hob_knapsack_usage_init,
+        [&](hob_knapsack_usage* usage) { return hob_knapsack_resource_usage(raw, 0, usage); });
+}
+
 TEST("struct_size: answers") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});

@@ -26,7 +26,7 @@ const TOPICS: &[Topic] = &[
         name: "knapsack",
         about: "The multiple-choice knapsack alone: one option of each setting, greatest value, inside a capacity.",
         includes: &["\"base.h\""],
-        inits: &["hob_knapsack_desc", "hob_knapsack_solve_desc", "hob_knapsack_solution"],
+        inits: &["hob_knapsack_desc", "hob_knapsack_solve_desc", "hob_knapsack_solution", "hob_knapsack_usage"],
         before: "",
     },
     Topic {

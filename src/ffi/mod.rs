@@ -32,4 +32,6 @@ mod goblin;
 #[cfg(feature = "goblin")]
 mod knapsack;
 #[cfg(feature = "goblin")]
+mod knapsack_cell;
+#[cfg(feature = "goblin")]
 mod profile;

@@ -235,7 +235,10 @@ impl Dual {
         for lane in 0..linear.lanes {
             let usual = usual_price(problem, linear, lane);
             (self.lo[lane], first[lane], self.hi[lane]) = match guess {
-                Guess::Near(prices) => (0.75 * prices[lane], prices[lane], 1.25 * prices[lane] + 0.01 * usual),
+                Guess::Near(prices) => {
+                    let price = prices[lane].min(1e9 * usual).max(0.0);
+                    (0.75 * price, price, 1.25 * price + 0.01 * usual)
+                }
                 Guess::Unknown => (0.0, usual / linear.lanes as f64, 2.0 * usual),
             };
         }

@@ -20,6 +20,9 @@ pub(super) struct Box {
 /// Boxes waiting at a time. At the limit they are searched unsplit.
 pub(super) const MOST_BOXES: usize = 256;
 
+/// Slopes are kept below this, so that products stay finite. A flatter line is as safe a bound.
+const STEEPEST: f64 = 1e150;
+
 /// Ends are moved outwards by this fraction, so that rounding leaves no deviation outside.
 const MARGIN: f64 = 1e-12;
 
@@ -49,14 +52,19 @@ impl Box {
             (from < to).then_some(some)
         };
         if part > 0.4 {
-            let middle = deviation.clamp(lo + 0.2 * whole, hi - 0.2 * whole);
+            let middle = deviation.max(lo + 0.2 * whole).min(hi - 0.2 * whole);
             return [None, between(lo, middle), between(middle, hi)];
         }
         let width = part.max(1e-3) * whole;
-        let deviation = deviation.clamp(lo + 0.5 * width, hi - 0.5 * width);
+        let deviation = deviation.max(lo + 0.5 * width).min(hi - 0.5 * width);
         let snap = |side: f64, end: f64| if (side - end).abs() < 0.25 * width { end } else { side };
         let (left, right) = (snap(deviation - 0.5 * width, lo), snap(deviation + 0.5 * width, hi));
         [between(lo, left), between(right, hi), between(left, right)]
+    }
+
+    /// Too narrow to split: rounding would be all there is.
+    pub fn is_narrow(&self, lane: usize) -> bool {
+        self.hi[lane] - self.lo[lane] <= 1e-7 * self.hi[lane]
     }
 
     /// Only these deviations.
@@ -78,7 +86,8 @@ pub(super) struct Linear {
     options: usize,
     /// `weight[lane * options + option]`
     weight: Vec<f64>,
-    /// What the weights may come to, with the tolerance.
+    /// What the weights may come to. More than the tolerance is added: nothing that fits may be lost by the order of
+    /// additions, and what doesn't fit is found out when it is offered.
     pub room: [f64; MOST_RESOURCES],
     /// What the secant gives away at most.
     pub spread: [f64; MOST_RESOURCES],
@@ -105,15 +114,18 @@ impl Linear {
         self.weight.clear();
         for (index, lane) in problem.lanes().iter().enumerate() {
             let (lo, hi) = (within.lo[index], within.hi[index]);
-            let theta = if lo + hi > 0.0 { lane.limit.sigmas / (lo + hi) } else { 0.0 };
+            let theta = if lo + hi > 0.0 { (lane.limit.sigmas / (lo + hi)).min(STEEPEST) } else { 0.0 };
             let range = lane.range.mean + theta * lane.range.variance;
             let scale = power_of_two_below(problem.class_count() as f64) * inverse_power_of_two(range);
             let room = lane.target() - lane.base.mean - theta * (lane.base.variance + lo * hi);
-            self.room[index] = scale * (room + 0.5 * lane.limit.tolerance);
+            let room = scale * (room + 1.5 * lane.limit.tolerance);
+            let range = scale * range;
+            // Weights are from 0 to the range, so nothing changes; but nothing is infinite.
+            self.room[index] = room.clamp(-range - 1.0, 2.0 * range + 1.0);
+            self.range[index] = range;
             self.spread[index] = scale * 0.25 * theta * (hi - lo) * (hi - lo);
-            self.range[index] = scale * range;
             self.scale[index] = scale;
-            self.importance[index] = 1.0 / (scale * lane.magnitude());
+            self.importance[index] = if range > 0.0 { 1.0 / (scale * lane.magnitude()) } else { 1.0 };
             self.weight.extend((0..self.options).map(|option| {
                 let weight = problem.weight(option, index);
                 scale * (weight.mean + theta * weight.variance)
@@ -157,16 +169,21 @@ impl Linear {
 }
 
 impl Lane {
-    /// The capacity; or, if that is `-infinity`, the least there is.
-    fn target(&self) -> f64 {
-        if self.limit.capacity == f64::NEG_INFINITY { self.base.mean } else { self.limit.capacity }
+    /// Whether even the least there is doesn't fit.
+    pub fn is_hopeless(&self) -> bool {
+        let least = self.base.mean + self.limit.sigmas * self.base.variance.sqrt();
+        least > self.limit.capacity + self.limit.tolerance
     }
 
-    /// What an overdraft is relative to: the capacity, unless that is about 0 or infinite.
+    /// The capacity; or the least there is, if that is more: which choices overdraw least is then the same.
+    fn target(&self) -> f64 {
+        if self.is_hopeless() { self.base.mean } else { self.limit.capacity }
+    }
+
+    /// What an overdraft is relative to: the capacity, unless that is out of all proportion.
     fn magnitude(&self) -> f64 {
         let range = self.range.mean + self.limit.sigmas * self.range.variance.sqrt();
-        let capacity = if self.limit.capacity.is_finite() { self.limit.capacity.abs() } else { 0.0 };
-        capacity.max(1e-6 * range).max(f64::MIN_POSITIVE)
+        self.limit.capacity.abs().clamp(1e-6 * range, 1e6 * range)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Multiple-choice knapsack with several resources: one option per setting, greatest total value, inside all capacities.
+//! Multiple-choice knapsack with several resources: one option per setting, greatest value, inside all capacities.
 //!
 //! As [`Knapsack`](super::Knapsack), but an option has a burden of each of up to eight resources (milliseconds of CPU
 //! and GPU, memory, ...), and for each of them `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity` must hold. With

@@ -53,8 +53,8 @@ pub(super) struct Problem {
     pub value_range: f64,
     /// The decided choices; classes are 0 here.
     decided: Vec<u16>,
-    /// Whether nothing can fit, because some setting has options but none that can be chosen, or a capacity is
-    /// `-infinity`.
+    /// Whether nothing can fit: some setting has options but none that can be chosen, or the least there is of a
+    /// resource is more than its capacity.
     pub impossible: bool,
     kept: Vec<u32>,
 }
@@ -159,6 +159,7 @@ impl Problem {
             }
         }
         self.starts.push(self.value.len() as u32);
+        self.impossible |= self.lanes().iter().any(Lane::is_hopeless);
     }
 
     fn clear(&mut self) {
@@ -183,7 +184,6 @@ impl Problem {
             let (most, negative_means) = most_burden(input, resource);
             let limit = Limit::new(economy, negative_means);
             if most.mean + economy.sigmas * most.variance.sqrt() > limit.capacity {
-                self.impossible |= economy.capacity == f64::NEG_INFINITY;
                 self.lanes[self.lane_count] = Lane { resource, limit, ..UNUSED_LANE };
                 self.lane_count += 1;
             }

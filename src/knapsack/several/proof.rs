@@ -46,7 +46,7 @@ impl Proof<'_> {
         let problem = self.case.problem;
         let mut prices = Prices::default();
         let mut bound = f64::NEG_INFINITY;
-        if !problem.impossible {
+        if !problem.impossible && problem.class_count() > 0 {
             bound = self.look_through_boxes(guess, &mut prices);
         }
         if self.incumbent.value == f64::NEG_INFINITY {
@@ -78,7 +78,7 @@ impl Proof<'_> {
             }
             guess = Guess::Near(self.prices_per_unit(&relaxation.prices));
             self.find_answers(&relaxation);
-            if let Some((lane, part)) = self.lane_to_split(&relaxation, bound) {
+            if let Some((lane, part)) = self.lane_to_split(&within, &relaxation, bound) {
                 let deviations = self.deviations();
                 if is_first {
                     self.try_tangent(deviations, guess);
@@ -98,10 +98,10 @@ impl Proof<'_> {
     }
 
     /// Where the secant gives away the most, if that matters, and what part of the lane's interval would do.
-    fn lane_to_split(&self, relaxation: &Relaxation, bound: f64) -> Option<(usize, f64)> {
+    fn lane_to_split(&self, within: &Box, relaxation: &Relaxation, bound: f64) -> Option<(usize, f64)> {
         let Linear { lanes, spread, importance, .. } = &*self.linear;
         let worst = |measure: &[f64; MOST_RESOURCES]| {
-            let given_away = |lane: usize| measure[lane] * spread[lane];
+            let given_away = |lane: usize| if within.is_narrow(lane) { 0.0 } else { measure[lane] * spread[lane] };
             let lane = (0..*lanes).max_by(|&a, &b| given_away(a).total_cmp(&given_away(b)))?;
             (given_away(lane) > 0.0 && self.boxes.len() + 3 <= MOST_BOXES).then_some((lane, given_away(lane)))
         };
@@ -218,7 +218,10 @@ impl Proof<'_> {
             if most_nodes == 0 || !search.run(&root, floor, relaxation.bound - floor, incumbent, budget, most_nodes) {
                 return bound;
             }
-            bound = floor.max(incumbent.value);
+            if floor <= cut || incumbent.value >= floor {
+                return incumbent.value + incumbent.allowance(case);
+            }
+            bound = floor;
             pretended *= GAP_GROWTH;
         }
     }
@@ -226,6 +229,9 @@ impl Proof<'_> {
     /// Nothing that fits is known: the answer overdraws little.
     fn settle_for_least_overdraft(&mut self) {
         let Self { case, linear, dual, repair, incumbent, budget, .. } = self;
+        if case.problem.class_count() == 0 {
+            return incumbent.put(case, &[]);
+        }
         linear.draw(case.problem, &Box::whole(case.problem));
         dual.least_overdraft(case.problem, linear, budget);
         let prices = Prices::default();

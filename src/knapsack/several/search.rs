@@ -132,7 +132,7 @@ impl Search {
         self.build(root, most_cost);
         self.set_limits(cut);
         let mut cut = cut;
-        let mut nodes = 0;
+        let mut nodes = 1;
         let scores = self.scores_of(root);
         self.path.clear();
         self.path.push(Node { scores, next: 0, depth: 0 });

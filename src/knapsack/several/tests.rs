@@ -83,6 +83,30 @@ fn question() -> impl Strategy<Value = Question> {
     })
 }
 
+fn extreme() -> impl Strategy<Value = f64> {
+    let numbers = [0.0, 1.0, 1e100, 1e-100, 1e-300, 5e-324, 3.0, 1e99, 1e17];
+    (0..numbers.len(), prop::bool::ANY).prop_map(move |(index, minus)| numbers[index] * if minus { -1.0 } else { 1.0 })
+}
+
+/// Numbers of all magnitudes, as far as they are allowed.
+fn extreme_question() -> impl Strategy<Value = Question> {
+    (1..9_usize).prop_flat_map(|resources| {
+        let weight = (prop_oneof![9 => extreme(), 1 => Just(f64::INFINITY)], extreme())
+            .prop_map(|(mean, variance)| Weight { mean, variance: variance.abs() });
+        let setting = (prop::collection::vec(extreme(), 3), prop::collection::vec(weight, 3 * resources));
+        let capacity = prop_oneof![
+            6 => extreme(),
+            1 => Just(f64::INFINITY),
+            1 => Just(f64::NEG_INFINITY),
+            1 => Just(1e300),
+            1 => Just(-1e300),
+        ];
+        let economy = (capacity, extreme()).prop_map(|(capacity, sigmas)| Economy { capacity, sigmas: sigmas.abs() });
+        (prop::collection::vec(setting, 0..6), prop::collection::vec(economy, resources))
+            .prop_map(move |(settings, economies)| Question { resources, settings, economies })
+    })
+}
+
 fn check(question: &Question, effort: Effort) -> std::result::Result<(), TestCaseError> {
     let (several, answer) = question.solve(effort);
     let best = question.best();
@@ -123,5 +147,49 @@ proptest! {
     #[test]
     fn what_is_claimed_is_true(question in question()) {
         check(&question, Effort::default())?;
+    }
+
+    #[test]
+    fn what_is_claimed_is_true_when_the_search_ends_early(question in question(), node_limit in 0..200_u64) {
+        check(&question, Effort { accepted_gap: 0.0, node_limit })?;
+    }
+
+    #[test]
+    fn an_accepted_gap_is_kept_to(question in question()) {
+        let (_, answer) = question.solve(Effort { accepted_gap: 0.1, ..Effort::default() });
+        prop_assert!(!answer.feasible || answer.gap <= 0.1, "{answer:?}");
+        check(&question, Effort { accepted_gap: 0.1, ..Effort::default() })?;
+    }
+
+    #[test]
+    fn small_instances_are_proven(question in question()) {
+        let (_, answer) = question.solve(Effort::default());
+        prop_assert!(answer.proven, "{answer:?}");
+        prop_assert_eq!(answer.feasible, question.best().is_some());
+    }
+
+    #[test]
+    fn numbers_of_any_magnitude_do_no_harm(question in extreme_question(), node_limit in 0..2000_u64) {
+        let (several, answer) = question.solve(Effort { accepted_gap: 0.0, node_limit });
+        prop_assert_eq!(several.choices().len(), question.settings.len());
+        let numbers = answer.burden.iter().chain(&answer.excess).chain(&answer.prices);
+        prop_assert!(!numbers.chain([&answer.value, &answer.upper_bound]).any(|number| number.is_nan()), "{answer:?}");
+        prop_assert!(!answer.gap.is_nan() && answer.gap >= 0.0, "{answer:?}");
+        prop_assert_eq!(answer.feasible, answer.excess.iter().all(|&excess| excess == 0.0), "{:?}", answer);
+    }
+
+    #[test]
+    fn what_was_solved_before_changes_no_claim(first in question(), second in question()) {
+        let mut several = Several::new();
+        for question in [&first, &second, &second] {
+            several.clear(question.resources).expect("a valid count");
+            for (values, weights) in &question.settings {
+                several.add_setting(values, weights).expect("valid options");
+            }
+            let answer = several.solve(&question.economies, Effort::default()).expect("an answer");
+            let (_, fresh) = question.solve(Effort::default());
+            prop_assert_eq!((answer.feasible, answer.proven), (fresh.feasible, fresh.proven));
+            prop_assert!(!answer.feasible || (answer.value - fresh.value).abs() < 1e-9);
+        }
     }
 }

@@ -1,0 +1,190 @@
+//! The knapsack of several resources against optima found by an integer programming solver, and counted at the
+//! allocator: after reserve it takes no memory.
+#![cfg(feature = "goblin")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::Read;
+use std::path::Path;
+
+use hobgoblin::knapsack::several::{Answer, Several, Weight};
+use hobgoblin::knapsack::{Economy, Effort};
+use serde_json::Value;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+// SAFETY: every call is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as promised by our caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as promised by our caller.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as promised by our caller.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What suits a frame.
+const IN_A_FRAME: u64 = 3000;
+
+struct Question {
+    /// Values, and weights by option and resource.
+    settings: Vec<(Vec<f64>, Vec<Weight>)>,
+    economies: Vec<Economy>,
+    optimum: f64,
+}
+
+fn questions(path: &Path) -> Vec<Question> {
+    let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("gzip");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    document["instances"].as_array().expect("instances").iter().map(question).collect()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+fn question(instance: &Value) -> Question {
+    let weights = |option: &Value| -> Vec<Weight> {
+        list(&option["burden"]).iter().map(|mean| Weight { mean: number(mean), variance: 0.0 }).collect()
+    };
+    let setting = |options: &Value| {
+        let options = list(options);
+        let values = options.iter().map(|option| number(&option["value"])).collect();
+        (values, options.iter().flat_map(weights).collect())
+    };
+    let economy = |capacity: &Value| Economy { capacity: number(capacity), sigmas: 0.0 };
+    Question {
+        settings: list(&instance["settings"]).iter().map(setting).collect(),
+        economies: list(&instance["capacity"]).iter().map(economy).collect(),
+        optimum: number(&instance["optimum"]),
+    }
+}
+
+impl Question {
+    /// With all weights a little more or less, by `share` at most.
+    fn solve_jittered(&self, several: &mut Several, node_limit: u64, frame: usize, share: f64) -> Answer {
+        let mut moved = [Weight::default(); 64];
+        several.clear(self.economies.len()).expect("a valid count");
+        for (setting, (values, weights)) in self.settings.iter().enumerate() {
+            for (index, (moved, weight)) in moved.iter_mut().zip(weights).enumerate() {
+                let jitter = ((frame * 31 + setting * 17 + index * 7) % 101) as f64 / 50.5 - 1.0;
+                *moved = Weight { mean: weight.mean * (1.0 + share * jitter), variance: share * weight.mean };
+            }
+            several.add_setting(values, &moved[..weights.len()]).expect("valid options");
+        }
+        several.solve(&self.economies, Effort { accepted_gap: 0.0, node_limit }).expect("an answer")
+    }
+
+    fn solve(&self, several: &mut Several, node_limit: u64) -> Answer {
+        self.solve_jittered(several, node_limit, 0, 0.0)
+    }
+
+    fn gap(&self, answer: &Answer) -> f64 {
+        (self.optimum - answer.value) / self.optimum
+    }
+}
+
+fn fixture() -> Vec<Question> {
+    questions(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/knapsack/three_resources_n50.json.gz"))
+}
+
+/// Returns the gap to the optimum.
+fn assert_answered_in_a_frame(question: &Question) -> f64 {
+    let answer = question.solve(&mut Several::new(), IN_A_FRAME);
+    assert!(answer.feasible && answer.value <= question.optimum * (1.0 + 1e-9), "{answer:?}");
+    assert!(answer.upper_bound >= question.optimum * (1.0 - 1e-9), "{}: {answer:?}", question.optimum);
+    assert!(answer.gap < 0.01 && answer.gap >= question.gap(&answer) - 1e-9, "{answer:?}");
+    question.gap(&answer)
+}
+
+#[test]
+fn in_a_frame_answers_are_near_the_known_optimum_and_the_gap_is_no_less_than_claimed() {
+    let questions = fixture();
+    let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
+    assert!(gaps / (questions.len() as f64) < 0.003);
+}
+
+#[test]
+fn with_more_nodes_the_optimum_is_found() {
+    let question = &fixture()[0];
+    let answer = question.solve(&mut Several::new(), 2_000_000);
+    assert!(answer.proven && question.gap(&answer).abs() < 1e-9, "{}: {answer:?}", question.optimum);
+}
+
+#[test]
+fn all_instances_are_answered_where_their_data_is_at_hand() {
+    if let Some(directory) = std::env::var_os("HOB_KNAPSACK_DATA") {
+        let questions = questions(&Path::new(&directory).join("three_resources_n50.json.gz"));
+        let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
+        assert!(gaps / (questions.len() as f64) < 0.003);
+    }
+}
+
+#[test]
+fn the_same_frames_give_the_same_answers() {
+    let question = &fixture()[0];
+    let frames = || {
+        let mut several = Several::new();
+        let frame = |frame| {
+            let answer = question.solve_jittered(&mut several, IN_A_FRAME, frame, 0.01);
+            (format!("{answer:?}"), several.choices().to_vec())
+        };
+        (0..10).map(frame).collect::<Vec<_>>()
+    };
+    assert_eq!(frames(), frames());
+}
+
+#[test]
+fn what_is_forgotten_changes_nothing() {
+    let questions = fixture();
+    let mut several = Several::new();
+    questions[0].solve_jittered(&mut several, IN_A_FRAME, 0, 0.01);
+    several.forget();
+    let answer = questions[0].solve(&mut several, IN_A_FRAME);
+    assert_eq!(answer, questions[0].solve(&mut Several::new(), IN_A_FRAME));
+}
+
+#[test]
+fn after_reserve_frames_take_no_memory() {
+    let mut questions = fixture();
+    questions.extend(fixture());
+    questions[1].economies[1].capacity = -1.0;
+    questions[2].economies.iter_mut().for_each(|economy| economy.sigmas = 2.0);
+    let mut several = Several::new();
+    several.reserve(50, 250, 3).expect("memory");
+    let held = several.memory_used();
+    let before = ALLOCATIONS.with(Cell::get);
+    for frame in 0..40 {
+        let answer = questions[frame % 4].solve_jittered(&mut several, 20_000, frame, 0.01);
+        assert_eq!(answer.feasible, frame % 4 != 1, "{answer:?}");
+    }
+    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0);
+    assert_eq!(several.memory_used(), held);
+}
