@@ -78,7 +78,9 @@ const FARTHEST_OFF: f64 = 8.0;
 const LEAST_DOUBT: f64 = 0.3;
 /// How far the caution moves with a frame with trials that is over, relatively; and how far it goes.
 const CAUTION_STEP: f64 = 0.25;
-const CAUTIONS: std::ops::Range<f64> = 0.5..8.0;
+const CAUTIONS: std::ops::Range<f64> = 0.5..6.0;
+/// Decisions after which caution is forgotten, about.
+const CALM_AFTER: f64 = 300.0;
 
 impl Default for Explorer {
     fn default() -> Self {
@@ -113,6 +115,11 @@ impl Explorer {
     pub fn came(&mut self, over: bool, risk: f64) {
         let push = if over { 1.0 - risk } else { -risk };
         self.caution = (self.caution * (1.0 + CAUTION_STEP * push)).clamp(CAUTIONS.start, CAUTIONS.end);
+    }
+
+    /// A decision later, what went wrong before weighs less.
+    fn calm_down(&mut self) {
+        self.caution += (1.0 - self.caution).min(0.0) / CALM_AFTER;
     }
 
     /// A guess as wide as guesses have been off.
@@ -174,6 +181,7 @@ impl Goblin {
         }
         let now = self.history.latest() + 1;
         let in_window = now <= self.explorer.window_end;
+        self.explorer.calm_down();
         let most = if in_window { u32::MAX } else { self.config.explore_limit };
         let risky = self.risky(economies, in_window);
         let risky = &risky[..economies.len()];
