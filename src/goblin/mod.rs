@@ -495,8 +495,7 @@ impl Goblin {
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        let of_settings: usize =
-            self.settings.iter().map(|(_, setting)| setting.memory_used()).sum();
+        let of_settings: usize = self.settings.iter().map(|(_, setting)| setting.memory_used()).sum();
         let of_calibrations: usize = self.calibrations.iter().map(Calibration::memory_used).sum();
         size_of::<Self>()
             + of_settings
