@@ -11,6 +11,7 @@ pub mod host;
 mod memory;
 mod result;
 mod slots;
+pub mod sort;
 mod text;
 
 pub use host::{Level, log as host_log};

@@ -19,6 +19,7 @@
 
 use super::history::{Forecast, Part};
 use crate::base::Result;
+use crate::base::sort::sort;
 
 /// Corrections to the forecast, learned from forecasts and what came of them.
 #[derive(Debug)]
@@ -164,7 +165,7 @@ impl Calibration {
         let measured = parts.filter(|part| part.known && part.measured >= 0.0);
         self.ratios.clear();
         self.ratios.extend(measured.map(|part| (part.measured / part.expected, part.expected)));
-        self.ratios.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        sort(&mut self.ratios, |a, b| a.0.total_cmp(&b.0).is_lt());
         let all = self.ratios.iter().map(|ratio| f64::from(ratio.1)).sum::<f64>();
         let mut below = 0.0;
         let median = self.ratios.iter().find(|(_, weight)| {

@@ -9,6 +9,7 @@ use super::input::{Input, Totals};
 use super::kernel::{LANES, Row, Rows};
 use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
+use crate::base::sort::heapsort;
 
 /// Classes with fewer options are sorted by counting, those with more by comparing.
 const COUNTED: usize = 64;
@@ -102,6 +103,7 @@ impl Problem {
     }
 
     /// Positions of the options of a class.
+    #[inline(always)]
     pub fn class(&self, class: usize) -> impl Iterator<Item = usize> + '_ {
         let first = self.position(class, 0);
         let positions = (0..self.classes[class].options as usize).map(move |option| first + option * LANES);
@@ -144,6 +146,7 @@ impl Problem {
     }
 
     /// The sums of one position per class.
+    #[inline(always)]
     pub fn totals(&self, picks: &[u32]) -> Totals {
         let picks = &picks[..self.class_count()];
         picks.iter().fold(Totals::default(), |sum, &pick| sum.plus(self.at(pick as usize)))
@@ -246,7 +249,7 @@ impl Problem {
             self.classes[*place as usize] = class;
             *place += 1;
         }
-        self.classes[..large].sort_unstable_by_key(|class| (std::cmp::Reverse(class.options), class.setting));
+        heapsort(&mut self.classes[..large], |a, b| (b.options, a.setting) < (a.options, b.setting));
     }
 
     fn lay_out(&mut self, input: &Input, scalar: bool) {
