@@ -9,6 +9,7 @@ pub mod fault;
 pub mod files;
 pub mod host;
 mod memory;
+pub mod number;
 mod result;
 mod slots;
 pub mod sort;

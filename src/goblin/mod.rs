@@ -38,6 +38,7 @@ pub use reason::{Reason, Why};
 pub use setting::{OptionDesc, SettingDesc};
 pub use strategy::StrategyDesc;
 
+use crate::base::number::Number;
 use crate::base::{Code, Error, Id, Result, Slots, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::{Burden, Estimate, Learned, Profile, Rules, estimate};
@@ -363,7 +364,7 @@ impl Goblin {
     /// 1 when they are easy to.
     pub fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
         if !(0.0..=LARGEST).contains(&scale) {
-            return Err(error!(InvalidArgument, "switch scale {scale} must be 0 to {LARGEST:e}"));
+            return Err(error!(InvalidArgument, "switch scale {} must be 0 to {:e}", Number(scale), Number(LARGEST)));
         }
         self.switch_scale = scale;
         Ok(())

@@ -5,6 +5,7 @@
 //! its sign, and it is taken when that has reached `patience` times the difference between the highest and the lightest
 //! value; at once if the strategy in force no longer fits and the other does.
 
+use crate::base::number::Number;
 use crate::base::{Error, Result, error};
 
 use super::config::{Config, LANES, LARGEST};
@@ -281,5 +282,6 @@ fn check(desc: &StrategyDesc) -> Result<()> {
     if desc.incentive.abs() <= LARGEST {
         return Ok(());
     }
-    Err(error!(InvalidArgument, "incentive {} must be a number from -{LARGEST:e} to {LARGEST:e}", desc.incentive))
+    let (incentive, most) = (Number(desc.incentive), Number(LARGEST));
+    Err(error!(InvalidArgument, "incentive {incentive} must be a number from -{most:e} to {most:e}"))
 }

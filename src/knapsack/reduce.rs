@@ -105,9 +105,18 @@ impl Problem {
     /// Positions of the options of a class.
     #[inline(always)]
     pub fn class(&self, class: usize) -> impl Iterator<Item = usize> + '_ {
-        let first = self.position(class, 0);
-        let positions = (0..self.classes[class].options as usize).map(move |option| first + option * LANES);
-        positions.filter(|&position| self.value(position) != f64::NEG_INFINITY)
+        let mut next = self.position(class, 0);
+        let end = next + self.classes[class].options as usize * LANES;
+        std::iter::from_fn(move || {
+            while next < end {
+                let position = next;
+                next += LANES;
+                if self.value(position) != f64::NEG_INFINITY {
+                    return Some(position);
+                }
+            }
+            None
+        })
     }
 
     /// Where an option is, by its index in its setting.
