@@ -272,16 +272,17 @@ impl Problem {
                 self.lightest.push(((start + class.lightest as usize) * LANES + lane) as u32);
             }
             for option in 0..group[0].options as usize {
-                let mut row = Row::EMPTY;
+                // Three small arrays, and not a row, which would be copied slowly when optimised for size.
+                let (mut value, mut mean, mut variance) = ([f64::NEG_INFINITY; LANES], [0.0; LANES], [0.0; LANES]);
                 for (lane, class) in group.iter().enumerate() {
                     let candidate = lanes[lane].get(option).filter(|option| option.mean != f64::INFINITY);
                     if let Some(candidate) = candidate {
-                        row.value[lane] = candidate.value - class.offset.value;
-                        row.mean[lane] = candidate.mean - class.offset.mean;
-                        row.variance[lane] = if scalar { 0.0 } else { candidate.variance - class.offset.variance };
+                        value[lane] = candidate.value - class.offset.value;
+                        mean[lane] = candidate.mean - class.offset.mean;
+                        variance[lane] = if scalar { 0.0 } else { candidate.variance - class.offset.variance };
                     }
                 }
-                self.rows.push(row);
+                self.rows.push(Row { value, mean, variance });
             }
             // A lane without a class has one option, which is nothing.
             for lane in group.len()..LANES {
