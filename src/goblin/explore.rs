@@ -45,8 +45,8 @@ const STALE_APART_WITHOUT_CAUSE: u64 = 3600;
 const LONGEST_WAIT: u8 = 8;
 /// Penalty for each change that a trial makes to other settings.
 const FEW_CHANGES: f64 = 0.03;
-/// Knapsacks solved in a decision for the sake of trials.
-const SOLVES: u32 = 1;
+/// No trial is solved for in a decision that has solved so many knapsacks already.
+const MOST_SOLVES: u32 = 2;
 
 /// When what is next to be tried, and how good guesses are.
 #[derive(Debug)]
@@ -192,7 +192,7 @@ impl Goblin {
         let risky = self.risky(economies, in_window);
         let risky = &risky[..economies.len()];
         let mut steps = None;
-        let (mut weighed, mut trials, mut solves) = (chosen, 0, SOLVES);
+        let (mut weighed, mut trials) = (chosen, 0);
         let mut guesses = in_window;
         let count = self.formulation.entries.len();
         let first = self.explorer.cursor;
@@ -209,8 +209,7 @@ impl Goblin {
             let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
             let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
-            } else if solves > 0 && cause != Cause::Stale {
-                solves -= 1;
+            } else if self.formulation.solved < MOST_SOLVES && cause != Cause::Stale {
                 self.attempt(&trial, &chosen, economies, against, effort)?
             } else if cause == Cause::Stale {
                 None

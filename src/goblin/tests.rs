@@ -652,7 +652,8 @@ fn totals_alone_tell_what_options_cost() {
     let rough = [[80.0, 250.0, 1500.0], [90.0, 520.0, 400.0], [120.0, 880.0, 900.0]];
     let settings: Vec<Id> = (0..3)
         .map(|n| {
-            let option = |o: usize| OptionDesc { relative_burden: rough[n][o], ..OptionDesc::worth([0.0, 3.0, 5.0][o]) };
+            let option =
+                |o: usize| OptionDesc { relative_burden: rough[n][o], ..OptionDesc::worth([0.0, 3.0, 5.0][o]) };
             let options = [option(0), option(1), option(2)];
             goblin.add_setting(&SettingDesc::new(&format!("setting {n}"), &options)).unwrap()
         })
