@@ -209,7 +209,10 @@ impl Regression {
             }
         }
         let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
-        let variance = uncertainty + self.noise + self.spread();
+        let variance = uncertainty.max(0.0) + self.noise + self.spread();
+        if variance <= 0.0 {
+            return;
+        }
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
@@ -301,6 +304,13 @@ impl Regression {
             let share = self.gain[a] / variance;
             for (own, gain) in self.covariances[a * count..][..count].iter_mut().zip(&self.gain) {
                 *own -= share * gain;
+            }
+            if self.covariances[a * count + a] < 0.0 {
+                // Rounding has made it more than certain: it is certain, and errs with no other.
+                for b in 0..count {
+                    self.covariances[a * count + b] = 0.0;
+                    self.covariances[b * count + a] = 0.0;
+                }
             }
         }
     }

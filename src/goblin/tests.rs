@@ -677,3 +677,14 @@ fn totals_alone_tell_what_options_cost() {
         assert!((believed - costs[n][1]).abs() < 1.0, "setting {n}: {believed}");
     }
 }
+
+#[test]
+fn a_single_dear_option_is_held_once_its_deviation_is_known() {
+    for cost in [7.0, 8.0, 8.5, 9.0] {
+        let mut goblin = goblin(10.0);
+        let mut machine = Machine::new(3);
+        let setting = machine.add(&mut goblin, "a", &[(0.0, 1.0), (5.0, cost)]);
+        (0..1500).for_each(|_| _ = machine.frame(&mut goblin));
+        assert_eq!(choice(&goblin, setting), 1, "{cost}");
+    }
+}
