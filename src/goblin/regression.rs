@@ -32,6 +32,8 @@ const FIRST_SPREAD: f64 = 0.07;
 const SPREADS: std::ops::Range<f64> = 1e-4..0.25;
 /// Totals that spreads remember.
 const SPREAD_MEMORY: f64 = 150.0;
+/// Totals after which the spread of an option that was not chosen is forgotten, about.
+const SPREAD_FORGOTTEN: f64 = 500.0;
 /// A total farther off than so many deviations counts as that far.
 const FARTHEST: f64 = 4.0;
 /// Process noise a frame: of all coefficients together, and of each by itself, as variances of shares.
@@ -246,6 +248,10 @@ impl Regression {
             return;
         }
         for (pair, spread) in self.row.iter().zip(&self.coefficients).zip(&mut self.spreads).skip(1) {
+            if *pair.0 == 0.0 {
+                // What is not seen is forgotten, so that a bad guess does not keep an option away for ever.
+                *spread += (FIRST_SPREAD * FIRST_SPREAD - *spread) / SPREAD_FORGOTTEN;
+            }
             *spread = (*spread + excess * square(pair) / norm / SPREAD_MEMORY).clamp(SPREADS.start, SPREADS.end);
         }
     }
