@@ -25,6 +25,7 @@ use crate::stats::normal_quantile;
 use super::Goblin;
 use super::config::{Burdens, LANES, LARGEST};
 use super::formulate::{Bar, Entry, Sum, Weighed, weigh};
+use super::record::Event;
 use super::steady::rough;
 
 /// Samples after which an option needs no more trials.
@@ -164,6 +165,7 @@ impl Goblin {
         }
         self.explorer.window_end = self.history.latest() + u64::from(decisions);
         self.explorer.window_share = share;
+        self.write_down(Event::OpenWindow(decisions, share));
         Ok(())
     }
 
