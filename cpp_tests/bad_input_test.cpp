@@ -129,9 +129,24 @@ TEST("bad_input: nowhere to write the answer") {
                     [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), 1, nullptr); });
     fixture.refuses(invalid, "hob_goblin_desc is NULL", [](auto* g) { return hob_goblin_config(g, nullptr); });
     fixture.refuses(invalid, "hob_estimate is NULL",
-                    [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, nullptr); });
+                    [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, HOB_LANE_GPU, nullptr); });
     fixture.refuses(invalid, "is NULL", [](auto* g) { return hob_goblin_get_statistics(g, nullptr); });
     fixture.refuses(invalid, "out_size", [](auto* g) { return hob_goblin_save_profile(g, nullptr, 0, nullptr); });
+    fixture.refuses(invalid, "out_size",
+                    [&](auto* g) { return hob_goblin_reason_text(g, fixture.setting, nullptr, 0, nullptr); });
+    fixture.refuses(invalid, "hob_reason is NULL",
+                    [&](auto* g) { return hob_goblin_get_reason(g, fixture.setting, nullptr); });
+    fixture.refuses(invalid, "out_net", [](auto* g) { return hob_goblin_strategy_net(g, 0, nullptr); });
+    fixture.refuses(invalid, "out_choice",
+                    [&](auto* g) { return hob_goblin_product_choice(g, fixture.setting, nullptr, 0, nullptr); });
+    fixture.refuses(invalid, "out_strategy", [](auto* g) {
+        const hob_strategy_desc strategy = HOB_STRATEGY_DESC_INIT;
+        return hob_goblin_add_strategy(g, &strategy, nullptr);
+    });
+    fixture.refuses(invalid, "out_setting", [](auto* g) {
+        const hob_product_desc product = HOB_PRODUCT_DESC_INIT;
+        return hob_goblin_add_product(g, &product, nullptr);
+    });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
     ENSURE(hob_profile_save(profile.get(), nullptr, 0, nullptr) == invalid && last_error_has("out_size"));
     ENSURE(hob_profile_task(profile.get(), 0, nullptr, nullptr) == invalid && last_error_has("out_id"));
@@ -149,6 +164,16 @@ TEST("bad_input: no parameters") {
         hob_setting_id id = {0, 0};
         return hob_goblin_add_setting(g, nullptr, &id);
     });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_product_desc_init", [](auto* g) {
+        hob_setting_id id = {0, 0};
+        return hob_goblin_add_product(g, nullptr, &id);
+    });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_strategy_desc_init", [](auto* g) {
+        uint32_t strategy = 0;
+        return hob_goblin_add_strategy(g, nullptr, &strategy);
+    });
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_strategy_desc_init",
+                    [](auto* g) { return hob_goblin_set_strategy(g, 0, nullptr); });
     fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_profile_create",
                     [](auto* g) { return hob_goblin_set_past_profile(g, nullptr); });
 }
@@ -192,7 +217,12 @@ TEST("bad_input: parameters of a goblin outside their range") {
     refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = nan_value; });
     refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = -infinity; });
     refused(invalid, "lane 7", [](auto& desc) { desc.lanes[7].limit = nan_value; });
-    refused(HOB_RESULT_UNSUPPORTED, "lanes", [](auto& desc) { desc.lanes[1].limit = 16; });
+    for (const double risk : {-1.0, 0.0, 0.51, nan_value, infinity}) {
+        refused(invalid, "explore_risk", [=](auto& desc) { desc.explore_risk = risk; });
+    }
+    for (const double limit : {-1.0, nan_value, -infinity}) {
+        refused(invalid, "switch_limit", [=](auto& desc) { desc.switch_limit = limit; });
+    }
     for (const double sigmas : {-1.0, 101.0, nan_value, infinity}) {
         refused(invalid, "sigmas", [=](auto& desc) { desc.sigmas = sigmas; });
     }
@@ -205,10 +235,10 @@ TEST("bad_input: parameters of a goblin outside their range") {
     for (const double value : {1e10, -1e10, nan_value, infinity}) {
         refused(invalid, "explore_value", [=](auto& desc) { desc.explore_value = value; });
     }
-    for (const uint32_t number : {2u, huge}) {
+    for (const uint32_t number : {2u, huge})
         refused(invalid, "hob_exploration", [=](auto& desc) { desc.exploration = number; });
+    for (const uint32_t number : {3u, huge})
         refused(invalid, "hob_burdens", [=](auto& desc) { desc.burdens = number; });
-    }
     for (const uint32_t number : {0u, 65537u, huge}) {
         refused(invalid, "history", [=](auto& desc) { desc.history = number; });
     }
@@ -260,7 +290,7 @@ TEST("bad_input: settings that make no sense") {
     refused(invalid, "default choice", [](auto& desc) { desc.default_choice = 2; });
     refused(invalid, "default choice", [](auto& desc) { desc.default_choice = huge; });
     for (const double burden : {-1.0, 1e10, nan_value, infinity}) {
-        refused(invalid, "switch_burden", [=](auto& desc) { desc.switch_burden = burden; });
+        refused(invalid, "switch burden", [=](auto& desc) { desc.switch_burden = burden; });
     }
     for (const size_t stride : {size_t{0}, size_t{8}, size_t{25}, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
         refused(invalid, "option_stride", [=](auto& desc) {
@@ -268,6 +298,8 @@ TEST("bad_input: settings that make no sense") {
             desc.options_get = [](void*, hob_option*, uint32_t) { return 0u; };
         });
     }
+    for (const uint32_t flags : {2u, 0x80000000u, huge})
+        refused(HOB_RESULT_UNSUPPORTED, "flags", [=](auto& desc) { desc.flags = flags; });
     refused(HOB_RESULT_LIMIT_EXCEEDED, "options_get",
             [](auto& desc) { desc.options_get = [](void*, hob_option*, uint32_t) { return huge; }; });
     refused(invalid, "id_get", [](auto& desc) {
@@ -341,9 +373,27 @@ TEST("bad_input: settings and options that do not exist") {
         not_found([=](auto* g) { return hob_goblin_set_work(g, bad, 1); });
         not_found([=](auto* g) { return hob_goblin_measure(g, 0, bad, 0, 1, 0); });
         not_found([=](auto* g) { return hob_goblin_applied(g, 0, bad, 0); });
+        not_found([=](auto* g) { return hob_goblin_set_range(g, bad, 0, 0); });
+        not_found([=](auto* g) { return hob_goblin_pin(g, bad, 0); });
+        not_found([=](auto* g) { return hob_goblin_set_enabled(g, bad, 0); });
+        not_found([=](auto* g) { return hob_goblin_set_strategy_value(g, 1, bad, 0, 1); });
+        not_found([=](auto* g) { return hob_goblin_set_strategy_work(g, 1, bad, 1); });
+        not_found([=](auto* g) {
+            hob_reason found = HOB_REASON_INIT;
+            return hob_goblin_get_reason(g, bad, &found);
+        });
+        not_found([=](auto* g) {
+            char text[256];
+            return hob_goblin_reason_text(g, bad, text, sizeof text, nullptr);
+        });
+        not_found([=](auto* g) {
+            uint32_t choice = 0;
+            return hob_goblin_product_choice(g, bad, nullptr, 0, &choice);
+        });
+        ENSURE(hob_goblin_product_index(fixture.goblin.get(), bad, 0, 0) == 0 && last_error_has("no such setting"));
         not_found([=](auto* g) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            return hob_goblin_estimate(g, bad, 0, &found);
+            return hob_goblin_estimate(g, bad, 0, HOB_LANE_GPU, &found);
         });
         ENSURE(hob_goblin_choice(fixture.goblin.get(), bad) == 0);
     }
@@ -354,11 +404,165 @@ TEST("bad_input: settings and options that do not exist") {
         refused([&](auto* g) { return hob_goblin_set_value(g, fixture.setting, bad, 0); });
         refused([&](auto* g) { return hob_goblin_set_ready(g, fixture.setting, bad, 0); });
         refused([&](auto* g) { return hob_goblin_applied(g, 0, fixture.setting, bad); });
+        refused([&](auto* g) { return hob_goblin_set_strategy_value(g, 1, fixture.setting, bad, 0); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "of 2: the first must exist",
+                        [&](auto* g) { return hob_goblin_pin(g, fixture.setting, bad); });
+        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "of 2: the first must exist",
+                        [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, bad, huge); });
         refused([&](auto* g) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            return hob_goblin_estimate(g, fixture.setting, bad, &found);
+            return hob_goblin_estimate(g, fixture.setting, bad, HOB_LANE_GPU, &found);
         });
     }
+}
+
+TEST("bad_input: ranges, scales and windows that make no sense") {
+    const Fixture fixture;
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    fixture.refuses(invalid, "options 1 to 0 of 2", [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
+    for (const double bad : {nan_value, infinity, -infinity, -1.0, 1.1e9}) {
+        fixture.refuses(invalid, "switch scale", [=](auto* g) { return hob_goblin_set_switch_scale(g, bad); });
+        fixture.refuses(invalid, "share", [=](auto* g) { return hob_goblin_open_window(g, 10, bad); });
+    }
+    ENSURE_OK(hob_goblin_set_range(fixture.goblin.get(), fixture.setting, 1, huge));
+    ENSURE_OK(hob_goblin_set_switch_scale(fixture.goblin.get(), 1e9));
+    ENSURE_OK(hob_goblin_open_window(fixture.goblin.get(), huge, 1e9));
+    for (int n = 0; n < 10; ++n) (void)update(fixture.goblin.get());
+    ENSURE(hob_goblin_choice(fixture.goblin.get(), fixture.setting) == 1);
+    // A setting without options has nothing to limit or pin.
+    const hob_setting_id empty = add_array(fixture.goblin.get(), "empty", {});
+    fixture.refuses(invalid, "of 0", [=](auto* g) { return hob_goblin_pin(g, empty, 1); });
+    ENSURE_OK(hob_goblin_set_range(fixture.goblin.get(), empty, 0, huge));
+    (void)update(fixture.goblin.get());
+    ENSURE(reason(fixture.goblin.get(), empty).why == HOB_WHY_UNDECIDED);
+}
+
+TEST("bad_input: strategies that make no sense") {
+    const Fixture fixture;
+    hob_goblin* const goblin = fixture.goblin.get();
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    const auto refused = [&](const char* part, const std::function<void(hob_strategy_desc&)>& spoil) {
+        hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
+        spoil(desc);
+        uint32_t strategy = 77;
+        fixture.refuses(invalid, part, [&](auto* g) { return hob_goblin_add_strategy(g, &desc, &strategy); });
+        fixture.refuses(invalid, part, [&](auto* g) { return hob_goblin_set_strategy(g, 0, &desc); });
+        ENSURE(strategy == 77);
+    };
+    for (const double bad : {nan_value, -infinity})
+        refused("lane 3", [=](auto& desc) { desc.lanes[HOB_LANE_RENDER_THREAD].limit = bad; });
+    for (const double bad : {nan_value, infinity, -infinity, 1.1e9, -1.1e9})
+        refused("incentive", [=](auto& desc) { desc.incentive = bad; });
+
+    const hob_strategy_desc plain = HOB_STRATEGY_DESC_INIT;
+    hob_strategy_desc limited = HOB_STRATEGY_DESC_INIT;
+    limited.lanes[HOB_LANE_GPU].limit = 33;
+    fixture.refuses(invalid, "configure the goblin", [&](auto* g) { return hob_goblin_set_strategy(g, 0, &limited); });
+    for (const uint32_t bad : {1u, huge}) {
+        double net = 77;
+        fixture.refuses(HOB_RESULT_NOT_FOUND, "does not exist",
+                        [&](auto* g) { return hob_goblin_set_strategy(g, bad, &plain); });
+        fixture.refuses(HOB_RESULT_NOT_FOUND, "does not exist",
+                        [&](auto* g) { return hob_goblin_strategy_net(g, bad, &net); });
+        ENSURE(net == 77);
+    }
+    for (const uint32_t bad : {0u, 1u, huge}) {
+        fixture.refuses(bad == 0 ? invalid : HOB_RESULT_NOT_FOUND, "strategy",
+                        [&](auto* g) { return hob_goblin_set_strategy_value(g, bad, fixture.setting, 0, 1); });
+        fixture.refuses(bad == 0 ? invalid : HOB_RESULT_NOT_FOUND, "strategy",
+                        [&](auto* g) { return hob_goblin_set_strategy_work(g, bad, fixture.setting, 1); });
+    }
+    uint32_t strategy = 0;
+    ENSURE_OK(hob_goblin_add_strategy(goblin, &limited, &strategy));
+    for (const double bad : {nan_value, infinity, -infinity, 1.1e9})
+        fixture.refuses(invalid, "value",
+                        [&](auto* g) { return hob_goblin_set_strategy_value(g, strategy, fixture.setting, 1, bad); });
+    for (const double bad : {nan_value, infinity, 0.0, -1.0, 1e-10, 1e10})
+        fixture.refuses(invalid, "work",
+                        [&](auto* g) { return hob_goblin_set_strategy_work(g, strategy, fixture.setting, bad); });
+    for (uint32_t n = 2; n <= 15; ++n) ENSURE_OK(hob_goblin_add_strategy(goblin, &limited, &strategy));
+    fixture.refuses(HOB_RESULT_LIMIT_EXCEEDED, "15 strategies",
+                    [&](auto* g) { return hob_goblin_add_strategy(g, &limited, &strategy); });
+    ENSURE(strategy == 15 && update(goblin).setting_count == 1);
+}
+
+TEST("bad_input: products that make no sense") {
+    const Fixture fixture;
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT, exceeded = HOB_RESULT_LIMIT_EXCEEDED;
+    const std::vector<double> many(60000), works = {1, 2}, values = {0, 1};
+    const auto refused = [&](hob_result expected, const char* part,
+                             const std::function<void(hob_product_desc&, hob_product_axis&)>& spoil) {
+        std::vector<hob_product_axis> axes(17, {values.data(), works.data(), 1, 0});
+        axes[0].count = axes[1].count = 2;
+        hob_product_desc desc = HOB_PRODUCT_DESC_INIT;
+        desc.id = HOB_STR("p");
+        desc.axes = axes.data();
+        desc.axis_stride = sizeof axes[0];
+        desc.axis_count = 2;
+        spoil(desc, axes[1]);
+        hob_setting_id id = {0, 0};
+        fixture.refuses(expected, part, [&](auto* g) { return hob_goblin_add_product(g, &desc, &id); });
+        ENSURE(id.index1 == 0);
+    };
+    refused(invalid, "needs an id", [](auto& desc, auto&) { desc.id = hob_str_of(nullptr, 0); });
+    refused(invalid, "not UTF-8", [](auto& desc, auto&) { desc.id = HOB_STR("\xff"); });
+    refused(invalid, "needs an axis", [](auto& desc, auto&) { desc.axis_count = 0; });
+    refused(invalid, "is NULL", [](auto& desc, auto&) { desc.axes = nullptr; });
+    refused(invalid, "stride", [](auto& desc, auto&) { desc.axis_stride = 8; });
+    refused(exceeded, "17 axes", [](auto& desc, auto&) { desc.axis_count = 17; });
+    refused(exceeded, "axes", [](auto& desc, auto&) { desc.axis_count = huge; });
+    refused(HOB_RESULT_UNSUPPORTED, "flags", [](auto& desc, auto&) { desc.flags = 2; });
+    refused(invalid, "axis 1 has no values", [](auto&, auto& axis) { axis.count = 0; });
+    refused(invalid, "values is NULL", [](auto&, auto& axis) { axis.values = nullptr; });
+    refused(invalid, "default index 2", [](auto&, auto& axis) { axis.default_index = 2; });
+    refused(invalid, "default index", [](auto&, auto& axis) { axis.default_index = huge; });
+    refused(exceeded, "65535", [](auto&, auto& axis) { axis.count = huge; });
+    refused(exceeded, "combinations", [&](auto&, auto& axis) { axis = {many.data(), nullptr, 60000, 0}; });
+    for (const double bad : {nan_value, infinity, -infinity, 1.1e9}) {
+        const double spoiled[] = {0, bad};
+        refused(invalid, "value", [&](auto&, auto& axis) { axis.values = spoiled; });
+    }
+    for (const double bad : {nan_value, infinity, 0.0, -1.0, 1e10}) {
+        const double spoiled[] = {1, bad};
+        refused(invalid, "work", [&](auto&, auto& axis) { axis.works = spoiled; });
+    }
+    for (const double bad : {nan_value, infinity, -1.0, 1.1e9}) {
+        refused(invalid, "relative burden", [=](auto& desc, auto&) { desc.relative_burden = bad; });
+        refused(invalid, "switch burden", [=](auto& desc, auto&) { desc.switch_burden = bad; });
+    }
+    // The product of works has the range of works.
+    const double large[] = {1, 1e6};
+    refused(invalid, "work", [&](auto& desc, auto& axis) {
+        axis.works = large;
+        const_cast<hob_product_axis*>(desc.axes)[0].works = large;
+    });
+    // What is no product has no axes.
+    uint32_t choice = 77;
+    const uint32_t indices[] = {0, 0};
+    fixture.refuses(invalid, "no product",
+                    [&](auto* g) { return hob_goblin_product_choice(g, fixture.setting, indices, 1, &choice); });
+    ENSURE(hob_goblin_product_index(fixture.goblin.get(), fixture.setting, 1, 0) == 0 && last_error_has("no product"));
+    hob_setting_id product = {0, 0};
+    const hob_product_axis axes[] = {{values.data(), works.data(), 2, 0}, {values.data(), nullptr, 2, 0}};
+    hob_product_desc desc = HOB_PRODUCT_DESC_INIT;
+    desc.id = HOB_STR("p");
+    desc.axes = axes;
+    desc.axis_count = 2;
+    ENSURE_OK(hob_goblin_add_product(fixture.goblin.get(), &desc, &product));
+    const auto product_choice = [&](const uint32_t* from, uint32_t count) {
+        return [=, &choice](auto* g) { return hob_goblin_product_choice(g, product, from, count, &choice); };
+    };
+    const uint32_t beyond[] = {0, 2};
+    fixture.refuses(invalid, "axis 1 has no index 2", product_choice(beyond, 2));
+    fixture.refuses(invalid, "1 indices for 2 axes", product_choice(indices, 1));
+    fixture.refuses(invalid, "0 indices", product_choice(nullptr, 0));
+    fixture.refuses(invalid, "NULL", product_choice(nullptr, 2));
+    fixture.refuses(invalid, "indices", product_choice(indices, huge));
+    ENSURE(choice == 77);
+    ENSURE(hob_goblin_product_index(fixture.goblin.get(), product, 4, 0) == 0 && last_error_has("option 4"));
+    ENSURE(hob_goblin_product_index(fixture.goblin.get(), product, 3, 2) == 0 && last_error_has("axis 2"));
+    ENSURE(hob_goblin_product_index(fixture.goblin.get(), product, huge, huge) == 0);
+    ENSURE(hob_goblin_product_index(nullptr, product, 3, 0) == 0 && last_error_has("hob_goblin_create"));
 }
 
 TEST("bad_input: samples that make no sense") {

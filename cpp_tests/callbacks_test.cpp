@@ -165,8 +165,9 @@ TEST("callbacks: the number of options may change; more room is given when asked
         ENSURE_OK(hob_goblin_update(goblin.get(), nullptr));
         hob_estimate found = HOB_ESTIMATE_INIT;
         const auto last = static_cast<uint32_t>(count);
-        ENSURE(count == 0 || hob_goblin_estimate(goblin.get(), talker.id, last - 1, &found) == HOB_RESULT_OK);
-        ENSURE(hob_goblin_estimate(goblin.get(), talker.id, last, &found) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(count == 0 ||
+               hob_goblin_estimate(goblin.get(), talker.id, last - 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
+        ENSURE(hob_goblin_estimate(goblin.get(), talker.id, last, HOB_LANE_GPU, &found) == HOB_RESULT_INVALID_ARGUMENT);
     }
 }
 

@@ -20,6 +20,27 @@ hob_result add_setting_named(hob_goblin* goblin, hob_str id) {
     return hob_goblin_add_setting(goblin, &desc, &added);
 }
 
+hob_result add_product(hob_goblin* goblin) {
+    const double works[] = {1, 2};
+    const hob_product_axis axes[] = {{two_values, works, 2, 0}, {two_values, nullptr, 2, 1}};
+    hob_product_desc desc = HOB_PRODUCT_DESC_INIT;
+    desc.id = HOB_STR("product");
+    desc.axes = axes;
+    desc.axis_stride = sizeof axes[0];
+    desc.axis_count = 2;
+    hob_setting_id added = {0, 0};
+    return hob_goblin_add_product(goblin, &desc, &added);
+}
+
+/// What the calls on strategy 1 stand after.
+hob_result add_strategy(hob_goblin* goblin) {
+    hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
+    desc.lanes[HOB_LANE_GPU].limit = 20;
+    desc.incentive = -1;
+    uint32_t strategy = 0;
+    return hob_goblin_add_strategy(goblin, &desc, &strategy);
+}
+
 hob_result set_past(hob_goblin* goblin) {
     hob_profile* profile = nullptr;
     hob_result result = hob_profile_create(nullptr, &profile);
@@ -47,6 +68,22 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
          [](hob_goblin* goblin) { return hob_goblin_add_fixed_burden(goblin, HOB_STR("f"), &added); }},
         {"add_fixed_incentive",
          [](hob_goblin* goblin) { return hob_goblin_add_fixed_incentive(goblin, HOB_STR("i"), 1, &added); }},
+        {"add_product", [](hob_goblin* goblin) { return add_product(goblin); }},
+        {"add_strategy", [](hob_goblin* goblin) { return add_strategy(goblin); }},
+        {"set_strategy",
+         [](hob_goblin* goblin) {
+             const hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
+             return hob_goblin_set_strategy(goblin, 0, &desc);
+         }},
+        {"set_strategy_value",
+         [=](hob_goblin* goblin) { return hob_goblin_set_strategy_value(goblin, 1, setting, 1, 3); }},
+        {"set_strategy_work",
+         [=](hob_goblin* goblin) { return hob_goblin_set_strategy_work(goblin, 1, setting, 0.5); }},
+        {"set_range", [=](hob_goblin* goblin) { return hob_goblin_set_range(goblin, setting, 0, UINT32_MAX); }},
+        {"pin", [=](hob_goblin* goblin) { return hob_goblin_pin(goblin, setting, 1); }},
+        {"set_enabled", [=](hob_goblin* goblin) { return hob_goblin_set_enabled(goblin, setting, 1); }},
+        {"set_switch_scale", [](hob_goblin* goblin) { return hob_goblin_set_switch_scale(goblin, 0.5); }},
+        {"open_window", [](hob_goblin* goblin) { return hob_goblin_open_window(goblin, 2, 0.5); }},
         {"set_options",
          [=](hob_goblin* goblin) {
              return hob_goblin_set_options(goblin, setting, two_options, sizeof two_options[0], 2);
@@ -77,12 +114,27 @@ std::vector<Call> const_calls(hob_setting_id setting) {
         {"estimate",
          [=](hob_goblin* goblin) {
              hob_estimate found = HOB_ESTIMATE_INIT;
-             return hob_goblin_estimate(goblin, setting, 1, &found);
+             return hob_goblin_estimate(goblin, setting, 1, HOB_LANE_GPU, &found);
          }},
         {"get_statistics",
          [](hob_goblin* goblin) {
              hob_goblin_statistics found = HOB_GOBLIN_STATISTICS_INIT;
              return hob_goblin_get_statistics(goblin, &found);
+         }},
+        {"get_reason",
+         [=](hob_goblin* goblin) {
+             hob_reason reason = HOB_REASON_INIT;
+             return hob_goblin_get_reason(goblin, setting, &reason);
+         }},
+        {"reason_text",
+         [=](hob_goblin* goblin) {
+             char text[256];
+             return hob_goblin_reason_text(goblin, setting, text, sizeof text, nullptr);
+         }},
+        {"strategy_net",
+         [](hob_goblin* goblin) {
+             double net = 0;
+             return hob_goblin_strategy_net(goblin, 0, &net);
          }},
         {"save_profile",
          [](hob_goblin* goblin) {

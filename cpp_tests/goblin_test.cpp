@@ -1,9 +1,12 @@
 // goblin.h in the plain style: settings in, choices out, samples back.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "goblin_calls.h"
 #include "support.h"
@@ -37,9 +40,9 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(desc.struct_size == sizeof desc && desc.exploration == HOB_EXPLORATION_BOUNDED);
     for (const auto& lane : desc.lanes) ENSURE(lane.limit == infinity);
     ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
-    ENSURE(desc.patience == 1 && desc.explore_limit == 1 && desc.precision == 0 && desc.history == 64 &&
+    ENSURE(desc.patience == 1 && desc.explore_limit == 8 && desc.precision == 2000 && desc.history == 64 &&
            desc.burdens == HOB_BURDENS_LEARNED);
-    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 4096);
+    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 2048);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
 }
@@ -245,20 +248,31 @@ TEST("goblin: the parameters in force can be read and exchanged") {
     ENSURE(update(goblin.get()).capacity[HOB_LANE_GPU] == 20);
 }
 
-TEST("goblin: the governed lane cannot change once its burdens are known") {
+TEST("goblin: lanes come and go, and what was learned stays on those that stay") {
     const Goblin goblin = make_goblin(10);
-    hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
-    frame.lanes[HOB_LANE_FRAME].limit = 10;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &frame));
+    hob_goblin_desc both = gpu_budget(10);
+    both.lanes[HOB_LANE_GAME_THREAD].limit = 20;
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     (void)update(goblin.get());
-    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_FRAME, 4, HOB_SAMPLE_OK));
-    const hob_goblin_desc gpu = gpu_budget(10);
-    ENSURE(hob_goblin_configure(goblin.get(), &gpu) == HOB_RESULT_UNSUPPORTED);
-    hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
-    ENSURE_OK(hob_goblin_config(goblin.get(), &found));
-    ENSURE(found.lanes[HOB_LANE_FRAME].limit == 10 && found.lanes[HOB_LANE_GPU].limit == infinity);
-    ENSURE(update(goblin.get()).capacity[HOB_LANE_FRAME] == 10);
+    measure(goblin.get(), 0, setting, 4);
+    hob_estimate found = HOB_ESTIMATE_INIT;
+    const auto on_game_thread = [&] {
+        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GAME_THREAD, &found);
+    };
+    ENSURE(on_game_thread() == HOB_RESULT_NOT_FOUND && last_error_has("lane 2 has no limit"));
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE(close(estimate(goblin.get(), setting, 0).mean, 4));
+    const hob_decision decision = update(goblin.get());
+    ENSURE(decision.capacity[HOB_LANE_GPU] == 10 && decision.capacity[HOB_LANE_GAME_THREAD] == 20);
+    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GAME_THREAD, 7, HOB_SAMPLE_OK));
+    ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7) && found.count == 1);
+    hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
+    frame.lanes[HOB_LANE_GAME_THREAD].limit = 10;
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &frame));
+    ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7));
+    ENSURE(hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, &found) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE(estimate(goblin.get(), setting, 0).count == 0);
 }
 
 TEST("goblin: statistics count what came in and what it was good for") {
@@ -411,21 +425,23 @@ TEST("goblin: the fewer late frames are allowed, the more deviations are kept fr
 
 namespace {
 
-/// Frames until a setting goes from an option worth 5 to one that has come to be worth 6, where 0 to 10 is possible.
+/// Frames until one setting makes room for another that has come to be worth a tenth more.
 int frames_until_a_gain_is_taken(double patience) {
-    hob_goblin_desc desc = gpu_budget(100);
+    hob_goblin_desc desc = gpu_budget(4);
     desc.patience = patience;
+    desc.sigmas = 0;
     const Goblin goblin = make_goblin(desc);
-    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5, 4, 10});
-    teach(goblin.get(), setting, {1, 1, 1, 1000});
-    for (int n = 0; n < 100; ++n) (void)update(goblin.get());
-    ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
-    ENSURE_OK(hob_goblin_set_value(goblin.get(), setting, 2, 6));
+    const hob_setting_id a = add_array(goblin.get(), "a", {0, 10}), b = add_array(goblin.get(), "b", {0, 9});
+    teach(goblin.get(), a, {1, 3});
+    teach(goblin.get(), b, {1, 3});
+    for (int n = 0; n < 300; ++n) (void)update(goblin.get());
+    ENSURE(hob_goblin_choice(goblin.get(), a) == 1 && hob_goblin_choice(goblin.get(), b) == 0);
+    ENSURE_OK(hob_goblin_set_value(goblin.get(), b, 1, 11));
     int frames = 0;
     do {
         (void)update(goblin.get());
         ++frames;
-    } while (hob_goblin_choice(goblin.get(), setting) != 2 && frames < 1000);
+    } while (hob_goblin_choice(goblin.get(), b) != 1 && frames < 1000);
     return frames;
 }
 
@@ -433,9 +449,10 @@ int frames_until_a_gain_is_taken(double patience) {
 
 TEST("goblin: a better choice is waited with in proportion to the patience") {
     ENSURE(frames_until_a_gain_is_taken(0) == 1);
-    const int once = frames_until_a_gain_is_taken(1), twice = frames_until_a_gain_is_taken(2);
-    ENSURE(once >= 9 && once <= 11);
-    ENSURE(twice >= 19 && twice <= 21);
+    // 10 goes and 11 comes for a gain of 1; that it is there is seen within eight frames.
+    const int half = frames_until_a_gain_is_taken(0.5), once = frames_until_a_gain_is_taken(1);
+    ENSURE(once >= 21 && once < 900);
+    ENSURE(once >= 2 * half - 16 && once <= 2 * half + 16);
 }
 
 TEST("goblin: the gap is never more than was accepted") {
@@ -466,8 +483,10 @@ TEST("goblin: the id of a removed setting finds nothing, also when its place is 
     (void)update(goblin.get());
     for (const Call& call : exclusive_calls(old)) {
         const std::string name = call.name;
-        const bool names_a_setting = name == "set_options" || name == "set_value" || name == "set_ready" ||
-                                     name == "set_work" || name == "measure" || name == "applied";
+        const std::string_view naming[] = {"set_options", "set_value",   "set_ready", "set_work",
+                                           "set_range",   "pin",         "measure",   "applied",
+                                           "set_enabled", "set_strategy_value", "set_strategy_work"};
+        const bool names_a_setting = std::find(std::begin(naming), std::end(naming), name) != std::end(naming);
         if (names_a_setting) ENSURE(call.make(goblin.get()) == HOB_RESULT_NOT_FOUND);
     }
     ENSURE(hob_goblin_remove_setting(goblin.get(), old) == HOB_RESULT_NOT_FOUND);
@@ -500,8 +519,9 @@ TEST("goblin: settings come and go by the thousand, and none is mixed up with an
         ENSURE(update(goblin.get()).setting_count == alive.size());
         for (const auto& [name, setting] : alive) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            ENSURE_OK(hob_goblin_estimate(goblin.get(), setting, name % 7, &found));
-            ENSURE(hob_goblin_estimate(goblin.get(), setting, 1 + name % 7, &found) == HOB_RESULT_INVALID_ARGUMENT);
+            ENSURE_OK(hob_goblin_estimate(goblin.get(), setting, name % 7, HOB_LANE_GPU, &found));
+            ENSURE(hob_goblin_estimate(goblin.get(), setting, 1 + name % 7, HOB_LANE_GPU, &found) ==
+                   HOB_RESULT_INVALID_ARGUMENT);
         }
     }
 }

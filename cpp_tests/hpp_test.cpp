@@ -247,6 +247,88 @@ TEST("hpp: profiles go from goblin to goblin") {
     ENSURE(third.save_profile() == again.save());
 }
 
+TEST("hpp: lanes, floors, windows and reasons") {
+    hob::GoblinOptions options;
+    options.gpu_ms = 16;
+    options.game_thread_ms = 8;
+    hob::Goblin goblin(options);
+    hob::SettingOptions how;
+    how.default_choice = 1;
+    how.switch_burden = 0.5;
+    const auto setting = goblin.add("s", {hob::option(0), hob::option(1), hob::option(2)}, how);
+    const hob::Frame frame = goblin.update();
+    ENSURE(setting.choice() == 1 && frame.changes == 0 && frame.strategy == 0);
+    ENSURE(frame.decision.capacity[HOB_LANE_GAME_THREAD] == 8 && frame.decision.capacity[HOB_LANE_RENDER_THREAD] == 0);
+    const hob::Reason unknown = goblin.reason(setting);
+    ENSURE(unknown.why == HOB_WHY_UNKNOWN && unknown.to == 1 && unknown.text.find("nothing is known") != std::string::npos);
+    goblin.measure(frame.id, setting, hob::Lane::game_thread, 3);
+    ENSURE(goblin.estimate(setting, 1, hob::Lane::game_thread).mean == 3);
+    goblin.pin(setting, 2);
+    goblin.update();
+    ENSURE(setting.choice() == 2 && goblin.reason(setting).why == HOB_WHY_PINNED);
+    goblin.set_range(setting, 0);
+    goblin.set_enabled(setting, false);
+    ENSURE(goblin.update().decision.setting_count == 0 && goblin.reason(setting).text == "disabled");
+    goblin.set_switch_scale(0);
+    goblin.open_window(10, 1);
+    ENSURE(code_of([&] {
+               goblin.set_range(setting, 3);
+               return 0;
+           }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(code_of([&] { return goblin.reason(hob::Setting()); }) == HOB_RESULT_NOT_FOUND);
+}
+
+TEST("hpp: a product tells the index of each of its axes") {
+    auto goblin = make(5);
+    hob::Axis resolution, samples;
+    resolution.values = {0, 5, 8};
+    resolution.works = {1, 2, 4};
+    samples.values = {0, 2};
+    samples.default_index = 1;
+    const hob::Product product = goblin.add_product("picture", {resolution, samples});
+    ENSURE(product.index(0) == 0 && product.index(1) == 1);
+    for (int n = 0; n < 300; ++n) {
+        const hob::Frame frame = goblin.update();
+        goblin.measure(frame.id, product, hob::Lane::gpu, resolution.works[product.index(0)] * (1 + product.index(1)));
+    }
+    ENSURE(product.index(0) == 2 && product.index(1) == 0);  // 4 of 5 ms for 8; 4 ms for 5 + 2 is the next best
+    goblin.pin(product, product.choice_at({1, 1}));
+    goblin.update();
+    ENSURE(product.index(0) == 1 && product.index(1) == 1 && product.index_of(product.choice(), 1) == 1);
+    resolution.works.pop_back();
+    bool refused = false;
+    try {
+        goblin.add_product("lame", {resolution, samples});
+    } catch (const hob::Error& error) {
+        refused = error.code() == HOB_RESULT_INVALID_ARGUMENT;
+    }
+    ENSURE(refused && setting_count(goblin) == 1);
+    ENSURE(code_of([&] { return goblin.add_product("none", {}); }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(code_of([&] { return product.choice_at({1}); }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob::Product().index(1) == 0);
+}
+
+TEST("hpp: strategies are added, changed and taken") {
+    hob::GoblinOptions options;
+    options.gpu_ms = 16;
+    options.desc.patience = 0;
+    hob::Goblin goblin(options);
+    const auto setting = goblin.add("s", {0, 5});
+    goblin.load_profile(R"({"s":[[1000,2,0],[1000,20,0]]})");
+    hob::StrategyOptions half;
+    half.gpu_ms = 33;
+    half.incentive = -6;
+    const uint32_t strategy = goblin.add_strategy(half);
+    ENSURE(strategy == 1 && goblin.update().strategy == 0 && goblin.strategy_net(strategy) == -1);
+    half.incentive = -2;
+    goblin.set_strategy(strategy, half);
+    ENSURE(goblin.update().strategy == 1 && setting.choice() == 1 && goblin.strategy_net(strategy) == 3);
+    goblin.set_strategy_value(strategy, setting, 1, 1);
+    ENSURE(goblin.update().strategy == 0);
+    goblin.set_strategy_work(strategy, setting, 0.5);
+    ENSURE(code_of([&] { return goblin.strategy_net(2); }) == HOB_RESULT_NOT_FOUND);
+}
+
 TEST("hpp: C handles can be handed over") {
     const hob_goblin_desc desc = support::gpu_budget(12);
     hob_goblin* raw = nullptr;

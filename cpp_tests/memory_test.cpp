@@ -309,6 +309,26 @@ void use_goblin(Persistent& persist, std::string& seen) {
             }
         };
         frames(5, {a, b, c, e, g});
+        const double works[] = {1, 2};
+        const hob_product_axis axes[] = {{values, works, 2, 0}, {values, nullptr, 3, 0}};
+        hob_product_desc product = HOB_PRODUCT_DESC_INIT;
+        product.id = HOB_STR("product");
+        product.axes = axes;
+        product.axis_count = 2;
+        hob_setting_id p = {0, 0};
+        persist([&] { return hob_goblin_add_product(raw, &product, &p); });
+        hob_strategy_desc other = HOB_STRATEGY_DESC_INIT;
+        other.lanes[HOB_LANE_GPU].limit = 20;
+        other.lanes[HOB_LANE_GAME_THREAD].limit = 20;
+        other.incentive = -3;
+        uint32_t strategy = 0;
+        persist([&] { return hob_goblin_add_strategy(raw, &other, &strategy); });
+        persist([&] { return hob_goblin_set_strategy_value(raw, strategy, a, 1, 3); });
+        persist([&] { return hob_goblin_set_strategy_work(raw, strategy, a, 0.5); });
+        persist([&] { return hob_goblin_pin(raw, p, 1); });
+        frames(5, {a, b, c, e, g, p});
+        seen += reason_text(raw, p);
+        persist([&] { return hob_goblin_remove_setting(raw, p); });
         growing.count = 40;
         frames(3, {a, b, c, e, g});
         growing.count = 1;
@@ -326,7 +346,7 @@ void use_goblin(Persistent& persist, std::string& seen) {
         persist([&] { return hob_goblin_save_profile(raw, json.data(), json.size(), &size); });
         seen += json;
         hob_estimate found = HOB_ESTIMATE_INIT;
-        persist([&] { return hob_goblin_estimate(raw, a, 1, &found); });
+        persist([&] { return hob_goblin_estimate(raw, a, 1, HOB_LANE_GPU, &found); });
         seen += std::to_string(found.mean);
         ENSURE(growing.released == 0);
     }
@@ -360,7 +380,7 @@ void use_profiles(Persistent& persist, std::string& seen) {
     persist([&] { return hob_goblin_add_binary(raw_goblin, HOB_STR("a"), 1, &setting); });
     persist([&] { return hob_goblin_set_past_profile(raw_goblin, raw); });
     hob_estimate found = HOB_ESTIMATE_INIT;
-    persist([&] { return hob_goblin_estimate(raw_goblin, setting, 1, &found); });
+    persist([&] { return hob_goblin_estimate(raw_goblin, setting, 1, HOB_LANE_GPU, &found); });
     seen += std::to_string(found.mean);
     persist([&] { return hob_profile_clear(raw); });
 }

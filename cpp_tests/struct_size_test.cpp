@@ -1,6 +1,8 @@
 // Structs that grow: what an older or newer client than the library hands in and gets back.
+#include <cstddef>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "support.h"
@@ -35,9 +37,35 @@ Grown<Struct> grown(Init<Struct> init) {
     return value;
 }
 
+/// The size in the first header, of structs that have grown since.
+template <class Struct>
+constexpr uint32_t first_size = sizeof(Struct);
+template <>
+constexpr uint32_t first_size<hob_goblin_desc> = offsetof(hob_goblin_desc, explore_risk);
+template <>
+constexpr uint32_t first_size<hob_decision> = offsetof(hob_decision, change_count);
+template <>
+constexpr uint32_t first_size<hob_goblin_statistics> = offsetof(hob_goblin_statistics, residual);
+
 /// Sizes that no header of this library has, or that an unset field may happen to hold.
 template <class Struct>
-constexpr uint32_t wrong_sizes[] = {0, 1, 4, sizeof(Struct) - 1, 4097, 0xcccccccc, UINT32_MAX};
+constexpr uint32_t wrong_sizes[] = {0, 1, 4, first_size<Struct> - 1, 4097, 0xcccccccc, UINT32_MAX};
+
+/// As a program has it that was compiled with the first header: no byte more than that.
+template <class Struct>
+class Old {
+public:
+    explicit Old(Init<Struct> init) : bytes_(new unsigned char[first_size<Struct>]) {
+        ENSURE_OK(init(get(), first_size<Struct>));
+        uint32_t size = 0;
+        std::memcpy(&size, bytes_.get(), sizeof size);
+        ENSURE(size == first_size<Struct>);
+    }
+    Struct* get() const { return reinterpret_cast<Struct*>(bytes_.get()); }
+
+private:
+    std::unique_ptr<unsigned char[]> bytes_;
+};
 
 template <class Struct>
 void init_checks_its_arguments(const char* name, Init<Struct> init) {
@@ -61,6 +89,7 @@ void is_read_at_every_size(
     Grown<Struct> value = grown(init);
     fill(value.known);
     ENSURE_OK(use(&value.known));
+    if (first_size<Struct> < sizeof(Struct)) ENSURE_OK(use(Old<Struct>(init).get()));
     for (size_t n = 0; n < sizeof value.tail; ++n) {
         value.tail[n] = 1;
         ENSURE(use(&value.known) == HOB_RESULT_UNSUPPORTED);
@@ -86,6 +115,7 @@ void is_written_at_every_size(const char* name, Init<Struct> init, const std::fu
     std::memset(value.tail, canary, sizeof value.tail);
     ENSURE_OK(use(&value.known));
     ENSURE(value.known.struct_size == Grown<Struct>::size);
+    ENSURE_OK(use(Old<Struct>(init).get()));
     for (const unsigned char byte : value.tail) ENSURE(byte == canary || byte == 0);
     for (const unsigned char byte : value.beyond) ENSURE(byte == canary);
     std::memset(value.tail, canary, sizeof value.tail);
@@ -160,6 +190,25 @@ TEST("struct_size: parameters of calls") {
             return hob_goblin_add_setting(goblin.get(), desc, &id);
         },
         [](hob_setting_desc& desc) { desc.id = HOB_STR("s"); });
+    const double values[] = {0, 1};
+    const hob_product_axis axis = {values, nullptr, 2, 0};
+    is_read_at_every_size<hob_product_desc>(
+        "hob_product_desc", &hob_product_desc_init,
+        [&](const hob_product_desc* desc) {
+            hob_setting_id id = {0, 0};
+            return hob_goblin_add_product(goblin.get(), desc, &id);
+        },
+        [&](hob_product_desc& desc) {
+            desc.id = HOB_STR("p");
+            desc.axes = &axis;
+            desc.axis_count = 1;
+        });
+    uint32_t strategy = 0;
+    const hob_strategy_desc fresh = HOB_STRATEGY_DESC_INIT;
+    ENSURE_OK(hob_goblin_add_strategy(goblin.get(), &fresh, &strategy));
+    is_read_at_every_size<hob_strategy_desc>(
+        "hob_strategy_desc", &hob_strategy_desc_init,
+        [&](const hob_strategy_desc* desc) { return hob_goblin_set_strategy(goblin.get(), strategy, desc); });
     const Knapsack knapsack = make_knapsack();
     is_read_at_every_size<hob_knapsack_solve_desc>(
         "hob_knapsack_solve_desc", &hob_knapsack_solve_desc_init,
@@ -189,15 +238,18 @@ TEST("struct_size: answers") {
     is_written_at_every_size<hob_decision>("hob_decision", &hob_decision_init, [&](hob_decision* decision) {
         return hob_goblin_decide(goblin.get(), decision);
     });
-    ENSURE(statistics(goblin.get()).decisions == decisions + 2);  // none for those that were refused
+    ENSURE(statistics(goblin.get()).decisions == decisions + 3);  // none for those that were refused
     is_written_at_every_size<hob_goblin_statistics>(
         "hob_goblin_statistics", &hob_goblin_statistics_init,
         [&](hob_goblin_statistics* found) { return hob_goblin_get_statistics(goblin.get(), found); });
+    is_written_at_every_size<hob_reason>("hob_reason", &hob_reason_init, [&](hob_reason* found) {
+        return hob_goblin_get_reason(goblin.get(), setting, found);
+    });
     is_written_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](hob_goblin_desc* desc) {
         return hob_goblin_config(goblin.get(), desc);
     });
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
-        return hob_goblin_estimate(goblin.get(), setting, 0, found);
+        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, found);
     });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {

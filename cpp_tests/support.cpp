@@ -11,6 +11,15 @@ hob_goblin_desc gpu_budget(double milliseconds) {
     return desc;
 }
 
+hob_goblin_desc exact(double gpu_milliseconds) {
+    hob_goblin_desc desc = gpu_budget(gpu_milliseconds);
+    desc.sigmas = 0;
+    desc.patience = 0;
+    desc.explore_limit = 0;
+    desc.precision = 0;
+    return desc;
+}
+
 Goblin make_goblin(const hob_goblin_desc& desc) {
     hob_goblin* goblin = nullptr;
     ENSURE_OK(hob_goblin_create(&desc, &goblin));
@@ -84,9 +93,43 @@ hob_goblin_statistics statistics(const hob_goblin* goblin) {
 }
 
 hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t option) {
+    return estimate_on(goblin, setting, option, HOB_LANE_GPU);
+}
+
+hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, uint32_t lane) {
     hob_estimate found = HOB_ESTIMATE_INIT;
-    ENSURE_OK(hob_goblin_estimate(goblin, setting, option, &found));
+    ENSURE_OK(hob_goblin_estimate(goblin, setting, option, lane, &found));
     return found;
+}
+
+Knowledge& Knowledge::add(std::string_view id, const std::vector<double>& burdens) {
+    json_ += json_.empty() ? "{\"" : ",\"";
+    json_ += std::string(id) + "\":[";
+    for (size_t n = 0; n < burdens.size(); ++n)
+        json_ += (n == 0 ? "[1000," : ",[1000,") + std::to_string(burdens[n]) + ",0]";
+    json_ += "]";
+    return *this;
+}
+
+void Knowledge::give(hob_goblin* goblin) const {
+    const std::string json = json_ + "}";
+    ENSURE_OK(hob_goblin_load_profile(goblin, json.data(), json.size()));
+}
+
+hob_reason reason(const hob_goblin* goblin, hob_setting_id setting) {
+    hob_reason found = HOB_REASON_INIT;
+    ENSURE_OK(hob_goblin_get_reason(goblin, setting, &found));
+    return found;
+}
+
+std::string reason_text(const hob_goblin* goblin, hob_setting_id setting) {
+    size_t size = 0;
+    ENSURE_OK(hob_goblin_reason_text(goblin, setting, nullptr, 0, &size));
+    std::string text(size, '?');
+    ENSURE_OK(hob_goblin_reason_text(goblin, setting, text.data(), size, nullptr));
+    ENSURE(text.back() == '\0' && text.find('\0') == size - 1);
+    text.pop_back();
+    return text;
 }
 
 hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t option) {

@@ -27,6 +27,8 @@ using Profile = std::unique_ptr<hob_profile, Destroy>;
 
 /// Defaults, with a limit on the GPU lane.
 hob_goblin_desc gpu_budget(double milliseconds);
+/// The same, with nothing between what is known and what is best: no deviations, no patience, no trials, no gap.
+hob_goblin_desc exact(double gpu_milliseconds);
 Goblin make_goblin(const hob_goblin_desc& desc);
 Goblin make_goblin(double gpu_milliseconds);
 Knapsack make_knapsack();
@@ -53,6 +55,21 @@ hob_decision update(hob_goblin* goblin);
 hob_goblin_statistics statistics(const hob_goblin* goblin);
 hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t option);
 hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t option);
+
+hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, uint32_t lane);
+
+/// What things cost, for sure: on the first lane under their id, on others under "id@lane".
+class Knowledge {
+public:
+    Knowledge& add(std::string_view id, const std::vector<double>& burdens);
+    void give(hob_goblin* goblin) const;
+
+private:
+    std::string json_;
+};
+
+hob_reason reason(const hob_goblin* goblin, hob_setting_id setting);
+std::string reason_text(const hob_goblin* goblin, hob_setting_id setting);
 
 std::string saved(const hob_goblin* goblin);
 std::string saved(const hob_profile* profile);

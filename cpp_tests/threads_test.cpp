@@ -72,7 +72,7 @@ TEST("threads: const functions answer several threads at once") {
         for (int n = 0; n < harness::scaled(500); ++n) {
             EXPECT(household.choices() == choices);
             hob_estimate found = HOB_ESTIMATE_INIT;
-            EXPECT(hob_goblin_estimate(goblin.get(), household.settings()[0], 1, &found) == HOB_RESULT_OK);
+            EXPECT(hob_goblin_estimate(goblin.get(), household.settings()[0], 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
             std::string text(json.size(), '\0');
             EXPECT(hob_goblin_save_profile(goblin.get(), text.data(), text.size(), nullptr) == HOB_RESULT_OK);
             EXPECT(text == json);

@@ -4,9 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A topic header: the ffi file it comes from, what it includes, and what stands before and after the generated part.
+/// A topic header: the ffi files it comes from, what it includes, and what stands before and after the generated part.
 struct Topic {
     name: &'static str,
+    /// Files beside the one of its name, in the order in which they follow it.
+    more: &'static [&'static str],
     about: &'static str,
     includes: &'static [&'static str],
     /// Structs with an `_init` function, for which there is an `_INIT` macro.
@@ -17,6 +19,7 @@ struct Topic {
 const TOPICS: &[Topic] = &[
     Topic {
         name: "base",
+        more: &[],
         about: "Results, strings, versions and hooks: what every other header stands on.",
         includes: &["<stddef.h>", "<stdint.h>"],
         inits: &["hob_log_hook", "hob_clock_hook", "hob_zone_hook", "hob_file_hook", "hob_allocator_hook"],
@@ -24,6 +27,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "knapsack",
+        more: &[],
         about: "The multiple-choice knapsack alone: one option of each setting, greatest value, inside a capacity.",
         includes: &["\"base.h\""],
         inits: &["hob_knapsack_desc", "hob_knapsack_solve_desc", "hob_knapsack_solution", "hob_knapsack_usage"],
@@ -31,6 +35,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "profile",
+        more: &[],
         about: "What things have been found to cost: kept, merged, carried to another machine.",
         includes: &["\"base.h\""],
         inits: &["hob_profile_desc", "hob_estimate"],
@@ -38,9 +43,18 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "goblin",
+        more: &["setting", "frame", "control", "product", "strategy"],
         about: "Settings in, choices out, every frame: the goblin keeps a frame inside its budget.",
         includes: &["\"base.h\"", "\"profile.h\""],
-        inits: &["hob_goblin_desc", "hob_setting_desc", "hob_decision", "hob_goblin_statistics"],
+        inits: &[
+            "hob_goblin_desc",
+            "hob_goblin_statistics",
+            "hob_setting_desc",
+            "hob_decision",
+            "hob_reason",
+            "hob_product_desc",
+            "hob_strategy_desc",
+        ],
         before: "",
     },
 ];
@@ -97,19 +111,26 @@ fn generate(topic: &Topic) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut config =
         cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml is there and well formed");
-    let source = root.join(format!("src/ffi/{}.rs", topic.name));
-    config.export.include = enums(&fs::read_to_string(&source).expect("the source is there"));
-    let bindings = cbindgen::Builder::new().with_config(config).with_src(source).generate().expect("the source parses");
+    let more = topic.more.iter().map(|part| root.join(format!("src/ffi/{}_{part}.rs", topic.name)));
+    let sources: Vec<PathBuf> = std::iter::once(root.join(format!("src/ffi/{}.rs", topic.name))).chain(more).collect();
+    config.export.include =
+        sources.iter().flat_map(|source| enums(&fs::read_to_string(source).expect("the source is there"))).collect();
+    let builder = cbindgen::Builder::new().with_config(config);
+    let builder = sources.into_iter().fold(builder, cbindgen::Builder::with_src);
+    let bindings = builder.generate().expect("the sources parse");
     let mut generated = Vec::new();
     bindings.write(&mut generated);
     let generated = String::from_utf8(generated).expect("cbindgen writes UTF-8");
     // A standard attribute comes before `__declspec`, or it would belong to the type.
-    let generated = generated.replace("HOB_API HOB_NODISCARD", "HOB_NODISCARD HOB_API");
+    let generated = generated
+        .replace("HOB_API HOB_NODISCARD", "HOB_NODISCARD HOB_API")
+        .replace("HOB_API\nHOB_NODISCARD\n", "HOB_NODISCARD HOB_API\n");
 
     let guard = format!("HOBGOBLIN_{}_H", topic.name.to_uppercase());
+    let files = if topic.more.is_empty() { format!("{}.rs", topic.name) } else { format!("{}*.rs", topic.name) };
     let mut header = format!(
-        "// hobgoblin/{}.h: {}\n// Generated from src/ffi/{}.rs; do not edit. MIT OR Apache-2.0.\n\n#ifndef {guard}\n#define {guard}\n\n",
-        topic.name, topic.about, topic.name
+        "// hobgoblin/{}.h: {}\n// Generated from src/ffi/{}; do not edit. MIT OR Apache-2.0.\n\n#ifndef {guard}\n#define {guard}\n\n",
+        topic.name, topic.about, files
     );
     topic.includes.iter().for_each(|include| header += &format!("#include {include}\n"));
     header += &topic

@@ -1,10 +1,12 @@
 //! A recorded run replays to the same choices, and what is cut off or damaged is replayed up to there.
+#![cfg(feature = "goblin")]
 
 use std::sync::{Arc, Mutex};
 
 use hobgoblin::base::{Code, Id};
 use hobgoblin::goblin::{
-    Burdens, Config, End, Exploration, Goblin, LANES, OptionDesc, Report, Sample, SettingDesc, StrategyDesc, replay,
+    Axis, Burdens, Config, End, Exploration, Goblin, LANES, OptionDesc, ProductDesc, Report, Sample, SettingDesc,
+    StrategyDesc, replay,
 };
 use hobgoblin::profile::{Estimate, Profile};
 
@@ -122,6 +124,18 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                 goblin.configure(&Config { burdens, ..any_config(&mut dice) }).unwrap();
             }
             15 => {
+                let axis = |works: &[f64]| Axis { values: vec![0.0, 1.5], works: works.to_vec(), default_index: 1 };
+                let axes = [axis(&[1.0, 2.0]), axis(&[])];
+                let desc = ProductDesc {
+                    id: "product",
+                    axes: &axes,
+                    relative_burden: 1.0,
+                    is_trim: false,
+                    switch_burden: 0.5,
+                };
+                ids.push(goblin.add_product(&desc).unwrap());
+            }
+            16 => {
                 goblin.set_value(Id { index1: 1, generation: 99 }, 0, 1.0).unwrap_err();
                 goblin.set_work(id, -1.0).unwrap_err();
                 goblin.set_switch_scale(f64::NAN).unwrap_err();

@@ -22,6 +22,7 @@ pub fn quantile(samples: &[f64], share: f64) -> f64 {
     sorted.get((share * last as f64).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
+/// The middle of the samples.
 pub fn median(samples: &[f64]) -> f64 {
     quantile(samples, 0.5)
 }

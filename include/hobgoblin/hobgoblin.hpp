@@ -109,6 +109,17 @@ Outcome<T> fail(hob_result code) {
 #endif
 }
 
+/// Throw, or return, that an argument makes no sense: for what the library cannot see.
+template <class T>
+Outcome<T> refuse(const char* sentence) {
+    Failure failure{HOB_RESULT_INVALID_ARGUMENT, sentence};
+#if HOB_EXCEPTIONS
+    throw Error(std::move(failure));
+#else
+    return Outcome<T>(std::move(failure));
+#endif
+}
+
 inline Outcome<void> check(hob_result code) {
     if (code != HOB_RESULT_OK) return fail<void>(code);
     return Outcome<void>();
@@ -184,16 +195,79 @@ struct Estimate {
     hob_estimate_source source = HOB_ESTIMATE_SOURCE_BLIND;
 };
 
+namespace detail {
+
+/// The limits that were touched; NaN is for the library to refuse.
+template <class Options>
+void put_limits(const Options& options, hob_lane_desc (&lanes)[HOB_LANE_COUNT]) noexcept {
+    const auto put = [&](uint32_t lane, double limit) {
+        if (limit != std::numeric_limits<double>::infinity()) lanes[lane].limit = limit;
+    };
+    put(HOB_LANE_GPU, options.gpu_ms);
+    put(HOB_LANE_FRAME, options.frame_ms);
+    put(HOB_LANE_GAME_THREAD, options.game_thread_ms);
+    put(HOB_LANE_RENDER_THREAD, options.render_thread_ms);
+    put(HOB_LANE_VIDEO_MEMORY, options.video_memory_mib);
+}
+
+}  // namespace detail
+
 /// A C++ view of hob_goblin_desc, for the fields most programs set; for the others start from `desc`.
 struct GoblinOptions {
     /// Budget of each lane; infinite: not governed.
     double gpu_ms = std::numeric_limits<double>::infinity();
     double frame_ms = std::numeric_limits<double>::infinity();
+    double game_thread_ms = std::numeric_limits<double>::infinity();
+    double render_thread_ms = std::numeric_limits<double>::infinity();
+    double video_memory_mib = std::numeric_limits<double>::infinity();
     /// Share of frames that may be over the limit; 0: `sigmas` says.
     double overrun_probability = 0;
     double sigmas = 3;
     /// Everything else.
     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+};
+
+/// A strategy: other limits for the same settings; see hob_strategy_desc.
+struct StrategyOptions {
+    /// Budget of each lane; infinite: not governed.
+    double gpu_ms = std::numeric_limits<double>::infinity();
+    double frame_ms = std::numeric_limits<double>::infinity();
+    double game_thread_ms = std::numeric_limits<double>::infinity();
+    double render_thread_ms = std::numeric_limits<double>::infinity();
+    double video_memory_mib = std::numeric_limits<double>::infinity();
+    /// What it is worth beside its choices.
+    double incentive = 0;
+    /// Everything else.
+    hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
+};
+
+/// How a setting is chosen; see hob_setting_desc.
+struct SettingOptions {
+    uint32_t default_choice = 0;
+    /// What is lost on the frame in which it changes.
+    double switch_burden = 0;
+    /// A fine ladder that takes up the last slack of every frame.
+    bool trim = false;
+};
+
+/// One of the choices that make a product; see hob_product_axis.
+struct Axis {
+    std::vector<double> values;
+    /// By what each index multiplies the burden; empty: that is measured.
+    std::vector<double> works;
+    uint32_t default_index = 0;
+};
+
+/// Why a choice is what it is; see hob_reason.
+struct Reason {
+    hob_why why = HOB_WHY_UNDECIDED;
+    uint32_t from = 0;
+    uint32_t to = 0;
+    uint64_t since = 0;
+    double headroom = 0;
+    double gain = 0;
+    /// As a sentence.
+    std::string text;
 };
 
 /// A decision; see hob_decision.
@@ -203,6 +277,8 @@ struct Frame {
     double value = 0;
     double gap = 0;
     uint32_t trials = 0;
+    uint32_t changes = 0;
+    uint32_t strategy = 0;
     hob_decision decision = HOB_DECISION_INIT;
 };
 
@@ -217,9 +293,32 @@ public:
     uint32_t choice() const noexcept { return goblin_ ? hob_goblin_choice(goblin_, id_) : 0; }
     hob_setting_id id() const noexcept { return id_; }
 
-private:
+protected:
     const hob_goblin* goblin_ = nullptr;
+
+private:
     hob_setting_id id_ = {0, 0};
+};
+
+/// A setting whose options are combinations: of which index of each axis, it tells.
+class Product : public Setting {
+public:
+    using Setting::Setting;
+
+    /// Where the latest choice stands on an axis.
+    uint32_t index(uint32_t axis) const noexcept { return index_of(choice(), axis); }
+    /// Where any choice stands on an axis.
+    uint32_t index_of(uint32_t choice, uint32_t axis) const noexcept {
+        return goblin_ ? hob_goblin_product_index(goblin_, id(), choice, axis) : 0;
+    }
+    /// The choice that stands at these indices, one for each axis.
+    Outcome<uint32_t> choice_at(const std::vector<uint32_t>& indices) const {
+        uint32_t choice = 0;
+        const hob_result result = hob_goblin_product_choice(goblin_, id(), indices.data(),
+                                                            static_cast<uint32_t>(indices.size()), &choice);
+        if (result != HOB_RESULT_OK) return detail::fail<uint32_t>(result);
+        return choice;
+    }
 };
 
 /// The callback style of settings; see hob_setting_desc. Leave empty what is not needed.
@@ -286,10 +385,9 @@ public:
 #endif
     static Outcome<Goblin> create(const GoblinOptions& options) {
         hob_goblin_desc desc = options.desc;
-        // What was not touched here is as `desc` says; NaN is for the library to refuse.
+        // What was not touched here is as `desc` says.
         const GoblinOptions untouched;
-        if (options.gpu_ms != untouched.gpu_ms) desc.lanes[HOB_LANE_GPU].limit = options.gpu_ms;
-        if (options.frame_ms != untouched.frame_ms) desc.lanes[HOB_LANE_FRAME].limit = options.frame_ms;
+        detail::put_limits(options, desc.lanes);
         if (options.overrun_probability != untouched.overrun_probability)
             desc.overrun_probability = options.overrun_probability;
         if (options.sigmas != untouched.sigmas) desc.sigmas = options.sigmas;
@@ -313,23 +411,20 @@ public:
     }
     /// A setting with these options.
     Outcome<Setting> add(std::string_view id, const std::vector<Option>& options, uint32_t default_choice = 0) {
-        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
-        desc.id = detail::text(id);
-        desc.options = options.data();
-        desc.option_stride = sizeof(Option);
-        desc.option_count = static_cast<uint32_t>(options.size());
-        desc.default_choice = default_choice;
+        SettingOptions how;
+        how.default_choice = default_choice;
+        return add(id, options, how);
+    }
+    Outcome<Setting> add(std::string_view id, const std::vector<Option>& options, const SettingOptions& how) {
+        const hob_setting_desc desc = described(id, options, how);
         hob_setting_id setting = {0, 0};
         return added(hob_goblin_add_setting(goblin_.get(), &desc, &setting), setting);
     }
     /// A setting that speaks through callbacks; `options` are for one without callbacks.options.
-    Outcome<Setting> add(std::string_view id, Callbacks callbacks, const std::vector<Option>& options = {}) {
+    Outcome<Setting> add(std::string_view id, Callbacks callbacks, const std::vector<Option>& options = {},
+                         const SettingOptions& how = {}) {
         auto box = std::make_unique<Box>(Box{std::move(callbacks), pending_, {}, {}});
-        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
-        desc.id = detail::text(id);
-        desc.options = options.data();
-        desc.option_stride = sizeof(Option);
-        desc.option_count = static_cast<uint32_t>(options.size());
+        hob_setting_desc desc = described(id, options, how);
         desc.user_data = box.get();
         desc.release = &Box::release;
         if (box->callbacks.options) desc.options_get = &Box::options_get;
@@ -362,6 +457,28 @@ public:
         hob_setting_id setting = {0, 0};
         return added(hob_goblin_add_fixed_incentive(goblin_.get(), detail::text(id), value, &setting), setting);
     }
+    /// Related choices whose burdens are no sum, such as resolution and samples, as one setting; see hob_product_desc.
+    Outcome<Product> add_product(std::string_view id, const std::vector<Axis>& axes, const SettingOptions& how = {}) {
+        std::vector<hob_product_axis> views;
+        for (const Axis& axis : axes) {
+            // Works of another number are for the library to refuse, which cannot count them.
+            if (!axis.works.empty() && axis.works.size() != axis.values.size())
+                return detail::refuse<Product>("an axis needs as many works as values, or none");
+            views.push_back({axis.values.data(), axis.works.empty() ? nullptr : axis.works.data(),
+                             static_cast<uint32_t>(axis.values.size()), axis.default_index});
+        }
+        hob_product_desc desc = HOB_PRODUCT_DESC_INIT;
+        desc.id = detail::text(id);
+        desc.axes = views.data();
+        desc.axis_stride = sizeof(hob_product_axis);
+        desc.axis_count = static_cast<uint32_t>(views.size());
+        desc.switch_burden = how.switch_burden;
+        desc.flags = how.trim ? HOB_SETTING_TRIM : 0;
+        hob_setting_id setting = {0, 0};
+        const hob_result result = hob_goblin_add_product(goblin_.get(), &desc, &setting);
+        if (result != HOB_RESULT_OK) return detail::fail<Product>(result);
+        return Product(goblin_.get(), setting);
+    }
     Outcome<void> remove(Setting setting) {
         const auto pending = pending_;  // a release may destroy or move this object
         const hob_result result = hob_goblin_remove_setting(goblin_.get(), setting.id());
@@ -381,6 +498,8 @@ public:
         frame.value = frame.decision.value;
         frame.gap = frame.decision.gap;
         frame.trials = frame.decision.trial_count;
+        frame.changes = frame.decision.change_count;
+        frame.strategy = frame.decision.strategy;
         return frame;
     }
     /// What a setting's choice cost in the frame of that decision.
@@ -403,14 +522,74 @@ public:
     Outcome<void> set_ready(Setting setting, uint32_t option, bool ready) {
         return detail::check(hob_goblin_set_ready(goblin_.get(), setting.id(), option, ready ? 1 : 0));
     }
+    /// Allow only the options from a floor to a ceiling.
+    Outcome<void> set_range(Setting setting, uint32_t first, uint32_t last = UINT32_MAX) {
+        return detail::check(hob_goblin_set_range(goblin_.get(), setting.id(), first, last));
+    }
+    /// Allow only one option; set_range(setting, 0) allows all again.
+    Outcome<void> pin(Setting setting, uint32_t option) {
+        return detail::check(hob_goblin_pin(goblin_.get(), setting.id(), option));
+    }
+    /// Take a setting out of decisions, or back in.
+    Outcome<void> set_enabled(Setting setting, bool enabled) {
+        return detail::check(hob_goblin_set_enabled(goblin_.get(), setting.id(), enabled ? 1 : 0));
+    }
+    /// Multiply what changes cost: below 1 while they are hard to notice.
+    Outcome<void> set_switch_scale(double scale) {
+        return detail::check(hob_goblin_set_switch_scale(goblin_.get(), scale));
+    }
+    /// For so many decisions more may be tried, and frames may be over each limit by `share` of it.
+    Outcome<void> open_window(uint32_t decisions, double share) {
+        return detail::check(hob_goblin_open_window(goblin_.get(), decisions, share));
+    }
+    /// Why a setting's choice is what it is.
+    Outcome<Reason> reason(Setting setting) const {
+        hob_reason found = HOB_REASON_INIT;
+        char text[256] = "";
+        hob_result result = hob_goblin_get_reason(goblin_.get(), setting.id(), &found);
+        if (result == HOB_RESULT_OK)
+            result = hob_goblin_reason_text(goblin_.get(), setting.id(), text, sizeof text, nullptr);
+        if (result != HOB_RESULT_OK) return detail::fail<Reason>(result);
+        return Reason{static_cast<hob_why>(found.why), found.from, found.to, found.since, found.headroom, found.gain, text};
+    }
+
+    /// Add a strategy; its number. Number 0 is what the goblin was made with.
+    Outcome<uint32_t> add_strategy(const StrategyOptions& options) {
+        const hob_strategy_desc desc = described(options);
+        uint32_t strategy = 0;
+        const hob_result result = hob_goblin_add_strategy(goblin_.get(), &desc, &strategy);
+        if (result != HOB_RESULT_OK) return detail::fail<uint32_t>(result);
+        return strategy;
+    }
+    Outcome<void> set_strategy(uint32_t strategy, const StrategyOptions& options) {
+        const hob_strategy_desc desc = described(options);
+        return detail::check(hob_goblin_set_strategy(goblin_.get(), strategy, &desc));
+    }
+    /// What an option is worth under a strategy other than 0.
+    Outcome<void> set_strategy_value(uint32_t strategy, Setting setting, uint32_t option, double value) {
+        return detail::check(hob_goblin_set_strategy_value(goblin_.get(), strategy, setting.id(), option, value));
+    }
+    /// By what a setting's work is multiplied under a strategy other than 0.
+    Outcome<void> set_strategy_work(uint32_t strategy, Setting setting, double factor) {
+        return detail::check(hob_goblin_set_strategy_work(goblin_.get(), strategy, setting.id(), factor));
+    }
+    /// The net value of a strategy's best choice in the last decision.
+    Outcome<double> strategy_net(uint32_t strategy) const {
+        double net = 0;
+        const hob_result result = hob_goblin_strategy_net(goblin_.get(), strategy, &net);
+        if (result != HOB_RESULT_OK) return detail::fail<double>(result);
+        return net;
+    }
+
     /// The host used another choice in the frame of that decision.
     Outcome<void> applied(uint64_t decision_id, Setting setting, uint32_t choice) {
         return detail::check(hob_goblin_applied(goblin_.get(), decision_id, setting.id(), choice));
     }
-    /// What an option is expected to cost now.
-    Outcome<Estimate> estimate(Setting setting, uint32_t option) const {
+    /// What an option is expected to cost on a lane now.
+    Outcome<Estimate> estimate(Setting setting, uint32_t option, Lane lane = Lane::gpu) const {
         hob_estimate found = HOB_ESTIMATE_INIT;
-        const hob_result result = hob_goblin_estimate(goblin_.get(), setting.id(), option, &found);
+        const hob_result result =
+            hob_goblin_estimate(goblin_.get(), setting.id(), option, static_cast<uint32_t>(lane), &found);
         if (result != HOB_RESULT_OK) return detail::fail<Estimate>(result);
         return Estimate{found.mean, found.deviation, found.count, static_cast<hob_estimate_source>(found.source)};
     }
@@ -482,6 +661,24 @@ private:
         void operator()(hob_goblin* goblin) const noexcept { hob_goblin_destroy(goblin); }
     };
 
+    static hob_setting_desc described(std::string_view id, const std::vector<Option>& options,
+                                      const SettingOptions& how) noexcept {
+        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+        desc.id = detail::text(id);
+        desc.options = options.data();
+        desc.option_stride = sizeof(Option);
+        desc.option_count = static_cast<uint32_t>(options.size());
+        desc.default_choice = how.default_choice;
+        desc.switch_burden = how.switch_burden;
+        desc.flags = how.trim ? HOB_SETTING_TRIM : 0;
+        return desc;
+    }
+    static hob_strategy_desc described(const StrategyOptions& options) noexcept {
+        hob_strategy_desc desc = options.desc;
+        detail::put_limits(options, desc.lanes);
+        if (options.incentive != 0) desc.incentive = options.incentive;
+        return desc;
+    }
     Outcome<Setting> added(hob_result result, hob_setting_id id) {
         if (result != HOB_RESULT_OK) return detail::fail<Setting>(result);
         return Setting(goblin_.get(), id);

@@ -39,6 +39,8 @@ static GLOBAL: HostAllocator = HostAllocator;
 // SAFETY: forwards to the system's allocator or to the host's, whose contract in the header is that of `GlobalAlloc`:
 // memory of at least that size and alignment or NULL, without unwinding.
 unsafe impl GlobalAlloc for HostAllocator {
+    // Inlined wherever something is allocated or dropped, the two would be a tenth of the library.
+    #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let allocate = ALLOCATE.load(Ordering::Acquire);
         if allocate == 0 {
@@ -50,6 +52,7 @@ unsafe impl GlobalAlloc for HostAllocator {
         call_host(|| allocate(USER_DATA.load(Ordering::Relaxed), layout.size(), layout.align())).cast()
     }
 
+    #[inline(never)]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         let free = FREE.load(Ordering::Acquire);
         if free == 0 {

@@ -8,12 +8,13 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::base::{hob_result, hob_str};
-use super::goblin::{hob_goblin, hob_measurement, hob_option, hob_setting_desc};
+use super::goblin::hob_goblin;
+use super::goblin_setting::{hob_measurement, hob_option, hob_setting_desc};
 use super::guard::call_host;
 use super::handle::{self, Held};
 use super::layout::Array;
 use crate::base::{Id, Result, error, fault_point, try_string};
-use crate::goblin::{Decision, Goblin, OptionDesc, Sample, SettingDesc};
+use crate::goblin::{Decision, Goblin, OptionDesc, Sample};
 
 /// Samples that a setting can give in one harvest.
 const MOST_SAMPLES: usize = 64;
@@ -171,10 +172,10 @@ impl GoblinCell {
         Self { goblin, refused: 0, places: Vec::new(), any_doomed: Cell::new(false), scratch: Scratch::default() }
     }
 
-    /// The callbacks are owned from here on if this succeeds, and only then.
-    pub fn add_setting(&mut self, desc: &SettingDesc<'_>, callbacks: Callbacks) -> Result<Id> {
+    /// Add the setting that `make` makes. The callbacks are owned from here on if this succeeds, and only then.
+    pub fn add_setting(&mut self, callbacks: Callbacks, make: impl FnOnce(&mut Goblin) -> Result<Id>) -> Result<Id> {
         self.places.try_reserve(1)?;
-        let id = self.goblin.add_setting(desc)?;
+        let id = make(&mut self.goblin)?;
         let position = id.index1 as usize - 1;
         if position == self.places.len() {
             self.places.push(Place::default());

@@ -1,6 +1,7 @@
 //! The C API. Every `extern "C"` function of the library is in this room, and nothing else touches foreign pointers.
 //!
-//! One file per topic header: `ffi/goblin.rs` becomes `include/hobgoblin/goblin.h`. Around them stands what all share:
+//! A topic header is made from one file or a few: `ffi/goblin.rs` and `ffi/goblin_*.rs` become
+//! `include/hobgoblin/goblin.h`. Around them stands what all share:
 //! [`guard`] (panics, floating-point environment, last error), [`handle`] (opaque handles, who is inside), [`layout`]
 //! (reading and writing the caller's structs), [`hooks`] (what the host has lent) and `allocator`.
 //!
@@ -29,6 +30,16 @@ pub mod base;
 mod callbacks;
 #[cfg(feature = "goblin")]
 mod goblin;
+#[cfg(feature = "goblin")]
+mod goblin_control;
+#[cfg(feature = "goblin")]
+mod goblin_frame;
+#[cfg(feature = "goblin")]
+mod goblin_product;
+#[cfg(feature = "goblin")]
+mod goblin_setting;
+#[cfg(feature = "goblin")]
+mod goblin_strategy;
 #[cfg(feature = "goblin")]
 mod knapsack;
 #[cfg(feature = "goblin")]

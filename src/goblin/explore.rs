@@ -165,6 +165,12 @@ impl Goblin {
         }
         self.explorer.window_end = self.history.latest() + u64::from(decisions);
         self.explorer.window_share = share;
+        if decisions > 0 {
+            // There may be room now for what found none.
+            (self.explorer.next_stale, self.explorer.next_without_cause) = (0, 0);
+            let options = self.settings.iter_mut().flat_map(|(_, setting)| &mut setting.options);
+            options.for_each(|state| state.next_trial = 0);
+        }
         self.write_down(Event::OpenWindow(decisions, share));
         Ok(())
     }
@@ -279,7 +285,7 @@ impl Goblin {
                     let has_past = past.is_some_and(|past| past[cell].is_solid());
                     if !has_past && learned[cell].run.count() < FEW_SAMPLES {
                         Cause::FewSamples
-                    } else if state.desc.value <= present || now - state.measured.min(now) < STALE_AFTER {
+                    } else if state.desc.value <= present || now - setting.measured(option).min(now) < STALE_AFTER {
                         return None;
                     } else if learned[cell].has_become_dearer() && self.explorer.next_stale <= now {
                         Cause::Dearer

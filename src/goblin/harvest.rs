@@ -76,9 +76,10 @@ impl Goblin {
             return Ok(());
         };
         statistics.samples += 1;
-        let state = &mut setting.options[usize::from(choice)];
-        state.measured = state.measured.max(decision);
-        state.lost_trials = 0;
+        setting.options[usize::from(choice)].lost_trials = 0;
+        let first = setting.first_of_cell(usize::from(choice));
+        let measured = &mut setting.options[first].measured;
+        *measured = (*measured).max(decision);
         if setting.on_trial == decision {
             setting.on_trial = 0;
             if lane == 0 && setting.guessed.1 > 0.0 {

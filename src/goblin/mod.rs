@@ -22,6 +22,7 @@ mod formulate;
 mod harvest;
 mod history;
 mod lanes;
+mod product;
 mod reason;
 mod record;
 mod regression;
@@ -35,6 +36,7 @@ mod wire;
 pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
 pub use decide::{Decision, Net};
 pub use harvest::{Sample, Statistics};
+pub use product::{Axis, MOST_AXES, ProductDesc};
 pub use reason::{Reason, Why};
 pub use record::Sink;
 pub use replay::{Difference, End, Report, replay};
@@ -264,14 +266,23 @@ impl Goblin {
     }
 
     /// Exchange a setting's options. With another count the options are others: the task's estimates are dropped and
-    /// learned anew, and the log says so. On an error nothing changed.
+    /// learned anew, and the log says so. A product keeps its count and its works. On an error nothing changed.
     pub fn set_options(&mut self, id: Id, options: &[OptionDesc]) -> Result<()> {
         check_options(options)?;
         let position = self.position(id)?;
         let had = self.setting(position).options.len();
+        let is_product = self.setting(position).shape.is_product();
+        if is_product && had != options.len() {
+            return Err(error!(
+                InvalidArgument,
+                "a product keeps its {had} combinations: {} options were given; remove it and add another",
+                options.len()
+            ));
+        }
         if had == options.len() {
             let setting = self.settings.at_mut(position).expect("a position that was just found");
             for (index, (state, &desc)) in setting.options.iter_mut().zip(options).enumerate() {
+                let desc = if is_product { OptionDesc { work: state.desc.work, ..desc } } else { desc };
                 if state.desc.relative_burden != desc.relative_burden {
                     self.regression.set_unit(position, index, desc.relative_burden);
                 }
@@ -347,12 +358,10 @@ impl Goblin {
     /// worth nothing, and keeps its choice.
     pub fn set_enabled(&mut self, id: Id, enabled: bool) -> Result<()> {
         let position = self.position(id)?;
-        let next = self.history.latest() + 1;
         let setting = self.setting_mut(position);
         if setting.enabled != enabled {
             setting.enabled = enabled;
             setting.on_trial = 0;
-            setting.born = next;
         }
         self.write_down(Event::SetEnabled(id, enabled));
         Ok(())
@@ -426,11 +435,21 @@ impl Goblin {
         let task = self.tasks.at(setting.task);
         let learned = task.learned(lane);
         let mut burdens = crate::base::try_filled(Burden::default(), learned.len())?;
-        estimate(&self.rules(), learned, task.past(lane), self.ratios[lane], &mut burdens);
+        estimate(&self.rules(), learned, task.past(lane), self.ratio_on(lane), &mut burdens);
         let cell = setting.cell(index);
         let work = setting.work_of(index) * self.strategies.work(position) * self.common_factors()[lane];
         burdens[cell].normal = burdens[cell].normal.scaled(work);
         Ok((burdens[cell], learned[cell].run.count()))
+    }
+
+    /// What totals have beyond the samples, on a lane; 0 while that is not known.
+    pub fn residual(&self, lane: usize) -> f64 {
+        self.lanes.index(lane).map_or(0.0, |lane| self.residuals[lane].steady.normal().mean)
+    }
+
+    /// Strategies there are; 1 if the host has added none.
+    pub fn strategy_count(&self) -> usize {
+        self.strategies.count()
     }
 
     /// Use what a past run knew, perhaps on another machine: the ratio between the two is learned. Replaces an earlier
@@ -496,8 +515,7 @@ impl Goblin {
 
     /// Bytes held.
     pub fn memory_used(&self) -> usize {
-        let of_settings: usize =
-            self.settings.iter().map(|(_, setting)| setting.options.capacity() * size_of::<OptionState>()).sum();
+        let of_settings: usize = self.settings.iter().map(|(_, setting)| setting.memory_used()).sum();
         let of_calibrations: usize = self.calibrations.iter().map(Calibration::memory_used).sum();
         size_of::<Self>()
             + of_settings
@@ -605,5 +623,7 @@ fn no_such_option(option: u32, count: usize) -> Error {
     Error::new(Code::InvalidArgument, format_args!("option {option} does not exist: the setting has {count}"))
 }
 
+#[cfg(test)]
+mod brute_force_test;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
 
 use super::config::LARGEST;
+use super::product::Shape;
 use super::reason::Reason;
 
 /// One option as the host describes it.
@@ -64,7 +65,7 @@ pub struct OptionState {
     pub failed_trials: u8,
     /// Trials whose sample did not come: each doubles the wait.
     pub lost_trials: u8,
-    /// The decision of its latest sample.
+    /// The decision of the latest sample of its cell; of the cell's first option only.
     pub measured: u64,
 }
 
@@ -109,6 +110,8 @@ pub struct Setting {
     pub guessed: (f64, f64),
     /// Why the choice is what it is.
     pub reason: Reason,
+    /// Of a product.
+    pub shape: Shape,
 }
 
 impl Setting {
@@ -134,6 +137,7 @@ impl Setting {
             tried: 0,
             guessed: (0.0, 0.0),
             reason: Reason::default(),
+            shape: Shape::default(),
         };
         setting.begin();
         setting
@@ -177,6 +181,21 @@ impl Setting {
     /// How many cells its task needs.
     pub fn cells(&self) -> usize {
         cells(self.options.len(), self.shared)
+    }
+
+    /// The decision of the latest sample of an option's cell.
+    pub fn measured(&self, option: usize) -> u64 {
+        self.options[self.first_of_cell(option)].measured
+    }
+
+    /// The option that speaks for its cell.
+    pub fn first_of_cell(&self, option: usize) -> usize {
+        option - option % usize::from(self.shared.max(1))
+    }
+
+    /// Bytes held beside itself.
+    pub fn memory_used(&self) -> usize {
+        self.options.capacity() * size_of::<OptionState>() + self.shape.memory_used()
     }
 
     /// What an option has to do now: its burden is per unit of this.

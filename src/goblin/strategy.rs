@@ -5,7 +5,7 @@
 //! its sign, and it is taken when that has reached `patience` times the difference between the highest and the lightest
 //! value; at once if the strategy in force no longer fits and the other does.
 
-use crate::base::{Result, error};
+use crate::base::{Error, Result, error};
 
 use super::config::{Config, LANES, LARGEST};
 use super::formulate::weigh;
@@ -99,12 +99,12 @@ impl Strategies {
     }
 
     fn set_own(&mut self, strategy: usize, position: usize, option: u32, number: f64) -> Result<()> {
+        if strategy == 0 {
+            return Err(error!(InvalidArgument, "strategy 0 has nothing of its own: change the setting"));
+        }
         let count = self.count();
-        let Some(strategy) = self.others.get_mut(strategy.wrapping_sub(1)) else {
-            return Err(error!(
-                InvalidArgument,
-                "strategy {strategy} of {count} has nothing of its own: add one, or change strategy 0 by the settings"
-            ));
+        let Some(strategy) = self.others.get_mut(strategy - 1) else {
+            return Err(no_such_strategy(strategy, count));
         };
         let key = (position as u32, option);
         match strategy.own.binary_search_by_key(&key, |own| (own.position, own.option)) {
@@ -122,6 +122,12 @@ impl Strategies {
         for strategy in &mut self.others {
             strategy.own.retain(|own| own.position != position as u32);
         }
+    }
+
+    /// Add up what the rival gains, or loses. What does not fit where the other does is out of the question.
+    fn add_up(&mut self, present: (bool, f64), rival: (bool, f64)) {
+        let gained = if present.0 && !rival.0 { f64::NEG_INFINITY } else { rival.1 - present.1 };
+        self.sum = (self.sum + gained).max(0.0);
     }
 
     /// Bytes held.
@@ -150,6 +156,9 @@ impl Goblin {
     /// Change a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are the configuration's.
     pub fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
         check(desc)?;
+        if strategy == 0 && desc.limits.iter().any(|limit| *limit != f64::INFINITY) {
+            return Err(error!(InvalidArgument, "the limits of strategy 0 are the goblin's own: configure the goblin"));
+        }
         if strategy == 0 {
             self.strategies.incentive = desc.incentive;
             self.write_down(Event::SetStrategy(strategy, desc));
@@ -193,10 +202,8 @@ impl Goblin {
     }
 
     fn check_strategy(&self, strategy: usize) -> Result<()> {
-        if strategy < self.strategies.count() {
-            return Ok(());
-        }
-        Err(error!(NotFound, "strategy {strategy} does not exist: there are {}", self.strategies.count()))
+        let count = self.strategies.count();
+        if strategy < count { Ok(()) } else { Err(no_such_strategy(strategy, count)) }
     }
 
     /// Find the strategy to be in force; whether it is another than before.
@@ -206,7 +213,7 @@ impl Goblin {
         }
         let before = self.strategies.active;
         let (mut best, mut best_rank) = (before, (false, f64::NEG_INFINITY));
-        let (mut before_rank, mut range) = (best_rank, 0.0);
+        let (mut before_rank, mut rival_rank, mut range) = (best_rank, best_rank, 0.0);
         for strategy in 0..self.strategies.count() {
             self.strategies.active = strategy;
             let (rank, net, span) = match self.rank() {
@@ -223,11 +230,22 @@ impl Goblin {
             if strategy == before {
                 (before_rank, range) = (rank, span);
             }
+            if strategy == self.strategies.rival {
+                rival_rank = rank;
+            }
             if rank > best_rank || (rank == best_rank && strategy == before) {
                 (best, best_rank) = (strategy, rank);
             }
         }
-        let wins = self.wins(before, best, before_rank, best_rank, range);
+        if best != before {
+            (self.strategies.rival, rival_rank) = (best, best_rank);
+        }
+        self.strategies.add_up(before_rank, rival_rank);
+        let must = best_rank.0 && !before_rank.0;
+        let wins = best != before && (must || self.strategies.sum >= self.config.patience * range);
+        if wins {
+            self.strategies.sum = 0.0;
+        }
         self.strategies.active = if wins { best } else { before };
         Ok(wins)
     }
@@ -251,26 +269,11 @@ impl Goblin {
         let score = if weighed.feasible { net } else { -weighed.worst_excess(economies) };
         Ok(((weighed.feasible, score), net, highest.value - lightest.value))
     }
+}
 
-    fn wins(&mut self, before: usize, best: usize, present: (bool, f64), rival: (bool, f64), range: f64) -> bool {
-        let strategies = &mut self.strategies;
-        if best == before {
-            strategies.sum = (strategies.sum - (present.1 - rival.1).max(0.0)).max(0.0);
-            if strategies.rival != best {
-                strategies.sum = 0.0;
-            }
-            return false;
-        }
-        if strategies.rival != best {
-            (strategies.rival, strategies.sum) = (best, 0.0);
-        }
-        strategies.sum += rival.1 - present.1;
-        let wins = (rival.0 && !present.0) || strategies.sum >= self.config.patience * range;
-        if wins {
-            strategies.sum = 0.0;
-        }
-        wins
-    }
+#[cold]
+fn no_such_strategy(strategy: usize, count: usize) -> Error {
+    error!(NotFound, "strategy {strategy} does not exist: there are {count}")
 }
 
 fn check(desc: &StrategyDesc) -> Result<()> {

@@ -8,6 +8,7 @@
 
 use super::incumbent::{Case, VALUE_PRECISION};
 use super::input::Totals;
+use super::kernel::screen;
 use super::relax::Relaxation;
 use super::secant::Linear;
 use super::{bytes, reserve_total};
@@ -34,13 +35,26 @@ struct Reach {
     vacate: f64,
 }
 
+/// A class with a choice left, and where its changes were noted.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    nearest_rate: f64,
+    class: u32,
+    start: u32,
+    end: u32,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Core {
     pub changes: Vec<Change>,
     /// Per depth, where the changes of its class start, and one more for the end.
     pub starts: Vec<u32>,
     reach: Vec<Reach>,
-    order: Vec<(f64, u32)>,
+    /// Classes that a first look left open.
+    screened: Vec<u32>,
+    /// Positions of their changes.
+    noted: Vec<u32>,
+    order: Vec<Open>,
     room: f64,
     tolerance: f64,
     theta: f64,
@@ -51,15 +65,27 @@ impl Core {
         reserve_total(&mut self.changes, options)?;
         reserve_total(&mut self.starts, settings + 1)?;
         reserve_total(&mut self.reach, settings + 1)?;
+        reserve_total(&mut self.screened, settings)?;
+        reserve_total(&mut self.noted, options)?;
         reserve_total(&mut self.order, settings)
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.changes) + bytes(&self.starts) + bytes(&self.reach) + bytes(&self.order)
+        bytes(&self.changes)
+            + bytes(&self.starts)
+            + bytes(&self.reach)
+            + bytes(&self.screened)
+            + bytes(&self.noted)
+            + bytes(&self.order)
+    }
+
+    pub fn clear(&mut self) {
+        self.changes.clear();
+        self.starts.clear();
     }
 
     pub fn depth(&self) -> usize {
-        self.starts.len() - 1
+        self.starts.len().saturating_sub(1)
     }
 
     /// Changes of the class at a depth.
@@ -73,18 +99,26 @@ impl Core {
         self.room = linear.room;
         self.tolerance = linear.tolerance;
         self.theta = linear.theta;
+        self.screened.clear();
+        self.noted.clear();
         self.order.clear();
-        for class in 0..picks.len() {
-            if let Some(nearest) = view.nearest_rate(class) {
-                self.order.push((nearest, class as u32));
+        view.screen(&mut self.screened);
+        for &class in &self.screened {
+            let start = self.noted.len();
+            if let Some(nearest_rate) = view.note(class as usize, &mut self.noted) {
+                let (start, end) = (start as u32, self.noted.len() as u32);
+                self.order.push(Open { nearest_rate, class, start, end });
             }
         }
-        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.order.sort_unstable_by(|a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)));
         self.changes.clear();
         self.starts.clear();
-        for &(_, class) in &self.order {
+        for open in &self.order {
             self.starts.push(self.changes.len() as u32);
-            self.changes.extend(view.changes(class as usize).map(|(change, _)| change));
+            let noted = &self.noted[open.start as usize..open.end as usize];
+            let change =
+                |&position: &u32| Change { by: view.change(open.class, position), position, class: open.class };
+            self.changes.extend(noted.iter().map(change));
         }
         self.starts.push(self.changes.len() as u32);
         self.measure_reach(&view);
@@ -139,26 +173,53 @@ struct View<'a> {
     most_cost: f64,
 }
 
+/// With how many of its class an option is compared.
+const COMPARED: usize = 16;
+
 impl View<'_> {
-    /// The changes of a class that are not too expensive, with their reduced cost.
-    fn changes(&self, class: usize) -> impl Iterator<Item = (Change, f64)> + '_ {
-        let problem = self.case.problem;
-        let pick = self.picks[class];
-        let from = problem.at(pick as usize);
-        problem.class(class).filter(move |&position| position as u32 != pick).filter_map(move |position| {
-            let by = problem.at(position).minus(from);
-            let cost = self.relaxation.lambda * self.linear.weight(by) - by.value;
-            // What costs nothing must not be ordered by its rounding.
-            let cost = if cost.abs() <= VALUE_PRECISION * by.value.abs() { 0.0 } else { cost };
-            let change = Change { by, position: position as u32, class: class as u32 };
-            (cost < self.most_cost).then_some((change, cost))
-        })
+    fn screen(&self, screened: &mut Vec<u32>) {
+        let lambda = self.relaxation.lambda;
+        // A hair more than the exact comparison lets pass.
+        let most_cost = self.most_cost + 4.0 * VALUE_PRECISION * (self.most_cost + self.linear.stake(lambda));
+        screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, screened);
     }
 
-    /// How near to `lambda` the class trades value for weight; none if it has no change worth a look.
-    fn nearest_rate(&self, class: usize) -> Option<f64> {
-        self.changes(class)
-            .map(|(change, cost)| cost.max(0.0) / self.linear.weight(change.by).abs().max(f64::MIN_POSITIVE))
-            .reduce(f64::min)
+    fn change(&self, class: u32, position: u32) -> Totals {
+        self.case.problem.at(position as usize).minus(self.case.problem.at(self.picks[class as usize] as usize))
     }
+
+    /// Note the changes of a class that are not too expensive, and no worse in every respect than another. Returns how
+    /// near to `lambda` they trade value for weight; none if there are none.
+    fn note(&self, class: usize, noted: &mut Vec<u32>) -> Option<f64> {
+        let start = noted.len();
+        let by = |position: u32| self.change(class as u32, position);
+        for position in self.case.problem.class(class).map(|position| position as u32) {
+            let new = by(position);
+            if self.cost(new) >= self.most_cost || dominates(Totals::default(), new) {
+                continue;
+            }
+            let compared = start.max(noted.len().saturating_sub(COMPARED));
+            if noted[compared..].iter().any(|&other| dominates(by(other), new)) {
+                continue;
+            }
+            for other in (compared..noted.len()).rev() {
+                if dominates(new, by(noted[other])) {
+                    noted.swap_remove(other);
+                }
+            }
+            noted.push(position);
+        }
+        let rate = |by: Totals| self.cost(by).max(0.0) / self.linear.weight(by).abs().max(f64::MIN_POSITIVE);
+        noted[start..].iter().map(|&position| rate(by(position))).reduce(f64::min)
+    }
+
+    fn cost(&self, by: Totals) -> f64 {
+        let cost = self.relaxation.lambda * self.linear.weight(by) - by.value;
+        // What costs nothing must not be ordered by its rounding.
+        if cost.abs() <= VALUE_PRECISION * by.value.abs() { 0.0 } else { cost }
+    }
+}
+
+fn dominates(one: Totals, other: Totals) -> bool {
+    one.value >= other.value && one.mean <= other.mean && one.variance <= other.variance
 }

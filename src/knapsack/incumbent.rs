@@ -27,6 +27,14 @@ impl Case<'_> {
     }
 }
 
+impl Case<'_> {
+    /// Whether these totals don't fit, and no other order of additions would make them.
+    pub fn clearly_overdraws(&self, totals: Totals) -> bool {
+        let limit = Limit { tolerance: 2.0 * self.limit.tolerance, ..self.limit };
+        !limit.admits(self.problem.base.plus(totals))
+    }
+}
+
 impl Totals {
     /// Repeated additions and subtractions can leave a variance a hair below 0.
     fn with_variance_at_least_zero(self) -> Self {
@@ -38,8 +46,6 @@ impl Totals {
 pub(super) struct Incumbent {
     /// Value counted as [`Problem`] counts: from the best of each setting, so at most 0. `-infinity` without answer.
     pub value: f64,
-    /// Position of the chosen option per class.
-    pub picks: Vec<u32>,
     /// The choices per setting of the input.
     pub choices: Vec<u16>,
     trial: Vec<u16>,
@@ -49,26 +55,23 @@ pub(super) struct Incumbent {
 
 impl Default for Incumbent {
     fn default() -> Self {
-        Self { value: f64::NEG_INFINITY, picks: Vec::new(), choices: Vec::new(), trial: Vec::new(), step: 0.0 }
+        Self { value: f64::NEG_INFINITY, choices: Vec::new(), trial: Vec::new(), step: 0.0 }
     }
 }
 
 impl Incumbent {
     pub fn reserve(&mut self, settings: usize) -> Result<()> {
-        reserve_total(&mut self.picks, settings)?;
         reserve_total(&mut self.choices, settings)?;
         reserve_total(&mut self.trial, settings)
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.picks) + bytes(&self.choices) + bytes(&self.trial)
+        bytes(&self.choices) + bytes(&self.trial)
     }
 
     /// Take these choices, whatever they weigh and are worth.
     pub fn put(&mut self, case: &Case, picks: &[u32]) {
-        self.value = picks.iter().map(|&pick| case.problem.value[pick as usize]).sum();
-        self.picks.clear();
-        self.picks.extend_from_slice(picks);
+        self.value = case.problem.totals(picks).value;
         write_choices(case.problem, picks, &mut self.choices);
     }
 
@@ -82,17 +85,20 @@ impl Incumbent {
             return false;
         }
         self.value = value;
-        self.picks.clear();
-        self.picks.extend_from_slice(picks);
         std::mem::swap(&mut self.choices, &mut self.trial);
         true
     }
 
     /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.
     pub fn cut(&self, case: &Case, stake: f64) -> f64 {
+        self.cut_within(case, stake, 1.0)
+    }
+
+    /// The same for a share of the accepted gap.
+    pub fn cut_within(&self, case: &Case, stake: f64, share: f64) -> f64 {
         let rounding = VALUE_PRECISION * (self.value.abs() + stake);
         let step = if self.step > 100.0 * rounding { 0.9 * self.step } else { 0.0 };
-        self.value + rounding.max(self.allowance(case)).max(step)
+        self.value + rounding.max(share * self.allowance(case)).max(step)
     }
 
     /// By how much the optimum may be better for a gap that is accepted.
@@ -106,7 +112,8 @@ impl Incumbent {
 fn write_choices(problem: &Problem, picks: &[u32], choices: &mut Vec<u16>) {
     choices.clear();
     choices.extend_from_slice(&problem.decided);
-    for (&setting, &pick) in problem.setting.iter().zip(picks) {
-        choices[setting as usize] = problem.option[pick as usize];
+    for (class, &pick) in picks[..problem.class_count()].iter().enumerate() {
+        let (setting, choice) = problem.choice(class, pick);
+        choices[setting] = choice;
     }
 }

@@ -1,4 +1,4 @@
-//! What the caller gave: the options of all settings, one array per field, settings one after the other.
+//! What the caller gave: the options of all settings, settings one after the other.
 
 use super::{Candidate, LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::{Result, error};
@@ -21,42 +21,38 @@ impl Totals {
     }
 }
 
+impl From<Candidate> for Totals {
+    fn from(Candidate { value, mean, variance }: Candidate) -> Self {
+        Self { value, mean, variance }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Input {
-    value: Vec<f64>,
-    mean: Vec<f64>,
-    variance: Vec<f64>,
+    options: Vec<Candidate>,
     /// Where each setting's options end; they start where those of the setting before end.
     ends: Vec<u32>,
 }
 
 impl Input {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
-        reserve_total(&mut self.value, options)?;
-        reserve_total(&mut self.mean, options)?;
-        reserve_total(&mut self.variance, options)?;
+        reserve_total(&mut self.options, options)?;
         reserve_total(&mut self.ends, settings)
     }
 
     pub fn clear(&mut self) {
-        self.value.clear();
-        self.mean.clear();
-        self.variance.clear();
+        self.options.clear();
         self.ends.clear();
     }
 
     pub fn add_setting(&mut self, options: &[Candidate]) -> Result<usize> {
         let setting = self.ends.len();
         check_setting(setting, options)?;
-        let end = u32::try_from(self.value.len() + options.len())
+        let end = u32::try_from(self.options.len() + options.len())
             .map_err(|_| error!(LimitExceeded, "setting {setting}: more than 4294967295 options in total"))?;
-        self.value.try_reserve(options.len())?;
-        self.mean.try_reserve(options.len())?;
-        self.variance.try_reserve(options.len())?;
+        self.options.try_reserve(options.len())?;
         self.ends.try_reserve(1)?;
-        self.value.extend(options.iter().map(|option| option.value));
-        self.mean.extend(options.iter().map(|option| option.mean));
-        self.variance.extend(options.iter().map(|option| option.variance));
+        self.options.extend_from_slice(options);
         self.ends.push(end);
         Ok(setting)
     }
@@ -66,32 +62,34 @@ impl Input {
     }
 
     pub fn option_count(&self) -> usize {
-        self.value.len()
+        self.options.len()
     }
 
-    /// Each setting's options, as positions in the arrays.
-    pub fn settings(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    /// Each setting's options.
+    pub fn settings(&self) -> impl Iterator<Item = &[Candidate]> + '_ {
         let mut start = 0;
-        self.ends.iter().map(move |&end| std::mem::replace(&mut start, end as usize)..end as usize)
+        self.ends.iter().map(move |&end| &self.options[std::mem::replace(&mut start, end as usize)..end as usize])
     }
 
-    pub fn option(&self, position: usize) -> Totals {
-        Totals { value: self.value[position], mean: self.mean[position], variance: self.variance[position] }
+    /// The options of one setting.
+    pub fn setting(&self, index: usize) -> &[Candidate] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.options[start as usize..self.ends[index] as usize]
     }
 
     /// The sums of the chosen options, added in setting order. All that is reported comes from here.
     pub fn totals(&self, choices: &[u16]) -> Totals {
         let mut totals = Totals::default();
-        for (range, &choice) in self.settings().zip(choices) {
+        for (options, &choice) in self.settings().zip(choices) {
             if choice != NO_CHOICE {
-                totals = totals.plus(self.option(range.start + choice as usize));
+                totals = totals.plus(options[choice as usize].into());
             }
         }
         totals
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.value) + bytes(&self.mean) + bytes(&self.variance) + bytes(&self.ends)
+        bytes(&self.options) + bytes(&self.ends)
     }
 }
 

@@ -38,12 +38,14 @@ impl Lightest {
         bytes(&self.steps) + bytes(&self.hull)
     }
 
-    /// Pick the choices of least burden. Among equals of one setting the more valuable is picked.
-    pub fn pick(&mut self, case: &Case, picks: &mut Vec<u32>) {
+    /// Pick choices that fit: those of least mean will do if they fit. Otherwise the choices of least burden. Among
+    /// equals of one setting the more valuable is picked. Returns their sums.
+    pub fn pick(&mut self, case: &Case, picks: &mut Vec<u32>) -> Totals {
         let problem = case.problem;
-        let mut totals = pick_least_mean(problem, picks);
-        if problem.variance_range == 0.0 || case.limit.sigmas == 0.0 {
-            return;
+        picks.clone_from(&problem.lightest);
+        let mut totals = problem.lightest_totals;
+        if problem.variance_range == 0.0 || case.limit.sigmas == 0.0 || case.fits(totals) {
+            return totals;
         }
         self.collect_steps(problem);
         let burden = |totals: Totals| case.limit.burden(problem.base.plus(totals));
@@ -57,10 +59,11 @@ impl Lightest {
                 least = (now, taken + 1);
             }
         }
-        pick_least_mean(problem, picks);
+        picks.clone_from(&problem.lightest);
         for step in &self.steps[..least.1] {
             picks[step.class as usize] = step.position;
         }
+        problem.totals(picks)
     }
 
     fn collect_steps(&mut self, problem: &Problem) {
@@ -80,20 +83,6 @@ impl Lightest {
         }
         self.steps.sort_unstable_by(|a, b| a.theta.total_cmp(&b.theta).then(a.class.cmp(&b.class)));
     }
-}
-
-fn pick_least_mean(problem: &Problem, picks: &mut Vec<u32>) -> Totals {
-    picks.clear();
-    let mut totals = Totals::default();
-    for class in 0..problem.class_count() {
-        let range = problem.class(class);
-        let first = range.start;
-        let least = range.reduce(|a, b| if order_of_lightness(problem, b as u32, a as u32).is_lt() { b } else { a });
-        let least = least.unwrap_or(first);
-        picks.push(least as u32);
-        totals = totals.plus(problem.at(least));
-    }
-    totals
 }
 
 /// Less mean, then less variance, then more value, then the first.
@@ -117,7 +106,7 @@ fn keep_hull(problem: &Problem, sorted: &mut [u32]) -> usize {
     let mut corners = 1;
     for index in 1..sorted.len() {
         let next = sorted[index];
-        if problem.variance[next as usize] >= problem.variance[sorted[corners - 1] as usize] {
+        if problem.at(next as usize).variance >= problem.at(sorted[corners - 1] as usize).variance {
             continue;
         }
         while corners >= 2 {

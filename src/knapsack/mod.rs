@@ -25,14 +25,16 @@
 //! magnitudes that enter it: the capacity's, and that of the negative means, which can cancel against positive ones. A
 //! burden that equals the capacity therefore fits, however its sum was rounded. What a [`Solution`] reports comes from
 //! this same sum. An optimum is proven up to `1e-12` of the values at stake.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod core;
 mod fits;
 mod incumbent;
 mod input;
+mod kernel;
 mod lightest;
 mod lists;
+mod pairs;
 mod reduce;
 mod relax;
 mod search;

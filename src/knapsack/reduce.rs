@@ -1,34 +1,33 @@
-//! The problem that remains when what cannot matter is left out.
+//! The problem that remains when what cannot matter is left out, laid out for the passes of [`super::kernel`].
 //!
-//! Options that cannot be chosen go, and options that are no better than another of their setting in any respect.
-//! Settings left with one option are decided. In the others, values are counted down from the setting's best, means and
-//! variances up from its least: then nothing cancels, and tolerances follow the differences that decide, not offsets.
+//! Options that cannot be chosen go. A setting with one option left, or one of most value that is also lightest, is
+//! decided. In the others ("classes") values are counted down from the setting's best, means and variances up from its
+//! least: then nothing cancels, and tolerances follow the differences that decide, not offsets. Options that are no
+//! better than another of their class in any respect stay: no pass picks them, and the core leaves them out.
 
 use super::input::{Input, Totals};
-use super::{NO_CHOICE, bytes, reserve_total};
+use super::kernel::{LANES, Row, Rows};
+use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
 
-/// Up to this many options each is compared with every other of its setting; beyond, only with its neighbours.
-const COMPARE_ALL: usize = 8;
+/// Classes with fewer options are sorted by counting, those with more by comparing.
+const COUNTED: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Problem {
-    /// Per option that is left: value minus the best of its setting, so at most 0.
-    pub value: Vec<f64>,
-    /// Mean above the least of its setting.
-    pub mean: Vec<f64>,
-    /// Variance above the least of its setting. All 0 in the scalar case.
-    pub variance: Vec<f64>,
-    /// Index in its setting as the caller gave it.
-    pub option: Vec<u16>,
-    /// Per setting that is left ("class"): where its options start, and one more for the end.
-    pub starts: Vec<u32>,
-    /// Which setting of the input a class is.
-    pub setting: Vec<u32>,
-    /// Per class, the option of best value.
+    rows: Vec<Row>,
+    /// Where the rows of each group start, and one more for the end.
+    starts: Vec<u32>,
+    classes: Vec<Class>,
+    /// Classes as they were found, before they are sorted by size.
+    found: Vec<Class>,
+    /// Per class, the position of the option of best value, and of the one of least mean; and as many more as fill the
+    /// last group.
     pub best: Vec<u32>,
-    /// The sums of those; their value is 0.
+    pub lightest: Vec<u32>,
+    /// The sums of those; the value of the best is 0.
     pub best_totals: Totals,
+    pub lightest_totals: Totals,
     /// What was subtracted, and the decided settings.
     pub base: Totals,
     /// Sum of the most that each class can have above its least variance.
@@ -43,51 +42,111 @@ pub(super) struct Problem {
     pub impossible: bool,
 }
 
+/// A setting that is left to decide. Options by their index in the setting.
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    setting: u32,
+    options: u32,
+    best: u32,
+    lightest: u32,
+    offset: Totals,
+}
+
+/// What one look at the options of a setting tells.
+struct Survey {
+    best: usize,
+    lightest: usize,
+    least: Totals,
+    most: Totals,
+    negative: f64,
+}
+
 impl Problem {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
-        reserve_total(&mut self.value, options)?;
-        reserve_total(&mut self.mean, options)?;
-        reserve_total(&mut self.variance, options)?;
-        reserve_total(&mut self.option, options)?;
-        reserve_total(&mut self.starts, settings + 1)?;
-        reserve_total(&mut self.setting, settings)?;
-        reserve_total(&mut self.best, settings)?;
+        // A group has as many rows as its largest class has options, which is no more than any of the group before.
+        let rows = options.min(MAX_OPTIONS_PER_SETTING + options / LANES) + 1;
+        reserve_total(&mut self.rows, rows)?;
+        reserve_total(&mut self.starts, settings / LANES + 2)?;
+        reserve_total(&mut self.classes, settings)?;
+        reserve_total(&mut self.found, settings)?;
+        reserve_total(&mut self.best, settings + LANES - 1)?;
+        reserve_total(&mut self.lightest, settings + LANES - 1)?;
         reserve_total(&mut self.decided, settings)
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.value)
-            + bytes(&self.mean)
-            + bytes(&self.variance)
-            + bytes(&self.option)
+        bytes(&self.rows)
             + bytes(&self.starts)
-            + bytes(&self.setting)
+            + bytes(&self.classes)
+            + bytes(&self.found)
             + bytes(&self.best)
+            + bytes(&self.lightest)
             + bytes(&self.decided)
     }
 
     pub fn class_count(&self) -> usize {
-        self.setting.len()
+        self.classes.len()
     }
 
-    pub fn class(&self, class: usize) -> std::ops::Range<usize> {
-        self.starts[class] as usize..self.starts[class + 1] as usize
+    /// Classes, and what fills the last group: as many picks a pass writes.
+    pub fn lane_count(&self) -> usize {
+        self.classes.len().next_multiple_of(LANES)
+    }
+
+    pub fn slot_count(&self) -> usize {
+        self.rows.len() * LANES
+    }
+
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { rows: &self.rows, starts: &self.starts, normal: self.variance_range > 0.0 }
+    }
+
+    /// Positions of the options of a class.
+    pub fn class(&self, class: usize) -> impl Iterator<Item = usize> + '_ {
+        let first = self.position(class, 0);
+        let positions = (0..self.classes[class].options as usize).map(move |option| first + option * LANES);
+        positions.filter(|&position| self.value(position) != f64::NEG_INFINITY)
+    }
+
+    /// Where an option is, by its index in its setting.
+    fn position(&self, class: usize, option: usize) -> usize {
+        (self.starts[class / LANES] as usize + option) * LANES + class % LANES
+    }
+
+    /// Which setting a class is, and the index in it of the option at a position.
+    pub fn choice(&self, class: usize, position: u32) -> (usize, u16) {
+        let option = position as usize / LANES - self.starts[class / LANES] as usize;
+        (self.classes[class].setting as usize, option as u16)
+    }
+
+    /// The class of an option.
+    pub fn class_at(&self, position: u32) -> usize {
+        let row = position / LANES as u32;
+        let group = self.starts.partition_point(|&start| start <= row) - 1;
+        group * LANES + position as usize % LANES
+    }
+
+    /// The position of an option by its index in its setting; none if there is none, or it cannot be chosen.
+    pub fn find(&self, class: usize, choices: &[u16]) -> Option<u32> {
+        let Class { setting, options, .. } = self.classes[class];
+        let choice = u32::from(*choices.get(setting as usize)?);
+        let position = (choice < options).then(|| self.position(class, choice as usize))?;
+        (self.value(position) != f64::NEG_INFINITY).then_some(position as u32)
+    }
+
+    pub fn value(&self, position: usize) -> f64 {
+        self.rows[position / LANES].value[position % LANES]
     }
 
     pub fn at(&self, position: usize) -> Totals {
-        Totals { value: self.value[position], mean: self.mean[position], variance: self.variance[position] }
+        let (row, lane) = (&self.rows[position / LANES], position % LANES);
+        Totals { value: row.value[lane], mean: row.mean[lane], variance: row.variance[lane] }
     }
 
-    /// Take in the input. Memory was reserved.
-    pub fn fill(&mut self, input: &Input, scalar: bool) {
-        self.clear();
-        for range in input.settings() {
-            let first = self.value.len();
-            let negative = self.take_possible(input, range.clone(), scalar);
-            self.negative_means += negative;
-            self.close_setting(input, range, first);
-        }
-        self.starts.push(self.value.len() as u32);
+    /// The sums of one position per class.
+    pub fn totals(&self, picks: &[u32]) -> Totals {
+        let picks = &picks[..self.class_count()];
+        picks.iter().fold(Totals::default(), |sum, &pick| sum.plus(self.at(pick as usize)))
     }
 
     /// The greatest number that all values are multiples of, such as 1 for integers; 0 if there is none worth the name.
@@ -95,7 +154,8 @@ impl Problem {
     pub fn value_step(&self) -> f64 {
         let mut step = 0.0;
         let mut greatest = 0.0_f64;
-        for value in self.value.iter().map(|value| value.abs()) {
+        let values = self.rows.iter().flat_map(|row| row.value).filter(|value| value.is_finite());
+        for value in values.map(f64::abs) {
             greatest = greatest.max(value);
             let mut remainder = value;
             while remainder > 0.0 {
@@ -108,133 +168,150 @@ impl Problem {
         step
     }
 
+    /// Take in the input. Memory was reserved.
+    pub fn fill(&mut self, input: &Input, scalar: bool) {
+        self.clear();
+        for options in input.settings() {
+            self.take(options, scalar);
+        }
+        self.sort_classes();
+        self.lay_out(input, scalar);
+    }
+
     fn clear(&mut self) {
-        self.value.clear();
-        self.mean.clear();
-        self.variance.clear();
-        self.option.clear();
+        self.rows.clear();
         self.starts.clear();
-        self.setting.clear();
+        self.classes.clear();
+        self.found.clear();
         self.best.clear();
+        self.lightest.clear();
         self.decided.clear();
         self.base = Totals::default();
         self.best_totals = Totals::default();
+        self.lightest_totals = Totals::default();
         self.variance_range = 0.0;
         self.greatest_step = Totals::default();
         self.negative_means = 0.0;
         self.impossible = false;
     }
 
-    /// Append the options of one setting that can be chosen; returns the magnitude of its most negative mean.
-    fn take_possible(&mut self, input: &Input, range: std::ops::Range<usize>, scalar: bool) -> f64 {
-        let first = self.value.len();
-        let compare_all = range.len() <= COMPARE_ALL;
-        let mut negative = 0.0_f64;
-        for position in range.clone() {
-            let mut option = input.option(position);
-            if option.mean == f64::INFINITY {
-                continue;
-            }
-            if scalar {
-                option.variance = 0.0;
-            }
-            negative = negative.max(-option.mean);
-            let from = if compare_all { first } else { self.value.len().saturating_sub(1).max(first) };
-            if self.take_unless_dominated(option, from) {
-                self.option.push((position - range.start) as u16);
-            }
-        }
-        negative
-    }
-
-    /// Push an option unless one in `from..` is at least as good; drop from the end those it makes useless.
-    fn take_unless_dominated(&mut self, option: Totals, from: usize) -> bool {
-        if (from..self.value.len()).any(|kept| dominates(self.at(kept), option)) {
-            return false;
-        }
-        let mut kept = self.value.len();
-        while kept > from {
-            kept -= 1;
-            if dominates(option, self.at(kept)) {
-                self.value.remove(kept);
-                self.mean.remove(kept);
-                self.variance.remove(kept);
-                self.option.remove(kept);
-            }
-        }
-        self.value.push(option.value);
-        self.mean.push(option.mean);
-        self.variance.push(option.variance);
-        true
-    }
-
-    fn close_setting(&mut self, input: &Input, range: std::ops::Range<usize>, first: usize) {
+    /// Decide a setting, or note it as a class.
+    fn take(&mut self, options: &[Candidate], scalar: bool) {
         let setting = self.decided.len() as u32;
-        match self.value.len() - first {
-            0 => self.decide_without_options(input, range),
-            1 => self.decide_only_option(first),
-            _ => {
-                self.decided.push(0);
-                self.starts.push(first as u32);
-                self.setting.push(setting);
-                self.count_from_best_and_least(first);
-            }
-        }
-    }
-
-    fn decide_without_options(&mut self, input: &Input, range: std::ops::Range<usize>) {
-        if range.is_empty() {
-            self.decided.push(NO_CHOICE);
+        let Some(survey) = Survey::of(options, scalar) else {
+            self.decide_without_options(options);
+            return;
+        };
+        let Survey { best, lightest, least, most, .. } = survey;
+        self.negative_means += survey.negative;
+        let best_option = taken(&options[best], scalar);
+        if best_option.mean == least.mean && best_option.variance == least.variance {
+            self.base = self.base.plus(best_option);
+            self.decided.push(best as u16);
             return;
         }
-        // None can be chosen, so all are equally light: the best value it is.
-        self.impossible = true;
-        let start = range.start;
-        let best =
-            range.reduce(|best, other| if input.option(other).value > input.option(best).value { other } else { best });
-        self.decided.push((best.unwrap_or(start) - start) as u16);
-    }
-
-    fn decide_only_option(&mut self, only: usize) {
-        self.base = self.base.plus(self.at(only));
-        self.decided.push(self.option[only]);
-        self.value.truncate(only);
-        self.mean.truncate(only);
-        self.variance.truncate(only);
-        self.option.truncate(only);
-    }
-
-    fn count_from_best_and_least(&mut self, first: usize) {
-        let mut least = self.at(first);
-        let mut most = least;
-        let mut best = first;
-        for position in first + 1..self.value.len() {
-            if better(self.at(position), self.at(best)) {
-                best = position;
-            }
-            least.mean = least.mean.min(self.mean[position]);
-            least.variance = least.variance.min(self.variance[position]);
-            most.mean = most.mean.max(self.mean[position]);
-            most.variance = most.variance.max(self.variance[position]);
-        }
-        let offset = Totals { value: self.value[best], ..least };
-        for position in first..self.value.len() {
-            self.value[position] -= offset.value;
-            self.mean[position] -= offset.mean;
-            self.variance[position] -= offset.variance;
-        }
-        self.best.push(best as u32);
-        self.best_totals = self.best_totals.plus(self.at(best));
+        let offset = Totals { value: best_option.value, ..least };
         self.base = self.base.plus(offset);
+        self.best_totals = self.best_totals.plus(best_option.minus(offset));
+        self.lightest_totals = self.lightest_totals.plus(taken(&options[lightest], scalar).minus(offset));
         let step = most.minus(least);
         self.variance_range += step.variance;
         self.greatest_step.mean = self.greatest_step.mean.max(step.mean);
         self.greatest_step.variance = self.greatest_step.variance.max(step.variance);
+        self.decided.push(0);
+        let (options, best, lightest) = (options.len() as u32, best as u32, lightest as u32);
+        self.found.push(Class { setting, options, best, lightest, offset });
+    }
+
+    fn decide_without_options(&mut self, options: &[Candidate]) {
+        // None can be chosen, so all are equally light: the best value it is.
+        let better = |best: usize, other: usize| if options[other].value > options[best].value { other } else { best };
+        self.impossible |= !options.is_empty();
+        self.decided.push((0..options.len()).reduce(better).map_or(NO_CHOICE, |best| best as u16));
+    }
+
+    /// Largest first, so that classes side by side have much the same number of options.
+    fn sort_classes(&mut self) {
+        let bin = |class: &Class| COUNTED.saturating_sub(class.options as usize);
+        let mut ends = [0_u32; COUNTED + 1];
+        self.found.iter().for_each(|class| ends[bin(class)] += 1);
+        let large = ends[0] as usize;
+        let mut end = 0;
+        for count in &mut ends {
+            end += std::mem::replace(count, end);
+        }
+        self.classes.clone_from(&self.found);
+        for &class in &self.found {
+            let place = &mut ends[bin(&class)];
+            self.classes[*place as usize] = class;
+            *place += 1;
+        }
+        self.classes[..large].sort_unstable_by_key(|class| (std::cmp::Reverse(class.options), class.setting));
+    }
+
+    fn lay_out(&mut self, input: &Input, scalar: bool) {
+        self.starts.push(0);
+        for group in self.classes.chunks(LANES) {
+            let start = self.rows.len();
+            let mut lanes: [&[Candidate]; LANES] = [&[]; LANES];
+            for (lane, class) in group.iter().enumerate() {
+                lanes[lane] = input.setting(class.setting as usize);
+                self.best.push(((start + class.best as usize) * LANES + lane) as u32);
+                self.lightest.push(((start + class.lightest as usize) * LANES + lane) as u32);
+            }
+            for option in 0..group[0].options as usize {
+                let mut row = Row::EMPTY;
+                for (lane, class) in group.iter().enumerate() {
+                    let candidate = lanes[lane].get(option).filter(|option| option.mean != f64::INFINITY);
+                    if let Some(candidate) = candidate {
+                        row.value[lane] = candidate.value - class.offset.value;
+                        row.mean[lane] = candidate.mean - class.offset.mean;
+                        row.variance[lane] = if scalar { 0.0 } else { candidate.variance - class.offset.variance };
+                    }
+                }
+                self.rows.push(row);
+            }
+            // A lane without a class has one option, which is nothing.
+            for lane in group.len()..LANES {
+                self.rows[start].value[lane] = 0.0;
+                self.best.push((start * LANES + lane) as u32);
+                self.lightest.push((start * LANES + lane) as u32);
+            }
+            self.starts.push(self.rows.len() as u32);
+        }
     }
 }
 
-fn dominates(one: Totals, other: Totals) -> bool {
-    one.value >= other.value && one.mean <= other.mean && one.variance <= other.variance
+fn taken(option: &Candidate, scalar: bool) -> Totals {
+    Totals { value: option.value, mean: option.mean, variance: if scalar { 0.0 } else { option.variance } }
+}
+
+impl Survey {
+    /// None if no option can be chosen.
+    fn of(options: &[Candidate], scalar: bool) -> Option<Self> {
+        let first = options.iter().position(|option| option.mean != f64::INFINITY)?;
+        let start = taken(&options[first], scalar);
+        let mut survey = Self { best: first, lightest: first, least: start, most: start, negative: 0.0 };
+        let (mut best, mut lightest) = (start, start);
+        for (index, option) in options.iter().enumerate().skip(first + 1) {
+            if option.mean == f64::INFINITY {
+                continue;
+            }
+            let option = taken(option, scalar);
+            if better(option, best) {
+                (best, survey.best) = (option, index);
+            }
+            if lighter(option, lightest) {
+                (lightest, survey.lightest) = (option, index);
+            }
+            survey.least.variance = survey.least.variance.min(option.variance);
+            survey.most.mean = survey.most.mean.max(option.mean);
+            survey.most.variance = survey.most.variance.max(option.variance);
+        }
+        survey.least.mean = lightest.mean;
+        survey.negative = f64::max(0.0, -lightest.mean);
+        Some(survey)
+    }
 }
 
 /// More value, or the same for less.
@@ -242,4 +319,11 @@ fn better(one: Totals, other: Totals) -> bool {
     one.value > other.value
         || one.value == other.value
             && (one.mean < other.mean || one.mean == other.mean && one.variance < other.variance)
+}
+
+/// Less mean, then less variance, then more value.
+fn lighter(one: Totals, other: Totals) -> bool {
+    one.mean < other.mean
+        || one.mean == other.mean
+            && (one.variance < other.variance || one.variance == other.variance && one.value > other.value)
 }

@@ -3,35 +3,57 @@
 //! For a price `lambda >= 0` of weight every class picks its best `value - lambda * weight` on its own; what they get,
 //! plus `lambda * room`, bounds the knapsack (Lagrange), and the least such bound is that of the linear relaxation. As a
 //! function of `lambda` it is convex and made of straight pieces. Between a price that is too low (picks overdraw the
-//! room) and one that is too high, the two known pieces meet at the next price to try; when nothing lies below their
-//! meeting point, that's the minimum. Dyer and Zemel find it in linear time by pairing options and discarding; a handful
-//! of plain passes over contiguous arrays is faster at every size that matters here.
+//! room) and one that is too high, no bound is less than where the two known pieces meet; when a bound is as low, it is
+//! the minimum. The next price to try is that meeting point. While many pieces lie in between it would only halve the
+//! distance; then the price at which the weight would reach the room, if it were linear, is nearer. Dyer and Zemel find
+//! the price in linear time by pairing options and discarding; a handful of plain passes over contiguous memory is
+//! faster at every size that matters here, and fewer are needed when a price is known from a question much like this.
 
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
 use super::input::Totals;
+use super::kernel::{Prices, pick};
 use super::reduce::Problem;
 use super::secant::Linear;
 use super::solve::Budget;
 
-/// The search converges in about ten passes; any price gives a valid bound, so it may be cut short.
+/// The search converges in less than ten passes; any price gives a valid bound, so it may be cut short.
 const MOST_PASSES: u32 = 36;
 
 /// A bound this near to the least one, as a fraction of the gap, is taken for it.
 const NEAR_ENOUGH: f64 = 0.01;
 
+/// What the best answer is expected to be worth less than the relaxation, at most, as a fraction of what the greatest
+/// step of one class is worth.
+const ROUNDED: f64 = 0.03;
+
+/// Prices above this could make products infinite.
+const MOST_PRICE: f64 = 1e200;
+
+/// How far beyond the price that is expected to do one goes to get it into a bracket.
+const OVERSHOOT: f64 = 2.0;
+
+/// After so many passes at prices that were guessed only meeting points are tried, which come to an end.
+const MOST_GUESSES: u32 = 5;
+
+/// At least this fraction of the price.
+const LEAST_STEP: f64 = 5e-4;
+
 /// The relaxation at its best price, with the picks of each class at that price in the caller's buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relaxation {
     pub lambda: f64,
+    /// Reduced costs are counted from here, also where something lower is known to bound.
     pub bound: f64,
+    /// The best price bounds by no more than this less.
+    pub excess: f64,
     pub totals: Totals,
 }
 
 pub(super) enum Outcome {
     /// Nothing satisfies this linear constraint.
     Empty,
-    /// Nothing in there is worth more than what we have.
-    Beaten,
+    /// Nothing in there is worth more than what we have, as this price shows.
+    Beaten(Relaxation),
     Relaxed(Relaxation),
 }
 
@@ -40,7 +62,11 @@ impl Linear {
         totals.mean + self.theta * totals.variance
     }
 
-    fn bound(&self, totals: Totals, lambda: f64) -> f64 {
+    pub fn prices(&self, lambda: f64) -> Prices {
+        Prices { mean: lambda, variance: lambda * self.theta }
+    }
+
+    pub fn bound(&self, totals: Totals, lambda: f64) -> f64 {
         totals.value + lambda * (self.room - self.weight(totals))
     }
 
@@ -59,20 +85,108 @@ impl Linear {
     }
 }
 
+/// The picks at a price; of other answers the price is not known: infinite.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub totals: Totals,
+    pub price: f64,
+}
+
 /// Two answers, one that overdraws the room and one that doesn't, whose values and weights bracket the best price.
 ///
 /// Any answers do, also those that another interval's relaxation ended with: then few passes are left to do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bracket {
-    pub over: Totals,
-    pub under: Totals,
+    pub over: Point,
+    pub under: Point,
 }
 
-/// Find the best price, beginning in the bracket, and leave the bracket around it. Answers met on the way are offered
-/// to the incumbent.
+impl Bracket {
+    pub fn new(case: &Case, under: Totals) -> Self {
+        let over = Point { totals: case.problem.best_totals, price: 0.0 };
+        Self { over, under: Point { totals: under, price: f64::INFINITY } }
+    }
+
+    fn put(&mut self, linear: &Linear, point: Point) {
+        if linear.overdrawn(point.totals) {
+            self.over = point;
+        } else {
+            self.under = point;
+        }
+    }
+
+    /// Whether both ends are what they should be for this constraint, after a look for other ends.
+    fn mend(&mut self, case: &Case, linear: &Linear, picks: &mut Vec<u32>, budget: &mut Budget) -> bool {
+        let problem = case.problem;
+        if !linear.overdrawn(self.over.totals) {
+            self.over = Point { totals: problem.best_totals, price: 0.0 };
+        }
+        if linear.overdrawn(self.under.totals) {
+            // At a price so high that values don't matter.
+            let totals = pick_at(problem, linear, 1e150 / linear.theta.max(1.0), picks, budget);
+            self.under = Point { totals, price: f64::INFINITY };
+        }
+        !linear.overdrawn(self.under.totals)
+    }
+
+    /// The price at which the two ends bound the same.
+    fn meeting_price(&self, linear: &Linear) -> f64 {
+        linear.price_between(self.over.totals, self.under.totals)
+    }
+
+    /// Whether both ends are picks at prices, so that the best one is known to lie in between.
+    fn is_closed(&self) -> bool {
+        0.0 < self.over.price && self.over.price < self.under.price && self.under.price < f64::INFINITY
+    }
+
+    /// The price at which the weight would reach the room if it fell evenly between the ends; none if they are so near
+    /// that single classes decide.
+    fn price_between(&self, problem: &Problem, linear: &Linear) -> Option<f64> {
+        let (over, under) = (linear.weight(self.over.totals), linear.weight(self.under.totals));
+        let is_wide = over - under > 4.0 * linear.weight(problem.greatest_step);
+        let way = ((over - linear.room) / (over - under)).clamp(0.02, 0.98);
+        is_wide.then_some(self.over.price + way * (self.under.price - self.over.price))
+    }
+
+    /// The variance of the relaxation, which is a mixture of the two ends.
+    pub fn variance(&self, linear: &Linear, picked: Totals) -> f64 {
+        let (over, under) = (linear.weight(self.over.totals), linear.weight(self.under.totals));
+        let way = (over - linear.room) / (over - under);
+        if self.is_closed() && (0.0..=1.0).contains(&way) {
+            self.over.totals.variance + way * (self.under.totals.variance - self.over.totals.variance)
+        } else {
+            picked.variance
+        }
+    }
+}
+
+/// A price on the other side of the best one from the picks at one, not far beyond: as if the weight fell evenly from an
+/// earlier price to this.
+fn price_beyond(linear: &Linear, earlier: Point, point: Point) -> Option<f64> {
+    let fall = (linear.weight(earlier.totals) - linear.weight(point.totals)) / (point.price - earlier.price);
+    let step = OVERSHOOT * (linear.weight(point.totals) - linear.room) / fall;
+    let least = LEAST_STEP * point.price;
+    (fall > 0.0 && step.is_finite()).then(|| {
+        point.price + if step >= 0.0 { step.clamp(least, point.price) } else { step.clamp(-0.5 * point.price, -least) }
+    })
+}
+
+/// What to begin with and where to stop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aim {
+    /// A price from a question much like this; none is 0.
+    pub hint: f64,
+    /// What share of the accepted gap may be left.
+    pub share: f64,
+}
+
+/// Find the best price, beginning with the hint or in the bracket, and leave the bracket around it. Answers met on the
+/// way are offered to the incumbent.
+#[allow(clippy::too_many_arguments)]
 pub(super) fn relax(
     case: &Case,
     linear: &Linear,
+    aim: Aim,
     bracket: &mut Bracket,
     picks: &mut Vec<u32>,
     incumbent: &mut Incumbent,
@@ -80,53 +194,76 @@ pub(super) fn relax(
 ) -> Outcome {
     let problem = case.problem;
     if !linear.overdrawn(problem.best_totals) {
-        picks.clear();
-        picks.extend_from_slice(&problem.best);
-        return Outcome::Relaxed(Relaxation { lambda: 0.0, bound: 0.0, totals: problem.best_totals });
+        picks.clone_from(&problem.best);
+        return Outcome::Relaxed(Relaxation { lambda: 0.0, bound: 0.0, excess: 0.0, totals: problem.best_totals });
     }
-    let Bracket { over, under } = bracket;
-    if !linear.overdrawn(*over) {
-        *over = problem.best_totals;
+    let hinted = aim.hint > 0.0;
+    if !hinted && !bracket.mend(case, linear, picks, budget) {
+        return Outcome::Empty;
     }
-    if linear.overdrawn(*under) {
-        budget.charge_pass(problem);
-        *under = pick_lightest(problem, linear.theta, picks);
-        if linear.overdrawn(*under) {
-            return Outcome::Empty;
-        }
-    }
+    let mut lambda = if hinted { aim.hint } else { bracket.meeting_price(linear) };
+    let mut earlier = Point { totals: problem.best_totals, price: 0.0 };
+    let mut expected = bracket.meeting_price(linear);
     for pass in 1.. {
-        let lambda = linear.price_between(*over, *under);
-        budget.charge_pass(problem);
-        let totals = pick_at_price(problem, lambda, lambda * linear.theta, picks);
+        lambda = lambda.min(MOST_PRICE / linear.theta.max(1.0));
+        let totals = pick_at(problem, linear, lambda, picks, budget);
+        let mut are_picks_stale = false;
         let bound = linear.bound(totals, lambda);
+        // Numbers so large that this comes out as none.
+        let bound = if bound.is_nan() { f64::INFINITY } else { bound };
+        let mut relaxation = Relaxation { lambda, bound, excess: 0.0, totals };
         let stake = linear.stake(lambda);
         if totals.value > incumbent.value && case.fits(totals) {
             incumbent.offer(case, totals.value, picks);
         }
-        let cut = incumbent.cut(case, stake);
+        let cut = incumbent.cut_within(case, stake, aim.share);
         if bound <= cut {
-            return Outcome::Beaten;
+            return Outcome::Beaten(relaxation);
         }
-        let least = linear.bound(*under, lambda).max(linear.bound(*over, lambda));
+        let point = Point { totals, price: lambda };
+        bracket.put(linear, point);
+        if pass == 1 && hinted {
+            if !bracket.mend(case, linear, picks, budget) {
+                return Outcome::Empty;
+            }
+            // Mending may have left its own picks.
+            are_picks_stale = bracket.under.price == f64::INFINITY;
+        }
+        let meeting = bracket.meeting_price(linear);
+        let least = linear.bound(bracket.over.totals, meeting);
         // Where the secant gives something away, the last digits of its bound don't matter.
-        let near_enough = if linear.spread > 0.0 { NEAR_ENOUGH * (bound - cut) } else { 0.0 };
+        let rounded = ROUNDED * lambda * linear.weight(problem.greatest_step);
+        let near_enough = if linear.theta > 0.0 { NEAR_ENOUGH * rounded.min(bound - cut) } else { 0.0 };
         let precision = f64::max(VALUE_PRECISION * (stake + bound.abs()), near_enough);
-        if bound - least <= precision || pass >= MOST_PASSES {
-            let mut relaxation = Relaxation { lambda, bound, totals };
+        relaxation.excess = (bound - least).max(0.0);
+        // Ties are only seen at the very price where pieces meet.
+        let is_exact = lambda == expected || linear.theta > 0.0;
+        if bound - least <= precision && is_exact || pass >= MOST_PASSES {
+            if are_picks_stale {
+                pick_at(problem, linear, lambda, picks, budget);
+            }
             // The relaxation differs from its picks in one class. Farther off, there must be many equally good picks.
             if (linear.room - linear.weight(totals)).abs() > linear.weight(problem.greatest_step) {
                 balance(problem, linear, &mut relaxation, picks);
             }
             return Outcome::Relaxed(relaxation);
         }
-        if linear.overdrawn(totals) {
-            *over = totals;
-        } else {
-            *under = totals;
-        }
+        let guess = match bracket.is_closed() {
+            true => bracket.price_between(problem, linear),
+            false => price_beyond(linear, earlier, point).filter(|_| hinted),
+        };
+        earlier = point;
+        expected = meeting;
+        lambda = guess.filter(|_| pass <= MOST_GUESSES && bound - least > precision).unwrap_or(meeting);
     }
     Outcome::Empty
+}
+
+/// Each class picks its best at the price.
+fn pick_at(problem: &Problem, linear: &Linear, lambda: f64, picks: &mut Vec<u32>, budget: &mut Budget) -> Totals {
+    budget.charge_pass(problem);
+    picks.resize(problem.lane_count(), 0);
+    pick(problem.rows(), linear.prices(lambda), picks)
 }
 
 /// Among options that are equally good at the price, prefer those that bring the weight to the room. Matters where
@@ -137,6 +274,7 @@ pub(super) fn relax(
 pub(super) fn balance(problem: &Problem, linear: &Linear, relaxation: &mut Relaxation, picks: &mut [u32]) {
     let ties = Ties { problem, linear, lambda: relaxation.lambda };
     let totals = &mut relaxation.totals;
+    let picks = &mut picks[..problem.class_count()];
     let (mut least, mut most) = (0.0, 0.0);
     for (class, &pick) in picks.iter().enumerate() {
         let (from, to) = ties.range(class, pick);
@@ -172,7 +310,7 @@ impl Ties<'_> {
         let equal = option.value - price - VALUE_PRECISION * (option.value.abs() + price);
         let weighed =
             self.problem.class(class).map(|position| (position, self.linear.weight(self.problem.at(position))));
-        weighed.filter(move |&(position, weight)| self.problem.value[position] - self.lambda * weight >= equal)
+        weighed.filter(move |&(position, weight)| self.problem.value(position) - self.lambda * weight >= equal)
     }
 
     /// Least and greatest weight.
@@ -194,33 +332,4 @@ impl Ties<'_> {
         *totals = totals.plus(self.problem.at(*pick as usize).minus(before));
         weight
     }
-}
-
-fn pick_lightest(problem: &Problem, theta: f64, picks: &mut Vec<u32>) -> Totals {
-    pick_by(problem, picks, |option| -(option.mean + theta * option.variance))
-}
-
-/// Each class picks its best after paying for mean and variance.
-fn pick_at_price(problem: &Problem, mean_price: f64, variance_price: f64, picks: &mut Vec<u32>) -> Totals {
-    pick_by(problem, picks, |option| option.value - mean_price * option.mean - variance_price * option.variance)
-}
-
-fn pick_by(problem: &Problem, picks: &mut Vec<u32>, score: impl Fn(Totals) -> f64) -> Totals {
-    picks.clear();
-    let mut totals = Totals::default();
-    for class in 0..problem.class_count() {
-        let range = problem.class(class);
-        let mut pick = range.start;
-        let mut best = score(problem.at(pick));
-        for position in range.start + 1..range.end {
-            let here = score(problem.at(position));
-            if here > best {
-                best = here;
-                pick = position;
-            }
-        }
-        picks.push(pick as u32);
-        totals = totals.plus(problem.at(pick));
-    }
-    totals
 }

@@ -38,14 +38,21 @@ const MARGIN: f64 = 1e-12;
 pub(super) fn whole(case: &Case) -> Interval {
     let (limit, problem) = (case.limit, case.problem);
     if limit.sigmas == 0.0 {
-        return Interval { lo: 0.0, hi: 0.0, bound: 0.0 };
+        return Interval { lo: 0.0, hi: 0.0, bound: f64::INFINITY };
     }
     let lo = problem.base.variance.sqrt() * (1.0 - MARGIN);
     let most = (problem.base.variance + problem.variance_range).sqrt();
     // Means above the least leave no more than this for the deviation.
     let affordable = (limit.capacity + limit.tolerance - problem.base.mean) / limit.sigmas;
     let hi = most.min(affordable).max(lo) * (1.0 + MARGIN);
-    Interval { lo, hi, bound: 0.0 }
+    Interval { lo, hi, bound: f64::INFINITY }
+}
+
+impl Linear {
+    /// The tangent in the middle of the interval.
+    pub fn tangent(&self) -> Self {
+        Self { room: self.room - self.spread, spread: 0.0, ..*self }
+    }
 }
 
 impl Interval {
@@ -65,13 +72,30 @@ impl Interval {
             tolerance,
             spread: 0.25 * theta * width * width,
             theta_of_hi: 0.5 * limit.sigmas / self.hi,
-            inverse_theta_of_lo: 2.0 * self.lo / limit.sigmas,
+            inverse_theta_of_lo: 2.0 * self.lo.max(0.0) / limit.sigmas,
         }
+    }
+
+    /// Whether a bound is known.
+    pub fn is_relaxed(&self) -> bool {
+        self.bound < f64::INFINITY
     }
 
     /// Only the deviation in question: its linear constraint is a tangent, and lets nothing pass that doesn't fit.
     pub fn only(deviation: f64) -> Self {
         Self { lo: deviation, hi: deviation, bound: 0.0 }
+    }
+
+    /// Deviations no farther than `width` from this one. The secant has the slope of the tangent in the middle. It may
+    /// begin below 0, where no deviation is: a secant from there lies as well below the root.
+    pub fn around(deviation: f64, width: f64) -> Self {
+        Self { lo: deviation - width, hi: deviation + width, bound: 0.0 }
+    }
+
+    /// What is left of the interval below and above a part of it.
+    pub fn without(&self, part: &Interval) -> [Option<Interval>; 2] {
+        let rest = |lo: f64, hi: f64| (lo < hi).then_some(Interval { lo, hi, bound: self.bound });
+        [rest(self.lo, part.lo.min(self.hi)), rest(part.hi.max(self.lo), self.hi)]
     }
 
     /// Parts of the interval, the most promising last: about `width` around `deviation`, and what is left on its sides;

@@ -4,10 +4,12 @@ use super::core::Core;
 use super::fits::Limit;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
 use super::input::{Input, Totals};
+use super::kernel::{LANES, best_change};
 use super::lightest::Lightest;
 use super::lists::Lists;
+use super::pairs::Pairs;
 use super::reduce::Problem;
-use super::relax::{Bracket, Outcome, Relaxation, balance, relax};
+use super::relax::{Aim, Bracket, Outcome, Relaxation, balance, relax};
 use super::search::Search;
 use super::secant::{Interval, Linear, whole};
 use super::{Economy, Effort, Solution, bytes, reserve_total};
@@ -16,8 +18,26 @@ use crate::base::Result;
 /// Intervals waiting at a time. The worst is a split of the best, so few wait; at the limit they are searched unsplit.
 const MOST_INTERVALS: usize = 256;
 
-/// An interval is split while the secant gives away more than this fraction of the gap.
-const SPREAD_OF_GAP: f64 = 0.25;
+/// An interval is split while the secant gives away more than a fraction of the gap: this divided by the number of
+/// classes in the core, since the more there are the more a search costs that has to look farther.
+const SPREAD_OF_GAP: f64 = 4.0;
+const LEAST_SPREAD: f64 = 0.03;
+const MOST_SPREAD: f64 = 0.5;
+
+/// The middle of the middle interval may be off the best deviation by what gives away this fraction of the gap.
+const OFF_OF_GAP: f64 = 0.1;
+
+/// Tangents tried for it.
+const MOST_TANGENTS: u32 = 6;
+
+/// Share of an accepted gap that is to be left over when a wide part is certified by it. Otherwise it is searched.
+const LEAST_ACCEPTED: f64 = 0.25;
+/// So a better answer is looked for when no more than this share is left over.
+const SHARE: f64 = 0.5;
+
+/// Pairs of changes are looked at where there are at least so many classes to choose them from; the search of a smaller
+/// core is as fast.
+const LEAST_DEPTH_FOR_PAIRS: usize = 8;
 
 /// Depth-first search hands over to the lists after this many nodes.
 const DEPTH_FIRST_NODES: u64 = 10_000;
@@ -40,7 +60,7 @@ impl Budget {
     }
 
     pub fn charge_pass(&mut self, problem: &Problem) {
-        self.charge(1 + problem.value.len() as u64 / 64);
+        self.charge(1 + problem.slot_count() as u64 / 64);
     }
 
     pub fn left(&self) -> u64 {
@@ -48,18 +68,27 @@ impl Budget {
     }
 }
 
-/// Everything a solve works on. Kept for its memory; nothing in it survives a solve but the incumbent.
+/// What the last solve leaves for the next: a guess of the price and of the deviation. 0 is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Memory {
+    price: f64,
+    deviation: f64,
+}
+
+/// Everything a solve works on. Kept for its memory; the incumbent's choices also begin the next solve.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     problem: Problem,
     lightest: Lightest,
     incumbent: Incumbent,
     core: Core,
+    pairs: Pairs,
     search: Search,
     lists: Lists,
     intervals: Vec<Interval>,
     picks: Vec<u32>,
     scratch: Vec<u32>,
+    memory: Memory,
 }
 
 impl Workspace {
@@ -68,20 +97,26 @@ impl Workspace {
         self.lightest.reserve(options)?;
         self.incumbent.reserve(settings)?;
         self.core.reserve(settings, options)?;
+        self.pairs.reserve(options)?;
         self.search.reserve(settings)?;
         self.lists.reserve(states)?;
         reserve_total(&mut self.intervals, MOST_INTERVALS)?;
-        reserve_total(&mut self.picks, settings)?;
-        reserve_total(&mut self.scratch, settings)
+        reserve_total(&mut self.picks, settings + LANES - 1)?;
+        reserve_total(&mut self.scratch, settings + LANES - 1)
     }
 
-    pub fn forget(&mut self) {}
+    /// Begin the next solve from nothing.
+    pub fn forget(&mut self) {
+        self.memory = Memory::default();
+        self.incumbent.choices.clear();
+    }
 
     pub fn memory_used(&self) -> usize {
         self.problem.memory_used()
             + self.lightest.memory_used()
             + self.incumbent.memory_used()
             + self.core.memory_used()
+            + self.pairs.memory_used()
             + self.search.memory_used()
             + self.lists.memory_used()
             + bytes(&self.intervals)
@@ -94,30 +129,63 @@ impl Workspace {
     }
 
     pub fn solve(&mut self, input: &Input, economy: Economy, effort: Effort) -> Result<Solution> {
-        let Self { problem, lightest, incumbent, core, search, lists, intervals, picks, scratch } = self;
+        let Self { problem, lightest, incumbent, core, pairs, search, lists, intervals, picks, scratch, memory } = self;
         problem.fill(input, economy.sigmas == 0.0);
         let limit = Limit::new(economy, problem.negative_means);
         let case = Case { input, problem, limit, accepted_gap: effort.accepted_gap };
         let mut budget = Budget { spent: 0, limit: effort.node_limit };
 
         incumbent.step = 0.0;
-        incumbent.put(&case, &problem.best);
-        if !problem.impossible && limit.admits_choices(input, &incumbent.choices) {
-            return Ok(report(&case, incumbent, incumbent.value, budget.spent));
+        let remembered = recall(problem, &incumbent.choices, picks).filter(|&totals| case.fits(totals));
+        if !problem.impossible && !case.clearly_overdraws(problem.best_totals) {
+            incumbent.put(&case, &problem.best);
+            if limit.admits_choices(input, &incumbent.choices) {
+                *memory = Memory { price: 0.0, ..*memory };
+                return Ok(report(&case, incumbent, incumbent.value, 0.0, budget.spent));
+            }
         }
-        lightest.pick(&case, picks);
+        let first = remembered.unwrap_or_else(|| lightest.pick(&case, picks));
         incumbent.put(&case, picks);
         if problem.impossible || !limit.admits_choices(input, &incumbent.choices) {
             return Ok(report_infeasible(&case, incumbent, budget.spent));
         }
-        let mut proof =
-            Proof { case: &case, incumbent, core, search, lists, intervals, picks, scratch, budget: &mut budget };
+        let mut proof = Proof {
+            case: &case,
+            incumbent,
+            core,
+            pairs,
+            search,
+            lists,
+            intervals,
+            picks,
+            scratch,
+            budget: &mut budget,
+            bracket: Bracket::new(&case, first),
+            memory: *memory,
+            is_priced: false,
+            certified: f64::NEG_INFINITY,
+            open: f64::NEG_INFINITY,
+        };
         let bound = proof.run()?;
-        Ok(report(&case, incumbent, bound, budget.spent))
+        *memory = proof.memory;
+        let price = if proof.is_priced { memory.price } else { 0.0 };
+        Ok(report(&case, incumbent, bound, price, budget.spent))
     }
 }
 
-fn report(case: &Case, incumbent: &Incumbent, bound: f64, nodes: u64) -> Solution {
+/// The remembered choices as positions, and their sums, if there are such options still.
+fn recall(problem: &Problem, choices: &[u16], picks: &mut Vec<u32>) -> Option<Totals> {
+    if choices.len() != problem.decided.len() || problem.impossible {
+        return None;
+    }
+    picks.clone_from(&problem.best);
+    for (class, pick) in picks[..problem.class_count()].iter_mut().enumerate() {
+        *pick = problem.find(class, choices)?;
+    }
+    Some(problem.totals(picks))
+}
+
+fn report(case: &Case, incumbent: &Incumbent, bound: f64, price: f64, nodes: u64) -> Solution {
     let totals = case.input.totals(&incumbent.choices);
     let proven = bound <= incumbent.value;
     let upper_bound = if proven { totals.value } else { (case.problem.base.value + bound).max(totals.value) };
@@ -132,7 +200,7 @@ fn report(case: &Case, incumbent: &Incumbent, bound: f64, nodes: u64) -> Solutio
         gap: (upper_bound - totals.value) / upper_bound.abs().max(f64::MIN_POSITIVE),
         proven,
         nodes,
-        price: 0.0,
+        price,
     }
 }
 
@@ -159,60 +227,44 @@ struct Proof<'a> {
     case: &'a Case<'a>,
     incumbent: &'a mut Incumbent,
     core: &'a mut Core,
+    pairs: &'a mut Pairs,
     search: &'a mut Search,
     lists: &'a mut Lists,
     intervals: &'a mut Vec<Interval>,
     picks: &'a mut Vec<u32>,
     scratch: &'a mut Vec<u32>,
     budget: &'a mut Budget,
+    bracket: Bracket,
+    /// Guesses, until something better is known.
+    memory: Memory,
+    /// Whether the price in there is this problem's.
+    is_priced: bool,
+    /// The most that what was cut off for an accepted gap may hold.
+    certified: f64,
+    /// The most that what was left open for want of nodes may hold.
+    open: f64,
 }
 
 impl Proof<'_> {
     /// Returns the bound: the incumbent's value when it is proven.
     fn run(&mut self) -> Result<f64> {
-        // The most that an interval left open, or cut off for an accepted gap, may hold.
-        let mut open = f64::NEG_INFINITY;
-        let mut first_bound = 0.0;
-        let lightest =
-            self.picks.iter().fold(Totals::default(), |sum, &pick| sum.plus(self.case.problem.at(pick as usize)));
-        let mut bracket = Bracket { over: self.case.problem.best_totals, under: lightest };
+        let whole = whole(self.case);
         self.intervals.clear();
-        self.intervals.push(whole(self.case));
-        let mut is_first = true;
+        self.core.clear();
+        match self.search_where_the_best_deviation_is(&whole)? {
+            Some(middle) => self.intervals.extend(whole.without(&middle).into_iter().flatten()),
+            None => self.intervals.push(whole),
+        }
         while let Some(interval) = self.take_best_interval() {
             if interval.bound <= self.incumbent.cut(self.case, 0.0) {
-                continue;
-            }
-            if !is_first && self.budget.left() == 0 {
-                open = f64::max(open, interval.bound);
-                continue;
-            }
-            let linear = interval.linear(self.case);
-            let outcome = relax(self.case, &linear, &mut bracket, self.picks, self.incumbent, self.budget);
-            let Outcome::Relaxed(relaxation) = outcome else {
-                continue;
-            };
-            let bound = relaxation.bound.min(interval.bound);
-            let first = std::mem::take(&mut is_first);
-            if first {
-                first_bound = bound;
-            }
-            self.improve_by_one_change(relaxation.totals);
-            if first {
-                self.try_tangent(&relaxation, bracket);
-            }
-            if bound <= self.cut(&linear, &relaxation) {
-                continue;
-            }
-            if self.should_split(&interval, &linear, &relaxation, bound) {
-                let gap = bound - self.incumbent.value;
-                let width = (4.0 * SPREAD_OF_GAP * gap / (relaxation.lambda * linear.theta)).sqrt();
-                self.intervals.extend(interval.split(self.deviation(&relaxation), width, bound).into_iter().flatten());
-            } else if let Some(left) = self.search_core(&linear, &relaxation)? {
-                open = f64::max(open, left.min(bound));
+                self.certify(interval.bound);
+            } else if interval.is_relaxed() && self.budget.left() == 0 {
+                self.open = f64::max(self.open, interval.bound);
+            } else {
+                self.examine(interval)?;
             }
         }
-        Ok(self.bound(open, first_bound))
+        Ok(self.bound())
     }
 
     fn take_best_interval(&mut self) -> Option<Interval> {
@@ -221,11 +273,75 @@ impl Proof<'_> {
         Some(self.intervals.swap_remove(best))
     }
 
-    fn bound(&self, open: f64, first_bound: f64) -> f64 {
+    /// Certify an interval, split it or search it.
+    fn examine(&mut self, interval: Interval) -> Result<()> {
+        self.budget.charge(1);
+        let linear = interval.linear(self.case);
+        let relaxation = match self.relax(&linear) {
+            Outcome::Empty => return Ok(()),
+            Outcome::Beaten(relaxation) => {
+                self.certify(relaxation.bound);
+                return Ok(());
+            }
+            Outcome::Relaxed(relaxation) => relaxation,
+        };
+        let bound = relaxation.bound.min(interval.bound).min(0.0);
+        self.improve_by_one_change(&linear, relaxation.totals);
+        if bound > self.cut(&linear, &relaxation) {
+            self.improve_by_pairs(&linear, &relaxation);
+        }
+        if bound > self.cut(&linear, &relaxation) && self.should_split(&interval, &linear, &relaxation, bound) {
+            let gap = bound - self.incumbent.value;
+            let width = (4.0 * self.spread_of_gap() * gap / (relaxation.lambda * linear.theta)).sqrt();
+            let deviation = self.deviation(relaxation.totals.variance);
+            self.intervals.extend(interval.split(deviation, width, bound).into_iter().flatten());
+            return Ok(());
+        }
+        self.certify_or_search(&linear, &relaxation, bound)
+    }
+
+    fn relax(&mut self, linear: &Linear) -> Outcome {
+        self.relax_for(linear, Aim { hint: self.memory.price, share: 1.0 })
+    }
+
+    fn relax_for(&mut self, linear: &Linear, aim: Aim) -> Outcome {
+        let Self { case, incumbent, budget, picks, bracket, .. } = self;
+        let outcome = relax(case, linear, aim, bracket, picks, incumbent, budget);
+        if let Outcome::Beaten(relaxation) | Outcome::Relaxed(relaxation) = &outcome
+            && !self.is_priced
+            && relaxation.lambda > 0.0
+        {
+            self.memory.price = relaxation.lambda;
+            self.is_priced = true;
+        }
+        outcome
+    }
+
+    /// `bound` may be lower than the relaxation's own.
+    fn certify_or_search(&mut self, linear: &Linear, relaxation: &Relaxation, bound: f64) -> Result<()> {
+        // No value is above 0.
+        let bound = bound.min(0.0);
+        if bound <= self.cut(linear, relaxation) {
+            self.certify(bound);
+        } else if let Some(left) = self.search_core(linear, relaxation)? {
+            self.open = f64::max(self.open, left.min(bound));
+        } else {
+            self.certify(bound.min(self.incumbent.value + self.incumbent.allowance(self.case)));
+        }
+        Ok(())
+    }
+
+    /// Nothing in a part is worth more than this, which is accepted.
+    fn certify(&mut self, bound: f64) {
+        if self.case.accepted_gap > 0.0 {
+            self.certified = f64::max(self.certified, bound);
+        }
+    }
+
+    fn bound(&self) -> f64 {
         let value = self.incumbent.value;
         let rounding = VALUE_PRECISION * value.abs();
-        let accepted = (value + self.incumbent.allowance(self.case)).min(first_bound);
-        let bound = open.max(accepted);
+        let bound = self.open.max(self.certified);
         if bound <= value + rounding { value } else { bound }
     }
 
@@ -237,54 +353,107 @@ impl Proof<'_> {
         let gap = bound - self.incumbent.value;
         // At price 0 the room doesn't bind, though the burden may not fit: only a narrower secant can tell.
         let given_away = relaxation.lambda * linear.spread;
-        let loose = given_away > SPREAD_OF_GAP * gap || relaxation.lambda == 0.0;
+        let loose = given_away > self.spread_of_gap() * gap || relaxation.lambda == 0.0;
         loose && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
     }
 
-    fn deviation(&self, relaxation: &Relaxation) -> f64 {
-        (self.case.problem.base.variance + relaxation.totals.variance).max(0.0).sqrt()
+    fn spread_of_gap(&self) -> f64 {
+        (SPREAD_OF_GAP / self.core.depth() as f64).clamp(LEAST_SPREAD, MOST_SPREAD)
     }
 
-    /// Look for a good answer where the relaxation of a wide interval says that the best deviation is. How finely
-    /// intervals are to be split depends on the gap, so a good answer comes first.
-    fn try_tangent(&mut self, relaxation: &Relaxation, mut bracket: Bracket) {
-        let linear = Interval::only(self.deviation(relaxation)).linear(self.case);
-        if self.case.limit.sigmas == 0.0 || linear.theta == 0.0 {
+    fn deviation(&self, variance: f64) -> f64 {
+        (self.case.problem.base.variance + variance).max(0.0).sqrt()
+    }
+
+    /// Relax a tangent where the best deviation is, which leads to a good answer, and search a part around it that is
+    /// so narrow that the secant gives away little of what is then left of the gap. Both have the same slope, so the
+    /// relaxation of the one serves for the other. Returns that part.
+    fn search_where_the_best_deviation_is(&mut self, whole: &Interval) -> Result<Option<Interval>> {
+        if whole.linear(self.case).spread == 0.0 {
+            return Ok(None);
+        }
+        let Some((deviation, linear, relaxation)) = self.relax_tangent(whole) else {
+            return Ok(None);
+        };
+        let gap = (relaxation.bound - self.incumbent.value).max(0.0);
+        let accepted = self.cut(&linear, &relaxation) - relaxation.bound;
+        let is_accepted = gap > 0.0 && accepted > LEAST_ACCEPTED * gap;
+        let give_away = if is_accepted { 0.99 * accepted } else { self.spread_of_gap() * gap };
+        let width = (give_away / (relaxation.lambda * linear.theta)).sqrt();
+        let middle = Interval::around(deviation, width.max(1e-9 * whole.hi));
+        let linear = middle.linear(self.case);
+        let bound = linear.bound(relaxation.totals, relaxation.lambda);
+        self.certify_or_search(&linear, &Relaxation { bound, ..relaxation }, bound)?;
+        Ok(Some(middle))
+    }
+
+    /// Every relaxation tells a deviation, and the tangent there is the better question. The better the answers that
+    /// are found on the way, the nearer to the best price and deviation is worth a relaxation.
+    fn relax_tangent(&mut self, whole: &Interval) -> Option<(f64, Linear, Relaxation)> {
+        let mut deviation = self.memory.deviation;
+        if !(whole.lo < deviation && deviation < whole.hi) {
+            let Bracket { over, under } = self.bracket;
+            deviation = self.deviation(0.5 * (over.totals.variance + under.totals.variance)).clamp(whole.lo, whole.hi);
+        }
+        let mut aim = Aim { hint: self.memory.price, share: SHARE };
+        let mut is_improved = false;
+        for round in 1.. {
+            let linear = Interval::only(deviation).linear(self.case);
+            let (Outcome::Beaten(relaxation) | Outcome::Relaxed(relaxation)) = self.relax_for(&linear, aim) else {
+                return None;
+            };
+            let variance = self.bracket.variance(&linear, relaxation.totals);
+            let found = self.deviation(variance).clamp(whole.lo, whole.hi);
+            let slope = relaxation.lambda * linear.theta;
+            let off = slope * (found - deviation) * (found - deviation);
+            self.improve_by_one_change(&linear, relaxation.totals);
+            let is_rough = |excess: f64| excess > OFF_OF_GAP * (relaxation.bound - self.incumbent.value);
+            if !is_rough(off) && !is_rough(relaxation.excess) && !is_improved {
+                self.improve_by_pairs(&linear, &relaxation);
+                is_improved = true;
+            }
+            let is_rough = |excess: f64| excess > OFF_OF_GAP * (relaxation.bound - self.incumbent.value);
+            if round >= MOST_TANGENTS || !is_rough(off) && !is_rough(relaxation.excess) {
+                self.memory = Memory { price: relaxation.lambda, deviation };
+                return (slope > 0.0).then_some((deviation, linear, relaxation));
+            }
+            (deviation, aim.hint) = if is_rough(off) { (found, relaxation.lambda) } else { (deviation, 0.0) };
+        }
+        None
+    }
+
+    /// Look for a better answer that differs by two changes from the relaxation's picks.
+    fn improve_by_pairs(&mut self, linear: &Linear, relaxation: &Relaxation) {
+        let cut = self.incumbent.cut_within(self.case, linear.stake(relaxation.lambda), SHARE);
+        if relaxation.bound <= cut {
             return;
         }
-        // The picks stay those of the interval's relaxation: its search starts from them.
-        std::mem::swap(self.picks, self.scratch);
-        if let Outcome::Relaxed(tangent) =
-            relax(self.case, &linear, &mut bracket, self.picks, self.incumbent, self.budget)
-        {
-            self.improve_by_one_change(tangent.totals);
+        self.core.build(self.case, linear, relaxation, self.picks, cut);
+        if self.core.depth() < LEAST_DEPTH_FOR_PAIRS {
+            return;
         }
-        std::mem::swap(self.picks, self.scratch);
+        let tangent = linear.tangent();
+        let Self { case, incumbent, core, pairs, picks, .. } = self;
+        let looked_at = pairs.improve(case, &tangent, core, picks, relaxation.totals, incumbent);
+        self.budget.charge(looked_at / 16);
     }
 
     /// Make the most valuable single change to the picks that gives a better answer that fits.
-    fn improve_by_one_change(&mut self, totals: Totals) {
+    fn improve_by_one_change(&mut self, linear: &Linear, totals: Totals) {
         let problem = self.case.problem;
-        let mut found: Option<(usize, u32)> = None;
-        let mut best = self.incumbent.value;
         self.budget.charge_pass(problem);
-        for class in 0..self.picks.len() {
-            let without = totals.minus(problem.at(self.picks[class] as usize));
-            for position in problem.class(class) {
-                if without.value + problem.value[position] > best {
-                    let changed = without.plus(problem.at(position));
-                    if self.case.fits(changed) {
-                        best = changed.value;
-                        found = Some((class, position as u32));
-                    }
-                }
-            }
+        let slack = linear.tangent().room - linear.weight(totals);
+        let least = self.incumbent.value - totals.value;
+        let Some(gain) = best_change(problem.rows(), self.picks, linear.theta, slack, least) else {
+            return;
+        };
+        let changed = problem.class_at(gain.position);
+        let pick = std::mem::replace(&mut self.picks[changed], gain.position);
+        let new = totals.plus(problem.at(gain.position as usize).minus(problem.at(pick as usize)));
+        if self.case.fits(new) {
+            self.incumbent.offer(self.case, new.value, self.picks);
         }
-        if let Some((class, position)) = found {
-            let pick = std::mem::replace(&mut self.picks[class], position);
-            self.incumbent.offer(self.case, best, self.picks);
-            self.picks[class] = pick;
-        }
+        self.picks[changed] = pick;
     }
 
     /// Look for what is better than the incumbent among what satisfies the linear constraint. None when the incumbent

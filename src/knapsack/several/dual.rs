@@ -11,13 +11,13 @@
 //! (Marsten's boxstep): room left over pays the least price of the box and an overdraft costs the greatest, as slack
 //! columns. A side of the box that holds the prices back is moved; that changes costs only, and the basis stays.
 
-use super::linear::{Linear, Sums};
+use super::linear::{Lanes, Linear, Sums, dot, plus};
 use super::problem::Problem;
 use super::solve::Budget;
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-pub(super) type Prices = [f64; MOST_RESOURCES];
+pub(super) type Prices = Lanes;
 
 const ROWS: usize = MOST_RESOURCES + 1;
 
@@ -48,13 +48,6 @@ pub(super) struct Relaxation {
     pub bound: f64,
     /// Of the picks at the prices.
     pub sums: Sums,
-}
-
-impl Relaxation {
-    /// The magnitude of what enters the bound beside values.
-    pub fn stake(&self, linear: &Linear) -> f64 {
-        (0..linear.lanes).map(|lane| self.prices[lane] * linear.room[lane].abs()).sum()
-    }
 }
 
 pub(super) enum Outcome {
@@ -137,9 +130,9 @@ impl Dual {
                 best = Relaxation { prices, bound, sums };
             }
             let cut = offer(&sums, &self.picks);
-            let stake = bound.abs() + (0..linear.lanes).map(|l| prices[l] * linear.room[l].abs()).sum::<f64>();
+            let stake = bound.abs() + linear.stake(&prices);
             let near = f64::max(PRECISION * stake, near.min(NEAR_ENOUGH * (best.bound - cut)));
-            if best.bound - best_of_box > near && self.basis.enter(linear, Column::Picks, &sums) {
+            if best.bound - best_of_box > near && self.basis.enter(Column::Picks, &sums) {
                 continue;
             }
             if best.bound <= cut || !self.grow(linear) {
@@ -179,13 +172,13 @@ impl Dual {
             let Some((prices, best_of_box)) = self.next_prices(linear) else { break };
             let sums = self.pass(problem, linear, &prices, 0.0, budget);
             let bound = linear.worth_of_slack(&sums.weight, &prices);
-            let stake = (0..linear.lanes).map(|l| prices[l] * (linear.room[l].abs() + linear.range[l])).sum::<f64>();
+            let stake = linear.stake(&prices);
             if bound < -PRECISION * stake {
                 // Keep the prices if this is the end: the picks there overdraw little.
-                if bound - best_of_box <= PRECISION * stake || !self.basis.enter(linear, Column::Picks, &sums) {
+                if bound - best_of_box <= PRECISION * stake || !self.basis.enter(Column::Picks, &sums) {
                     return false;
                 }
-            } else if bound - best_of_box <= PRECISION * stake || !self.basis.enter(linear, Column::Picks, &sums) {
+            } else if bound - best_of_box <= PRECISION * stake || !self.basis.enter(Column::Picks, &sums) {
                 return true;
             }
         }
@@ -203,13 +196,8 @@ impl Dual {
     ) -> Sums {
         budget.charge_pass(problem);
         self.scores.clear();
-        self.scores.extend(problem.value.iter().map(|value| worth_of_values * value));
-        for lane in 0..linear.lanes {
-            let price = prices[lane];
-            for (score, weight) in self.scores.iter_mut().zip(linear.lane(lane)) {
-                *score -= price * weight;
-            }
-        }
+        let options = problem.value.iter().zip(&linear.weight);
+        self.scores.extend(options.map(|(value, weight)| worth_of_values * value - dot(prices, weight)));
         self.picks.clear();
         let mut sums = Sums::default();
         for class in problem.classes() {
@@ -223,9 +211,7 @@ impl Dual {
             }
             self.picks.push(pick as u32);
             sums.value += problem.value[pick];
-            for lane in 0..linear.lanes {
-                sums.weight[lane] += linear.weight(pick, lane);
-            }
+            sums.weight = plus(&sums.weight, 1.0, &linear.weight[pick]);
         }
         sums
     }
@@ -249,27 +235,21 @@ impl Dual {
     /// can't be had.
     fn next_prices(&mut self, linear: &Linear) -> Option<(Prices, f64)> {
         for _ in 0..MOST_SLACKS {
-            let prices = self.basis.prices(&self.lo, &self.hi);
+            let (prices, best_of_box) = self.basis.prices(&self.lo, &self.hi);
             let mut worst = (0.0, Column::Picks);
+            let mut inside = prices;
             for lane in 0..linear.lanes {
-                let (lo, hi) = (self.lo[lane], self.hi[lane]);
-                let below = (lo - prices[lane]) / hi;
-                let above = (prices[lane] - hi) / hi;
-                if below > worst.0 {
-                    worst = (below, Column::Unused(lane));
-                }
-                if above > worst.0 {
-                    worst = (above, Column::Overdraft(lane));
+                let (price, lo, hi) = (prices[lane], self.lo[lane], self.hi[lane]);
+                inside[lane] = price.clamp(lo, hi);
+                let off = (price - inside[lane]).abs() / hi;
+                if off > worst.0 {
+                    worst = (off, if price < lo { Column::Unused(lane) } else { Column::Overdraft(lane) });
                 }
             }
             if worst.0 <= PRECISION {
-                let mut inside = [0.0; MOST_RESOURCES];
-                for lane in 0..linear.lanes {
-                    inside[lane] = prices[lane].clamp(self.lo[lane], self.hi[lane]);
-                }
-                return Some((inside, self.basis.worth(&self.lo, &self.hi)));
+                return Some((inside, best_of_box));
             }
-            if !self.basis.enter(linear, worst.1, &Sums::default()) {
+            if !self.basis.enter(worst.1, &Sums::default()) {
                 return None;
             }
         }
@@ -308,7 +288,9 @@ struct Basis {
     /// Of a column of picks.
     value: [f64; ROWS],
     solution: [f64; ROWS],
-    inverse: [[f64; ROWS]; ROWS],
+    /// The inverse: columns of the lanes, and that of the last row.
+    inverse: [Lanes; ROWS],
+    last: [f64; ROWS],
     worth_of_values: f64,
 }
 
@@ -318,7 +300,8 @@ impl Basis {
         column: [Column::Picks; ROWS],
         value: [0.0; ROWS],
         solution: [0.0; ROWS],
-        inverse: [[0.0; ROWS]; ROWS],
+        inverse: [[0.0; MOST_RESOURCES]; ROWS],
+        last: [0.0; ROWS],
         worth_of_values: 1.0,
     };
 
@@ -332,11 +315,11 @@ impl Basis {
             self.column[lane] = if slack < 0.0 { Column::Overdraft(lane) } else { Column::Unused(lane) };
             self.solution[lane] = slack.abs();
             self.inverse[lane][lane] = sign;
-            self.inverse[lane][lanes] = -sign * sums.weight[lane];
+            self.last[lane] = -sign * sums.weight[lane];
         }
         self.value[lanes] = sums.value;
         self.solution[lanes] = 1.0;
-        self.inverse[lanes][lanes] = 1.0;
+        self.last[lanes] = 1.0;
     }
 
     fn worth_of(&self, row: usize, lo: &Prices, hi: &Prices) -> f64 {
@@ -347,64 +330,56 @@ impl Basis {
         }
     }
 
-    fn worth(&self, lo: &Prices, hi: &Prices) -> f64 {
-        (0..self.rows).map(|row| self.worth_of(row, lo, hi) * self.solution[row]).sum()
-    }
-
-    /// What a unit of each lane's room is worth to this mixture.
-    fn prices(&self, lo: &Prices, hi: &Prices) -> Prices {
-        let mut prices = [0.0; MOST_RESOURCES];
+    /// What a unit of each lane's room is worth to this mixture, and what the mixture is worth.
+    fn prices(&self, lo: &Prices, hi: &Prices) -> (Prices, f64) {
+        let mut prices = Prices::default();
+        let mut sum = 0.0;
         for row in 0..self.rows {
             let worth = self.worth_of(row, lo, hi);
-            for lane in 0..self.rows - 1 {
-                prices[lane] += worth * self.inverse[row][lane];
-            }
+            prices = plus(&prices, worth, &self.inverse[row]);
+            sum += worth * self.solution[row];
         }
-        prices
+        (prices, sum)
     }
 
     /// Exchange a column for the one that runs out first. Whether there was one.
-    fn enter(&mut self, linear: &Linear, column: Column, sums: &Sums) -> bool {
-        let lanes = linear.lanes;
+    fn enter(&mut self, column: Column, sums: &Sums) -> bool {
         let mut change = [0.0; ROWS];
-        for (row, change) in change[..self.rows].iter_mut().enumerate() {
+        for row in 0..self.rows {
             let inverse = &self.inverse[row];
-            *change = match column {
+            change[row] = match column {
                 Column::Unused(lane) => inverse[lane],
                 Column::Overdraft(lane) => -inverse[lane],
-                Column::Picks => (0..lanes).map(|lane| inverse[lane] * sums.weight[lane]).sum::<f64>() + inverse[lanes],
+                Column::Picks => dot(inverse, &sums.weight) + self.last[row],
             };
         }
         let Some(leaving) = self.first_to_run_out(&change) else { return false };
-        let amount = self.solution[leaving] / change[leaving];
+        let pivot = 1.0 / change[leaving];
+        let amount = self.solution[leaving] * pivot;
+        let inverse = self.inverse[leaving].map(|number| number * pivot);
+        let last = self.last[leaving] * pivot;
         for row in 0..self.rows {
-            if row != leaving {
-                self.solution[row] = (self.solution[row] - amount * change[row]).max(0.0);
-            }
+            self.solution[row] = (self.solution[row] - amount * change[row]).max(0.0);
+            self.inverse[row] = plus(&self.inverse[row], -change[row], &inverse);
+            self.last[row] -= change[row] * last;
         }
         self.solution[leaving] = amount;
+        self.inverse[leaving] = inverse;
+        self.last[leaving] = last;
         self.column[leaving] = column;
         self.value[leaving] = sums.value;
-        for at in 0..self.rows {
-            self.inverse[leaving][at] /= change[leaving];
-        }
-        let pivot = self.inverse[leaving];
-        for row in (0..self.rows).filter(|&row| row != leaving) {
-            for at in 0..self.rows {
-                self.inverse[row][at] -= change[row] * pivot[at];
-            }
-        }
         true
     }
 
     fn first_to_run_out(&self, change: &[f64; ROWS]) -> Option<usize> {
-        let lasts = |row: usize| self.solution[row] / change[row];
-        (0..self.rows).filter(|&row| change[row] > LEAST_PIVOT).reduce(|first, row| {
-            if lasts(row) < lasts(first) || lasts(row) == lasts(first) && change[row] > change[first] {
-                row
-            } else {
-                first
+        let mut first = None;
+        let mut shortest = (f64::INFINITY, 0.0);
+        for row in 0..self.rows {
+            let lasts = (self.solution[row] / change[row], -change[row]);
+            if change[row] > LEAST_PIVOT && lasts < shortest {
+                (shortest, first) = (lasts, Some(row));
             }
-        })
+        }
+        first
     }
 }

@@ -88,6 +88,7 @@ impl Input {
     }
 
     /// The sums of the chosen options, added in setting order. All that is reported comes from here.
+    #[inline(never)]
     pub fn totals(&self, choices: &[u16]) -> Totals {
         let mut totals = Totals::default();
         for (range, &choice) in self.settings().zip(choices) {

@@ -9,11 +9,29 @@ use super::problem::{Lane, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
+/// A number for each lane; 0 beyond the lanes there are. Work on all eight is done without looking how many there are.
+pub(super) type Lanes = [f64; MOST_RESOURCES];
+
+pub(super) fn dot(a: &Lanes, b: &Lanes) -> f64 {
+    let mut sums = [0.0; 2];
+    for pair in 0..MOST_RESOURCES / 2 {
+        for half in 0..2 {
+            sums[half] += a[2 * pair + half] * b[2 * pair + half];
+        }
+    }
+    sums[0] + sums[1]
+}
+
+/// `a + factor * b`
+pub(super) fn plus(a: &Lanes, factor: f64, b: &Lanes) -> Lanes {
+    std::array::from_fn(|lane| a[lane] + factor * b[lane])
+}
+
 /// Deviations from `lo` to `hi` in each lane; no answer in there is worth more than `bound`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Box {
-    pub lo: [f64; MOST_RESOURCES],
-    pub hi: [f64; MOST_RESOURCES],
+    pub lo: Lanes,
+    pub hi: Lanes,
     pub bound: f64,
 }
 
@@ -68,7 +86,7 @@ impl Box {
     }
 
     /// Only these deviations.
-    pub fn only(deviation: [f64; MOST_RESOURCES]) -> Self {
+    pub fn only(deviation: Lanes) -> Self {
         Self { lo: deviation, hi: deviation, bound: f64::INFINITY }
     }
 }
@@ -77,30 +95,29 @@ impl Box {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums {
     pub value: f64,
-    pub weight: [f64; MOST_RESOURCES],
+    pub weight: Lanes,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Linear {
     pub lanes: usize,
-    options: usize,
-    /// `weight[lane * options + option]`
-    weight: Vec<f64>,
+    /// Of each option.
+    pub weight: Vec<Lanes>,
     /// What the weights may come to. More than the tolerance is added: nothing that fits may be lost by the order of
     /// additions, and what doesn't fit is found out when it is offered.
-    pub room: [f64; MOST_RESOURCES],
+    pub room: Lanes,
     /// What the secant gives away at most.
-    pub spread: [f64; MOST_RESOURCES],
+    pub spread: Lanes,
     /// The most that weights can come to, about.
-    pub range: [f64; MOST_RESOURCES],
-    pub scale: [f64; MOST_RESOURCES],
+    pub range: Lanes,
+    pub scale: Lanes,
     /// What an overdraft counts relative to the capacity.
-    pub importance: [f64; MOST_RESOURCES],
+    pub importance: Lanes,
 }
 
 impl Linear {
-    pub fn reserve(&mut self, options: usize, resources: usize) -> Result<()> {
-        reserve_total(&mut self.weight, options.saturating_mul(resources))
+    pub fn reserve(&mut self, options: usize) -> Result<()> {
+        reserve_total(&mut self.weight, options)
     }
 
     pub fn memory_used(&self) -> usize {
@@ -109,9 +126,10 @@ impl Linear {
 
     /// Draw the lines for a box. Memory was reserved.
     pub fn draw(&mut self, problem: &Problem, within: &Box) {
-        self.lanes = problem.lanes().len();
-        self.options = problem.option_count();
+        let weight = std::mem::take(&mut self.weight);
+        *self = Self { lanes: problem.lanes().len(), weight, ..Self::default() };
         self.weight.clear();
+        self.weight.resize(problem.option_count(), Lanes::default());
         for (index, lane) in problem.lanes().iter().enumerate() {
             let (lo, hi) = (within.lo[index], within.hi[index]);
             let theta = if lo + hi > 0.0 { (lane.limit.sigmas / (lo + hi)).min(STEEPEST) } else { 0.0 };
@@ -126,45 +144,47 @@ impl Linear {
             self.spread[index] = scale * 0.25 * theta * (hi - lo) * (hi - lo);
             self.scale[index] = scale;
             self.importance[index] = if range > 0.0 { 1.0 / (scale * lane.magnitude()) } else { 1.0 };
-            self.weight.extend((0..self.options).map(|option| {
+            for (option, weights) in self.weight.iter_mut().enumerate() {
                 let weight = problem.weight(option, index);
-                scale * (weight.mean + theta * weight.variance)
-            }));
+                weights[index] = scale * (weight.mean + theta * weight.variance);
+            }
         }
     }
 
-    /// The weights of all options in a lane.
-    pub fn lane(&self, lane: usize) -> &[f64] {
-        &self.weight[lane * self.options..(lane + 1) * self.options]
-    }
-
-    pub fn weight(&self, position: usize, lane: usize) -> f64 {
-        self.weight[lane * self.options + position]
-    }
-
+    #[inline(never)]
     pub fn sums(&self, problem: &Problem, picks: &[u32]) -> Sums {
         let mut sums = Sums::default();
         for &pick in picks {
             sums.value += problem.value[pick as usize];
-            for lane in 0..self.lanes {
-                sums.weight[lane] += self.weight(pick as usize, lane);
-            }
+            sums.weight = plus(&sums.weight, 1.0, &self.weight[pick as usize]);
         }
         sums
     }
 
-    pub fn fits(&self, weight: &[f64; MOST_RESOURCES]) -> bool {
-        (0..self.lanes).all(|lane| weight[lane] <= self.room[lane])
+    pub fn fits(&self, weight: &Lanes) -> bool {
+        let mut fits = true;
+        for lane in 0..MOST_RESOURCES {
+            fits &= weight[lane] <= self.room[lane];
+        }
+        fits
     }
 
     /// Overdrafts relative to the capacities, summed over the lanes.
-    pub fn overdraft(&self, weight: &[f64; MOST_RESOURCES]) -> f64 {
-        (0..self.lanes).map(|lane| self.importance[lane] * (weight[lane] - self.room[lane]).max(0.0)).sum()
+    #[inline(never)]
+    pub fn overdraft(&self, weight: &Lanes) -> f64 {
+        dot(&self.importance, &plus(weight, -1.0, &self.room).map(|over| over.max(0.0)))
     }
 
     /// What the room that is left is worth at these prices.
-    pub fn worth_of_slack(&self, weight: &[f64; MOST_RESOURCES], prices: &[f64; MOST_RESOURCES]) -> f64 {
-        (0..self.lanes).map(|lane| prices[lane] * (self.room[lane] - weight[lane])).sum()
+    #[inline(never)]
+    pub fn worth_of_slack(&self, weight: &Lanes, prices: &Lanes) -> f64 {
+        dot(prices, &plus(&self.room, -1.0, weight))
+    }
+
+    /// The magnitude of what enters a bound at these prices beside values.
+    #[inline(never)]
+    pub fn stake(&self, prices: &Lanes) -> f64 {
+        dot(prices, &plus(&self.range, 1.0, &self.room.map(f64::abs)))
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Problem {
     weight: Vec<Weight>,
     /// Index in its setting as the caller gave it.
     option: Vec<u16>,
+    /// Per option that is left, its class.
+    class: Vec<u32>,
     /// Per class where its options start, and one more for the end.
     starts: Vec<u32>,
     /// Which setting of the input a class is.
@@ -67,6 +69,7 @@ impl Default for Problem {
             value: Vec::new(),
             weight: Vec::new(),
             option: Vec::new(),
+            class: Vec::new(),
             starts: Vec::new(),
             setting: Vec::new(),
             best: Vec::new(),
@@ -84,6 +87,7 @@ impl Problem {
         reserve_total(&mut self.value, options)?;
         reserve_total(&mut self.weight, options.saturating_mul(resources))?;
         reserve_total(&mut self.option, options)?;
+        reserve_total(&mut self.class, options)?;
         reserve_total(&mut self.starts, settings + 1)?;
         reserve_total(&mut self.setting, settings)?;
         reserve_total(&mut self.best, settings)?;
@@ -95,6 +99,7 @@ impl Problem {
         bytes(&self.value)
             + bytes(&self.weight)
             + bytes(&self.option)
+            + bytes(&self.class)
             + bytes(&self.starts)
             + bytes(&self.setting)
             + bytes(&self.best)
@@ -121,6 +126,10 @@ impl Problem {
     /// Each class's options, as positions.
     pub fn classes(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.starts.windows(2).map(|pair| pair[0] as usize..pair[1] as usize)
+    }
+
+    pub fn class_of(&self, position: usize) -> usize {
+        self.class[position] as usize
     }
 
     pub fn weight(&self, position: usize, lane: usize) -> Weight {
@@ -166,6 +175,7 @@ impl Problem {
         self.value.clear();
         self.weight.clear();
         self.option.clear();
+        self.class.clear();
         self.starts.clear();
         self.setting.clear();
         self.best.clear();
@@ -191,6 +201,7 @@ impl Problem {
     }
 
     /// An option's weight in a lane as it counts there.
+    #[inline(never)]
     fn weight_of(&self, input: &Input, position: usize, lane: usize) -> Weight {
         let Lane { resource, limit, .. } = self.lanes[lane];
         let weight = input.weights(position)[resource];
@@ -246,6 +257,7 @@ impl Problem {
         self.decided.push((only - range.start) as u16);
     }
 
+    #[inline(never)]
     fn open_class(&mut self, input: &Input, range: Range<usize>) {
         let first = self.value.len();
         self.starts.push(first as u32);
@@ -254,6 +266,7 @@ impl Problem {
         for index in 0..self.kept.len() {
             let position = self.kept[index] as usize;
             self.option.push((position - range.start) as u16);
+            self.class.push(self.best.len() as u32);
             self.value.push(input.value(position));
             for lane in 0..self.lane_count {
                 self.weight.push(self.weight_of(input, position, lane));

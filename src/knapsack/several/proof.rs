@@ -4,9 +4,8 @@
 //! beat the best answer are certified; of the others, those where the secants give away much are split, and the rest
 //! searched. An answer found outside its box is as welcome: the true burden decides what fits.
 
-use super::MOST_RESOURCES;
 use super::dual::{Dual, Guess, Outcome, Prices, Relaxation};
-use super::linear::{Box, Linear, MOST_BOXES};
+use super::linear::{Box, Lanes, Linear, MOST_BOXES};
 use super::repair::{Repair, Scene};
 use super::search::{Root, Search};
 use super::solve::{Budget, Case, Incumbent};
@@ -99,21 +98,33 @@ impl Proof<'_> {
 
     /// Where the secant gives away the most, if that matters, and what part of the lane's interval would do.
     fn lane_to_split(&self, within: &Box, relaxation: &Relaxation, bound: f64) -> Option<(usize, f64)> {
-        let Linear { lanes, spread, importance, .. } = &*self.linear;
-        let worst = |measure: &[f64; MOST_RESOURCES]| {
-            let given_away = |lane: usize| if within.is_narrow(lane) { 0.0 } else { measure[lane] * spread[lane] };
-            let lane = (0..*lanes).max_by(|&a, &b| given_away(a).total_cmp(&given_away(b)))?;
-            (given_away(lane) > 0.0 && self.boxes.len() + 3 <= MOST_BOXES).then_some((lane, given_away(lane)))
-        };
         let gap = bound - self.incumbent.value;
-        if let Some((lane, given_away)) = worst(&relaxation.prices)
-            && gap < f64::INFINITY
-        {
-            let wanted = SPREAD_OF_GAP * gap / *lanes as f64;
-            return (given_away > wanted).then(|| (lane, (wanted / given_away).sqrt()));
+        let by_value = self.worst_lane(within, &relaxation.prices);
+        let by_capacity = self.worst_lane(within, &self.linear.importance);
+        let (lane, given_away, wanted) = match (by_value, by_capacity) {
+            _ if self.boxes.len() + 3 > MOST_BOXES => return None,
+            (Some((lane, given_away)), _) if gap < f64::INFINITY => {
+                (lane, given_away, SPREAD_OF_GAP * gap / self.linear.lanes as f64)
+            }
+            (_, Some((lane, given_away))) => (lane, given_away, SPREAD_OF_CAPACITY),
+            _ => return None,
+        };
+        (given_away > wanted).then(|| (lane, (wanted / given_away).sqrt()))
+    }
+
+    /// The lane whose secant gives away the most, and how much that is at these prices; none if it's nothing.
+    #[inline(never)]
+    fn worst_lane(&self, within: &Box, prices: &Prices) -> Option<(usize, f64)> {
+        let mut worst = None;
+        let mut most = 0.0;
+        for lane in 0..self.linear.lanes {
+            let given_away = prices[lane] * self.linear.spread[lane];
+            if given_away > most && !within.is_narrow(lane) {
+                most = given_away;
+                worst = Some((lane, most));
+            }
         }
-        let (lane, given_away) = worst(importance)?;
-        (given_away > SPREAD_OF_CAPACITY).then_some((lane, 0.5))
+        worst
     }
 
     fn relax(&mut self, guess: Guess) -> Outcome {
@@ -154,7 +165,7 @@ impl Proof<'_> {
 
     /// Look for answers with lines that touch the square roots where the relaxation of a wide box says that the best
     /// deviations are: what fits there does fit.
-    fn try_tangent(&mut self, deviations: [f64; MOST_RESOURCES], guess: Guess) {
+    fn try_tangent(&mut self, deviations: Lanes, guess: Guess) {
         self.linear.draw(self.case.problem, &Box::only(deviations));
         if let Outcome::Relaxed(tangent) = self.relax(guess) {
             self.find_answers(&tangent);
@@ -163,9 +174,9 @@ impl Proof<'_> {
     }
 
     /// Of the present picks, per lane.
-    fn deviations(&self) -> [f64; MOST_RESOURCES] {
+    fn deviations(&self) -> Lanes {
         let problem = self.case.problem;
-        let mut deviations = [0.0; MOST_RESOURCES];
+        let mut deviations = Lanes::default();
         for (index, lane) in problem.lanes().iter().enumerate() {
             let added: f64 = self.dual.picks.iter().map(|&pick| problem.weight(pick as usize, index).variance).sum();
             deviations[index] = (lane.base.variance + added).sqrt();
@@ -187,9 +198,10 @@ impl Proof<'_> {
         let root = Root { case, linear, dual, relaxation };
         let mut certain = 0.0;
         let mut size = FIRST_CORE;
+        search.survey(&root, relaxation.bound - incumbent.value);
         loop {
-            let cut = incumbent.cut(case, relaxation.stake(linear));
-            let Some(cost) = search.cost_beyond(&root, size, relaxation.bound - cut) else { return certain };
+            let cut = incumbent.cut(case, linear.stake(&relaxation.prices));
+            let Some(cost) = search.cost_beyond(size, relaxation.bound - cut) else { return certain };
             let most_nodes = budget.left() / PART_OF_BUDGET;
             if !search.run(&root, cut, cost, incumbent, budget, most_nodes) {
                 return certain;
@@ -205,7 +217,7 @@ impl Proof<'_> {
     fn search_by_gap(&mut self, relaxation: &Relaxation, certain: f64) -> f64 {
         let Self { case, linear, dual, search, incumbent, budget, .. } = self;
         let root = Root { case, linear, dual, relaxation };
-        let stake = relaxation.stake(linear);
+        let stake = linear.stake(&relaxation.prices);
         let mut bound = relaxation.bound - certain;
         let mut pretended = f64::max(GAP_GROWTH * certain, FIRST_PRETENDED_GAP * (relaxation.bound - incumbent.value));
         loop {

@@ -4,7 +4,7 @@
 //! lane lead to other answers, often to better ones, so those are repaired as well, and the best is improved further.
 
 use super::dual::Prices;
-use super::linear::{Linear, Sums};
+use super::linear::{Linear, Sums, plus};
 use super::problem::Problem;
 use super::solve::Budget;
 use super::{bytes, reserve_total};
@@ -20,22 +20,14 @@ const EXCHANGED: usize = 64;
 /// Exchanges looked at that take as long as a node.
 const EXCHANGES_PER_NODE: u64 = 4;
 
-/// Another option for a class than its present one.
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    /// What it loses at the prices; negative if it gains.
-    cost: f64,
-    class: u32,
-    position: u32,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct Repair {
     /// The answer in work.
     pub picks: Vec<u32>,
     pub sums: Sums,
     best: Vec<u32>,
-    changes: Vec<Change>,
+    /// What each costs at the prices (negative if it gains), and its position.
+    changes: Vec<(f64, u32)>,
 }
 
 /// What stays the same meanwhile.
@@ -48,27 +40,13 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// The weight that a lane comes to by changing one option.
-    fn weight_after(&self, sums: &Sums, lane: usize, from: usize, to: usize) -> f64 {
-        sums.weight[lane] + (self.linear.weight(to, lane) - self.linear.weight(from, lane))
-    }
-
-    fn fits_after(&self, sums: &Sums, from: usize, to: usize) -> bool {
-        (0..self.linear.lanes).all(|lane| self.weight_after(sums, lane, from, to) <= self.linear.room[lane])
-    }
-
-    fn overdraft_after(&self, sums: &Sums, from: usize, to: usize) -> f64 {
-        let Linear { lanes, room, importance, .. } = self.linear;
-        (0..*lanes).map(|l| importance[l] * (self.weight_after(sums, l, from, to) - room[l]).max(0.0)).sum()
-    }
-
+    /// The sums after changing one option for another.
     fn after(&self, sums: &Sums, from: usize, to: usize) -> Sums {
-        let mut after = *sums;
-        after.value += self.problem.value[to] - self.problem.value[from];
-        for lane in 0..self.linear.lanes {
-            after.weight[lane] = self.weight_after(sums, lane, from, to);
+        let (value, weight) = (&self.problem.value, &self.linear.weight);
+        Sums {
+            value: sums.value + (value[to] - value[from]),
+            weight: plus(&sums.weight, 1.0, &plus(&weight[to], -1.0, &weight[from])),
         }
-        after
     }
 }
 
@@ -114,6 +92,7 @@ impl Repair {
         true
     }
 
+    #[inline(never)]
     pub fn start(&mut self, scene: &Scene, picks: &[u32]) {
         self.picks.clear();
         self.picks.extend_from_slice(picks);
@@ -123,8 +102,7 @@ impl Repair {
     fn start_where_dearer(&mut self, scene: &Scene, lane: usize, budget: &mut Budget) {
         budget.charge_pass(scene.problem);
         let more = (DEARER - 1.0) * scene.prices[lane];
-        let weights = scene.linear.lane(lane);
-        let score = |position: usize| scene.scores[position] - more * weights[position];
+        let score = |position: usize| scene.scores[position] - more * scene.linear.weight[position][lane];
         self.picks.clear();
         for class in scene.problem.classes() {
             let mut pick = class.start;
@@ -148,21 +126,21 @@ impl Repair {
             budget.charge_pass(scene.problem);
             let mut found = None;
             let mut least = (f64::INFINITY, f64::INFINITY);
-            for (class, range, pick) in self.classes(scene) {
+            for (range, pick) in self.classes(scene) {
                 for position in range.filter(|&position| position != pick) {
                     let cost = (scene.scores[pick] - scene.scores[position]).max(0.0);
                     if cost > least.0 * overdraft {
                         continue;
                     }
-                    let left = scene.overdraft_after(&self.sums, pick, position);
+                    let left = scene.linear.overdraft(&scene.after(&self.sums, pick, position).weight);
                     if left < overdraft && (cost / (overdraft - left), left) < least {
                         least = (cost / (overdraft - left), left);
-                        found = Some((class, position));
+                        found = Some(position);
                     }
                 }
             }
-            let Some((class, position)) = found else { return false };
-            self.change(scene, class, position);
+            let Some(position) = found else { return false };
+            self.change(scene, position);
             overdraft = least.1;
         }
         true
@@ -172,84 +150,99 @@ impl Repair {
     ///
     /// What a change gains is what the room that it uses up is worth, less what it costs: no more than what all room
     /// that is left is worth, less that. So most need no closer look.
+    #[inline(never)]
     fn change_one(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         budget.charge_pass(scene.problem);
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
         let mut found = None;
         let mut most = 0.0;
-        for (class, range, pick) in self.classes(scene) {
+        for (range, pick) in self.classes(scene) {
             let (score, value) = (scene.scores[pick], scene.problem.value[pick]);
             for position in range {
                 let cost = score - scene.scores[position];
                 let gain = scene.problem.value[position] - value;
-                if cost <= room - most && gain > most && scene.fits_after(&self.sums, pick, position) {
+                if cost <= room - most
+                    && gain > most
+                    && scene.linear.fits(&scene.after(&self.sums, pick, position).weight)
+                {
                     most = gain;
-                    found = Some((class, position));
+                    found = Some(position);
                 }
             }
         }
-        if let Some((class, position)) = found {
-            self.change(scene, class, position);
+        if let Some(position) = found {
+            self.change(scene, position);
         }
         found.is_some()
     }
 
     /// Make the most valuable exchange of two changes that fits. Whether there was one.
+    #[inline(never)]
     fn exchange_two(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
         self.collect_changes(scene, room);
         let mut found = None;
         let mut best = self.sums.value;
         let mut looked_at = 0;
-        for (index, &one) in self.changes.iter().enumerate() {
-            let after_one = scene.after(&self.sums, self.picks[one.class as usize] as usize, one.position as usize);
-            for &other in &self.changes[index + 1..] {
-                if self.sums.value + room - one.cost - other.cost <= best {
+        for (index, &(cost, one)) in self.changes.iter().enumerate() {
+            let after_one = self.after(scene, &self.sums, one as usize);
+            for &(other_cost, other) in &self.changes[index + 1..] {
+                if self.sums.value + room - cost - other_cost <= best {
                     break;
                 }
                 looked_at += 1;
-                let (from, to) = (self.picks[other.class as usize] as usize, other.position as usize);
-                let value = after_one.value + (scene.problem.value[to] - scene.problem.value[from]);
-                if value > best && other.class != one.class && scene.fits_after(&after_one, from, to) {
-                    best = value;
-                    found = Some((one, other));
+                let after = self.after(scene, &after_one, other as usize);
+                let is_better = after.value > best && scene.linear.fits(&after.weight);
+                if is_better && scene.problem.class_of(one as usize) != scene.problem.class_of(other as usize) {
+                    best = after.value;
+                    found = Some([one, other]);
                 }
             }
         }
         budget.charge(looked_at / EXCHANGES_PER_NODE + 1);
-        for change in found.iter().flat_map(|(one, other)| [one, other]) {
-            self.change(scene, change.class as usize, change.position as usize);
+        for &position in found.iter().flatten() {
+            self.change(scene, position as usize);
         }
         found.is_some()
+    }
+
+    /// The sums after changing to an option of another class's pick.
+    fn after(&self, scene: &Scene, sums: &Sums, to: usize) -> Sums {
+        scene.after(sums, self.picks[scene.problem.class_of(to)] as usize, to)
     }
 
     /// The cheapest changes, in order, of those that cost less than `most` together with the cheapest.
     fn collect_changes(&mut self, scene: &Scene, most: f64) {
         self.changes.clear();
         let mut least = 0.0_f64;
-        for class in 0..self.picks.len() {
-            let pick = self.picks[class];
-            let present = scene.scores[pick as usize];
-            for position in scene.problem.class(class) {
+        for (range, &pick) in scene.problem.classes().zip(&self.picks) {
+            let pick = pick as usize;
+            let present = scene.scores[pick];
+            for position in range {
                 let cost = present - scene.scores[position];
-                if cost < most - least && position as u32 != pick {
+                if cost < most - least && position != pick {
                     least = least.min(cost);
-                    self.changes.push(Change { cost, class: class as u32, position: position as u32 });
+                    self.changes.push((cost, position as u32));
                 }
             }
         }
-        self.changes.sort_unstable_by(|a, b| a.cost.total_cmp(&b.cost).then(a.position.cmp(&b.position)));
+        sort_by_cost(&mut self.changes);
         self.changes.truncate(EXCHANGED);
     }
 
-    /// Each class with its options and its present pick.
-    fn classes<'a>(&'a self, scene: &'a Scene) -> impl Iterator<Item = (usize, Range<usize>, usize)> + 'a {
-        let classes = scene.problem.classes().zip(&self.picks).enumerate();
-        classes.map(|(class, (range, &pick))| (class, range, pick as usize))
+    /// The options of each class, and its present pick.
+    fn classes<'a>(&self, scene: &Scene<'a>) -> impl Iterator<Item = (Range<usize>, usize)> + use<'a, '_> {
+        scene.problem.classes().zip(&self.picks).map(|(range, &pick)| (range, pick as usize))
     }
 
-    fn change(&mut self, scene: &Scene, class: usize, position: usize) {
-        self.sums = scene.after(&self.sums, self.picks[class] as usize, position);
-        self.picks[class] = position as u32;
+    #[inline(never)]
+    fn change(&mut self, scene: &Scene, to: usize) {
+        self.sums = self.after(scene, &self.sums, to);
+        self.picks[scene.problem.class_of(to)] = to as u32;
     }
+}
+
+/// The cheapest first; of equals the one with the lower number.
+pub(super) fn sort_by_cost(changes: &mut [(f64, u32)]) {
+    changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 }

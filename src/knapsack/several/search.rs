@@ -10,9 +10,10 @@
 //! node has a score, `value + prices * (room - weight)`, a change adds to it, and each depth has a least score from
 //! which anything of interest can be reached. So a node costs a few vector operations.
 
+use super::super::MAX_OPTIONS_PER_SETTING;
 use super::dual::{Dual, PRECISION, Relaxation};
-use super::linear::Linear;
-use super::problem::Problem;
+use super::linear::{Lanes, Linear, dot, plus};
+use super::repair::sort_by_cost;
 use super::solve::{Budget, Case, Incumbent};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
@@ -23,7 +24,6 @@ const VIEWS: usize = 16;
 type Scores = [f64; VIEWS];
 
 /// The views that are always there: the relaxation's prices, no prices, and from the third on one lane alone each.
-const BEST: usize = 0;
 const VALUE: usize = 1;
 const FIRST_LANE: usize = 2;
 
@@ -33,7 +33,19 @@ const FACTORS: [f64; 4] = [1.2, 0.8, 1.6, 0.5];
 #[derive(Clone, Copy, Debug)]
 struct View {
     worth_of_values: f64,
-    prices: [f64; MOST_RESOURCES],
+    prices: Lanes,
+}
+
+impl View {
+    /// By each view, what a value and the room left over are worth together.
+    #[inline(never)]
+    fn score_all(views: &[Self; VIEWS], value: f64, room: &Lanes) -> Scores {
+        let mut scores = [0.0; VIEWS];
+        for (view, score) in views.iter().zip(&mut scores) {
+            *score = view.worth_of_values * value + dot(&view.prices, room);
+        }
+        scores
+    }
 }
 
 const NO_VIEW: View = View { worth_of_values: 0.0, prices: [0.0; MOST_RESOURCES] };
@@ -66,7 +78,9 @@ pub(super) struct Search {
     gains: Vec<Scores>,
     /// Per depth the scores that must be exceeded.
     limits: Vec<Scores>,
+    cheapest: Vec<(f64, u32)>,
     order: Vec<(f64, u32)>,
+    of_class: Vec<(f64, u32)>,
     path: Vec<Node>,
     picks: Vec<u32>,
 }
@@ -81,7 +95,9 @@ impl Default for Search {
             starts: Vec::new(),
             gains: Vec::new(),
             limits: Vec::new(),
+            cheapest: Vec::new(),
             order: Vec::new(),
+            of_class: Vec::new(),
             path: Vec::new(),
             picks: Vec::new(),
         }
@@ -96,13 +112,38 @@ pub(super) struct Root<'a> {
     pub relaxation: &'a Relaxation,
 }
 
+impl Root<'_> {
+    /// The changes of a class that cost less than `most`: what they cost at the prices, and their positions.
+    fn changes(&self, class: usize, most: f64) -> impl Iterator<Item = (f64, u32)> + '_ {
+        let (pick, scores) = (self.dual.picks[class] as usize, &self.dual.scores);
+        let cost = move |position: usize| (scores[pick] - scores[position], position as u32);
+        let others = self.case.problem.class(class).filter(move |&position| position != pick);
+        others.map(cost).filter(move |&(cost, _)| cost < most)
+    }
+
+    /// What a change adds to the scores.
+    fn difference(&self, views: &[View; VIEWS], class: usize, to: usize) -> Scores {
+        let from = self.dual.picks[class] as usize;
+        let value = self.case.problem.value[to] - self.case.problem.value[from];
+        View::score_all(views, value, &plus(&self.linear.weight[from], -1.0, &self.linear.weight[to]))
+    }
+
+    /// The scores of the picks.
+    fn scores(&self, views: &[View; VIEWS]) -> Scores {
+        let sums = &self.relaxation.sums;
+        View::score_all(views, sums.value, &plus(&self.linear.room, -1.0, &sums.weight))
+    }
+}
+
 impl Search {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
         reserve_total(&mut self.changes, options)?;
         reserve_total(&mut self.starts, settings + 1)?;
         reserve_total(&mut self.gains, settings + 1)?;
         reserve_total(&mut self.limits, settings + 1)?;
-        reserve_total(&mut self.order, options.max(settings))?;
+        reserve_total(&mut self.cheapest, options)?;
+        reserve_total(&mut self.order, settings)?;
+        reserve_total(&mut self.of_class, options.min(MAX_OPTIONS_PER_SETTING))?;
         reserve_total(&mut self.path, settings + 1)?;
         reserve_total(&mut self.picks, settings)
     }
@@ -112,7 +153,9 @@ impl Search {
             + bytes(&self.starts)
             + bytes(&self.gains)
             + bytes(&self.limits)
+            + bytes(&self.cheapest)
             + bytes(&self.order)
+            + bytes(&self.of_class)
             + bytes(&self.path)
             + bytes(&self.picks)
     }
@@ -133,7 +176,7 @@ impl Search {
         self.set_limits(cut);
         let mut cut = cut;
         let mut nodes = 1;
-        let scores = self.scores_of(root);
+        let scores = root.scores(&self.views);
         self.path.clear();
         self.path.push(Node { scores, next: 0, depth: 0 });
         while let Some(node) = self.path.last_mut() {
@@ -158,7 +201,7 @@ impl Search {
             if scores[VALUE] > cut && self.fits(root, &scores) {
                 let value = scores[VALUE];
                 if self.offer(root, value, incumbent) {
-                    cut = cut.max(incumbent.cut(root.case, root.relaxation.stake(root.linear)));
+                    cut = cut.max(incumbent.cut(root.case, root.linear.stake(&root.relaxation.prices)));
                     self.set_limits(cut);
                 }
             }
@@ -172,24 +215,19 @@ impl Search {
         true
     }
 
+    /// Put all changes that cost less than `most` in order for [`Self::cost_beyond`].
+    pub fn survey(&mut self, root: &Root, most: f64) {
+        self.cheapest.clear();
+        for class in 0..root.dual.picks.len() {
+            self.cheapest.extend(root.changes(class, most));
+        }
+        sort_by_cost(&mut self.cheapest);
+    }
+
     /// The cost of the first change beyond the cheapest so many; none if there are no more below `most`.
-    pub fn cost_beyond(&mut self, root: &Root, size: usize, most: f64) -> Option<f64> {
-        let Root { case: Case { problem, .. }, dual, .. } = root;
-        self.order.clear();
-        for (range, &pick) in problem.classes().zip(&dual.picks) {
-            let best = dual.scores[pick as usize];
-            for position in range.filter(|&position| position as u32 != pick) {
-                let cost = best - dual.scores[position];
-                if cost < most {
-                    self.order.push((cost, position as u32));
-                }
-            }
-        }
-        if size >= self.order.len() {
-            return None;
-        }
-        let (_, beyond, _) = self.order.select_nth_unstable_by(size, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        Some(beyond.0)
+    pub fn cost_beyond(&self, size: usize, most: f64) -> Option<f64> {
+        let &(cost, _) = self.cheapest.get(size)?;
+        (cost < most).then_some(cost)
     }
 
     fn fits(&self, root: &Root, scores: &Scores) -> bool {
@@ -212,9 +250,9 @@ impl Search {
         let best = root.relaxation.prices;
         self.view_count = 0;
         self.add_view(1.0, best);
-        self.add_view(1.0, [0.0; MOST_RESOURCES]);
+        self.add_view(1.0, Lanes::default());
         for lane in 0..lanes {
-            let mut prices = [0.0; MOST_RESOURCES];
+            let mut prices = Lanes::default();
             prices[lane] = 1.0;
             self.add_view(0.0, prices);
         }
@@ -227,13 +265,12 @@ impl Search {
         }
         self.views[self.view_count..].fill(NO_VIEW);
         for (view, rounding) in self.views.iter().zip(&mut self.rounding) {
-            let stake: f64 =
-                (0..lanes).map(|l| view.prices[l] * (root.linear.room[l].abs() + root.linear.range[l])).sum();
-            *rounding = PRECISION * stake;
+            *rounding = PRECISION * root.linear.stake(&view.prices);
         }
     }
 
-    fn add_view(&mut self, worth_of_values: f64, prices: [f64; MOST_RESOURCES]) {
+    #[inline(never)]
+    fn add_view(&mut self, worth_of_values: f64, prices: Lanes) {
         if self.view_count < VIEWS {
             self.views[self.view_count] = View { worth_of_values, prices };
             self.view_count += 1;
@@ -241,64 +278,28 @@ impl Search {
     }
 
     /// Collect the changes that may be part of an answer worth more than `cut`, the cheapest classes first.
+    #[inline(never)]
     fn build(&mut self, root: &Root, most_cost: f64) {
-        let Root { case: Case { problem, .. }, dual, .. } = root;
         self.order.clear();
-        for (class, range) in problem.classes().enumerate() {
-            let pick = dual.picks[class] as usize;
-            let others = range.filter(|&position| position != pick);
-            let least = others.map(|position| dual.scores[pick] - dual.scores[position]).fold(f64::INFINITY, f64::min);
-            if least < most_cost {
-                self.order.push((least, class as u32));
-            }
+        for class in 0..root.dual.picks.len() {
+            let least = root.changes(class, most_cost).map(|(cost, _)| cost).reduce(f64::min);
+            self.order.extend(least.map(|cost| (cost, class as u32)));
         }
-        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        sort_by_cost(&mut self.order);
         self.changes.clear();
         self.starts.clear();
-        for index in 0..self.order.len() {
+        for &(_, class) in &self.order {
             self.starts.push(self.changes.len() as u32);
-            self.add_changes(root, self.order[index].1, most_cost);
+            self.of_class.clear();
+            self.of_class.extend(root.changes(class as usize, most_cost));
+            sort_by_cost(&mut self.of_class);
+            for &(_, position) in &self.of_class {
+                let by = root.difference(&self.views, class as usize, position as usize);
+                self.changes.push(Change { by, position, class });
+            }
         }
         self.starts.push(self.changes.len() as u32);
         self.measure_gains();
-    }
-
-    fn add_changes(&mut self, root: &Root, class: u32, most_cost: f64) {
-        let Root { case: Case { problem, .. }, linear, dual, .. } = root;
-        let first = self.changes.len();
-        let pick = dual.picks[class as usize] as usize;
-        for position in problem.class(class as usize) {
-            let cost = dual.scores[pick] - dual.scores[position];
-            if position != pick && cost < most_cost {
-                let by = self.difference(problem, linear, pick, position);
-                self.changes.push(Change { by, position: position as u32, class });
-            }
-        }
-        self.changes[first..]
-            .sort_unstable_by(|a, b| b.by[BEST].total_cmp(&a.by[BEST]).then(a.position.cmp(&b.position)));
-    }
-
-    fn difference(&self, problem: &Problem, linear: &Linear, from: usize, to: usize) -> Scores {
-        let mut weight = [0.0; MOST_RESOURCES];
-        for lane in 0..linear.lanes {
-            weight[lane] = linear.weight(to, lane) - linear.weight(from, lane);
-        }
-        let value = problem.value[to] - problem.value[from];
-        let mut by = [0.0; VIEWS];
-        for (view, by) in self.views[..self.view_count].iter().zip(&mut by) {
-            let paid: f64 = (0..linear.lanes).map(|lane| view.prices[lane] * weight[lane]).sum();
-            *by = view.worth_of_values * value - paid;
-        }
-        by
-    }
-
-    fn scores_of(&self, root: &Root) -> Scores {
-        let sums = &root.relaxation.sums;
-        let mut scores = [0.0; VIEWS];
-        for (view, score) in self.views[..self.view_count].iter().zip(&mut scores) {
-            *score = view.worth_of_values * sums.value + root.linear.worth_of_slack(&sums.weight, &view.prices);
-        }
-        scores
     }
 
     fn measure_gains(&mut self) {
@@ -318,6 +319,7 @@ impl Search {
         }
     }
 
+    #[inline(never)]
     fn set_limits(&mut self, cut: f64) {
         let mut least = [f64::NEG_INFINITY; VIEWS];
         for view in 0..self.view_count {

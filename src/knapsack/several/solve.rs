@@ -82,6 +82,7 @@ impl Incumbent {
     }
 
     /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.
+    #[inline(never)]
     pub fn cut(&self, case: &Case, stake: f64) -> f64 {
         if self.value == f64::NEG_INFINITY {
             return self.value;
@@ -126,7 +127,7 @@ pub(super) struct Workspace {
 impl Workspace {
     pub fn reserve(&mut self, settings: usize, options: usize, resources: usize) -> Result<()> {
         self.problem.reserve(settings, options, resources)?;
-        self.linear.reserve(options, resources)?;
+        self.linear.reserve(options)?;
         self.dual.reserve(settings, options)?;
         self.repair.reserve(settings, options)?;
         self.search.reserve(settings, options)?;

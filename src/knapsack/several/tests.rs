@@ -142,7 +142,7 @@ fn check(question: &Question, effort: Effort) -> std::result::Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_claimed_is_true(question in question()) {

@@ -129,6 +129,28 @@ proptest! {
     }
 
     #[test]
+    fn a_knapsack_that_has_solved_others_finds_the_same_value(
+        walk in prop::collection::vec((settings_of(quantised_option()), (0..4_u32), -8..30_i32, any::<bool>()), 1..8),
+    ) {
+        let mut knapsack = Knapsack::new();
+        for (settings, sigmas, capacity, other) in walk {
+            let (sigmas, capacity) = (f64::from(sigmas), f64::from(capacity));
+            // Also as it is again, and with other numbers in the same shape.
+            for change in if other { [0.0, 0.0, 0.5] } else { [0.0, 0.25, -3.0] } {
+                knapsack.clear();
+                let moved = |o: &Candidate| Candidate { mean: o.mean * (1.0 + 0.1 * change) + change, ..*o };
+                let settings: Vec<Vec<_>> = settings.iter().map(|options| options.iter().map(moved).collect()).collect();
+                settings.iter().for_each(|options| _ = knapsack.add_setting(options).unwrap());
+                let warm = knapsack.solve(Economy { capacity, sigmas }, Effort::default()).unwrap();
+                let (cold, _) = solved(&settings, capacity, sigmas);
+                prop_assert!(warm.proven && warm.feasible == cold.feasible, "{warm:?} {cold:?}");
+                prop_assert!((warm.value - cold.value).abs() <= 1e-9, "{warm:?} {cold:?}");
+                prop_assert_eq!(warm.feasible, try_all(&settings, capacity, sigmas).best_value.is_some());
+            }
+        }
+    }
+
+    #[test]
     fn offsets_of_a_whole_setting_change_nothing(
         settings in settings_of(any_option()), position in 0.0..1.0, sigmas in any_sigmas(),
     ) {

@@ -92,3 +92,32 @@ fn a_hundred_thousand_settings_overflow_no_stack() {
     let solution = filled(&settings).solve(Economy { capacity: 300_000.0, sigmas: 3.0 }, effort).unwrap();
     assert!(solution.feasible && solution.gap < 1e-4, "{solution:?}");
 }
+
+#[test]
+fn numbers_of_any_size_end_within_the_node_limit() {
+    let mut random = Random(10);
+    let sizes = [0.0, 1e-300, 1e-20, 1.0, 3.0, 1e20, 1e99, 1e100];
+    let pick = |random: &mut Random| sizes[random.next() as usize % sizes.len()];
+    let mut knapsack = Knapsack::new();
+    for case in 0..20_000 {
+        knapsack.clear();
+        for _ in 0..1 + random.next() % 6 {
+            let signed =
+                |random: &mut Random| if random.next().is_multiple_of(3) { -pick(random) } else { pick(random) };
+            let options: Vec<_> = (0..1 + random.next() % 4)
+                .map(|_| option(signed(&mut random), signed(&mut random), pick(&mut random)))
+                .collect();
+            knapsack.add_setting(&options).unwrap();
+        }
+        let economy = Economy { capacity: pick(&mut random) * 2.0 - 1.0, sigmas: pick(&mut random) };
+        let accepted_gap = if case % 2 == 0 { 0.0 } else { 0.01 };
+        let solution = knapsack.solve(economy, Effort { accepted_gap, node_limit: 20_000 }).unwrap();
+        assert!(solution.nodes < 40_000, "{solution:?}");
+        for number in
+            [solution.value, solution.burden, solution.excess, solution.upper_bound, solution.gap, solution.price]
+        {
+            assert!(!number.is_nan(), "{solution:?}");
+        }
+        assert!(!solution.feasible || solution.upper_bound >= solution.value, "{solution:?}");
+    }
+}

@@ -89,3 +89,24 @@ fn burdens_of_every_magnitude_are_handled() {
         assert!(solution.proven && (solution.value - plain.value).abs() < 1e-9, "{scale}: {solution:?} {plain:?}");
     }
 }
+
+/// The bound is above 0, which no value is. What is reduced by costs is that bound, and not 0.
+#[test]
+fn an_option_that_just_fits_is_not_priced_out() {
+    let settings = [vec![
+        option(-7.742743864344671, 0.0, 0.0),
+        option(0.0, 7.003407409599741, 1.7040964000080443),
+        option(-6.6303063676094, 4.828613276051416, 11.391564222367764),
+    ]];
+    let (solution, choices) = solved(&settings, 4.828613276051416 + f64::sqrt(11.391564222367764), 1.0);
+    assert_eq!((choices, solution.proven), (vec![2], true));
+}
+
+/// The relaxation's picks must still be there when its first price was the right one.
+#[test]
+fn picks_are_those_of_the_relaxation() {
+    let steady_or_not = vec![option(1.0, 3.0, 0.0), option(0.0, -2.0, 4.0)];
+    let settings = [steady_or_not, vec![option(3.0, 5.0, 0.0), option(1.0, 3.0, 0.0)], vec![option(0.0, 4.0, 0.0)]];
+    let (solution, choices) = solved(&settings, 10.0, 2.0);
+    assert_eq!((solution.value, choices), (2.0, vec![0, 1, 0]));
+}

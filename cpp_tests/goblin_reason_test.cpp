@@ -1,0 +1,183 @@
+// goblin.h: why choices are what they are, as data and as text.
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "support.h"
+
+using namespace support;
+
+namespace {
+
+/// A known ladder, and what is said of it.
+struct Case {
+    Goblin goblin;
+    hob_setting_id setting;
+
+    explicit Case(double limit, const std::function<void(hob_goblin_desc&)>& change = [](hob_goblin_desc&) {}) {
+        hob_goblin_desc desc = exact(limit);
+        desc.patience = 1;
+        change(desc);
+        goblin = make_goblin(desc);
+        Knowledge().add("s", {1, 4, 10}).give(goblin.get());
+        setting = add_array(goblin.get(), "s", {0, 5, 8});
+    }
+    void limit(double milliseconds) const {
+        hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+        ENSURE_OK(hob_goblin_config(goblin.get(), &desc));
+        desc.lanes[HOB_LANE_GPU].limit = milliseconds;
+        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    }
+    hob_reason after_frames(int count) const {
+        for (int n = 0; n < count; ++n) (void)update(goblin.get());
+        return reason(goblin.get(), setting);
+    }
+    std::string text() const { return reason_text(goblin.get(), setting); }
+};
+
+}  // namespace
+
+TEST("goblin: a reason before the first decision, and of a setting that nothing is known of") {
+    const Goblin goblin = make_goblin(16);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    ENSURE(reason(goblin.get(), setting).why == HOB_WHY_UNDECIDED);
+    ENSURE(reason_text(goblin.get(), setting) == "0: nothing was decided yet");
+    (void)update(goblin.get());
+    const hob_reason found = reason(goblin.get(), setting);
+    ENSURE(found.why == HOB_WHY_UNKNOWN && found.from == 0 && found.to == 0 && found.since == 0);
+    ENSURE(reason_text(goblin.get(), setting) == "0: nothing is known of its burdens, so it is the default");
+}
+
+TEST("goblin: the reason of what was raised and lowered says from what, when and for how much room") {
+    const Case one(3);
+    ENSURE(one.after_frames(5).why == HOB_WHY_BEST && one.text() == "0: part of the best choice that fits; 2.00 left free");
+    one.limit(6);
+    hob_reason found = one.after_frames(20);
+    ENSURE(found.why == HOB_WHY_RAISED && found.from == 0 && found.to == 1 && found.since > 5 && found.since <= 25);
+    ENSURE(close(found.headroom, 5));
+    ENSURE(one.text() == "raised from 0 to 1 in decision " + std::to_string(found.since) + ": 5.00 was left free");
+    one.limit(3);
+    const uint64_t now = update(one.goblin.get()).id;
+    found = reason(one.goblin.get(), one.setting);
+    ENSURE(found.why == HOB_WHY_LOWERED && found.from == 1 && found.to == 0 && found.since == now);
+    ENSURE(close(found.headroom, -1));
+    ENSURE(one.text() == "lowered from 1 to 0 in decision " + std::to_string(now) + ": it was over by 1.00");
+    ENSURE(one.after_frames(10).since == now && reason(one.goblin.get(), one.setting).why == HOB_WHY_LOWERED);
+}
+
+TEST("goblin: the reason of what is lowered in favour of something else says that") {
+    const Case one(6);
+    Knowledge().add("s", {1, 4, 10}).add("rival", {1, 4}).give(one.goblin.get());
+    const hob_setting_id rival = add_array(one.goblin.get(), "rival", {0, 1});
+    ENSURE(one.after_frames(20).to == 1);
+    ENSURE_OK(hob_goblin_set_value(one.goblin.get(), rival, 1, 50));
+    const hob_reason found = one.after_frames(200);
+    ENSURE(found.why == HOB_WHY_LOWERED && found.to == 0 && found.headroom >= 0);
+    ENSURE(one.text() == "lowered from 1 to 0 in decision " + std::to_string(found.since) + " for something worth more");
+    ENSURE(reason(one.goblin.get(), rival).why == HOB_WHY_RAISED);
+}
+
+TEST("goblin: the reason of what is held says what waiting forgoes") {
+    const Case one(100, [](hob_goblin_desc& desc) { desc.patience = 50; });
+    const hob_reason found = one.after_frames(30);
+    ENSURE(found.why == HOB_WHY_HELD && found.to == 0 && close(found.gain, 8));
+    ENSURE(one.text() == "held at 0: a better choice gains 8.000 a frame and has not paid for the change yet");
+}
+
+TEST("goblin: the reason of a trial says what it goes back to") {
+    const Goblin goblin = make_goblin(16);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
+    hob_reason found = HOB_REASON_INIT;
+    for (int n = 0; n < 50 && found.why != HOB_WHY_TRIAL; ++n) {
+        const hob_decision decision = update(goblin.get());
+        ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK));
+        found = reason(goblin.get(), setting);
+        ENSURE((found.why == HOB_WHY_TRIAL) == (decision.trial_count == 1));
+    }
+    ENSURE(found.why == HOB_WHY_TRIAL && found.from == 0 && found.to == 1);
+    ENSURE(reason_text(goblin.get(), setting) == "1 on trial for one frame, to learn what it costs");
+}
+
+TEST("goblin: the reasons of what the host wishes") {
+    const Case one(100);
+    hob_goblin* const goblin = one.goblin.get();
+    ENSURE_OK(hob_goblin_pin(goblin, one.setting, 1));
+    ENSURE(one.after_frames(20).why == HOB_WHY_PINNED && one.text() == "1: pinned");
+    ENSURE_OK(hob_goblin_set_range(goblin, one.setting, 0, 1));
+    ENSURE(one.after_frames(20).why == HOB_WHY_LIMITED && one.text() == "1: a floor or ceiling keeps better ones away");
+    ENSURE_OK(hob_goblin_set_range(goblin, one.setting, 0, UINT32_MAX));
+    ENSURE_OK(hob_goblin_set_ready(goblin, one.setting, 2, 0));
+    ENSURE(one.after_frames(20).why == HOB_WHY_NOT_READY && one.text() == "1: a better one is not ready");
+    ENSURE_OK(hob_goblin_set_enabled(goblin, one.setting, 0));
+    ENSURE(reason(goblin, one.setting).why == HOB_WHY_DISABLED && reason(goblin, one.setting).to == 1);
+    ENSURE(one.after_frames(1).why == HOB_WHY_DISABLED && one.text() == "disabled");
+    ENSURE_OK(hob_goblin_set_enabled(goblin, one.setting, 1));
+    ENSURE_OK(hob_goblin_set_ready(goblin, one.setting, 2, 1));
+    ENSURE(one.after_frames(40).why == HOB_WHY_RAISED);
+}
+
+TEST("goblin: the reason when nothing fits says by how much it is over") {
+    const Case one(0.25);
+    const hob_reason found = one.after_frames(3);
+    ENSURE(found.why == HOB_WHY_NOTHING_FITS && found.to == 0 && close(found.headroom, -0.75));
+    ENSURE(one.text() == "0: nothing fits, over by 0.75; it is the lightest");
+}
+
+TEST("goblin: the reasons of trim and of strategies") {
+    const Case one(100);
+    const auto options = worth({0, 1});
+    hob_setting_desc desc = described("trim", options);
+    desc.flags = HOB_SETTING_TRIM;
+    Knowledge().add("s", {1, 4, 10}).add("trim", {1, 2}).give(one.goblin.get());
+    const hob_setting_id trim = add_setting(one.goblin.get(), desc);
+    (void)one.after_frames(20);
+    ENSURE(reason(one.goblin.get(), trim).why == HOB_WHY_TRIM && reason(one.goblin.get(), trim).to == 1);
+    ENSURE(reason_text(one.goblin.get(), trim).find("1: takes up the slack; 88.00 left free") == 0);
+
+    hob_strategy_desc other = HOB_STRATEGY_DESC_INIT;
+    other.lanes[HOB_LANE_GPU].limit = 8;
+    other.incentive = 1000;
+    uint32_t strategy = 0;
+    ENSURE_OK(hob_goblin_add_strategy(one.goblin.get(), &other, &strategy));
+    const hob_decision decision = update(one.goblin.get());
+    const hob_reason found = reason(one.goblin.get(), one.setting);
+    ENSURE(decision.strategy == strategy && found.why == HOB_WHY_STRATEGY && found.from == 2 && found.to == 1);
+    ENSURE(one.text() == "1: another strategy was taken in decision " + std::to_string(decision.id));
+}
+
+TEST("goblin: a reason's text needs the room that it says") {
+    const Case one(6);
+    (void)one.after_frames(20);
+    const std::string text = one.text();
+    std::string room(text.size() + 3, '\x7e');
+    size_t size = 0;
+    ENSURE(hob_goblin_reason_text(one.goblin.get(), one.setting, room.data(), text.size(), &size) ==
+           HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE(size == text.size() + 1 && room == std::string(text.size() + 3, '\x7e'));
+    ENSURE_OK(hob_goblin_reason_text(one.goblin.get(), one.setting, room.data(), size, nullptr));
+    ENSURE(std::string_view(room.data()) == text && room.substr(size) == "\x7e\x7e");
+}
+
+TEST("goblin: reasons can be asked for inside callbacks, of the choice that is being told") {
+    struct Told {
+        const hob_goblin* goblin = nullptr;
+        hob_setting_id setting = {0, 0};
+        uint32_t why = 99, to = 99;
+    } told;
+    const Goblin goblin = make_goblin(16);
+    Knowledge().add("s", {1, 2}).give(goblin.get());
+    const auto options = worth({0, 1});
+    hob_setting_desc desc = described("s", options);
+    desc.user_data = &told;
+    desc.choice_set = [](void* self, uint32_t, uint64_t) {
+        Told& here = *static_cast<Told*>(self);
+        hob_reason found = HOB_REASON_INIT;
+        EXPECT(hob_goblin_get_reason(here.goblin, here.setting, &found) == HOB_RESULT_OK);
+        here.why = found.why;
+        here.to = found.to;
+    };
+    told.goblin = goblin.get();
+    told.setting = add_setting(goblin.get(), desc);
+    for (int n = 0; n < 20; ++n) (void)update(goblin.get());
+    ENSURE(told.why == HOB_WHY_RAISED && told.to == 1);
+}

@@ -1,0 +1,233 @@
+//! Product settings: related choices, such as resolution and samples a pixel, made as one.
+//!
+//! What they cost together is no sum, so they are one setting whose options are all combinations. An axis that only
+//! changes how much there is to do (the pixels of a resolution) says so by its *works*; the others are *measured*.
+//! Combinations that differ in works alone share a cell: what is learned of one of them is known of all. So four
+//! resolutions and three sample counts are twelve options but three cells.
+//!
+//! Options are ordered with the measured axes outermost and those with works innermost, in each group as the host has
+//! them, the last one changing fastest: the options of a cell stand side by side.
+
+use crate::base::{Id, Result, error};
+use crate::profile::MAX_OPTIONS;
+
+use super::Goblin;
+use super::setting::{OptionDesc, SettingDesc};
+
+/// Most axes.
+pub const MOST_AXES: usize = 16;
+
+/// One of the choices that make a product.
+#[derive(Clone, Debug, Default)]
+pub struct Axis {
+    /// What each index is worth; a combination is worth the sum.
+    pub values: Vec<f64>,
+    /// By what each index multiplies the burden; empty for an axis that is measured.
+    pub works: Vec<f64>,
+    /// The index of the default choice.
+    pub default_index: u32,
+}
+
+/// A product setting as the host describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct ProductDesc<'a> {
+    /// The task whose burdens these are, with a cell for each combination of the measured axes.
+    pub id: &'a str,
+    /// The axes.
+    pub axes: &'a [Axis],
+    /// The host's rough idea of the burden of a unit of work.
+    pub relative_burden: f64,
+    /// As that of a setting.
+    pub is_trim: bool,
+    /// As that of a setting.
+    pub switch_burden: f64,
+}
+
+/// How a product's axes lie in its options; without axes, of a setting that is no product.
+#[derive(Debug, Default)]
+pub struct Shape {
+    /// In the host's order.
+    axes: Vec<Extent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    count: u32,
+    /// How far apart options are that are neighbours on this axis.
+    stride: u32,
+}
+
+impl Shape {
+    /// Whether the setting is a product.
+    pub fn is_product(&self) -> bool {
+        !self.axes.is_empty()
+    }
+
+    /// Where a choice stands on an axis.
+    fn index(&self, choice: u32, axis: usize) -> Result<u32> {
+        let Some(extent) = self.axes.get(axis) else {
+            return Err(match self.axes.len() {
+                0 => error!(InvalidArgument, "the setting is no product: it has no axes"),
+                count => error!(InvalidArgument, "axis {axis} does not exist: the product has {count}"),
+            });
+        };
+        Ok(choice / extent.stride % extent.count)
+    }
+
+    /// The choice that stands there on every axis.
+    fn choice(&self, indices: &[u32]) -> Result<u32> {
+        if indices.len() != self.axes.len() {
+            let (given, count) = (indices.len(), self.axes.len());
+            return Err(error!(InvalidArgument, "{given} indices for {count} axes: give one for each"));
+        }
+        let mut choice = 0;
+        for (axis, (&index, extent)) in indices.iter().zip(&self.axes).enumerate() {
+            if index >= extent.count {
+                return Err(error!(InvalidArgument, "axis {axis} has no index {index}: it has {}", extent.count));
+            }
+            choice += index * extent.stride;
+        }
+        Ok(choice)
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        self.axes.capacity() * size_of::<Extent>()
+    }
+
+    /// The shape of these axes, how many combinations they have, and how many of them share a cell.
+    fn of(axes: &[Axis]) -> Result<(Self, usize, usize)> {
+        if axes.is_empty() {
+            return Err(error!(InvalidArgument, "a product needs an axis"));
+        }
+        if axes.len() > MOST_AXES {
+            return Err(error!(LimitExceeded, "{} axes; a product can have {MOST_AXES}", axes.len()));
+        }
+        let mut shape = Self::default();
+        shape.axes.try_reserve_exact(axes.len())?;
+        shape.axes.resize(axes.len(), Extent { count: 1, stride: 1 });
+        let (mut combinations, mut shared) = (1usize, 1);
+        for is_measured in [false, true] {
+            for (number, axis) in axes.iter().enumerate().rev().filter(|(_, axis)| axis.works.is_empty() == is_measured)
+            {
+                check_axis(number, axis)?;
+                let stride = combinations;
+                combinations = combinations.saturating_mul(axis.values.len());
+                if combinations > MAX_OPTIONS {
+                    return Err(error!(
+                        LimitExceeded,
+                        "the axes have more than {MAX_OPTIONS} combinations: make them coarser, or settings of their own"
+                    ));
+                }
+                shape.axes[number] = Extent { count: axis.values.len() as u32, stride: stride as u32 };
+            }
+            if !is_measured {
+                shared = combinations;
+            }
+        }
+        Ok((shape, combinations, shared))
+    }
+}
+
+fn check_axis(number: usize, axis: &Axis) -> Result<()> {
+    let count = axis.values.len();
+    if count == 0 {
+        return Err(error!(InvalidArgument, "axis {number} has no values"));
+    }
+    if !axis.works.is_empty() && axis.works.len() != count {
+        let works = axis.works.len();
+        return Err(error!(InvalidArgument, "axis {number} has {count} values and {works} works: give one of each"));
+    }
+    if axis.default_index as usize >= count {
+        return Err(error!(InvalidArgument, "axis {number}: default index {} of {count}", axis.default_index));
+    }
+    Ok(())
+}
+
+impl Goblin {
+    /// Add a product setting. On an error nothing changed.
+    pub fn add_product(&mut self, desc: &ProductDesc<'_>) -> Result<Id> {
+        let (shape, combinations, shared) = Shape::of(desc.axes)?;
+        let mut options = Vec::new();
+        options.try_reserve_exact(combinations)?;
+        for choice in 0..combinations as u32 {
+            let mut option = OptionDesc { relative_burden: desc.relative_burden, ..OptionDesc::worth(0.0) };
+            for (number, axis) in desc.axes.iter().enumerate() {
+                let index = shape.index(choice, number)? as usize;
+                option.value += axis.values[index];
+                option.work *= axis.works.get(index).copied().unwrap_or(1.0);
+            }
+            options.push(option);
+        }
+        let default: u32 =
+            desc.axes.iter().zip(&shape.axes).map(|(axis, extent)| axis.default_index * extent.stride).sum();
+        let id = self.add_setting(&SettingDesc {
+            shared: shared as u16,
+            default_choice: default as u16,
+            is_trim: desc.is_trim,
+            switch_burden: desc.switch_burden,
+            ..SettingDesc::new(desc.id, &options)
+        })?;
+        let position = self.position(id)?;
+        self.setting_mut(position).shape = shape;
+        Ok(id)
+    }
+
+    /// Where a product's choice stands on one of its axes.
+    pub fn product_index(&self, id: Id, choice: u32, axis: u32) -> Result<u32> {
+        let setting = self.setting(self.position(id)?);
+        if choice as usize >= setting.options.len() {
+            return Err(super::no_such_option(choice, setting.options.len()));
+        }
+        setting.shape.index(choice, axis as usize)
+    }
+
+    /// The choice of a product that has these indices, one for each axis.
+    pub fn product_choice(&self, id: Id, indices: &[u32]) -> Result<u32> {
+        let shape = &self.setting(self.position(id)?).shape;
+        if !shape.is_product() {
+            return Err(error!(InvalidArgument, "the setting is no product: it has no axes"));
+        }
+        shape.choice(indices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(values: &[f64], works: &[f64]) -> Axis {
+        Axis { values: values.to_vec(), works: works.to_vec(), default_index: 0 }
+    }
+
+    #[test]
+    fn options_of_a_cell_stand_side_by_side() {
+        let axes =
+            [axis(&[0.0, 1.0], &[]), axis(&[0.0; 3], &[1.0; 3]), axis(&[0.0; 2], &[]), axis(&[0.0; 4], &[1.0; 4])];
+        let (shape, combinations, shared) = Shape::of(&axes).unwrap();
+        assert_eq!((combinations, shared), (48, 12));
+        let mut seen = std::collections::HashSet::new();
+        for choice in 0..48 {
+            let indices: Vec<u32> = (0..4).map(|axis| shape.index(choice, axis).unwrap()).collect();
+            assert_eq!(shape.choice(&indices).unwrap(), choice);
+            assert_eq!(choice / 12, indices[0] * 2 + indices[2], "the cell is that of the measured axes");
+            assert_eq!(choice % 12, indices[1] * 4 + indices[3]);
+            seen.insert(indices);
+        }
+        assert_eq!(seen.len(), 48);
+    }
+
+    #[test]
+    fn axes_that_make_no_sense_are_refused() {
+        use crate::base::Code;
+        let refused = |axes: &[Axis]| Shape::of(axes).unwrap_err().code();
+        assert_eq!(refused(&[]), Code::InvalidArgument);
+        assert_eq!(refused(&[axis(&[], &[])]), Code::InvalidArgument);
+        assert_eq!(refused(&[axis(&[1.0, 2.0], &[1.0])]), Code::InvalidArgument);
+        assert_eq!(refused(&[Axis { default_index: 1, ..axis(&[1.0], &[]) }]), Code::InvalidArgument);
+        assert_eq!(refused(&vec![axis(&[1.0; 256], &[]); 2]), Code::LimitExceeded);
+        assert_eq!(refused(&vec![axis(&[1.0; 60_000], &[]); 16]), Code::LimitExceeded);
+        assert_eq!(refused(&vec![axis(&[1.0], &[]); 17]), Code::LimitExceeded);
+        assert!(Shape::of(&[axis(&[1.0; 65_535], &[1.0; 65_535])]).is_ok());
+    }
+}
