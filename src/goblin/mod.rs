@@ -211,6 +211,12 @@ impl Goblin {
 
     /// Add a setting, at any time. On an error nothing changed.
     pub fn add_setting(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
+        let id = self.add_unrecorded(desc)?;
+        self.write_down(Event::AddSetting(id, desc));
+        Ok(id)
+    }
+
+    fn add_unrecorded(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
         check_setting(desc)?;
         let options = desc.options.len();
         if self.settings.len() >= self.config.max_settings as usize {
@@ -249,7 +255,6 @@ impl Goblin {
         self.option_count += options;
         let id = self.settings.insert(Setting::new(desc, states, task, born));
         self.refresh_ratios();
-        self.write_down(Event::AddSetting(id, desc));
         Ok(id)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Every call that may change what a goblin will choose is an *event*, written when the call has succeeded; failed calls
 //! are left out, since they change nothing that choices depend on. Two events hold more than the call: adding a setting
-//! holds the id that it got, and a decision all that was chosen.
+//! holds the id that it got, and a decision all that was chosen. A call that makes others, as adding a product does, is one
+//! event.
 //!
 //! Events are encoded into a buffer that is taken when the recording begins, and handed to the host in blocks, each with
 //! its length and check sum: after every decision, and whenever the buffer is full. Nothing is allocated in between.
@@ -16,7 +17,7 @@ use crate::profile::Profile;
 
 use super::setting::Setting;
 use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, Tag, Wire};
-use super::{Config, Goblin, OptionDesc, Sample, SettingDesc, StrategyDesc};
+use super::{Axis, Config, Goblin, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc};
 
 /// Bytes of a block.
 const BLOCK: usize = 8192;
@@ -37,6 +38,7 @@ impl<F: FnMut(&[u8]) + Send + Sync> Sink for F {
 pub enum Event<'a> {
     Configure(&'a Config),
     AddSetting(Id, &'a SettingDesc<'a>),
+    AddProduct(Id, &'a ProductDesc<'a>),
     RemoveSetting(Id),
     SetOptions(Id, &'a [OptionDesc]),
     SetValue(Id, u32, f64),
@@ -193,6 +195,11 @@ impl Writer {
         self.real(&mut number)
     }
 
+    fn put_reals(&mut self, numbers: &[f64]) -> Put {
+        self.put(numbers.len() as u64)?;
+        numbers.iter().try_for_each(|&number| self.put_real(number))
+    }
+
     fn put_id(&mut self, id: Id) -> Put {
         self.put(id.index1)?;
         self.put(id.generation)
@@ -233,6 +240,20 @@ impl Writer {
                 self.put(shared)?;
                 self.put(default_choice)?;
                 self.put(has_burden)?;
+                self.put(is_trim)?;
+                self.put_real(switch_burden)
+            }
+            Event::AddProduct(id, desc) => {
+                self.put_id(id)?;
+                let ProductDesc { id, axes, relative_burden, is_trim, switch_burden } = *desc;
+                self.put_text(id)?;
+                self.put(axes.len() as u64)?;
+                for Axis { values, works, default_index } in axes {
+                    self.put_reals(values)?;
+                    self.put_reals(works)?;
+                    self.put(*default_index)?;
+                }
+                self.put_real(relative_burden)?;
                 self.put(is_trim)?;
                 self.put_real(switch_burden)
             }
@@ -364,6 +385,7 @@ impl Event<'_> {
         match self {
             Self::Configure(..) => Tag::Configure,
             Self::AddSetting(..) => Tag::AddSetting,
+            Self::AddProduct(..) => Tag::AddProduct,
             Self::RemoveSetting(..) => Tag::RemoveSetting,
             Self::SetOptions(..) => Tag::SetOptions,
             Self::SetValue(..) => Tag::SetValue,

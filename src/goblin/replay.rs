@@ -10,7 +10,7 @@ use crate::profile::{Estimate, MAX_OPTIONS, Profile};
 
 use super::record::plus_one;
 use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, MOST_PAYLOAD, Tag, Wire};
-use super::{Config, Goblin, OptionDesc, Sample, SettingDesc, StrategyDesc};
+use super::{Axis, Config, Goblin, MOST_AXES, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc};
 
 /// What a goblin may hold during a replay: so much, and so many times the size of the recording.
 const MEMORY: u64 = 128 << 20;
@@ -199,6 +199,13 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
+    fn doubles(&mut self) -> Read<Vec<f64>> {
+        let count = self.count(size_of::<f64>())?;
+        let mut numbers = crate::base::try_filled(0.0, count)?;
+        numbers.iter_mut().try_for_each(|number| self.real(number))?;
+        Ok(numbers)
+    }
+
     fn truth(&mut self) -> Read<bool> {
         let mut flag = false;
         self.flag(&mut flag)?;
@@ -303,6 +310,7 @@ impl<'a> Reader<'a> {
             Tag::End if self.remaining() > 0 => return Err(self.nonsense()),
             Tag::End => return Ok(false),
             Tag::AddSetting => self.add_setting(goblin)?,
+            Tag::AddProduct => self.add_product(goblin)?,
             Tag::RemoveSetting => goblin.remove_setting(self.id()?)?,
             Tag::SetOptions => goblin.set_options(self.id()?, &self.options()?)?,
             Tag::SetValue => goblin.set_value(self.id()?, self.number()?, self.double()?)?,
@@ -357,6 +365,26 @@ impl<'a> Reader<'a> {
             shared: self.number()?,
             default_choice: self.number()?,
             has_burden: self.truth()?,
+            is_trim: self.truth()?,
+            switch_burden: self.double()?,
+        })?;
+        if replayed == recorded { Ok(()) } else { Err(self.nonsense()) }
+    }
+
+    fn add_product(&mut self, goblin: &mut Goblin) -> Read<()> {
+        let recorded = self.id()?;
+        let id = self.text()?;
+        let count: usize = self.count(3)?;
+        let mut axes = Vec::new();
+        axes.try_reserve_exact(count.min(MOST_AXES)).map_err(Error::from)?;
+        for _ in 0..count {
+            let (values, works) = (self.doubles()?, self.doubles()?);
+            try_push(&mut axes, Axis { values, works, default_index: self.number()? })?;
+        }
+        let replayed = goblin.add_product(&ProductDesc {
+            id: &id,
+            axes: &axes,
+            relative_burden: self.double()?,
             is_trim: self.truth()?,
             switch_burden: self.double()?,
         })?;
