@@ -407,3 +407,43 @@ fn a_small_recording_cannot_ask_for_much_memory() {
     let End::Refused(error) = report.end else { panic!("{:?}", report.end) };
     assert_eq!(error.code(), Code::LimitExceeded);
 }
+
+#[test]
+fn the_documented_example_is_what_is_written() {
+    let mut config = Config {
+        limits: [f64::INFINITY; LANES],
+        sigmas: 3.0,
+        overrun_probability: 0.0,
+        patience: 1.0,
+        explore_value: 0.0,
+        measure_quota: 30,
+        exploration: Exploration::Bounded,
+        explore_limit: 8,
+        explore_risk: 0.02,
+        dwell: 0,
+        switch_limit: f64::INFINITY,
+        precision: 2000,
+        node_limit: 2048,
+        history: 64,
+        burdens: Burdens::Learned,
+        max_settings: 65_536,
+        memory_limit: u64::MAX,
+    };
+    config.limits[0] = 16.0;
+    let (mut goblin, tape) = recorded(&config);
+    let options = [OptionDesc::worth(0.0), OptionDesc::worth(3.0)];
+    let bloom = goblin.add_setting(&SettingDesc::new("bloom", &options)).unwrap();
+    let decision = goblin.update().unwrap().id;
+    goblin.measure(bloom, &Sample { decision, lane: 0, burden: 0.25, good: true }).unwrap();
+    drop(goblin);
+    let mut dump = String::new();
+    for (line, bytes) in tape.lock().unwrap().chunks(16).enumerate() {
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+        let plain = |byte: &u8| if (0x20..0x7f).contains(byte) { char::from(*byte) } else { '.' };
+        let text: String = bytes.iter().map(plain).collect();
+        dump += &format!("{:04x}  {hex:<48} {text}\n", line * 16);
+    }
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/formats.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains(&dump), "docs/formats.md should show\n{dump}");
+}
