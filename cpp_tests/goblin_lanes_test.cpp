@@ -143,6 +143,24 @@ TEST("goblin: totals alone, beside samples of other frames, teach nothing either
     ENSURE(statistics(goblin.get()).residual[HOB_LANE_GPU] == 0);
 }
 
+TEST("goblin: where burdens come from may be changed while it runs") {
+    hob_goblin_desc desc = gpu_budget(10);
+    const Goblin goblin = make_goblin(desc);
+    const std::vector<hob_option> options = {{0, 1, 0, 0}, {5, 3, 0, 0}, {9, 8, 0, 0}};
+    const hob_setting_id setting = add_setting(goblin.get(), described("s", options));
+    for (const uint32_t burdens : {HOB_BURDENS_TOTALS, HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
+        desc.burdens = burdens;
+        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+        for (int n = 0; n < 300; ++n) {
+            (void)update(goblin.get());
+            const double burden = 2 * options[hob_goblin_choice(goblin.get(), setting)].relative_burden;
+            measure_on(goblin.get(), setting, HOB_LANE_GPU, burden);
+            total_on(goblin.get(), HOB_LANE_GPU, burden);
+        }
+        ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
+    }
+}
+
 TEST("goblin: from rough burdens and totals alone it learns what options cost") {
     hob_goblin_desc desc = gpu_budget(16);
     desc.burdens = HOB_BURDENS_TOTALS;

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allocator.h"
@@ -163,6 +164,90 @@ TEST("memory: half a million frames in the plain style take none") {
 
 TEST("memory: half a million frames in the callback style take none") {
     takes_no_memory_in_half_a_million_frames<Talking>();
+}
+
+namespace {
+
+/// A goblin with something of everything.
+class Rich {
+public:
+    explicit Rich(uint32_t burdens) {
+        hob_goblin_desc desc = gpu_budget(20);
+        desc.lanes[HOB_LANE_GAME_THREAD].limit = 14;
+        desc.lanes[HOB_LANE_VIDEO_MEMORY].limit = 30;
+        desc.burdens = burdens;
+        goblin_ = make_goblin(desc);
+        const double values[] = {0, 3, 5}, works[] = {1, 1.5, 2};
+        const hob_product_axis axes[] = {{values, works, 3, 0}, {values, nullptr, 3, 0}};
+        hob_product_desc product = HOB_PRODUCT_DESC_INIT;
+        product.id = HOB_STR("product");
+        product.axes = axes;
+        product.axis_count = 2;
+        product.relative_burden = 1;
+        settings_.push_back({0, 0});
+        ENSURE_OK(hob_goblin_add_product(goblin_.get(), &product, &settings_.back()));
+        const std::vector<hob_option> options = {{0, 1, 0, 0}, {2, 2, 0, 0}, {4, 4, 0, 0}};
+        for (const char* id : {"a", "b", "c", "trim"}) {
+            hob_setting_desc setting = described(id, options);
+            setting.switch_burden = 0.5;
+            setting.flags = std::string_view(id) == "trim" ? HOB_SETTING_TRIM : 0;
+            settings_.push_back(add_setting(goblin_.get(), setting));
+        }
+        hob_strategy_desc other = HOB_STRATEGY_DESC_INIT;
+        other.lanes[HOB_LANE_GPU].limit = 33;
+        uint32_t strategy = 0;
+        ENSURE_OK(hob_goblin_add_strategy(goblin_.get(), &other, &strategy));
+        ENSURE_OK(hob_goblin_set_strategy_value(goblin_.get(), strategy, settings_[1], 2, 3));
+        ENSURE_OK(hob_goblin_set_strategy_work(goblin_.get(), strategy, settings_[2], 0.5));
+    }
+
+    bool frame(uint64_t number) {
+        hob_goblin* const goblin = goblin_.get();
+        hob_decision decision = HOB_DECISION_INIT;
+        bool ok = hob_goblin_set_work(goblin, settings_[1], 1 + 0.5 * dice_.share()) == HOB_RESULT_OK;
+        if (number % 100 == 0) ok &= hob_goblin_open_window(goblin, 20, 0.5) == HOB_RESULT_OK;
+        if (number % 150 == 0) ok &= hob_goblin_pin(goblin, settings_[2], 1) == HOB_RESULT_OK;
+        if (number % 150 == 9) ok &= hob_goblin_set_range(goblin, settings_[2], 0, 9) == HOB_RESULT_OK;
+        if (number % 170 == 0) ok &= hob_goblin_set_enabled(goblin, settings_[3], number % 340 == 0) == HOB_RESULT_OK;
+        ok &= hob_goblin_update(goblin, &decision) == HOB_RESULT_OK;
+        double total = 1;
+        for (const hob_setting_id setting : settings_) {
+            const uint32_t choice = hob_goblin_choice(goblin, setting);
+            const double burden = (1 + choice) * (0.9 + 0.2 * dice_.share());
+            total += burden;
+            for (const uint32_t lane : {HOB_LANE_GPU, HOB_LANE_GAME_THREAD, HOB_LANE_VIDEO_MEMORY})
+                if (decision.setting_count == settings_.size())
+                    ok &= hob_goblin_measure(goblin, 0, setting, lane, burden, HOB_SAMPLE_OK) == HOB_RESULT_OK;
+            hob_reason reason = HOB_REASON_INIT;
+            char text[256];
+            ok &= hob_goblin_get_reason(goblin, setting, &reason) == HOB_RESULT_OK;
+            ok &= hob_goblin_reason_text(goblin, setting, text, sizeof text, nullptr) == HOB_RESULT_OK;
+        }
+        return ok && hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, total, HOB_SAMPLE_OK) == HOB_RESULT_OK;
+    }
+
+private:
+    Goblin goblin_;
+    std::vector<hob_setting_id> settings_;
+    Dice dice_{41};
+};
+
+}  // namespace
+
+TEST("memory: frames with lanes, strategies, products, trim, windows and reasons take none") {
+    for (const uint32_t burdens : {HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
+        HostAllocator host;
+        {
+            Rich rich(burdens);
+            bool ok = rich.frame(1);
+            Counter counter(host);
+            for (uint64_t number = 2; number < static_cast<uint64_t>(harness::scaled(20000)); ++number)
+                ok &= rich.frame(number);
+            ENSURE(counter.hooked() == 0 && counter.wrapped() == 0);
+            ENSURE(ok);
+        }
+        ENSURE(host.live_blocks() == 0 && host.mistakes() == 0);
+    }
 }
 
 TEST("memory: errors leave none behind") {

@@ -170,7 +170,7 @@ typedef struct {
     /// decision may allocate.
     uint64_t node_limit;
     /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
-    /// default 0.05.
+    /// default 0.015.
     double explore_risk;
     /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One such
     /// change is always made. Default INFINITY.

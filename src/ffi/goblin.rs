@@ -147,7 +147,7 @@ pub struct hob_goblin_desc {
     /// decision may allocate.
     pub node_limit: u64,
     /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
-    /// default 0.05.
+    /// default 0.015.
     pub explore_risk: f64,
     /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One such
     /// change is always made. Default INFINITY.

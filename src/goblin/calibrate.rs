@@ -27,7 +27,7 @@ pub struct Calibration {
     /// Square of the common deviation.
     common_variance: f64,
     tail: f64,
-    /// Residuals behind these, up to [`MEMORY`].
+    /// Residuals behind these, to begin with [`FEW`] / 10.
     count: f64,
     /// Factors that came in.
     followed: f64,
@@ -52,7 +52,7 @@ struct Follower {
 /// Share of a new common factor that each follower believes.
 const SPEEDS: [f64; 5] = [0.0005, 0.004, 0.03, 0.2, 0.6];
 /// By what share each must be better than the first to count as much: what is slow does not flicker.
-const HANDICAPS: [f64; SPEEDS.len()] = [0.0, 0.02, 0.05, 0.1, 0.15];
+const HANDICAPS: [f64; SPEEDS.len()] = [0.0, 0.05, 0.12, 0.25, 0.4];
 /// Followers count by the inverse of their mean square error to this power: the best one counts, others that are
 /// hardly worse do too.
 const SHARPNESS: i32 = 20;
@@ -81,7 +81,7 @@ const MOST_JUMPS: u32 = 30;
 const MOST_UNEXPLAINED: f64 = 0.5;
 /// How far the tail moves with a residual beyond it, relatively: at first, and at least.
 const FIRST_STEP: f64 = 0.05;
-const STEP: f64 = 0.01;
+const STEP: f64 = 0.003;
 /// Residuals after which it moves less.
 const FEW: f64 = 300.0;
 /// Share of a common factor's logarithm that the next frame keeps: the estimates take over what lasts.
@@ -206,8 +206,9 @@ impl Calibration {
         let far = (FARTHEST * deviation).min(MOST_UNEXPLAINED * forecast.mean);
         let residual = (measured - forecast.mean).clamp(-far, far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
-        self.count = (self.count + 1.0).min(MEMORY);
-        self.common_variance = (self.common_variance + (unexplained - self.common_variance) / self.count).max(0.0);
+        self.count += 1.0;
+        let memory = self.count.min(MEMORY);
+        self.common_variance = (self.common_variance + (unexplained - self.common_variance) / memory).max(0.0);
         let beyond = residual > sigmas * self.tail * deviation;
         let push = if beyond { 1.0 - probability } else { -probability };
         let step = (FIRST_STEP * FEW / self.count).clamp(STEP, FIRST_STEP);

@@ -81,7 +81,7 @@ impl Default for Config {
             measure_quota: 30,
             exploration: Exploration::Bounded,
             explore_limit: 8,
-            explore_risk: 0.02,
+            explore_risk: 0.015,
             dwell: 0,
             switch_limit: f64::INFINITY,
             precision: 2000,

@@ -79,7 +79,9 @@ const FARTHEST_OFF: f64 = 8.0;
 const LEAST_DOUBT: f64 = 0.3;
 /// How far the caution moves with a frame with trials that is over, relatively; and how far it goes.
 const CAUTION_STEP: f64 = 0.25;
-const CAUTIONS: std::ops::Range<f64> = 0.5..8.0;
+const CAUTIONS: std::ops::Range<f64> = 0.5..6.0;
+/// Decisions after which caution is forgotten, about.
+const CALM_AFTER: f64 = 300.0;
 
 impl Default for Explorer {
     fn default() -> Self {
@@ -114,6 +116,11 @@ impl Explorer {
     pub fn came(&mut self, over: bool, risk: f64) {
         let push = if over { 1.0 - risk } else { -risk };
         self.caution = (self.caution * (1.0 + CAUTION_STEP * push)).clamp(CAUTIONS.start, CAUTIONS.end);
+    }
+
+    /// A decision later, what went wrong before weighs less.
+    fn calm_down(&mut self) {
+        self.caution += (1.0 - self.caution).min(0.0) / CALM_AFTER;
     }
 
     /// A guess as wide as guesses have been off.
@@ -182,10 +189,11 @@ impl Goblin {
         }
         let now = self.history.latest() + 1;
         let in_window = now <= self.explorer.window_end;
+        self.explorer.calm_down();
         let most = if in_window { u32::MAX } else { self.config.explore_limit };
         let risky = self.risky(economies, in_window);
         let risky = &risky[..economies.len()];
-        let steps = self.typical_steps(economies);
+        let mut steps = None;
         let (mut weighed, mut trials, mut solves) = (chosen, 0, SOLVES);
         let mut guesses = in_window;
         let count = self.formulation.entries.len();
@@ -196,14 +204,18 @@ impl Goblin {
             }
             let at = (first + step) % count;
             self.give_up(at);
-            let Some(trial) = self.next_trial(at, &weighed, &steps) else { continue };
+            let Some((option, cause)) = self.next_trial(at) else { continue };
+            let steps = steps.get_or_insert_with(|| self.typical_steps(economies));
+            let trial = self.trial(at, option, cause, weighed.feasible, steps);
             // What is known is no risk.
             let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
             let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
-            } else if solves > 0 {
+            } else if solves > 0 && cause != Cause::Stale {
                 solves -= 1;
                 self.attempt(&trial, &chosen, economies, against, effort)?
+            } else if cause == Cause::Stale {
+                None
             } else {
                 continue;
             };
@@ -263,7 +275,7 @@ impl Goblin {
     }
 
     /// The option of an entry that deserves a trial most.
-    fn next_trial(&self, at: usize, weighed: &Weighed, steps: &[f64; LANES]) -> Option<Trial> {
+    fn next_trial(&self, at: usize) -> Option<(usize, Cause)> {
         let entry = self.formulation.entries[at];
         let setting = self.setting(entry.position);
         let now = self.history.latest() + 1;
@@ -302,14 +314,19 @@ impl Goblin {
         let first = |a: &(Cause, f64, usize), b: &(Cause, f64, usize)| {
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
         };
-        let (cause, _, option) = deserving.min_by(first)?;
+        deserving.min_by(first).map(|(cause, _, option)| (option, cause))
+    }
+
+    /// A trial of an option, with what to reckon it with.
+    fn trial(&self, at: usize, option: usize, cause: Cause, feasible: bool, steps: &[f64; LANES]) -> Trial {
+        let entry = self.formulation.entries[at];
         let mut guess = [Weight::default(); LANES];
         for (lane, weight) in guess.iter_mut().enumerate().take(self.lanes.count()) {
-            *weight = self.guess(&entry, option, cause, lane, weighed.feasible, steps[lane]);
+            *weight = self.guess(&entry, option, cause, lane, feasible, steps[lane]);
         }
         let is_guess = cause == Cause::Unknown && guess[0].variance > 0.0;
         let guessed = if is_guess { self.explorer.step_of(&guess[0]) } else { (0.0, 0.0) };
-        Some(Trial { entry: at, option, cause, guess, guessed })
+        Trial { entry: at, option, cause, guess, guessed }
     }
 
     /// What to reckon a trial with on a lane.

@@ -22,18 +22,16 @@ pub struct Entry {
     pub end: usize,
     /// Whether anything is known of its burdens.
     pub known: bool,
-    /// What changing it costs, in value times decisions: by itself, and for each unit of value that it moves.
+    /// What changing it costs, in value times decisions: by itself, and for each unit of value that the
+    /// setting gains or loses.
     pub price: f64,
-    pub price_per_value: f64,
+    pub price_per_gain: f64,
+    pub price_per_loss: f64,
     /// The choice that a penalty is not paid for.
     pub held: u16,
     /// The only option that may be chosen; `NO_CHOICE` for any.
     pub forced: u16,
 }
-
-/// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end only
-/// their difference is won.
-const LOST: f64 = 10.0;
 
 /// Why an option cannot be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,7 +233,7 @@ impl Formulation {
             return 0.0;
         }
         let moved = self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)];
-        entry.price + entry.price_per_value * if moved < 0.0 { -moved * LOST } else { moved }
+        entry.price + if moved < 0.0 { -moved * entry.price_per_loss } else { moved * entry.price_per_gain }
     }
 
     /// Make what was found the choices.
@@ -364,7 +362,8 @@ impl Goblin {
                 end,
                 known,
                 price: 0.0,
-                price_per_value: 0.0,
+                price_per_gain: 0.0,
+                price_per_loss: 0.0,
                 held,
                 forced: NO_CHOICE,
             });

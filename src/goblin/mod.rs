@@ -79,6 +79,8 @@ pub struct Goblin {
     regression: Regression,
     /// By governed lane.
     calibrations: Vec<Calibration>,
+    /// Totals of earlier decisions have parts whose setting, or whose options, are gone.
+    totals_from: u64,
     /// What of the totals no setting reports, by governed lane.
     residuals: Vec<Learned>,
     /// The latest decision of which a total came, by governed lane.
@@ -110,6 +112,7 @@ impl Goblin {
             controller: Controller::default(),
             regression: Regression::default(),
             calibrations: Vec::new(),
+            totals_from: 0,
             residuals: Vec::new(),
             latest_totals: [0; LANES],
             target: Target::default(),
@@ -148,6 +151,12 @@ impl Goblin {
         let lanes = self.lanes_with(config, None);
         let wanted = self.history.memory_wanted(config.history as usize, self.settings.positions(), lanes.count());
         self.check_memory(wanted, config.memory_limit)?;
+        if config.burdens == Burdens::Totals && self.config.burdens != Burdens::Totals {
+            let Self { settings, regression, .. } = self;
+            for (position, setting) in settings.iter() {
+                regression.set_options(position, setting.options.iter().map(|state| state.desc.relative_burden))?;
+            }
+        }
         let (depth, positions) = (config.history as usize, self.settings.positions());
         if lanes != self.lanes {
             self.govern_with(lanes, depth)?;
@@ -263,6 +272,7 @@ impl Goblin {
         let position = self.position(id)?;
         let setting = self.settings.remove(id).ok_or_else(no_such_setting)?;
         self.option_count -= setting.options.len();
+        self.totals_from = self.history.latest() + 1;
         self.strategies.forget(position);
         self.forget_units(position);
         self.tasks.leave(setting.task);
@@ -574,6 +584,7 @@ impl Goblin {
     /// The task's options are others now: samples of earlier decisions no longer belong to them.
     fn reborn(&mut self, task: usize) {
         let next = self.history.latest() + 1;
+        self.totals_from = next;
         for (_, setting) in self.settings.iter_mut().filter(|(_, setting)| setting.task == task) {
             setting.born = next;
             setting.on_trial = 0;

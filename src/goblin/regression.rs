@@ -370,6 +370,9 @@ impl Regression {
 impl Goblin {
     /// Learn from a frame's total what its choices cost.
     pub(super) fn regress(&mut self, decision: u64, total: f64) {
+        if decision < self.totals_from {
+            return;
+        }
         let lane = self.lanes.lane(0);
         let limit = self.strategies.limits(&self.config)[lane];
         let mut highest = 0.0;

@@ -31,6 +31,12 @@ const BAND: f64 = 0.2;
 const WIDENS: f64 = 1.25;
 const WIDEST_FACTOR: f64 = 3.0;
 const WIDE_FOR: f64 = 3000.0;
+/// Decisions after an upheaval in which small moves are to be expected.
+const UNSETTLED: u64 = 120;
+/// What lost value counts for: right after an upheaval, later, and how many decisions are between.
+const LOST_AT_FIRST: f64 = 2.0;
+const LOST: f64 = 10.0;
+const LOST_LATER: f64 = 1200.0;
 /// A choice that is over by more deviations than this was not left because of small moves.
 const SMALL_MOVE: f64 = 1.0;
 /// The most that they leave free, as a share of the limit.
@@ -43,6 +49,8 @@ const IN_NEED: f64 = 120.0;
 const TARGET_EVERY: u64 = 8;
 /// A target is given up for another when the best choice gains so many times more.
 const OVERTAKEN: f64 = 4.0;
+/// A gain above this share of the value is an upheaval.
+const UPHEAVAL: f64 = 0.05;
 /// A gain above this share of the value is looked for at once.
 const LARGE_GAIN: f64 = 0.01;
 /// A gain below this share of the value is none.
@@ -58,6 +66,8 @@ pub struct Target {
     /// When the last change was made that was not needed, and when a target was last looked for.
     changed: u64,
     searched: u64,
+    /// The decision of the last change that was not small, or the first.
+    upheaval: u64,
     /// What the band is multiplied by, as of the decision after it.
     widened: f64,
     widened_at: u64,
@@ -65,7 +75,7 @@ pub struct Target {
 
 impl Default for Target {
     fn default() -> Self {
-        Self { exists: false, sum: 0.0, changed: 0, searched: 0, widened: 1.0, widened_at: 0 }
+        Self { exists: false, sum: 0.0, changed: 0, searched: 0, upheaval: 0, widened: 1.0, widened_at: 0 }
     }
 }
 
@@ -73,6 +83,12 @@ impl Target {
     /// What the band is multiplied by now.
     fn widening(&self, now: u64) -> f64 {
         1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / WIDE_FOR).exp()
+    }
+
+    /// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end only
+    /// their difference is won. Soon after an upheaval it matters less.
+    fn loss(&self, now: u64) -> f64 {
+        LOST_AT_FIRST + (LOST - LOST_AT_FIRST) * ((now - self.upheaval) as f64 / LOST_LATER).min(1.0)
     }
 
     /// A choice had to be left that was hardly over.
@@ -149,6 +165,7 @@ impl Goblin {
     pub(super) fn price_changes(&mut self, best: &Found) {
         let now = self.history.latest() + 1;
         let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
+        let lost = self.target.loss(now);
         let Self { settings, formulation, .. } = self;
         for entry in &mut formulation.entries {
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
@@ -159,7 +176,8 @@ impl Goblin {
                 _ => scale,
             };
             entry.price = factor * best.prices[0] * setting.switch_burden;
-            entry.price_per_value = factor * patience;
+            entry.price_per_gain = factor * patience;
+            entry.price_per_loss = factor * patience * lost;
         }
     }
 
@@ -169,7 +187,9 @@ impl Goblin {
         self.target.exists = false;
         let now = self.history.latest() + 1;
         let deviation = held.sum.weights[0].variance.max(0.0).sqrt();
-        if !held.feasible && held.excess[0] < SMALL_MOVE * deviation {
+        if held.excess[0] >= SMALL_MOVE * deviation {
+            self.target.upheaval = now;
+        } else if !held.feasible && now > self.target.upheaval + UNSETTLED {
             self.target.widen(now);
         }
         let banded = self.banded(economies);
@@ -233,6 +253,10 @@ impl Goblin {
             return false;
         }
         self.target.changed = self.history.latest() + 1;
+        let gain = self.formulation.sum(&self.formulation.found).value - held.sum.value;
+        if gain > UPHEAVAL * held.sum.value.abs() {
+            self.target.upheaval = self.target.changed;
+        }
         let burden: f64 = self.changed_entries().map(|(_, entry)| self.setting(entry.position).switch_burden).sum();
         if burden <= self.config.switch_limit {
             self.target.exists = false;

@@ -82,17 +82,23 @@ impl Strategies {
     }
 
     /// What an option is worth under the strategy in force.
+    #[inline]
     pub fn value_of(&self, setting: &Setting, position: usize, option: usize) -> f64 {
         self.own(position, option as u32).unwrap_or(setting.options[option].desc.value)
     }
 
     /// The factor to a setting's work under the strategy in force.
+    #[inline]
     pub fn work(&self, position: usize) -> f64 {
         self.own(position, WORK).unwrap_or(1.0)
     }
 
+    #[inline]
     fn own(&self, position: usize, option: u32) -> Option<f64> {
-        let strategy = self.others.get(self.active.wrapping_sub(1))?;
+        if self.active == 0 {
+            return None;
+        }
+        let strategy = self.others.get(self.active - 1)?;
         let key = |own: &Own| (own.position, own.option);
         let at = strategy.own.binary_search_by_key(&(position as u32, option), key).ok()?;
         Some(strategy.own[at].number)

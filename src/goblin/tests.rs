@@ -582,3 +582,33 @@ fn a_lane_may_be_without_limit_for_a_while() {
     goblin.configure(&config(10.0)).unwrap();
     assert_eq!(goblin.estimate(setting, 0, GPU).unwrap().1, 0, "another lane's burdens are others");
 }
+
+#[test]
+fn totals_of_frames_with_a_setting_that_is_gone_teach_nothing() {
+    let mut goblin = Goblin::new(&Config { burdens: Burdens::Totals, ..config(100.0) }).unwrap();
+    let one = [OptionDesc { relative_burden: 5.0, ..OptionDesc::worth(0.0) }];
+    let stays = goblin.add_setting(&SettingDesc::new("stays", &one)).unwrap();
+    let goes = goblin.add_setting(&SettingDesc::new("goes", &one)).unwrap();
+    let changes = goblin.add_setting(&SettingDesc::new("changes", &one)).unwrap();
+    let mut in_flight = std::collections::VecDeque::new();
+    let mut frame = |goblin: &mut Goblin, total: f64| {
+        in_flight.push_back((goblin.update().unwrap().id, total));
+        if in_flight.len() > 4 {
+            let (decision, total) = in_flight.pop_front().unwrap();
+            goblin.measure_total(&sample(decision, total)).unwrap();
+        }
+    };
+    (0..100).for_each(|_| frame(&mut goblin, 15.0));
+    let mean = |goblin: &Goblin| goblin.estimate(stays, 0, GPU).unwrap().0.normal.mean;
+    assert!((mean(&goblin) - 5.0).abs() < 0.1, "{}", mean(&goblin));
+    goblin.remove_setting(goes).unwrap();
+    for _ in 0..20 {
+        frame(&mut goblin, 10.0);
+        assert!((mean(&goblin) - 5.0).abs() < 0.1, "{}", mean(&goblin));
+    }
+    goblin.set_options(changes, &[one[0], one[0]]).unwrap();
+    for _ in 0..20 {
+        frame(&mut goblin, 10.0);
+        assert!((mean(&goblin) - 5.0).abs() < 0.1, "{}", mean(&goblin));
+    }
+}

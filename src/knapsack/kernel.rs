@@ -2,14 +2,14 @@
 //!
 //! Classes lie side by side in groups of [`LANES`], sorted by how many options they have, so that the first options of
 //! a group's classes make a row, the second ones the next. A pass walks down the rows and keeps the best of every lane
-//! without a branch. The code is plain arithmetic on arrays which the compiler turns into vector instructions: two lanes
-//! at a time on any x86-64, four where the processor has AVX2. Both do the same operations in the same order, so the
-//! results are the same to the last bit.
+//! without a branch: with AVX2 where the processor has it, else with plain arithmetic. Both do the same operations in
+//! the same order, so the results are the same to the last bit.
 
 use super::input::Totals;
-
-/// Classes side by side in a row.
-pub(super) const LANES: usize = 4;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Avx2;
+pub(super) use super::lanes::LANES;
+use super::lanes::{Lanes, Plain};
 
 /// One option each of as many classes. What is no option has value `-infinity`, and mean and variance 0.
 #[derive(Clone, Copy, Debug)]
@@ -53,18 +53,16 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Call a pass compiled for what the processor has.
+/// Call a pass with the widest lanes that the processor has.
 macro_rules! dispatch {
-    ($name:ident, $avx2:ident, $rows:expr, $($argument:expr),*) => {{
+    ($pass:ident, $avx2:ident, $($argument:expr),*) => {{
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2, as was just asked.
             #[allow(unsafe_code)]
-            return unsafe {
-                if $rows.normal { $avx2::<true>($rows, $($argument),*) } else { $avx2::<false>($rows, $($argument),*) }
-            };
+            return unsafe { $avx2($($argument),*) };
         }
-        if $rows.normal { $name::<true>($rows, $($argument),*) } else { $name::<false>($rows, $($argument),*) }
+        $pass::<Plain>($($argument),*)
     }};
 }
 
@@ -80,144 +78,146 @@ pub(super) fn best_change(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
     dispatch!(change_lanes, change_avx2, rows, picks, theta, slack, least)
 }
 
-/// Call back with each class that has options other than its pick whose score after paying is within `most_cost` of the
-/// pick's.
+/// Append each class that has options other than its pick whose score after paying is within `most_cost` of the pick's.
 pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
     dispatch!(screen_lanes, screen_avx2, rows, picks, prices, most_cost, found)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn pick_avx2<const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
-    pick_lanes::<NORMAL>(rows, prices, picks)
+fn pick_avx2(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
+    pick_lanes::<Avx2>(rows, prices, picks)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn change_avx2<const NORMAL: bool>(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
-    change_lanes::<NORMAL>(rows, picks, theta, slack, least)
+fn change_avx2(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
+    change_lanes::<Avx2>(rows, picks, theta, slack, least)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn screen_avx2<const NORMAL: bool>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
-    screen_lanes::<NORMAL>(rows, picks, prices, most_cost, found);
+fn screen_avx2(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
+    screen_lanes::<Avx2>(rows, picks, prices, most_cost, found);
 }
 
-type Lanes = [f64; LANES];
+/// `mean + theta * variance`, or what value is left after paying.
+#[derive(Clone, Copy)]
+struct Scale<V> {
+    mean: V,
+    variance: V,
+}
 
-#[inline(always)]
-fn each(lane: impl Fn(usize) -> f64) -> Lanes {
-    std::array::from_fn(lane)
+impl<V: Lanes> Scale<V> {
+    #[inline(always)]
+    fn new(prices: Prices) -> Self {
+        Self { mean: V::splat(prices.mean), variance: V::splat(prices.variance) }
+    }
+
+    #[inline(always)]
+    fn score<const NORMAL: bool>(self, row: &Row) -> V {
+        let after_mean = V::load(&row.value).sub(self.mean.mul(V::load(&row.mean)));
+        if NORMAL { after_mean.sub(self.variance.mul(V::load(&row.variance))) } else { after_mean }
+    }
 }
 
 #[inline(always)]
-fn choose(which: [bool; LANES], yes: Lanes, no: Lanes) -> Lanes {
-    each(|lane| if which[lane] { yes[lane] } else { no[lane] })
-}
-
-/// What the options of a row are worth after paying.
-#[inline(always)]
-fn score<const NORMAL: bool>(row: &Row, prices: Prices) -> Lanes {
-    each(|lane| {
-        let after_mean = row.value[lane] - prices.mean * row.mean[lane];
-        if NORMAL { after_mean - prices.variance * row.variance[lane] } else { after_mean }
-    })
+fn pick_lanes<V: Lanes>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
+    if rows.normal { pick_of::<V, true>(rows, prices, picks) } else { pick_of::<V, false>(rows, prices, picks) }
 }
 
 #[inline(always)]
-fn pick_lanes<const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
-    let (mut value, mut mean, mut variance) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
+    let scale = Scale::<V>::new(prices);
+    let zero = V::splat(0.0);
+    let (mut value, mut mean, mut variance) = (zero, zero, zero);
     for ((start, group), picks) in rows.groups().zip(picks.chunks_exact_mut(LANES)) {
         let Some((first, others)) = group.split_first() else { continue };
-        let mut best = *first;
-        let mut best_score = score::<NORMAL>(first, prices);
+        let (mut best_value, mut best_mean) = (V::load(&first.value), V::load(&first.mean));
+        let mut best_variance = if NORMAL { V::load(&first.variance) } else { zero };
+        let mut best_score = scale.score::<NORMAL>(first);
         // The index as a number, so that it is selected like the others.
-        let mut best_index = [0.0; LANES];
-        let mut index = 0.0;
+        let (mut best_index, mut index) = (zero, zero);
         for row in others {
-            index += 1.0;
-            let here = score::<NORMAL>(row, prices);
-            let better: [bool; LANES] = std::array::from_fn(|lane| here[lane] > best_score[lane]);
-            best_score = choose(better, here, best_score);
-            best.value = choose(better, row.value, best.value);
-            best.mean = choose(better, row.mean, best.mean);
+            index = index.add(V::splat(1.0));
+            let here = scale.score::<NORMAL>(row);
+            let better = here.greater(best_score);
+            best_score = V::select(better, here, best_score);
+            best_value = V::select(better, V::load(&row.value), best_value);
+            best_mean = V::select(better, V::load(&row.mean), best_mean);
             if NORMAL {
-                best.variance = choose(better, row.variance, best.variance);
+                best_variance = V::select(better, V::load(&row.variance), best_variance);
             }
-            best_index = choose(better, [index; LANES], best_index);
+            best_index = V::select(better, index, best_index);
         }
-        for lane in 0..LANES {
-            picks[lane] = (start + best_index[lane] as i32 as u32) * LANES as u32 + lane as u32;
+        let indices = best_index.indices();
+        for (lane, (pick, index)) in picks.iter_mut().zip(indices).enumerate() {
+            *pick = (start + index as u32) * LANES as u32 + lane as u32;
         }
-        value = each(|lane| value[lane] + best.value[lane]);
-        mean = each(|lane| mean[lane] + best.mean[lane]);
-        if NORMAL {
-            variance = each(|lane| variance[lane] + best.variance[lane]);
-        }
+        (value, mean) = (value.add(best_value), mean.add(best_mean));
+        variance = variance.add(best_variance);
     }
-    Totals { value: sum(value), mean: sum(mean), variance: sum(variance) }
+    Totals { value: sum(value.store()), mean: sum(mean.store()), variance: sum(variance.store()) }
 }
 
 #[inline(always)]
-fn sum(lanes: Lanes) -> f64 {
+fn sum(lanes: [f64; LANES]) -> f64 {
     (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 }
 
-/// Field of the picks of a group.
+/// The picks of a group, as a row.
 #[inline(always)]
-fn picked(rows: Rows, picks: &[u32], field: impl Fn(&Row, usize) -> f64) -> Lanes {
-    each(|lane| rows.rows.get(picks[lane] as usize / LANES).map_or(0.0, |row| field(row, lane)))
-}
-
-#[inline(always)]
-fn weigh<const NORMAL: bool>(row: &Row, lane: usize, theta: f64) -> f64 {
-    if NORMAL { row.mean[lane] + theta * row.variance[lane] } else { row.mean[lane] }
-}
-
-#[inline(always)]
-fn change_lanes<const NORMAL: bool>(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
-    let mut best = [least; LANES];
-    let mut best_index = [-1.0; LANES];
-    let mut index = 0.0;
-    for ((_, group), picks) in rows.groups().zip(picks.chunks_exact(LANES)) {
-        let value = picked(rows, picks, |row, lane| row.value[lane]);
-        let weight = picked(rows, picks, |row, lane| weigh::<NORMAL>(row, lane, theta));
-        let most = each(|lane| weight[lane] + slack);
-        for row in group {
-            let gain = each(|lane| row.value[lane] - value[lane]);
-            let weight = each(|lane| weigh::<NORMAL>(row, lane, theta));
-            let better: [bool; LANES] =
-                std::array::from_fn(|lane| (gain[lane] > best[lane]) & (weight[lane] <= most[lane]));
-            best = choose(better, gain, best);
-            best_index = choose(better, [index; LANES], best_index);
-            index += 1.0;
+fn picked(rows: Rows, picks: &[u32]) -> Row {
+    let mut all = Row::EMPTY;
+    for (lane, &pick) in picks.iter().enumerate().take(LANES) {
+        if let Some(row) = rows.rows.get(pick as usize / LANES) {
+            all.value[lane] = row.value[lane];
+            all.mean[lane] = row.mean[lane];
+            all.variance[lane] = row.variance[lane];
         }
     }
-    let found = (0..LANES).filter(|&lane| best_index[lane] >= 0.0);
-    let lane = found.reduce(|one, other| if best[other] > best[one] { other } else { one })?;
-    Some(Gain { value: best[lane], position: best_index[lane] as u32 * LANES as u32 + lane as u32 })
+    all
 }
 
 #[inline(always)]
-fn screen_lanes<const NORMAL: bool>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
-    for (group_index, ((start, group), picks)) in rows.groups().zip(picks.chunks_exact(LANES)).enumerate() {
-        let price_of_pick = |row: &Row, lane: usize| score::<NORMAL>(row, prices)[lane];
-        let score_of_pick = picked(rows, picks, price_of_pick);
-        let least = each(|lane| score_of_pick[lane] - most_cost);
-        let pick_index = each(|lane| f64::from((picks[lane] / LANES as u32) as i32 - start as i32));
-        let mut near = [0.0; LANES];
-        let mut index = 0.0;
+fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
+    let theta = V::splat(theta);
+    let weigh = |row: &Row| V::load(&row.mean).add(theta.mul(V::load(&row.variance)));
+    let mut best = V::splat(least);
+    let (mut best_index, mut index) = (V::splat(-1.0), V::splat(0.0));
+    for ((_, group), picks) in rows.groups().zip(picks.chunks_exact(LANES)) {
+        let now = picked(rows, picks);
+        let (value, most) = (V::load(&now.value), weigh(&now).add(V::splat(slack)));
         for row in group {
-            let here = score::<NORMAL>(row, prices);
-            let is_near: [bool; LANES] =
-                std::array::from_fn(|lane| (here[lane] > least[lane]) & (pick_index[lane] != index));
-            near = choose(is_near, [1.0; LANES], near);
-            index += 1.0;
+            let gain = V::load(&row.value).sub(value);
+            let better = V::and(gain.greater(best), most.at_least(weigh(row)));
+            best = V::select(better, gain, best);
+            best_index = V::select(better, index, best_index);
+            index = index.add(V::splat(1.0));
         }
-        if sum(near) > 0.0 {
-            let lanes = (0..LANES).filter(|&lane| near[lane] > 0.0);
-            found.extend(lanes.map(|lane| (group_index * LANES + lane) as u32));
+    }
+    let (best, row) = (best.store(), best_index.store());
+    let found = (0..LANES).filter(|&lane| row[lane] >= 0.0);
+    let lane = found.reduce(|one, other| if best[other] > best[one] { other } else { one })?;
+    Some(Gain { value: best[lane], position: row[lane] as u32 * LANES as u32 + lane as u32 })
+}
+
+#[inline(always)]
+fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
+    let scale = Scale::<V>::new(prices);
+    for (group_index, ((start, group), picks)) in rows.groups().zip(picks.chunks_exact(LANES)).enumerate() {
+        let least = scale.score::<true>(&picked(rows, picks)).sub(V::splat(most_cost));
+        let own = V::load(&std::array::from_fn(|lane| f64::from((picks[lane] / LANES as u32) as i32 - start as i32)));
+        let mut index = V::splat(0.0);
+        let mut near = 0;
+        for row in group {
+            let is_other = V::or(own.greater(index), index.greater(own));
+            near |= V::bits(V::and(is_other, scale.score::<true>(row).greater(least)));
+            index = index.add(V::splat(1.0));
+        }
+        while near != 0 {
+            found.push((group_index * LANES) as u32 + near.trailing_zeros());
+            near &= near - 1;
         }
     }
 }
@@ -236,7 +236,7 @@ mod tests {
         let (mut rows, mut starts) = (Vec::new(), vec![0]);
         for group in 0..30 {
             for index in 0..1 + (seed as usize + group) % 9 {
-                let mut row = Row { value: each(|_| 0.0), mean: each(|_| 0.0), variance: each(|_| 0.0) };
+                let mut row = Row { value: [0.0; LANES], mean: [0.0; LANES], variance: [0.0; LANES] };
                 for lane in 0..LANES {
                     row.value[lane] = -(next() * 4.0).floor();
                     (row.mean[lane], row.variance[lane]) = (next(), (next() * 2.0).floor());
@@ -251,23 +251,23 @@ mod tests {
         (rows, starts)
     }
 
-    fn assert_same<const NORMAL: bool>(seed: u64) {
+    fn assert_same(seed: u64, normal: bool) {
         let (rows, starts) = problem(seed);
-        let rows = Rows { rows: &rows, starts: &starts, normal: NORMAL };
+        let rows = Rows { rows: &rows, starts: &starts, normal };
         let lanes = (starts.len() - 1) * LANES;
         for (mean, theta) in [(0.0, 0.0), (0.25, 0.5), (1.0, 1.0), (7.5, 0.1), (1e150, 3.0), (1e200, 1e-9)] {
             let prices = Prices { mean, variance: mean * theta };
             let (mut plain, mut vector) = (vec![0; lanes], vec![0; lanes]);
-            let totals = pick_lanes::<NORMAL>(rows, prices, &mut plain);
+            let totals = pick_lanes::<Plain>(rows, prices, &mut plain);
             assert_eq!(totals, pick(rows, prices, &mut vector));
             assert_eq!(plain, vector);
             for slack in [-3.0, 0.0, 2.5, f64::INFINITY] {
-                let one = change_lanes::<NORMAL>(rows, &plain, theta, slack, -1.0);
+                let one = change_lanes::<Plain>(rows, &plain, theta, slack, -1.0);
                 assert_eq!(one, best_change(rows, &plain, theta, slack, -1.0));
             }
             for most_cost in [0.0, 0.5, 4.0] {
                 let (mut one, mut other) = (Vec::new(), Vec::new());
-                screen_lanes::<NORMAL>(rows, &plain, prices, most_cost, &mut one);
+                screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut one);
                 screen(rows, &plain, prices, most_cost, &mut other);
                 assert_eq!(one, other);
             }
@@ -277,8 +277,8 @@ mod tests {
     #[test]
     fn wider_vectors_change_no_bit() {
         for seed in 0..50 {
-            assert_same::<false>(seed);
-            assert_same::<true>(seed);
+            assert_same(seed, false);
+            assert_same(seed, true);
         }
     }
 
@@ -293,7 +293,7 @@ mod tests {
             for (lane_index, &picked) in picks.iter().enumerate() {
                 let (group, lane) = (lane_index / LANES, lane_index % LANES);
                 let range = starts[group] as usize..starts[group + 1] as usize;
-                let worth = |row: usize| score::<true>(&rows[row], prices)[lane];
+                let worth = |row: usize| Scale::<Plain>::new(prices).score::<true>(&rows[row]).store()[lane];
                 let best =
                     range.clone().fold(range.start, |best, row| if worth(row) > worth(best) { row } else { best });
                 assert_eq!(picked as usize, best * LANES + lane);

@@ -5,16 +5,25 @@
 //! `sigmas == 0`, or without variances, that's the ordinary (scalar) multiple-choice knapsack.
 //!
 //! How it is solved, a step per file:
-//! 1. `reduce`: leave out what can't be chosen or never pays; measure the rest from each setting's best and least.
-//! 2. `lightest`: the least burden there is, exactly. It decides feasibility and is the first answer.
+//! 1. `reduce`: leave out what can't be chosen; measure the rest from each setting's best and least; lay it out for the
+//!    passes of `kernel`, which look at all options, four settings at a time.
+//! 2. `lightest`: choices that fit, or the least burden there is, exactly. It decides feasibility and is the first
+//!    answer, unless the choices of the last solve still fit.
 //! 3. `secant`: the deviation, a concave function of the variance, is replaced over an interval by its secant. What
 //!    remains is a scalar knapsack that forbids nothing feasible, so its bound holds for the interval.
 //! 4. `relax`: the linear relaxation of that scalar knapsack by a search for its multiplier, one pass over the options
 //!    per step, without sorting and without convex hulls (the idea of Dyer's and Zemel's linear-time algorithms).
-//! 5. `core`: few options survive a comparison of their reduced cost with the gap; they are the core (Pisinger).
+//!    The tangent where the best deviation is comes first: its slope is that of the secant around it, so one relaxation
+//!    serves for both.
+//! 5. One change, then two (`pairs`), make a good answer of the relaxation. `core`: few options survive a comparison of their reduced cost with the gap; they are the core (Pisinger).
 //! 6. `search` looks through the core depth first. Data made to defeat that (subset sums, values that follow the
 //!    weights) go to `lists`: dynamic programming over lists of undominated states, with the same bounds, met in the
 //!    middle by `tail`, a list of what the last classes can do.
+//!
+//! A knapsack remembers: the next solve begins with the choices, the price and the deviation of the last one. They are
+//! guesses, which save time where problems follow each other frame by frame, and cannot make a bound wrong. So what a
+//! solve returns depends on the calls before it, by which of several equally good answers it finds and how many nodes it
+//! takes, and on nothing else. [`Knapsack::forget`] begins anew.
 //!
 //! Intervals whose bound can't beat the best answer are certified; the others are split, or searched.
 //!
@@ -32,6 +41,7 @@ mod fits;
 mod incumbent;
 mod input;
 mod kernel;
+mod lanes;
 mod lightest;
 mod lists;
 mod pairs;
@@ -90,8 +100,8 @@ pub struct Effort {
     /// Stop when the answer is known to be within this fraction of the optimum; 0 asks for the optimum, proven.
     pub accepted_gap: f64,
     /// The search stops after about this many nodes. A node is one state looked at, or 64 options looked at by the
-    /// relaxation. The first relaxation always takes place, so there is a bound at any limit; with `n` options it is at
-    /// most `40 * n / 64` nodes.
+    /// relaxation. The first relaxation always takes place, so there is a bound at any limit; with `n` options it takes
+    /// about `n / 4` nodes, and in no case more than `20 * n + 300`.
     pub node_limit: u64,
 }
 
@@ -165,7 +175,7 @@ impl Knapsack {
         self.input.clear();
     }
 
-    /// Solve the next problem as if it were the first. What is left out otherwise is only time: see [`Self::solve`].
+    /// Solve the next problem as if it were the first.
     pub fn forget(&mut self) {
         self.work.forget();
     }
@@ -185,7 +195,7 @@ impl Knapsack {
         self.input.option_count()
     }
 
-    /// Choose one option per setting. On an error the choices of the solve before are kept.
+    /// Choose one option per setting, beginning with what the last solve found. On an error the choices of the solve before are kept.
     pub fn solve(&mut self, economy: Economy, effort: Effort) -> Result<Solution> {
         check(economy, effort)?;
         let states = usize::try_from(effort.node_limit).unwrap_or(usize::MAX).min(lists::STATES_KEPT);

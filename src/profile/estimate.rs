@@ -28,8 +28,11 @@ pub struct Learned {
     pub steady: Decayed,
     /// The lowest sample: what the option costs when nothing gets in its way.
     pub lowest: f64,
-    /// A sample too far off to be believed before another says the same.
-    suspect: Option<f64>,
+    /// Samples in a row too far off, on one side, to be believed before more say the same: how many, their sum, and the
+    /// least of them.
+    suspects: u32,
+    suspect_sum: f64,
+    least_suspect: f64,
     /// Suspects that were dropped, fading with every sample that was not.
     dropped: f64,
 }
@@ -41,7 +44,9 @@ impl Learned {
         recent: Decayed::EMPTY,
         steady: Decayed::EMPTY,
         lowest: f64::INFINITY,
-        suspect: None,
+        suspects: 0,
+        suspect_sum: 0.0,
+        least_suspect: f64::INFINITY,
         dropped: 0.0,
     };
 
@@ -85,44 +90,54 @@ impl Learned {
         if self.steady.is_empty() { 0.0 } else { self.steady.normal().variance / self.steady.weight() }
     }
 
-    /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if that is off on the same
-    /// side, the burden has changed, and the recent statistics begin anew with the two; if not, it was a hitch and is
-    /// dropped. Where more than about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how the option is,
-    /// and counts.
+    /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if [`CONFIRMED`] in a row are
+    /// off on the same side, the burden has changed, and the recent statistics begin anew with them; if not, they were
+    /// hitches and are dropped. Where more than about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how
+    /// the option is, and counts.
     pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
         let recent = self.recent.normal();
         let off = sample - recent.mean;
         let believable = (6.0 * recent.deviation()).max(0.5 * recent.mean);
         if self.recent.is_empty() || off.abs() <= believable || self.dropped > MOST_DROPPED {
             self.dropped = (self.dropped - 1.0 / SAMPLES_A_HITCH).max(0.0);
-            self.suspect = None;
+            self.suspects = 0;
             return self.add(sample, frame);
         }
         self.lowest = self.lowest.min(sample);
-        match self.suspect.take() {
-            Some(before) if (before - recent.mean).signum() == off.signum() => {
-                self.dropped = (self.dropped - 1.0).max(0.0);
-                self.recent = Decayed::EMPTY;
-                self.steady = Decayed::EMPTY;
-                self.lowest = before.min(sample);
-                if self.run.count() < FEW_SAMPLES {
-                    self.run = Running::EMPTY;
-                }
-                self.add(before, frame);
-                self.add(sample, frame);
-            }
-            _ => {
-                self.dropped += 1.0;
-                self.suspect = Some(sample);
-            }
+        let before = self.suspect_sum / f64::from(self.suspects.max(1));
+        if self.suspects == 0 || (before - recent.mean).signum() != off.signum() {
+            (self.suspects, self.suspect_sum, self.least_suspect) = (0, 0.0, f64::INFINITY);
         }
+        self.suspects += 1;
+        self.suspect_sum += sample;
+        self.least_suspect = self.least_suspect.min(sample);
+        self.dropped += 1.0;
+        if self.suspects >= CONFIRMED[usize::from(off > 0.0)] {
+            self.begin_anew(frame);
+        }
+    }
+
+    /// The suspects were right.
+    fn begin_anew(&mut self, frame: u64) {
+        let (count, mean) = (self.suspects, self.suspect_sum / f64::from(self.suspects));
+        self.dropped = (self.dropped - f64::from(count)).max(0.0);
+        (self.recent, self.steady) = (Decayed::EMPTY, Decayed::EMPTY);
+        self.lowest = self.least_suspect;
+        self.suspects = 0;
+        if self.run.count() < FEW_SAMPLES {
+            self.run = Running::EMPTY;
+        }
+        (0..count).for_each(|_| self.add(mean, frame));
     }
 }
 
+/// So many suspects in a row, below and above what was expected, are a change. It takes more to believe that an option
+/// has become dearer: it may be left at once for that, and would not be measured again soon.
+const CONFIRMED: [u32; 2] = [2, 3];
 /// Believable samples for each one that may be dropped as a hitch.
 const SAMPLES_A_HITCH: f64 = 16.0;
 /// Dropped samples, faded, from which on nothing more is dropped.
-const MOST_DROPPED: f64 = 3.0;
+const MOST_DROPPED: f64 = 4.0;
 /// Share of the steady statistics that a sample keeps: they remember about 2000.
 const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
 /// The recent mean off the steady one by so many deviations of both is no chance.

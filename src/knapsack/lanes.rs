@@ -1,0 +1,206 @@
+//! Four numbers at a time: as plain arithmetic, and with AVX2. Both do the same to every number, to the last bit: there
+//! are no fused operations and no estimates among them.
+#![allow(unsafe_code)]
+
+/// Numbers side by side.
+pub(super) const LANES: usize = 4;
+
+/// As many numbers, and what passes need of them.
+pub(super) trait Lanes: Copy {
+    type Mask: Copy;
+    fn load(from: &[f64; LANES]) -> Self;
+    fn splat(number: f64) -> Self;
+    fn store(self) -> [f64; LANES];
+    /// Whole numbers from 0 up to `i32::MAX`, as such.
+    fn indices(self) -> [i32; LANES];
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn greater(self, other: Self) -> Self::Mask;
+    fn at_least(self, other: Self) -> Self::Mask;
+    fn and(one: Self::Mask, other: Self::Mask) -> Self::Mask;
+    fn or(one: Self::Mask, other: Self::Mask) -> Self::Mask;
+    /// A bit for each lane.
+    fn bits(mask: Self::Mask) -> u32;
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Plain([f64; LANES]);
+
+impl Plain {
+    #[inline(always)]
+    fn zip(self, other: Self, each: impl Fn(f64, f64) -> f64) -> Self {
+        Self(std::array::from_fn(|lane| each(self.0[lane], other.0[lane])))
+    }
+}
+
+impl Lanes for Plain {
+    type Mask = [bool; LANES];
+
+    #[inline(always)]
+    fn load(from: &[f64; LANES]) -> Self {
+        Self(*from)
+    }
+
+    #[inline(always)]
+    fn splat(number: f64) -> Self {
+        Self([number; LANES])
+    }
+
+    #[inline(always)]
+    fn store(self) -> [f64; LANES] {
+        self.0
+    }
+
+    #[inline(always)]
+    fn indices(self) -> [i32; LANES] {
+        self.0.map(|number| number as i32)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn greater(self, other: Self) -> [bool; LANES] {
+        std::array::from_fn(|lane| self.0[lane] > other.0[lane])
+    }
+
+    #[inline(always)]
+    fn at_least(self, other: Self) -> [bool; LANES] {
+        std::array::from_fn(|lane| self.0[lane] >= other.0[lane])
+    }
+
+    #[inline(always)]
+    fn and(one: [bool; LANES], other: [bool; LANES]) -> [bool; LANES] {
+        std::array::from_fn(|lane| one[lane] & other[lane])
+    }
+
+    #[inline(always)]
+    fn or(one: [bool; LANES], other: [bool; LANES]) -> [bool; LANES] {
+        std::array::from_fn(|lane| one[lane] | other[lane])
+    }
+
+    #[inline(always)]
+    fn bits(mask: [bool; LANES]) -> u32 {
+        (0..LANES).map(|lane| u32::from(mask[lane]) << lane).sum()
+    }
+
+    #[inline(always)]
+    fn select(mask: [bool; LANES], yes: Self, no: Self) -> Self {
+        Self(std::array::from_fn(|lane| if mask[lane] { yes.0[lane] } else { no.0[lane] }))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::Avx2;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::{LANES, Lanes};
+
+    /// To be used only where the processor is known to have AVX2: in functions that have it enabled, into which all of
+    /// this is inlined.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx2(__m256d);
+
+    impl Lanes for Avx2 {
+        type Mask = __m256d;
+
+        #[inline(always)]
+        fn load(from: &[f64; LANES]) -> Self {
+            // SAFETY: four numbers can be read there, of any alignment; AVX2 is there (see above).
+            Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+        }
+
+        #[inline(always)]
+        fn splat(number: f64) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_set1_pd(number) })
+        }
+
+        #[inline(always)]
+        fn store(self) -> [f64; LANES] {
+            let mut to = [0.0; LANES];
+            // SAFETY: four numbers can be written there, of any alignment; AVX2 is there (see above).
+            unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) };
+            to
+        }
+
+        #[inline(always)]
+        fn indices(self) -> [i32; LANES] {
+            let mut to = [0; LANES];
+            // SAFETY: four integers can be written there, of any alignment; AVX2 is there (see above).
+            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_cvttpd_epi32(self.0)) };
+            to
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_add_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_sub_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_mul_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn greater(self, other: Self) -> __m256d {
+            // SAFETY: AVX2 is there (see above).
+            unsafe { _mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0) }
+        }
+
+        #[inline(always)]
+        fn at_least(self, other: Self) -> __m256d {
+            // SAFETY: AVX2 is there (see above).
+            unsafe { _mm256_cmp_pd::<_CMP_GE_OQ>(self.0, other.0) }
+        }
+
+        #[inline(always)]
+        fn and(one: __m256d, other: __m256d) -> __m256d {
+            // SAFETY: AVX2 is there (see above).
+            unsafe { _mm256_and_pd(one, other) }
+        }
+
+        #[inline(always)]
+        fn or(one: __m256d, other: __m256d) -> __m256d {
+            // SAFETY: AVX2 is there (see above).
+            unsafe { _mm256_or_pd(one, other) }
+        }
+
+        #[inline(always)]
+        fn bits(mask: __m256d) -> u32 {
+            // SAFETY: AVX2 is there (see above).
+            unsafe { _mm256_movemask_pd(mask) as u32 }
+        }
+
+        #[inline(always)]
+        fn select(mask: __m256d, yes: Self, no: Self) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_blendv_pd(no.0, yes.0, mask) })
+        }
+    }
+}
