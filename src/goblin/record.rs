@@ -112,12 +112,15 @@ impl Goblin {
     }
 
     /// The call has succeeded.
+    #[inline]
     pub(super) fn write_down(&mut self, event: Event<'_>) {
         if !matches!(self.recorder, Recorder::Off) {
             self.write_event(&event);
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn write_event(&mut self, event: &Event<'_>) {
         let Self { recorder, settings, history, strategies, .. } = self;
         let Recorder::On(writer) = recorder else {
@@ -162,6 +165,7 @@ impl Writer {
     }
 
     /// Hand out what there is.
+    #[inline(never)]
     fn flush(&mut self) {
         let block = &mut self.buffer[..self.filled];
         if block.len() == BLOCK_HEAD {
@@ -175,6 +179,7 @@ impl Writer {
         self.filled = BLOCK_HEAD;
     }
 
+    #[inline(never)]
     fn bytes(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.filled == BLOCK {
@@ -200,6 +205,7 @@ impl Writer {
         numbers.iter().try_for_each(|&number| self.put_real(number))
     }
 
+    #[inline(never)]
     fn put_id(&mut self, id: Id) -> Put {
         self.put(id.index1)?;
         self.put(id.generation)
@@ -355,6 +361,7 @@ type Put = std::result::Result<(), Infallible>;
 impl Wire for Writer {
     type Stop = Infallible;
 
+    #[inline(never)]
     fn whole(&mut self, number: &mut u64) -> Put {
         let (mut bytes, mut length, mut rest) = ([0u8; 10], 0, *number);
         loop {
@@ -370,6 +377,7 @@ impl Wire for Writer {
         Ok(())
     }
 
+    #[inline(never)]
     fn real(&mut self, number: &mut f64) -> Put {
         self.bytes(&number.to_le_bytes());
         Ok(())
