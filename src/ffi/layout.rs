@@ -25,31 +25,105 @@ pub unsafe trait Versioned: Copy {
 /// An unset `struct_size` is random: beyond this it is not believed.
 const LONGEST: usize = 4096;
 
+/// What is the same for every struct is compiled once, with these for what is not.
+#[derive(Clone, Copy)]
+struct Layout {
+    name: &'static str,
+    first_size: usize,
+    size: usize,
+}
+
+impl Layout {
+    const fn of<T: Versioned>() -> Self {
+        const { assert!(T::FIRST_SIZE <= size_of::<T>()) };
+        Self { name: T::NAME, first_size: T::FIRST_SIZE, size: size_of::<T>() }
+    }
+
+    /// # Safety
+    /// As [`read_struct`].
+    #[inline(never)]
+    unsafe fn check(self, at: *const u8) -> Result<usize> {
+        let name = self.name;
+        if at.is_null() {
+            return Err(error!(InvalidArgument, "{name} is NULL: pass one that {name}_init has filled in"));
+        }
+        // SAFETY: not NULL, so it points to a readable u32.
+        let size = unsafe { at.cast::<u32>().read_unaligned() } as usize;
+        if !(self.first_size..=LONGEST).contains(&size) {
+            return Err(error!(
+                InvalidArgument,
+                "{name}.struct_size is {size}: fill the struct in with {name}_init or {}_INIT first",
+                Upper(name)
+            ));
+        }
+        Ok(size)
+    }
+
+    /// # Safety
+    /// As [`read_struct`]; `to` is a struct of ours.
+    #[inline(never)]
+    unsafe fn read(self, from: *const u8, to: *mut u8) -> Result<()> {
+        // SAFETY: as this function's.
+        let size = unsafe { self.check(from) }?;
+        // SAFETY: `size` bytes are readable by this function's contract; `to` has room for the lesser of the two sizes.
+        unsafe { ptr::copy_nonoverlapping(from, to, size.min(self.size)) };
+        for offset in self.size..size {
+            // SAFETY: within the caller's `size` bytes.
+            if unsafe { from.add(offset).read() } != 0 {
+                return Err(error!(
+                    Unsupported,
+                    "{} of {size} bytes sets a field at byte {offset} that this library ({} bytes) does not know: \
+                     update the library or leave the field zero",
+                    self.name,
+                    self.size
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`write_struct`]; `from` is a struct of ours.
+    #[inline(never)]
+    unsafe fn write(self, to: *mut u8, from: *const u8) -> Result<()> {
+        // SAFETY: as this function's.
+        let size = unsafe { self.check(to) }?.min(self.size);
+        let head = size_of::<u32>();
+        // SAFETY: `size` bytes are writable by this function's contract, and `from` has as many.
+        unsafe { ptr::copy_nonoverlapping(from.add(head), to.add(head), size - head) };
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`init_struct`]; `defaults` is a struct of ours.
+    #[inline(never)]
+    unsafe fn init(self, to: *mut u8, size: u32, defaults: *const u8) -> Result<()> {
+        let name = self.name;
+        if to.is_null() {
+            return Err(error!(InvalidArgument, "{name}_init: the struct is NULL"));
+        }
+        if !(self.first_size..=LONGEST).contains(&(size as usize)) {
+            return Err(error!(InvalidArgument, "{name}_init: size {size} is not sizeof({name})"));
+        }
+        // SAFETY: `size` bytes at `to` are writable, and the tail beyond what we know is zeroed so that it is accepted
+        // later; the first field is a u32.
+        unsafe {
+            ptr::write_bytes(to, 0, size as usize);
+            ptr::copy_nonoverlapping(defaults, to, self.size.min(size as usize));
+            to.cast::<u32>().write_unaligned(size);
+        }
+        Ok(())
+    }
+}
+
 /// Copy the caller's struct over the defaults.
 ///
 /// # Safety
 /// `from` is NULL or points to a readable `u32` that, if it holds a plausible size, is followed by that many bytes.
 pub unsafe fn read_struct<T: Versioned>(from: *const T) -> Result<T> {
-    // SAFETY: as this function's.
-    let size = unsafe { checked_size(from) }?;
     let mut value = T::defaults();
-    // SAFETY: `size` bytes are readable by this function's contract; `value` has room for the lesser of the two sizes
-    // and any bytes are a valid `T`.
-    unsafe {
-        ptr::copy_nonoverlapping(from.cast::<u8>(), (&raw mut value).cast::<u8>(), size.min(size_of::<T>()));
-    }
-    for offset in size_of::<T>()..size {
-        // SAFETY: within the caller's `size` bytes.
-        if unsafe { from.cast::<u8>().add(offset).read() } != 0 {
-            return Err(error!(
-                Unsupported,
-                "{} of {size} bytes sets a field at byte {offset} that this library ({} bytes) does not know: update \
-                 the library or leave the field zero",
-                T::NAME,
-                size_of::<T>()
-            ));
-        }
-    }
+    // SAFETY: as this function's; any bytes are a valid `T`.
+    unsafe { Layout::of::<T>().read(from.cast(), (&raw mut value).cast()) }?;
     Ok(value)
 }
 
@@ -59,13 +133,7 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T) -> Result<T> {
 /// As [`read_struct`], and writable.
 pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) -> Result<()> {
     // SAFETY: as this function's.
-    let size = unsafe { checked_size(to) }?.min(size_of::<T>());
-    let head = size_of::<u32>();
-    // SAFETY: `size` bytes are writable by this function's contract, and `value` has as many.
-    unsafe {
-        ptr::copy_nonoverlapping(ptr::from_ref(value).cast::<u8>().add(head), to.cast::<u8>().add(head), size - head);
-    }
-    Ok(())
+    unsafe { Layout::of::<T>().write(to.cast(), ptr::from_ref(value).cast()) }
 }
 
 /// Whether `to` can be written, before work is done whose result would go there.
@@ -73,21 +141,8 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) -> Result<()> {
 /// # Safety
 /// As [`read_struct`].
 pub unsafe fn checked_size<T: Versioned>(at: *const T) -> Result<usize> {
-    const { assert!(T::FIRST_SIZE <= size_of::<T>()) };
-    let name = T::NAME;
-    if at.is_null() {
-        return Err(error!(InvalidArgument, "{name} is NULL: pass one that {name}_init has filled in"));
-    }
-    // SAFETY: not NULL, so it points to a readable u32.
-    let size = unsafe { at.cast::<u32>().read_unaligned() } as usize;
-    if !(T::FIRST_SIZE..=LONGEST).contains(&size) {
-        return Err(error!(
-            InvalidArgument,
-            "{name}.struct_size is {size}: fill the struct in with {name}_init or {}_INIT first",
-            Upper(name)
-        ));
-    }
-    Ok(size)
+    // SAFETY: as this function's.
+    unsafe { Layout::of::<T>().check(at.cast()) }
 }
 
 /// `hob_x` as `HOB_X`.
@@ -105,23 +160,9 @@ impl std::fmt::Display for Upper {
 /// # Safety
 /// `to` is NULL or points to `size` writable bytes.
 pub unsafe fn init_struct<T: Versioned>(to: *mut T, size: u32) -> Result<()> {
-    let name = T::NAME;
-    if to.is_null() {
-        return Err(error!(InvalidArgument, "{name}_init: the struct is NULL"));
-    }
-    let size = size as usize;
-    if !(T::FIRST_SIZE..=LONGEST).contains(&size) {
-        return Err(error!(InvalidArgument, "{name}_init: size {size} is not sizeof({name})"));
-    }
-    let mut value = T::defaults();
-    // SAFETY: the first field is a u32; `value` is ours; `size` bytes at `to` are writable, and the tail beyond what we
-    // know is zeroed so that it is accepted later.
-    unsafe {
-        (&raw mut value).cast::<u32>().write(size as u32);
-        ptr::write_bytes(to.cast::<u8>(), 0, size);
-        ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), to.cast::<u8>(), size.min(size_of::<T>()));
-    }
-    Ok(())
+    let defaults = T::defaults();
+    // SAFETY: as this function's.
+    unsafe { Layout::of::<T>().init(to.cast(), size, (&raw const defaults).cast()) }
 }
 
 /// An element of an array of structs without `struct_size`, whose stride tells their version.

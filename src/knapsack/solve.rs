@@ -21,7 +21,7 @@ const MOST_INTERVALS: usize = 256;
 /// An interval is split while the secant gives away more than a fraction of the gap: this divided by the number of
 /// classes in the core, since the more there are the more a search costs that has to look farther.
 const SPREAD_OF_GAP: f64 = 6.0;
-const LEAST_SPREAD: f64 = 0.03;
+const LEAST_SPREAD: f64 = 0.05;
 const MOST_SPREAD: f64 = 0.5;
 
 /// The middle of the middle interval may be off the best deviation by what gives away this fraction of the gap.
