@@ -25,6 +25,7 @@ use crate::stats::normal_quantile;
 use super::Goblin;
 use super::config::{Burdens, LANES, LARGEST};
 use super::formulate::{Bar, Entry, Sum, Weighed, weigh};
+use super::record::Event;
 use super::steady::rough;
 
 /// Samples after which an option needs no more trials.
@@ -180,6 +181,7 @@ impl Goblin {
             let options = self.settings.iter_mut().flat_map(|(_, setting)| &mut setting.options);
             options.for_each(|state| state.next_trial = 0);
         }
+        self.write_down(Event::OpenWindow(decisions, share));
         Ok(())
     }
 

@@ -25,6 +25,8 @@ const COMMON_DOUBT: f64 = 0.5;
 const OWN_DOUBT: f64 = 0.5;
 /// The rest of the frame may be this share of the first total.
 const REST_DOUBT: f64 = 0.3;
+/// The variance of a total at least.
+const LEAST_VARIANCE: f64 = 1e-100;
 /// The deviation of the rest of the frame, as a share of the whole.
 const LEAST_NOISE: f64 = 0.005;
 /// How options stray at first, as a share of their mean, and how little and far they may: variances.
@@ -128,8 +130,11 @@ impl Regression {
         for (to, &at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
             fresh.coefficients[to] = self.coefficients[at];
             fresh.spreads[to] = self.spreads[at];
-            for (other, &other_at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
-                *fresh.covariance_mut(to, other) = self.covariance(at, other_at);
+            for (other, &other_at) in from.iter().enumerate() {
+                // The new do not err together with the old: as a whole, that would be no covariance.
+                let covariance = if other_at == usize::MAX { 0.0 } else { self.covariance(at, other_at) };
+                *fresh.covariance_mut(to, other) = covariance;
+                *fresh.covariance_mut(other, to) = covariance;
             }
         }
         *self = fresh;
@@ -211,10 +216,8 @@ impl Regression {
             }
         }
         let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
-        let variance = uncertainty.max(0.0) + self.noise + self.spread();
-        if variance <= 0.0 {
-            return;
-        }
+        // Rounding can make what is certain less than that, and totals of 0 are no noise at all.
+        let variance = (uncertainty.max(0.0) + self.noise + self.spread()).max(LEAST_VARIANCE);
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
