@@ -99,6 +99,7 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
         {"measure_total",
          [](hob_goblin* goblin) { return hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
         {"applied", [=](hob_goblin* goblin) { return hob_goblin_applied(goblin, 0, setting, 1); }},
+        {"record", [](hob_goblin* goblin) { return hob_goblin_record(goblin, nullptr, nullptr, nullptr); }},
         {"set_past_profile", [](hob_goblin* goblin) { return set_past(goblin); }},
         {"load_profile", [](hob_goblin* goblin) { return hob_goblin_load_profile(goblin, past, sizeof past - 1); }},
     };

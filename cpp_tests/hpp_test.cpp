@@ -336,3 +336,37 @@ TEST("hpp: C handles can be handed over") {
     hob::Goblin goblin(raw);
     ENSURE(goblin.capi() == raw && goblin.update().decision.capacity[HOB_LANE_GPU] == 12);
 }
+
+TEST("hpp: a recording is taken piece by piece, and what its taker throws comes out") {
+    std::string tape;
+    bool is_full = false;
+    hob::Goblin goblin = make(16);
+    goblin.record([&](std::string_view bytes) {
+        if (is_full) throw Thrown("the disk is full");
+        tape.append(bytes);
+    });
+    (void)goblin.add("s", {0, 1});
+    (void)goblin.update();
+    goblin.stop_recording();
+    const hob_replay_report report = hob::replay(tape);
+    ENSURE(report.end == HOB_REPLAY_END_COMPLETE && report.decisions == 1 && report.different == 0);
+    ENSURE(code_of([] { return hob::replay("nothing"); }) == HOB_RESULT_MALFORMED);
+    ENSURE(code_of([&] { goblin.record([](std::string_view) {}); return 0; }) == HOB_RESULT_UNSUPPORTED);
+    // Nobody to write to: what the library is never asked.
+    std::string refused;
+    try {
+        goblin.record({});
+    } catch (const hob::Error& error) {
+        refused = error.what();
+    }
+    ENSURE(refused.find("somebody who takes it") != std::string::npos);
+
+    hob::Goblin other = make(16);
+    other.record([&](std::string_view) {
+        if (is_full) throw Thrown("the disk is full");
+    });
+    is_full = true;
+    ENSURE(thrown_by([&] { return other.update(); }) == "the disk is full");
+    is_full = false;
+    ENSURE(thrown_by([&] { return other.update(); }).empty());
+}

@@ -242,6 +242,12 @@ TEST("struct_size: answers") {
     is_written_at_every_size<hob_goblin_statistics>(
         "hob_goblin_statistics", &hob_goblin_statistics_init,
         [&](hob_goblin_statistics* found) { return hob_goblin_get_statistics(goblin.get(), found); });
+    is_written_at_every_size<hob_replay_report>(
+        "hob_replay_report", &hob_replay_report_init, [](hob_replay_report* report) {
+            // A header and nothing else.
+            const unsigned char header[16] = {'H', 'O', 'B', 'R', 'E', 'C', '\r', '\n', 1};
+            return hob_replay(header, sizeof header, report);
+        });
     is_written_at_every_size<hob_reason>("hob_reason", &hob_reason_init, [&](hob_reason* found) {
         return hob_goblin_get_reason(goblin.get(), setting, found);
     });

@@ -43,7 +43,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "goblin",
-        more: &["setting", "frame", "control", "product", "strategy"],
+        more: &["setting", "frame", "control", "product", "strategy", "record"],
         about: "Settings in, choices out, every frame: the goblin keeps a frame inside its budget.",
         includes: &["\"base.h\"", "\"profile.h\""],
         inits: &[
@@ -54,6 +54,7 @@ const TOPICS: &[Topic] = &[
             "hob_reason",
             "hob_product_desc",
             "hob_strategy_desc",
+            "hob_replay_report",
         ],
         before: "",
     },

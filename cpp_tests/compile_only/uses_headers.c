@@ -22,6 +22,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_file_hook file_hook = HOB_FILE_HOOK_INIT;
     const hob_allocator_hook allocator_hook = HOB_ALLOCATOR_HOOK_INIT;
     const hob_reason reason = HOB_REASON_INIT;
+    const hob_replay_report report = HOB_REPLAY_REPORT_INIT;
     const hob_strategy_desc strategy = HOB_STRATEGY_DESC_INIT;
     hob_product_desc product = HOB_PRODUCT_DESC_INIT;
     hob_product_axis axis = {0, 0, 0, 0};
@@ -32,7 +33,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     product.axes = &axis;
     product.axis_count = 1;
     product.flags = HOB_SETTING_TRIM;
-    if (reason.why == HOB_WHY_HELD || strategy.incentive > 0 || product.reserved) return HOB_RESULT_INVALID_ARGUMENT;
+    if (reason.why == HOB_WHY_HELD || strategy.incentive > 0 || product.reserved || report.different) return HOB_RESULT_INVALID_ARGUMENT;
     desc.id = hob_str_from("shadows");
     desc.id = hob_str_of("shadows", 7);
     desc.id = HOB_STR("shadows");

@@ -94,6 +94,10 @@ void uses_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.set_past_profile(profile);
     (void)goblin.load_profile("{}");
     (void)goblin.save_profile();
+    (void)goblin.record([](std::string_view bytes) { (void)bytes.size(); });
+    (void)goblin.stop_recording();
+    auto report = hob::replay("");
+    (void)value(report).different;
     (void)goblin.capi();
     (void)static_cast<const hob::Goblin&>(goblin).capi();
     (void)goblin.remove(setting);

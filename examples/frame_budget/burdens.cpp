@@ -4,7 +4,7 @@
 
 namespace frame_budget {
 
-double Burdens::total_ms() const { return std::accumulate(setting_ms.begin(), setting_ms.end(), mist_ms + rest_ms); }
+double Burdens::total_ms() const { return std::accumulate(setting_ms.begin(), setting_ms.end(), mist_ms + rest_ms + change_ms); }
 
 Burdens burdens_of(const FrameTimes& times, const AntialiasingFactors& antialiasing_factors) {
     const auto& pass = times.pass_ms;
@@ -21,6 +21,7 @@ Burdens burdens_of(const FrameTimes& times, const AntialiasingFactors& antialias
     setting[reflections] = pass[pass_mirror];
     setting[glow] = pass[pass_glow];
     burdens.mist_ms = pass[pass_mist];
+    burdens.change_ms = pass[pass_change];
     burdens.rest_ms = times.total_ms - burdens.total_ms(); // rest_ms is still 0 here
     return burdens;
 }

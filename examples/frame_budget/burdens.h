@@ -17,6 +17,7 @@ struct Burdens {
     std::array<double, setting_count> setting_ms{};
     double mist_ms = 0; ///< The heavy effect: nobody's choice, but known to be there.
     double rest_ms = 0;
+    double change_ms = 0; ///< Memory that a change took, once: no setting's in the long run, and not the rest's.
 
     double total_ms() const;
 };
@@ -25,6 +26,12 @@ struct Burdens {
 using AntialiasingFactors = std::array<double, max_options>;
 
 Burdens burdens_of(const FrameTimes& times, const AntialiasingFactors& antialiasing_factors);
+
+/// The settings whose change takes memory.
+inline constexpr std::array<SettingIndex, 3> settings_that_take_memory{resolution, antialiasing, shadows};
+
+/// What changing each setting costs, once.
+using SwitchBurdens = std::array<double, setting_count>;
 
 /// How much work a frame means for a setting's passes, in units of about one, known before it is drawn. Cost over work
 /// is nearly constant, so what was learned on a light frame holds for a heavy one.

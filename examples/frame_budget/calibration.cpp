@@ -66,6 +66,28 @@ bool measure(Renderer& renderer, std::vector<Stretch>& stretches, const std::fun
     return true;
 }
 
+/// What it takes to change a setting, by a frame that does: the median over its options, each from the one before it.
+SwitchBurdens measure_changes(Renderer& renderer, const SceneFrame& frame) {
+    SwitchBurdens found{};
+    FrameTimes times;
+    for (const SettingIndex s : settings_that_take_memory) {
+        std::vector<double> samples;
+        for (int round = 0; round < rounds; ++round)
+            for (std::size_t option = 0; option < settings[s].option_count; ++option) {
+                FrameTag tag;
+                tag.choices = choices_at(1);
+                tag.choices[s] = option;
+                renderer.prepare(tag.choices);
+                tag.choices[s] = (option + 1) % settings[s].option_count;
+                renderer.render(frame, tag.choices, tag);
+                renderer.finish();
+                while (renderer.poll(times)) samples.push_back(times.pass_ms[pass_change]);
+            }
+        found[s] = median(std::move(samples));
+    }
+    return found;
+}
+
 } // namespace
 
 Calibration calibrate(Renderer& renderer, const Scene& scene, const std::function<bool(double)>& progress) {
@@ -90,6 +112,7 @@ Calibration calibrate(Renderer& renderer, const Scene& scene, const std::functio
     Calibration result;
     result.antialiasing_factors.fill(1);
     if (!measure(renderer, stretches, progress)) return result;
+    result.switch_ms = measure_changes(renderer, frames[light]);
 
     for (std::size_t option = 1; option < settings[antialiasing].option_count; ++option)
         result.antialiasing_factors[option] = std::max(1.0, geometry_ms(stretches[first_antialiased + option]) /
@@ -144,6 +167,8 @@ std::string describe(const Calibration& calibration) {
         calibration.lowest_ms[heavy], static_cast<double>(value_of(lowest_choices)));
     add("  %-24s %10.2f %10.2f %8.0f\n", "fixed highest", calibration.highest_ms[light], calibration.highest_ms[heavy],
         static_cast<double>(value_of(highest_choices)));
+    for (const SettingIndex s : settings_that_take_memory)
+        add("  changing %-15s %10.2f\n", settings[s].name, calibration.switch_ms[s]);
     add("  at worst (3000 objects and mist): lowest %.2f, highest %.2f\n", calibration.lowest_worst_ms,
         calibration.highest_worst_ms);
     return text;

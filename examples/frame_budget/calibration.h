@@ -1,6 +1,6 @@
 // What this machine needs, measured before the contest in short interleaved stretches: the budget is derived from it,
 // the candidates for "best fixed configuration" are chosen with it, the threshold governor's ladder is ordered by it.
-// The goblin gets none of it.
+// The goblin gets none of it but what a change costs: that is the renderer's to know, it cannot be seen in a pass.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,7 @@ struct Calibration {
     std::array<double, weight_count> rest_ms{};
     double mist_ms = 0;
     AntialiasingFactors antialiasing_factors{};
+    SwitchBurdens switch_ms{}; ///< On the frame in which a setting changes.
 
     // Whole frames, measured, not summed up. With the mist over the heavy scene: the script's worst.
     std::array<double, weight_count> lowest_ms{}, highest_ms{};

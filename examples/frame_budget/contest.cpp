@@ -32,6 +32,8 @@ void run_contest(Renderer& renderer, const Scene& scene, std::vector<Contestant>
     for (int slice = 0; slice < options.frame_count && go_on; slice += options.slice_frames)
         for (std::size_t c = 0; c < contestants.size() && go_on; ++c) {
             Contestant& contestant = contestants[c];
+            // It finds the memory that it left: what others draw with is none of its changes.
+            if (!contestant.records.empty()) renderer.prepare(contestant.last_choices);
             for (int index = slice; index < std::min(slice + options.slice_frames, options.frame_count) && go_on;
                  ++index) {
                 const SceneFrame frame = scene.frame(index, options.frame_count, renderer.aspect());

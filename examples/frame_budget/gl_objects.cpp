@@ -33,6 +33,17 @@ GLuint compile(const GlContext& context, GLenum stage, const std::string& body) 
     return shader;
 }
 
+/// Leaves the texture bound.
+void fill_texture(const Gl& gl, GlTexture& texture, GLenum format, int width, int height, const void* pixels) {
+    gl.BindTexture(GL_TEXTURE_2D, texture.id);
+    const bool is_depth = format == GL_DEPTH_COMPONENT24;
+    const GLenum channels = is_depth ? GL_DEPTH_COMPONENT : format == GL_R8 ? GL_RED : GL_RGBA;
+    const GLenum type = is_depth ? GL_UNSIGNED_INT : format == GL_RGBA16F ? GL_HALF_FLOAT : GL_UNSIGNED_BYTE;
+    gl.TexImage2D(GL_TEXTURE_2D, 0, static_cast<GLint>(format), width, height, 0, channels, type, pixels);
+    texture.width = width;
+    texture.height = height;
+}
+
 } // namespace
 
 GLuint make_program(const GlContext& context, const std::string& vertex, const std::string& fragment) {
@@ -56,14 +67,14 @@ GLuint make_program(const GlContext& context, const std::string& vertex, const s
     return program;
 }
 
+void resize_texture(const Gl& gl, GlTexture& texture, GLenum format, int width, int height) {
+    fill_texture(gl, texture, format, width, height, nullptr);
+}
+
 GlTexture make_texture(const Gl& gl, GLenum format, int width, int height, GLenum filter, const void* pixels) {
-    GlTexture texture{0, width, height};
+    GlTexture texture;
     gl.GenTextures(1, &texture.id);
-    gl.BindTexture(GL_TEXTURE_2D, texture.id);
-    const bool is_depth = format == GL_DEPTH_COMPONENT24;
-    const GLenum channels = is_depth ? GL_DEPTH_COMPONENT : format == GL_R8 ? GL_RED : GL_RGBA;
-    const GLenum type = is_depth ? GL_UNSIGNED_INT : format == GL_RGBA16F ? GL_HALF_FLOAT : GL_UNSIGNED_BYTE;
-    gl.TexImage2D(GL_TEXTURE_2D, 0, static_cast<GLint>(format), width, height, 0, channels, type, pixels);
+    fill_texture(gl, texture, format, width, height, pixels);
     for (GLenum name : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
         gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(filter));
     for (GLenum name : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
@@ -88,24 +99,26 @@ GLuint make_framebuffer(const Gl& gl, std::initializer_list<GlTexture> colors, G
     return framebuffer;
 }
 
-GLuint make_multisampled_framebuffer(const Gl& gl, int samples, int width, int height) {
-    GLuint framebuffer = 0;
-    gl.GenFramebuffers(1, &framebuffer);
-    gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    const auto attach = [&](GLenum attachment, GLenum format) {
-        GLuint buffer = 0;
-        gl.GenRenderbuffers(1, &buffer);
-        gl.BindRenderbuffer(GL_RENDERBUFFER, buffer);
-        gl.RenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, width, height);
-        gl.FramebufferRenderbuffer(GL_FRAMEBUFFER, attachment, GL_RENDERBUFFER, buffer);
-    };
-    attach(GL_COLOR_ATTACHMENT0, GL_RGBA8);
-    attach(GL_COLOR_ATTACHMENT0 + 1, GL_RGBA8);
-    attach(GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT24);
-    const GLenum attachments[] = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT0 + 1};
+GlMultisampled make_multisampled_framebuffer(const Gl& gl) {
+    GlMultisampled target;
+    gl.GenFramebuffers(1, &target.framebuffer);
+    gl.GenRenderbuffers(static_cast<GLsizei>(target.buffers.size()), target.buffers.data());
+    resize_multisampled(gl, target, 1, 1, 1);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
+    const GLenum attachments[] = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT0 + 1, GL_DEPTH_ATTACHMENT};
+    for (std::size_t i = 0; i < target.buffers.size(); ++i)
+        gl.FramebufferRenderbuffer(GL_FRAMEBUFFER, attachments[i], GL_RENDERBUFFER, target.buffers[i]);
     gl.DrawBuffers(2, attachments);
     check_framebuffer(gl);
-    return framebuffer;
+    return target;
+}
+
+void resize_multisampled(const Gl& gl, const GlMultisampled& target, int samples, int width, int height) {
+    constexpr GLenum formats[] = {GL_RGBA8, GL_RGBA8, GL_DEPTH_COMPONENT24};
+    for (std::size_t i = 0; i < target.buffers.size(); ++i) {
+        gl.BindRenderbuffer(GL_RENDERBUFFER, target.buffers[i]);
+        gl.RenderbufferStorageMultisample(GL_RENDERBUFFER, samples, formats[i], width, height);
+    }
 }
 
 } // namespace frame_budget

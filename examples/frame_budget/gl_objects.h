@@ -1,6 +1,7 @@
 // Programs, textures and framebuffers: the plain work of making them, with errors as exceptions.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string>
 
@@ -22,7 +23,17 @@ GlTexture make_texture(const Gl& gl, GLenum format, int width, int height, GLenu
 /// Colours in order, and a depth texture if its id is not 0.
 GLuint make_framebuffer(const Gl& gl, std::initializer_list<GlTexture> colors, GlTexture depth = {});
 
-/// Two colours and depth with this many samples per pixel.
-GLuint make_multisampled_framebuffer(const Gl& gl, int samples, int width, int height);
+/// Gives a texture of that format another size, and forgets what was in it.
+void resize_texture(const Gl& gl, GlTexture& texture, GLenum format, int width, int height);
+
+/// Two colours and depth with several samples per pixel.
+struct GlMultisampled {
+    GLuint framebuffer = 0;
+    std::array<GLuint, 3> buffers{};
+};
+
+/// As small as can be, until it is resized.
+GlMultisampled make_multisampled_framebuffer(const Gl& gl);
+void resize_multisampled(const Gl& gl, const GlMultisampled& target, int samples, int width, int height);
 
 } // namespace frame_budget

@@ -1,5 +1,5 @@
-// The renderer on GL: ten timed passes. All programs and targets are made at the start, so a change of a setting costs
-// nothing but what the setting itself costs.
+// The renderer on GL, with timed passes. All programs are made at the start; memory for what depends on a choice is taken
+// when the choice changes, which is a pass of its own.
 #include <map>
 #include <stdexcept>
 
@@ -32,23 +32,26 @@ public:
     std::string description() const override;
     std::string clock() const override;
     float aspect() const override { return static_cast<float>(output.width) / static_cast<float>(output.height); }
+    void prepare(const Choices& choices) override {
+        adapt(choices);
+        gl.Finish();
+    }
     void render(const SceneFrame& frame, const Choices& choices, const FrameTag& tag) override;
     bool poll(FrameTimes& times) override { return timer.poll(times); }
     void finish() override { gl.Finish(); }
     Image read_image() override;
 
 private:
-    /// Draws over a corner of `target`, or over the whole of it, reading `textures` in the order of the program's
-    /// samplers.
-    void cover_area(const GlTarget& target, Size area, GLuint program, std::initializer_list<GLuint> textures);
-    void cover(const GlTarget& target, GLuint program, std::initializer_list<GLuint> textures) {
-        cover_area(target, {target.texture.width, target.texture.height}, program, textures);
-    }
+    /// Draws over the whole of `target`, reading `textures` in the order of the program's samplers.
+    void cover(const GlTarget& target, GLuint program, std::initializer_list<GLuint> textures);
     GLuint screen_program(const std::string& fragment, std::initializer_list<const char*> samplers);
-    void set_constants(const SceneFrame& frame, int percent);
+    bool adapt(const Choices& choices) {
+        return targets.adapt(amount(choices, resolution), amount(choices, shadows), amount(choices, antialiasing));
+    }
+    void set_constants(const SceneFrame& frame);
     void draw_shadows(int size);
     void draw_geometry(int samples, int tufts);
-    void resolve_samples(int samples);
+    void resolve_samples();
     void draw_mirror();
     void draw_glow(int quality);
 
@@ -120,9 +123,9 @@ GLuint GlRenderer::screen_program(const std::string& fragment, std::initializer_
     return program;
 }
 
-void GlRenderer::cover_area(const GlTarget& target, Size area, GLuint program, std::initializer_list<GLuint> textures) {
+void GlRenderer::cover(const GlTarget& target, GLuint program, std::initializer_list<GLuint> textures) {
     gl.BindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
-    gl.Viewport(0, 0, area.width, area.height);
+    gl.Viewport(0, 0, target.texture.width, target.texture.height);
     gl.UseProgram(program);
     GLenum unit = GL_TEXTURE0;
     for (GLuint texture : textures) {
@@ -133,8 +136,8 @@ void GlRenderer::cover_area(const GlTarget& target, Size area, GLuint program, s
     gl.DrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-void GlRenderer::set_constants(const SceneFrame& frame, int percent) {
-    inner = {std::max(output.width * percent / 100, 1), std::max(output.height * percent / 100, 1)};
+void GlRenderer::set_constants(const SceneFrame& frame) {
+    inner = {targets.inner_width(), targets.inner_height()};
     const Camera& c = frame.camera;
     const auto with = [](Vec3 v, float w) { return Vec4{v.x, v.y, v.z, w}; };
     const Vec3 sun = scene.sun_direction();
@@ -148,9 +151,7 @@ void GlRenderer::set_constants(const SceneFrame& frame, int percent) {
     block.ray_up = with(c.up * c.tan_half_height, far_plane);
     block.ray_forward = with(c.forward, frame.weight.mist);
     block.sun = with(sun, 0);
-    block.inner = {static_cast<float>(inner.width), static_cast<float>(inner.height),
-                   static_cast<float>(inner.width) / static_cast<float>(output.width),
-                   static_cast<float>(inner.height) / static_cast<float>(output.height)};
+    block.inner = {static_cast<float>(inner.width), static_cast<float>(inner.height), 1, 1};
     block.outer = {static_cast<float>(output.width), static_cast<float>(output.height),
                    0.5f + 0.5f * dot(sun, c.right) / (sun_ahead * tan_x),
                    0.5f + 0.5f * dot(sun, c.up) / (sun_ahead * c.tan_half_height)};
@@ -166,8 +167,9 @@ void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const F
     const auto pick = [](const GlFeature& feature, bool is_on) {
         return is_on ? feature.on.texture.id : feature.off.id;
     };
+    if (adapt(choices)) timer.after(pass_change);
     geometry.prepare(frame, amount(choices, detail), shadow_size > 0, has_mirror);
-    set_constants(frame, amount(choices, resolution));
+    set_constants(frame);
 
     if (shadow_size > 0) draw_shadows(shadow_size);
     draw_geometry(amount(choices, antialiasing), amount(choices, grass));
@@ -179,8 +181,8 @@ void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const F
     if (has_mirror) draw_mirror();
 
     const GLuint depth = targets.depth.id, noise = targets.noise.id,
-                 shadow_map = targets.shadow.at(shadow_size).texture.id;
-    cover_area(targets.light, inner, lighting_program,
+                 shadow_map = pick(targets.shadow, shadow_size > 0);
+    cover(targets.light, lighting_program,
                {depth, targets.surface.id, targets.shape.id, pick(targets.occlusion, taps > 0), shadow_map, noise,
                 pick(targets.mirror, has_mirror)});
     timer.after(pass_lighting);
@@ -199,7 +201,7 @@ void GlRenderer::render(const SceneFrame& frame, const Choices& choices, const F
 }
 
 void GlRenderer::draw_shadows(int size) {
-    gl.BindFramebuffer(GL_FRAMEBUFFER, targets.shadow.at(size).framebuffer);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, targets.shadow.on.framebuffer);
     gl.Viewport(0, 0, size, size);
     gl.Enable(GL_DEPTH_TEST);
     gl.Clear(GL_DEPTH_BUFFER_BIT);
@@ -214,7 +216,7 @@ void GlRenderer::draw_shadows(int size) {
 }
 
 void GlRenderer::draw_geometry(int samples, int tufts) {
-    gl.BindFramebuffer(GL_FRAMEBUFFER, samples > 1 ? targets.multisampled.at(samples) : targets.geometry);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, samples > 1 ? targets.multisampled.framebuffer : targets.geometry);
     gl.Viewport(0, 0, inner.width, inner.height);
     gl.Scissor(0, 0, inner.width, inner.height);
     gl.Enable(GL_SCISSOR_TEST);
@@ -237,13 +239,13 @@ void GlRenderer::draw_geometry(int samples, int tufts) {
     }
     gl.Disable(GL_DEPTH_TEST);
     if (samples > 1) {
-        resolve_samples(samples);
+        resolve_samples();
         timer.after(pass_resolve);
     }
 }
 
-void GlRenderer::resolve_samples(int samples) {
-    gl.BindFramebuffer(GL_READ_FRAMEBUFFER, targets.multisampled.at(samples));
+void GlRenderer::resolve_samples() {
+    gl.BindFramebuffer(GL_READ_FRAMEBUFFER, targets.multisampled.framebuffer);
     gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, targets.geometry);
     const auto blit = [this](GLbitfield what) {
         gl.BlitFramebuffer(0, 0, inner.width, inner.height, 0, 0, inner.width, inner.height, what, GL_NEAREST);

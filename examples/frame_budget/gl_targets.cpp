@@ -32,17 +32,13 @@ GlTarget shadow_map(const Gl& gl, int size) {
 
 } // namespace
 
-GlTargets::GlTargets(const Gl& gl, int width, int height) {
+GlTargets::GlTargets(const Gl& the_gl, int width, int height) : gl(the_gl), full_width(width), full_height(height) {
     surface = make_texture(gl, GL_RGBA8, width, height, GL_NEAREST);
     shape = make_texture(gl, GL_RGBA8, width, height, GL_NEAREST);
     depth = make_texture(gl, GL_DEPTH_COMPONENT24, width, height, GL_NEAREST);
     geometry = make_framebuffer(gl, {surface, shape}, depth);
-    for (const Option& option : settings[antialiasing].options)
-        if (option.amount > 1)
-            multisampled[option.amount] = make_multisampled_framebuffer(gl, option.amount, width, height);
-    for (const Option& option : settings[shadows].options)
-        if (option.amount > 0) shadow[option.amount] = shadow_map(gl, option.amount);
-    shadow[0] = shadow_map(gl, shadow.begin()->first);
+    multisampled = make_multisampled_framebuffer(gl);
+    shadow = {shadow_map(gl, 1), shadow_map(gl, settings[shadows].options[1].amount).texture};
 
     light = color_target(gl, GL_RGBA16F, width, height);
     raw_occlusion = color_target(gl, GL_R8, width / 2, height / 2);
@@ -62,6 +58,40 @@ GlTargets::GlTargets(const Gl& gl, int width, int height) {
     for (GLenum name : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
         gl.TexParameteri(GL_TEXTURE_2D, name, static_cast<GLint>(GL_REPEAT));
     gl.ClearColor(0, 0, 0, 0);
+}
+
+bool GlTargets::adapt(int percent, int shadow_size, int samples) {
+    const int width = std::max(full_width * percent / 100, 1), height = std::max(full_height * percent / 100, 1);
+    const bool other_inner = width != inner_width() || height != inner_height();
+    const bool other_samples = samples != current_samples || (samples > 1 && other_inner);
+    // A map that is not drawn is not kept either: the smallest there is.
+    const bool other_shadow = shadow_size != current_shadow_size;
+    current_samples = samples;
+    current_shadow_size = shadow_size;
+    if (other_inner) {
+        resize_texture(gl, surface, GL_RGBA8, width, height);
+        resize_texture(gl, shape, GL_RGBA8, width, height);
+        resize_texture(gl, depth, GL_DEPTH_COMPONENT24, width, height);
+        resize_texture(gl, light.texture, GL_RGBA16F, width, height);
+    }
+    if (other_samples)
+        resize_multisampled(gl, multisampled, samples, samples > 1 ? width : 1, samples > 1 ? height : 1);
+    if (other_shadow) {
+        const int size = std::max(shadow_size, 1);
+        resize_texture(gl, shadow.on.texture, GL_DEPTH_COMPONENT24, size, size);
+    }
+    // New memory has nothing of others in it: drivers see to that at the first use, which is this one.
+    const auto clear = [this](GLuint framebuffer, GLbitfield what) {
+        gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+        gl.Clear(what);
+    };
+    if (other_inner) {
+        clear(geometry, GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+        clear(light.framebuffer, GL_COLOR_BUFFER_BIT);
+    }
+    if (other_samples) clear(multisampled.framebuffer, GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    if (other_shadow) clear(shadow.on.framebuffer, GL_DEPTH_BUFFER_BIT);
+    return other_inner || other_samples || other_shadow;
 }
 
 } // namespace frame_budget

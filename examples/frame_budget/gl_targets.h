@@ -1,7 +1,6 @@
-// Everything the passes draw into, made once for the largest choice: changing a setting allocates nothing.
+// Everything the passes draw into. What its size depends on is taken anew when that changes, as an engine does that does
+// not hold the memory of choices that it does not use: so a change costs something, once.
 #pragma once
-
-#include <map>
 
 #include "gl_objects.h"
 
@@ -22,18 +21,29 @@ struct GlFeature {
 struct GlTargets {
     GlTargets(const Gl& gl, int width, int height);
 
+    /// Takes the memory for these sizes; whether it was for others before.
+    bool adapt(int percent, int shadow_size, int samples);
+    /// Size of the geometry buffer and of the light.
+    int inner_width() const { return light.texture.width; }
+    int inner_height() const { return light.texture.height; }
+
     GlTexture surface, shape, depth; ///< The geometry buffer: albedo and coverage; normal and fog; depth.
     GLuint geometry = 0;
-    std::map<int, GLuint> multisampled; ///< The same by samples per pixel.
-    std::map<int, GlTarget> shadow;     ///< By size; 0: of the smallest size, with nothing in it.
+    GlMultisampled multisampled; ///< The same with several samples per pixel, while there are several.
+    GlFeature shadow;
     GlFeature mirror;                   ///< What the lake reflects, half the size; alpha where there is something.
-    GlTarget light;                     ///< The lit scene, in the used corner.
+    GlTarget light;                     ///< The lit scene.
     GlTarget raw_occlusion, raw_mist, raw_bloom; ///< Before they are smooth.
     GlFeature occlusion;                         ///< Half the size.
     GlFeature mist;                              ///< A third of the size.
     GlFeature bloom, rays;                       ///< A quarter of the size.
     GlTarget output;
     GlTexture noise;
+
+private:
+    const Gl& gl;
+    int full_width, full_height;
+    int current_shadow_size = 0, current_samples = 1;
 };
 
 } // namespace frame_budget

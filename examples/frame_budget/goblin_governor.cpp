@@ -2,6 +2,11 @@
 // work it brings, gets its choices, and some frames later tells what they have cost.
 #include <hobgoblin/hobgoblin.hpp>
 
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
 #include "governors.h"
 
 namespace frame_budget {
@@ -10,17 +15,20 @@ namespace {
 
 class GoblinGovernor final : public Governor {
 public:
-    GoblinGovernor(double budget_ms, const AntialiasingFactors& antialiasing_factors, const std::string& past)
-        : goblin(options_for(budget_ms)), factors(antialiasing_factors) {
+    explicit GoblinGovernor(const GoblinOptions& given)
+        : tape(std::make_shared<std::ofstream>()), goblin(options_for(given.budget_ms)), factors(given.factors) {
+        if (!given.record_file.empty()) record(given.record_file);
         for (std::size_t s = 0; s < setting_count; ++s) {
-            std::vector<double> values;
+            std::vector<hob::Option> options;
             for (std::size_t option = 0; option < settings[s].option_count; ++option)
-                values.push_back(static_cast<double>(settings[s].options[option].value));
-            handles[s] = goblin.add(settings[s].name, values);
+                options.push_back(hob::option(static_cast<double>(settings[s].options[option].value)));
+            hob::SettingOptions how;
+            how.switch_burden = given.switch_ms[s]; // memory is taken on the frame in which it changes
+            handles[s] = goblin.add(settings[s].name, options, how);
         }
         mist = goblin.add_fixed_burden("mist");
         rest = goblin.add_fixed_burden("rest");
-        if (!past.empty()) goblin.load_profile(past);
+        if (!given.profile.empty()) goblin.load_profile(given.profile);
     }
 
     Decision decide(const SceneFrame& frame) override {
@@ -52,6 +60,15 @@ public:
 private:
     static constexpr double no_work = 1e-9; // works are above 0: mist that is not there costs nothing
 
+    /// The whole run, from here on: what the studio that has a problem sends.
+    void record(const std::string& file) {
+        tape->open(file, std::ios::binary);
+        if (!*tape) throw std::runtime_error("cannot write " + file);
+        goblin.record([tape = tape](std::string_view bytes) {
+            tape->write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        });
+    }
+
     static hob::GoblinOptions options_for(double budget_ms) {
         hob::GoblinOptions options;
         options.gpu_ms = budget_ms;
@@ -59,6 +76,7 @@ private:
         return options;
     }
 
+    std::shared_ptr<std::ofstream> tape;
     hob::Goblin goblin;
     std::array<hob::Setting, setting_count> handles;
     hob::Setting mist, rest;
@@ -67,9 +85,27 @@ private:
 
 } // namespace
 
-std::unique_ptr<Governor> make_goblin_governor(double budget_ms, const AntialiasingFactors& factors,
-                                               const std::string& profile) {
-    return std::make_unique<GoblinGovernor>(budget_ms, factors, profile);
+std::unique_ptr<Governor> make_goblin_governor(const GoblinOptions& options) {
+    return std::make_unique<GoblinGovernor>(options);
+}
+
+bool replay_recording(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw std::runtime_error("cannot read " + file);
+    const std::string recording{std::istreambuf_iterator<char>(in), {}};
+    const hob_replay_report report = hob::replay(recording);
+    std::printf("%llu decisions and %llu calls replayed: ", static_cast<unsigned long long>(report.decisions),
+                static_cast<unsigned long long>(report.calls));
+    if (report.different == 0) std::puts("all choices are identical");
+    else
+        std::printf("%llu decisions differ, first decision %llu: setting %u was %u, is %u\n",
+                    static_cast<unsigned long long>(report.different), static_cast<unsigned long long>(report.decision),
+                    report.setting.index1, report.recorded, report.replayed);
+    constexpr const char* ends[] = {"", "cut off", "damaged", "not to be continued (out of memory then)", "refused"};
+    if (report.end != HOB_REPLAY_END_COMPLETE)
+        std::printf("at byte %llu the recording is %s\n", static_cast<unsigned long long>(report.bytes),
+                    report.end < std::size(ends) ? ends[report.end] : "at an end");
+    return report.different == 0 && report.end == HOB_REPLAY_END_COMPLETE;
 }
 
 } // namespace frame_budget

@@ -33,8 +33,19 @@ std::unique_ptr<Governor> make_fixed_governor(const Choices& choices);
 std::unique_ptr<Governor> make_threshold_governor(std::vector<Choices> ladder, std::size_t first_step,
                                                   double budget_ms);
 
-/// The library. `profile` is what an earlier run has learned, or empty.
-std::unique_ptr<Governor> make_goblin_governor(double budget_ms, const AntialiasingFactors& factors,
-                                               const std::string& profile);
+struct GoblinOptions {
+    double budget_ms = 0;
+    AntialiasingFactors factors{};
+    SwitchBurdens switch_ms{};
+    std::string profile;     ///< What an earlier run has learned, or empty.
+    std::string record_file; ///< Where the run is written down, or empty.
+};
+
+/// The library.
+std::unique_ptr<Governor> make_goblin_governor(const GoblinOptions& options);
+
+/// Repeats a run that was written down, without a renderer: prints whether the library makes the same choices again, or
+/// where it does not. Whether they are, and the recording is whole.
+bool replay_recording(const std::string& file);
 
 } // namespace frame_budget

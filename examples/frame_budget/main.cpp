@@ -96,6 +96,9 @@ public:
 private:
     void measure_machine();
     std::vector<Contestant> make_contestants();
+    GoblinOptions goblin_options(const std::string& profile, const std::string& record_file) const {
+        return {facts.budget_ms, calibration.antialiasing_factors, calibration.switch_ms, profile, record_file};
+    }
     void run_script(std::vector<Contestant>& contestants, const std::string& stage, Pictures& pictures);
     void print_results(const std::vector<Summary>& summaries) const;
 
@@ -160,7 +163,7 @@ std::vector<Contestant> Program::make_contestants() {
 
     const std::string profile = options.profile_file.empty() ? "" : read_file(options.profile_file);
     if (!profile.empty()) std::cout << "the goblin starts with the profile " << options.profile_file << "\n";
-    goblin_index = add("goblin", make_goblin_governor(facts.budget_ms, calibration.antialiasing_factors, profile));
+    goblin_index = add("goblin", make_goblin_governor(goblin_options(profile, options.record_file)));
     return contestants;
 }
 
@@ -210,7 +213,7 @@ void Program::run() {
     if (stop_requested == 0) {
         std::vector<Contestant> again;
         again.push_back({"goblin with its saved profile",
-                         make_goblin_governor(facts.budget_ms, calibration.antialiasing_factors, profile),
+                         make_goblin_governor(goblin_options(profile, "")),
                          {},
                          {}});
         run_script(again, "the goblin once more", pictures);
@@ -242,6 +245,7 @@ int main(int argument_count, char** arguments) {
             for (const std::string& line : list_gl_devices()) std::puts(line.c_str());
             return 0;
         }
+        if (!options.replay_file.empty()) return replay_recording(options.replay_file) ? 0 : 1;
         std::signal(SIGINT, request_stop);
         Program(options).run();
         return 0;

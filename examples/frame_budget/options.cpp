@@ -21,6 +21,8 @@ cargo run --release --example frame_budget -- [options]
   --png DIR         write pictures of some frames of the script, by contestant, and strips that compare them
   --json FILE       write all results, and each frame's time and value
   --profile FILE    what the goblin learns is kept there and used by the next run
+  --record FILE     write down what the goblin was told and what it chose
+  --replay FILE     repeat such a run, without drawing: does the goblin choose the same again?
   --help            print this and leave
 
 Ctrl-C ends the contest; the results so far are printed.
@@ -69,6 +71,8 @@ Options parse_options(int count, char** arguments) {
         else if (flag == "--png") options.png_directory = next();
         else if (flag == "--json") options.json_file = next();
         else if (flag == "--profile") options.profile_file = next();
+        else if (flag == "--record") options.record_file = next();
+        else if (flag == "--replay") options.replay_file = next();
         else if (flag == "--renderer") {
             options.renderer = next();
             if (options.renderer != "auto" && options.renderer != "gl" && options.renderer != "gles" &&

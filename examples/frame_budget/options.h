@@ -13,7 +13,7 @@ struct Options {
     std::uint32_t seed = 7;
     std::string renderer = "auto"; ///< "auto", "gl", "gles", "software"
     std::string device = "auto";
-    std::string png_directory, json_file, profile_file;
+    std::string png_directory, json_file, profile_file, record_file, replay_file;
     bool list_devices = false, help = false;
 };
 

@@ -17,6 +17,7 @@ namespace frame_budget {
 
 /// In the order in which they run. Each is timed on its own.
 enum PassIndex : std::size_t {
+    pass_change,    ///< Memory for what a changed choice draws into: of shadows, resolution, antialiasing.
     pass_shadow,    ///< Depth from the sun. Driven by `shadows`, and by the number of objects.
     pass_ground,    ///< Terrain into the geometry buffer.
     pass_objects,   ///< Houses, trees, rocks. Driven by `detail`, and by the objects in view.
@@ -31,7 +32,7 @@ enum PassIndex : std::size_t {
     pass_count
 };
 inline constexpr std::array<const char*, pass_count> pass_names{
-    "shadow", "ground", "objects", "grass", "resolve", "occlusion", "mirror", "lighting", "mist", "glow", "composite"};
+    "change", "shadow", "ground", "objects", "grass", "resolve", "occlusion", "mirror", "lighting", "mist", "glow", "composite"};
 
 /// Whose frame it was: travels with the timer queries and comes back with their results.
 struct FrameTag {
@@ -65,6 +66,8 @@ public:
     virtual std::string description() const = 0;
     virtual std::string clock() const = 0; ///< What `total_ms` is made of, in words.
     virtual float aspect() const = 0;      ///< Width over height.
+    /// Takes the memory that these choices need, now and not in a frame that is timed.
+    virtual void prepare(const Choices& choices) = 0;
     virtual void render(const SceneFrame& frame, const Choices& choices, const FrameTag& tag) = 0;
     /// The oldest frame whose times have arrived, in order; false when there is none (yet).
     virtual bool poll(FrameTimes& times) = 0;

@@ -57,6 +57,32 @@ void SoftRenderer::end_pass(PassIndex pass) {
     pass_start = now;
 }
 
+bool SoftRenderer::adapt(const Choices& choices) {
+    const int new_shadow_size = amount(choices, shadows), new_percent = amount(choices, resolution),
+              new_samples = amount(choices, antialiasing);
+    const bool other_shadow = new_shadow_size != shadow_size, other_inner = new_percent != percent,
+               other_samples = new_samples != samples || (new_samples > 1 && other_inner);
+    shadow_size = new_shadow_size;
+    percent = new_percent;
+    samples = new_samples;
+    const int width = output.width * percent / 100, height = output.height * percent / 100;
+    if (other_shadow) {
+        shadow = {}; // given back, so that what comes is new
+        clear(shadow, shadow_size, shadow_size, 1.0f);
+    }
+    if (other_inner) {
+        geometry = {};
+        light = {};
+        clear(geometry, width, height);
+        light.resize(width, height);
+    }
+    if (other_samples) {
+        one_sample = {};
+        if (samples > 1) clear(one_sample, width, height);
+    }
+    return other_shadow || other_inner || other_samples;
+}
+
 void SoftRenderer::render(const SceneFrame& scene_frame, const Choices& choices, const FrameTag& tag) {
     const auto start = pass_start = Clock::now();
     frame = &scene_frame;
@@ -68,6 +94,7 @@ void SoftRenderer::render(const SceneFrame& scene_frame, const Choices& choices,
     view.eye = c.position;
     view.seconds = frame->time;
 
+    if (adapt(choices)) end_pass(pass_change);
     clear(shadow, 1, 1, 1.0f);
     clear(open, 1, 1, 1.0f);
     clear(mirror, 1, 1);
@@ -111,7 +138,6 @@ void SoftRenderer::draw_shadows(int size) {
 }
 
 void SoftRenderer::draw_geometry(const Choices& choices) {
-    const int percent = amount(choices, resolution), samples = amount(choices, antialiasing);
     const int width = output.width * percent / 100, height = output.height * percent / 100;
     const auto tufts = std::min(static_cast<std::size_t>(amount(choices, grass)), scene.tufts.size());
     const std::vector<SoftBatch> ground{{&scene.ground, {as_it_is}}};

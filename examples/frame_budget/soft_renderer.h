@@ -17,6 +17,7 @@ public:
     std::string description() const override;
     std::string clock() const override { return "wall time of a frame and of its passes"; }
     float aspect() const override { return static_cast<float>(output.width) / static_cast<float>(output.height); }
+    void prepare(const Choices& choices) override { adapt(choices); }
     void render(const SceneFrame& scene_frame, const Choices& choices, const FrameTag& tag) override;
     bool poll(FrameTimes& oldest) override;
     void finish() override {}
@@ -26,6 +27,8 @@ private:
     using Clock = std::chrono::steady_clock;
 
     void end_pass(PassIndex pass);
+    /// Takes the memory for these choices; whether it was for others before.
+    bool adapt(const Choices& choices);
     std::vector<SoftBatch> object_batches(bool only_visible, int detail_amount) const;
     void draw_shadows(int size);
     void draw_geometry(const Choices& choices);
@@ -68,6 +71,9 @@ private:
     Plane<float> shadow, raw_open, open;
     Plane<Vec3> noise, light, bloom, spare, rays, output;
     Plane<Vec4> mist; ///< Light, and what it lets through.
+
+    // What there is memory for.
+    int shadow_size = 0, percent = 0, samples = 0;
 
     // The frame being drawn.
     const SceneFrame* frame = nullptr;

@@ -105,6 +105,20 @@ typedef enum {
     HOB_WHY_STRATEGY = 13,
 } hob_why;
 
+/// Why a replay ended.
+typedef enum {
+    /// There the recording was stopped.
+    HOB_REPLAY_END_COMPLETE = 0,
+    /// The recording is cut off: the block that begins there is not all there, or there is none.
+    HOB_REPLAY_END_TRUNCATED = 1,
+    /// What is there is not what was written.
+    HOB_REPLAY_END_DAMAGED = 2,
+    /// A decision failed there when it was recorded, for want of memory. What that left cannot be repeated.
+    HOB_REPLAY_END_FAILED = 3,
+    /// A call is refused there that succeeded when it was recorded; hob_last_error says why.
+    HOB_REPLAY_END_REFUSED = 4,
+} hob_replay_end;
+
 /// Keeps a frame inside its budget. A handle; see docs/ownership.md.
 typedef struct hob_goblin hob_goblin;
 
@@ -408,6 +422,34 @@ typedef struct {
     double incentive;
 } hob_strategy_desc;
 
+/// How a replay went. Filled in by the library; initialise with HOB_REPLAY_REPORT_INIT.
+typedef struct {
+    /// sizeof(hob_replay_report); set by hob_replay_report_init.
+    uint32_t struct_size;
+    /// A hob_replay_end.
+    uint32_t end;
+    /// The byte at which it ended; the size of the recording if that is complete.
+    uint64_t bytes;
+    /// Calls that were repeated, decisions included.
+    uint64_t calls;
+    /// Decisions that were repeated.
+    uint64_t decisions;
+    /// How many of them came out differently. 0: all choices are identical.
+    uint64_t different;
+    /// The first of those; 0 if there is none.
+    uint64_t decision;
+    /// The first setting in it with another choice; none if it is the strategy that differs.
+    hob_setting_id setting;
+    /// The choice of that setting (or the strategy) when it was recorded; UINT32_MAX for none.
+    uint32_t recorded;
+    /// And now.
+    uint32_t replayed;
+    /// The version of the library that recorded, as HOB_MAKE_VERSION: another one may choose otherwise.
+    uint32_t library_version;
+    /// Zero.
+    uint32_t reserved;
+} hob_replay_report;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -710,6 +752,30 @@ hob_result hob_goblin_strategy_net(const hob_goblin *goblin,
                                    uint32_t strategy,
                                    double *out_net);
 
+/// Write down the run from here on, so that hob_replay can repeat it; docs/formats.md describes the bytes. Call it right
+/// after hob_goblin_create: a replay needs the whole run, so after any other call that changed something the answer is
+/// HOB_RESULT_UNSUPPORTED. `write` gets a header at once, a block with every decision and in between when there is much
+/// to write, and the end from hob_goblin_destroy or from hob_goblin_record with a NULL `write`, which stops the recording
+/// for good; one after the other, they are the recording. A frame takes about 14 bytes a
+/// sample and one a setting, and nothing is allocated for it. `release` may be NULL; else it gets `user_data` once, after the end was written. On a
+/// failure nothing is owned. Threads: exclusive. Callbacks: `write` runs on the thread that makes a call, inside it, so
+/// no function works on this goblin but hob_goblin_destroy, which is put off; the others answer HOB_RESULT_BUSY.
+HOB_API
+hob_result hob_goblin_record(hob_goblin *goblin,
+                             void (*write)(void *user_data, const void *data, size_t size),
+                             void *user_data,
+                             void (*release)(void *user_data));
+
+/// Fill in defaults; `size` is sizeof(hob_replay_report). Usually by HOB_REPLAY_REPORT_INIT.
+HOB_API hob_result hob_replay_report_init(hob_replay_report *report, uint32_t size);
+
+/// Repeat a recorded run in a goblin of its own, and compare every decision. A recording that is cut off or damaged is
+/// repeated up to there, and `out_report` says where and why; that, and choices that differ, are answers, not errors.
+/// The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are no
+/// recording, HOB_RESULT_UNSUPPORTED if they have the form of another version. Bytes may be anything: they can ask for
+/// 128 MiB at most, and 64 times their size. Threads: any.
+HOB_API hob_result hob_replay(const void *data, size_t size, hob_replay_report *out_report);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
@@ -769,5 +835,13 @@ static inline hob_strategy_desc hob_strategy_desc_default(void) {
     return value;
 }
 #define HOB_STRATEGY_DESC_INIT (hob_strategy_desc_default())
+
+/// A hob_replay_report with defaults, of this header's size.
+static inline hob_replay_report hob_replay_report_default(void) {
+    hob_replay_report value;
+    (void)hob_replay_report_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_REPLAY_REPORT_INIT (hob_replay_report_default())
 
 #endif  // HOBGOBLIN_GOBLIN_H

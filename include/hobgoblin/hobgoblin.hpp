@@ -615,10 +615,42 @@ public:
         return json;
     }
 
+    /// Give the run, from here on, to `write` piece by piece, so that replay() can repeat it; right after creation. What
+    /// `write` throws is thrown on by this call or by the next update; what it throws last, when the goblin is
+    /// destroyed, is lost.
+    Outcome<void> record(std::function<void(std::string_view)> write) {
+        if (!write) return detail::refuse<void>("a recording needs somebody who takes it");
+        auto tape = std::make_unique<Tape>(Tape{std::move(write), pending_});
+        const auto pending = pending_;  // it may destroy or move this object
+        const hob_result result = hob_goblin_record(goblin_.get(), &Tape::take, tape.get(), &Tape::release);
+        if (result == HOB_RESULT_OK) (void)tape.release();  // the goblin's now; Tape::release takes it back
+        if (pending) pending->rethrow();
+        return detail::check(result);
+    }
+    /// Write the end of the recording. There can be no other.
+    Outcome<void> stop_recording() {
+        const auto pending = pending_;
+        const hob_result result = hob_goblin_record(goblin_.get(), nullptr, nullptr, nullptr);
+        if (pending) pending->rethrow();
+        return detail::check(result);
+    }
+
     hob_goblin* capi() noexcept { return goblin_.get(); }
     const hob_goblin* capi() const noexcept { return goblin_.get(); }
 
 private:
+    /// What a recording owns.
+    struct Tape {
+        std::function<void(std::string_view)> write;
+        std::shared_ptr<detail::Pending> pending;
+
+        static void release(void* user_data) noexcept { delete static_cast<Tape*>(user_data); }
+        static void take(void* user_data, const void* data, size_t size) noexcept {
+            Tape& tape = *static_cast<Tape*>(user_data);
+            tape.pending->guard([&] { tape.write(std::string_view(static_cast<const char*>(data), size)); });
+        }
+    };
+
     /// What a callback-style setting owns.
     struct Box {
         Callbacks callbacks;
@@ -687,6 +719,15 @@ private:
     // Shared with the settings, and with the calls that are running.
     std::shared_ptr<detail::Pending> pending_;
 };
+
+/// Repeat a recorded run and compare every decision. A recording that is cut off or damaged, and choices that differ, are
+/// answers; a failure is only what is no recording at all.
+inline Outcome<hob_replay_report> replay(std::string_view recording) {
+    hob_replay_report report = HOB_REPLAY_REPORT_INIT;
+    const hob_result result = hob_replay(recording.data(), recording.size(), &report);
+    if (result != HOB_RESULT_OK) return detail::fail<hob_replay_report>(result);
+    return report;
+}
 
 }  // inline namespace
 }  // namespace hob

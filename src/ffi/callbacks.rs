@@ -9,6 +9,7 @@ use std::ffi::c_void;
 
 use super::base::{hob_result, hob_str};
 use super::goblin::hob_goblin;
+use super::goblin_record;
 use super::goblin_setting::{hob_measurement, hob_option, hob_setting_desc};
 use super::guard::call_host;
 use super::handle::{self, Held};
@@ -165,11 +166,14 @@ pub struct GoblinCell {
     places: Vec<Place>,
     any_doomed: Cell<bool>,
     scratch: Scratch,
+    /// Released after the goblin, which writes the end.
+    pub recording: Option<goblin_record::Owned>,
 }
 
 impl GoblinCell {
     pub fn new(goblin: Goblin) -> Self {
-        Self { goblin, refused: 0, places: Vec::new(), any_doomed: Cell::new(false), scratch: Scratch::default() }
+        let places = Vec::new();
+        Self { goblin, refused: 0, places, any_doomed: Cell::new(false), scratch: Scratch::default(), recording: None }
     }
 
     /// Add the setting that `make` makes. The callbacks are owned from here on if this succeeds, and only then.

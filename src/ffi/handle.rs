@@ -250,7 +250,10 @@ impl Gate {
             return Err(busy(name, "another thread is inside a call that changes it"));
         }
         if self.borrowed.get() {
-            return Err(busy(name, "this call comes from a hook (log, clock, zone, allocator) that runs inside it"));
+            return Err(busy(
+                name,
+                "this call comes from a hook (log, clock, zone, allocator) or from a recording's write, which run inside it",
+            ));
         }
         Ok(())
     }

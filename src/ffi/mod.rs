@@ -37,6 +37,8 @@ mod goblin_frame;
 #[cfg(feature = "goblin")]
 mod goblin_product;
 #[cfg(feature = "goblin")]
+mod goblin_record;
+#[cfg(feature = "goblin")]
 mod goblin_setting;
 #[cfg(feature = "goblin")]
 mod goblin_strategy;

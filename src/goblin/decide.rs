@@ -10,6 +10,7 @@ use super::config::{Burdens, Exploration, LANES};
 use super::formulate::{Bar, Weighed};
 use super::history::{Forecast, Given, Part};
 use super::lanes::by_host_lane;
+use super::record::Event;
 use super::steady::Settled;
 
 /// What a choice of one option of every setting comes to. Burdens are by lane.
@@ -61,6 +62,12 @@ pub struct Decision {
 impl Goblin {
     /// Choose an option for every setting. On an error the choices of the decision before stand.
     pub fn decide(&mut self) -> Result<Decision> {
+        let decided = self.decide_unrecorded();
+        self.write_down(if decided.is_ok() { Event::Decide } else { Event::DecideFailed });
+        decided
+    }
+
+    fn decide_unrecorded(&mut self) -> Result<Decision> {
         let _zone = Zone::begin(c"hob_goblin_decide");
         let began = now_ns();
         self.refresh_ratios();

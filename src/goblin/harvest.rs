@@ -8,6 +8,7 @@ use crate::profile::Learned;
 use super::Goblin;
 use super::config::{Burdens, Exploration, LANES, LARGEST};
 use super::history::Given;
+use super::record::Event;
 
 /// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +55,12 @@ pub struct Books {
 impl Goblin {
     /// Take a sample of what a setting's choice cost. On an error nothing was learned.
     pub fn measure(&mut self, id: Id, sample: &Sample) -> Result<()> {
+        self.take(id, sample)?;
+        self.write_down(Event::Measure(id, sample));
+        Ok(())
+    }
+
+    fn take(&mut self, id: Id, sample: &Sample) -> Result<()> {
         check_sample(sample)?;
         let position = self.position(id)?;
         let Given { choice, work } = self.given(position, sample.decision)?;
@@ -150,6 +157,12 @@ impl Goblin {
     /// Take what a whole frame cost on a lane. What settings do not report of it is learned as a burden that nothing
     /// can be done about; [`Burdens::Relative`] and [`Burdens::Totals`] go by totals alone.
     pub fn measure_total(&mut self, sample: &Sample) -> Result<()> {
+        self.take_total(sample)?;
+        self.write_down(Event::MeasureTotal(sample));
+        Ok(())
+    }
+
+    fn take_total(&mut self, sample: &Sample) -> Result<()> {
         check_sample(sample)?;
         let decision = self.decision_of(sample.decision);
         if !self.history.remembers(decision) {
@@ -195,6 +208,7 @@ impl Goblin {
         let given = self.given(position, decision)?;
         let decision = self.decision_of(decision);
         if u32::from(given.choice) == choice {
+            self.write_down(Event::Applied(id, decision, choice));
             return Ok(());
         }
         let setting = self.setting(position);
@@ -202,11 +216,13 @@ impl Goblin {
         let work = given.work / desc(u32::from(given.choice)) * desc(choice);
         self.history.spoil(decision);
         self.history.give(decision, position, Given { choice: choice as u16, work });
+        self.write_down(Event::Applied(id, decision, choice));
         Ok(())
     }
 
     /// Close the books on the samples since the last harvest.
     pub fn harvest(&mut self) {
+        self.write_down(Event::Harvest);
         let (measured, typical) = (self.books.measured_sum, self.books.typical_sum);
         self.books.measured_sum = 0.0;
         self.books.typical_sum = 0.0;

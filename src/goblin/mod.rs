@@ -24,17 +24,22 @@ mod history;
 mod lanes;
 mod product;
 mod reason;
+mod record;
 mod regression;
+mod replay;
 mod setting;
 mod steady;
 mod strategy;
 mod task;
+mod wire;
 
 pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
 pub use decide::{Decision, Net};
 pub use harvest::{Sample, Statistics};
 pub use product::{Axis, MOST_AXES, ProductDesc};
 pub use reason::{Reason, Why};
+pub use record::Sink;
+pub use replay::{Difference, End, Report, replay};
 pub use setting::{OptionDesc, SettingDesc};
 pub use strategy::StrategyDesc;
 
@@ -49,6 +54,7 @@ use formulate::Formulation;
 use harvest::Books;
 use history::History;
 use lanes::Lanes;
+use record::{Event, Recorder};
 use regression::Regression;
 use setting::{OptionState, Setting, cells, check_options, check_setting, check_value, check_work};
 use steady::Target;
@@ -85,6 +91,7 @@ pub struct Goblin {
     switch_scale: f64,
     explorer: Explorer,
     option_count: usize,
+    recorder: Recorder,
 }
 
 impl Goblin {
@@ -113,6 +120,7 @@ impl Goblin {
             switch_scale: 1.0,
             explorer: Explorer::default(),
             option_count: 0,
+            recorder: Recorder::default(),
         };
         let lanes = goblin.lanes.count();
         goblin.calibrations.try_reserve(lanes)?;
@@ -157,6 +165,7 @@ impl Goblin {
             self.history.resize(depth, positions, lanes.count())?;
         }
         self.config = *config;
+        self.write_down(Event::Configure(config));
         Ok(())
     }
 
@@ -212,6 +221,12 @@ impl Goblin {
 
     /// Add a setting, at any time. On an error nothing changed.
     pub fn add_setting(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
+        let id = self.add_unrecorded(desc)?;
+        self.write_down(Event::AddSetting(id, desc));
+        Ok(id)
+    }
+
+    fn add_unrecorded(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
         check_setting(desc)?;
         let options = desc.options.len();
         if self.settings.len() >= self.config.max_settings as usize {
@@ -262,6 +277,7 @@ impl Goblin {
         self.strategies.forget(position);
         self.forget_units(position);
         self.tasks.leave(setting.task);
+        self.write_down(Event::RemoveSetting(id));
         Ok(())
     }
 
@@ -288,6 +304,7 @@ impl Goblin {
                 }
                 state.desc = desc;
             }
+            self.write_down(Event::SetOptions(id, options));
             return Ok(());
         }
         let lanes = self.lanes;
@@ -309,6 +326,7 @@ impl Goblin {
         setting.options = states;
         setting.begin();
         self.reborn(task);
+        self.write_down(Event::SetOptions(id, options));
         Ok(())
     }
 
@@ -316,12 +334,14 @@ impl Goblin {
     pub fn set_value(&mut self, id: Id, option: u32, value: f64) -> Result<()> {
         check_value(option as usize, value)?;
         self.option_mut(id, option)?.desc.value = value;
+        self.write_down(Event::SetValue(id, option, value));
         Ok(())
     }
 
     /// Say whether an option can be chosen now.
     pub fn set_ready(&mut self, id: Id, option: u32, ready: bool) -> Result<()> {
         self.option_mut(id, option)?.desc.ready = ready;
+        self.write_down(Event::SetReady(id, option, ready));
         Ok(())
     }
 
@@ -330,6 +350,7 @@ impl Goblin {
         check_work(work)?;
         let position = self.position(id)?;
         self.setting_mut(position).work = work;
+        self.write_down(Event::SetWork(id, work));
         Ok(())
     }
 
@@ -345,6 +366,7 @@ impl Goblin {
             ));
         }
         self.setting_mut(position).range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
+        self.write_down(Event::SetRange(id, first, last));
         Ok(())
     }
 
@@ -357,6 +379,7 @@ impl Goblin {
             setting.enabled = enabled;
             setting.on_trial = 0;
         }
+        self.write_down(Event::SetEnabled(id, enabled));
         Ok(())
     }
 
@@ -367,6 +390,7 @@ impl Goblin {
             return Err(error!(InvalidArgument, "switch scale {} must be 0 to {:e}", Number(scale), Number(LARGEST)));
         }
         self.switch_scale = scale;
+        self.write_down(Event::SetSwitchScale(scale));
         Ok(())
     }
 
@@ -452,6 +476,7 @@ impl Goblin {
         self.tasks.set_past(&self.lanes, &past)?;
         self.past = past;
         self.refresh_ratios();
+        self.write_down(Event::SetPastProfile(profile));
         Ok(())
     }
 
@@ -520,6 +545,7 @@ impl Goblin {
             + self.formulation.memory_used()
             + self.strategies.memory_used()
             + self.regression.memory_used()
+            + self.recorder.memory_used()
     }
 
     /// The id of the setting at a position, if there is one; positions are below [`Goblin::positions`]. Settings keep

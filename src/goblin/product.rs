@@ -12,6 +12,7 @@ use crate::base::{Id, Result, error};
 use crate::profile::MAX_OPTIONS;
 
 use super::Goblin;
+use super::record::Event;
 use super::setting::{OptionDesc, SettingDesc};
 
 /// Most axes.
@@ -161,7 +162,7 @@ impl Goblin {
         }
         let default: u32 =
             desc.axes.iter().zip(&shape.axes).map(|(axis, extent)| axis.default_index * extent.stride).sum();
-        let id = self.add_setting(&SettingDesc {
+        let id = self.add_unrecorded(&SettingDesc {
             shared: shared as u16,
             default_choice: default as u16,
             is_trim: desc.is_trim,
@@ -170,6 +171,7 @@ impl Goblin {
         })?;
         let position = self.position(id)?;
         self.setting_mut(position).shape = shape;
+        self.write_down(Event::AddProduct(id, desc));
         Ok(id)
     }
 

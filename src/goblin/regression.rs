@@ -26,6 +26,8 @@ const COMMON_DOUBT: f64 = 0.5;
 const OWN_DOUBT: f64 = 0.5;
 /// The rest of the frame may be this share of the first total.
 const REST_DOUBT: f64 = 0.3;
+/// The variance of a total at least.
+const LEAST_VARIANCE: f64 = 1e-100;
 /// The deviation of the rest of the frame, as a share of the whole.
 const LEAST_NOISE: f64 = 0.005;
 /// How options stray at first, as a share of their mean, and how little and far they may: variances.
@@ -33,6 +35,8 @@ const FIRST_SPREAD: f64 = 0.07;
 const SPREADS: std::ops::Range<f64> = 1e-4..0.25;
 /// Totals that spreads remember.
 const SPREAD_MEMORY: f64 = 150.0;
+/// Totals after which the spread of an option that was not chosen is forgotten, about.
+const SPREAD_FORGOTTEN: f64 = 500.0;
 /// A total farther off than so many deviations counts as that far.
 const FARTHEST: f64 = 4.0;
 /// Process noise a frame: of all coefficients together, and of each by itself, as variances of shares.
@@ -127,8 +131,11 @@ impl Regression {
         for (to, &at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
             fresh.coefficients[to] = self.coefficients[at];
             fresh.spreads[to] = self.spreads[at];
-            for (other, &other_at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
-                *fresh.covariance_mut(to, other) = self.covariance(at, other_at);
+            for (other, &other_at) in from.iter().enumerate() {
+                // The new do not err together with the old: as a whole, that would be no covariance.
+                let covariance = if other_at == usize::MAX { 0.0 } else { self.covariance(at, other_at) };
+                *fresh.covariance_mut(to, other) = covariance;
+                *fresh.covariance_mut(other, to) = covariance;
             }
         }
         *self = fresh;
@@ -210,7 +217,8 @@ impl Regression {
             }
         }
         let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
-        let variance = uncertainty + self.noise + self.spread();
+        // Rounding can make what is certain less than that, and totals of 0 are no noise at all.
+        let variance = (uncertainty.max(0.0) + self.noise + self.spread()).max(LEAST_VARIANCE);
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
@@ -244,6 +252,10 @@ impl Regression {
             return;
         }
         for (pair, spread) in self.row.iter().zip(&self.coefficients).zip(&mut self.spreads).skip(1) {
+            if *pair.0 == 0.0 {
+                // What is not seen is forgotten, so that a bad guess does not keep an option away for ever.
+                *spread += (FIRST_SPREAD * FIRST_SPREAD - *spread) / SPREAD_FORGOTTEN;
+            }
             *spread = (*spread + excess * square(pair) / norm / SPREAD_MEMORY).clamp(SPREADS.start, SPREADS.end);
         }
     }
@@ -302,6 +314,13 @@ impl Regression {
             let share = self.gain[a] / variance;
             for (own, gain) in self.covariances[a * count..][..count].iter_mut().zip(&self.gain) {
                 *own -= share * gain;
+            }
+            if self.covariances[a * count + a] < 0.0 {
+                // Rounding has made it more than certain: it is certain, and errs with no other.
+                for b in 0..count {
+                    self.covariances[a * count + b] = 0.0;
+                    self.covariances[b * count + a] = 0.0;
+                }
             }
         }
     }

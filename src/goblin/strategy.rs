@@ -10,6 +10,7 @@ use crate::base::{Error, Result, error};
 
 use super::config::{Config, LANES, LARGEST};
 use super::formulate::weigh;
+use super::record::Event;
 use super::setting::{Setting, check_value};
 use super::{Goblin, no_such_option};
 use crate::base::Id;
@@ -157,6 +158,7 @@ impl Goblin {
         let lanes = self.lanes_with(&config, Some(&desc.limits));
         self.govern(lanes)?;
         self.strategies.others.push(Strategy { desc: *desc, own: Vec::new(), net: 0.0 });
+        self.write_down(Event::AddStrategy(desc));
         Ok(self.strategies.others.len())
     }
 
@@ -168,6 +170,7 @@ impl Goblin {
         }
         if strategy == 0 {
             self.strategies.incentive = desc.incentive;
+            self.write_down(Event::SetStrategy(strategy, desc));
             return Ok(());
         }
         self.check_strategy(strategy)?;
@@ -175,6 +178,7 @@ impl Goblin {
         let lanes = self.lanes_with(&config, Some(&desc.limits));
         self.govern(lanes)?;
         self.strategies.others[strategy - 1].desc = *desc;
+        self.write_down(Event::SetStrategy(strategy, desc));
         Ok(())
     }
 
@@ -186,14 +190,18 @@ impl Goblin {
             return Err(no_such_option(option, count));
         }
         check_value(option as usize, value)?;
-        self.strategies.set_own(strategy, position, option, value)
+        self.strategies.set_own(strategy, position, option, value)?;
+        self.write_down(Event::SetStrategyValue(strategy, id, option, value));
+        Ok(())
     }
 
     /// By what a setting's work is to be multiplied under a strategy other than 0.
     pub fn set_strategy_work(&mut self, strategy: usize, id: Id, factor: f64) -> Result<()> {
         let position = self.position(id)?;
         super::setting::check_work(factor)?;
-        self.strategies.set_own(strategy, position, WORK, factor)
+        self.strategies.set_own(strategy, position, WORK, factor)?;
+        self.write_down(Event::SetStrategyWork(strategy, id, factor));
+        Ok(())
     }
 
     /// The net value that a strategy's best choice had in the last decision; only known with more than one strategy.
