@@ -16,7 +16,10 @@ const COUNTED: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Problem {
+    /// Those from `row_count` on are of an earlier problem. They are written in place: rows are slow to copy in a build
+    /// for size.
     rows: Vec<Row>,
+    row_count: usize,
     /// Where the rows of each group start, and one more for the end.
     starts: Vec<u32>,
     classes: Vec<Class>,
@@ -95,11 +98,11 @@ impl Problem {
     }
 
     pub fn slot_count(&self) -> usize {
-        self.rows.len() * LANES
+        self.row_count * LANES
     }
 
     pub fn rows(&self) -> Rows<'_> {
-        Rows { rows: &self.rows, starts: &self.starts, normal: self.variance_range > 0.0 }
+        Rows { rows: &self.rows[..self.row_count], starts: &self.starts, normal: self.variance_range > 0.0 }
     }
 
     /// Positions of the options of a class.
@@ -166,7 +169,7 @@ impl Problem {
     pub fn value_step(&self) -> f64 {
         let mut step = 0.0;
         let mut greatest = 0.0_f64;
-        let values = self.rows.iter().flat_map(|row| row.value).filter(|value| value.is_finite());
+        let values = self.rows[..self.row_count].iter().flat_map(|row| row.value).filter(|value| value.is_finite());
         for value in values.map(f64::abs) {
             greatest = greatest.max(value);
             let mut remainder = value;
@@ -191,7 +194,7 @@ impl Problem {
     }
 
     fn clear(&mut self) {
-        self.rows.clear();
+        self.row_count = 0;
         self.starts.clear();
         self.classes.clear();
         self.found.clear();
@@ -264,7 +267,7 @@ impl Problem {
     fn lay_out(&mut self, input: &Input, scalar: bool) {
         self.starts.push(0);
         for group in self.classes.chunks(LANES) {
-            let start = self.rows.len();
+            let start = self.row_count;
             let mut lanes: [&[Candidate]; LANES] = [&[]; LANES];
             for (lane, class) in group.iter().enumerate() {
                 lanes[lane] = input.setting(class.setting as usize);
@@ -272,7 +275,6 @@ impl Problem {
                 self.lightest.push(((start + class.lightest as usize) * LANES + lane) as u32);
             }
             for option in 0..group[0].options as usize {
-                // Three small arrays, and not a row, which would be copied slowly when optimised for size.
                 let (mut value, mut mean, mut variance) = ([f64::NEG_INFINITY; LANES], [0.0; LANES], [0.0; LANES]);
                 for (lane, class) in group.iter().enumerate() {
                     let candidate = lanes[lane].get(option).filter(|option| option.mean != f64::INFINITY);
@@ -282,7 +284,12 @@ impl Problem {
                         variance[lane] = if scalar { 0.0 } else { candidate.variance - class.offset.variance };
                     }
                 }
-                self.rows.push(Row { value, mean, variance });
+                if self.row_count == self.rows.len() {
+                    self.rows.push(Row::EMPTY);
+                }
+                let row = &mut self.rows[self.row_count];
+                (row.value, row.mean, row.variance) = (value, mean, variance);
+                self.row_count += 1;
             }
             // A lane without a class has one option, which is nothing.
             for lane in group.len()..LANES {
@@ -290,7 +297,7 @@ impl Problem {
                 self.best.push((start * LANES + lane) as u32);
                 self.lightest.push((start * LANES + lane) as u32);
             }
-            self.starts.push(self.rows.len() as u32);
+            self.starts.push(self.row_count as u32);
         }
     }
 }
