@@ -395,7 +395,7 @@ mod tests {
         for x in [0.0, -0.0, 1.0, 0.1, 0.3, 1e9, 1e-9, 1e15, 1e16, 1e22, 1e23, 9007199254740993.0, 5e-324, 1e-308] {
             check_both_ways(x);
         }
-        for x in [f64::MAX, f64::MIN_POSITIVE, f64::EPSILON, 2.2250738585072011e-308, 123456.0, 9.5e-5, 4.35, 0.5] {
+        for x in [f64::MAX, f64::MIN_POSITIVE, f64::EPSILON, 2.225_073_858_507_201e-308, 123456.0, 9.5e-5, 4.35, 0.5] {
             check_both_ways(x);
             check_both_ways(-x);
         }

@@ -38,10 +38,8 @@ fn partition<'a, T: Copy>(items: &'a mut [T], before: &impl Fn(&T, &T) -> bool) 
     let mut end = 0;
     for at in 0..last {
         // Exchanged either way: there is no branch to guess.
-        let item = items[at];
-        items[at] = items[end];
-        items[end] = item;
-        end += usize::from(before(&item, &pivot));
+        items.swap(at, end);
+        end += usize::from(before(&items[end], &pivot));
     }
     items.swap(end, last);
     let (left, right) = items.split_at_mut(end);

@@ -263,7 +263,6 @@ impl Formulation {
     }
 
     /// Whether all choices can be chosen; not whether they fit.
-    #[inline(always)]
     pub fn can(&self, choices: &[u16]) -> bool {
         let mut pairs = self.entries.iter().zip(choices);
         pairs.all(|(entry, &choice)| choice == NO_CHOICE || self.may(entry, usize::from(choice)))

@@ -40,7 +40,6 @@ impl Lanes {
     }
 
     /// Where the host's lane stands among the governed ones.
-    #[inline(always)]
     pub fn index(&self, lane: usize) -> Option<usize> {
         self.iter().position(|governed| governed == lane)
     }

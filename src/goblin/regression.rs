@@ -96,7 +96,7 @@ pub struct Regression {
 
 impl Regression {
     /// A setting's options are these now; none when it is gone. On an error nothing changed.
-    pub fn set_options(&mut self, position: usize, units: impl ExactSizeIterator<Item = f64>) -> Result<()> {
+    pub fn set_options(&mut self, position: usize, units: &mut dyn ExactSizeIterator<Item = f64>) -> Result<()> {
         let is_other = |owner: &&Owner| owner.position != position as u32 && **owner != REST;
         let kept = self.owners.iter().filter(is_other).count();
         let count = 1 + kept + units.len();

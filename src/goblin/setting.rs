@@ -162,7 +162,6 @@ impl Setting {
     }
 
     /// The default choice, for as many options as there are and as may be chosen.
-    #[inline(always)]
     pub fn fallback(&self) -> u16 {
         match self.options.len() {
             0 => NO_CHOICE,

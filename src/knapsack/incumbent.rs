@@ -70,7 +70,6 @@ impl Incumbent {
     }
 
     /// Take these choices, whatever they weigh and are worth.
-    #[inline(always)]
     pub fn put(&mut self, case: &Case, picks: &[u32]) {
         self.value = case.problem.totals(picks).value;
         write_choices(case.problem, picks, &mut self.choices);

@@ -79,7 +79,6 @@ impl Input {
     }
 
     /// The sums of the chosen options, added in setting order. All that is reported comes from here.
-    #[inline(always)]
     pub fn totals(&self, choices: &[u16]) -> Totals {
         let mut totals = Totals::default();
         for (options, &choice) in self.settings().zip(choices) {

@@ -158,7 +158,6 @@ impl Problem {
     }
 
     /// The sums of one position per class.
-    #[inline(always)]
     pub fn totals(&self, picks: &[u32]) -> Totals {
         let picks = &picks[..self.class_count()];
         picks.iter().fold(Totals::default(), |sum, &pick| sum.plus(self.at(pick as usize)))

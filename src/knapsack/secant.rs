@@ -57,7 +57,6 @@ impl Linear {
 }
 
 impl Interval {
-    #[inline(always)]
     pub fn linear(&self, case: &Case) -> Linear {
         let (limit, base) = (case.limit, case.problem.base);
         let room = limit.capacity - base.mean;
