@@ -7,7 +7,7 @@
 //! there is no room for a trial beside what is chosen, the other settings are re-solved around it for that frame.
 //!
 //! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
-//! hitch could have spoiled them; and better ones than the present choice that were found too dear a while ago. Those
+//! hitch could have spoiled them, or better ones with so few that their deviation is not known; and better ones than the present choice that were found too dear a while ago. Those
 //! of the third kind are tried the more rarely the longer nothing comes of it; ones that once were cheaper than they are
 //! thought to be come before others.
 //!
@@ -36,6 +36,8 @@ const LOST_AFTER: u64 = 32;
 const NO_ROOM_WAIT: u64 = 16;
 /// Decisions after which knowledge of a better option is stale; doubled each time it proves still too dear.
 const STALE_AFTER: u64 = 400;
+/// Decisions between two trials of a better option that has some samples, but not enough to know its deviation.
+const CONFIRM_APART: u64 = 30;
 /// Trials without room after which a few samples are no longer believed.
 const DOUBTED_AFTER: u8 = 3;
 /// Decisions between two trials of stale knowledge, for options that had to be left and for others: each is a frame
@@ -46,8 +48,8 @@ const STALE_APART_WITHOUT_CAUSE: u64 = 3600;
 const LONGEST_WAIT: u8 = 8;
 /// Penalty for each change that a trial makes to other settings.
 const FEW_CHANGES: f64 = 0.03;
-/// Knapsacks solved in a decision for the sake of trials.
-const SOLVES: u32 = 1;
+/// No trial is solved for in a decision that has solved so many knapsacks already.
+const MOST_SOLVES: u32 = 2;
 
 /// When what is next to be tried, and how good guesses are.
 #[derive(Debug)]
@@ -139,6 +141,7 @@ impl Explorer {
 pub enum Cause {
     Unknown,
     FewSamples,
+    Confirm,
     Dearer,
     Stale,
 }
@@ -194,7 +197,7 @@ impl Goblin {
         let risky = self.risky(economies, in_window);
         let risky = &risky[..economies.len()];
         let mut steps = None;
-        let (mut weighed, mut trials, mut solves) = (chosen, 0, SOLVES);
+        let (mut weighed, mut trials) = (chosen, 0);
         let mut guesses = in_window;
         let count = self.formulation.entries.len();
         let first = self.explorer.cursor;
@@ -211,8 +214,7 @@ impl Goblin {
             let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
             let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
-            } else if solves > 0 && cause != Cause::Stale {
-                solves -= 1;
+            } else if self.formulation.solved < MOST_SOLVES && cause != Cause::Stale {
                 self.attempt(&trial, &chosen, economies, against, effort)?
             } else if cause == Cause::Stale {
                 None
@@ -297,6 +299,11 @@ impl Goblin {
                     let has_past = past.is_some_and(|past| past[cell].is_solid());
                     if !has_past && learned[cell].run.count() < FEW_SAMPLES {
                         Cause::FewSamples
+                    } else if state.desc.value > present
+                        && !learned[cell].is_known()
+                        && now - setting.measured(option).min(now) >= CONFIRM_APART
+                    {
+                        Cause::Confirm
                     } else if state.desc.value <= present || now - setting.measured(option).min(now) < STALE_AFTER {
                         return None;
                     } else if learned[cell].has_become_dearer() && self.explorer.next_stale <= now {
@@ -338,6 +345,8 @@ impl Goblin {
         match cause {
             // Found no room for long: perhaps all it ever was is a hitch, so it is guessed anew.
             Cause::FewSamples if state.failed_trials < DOUBTED_AFTER => return own,
+            // Only that its deviation is not known yet may keep it away.
+            Cause::Confirm => return Weight { variance: 0.0, ..own },
             // What it cost when nothing got in its way; less each time that leads nowhere, for that may be wrong too.
             Cause::Dearer | Cause::Stale => {
                 let learned = &self.tasks.at(setting.task).learned(lane)[setting.cell(option)];
@@ -460,7 +469,7 @@ impl Goblin {
         match trial.cause {
             Cause::Dearer => self.explorer.next_stale = now + STALE_APART,
             Cause::Stale => self.explorer.next_without_cause = now + STALE_APART_WITHOUT_CAUSE,
-            Cause::Unknown | Cause::FewSamples => {}
+            Cause::Unknown | Cause::FewSamples | Cause::Confirm => {}
         }
         let position = self.formulation.entries[trial.entry].position;
         let setting = self.setting_mut(position);

@@ -99,6 +99,8 @@ pub struct Formulation {
     pub bars: Vec<Bar>,
     /// Burdens that no setting reports, and the variance that the total has beside the single burdens.
     pub beside: [Weight; LANES],
+    /// How often this question was solved.
+    pub solved: u32,
     /// An entry a setting.
     pub choices: Vec<u16>,
     /// What the last solve found.
@@ -140,6 +142,7 @@ impl Formulation {
     /// Begin a question on so many lanes.
     pub fn begin(&mut self, lanes: usize) {
         self.lanes = lanes;
+        self.solved = 0;
         self.entries.clear();
         self.values.clear();
         self.weights.clear();
@@ -166,6 +169,7 @@ impl Formulation {
 
     /// Solve it; the choices are in `found`. Each change from what an entry holds pays `penalty` times its price.
     pub fn solve(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
+        self.solved += 1;
         if self.lanes == 1 {
             self.solve_one(economies[0], effort, penalty)
         } else {

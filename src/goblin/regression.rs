@@ -34,6 +34,8 @@ const FIRST_SPREAD: f64 = 0.07;
 const SPREADS: std::ops::Range<f64> = 1e-4..0.25;
 /// Totals that spreads remember.
 const SPREAD_MEMORY: f64 = 150.0;
+/// Totals after which the spread of an option that was not chosen is forgotten, about.
+const SPREAD_FORGOTTEN: f64 = 500.0;
 /// A total farther off than so many deviations counts as that far.
 const FARTHEST: f64 = 4.0;
 /// Process noise a frame: of all coefficients together, and of each by itself, as variances of shares.
@@ -249,6 +251,10 @@ impl Regression {
             return;
         }
         for (pair, spread) in self.row.iter().zip(&self.coefficients).zip(&mut self.spreads).skip(1) {
+            if *pair.0 == 0.0 {
+                // What is not seen is forgotten, so that a bad guess does not keep an option away for ever.
+                *spread += (FIRST_SPREAD * FIRST_SPREAD - *spread) / SPREAD_FORGOTTEN;
+            }
             *spread = (*spread + excess * square(pair) / norm / SPREAD_MEMORY).clamp(SPREADS.start, SPREADS.end);
         }
     }
@@ -307,6 +313,13 @@ impl Regression {
             let share = self.gain[a] / variance;
             for (own, gain) in self.covariances[a * count..][..count].iter_mut().zip(&self.gain) {
                 *own -= share * gain;
+            }
+            if self.covariances[a * count + a] < 0.0 {
+                // Rounding has made it more than certain: it is certain, and errs with no other.
+                for b in 0..count {
+                    self.covariances[a * count + b] = 0.0;
+                    self.covariances[b * count + a] = 0.0;
+                }
             }
         }
     }

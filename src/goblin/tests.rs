@@ -612,3 +612,79 @@ fn totals_of_frames_with_a_setting_that_is_gone_teach_nothing() {
         assert!((mean(&goblin) - 5.0).abs() < 0.1, "{}", mean(&goblin));
     }
 }
+
+#[test]
+fn a_slow_down_of_everything_is_known_of_what_is_not_chosen() {
+    let mut goblin = goblin(16.0);
+    let mut machine = Machine::new(3);
+    let settings = renderer(&mut machine, &mut goblin);
+    (0..1200).for_each(|_| _ = machine.frame(&mut goblin));
+    let dear = goblin.estimate(settings[0], 3, GPU).unwrap().0.normal.mean;
+    let before = machine.frame(&mut goblin).0.chosen.value;
+    let scale = |machine: &mut Machine, factor: f64| {
+        machine.costs.iter_mut().flat_map(|(_, costs)| costs).for_each(|cost| *cost *= factor);
+    };
+    scale(&mut machine, 1.3);
+    let over = (0..600).filter(|_| machine.frame(&mut goblin).1 > 16.0).count();
+    assert!(over < 20, "{over} of 600 frames over");
+    let slow = goblin.estimate(settings[0], 3, GPU).unwrap().0.normal.mean;
+    assert!((slow / dear / 1.3 - 1.0).abs() < 0.05, "not measured, and yet known to cost more: {dear} then {slow}");
+    scale(&mut machine, 1.0 / 1.3);
+    let values: Vec<f64> = (0..600).map(|_| machine.frame(&mut goblin).0.chosen.value).collect();
+    assert!(values[100..].iter().sum::<f64>() / 500.0 > 0.98 * before, "{before} before");
+}
+
+#[test]
+fn what_is_steady_stays() {
+    let mut goblin = goblin(16.0);
+    let mut machine = Machine::new(3);
+    renderer(&mut machine, &mut goblin);
+    (0..2000).for_each(|_| _ = machine.frame(&mut goblin));
+    let changes: u32 = (0..6000).map(|_| machine.frame(&mut goblin).0.changes).sum();
+    assert!(changes <= 10, "{changes} changes in 100 seconds of the same");
+}
+
+#[test]
+fn totals_alone_tell_what_options_cost() {
+    let mut goblin = Goblin::new(&Config { burdens: Burdens::Totals, ..config(20.0) }).unwrap();
+    // True costs, and what the host thinks, in a unit of its own and off by up to two.
+    let costs = [[1.0, 4.0, 8.0], [0.5, 3.0, 7.0], [2.0, 5.0, 9.0]];
+    let rough = [[80.0, 250.0, 1500.0], [90.0, 520.0, 400.0], [120.0, 880.0, 900.0]];
+    let settings: Vec<Id> = (0..3)
+        .map(|n| {
+            let option =
+                |o: usize| OptionDesc { relative_burden: rough[n][o], ..OptionDesc::worth([0.0, 3.0, 5.0][o]) };
+            let options = [option(0), option(1), option(2)];
+            goblin.add_setting(&SettingDesc::new(&format!("setting {n}"), &options)).unwrap()
+        })
+        .collect();
+    let mut noise = Noise(3);
+    let (mut over, mut value) = (0, 0.0);
+    for frame in 0..3000 {
+        let decision = goblin.update().unwrap();
+        let of_setting = |n: usize| costs[n][choice(&goblin, settings[n])];
+        let took = (0..3).map(of_setting).sum::<f64>() * (0.98 + 0.04 * noise.next());
+        goblin.measure_total(&sample(decision.id, took)).unwrap();
+        if frame >= 1000 {
+            over += usize::from(took > 20.0);
+            value += decision.chosen.value / 2000.0;
+        }
+    }
+    // 8 + 7 + 2 (10) or 8 + 3 + 5 (11, the best: 16 of 20) or 4 + 7 + 5 (11); two of the highest and a middle do not fit.
+    assert!(over < 20 && value > 10.7, "{over} frames over, value {value}");
+    for (n, &setting) in settings.iter().enumerate() {
+        let believed = goblin.estimate(setting, 1, GPU).unwrap().0.normal.mean;
+        assert!((believed - costs[n][1]).abs() < 1.0, "setting {n}: {believed}");
+    }
+}
+
+#[test]
+fn a_single_dear_option_is_held_once_its_deviation_is_known() {
+    for cost in [7.0, 8.0, 8.5, 9.0] {
+        let mut goblin = goblin(10.0);
+        let mut machine = Machine::new(3);
+        let setting = machine.add(&mut goblin, "a", &[(0.0, 1.0), (5.0, cost)]);
+        (0..1500).for_each(|_| _ = machine.frame(&mut goblin));
+        assert_eq!(choice(&goblin, setting), 1, "{cost}");
+    }
+}

@@ -285,10 +285,12 @@ fn missing_share(rules: &Rules, sampled: &Learned, samples_of_setting: u64) -> f
 /// (a first use compiles, allocates, pages in) spoils the mean, so the lowest is believed first and the mean as the
 /// quota fills; and they do not know their own deviation, so it starts at [`EARLY_RELATIVE_DEVIATION`] of the mean.
 fn early(rules: &Rules, sampled: &Learned) -> Normal {
+    let (count, steady) = (sampled.run.count() as f64, sampled.steady.normal());
     let deviation = EARLY_RELATIVE_DEVIATION * sampled.lowest;
-    let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
     let lowest = Normal { mean: sampled.lowest, variance: deviation * deviation };
-    lowest.toward(sampled.steady.normal(), share.min(1.0))
+    let mean = lowest.toward(steady, (count / f64::from(rules.measure_quota.max(1))).min(1.0)).mean;
+    let variance = lowest.toward(steady, (count / FEW_SAMPLES as f64).min(1.0)).variance;
+    Normal { mean, variance }
 }
 
 /// A pass's cost is steady to about a tenth of itself on the renderers measured for `examples/frame_budget`.

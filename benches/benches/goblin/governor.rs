@@ -152,9 +152,6 @@ impl Governor for Goblins {
     }
 
     fn belief(&self, setting: usize, option: u16) -> Option<(f64, u64)> {
-        if self.totals_only {
-            return None;
-        }
         let (burden, samples) = self.goblin.estimate(self.ids[setting], u32::from(option), LANE).expect("an option");
         Some((burden.normal.mean, samples))
     }
