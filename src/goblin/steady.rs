@@ -85,6 +85,11 @@ impl Target {
         1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / WIDE_FOR).exp()
     }
 
+    /// Whether there has been no upheaval for long.
+    pub fn is_settled(&self, now: u64) -> bool {
+        now > self.upheaval + LOST_LATER as u64
+    }
+
     /// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end only
     /// their difference is won. Soon after an upheaval it matters less.
     fn loss(&self, now: u64) -> f64 {
