@@ -46,7 +46,7 @@ const WIDEST: f64 = 0.01;
 const SOON: f64 = 900.0;
 const IN_NEED: f64 = 120.0;
 /// Decisions between two searches for a target.
-const TARGET_EVERY: u64 = 8;
+const TARGET_EVERY: u64 = 32;
 /// A target is given up for another when the best choice gains so many times more.
 const OVERTAKEN: f64 = 4.0;
 /// A gain above this share of the value is an upheaval.
