@@ -367,6 +367,32 @@ fn the_first_difference_is_reported() {
 }
 
 #[test]
+fn a_decision_that_failed_ends_the_replay_and_another_strategy_is_a_difference() {
+    let (mut goblin, tape) = recorded(&Config { limits: [16.0; LANES], ..Config::default() });
+    (0..2).for_each(|_| assert!(goblin.update().is_ok()));
+    drop(goblin);
+    let recording = tape.lock().unwrap().clone();
+    let blocks = blocks(&recording);
+    // The last block is the end alone; a failed decision stands there instead.
+    let mut failed = recording.clone();
+    let end = blocks.last().unwrap().clone();
+    failed[end.end - 1] = 23;
+    seal(&mut failed, end.clone());
+    let report = replay(&failed).unwrap();
+    assert!(matches!(report.end, End::Failed) && is_identical(&report) && report.decisions == 2, "{report:?}");
+    assert_eq!(report.bytes, end.start);
+    // The second decision ends in its number, its strategy, and that there are no positions.
+    let mut other = recording;
+    let second = blocks[1].clone();
+    assert_eq!(other[second.end - 3..second.end], [2, 0, 0]);
+    other[second.end - 2] = 1;
+    seal(&mut other, second);
+    let difference = replay(&other).unwrap().difference.unwrap();
+    assert_eq!((difference.decision, difference.setting), (2, None));
+    assert_eq!((difference.recorded, difference.replayed), (Some(1), Some(0)));
+}
+
+#[test]
 fn sealed_nonsense_is_refused_without_panic() {
     let recording = a_recording(23, 30);
     let blocks = blocks(&recording);

@@ -145,8 +145,8 @@ typedef struct {
     /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained, added
     /// up frame by frame, is this many times the value by which settings rise for it and ten times that by which others
     /// fall, and has paid for their switch_burden. So with 1 settings are raised at once where there is room, and
-    /// exchanging one for another that is worth a tenth more takes about a hundred frames. What no longer fits is left at once. 0: every gain is taken at once.
-    /// Default 1.
+    /// exchanging one for another that is worth a tenth more takes about a hundred frames. What no longer fits is left
+    /// at once. 0: every gain is taken at once. Default 1.
     double patience;
     /// Extra value of an option with fewer samples than measure_quota. Default 0.
     double explore_value;
@@ -155,7 +155,7 @@ typedef struct {
     /// Options that may be tried in one frame with HOB_EXPLORATION_BOUNDED. 0: none are tried. Default 8.
     uint32_t explore_limit;
     /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven, however long it takes up to node_limit.
-    /// Default 2000.
+    /// Default 1000.
     uint32_t precision;
     /// Decisions that are remembered for samples that arrive late. 1 to 65536, default 64.
     uint32_t history;

@@ -85,7 +85,7 @@ impl Default for Config {
             explore_risk: 0.015,
             dwell: 0,
             switch_limit: f64::INFINITY,
-            precision: 2000,
+            precision: 1000,
             node_limit: 2048,
             history: 64,
             burdens: Burdens::Learned,

@@ -49,6 +49,8 @@ const STALE_APART_WITHOUT_CAUSE: u64 = 3600;
 const LONGEST_WAIT: u8 = 8;
 /// Penalty for each change that a trial makes to other settings.
 const FEW_CHANGES: f64 = 0.03;
+/// Once things have settled, no trial changes more settings than this.
+const MOST_DISTURBED: usize = 4;
 /// No trial is solved for in a decision that has solved so many knapsacks already.
 const MOST_SOLVES: u32 = 2;
 
@@ -306,6 +308,7 @@ impl Goblin {
                     if !has_past && learned[cell].run.count() < FEW_SAMPLES {
                         Cause::FewSamples
                     } else if state.desc.value > present
+                        && !has_past
                         && !learned[cell].is_known()
                         && now - setting.measured(option).min(now) >= CONFIRM_APART
                     {
@@ -459,7 +462,7 @@ impl Goblin {
             // When nothing fits, whatever may be lighter is worth a try.
             _ => found.feasible || (!before.feasible && found.worst_excess(risky) < before.worst_excess(economies)),
         });
-        if is_on {
+        if is_on && !self.disturbs() {
             self.formulation.accept();
             return found.map(Some);
         }
@@ -467,6 +470,13 @@ impl Goblin {
         self.formulation.weights_of_mut(option).copy_from_slice(&set_aside);
         self.formulation.set_aside = set_aside;
         found.map(|_| None)
+    }
+
+    /// Whether the trial that was found changes more settings than one should once things have settled.
+    fn disturbs(&self) -> bool {
+        let pairs = self.formulation.choices.iter().zip(&self.formulation.found);
+        let changed = pairs.filter(|(choice, found)| choice != found).count();
+        changed > MOST_DISTURBED && self.target.is_settled(self.history.latest() + 1)
     }
 
     /// When the option may be tried next.

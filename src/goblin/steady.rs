@@ -46,7 +46,7 @@ const WIDEST: f64 = 0.01;
 const SOON: f64 = 900.0;
 const IN_NEED: f64 = 120.0;
 /// Decisions between two searches for a target.
-const TARGET_EVERY: u64 = 8;
+const TARGET_EVERY: u64 = 32;
 /// A target is given up for another when the best choice gains so many times more.
 const OVERTAKEN: f64 = 4.0;
 /// A gain above this share of the value is an upheaval.
@@ -83,6 +83,11 @@ impl Target {
     /// What the band is multiplied by now.
     fn widening(&self, now: u64) -> f64 {
         1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / WIDE_FOR).exp()
+    }
+
+    /// Whether there has been no upheaval for long.
+    pub fn is_settled(&self, now: u64) -> bool {
+        now > self.upheaval + LOST_LATER as u64
     }
 
     /// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end only
