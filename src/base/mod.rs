@@ -9,8 +9,10 @@ pub mod fault;
 pub mod files;
 pub mod host;
 mod memory;
+pub mod number;
 mod result;
 mod slots;
+pub mod sort;
 mod text;
 
 pub use host::{Level, log as host_log};

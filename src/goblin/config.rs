@@ -1,5 +1,6 @@
 //! What the host asks of a goblin.
 
+use crate::base::number::Number;
 use crate::base::{Result, error};
 use crate::stats::normal_quantile;
 
@@ -102,6 +103,7 @@ impl Config {
             if x >= from && x <= to {
                 Ok(())
             } else {
+                let [x, from, to] = [x, from, to].map(Number);
                 Err(error!(InvalidArgument, "{what} is {x}: it must be {from} to {to}"))
             }
         };
@@ -142,7 +144,8 @@ pub fn check_limits(limits: &[f64; LANES]) -> Result<()> {
         if limit.is_nan() || *limit == f64::NEG_INFINITY {
             return Err(error!(
                 InvalidArgument,
-                "the limit of lane {lane} is {limit}: give a number, or INFINITY for none"
+                "the limit of lane {lane} is {}: give a number, or INFINITY for none",
+                Number(*limit)
             ));
         }
     }

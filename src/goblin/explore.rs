@@ -18,6 +18,7 @@
 //! trials that were over a limit corrects how much is kept free of the next.
 
 use crate::base::Result;
+use crate::base::number::Number;
 use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use crate::stats::normal_quantile;
@@ -173,7 +174,12 @@ impl Goblin {
     /// `share` of them: a menu, a loading screen, a cut. 0 decisions close the window.
     pub fn open_window(&mut self, decisions: u32, share: f64) -> Result<()> {
         if !(0.0..=LARGEST).contains(&share) {
-            return Err(crate::base::error!(InvalidArgument, "share {share} must be 0 to {LARGEST:e}"));
+            return Err(crate::base::error!(
+                InvalidArgument,
+                "share {} must be 0 to {:e}",
+                Number(share),
+                Number(LARGEST)
+            ));
         }
         self.explorer.window_end = self.history.latest() + u64::from(decisions);
         self.explorer.window_share = share;

@@ -150,6 +150,7 @@ impl Formulation {
     }
 
     /// What an option weighs on every lane.
+    #[inline(always)]
     pub fn weights_of(&self, option: usize) -> &[Weight] {
         &self.weights[option * self.lanes..][..self.lanes]
     }
@@ -226,12 +227,14 @@ impl Formulation {
         Ok(Found { upper_bound: answer.upper_bound, prices: answer.prices, nodes: answer.nodes })
     }
 
+    #[inline(always)]
     fn penalised(&self, entry: &Entry, index: usize, penalty: f64) -> f64 {
         let value = self.values[entry.start + index];
         if penalty == 0.0 { value } else { value - penalty * self.price(entry, index) }
     }
 
     /// What it costs to change an entry from what it holds to another option, in value times decisions.
+    #[inline(always)]
     pub fn price(&self, entry: &Entry, index: usize) -> f64 {
         if index == usize::from(entry.held) || entry.held == NO_CHOICE {
             return 0.0;

@@ -1,5 +1,6 @@
 //! The first half of a frame: samples come in.
 
+use crate::base::number::Number;
 use crate::base::{Id, Result, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::Learned;
@@ -285,7 +286,9 @@ fn check_sample(sample: &Sample) -> Result<()> {
     if !(0.0..=LARGEST).contains(&sample.burden) {
         return Err(error!(
             InvalidArgument,
-            "a burden of {} is none: it must be 0 to {LARGEST:e}; drop samples that the timer got wrong", sample.burden
+            "a burden of {} is none: it must be 0 to {:e}; drop samples that the timer got wrong",
+            Number(sample.burden),
+            Number(LARGEST)
         ));
     }
     Ok(())

@@ -43,6 +43,7 @@ pub use replay::{Difference, End, Report, replay};
 pub use setting::{OptionDesc, SettingDesc};
 pub use strategy::StrategyDesc;
 
+use crate::base::number::Number;
 use crate::base::{Code, Error, Id, Result, Slots, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::{Burden, Estimate, Learned, Profile, Rules, estimate};
@@ -154,7 +155,8 @@ impl Goblin {
         if config.burdens == Burdens::Totals && self.config.burdens != Burdens::Totals {
             let Self { settings, regression, .. } = self;
             for (position, setting) in settings.iter() {
-                regression.set_options(position, setting.options.iter().map(|state| state.desc.relative_burden))?;
+                regression
+                    .set_options(position, &mut setting.options.iter().map(|state| state.desc.relative_burden))?;
             }
         }
         let (depth, positions) = (config.history as usize, self.settings.positions());
@@ -247,7 +249,7 @@ impl Goblin {
         self.formulation.reserve(self.settings.len() + 1, self.option_count + options, options, lanes.count())?;
         let position = self.settings.next_position();
         if self.config.burdens == Burdens::Totals {
-            self.regression.set_options(position, units(desc.options))?;
+            self.regression.set_options(position, &mut units(desc.options))?;
         }
         let (task, dropped) = match self.tasks.join(desc.id, cells(options, desc.shared), &lanes, &self.past) {
             Ok(joined) => joined,
@@ -315,7 +317,7 @@ impl Goblin {
         let others = self.settings.iter().filter(|(at, other)| other.task == task && *at != position);
         let most = others.map(|(_, other)| other.cells()).max().unwrap_or(0).max(cells(options.len(), shared));
         if self.config.burdens == Burdens::Totals {
-            self.regression.set_options(position, units(options))?;
+            self.regression.set_options(position, &mut units(options))?;
         }
         self.tasks.relearn(task, most, &lanes, &self.past)?;
         // From here on nothing fails.
@@ -386,7 +388,7 @@ impl Goblin {
     /// 1 when they are easy to.
     pub fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
         if !(0.0..=LARGEST).contains(&scale) {
-            return Err(error!(InvalidArgument, "switch scale {scale} must be 0 to {LARGEST:e}"));
+            return Err(error!(InvalidArgument, "switch scale {} must be 0 to {:e}", Number(scale), Number(LARGEST)));
         }
         self.switch_scale = scale;
         self.write_down(Event::SetSwitchScale(scale));
@@ -603,7 +605,7 @@ impl Goblin {
     fn forget_units(&mut self, position: usize) {
         if self.config.burdens == Burdens::Totals {
             // Without memory for the smaller filter the larger one stays: a setting that is gone is never chosen.
-            _ = self.regression.set_options(position, [].into_iter());
+            _ = self.regression.set_options(position, &mut [].into_iter());
         }
     }
 

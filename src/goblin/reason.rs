@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::base::number::Number;
+
 /// What made a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Why {
@@ -70,14 +72,15 @@ impl Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { why, from, to, since, headroom, gain } = *self;
+        let Self { why, from, to, since, .. } = *self;
+        let [headroom, over, gain] = [self.headroom, -self.headroom, self.gain].map(Number);
         match why {
             Why::Undecided => write!(f, "{to}: nothing was decided yet"),
             Why::Unknown => write!(f, "{to}: nothing is known of its burdens, so it is the default"),
             Why::Best => write!(f, "{to}: part of the best choice that fits; {headroom:.2} left free"),
             Why::Raised => write!(f, "raised from {from} to {to} in decision {since}: {headroom:.2} was left free"),
-            Why::Lowered if headroom < 0.0 => {
-                write!(f, "lowered from {from} to {to} in decision {since}: it was over by {:.2}", -headroom)
+            Why::Lowered if self.headroom < 0.0 => {
+                write!(f, "lowered from {from} to {to} in decision {since}: it was over by {over:.2}")
             }
             Why::Lowered => write!(f, "lowered from {from} to {to} in decision {since} for something worth more"),
             Why::Held => {
@@ -87,7 +90,7 @@ impl fmt::Display for Reason {
             Why::Pinned => write!(f, "{to}: pinned"),
             Why::Limited => write!(f, "{to}: a floor or ceiling keeps better ones away"),
             Why::NotReady => write!(f, "{to}: a better one is not ready"),
-            Why::NothingFits => write!(f, "{to}: nothing fits, over by {:.2}; it is the lightest", -headroom),
+            Why::NothingFits => write!(f, "{to}: nothing fits, over by {over:.2}; it is the lightest"),
             Why::Trim => write!(f, "{to}: takes up the slack; {headroom:.2} left free"),
             Why::Disabled => write!(f, "disabled"),
             Why::Strategy => write!(f, "{to}: another strategy was taken in decision {since}"),

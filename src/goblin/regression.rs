@@ -7,6 +7,7 @@
 //! then, tell options apart. Without process noise this is recursive least squares; a little of it, common to all,
 //! follows a machine that gets slower.
 
+use crate::base::number::clamp;
 use crate::base::{Result, try_filled};
 use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
@@ -95,7 +96,7 @@ pub struct Regression {
 
 impl Regression {
     /// A setting's options are these now; none when it is gone. On an error nothing changed.
-    pub fn set_options(&mut self, position: usize, units: impl ExactSizeIterator<Item = f64>) -> Result<()> {
+    pub fn set_options(&mut self, position: usize, units: &mut dyn ExactSizeIterator<Item = f64>) -> Result<()> {
         let is_other = |owner: &&Owner| owner.position != position as u32 && **owner != REST;
         let kept = self.owners.iter().filter(is_other).count();
         let count = 1 + kept + units.len();
@@ -221,7 +222,7 @@ impl Regression {
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
-        let off = off.clamp(-FARTHEST * deviation, FARTHEST * deviation);
+        let off = clamp(off, -FARTHEST * deviation, FARTHEST * deviation);
         for (x, gain) in self.coefficients.iter_mut().zip(&self.gain) {
             *x += gain / variance * off;
         }

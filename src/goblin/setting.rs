@@ -1,5 +1,6 @@
 //! A setting: what can be chosen, and what was.
 
+use crate::base::number::Number;
 use crate::base::{Result, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
@@ -222,7 +223,10 @@ pub fn check_setting(desc: &SettingDesc<'_>) -> Result<()> {
     if !(0.0..=LARGEST).contains(&desc.switch_burden) {
         return Err(error!(
             InvalidArgument,
-            "setting '{}': switch burden {} must be 0 to {LARGEST:e}", desc.id, desc.switch_burden
+            "setting '{}': switch burden {} must be 0 to {:e}",
+            desc.id,
+            Number(desc.switch_burden),
+            Number(LARGEST)
         ));
     }
     Ok(())
@@ -238,7 +242,9 @@ pub fn check_options(options: &[OptionDesc]) -> Result<()> {
         if !(0.0..=LARGEST).contains(&option.relative_burden) {
             return Err(error!(
                 InvalidArgument,
-                "option {index}: relative burden {} must be 0 to {LARGEST:e}", option.relative_burden
+                "option {index}: relative burden {} must be 0 to {:e}",
+                Number(option.relative_burden),
+                Number(LARGEST)
             ));
         }
         check_work(option.work)?;
@@ -251,7 +257,8 @@ pub fn check_work(work: f64) -> Result<()> {
     if (1.0 / LARGEST..=LARGEST).contains(&work) {
         return Ok(());
     }
-    Err(error!(InvalidArgument, "work {work} must be above 0, from {:e} to {LARGEST:e}", 1.0 / LARGEST))
+    let [work, least, most] = [work, 1.0 / LARGEST, LARGEST].map(Number);
+    Err(error!(InvalidArgument, "work {work} must be above 0, from {least:e} to {most:e}"))
 }
 
 /// Refuse a value that makes no sense.
@@ -259,5 +266,6 @@ pub fn check_value(index: usize, value: f64) -> Result<()> {
     if value.abs() <= LARGEST {
         return Ok(());
     }
-    Err(error!(InvalidArgument, "option {index}: value {value} must be a number from -{LARGEST:e} to {LARGEST:e}"))
+    let (value, most) = (Number(value), Number(LARGEST));
+    Err(error!(InvalidArgument, "option {index}: value {value} must be a number from -{most:e} to {most:e}"))
 }

@@ -5,6 +5,7 @@
 //! its sign, and it is taken when that has reached `patience` times the difference between the highest and the lightest
 //! value; at once if the strategy in force no longer fits and the other does.
 
+use crate::base::number::Number;
 use crate::base::{Error, Result, error};
 
 use super::config::{Config, LANES, LARGEST};
@@ -82,22 +83,24 @@ impl Strategies {
     }
 
     /// What an option is worth under the strategy in force.
-    #[inline]
+    #[inline(always)]
     pub fn value_of(&self, setting: &Setting, position: usize, option: usize) -> f64 {
         self.own(position, option as u32).unwrap_or(setting.options[option].desc.value)
     }
 
     /// The factor to a setting's work under the strategy in force.
-    #[inline]
+    #[inline(always)]
     pub fn work(&self, position: usize) -> f64 {
         self.own(position, WORK).unwrap_or(1.0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn own(&self, position: usize, option: u32) -> Option<f64> {
-        if self.active == 0 {
-            return None;
-        }
+        if self.active == 0 { None } else { self.find_own(position, option) }
+    }
+
+    #[inline(never)]
+    fn find_own(&self, position: usize, option: u32) -> Option<f64> {
         let strategy = self.others.get(self.active - 1)?;
         let key = |own: &Own| (own.position, own.option);
         let at = strategy.own.binary_search_by_key(&(position as u32, option), key).ok()?;
@@ -287,5 +290,6 @@ fn check(desc: &StrategyDesc) -> Result<()> {
     if desc.incentive.abs() <= LARGEST {
         return Ok(());
     }
-    Err(error!(InvalidArgument, "incentive {} must be a number from -{LARGEST:e} to {LARGEST:e}", desc.incentive))
+    let (incentive, most) = (Number(desc.incentive), Number(LARGEST));
+    Err(error!(InvalidArgument, "incentive {incentive} must be a number from -{most:e} to {most:e}"))
 }

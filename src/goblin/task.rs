@@ -22,6 +22,7 @@ pub struct Task {
 
 impl Task {
     /// What was learned on a lane.
+    #[inline(always)]
     pub fn learned(&self, lane: usize) -> &[Learned] {
         &self.learned[lane * self.cells..][..self.cells]
     }
@@ -33,6 +34,7 @@ impl Task {
     }
 
     /// Past knowledge of a lane, if there is any.
+    #[inline(always)]
     pub fn past(&self, lane: usize) -> Option<&[Estimate]> {
         let known = self.past.get(lane * self.cells..(lane + 1) * self.cells)?;
         known.iter().any(|estimate| estimate.count > 0).then_some(known)

@@ -13,6 +13,7 @@ use super::relax::Relaxation;
 use super::secant::Linear;
 use super::{bytes, reserve_total};
 use crate::base::Result;
+use crate::base::sort::sort;
 
 /// An option of a core class other than its pick, as a change from the pick.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +111,7 @@ impl Core {
                 self.order.push(Open { nearest_rate, class, start, end });
             }
         }
-        self.order.sort_unstable_by(|a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)));
+        sort(&mut self.order, |a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)).is_lt());
         self.changes.clear();
         self.starts.clear();
         for open in &self.order {
@@ -150,6 +151,7 @@ impl Core {
     }
 
     /// The most that an answer can be worth which has these totals and differs from the picks only from `depth` on.
+    #[inline(always)]
     pub fn bound(&self, totals: Totals, depth: usize) -> f64 {
         let slack = self.room - (totals.mean + self.theta * totals.variance);
         let reach = &self.reach[depth];
@@ -184,6 +186,7 @@ impl View<'_> {
         screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, screened);
     }
 
+    #[inline(always)]
     fn change(&self, class: u32, position: u32) -> Totals {
         self.case.problem.at(position as usize).minus(self.case.problem.at(self.picks[class as usize] as usize))
     }

@@ -1,6 +1,7 @@
 //! What the caller gave: the options of all settings, settings one after the other.
 
 use super::{Candidate, LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
+use crate::base::number::Number;
 use crate::base::{Result, error};
 
 /// Sums over one option per setting.
@@ -124,10 +125,13 @@ fn is_variance(number: f64) -> bool {
 fn complaint(setting: usize, index: usize, option: &Candidate) -> crate::base::Error {
     let Candidate { value, mean, variance } = *option;
     if !is_number(value) {
+        let value = Number(value);
         error!(InvalidArgument, "setting {setting}, option {index}: value is {value}, not a number within ±1e100")
     } else if !is_variance(variance) {
+        let variance = Number(variance);
         error!(InvalidArgument, "setting {setting}, option {index}: variance is {variance}, not from 0 to 1e100")
     } else {
+        let mean = Number(mean);
         error!(
             InvalidArgument,
             "setting {setting}, option {index}: mean is {mean}, neither within ±1e100 nor +infinity (cannot be chosen)"

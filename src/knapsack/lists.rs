@@ -230,6 +230,7 @@ fn precedes(key: &impl Fn(Totals) -> f64, one: Totals, other: Totals) -> bool {
 }
 
 /// Append unless a neighbour before it makes it useless. All before it weigh no more at the upper end of the interval.
+#[inline(always)]
 fn push_undominated(scene: &Scene, list: &mut Vec<State>, state: State) -> bool {
     let inverse = scene.linear.inverse_theta_of_lo;
     let other_weight = |totals: Totals| inverse * totals.mean + totals.variance;

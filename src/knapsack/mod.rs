@@ -55,6 +55,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+use crate::base::number::Number;
 use crate::base::{Result, error};
 use input::Input;
 use solve::Workspace;
@@ -223,12 +224,13 @@ fn check(economy: Economy, effort: Effort) -> Result<()> {
         return Err(error!(InvalidArgument, "the capacity is NaN: pass a number, or +infinity for no limit"));
     }
     if !(economy.sigmas >= 0.0 && economy.sigmas <= LARGEST_NUMBER) {
-        return Err(error!(InvalidArgument, "sigmas is {}: pass a number from 0 to 1e100", economy.sigmas));
+        return Err(error!(InvalidArgument, "sigmas is {}: pass a number from 0 to 1e100", Number(economy.sigmas)));
     }
     if !(effort.accepted_gap >= 0.0 && effort.accepted_gap.is_finite()) {
         return Err(error!(
             InvalidArgument,
-            "the accepted gap is {}: pass a fraction such as 0.01, or 0 for the optimum", effort.accepted_gap
+            "the accepted gap is {}: pass a fraction such as 0.01, or 0 for the optimum",
+            Number(effort.accepted_gap)
         ));
     }
     Ok(())

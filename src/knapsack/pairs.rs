@@ -11,6 +11,7 @@ use super::input::Totals;
 use super::secant::Linear;
 use super::{bytes, reserve_total};
 use crate::base::Result;
+use crate::base::sort::sort;
 
 /// Changes looked at: those nearest to the price.
 const MOST_CHANGES: usize = 512;
@@ -81,7 +82,7 @@ impl Pairs {
         });
         self.order.clear();
         self.order.extend(weighed);
-        self.order.sort_unstable_by(|a, b| a.weight.total_cmp(&b.weight).then(a.index.cmp(&b.index)));
+        sort(&mut self.order, |a, b| a.weight.total_cmp(&b.weight).then(a.index.cmp(&b.index)).is_lt());
         if let Some((one, other)) = self.best_pair(linear.room - linear.weight(start), incumbent.value - start.value) {
             let (one, other) = (core.changes[one as usize], core.changes[other as usize]);
             let totals = start.plus(one.by).plus(other.by);

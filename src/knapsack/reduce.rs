@@ -9,13 +9,17 @@ use super::input::{Input, Totals};
 use super::kernel::{LANES, Row, Rows};
 use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
+use crate::base::sort::heapsort;
 
 /// Classes with fewer options are sorted by counting, those with more by comparing.
 const COUNTED: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Problem {
+    /// Those from `row_count` on are of an earlier problem. They are written in place: rows are slow to copy in a build
+    /// for size.
     rows: Vec<Row>,
+    row_count: usize,
     /// Where the rows of each group start, and one more for the end.
     starts: Vec<u32>,
     classes: Vec<Class>,
@@ -94,18 +98,28 @@ impl Problem {
     }
 
     pub fn slot_count(&self) -> usize {
-        self.rows.len() * LANES
+        self.row_count * LANES
     }
 
     pub fn rows(&self) -> Rows<'_> {
-        Rows { rows: &self.rows, starts: &self.starts, normal: self.variance_range > 0.0 }
+        Rows { rows: &self.rows[..self.row_count], starts: &self.starts, normal: self.variance_range > 0.0 }
     }
 
     /// Positions of the options of a class.
+    #[inline(always)]
     pub fn class(&self, class: usize) -> impl Iterator<Item = usize> + '_ {
-        let first = self.position(class, 0);
-        let positions = (0..self.classes[class].options as usize).map(move |option| first + option * LANES);
-        positions.filter(|&position| self.value(position) != f64::NEG_INFINITY)
+        let mut next = self.position(class, 0);
+        let end = next + self.classes[class].options as usize * LANES;
+        std::iter::from_fn(move || {
+            while next < end {
+                let position = next;
+                next += LANES;
+                if self.value(position) != f64::NEG_INFINITY {
+                    return Some(position);
+                }
+            }
+            None
+        })
     }
 
     /// Where an option is, by its index in its setting.
@@ -154,7 +168,7 @@ impl Problem {
     pub fn value_step(&self) -> f64 {
         let mut step = 0.0;
         let mut greatest = 0.0_f64;
-        let values = self.rows.iter().flat_map(|row| row.value).filter(|value| value.is_finite());
+        let values = self.rows[..self.row_count].iter().flat_map(|row| row.value).filter(|value| value.is_finite());
         for value in values.map(f64::abs) {
             greatest = greatest.max(value);
             let mut remainder = value;
@@ -179,7 +193,7 @@ impl Problem {
     }
 
     fn clear(&mut self) {
-        self.rows.clear();
+        self.row_count = 0;
         self.starts.clear();
         self.classes.clear();
         self.found.clear();
@@ -246,13 +260,13 @@ impl Problem {
             self.classes[*place as usize] = class;
             *place += 1;
         }
-        self.classes[..large].sort_unstable_by_key(|class| (std::cmp::Reverse(class.options), class.setting));
+        heapsort(&mut self.classes[..large], |a, b| (b.options, a.setting) < (a.options, b.setting));
     }
 
     fn lay_out(&mut self, input: &Input, scalar: bool) {
         self.starts.push(0);
         for group in self.classes.chunks(LANES) {
-            let start = self.rows.len();
+            let start = self.row_count;
             let mut lanes: [&[Candidate]; LANES] = [&[]; LANES];
             for (lane, class) in group.iter().enumerate() {
                 lanes[lane] = input.setting(class.setting as usize);
@@ -260,16 +274,21 @@ impl Problem {
                 self.lightest.push(((start + class.lightest as usize) * LANES + lane) as u32);
             }
             for option in 0..group[0].options as usize {
-                let mut row = Row::EMPTY;
+                let (mut value, mut mean, mut variance) = ([f64::NEG_INFINITY; LANES], [0.0; LANES], [0.0; LANES]);
                 for (lane, class) in group.iter().enumerate() {
                     let candidate = lanes[lane].get(option).filter(|option| option.mean != f64::INFINITY);
                     if let Some(candidate) = candidate {
-                        row.value[lane] = candidate.value - class.offset.value;
-                        row.mean[lane] = candidate.mean - class.offset.mean;
-                        row.variance[lane] = if scalar { 0.0 } else { candidate.variance - class.offset.variance };
+                        value[lane] = candidate.value - class.offset.value;
+                        mean[lane] = candidate.mean - class.offset.mean;
+                        variance[lane] = if scalar { 0.0 } else { candidate.variance - class.offset.variance };
                     }
                 }
-                self.rows.push(row);
+                if self.row_count == self.rows.len() {
+                    self.rows.push(Row::EMPTY);
+                }
+                let row = &mut self.rows[self.row_count];
+                (row.value, row.mean, row.variance) = (value, mean, variance);
+                self.row_count += 1;
             }
             // A lane without a class has one option, which is nothing.
             for lane in group.len()..LANES {
@@ -277,7 +296,7 @@ impl Problem {
                 self.best.push((start * LANES + lane) as u32);
                 self.lightest.push((start * LANES + lane) as u32);
             }
-            self.starts.push(self.rows.len() as u32);
+            self.starts.push(self.row_count as u32);
         }
     }
 }

@@ -15,6 +15,7 @@ use super::kernel::{Prices, pick};
 use super::reduce::Problem;
 use super::secant::Linear;
 use super::solve::Budget;
+use crate::base::number::clamp;
 
 /// The search converges in less than ten passes; any price gives a valid bound, so it may be cut short.
 const MOST_PASSES: u32 = 36;
@@ -167,7 +168,8 @@ fn price_beyond(linear: &Linear, earlier: Point, point: Point) -> Option<f64> {
     let step = OVERSHOOT * (linear.weight(point.totals) - linear.room) / fall;
     let least = LEAST_STEP * point.price;
     (fall > 0.0 && step.is_finite()).then(|| {
-        point.price + if step >= 0.0 { step.clamp(least, point.price) } else { step.clamp(-0.5 * point.price, -least) }
+        let (from, to) = if step >= 0.0 { (least, point.price) } else { (-0.5 * point.price, -least) };
+        point.price + clamp(step, from, to)
     })
 }
 

@@ -267,6 +267,7 @@ fn recent(rules: &Rules, sampled: &Learned) -> Normal {
 }
 
 /// From the prior to the run's distribution as samples come in.
+#[inline(always)]
 fn ramp(rules: &Rules, sampled: &Learned, prior: Normal) -> Normal {
     let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
     prior.toward(sampled.run.normal(), share.min(1.0))

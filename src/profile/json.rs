@@ -16,6 +16,8 @@
 use std::fmt::{self, Write};
 
 use super::{Estimate, MAX_OPTIONS, Profile, Task};
+use crate::base::number::{Number, parse};
+use crate::base::sort::heapsort;
 use crate::base::{Error, Result, Text, error, try_push};
 
 /// Up to here every whole number is a double.
@@ -28,7 +30,7 @@ impl Profile {
         let mut reader = Reader::new(json)?;
         let mut placed = reader.tasks()?;
         // Sorted once, in place: inserting one by one is quadratic, and a stable sort takes memory infallibly.
-        placed.sort_unstable_by(|(a, a_at), (b, b_at)| a.id.cmp(&b.id).then(a_at.cmp(b_at)));
+        heapsort(&mut placed, |(a, a_at), (b, b_at)| a.id.cmp(&b.id).then(a_at.cmp(b_at)).is_lt());
         let repeats = placed.windows(2).filter(|pair| pair[0].0.id == pair[1].0.id);
         if let Some([(_, first), (_, again)]) = repeats.min_by_key(|pair| pair[1].1) {
             let (line, _) = place(&reader.text[..*first]);
@@ -106,7 +108,7 @@ fn write_options(options: impl IntoIterator<Item = Estimate>, out: &mut impl Wri
     for option in options {
         let known = is_burden(option.mean) && is_burden(option.deviation);
         let Estimate { count, mean, deviation } = if known { option } else { Estimate::default() };
-        write!(out, "{before}[{},{},{}]", count.min(MAX_COUNT), Number(mean), Number(deviation))?;
+        write!(out, "{before}[{},{},{}]", count.min(MAX_COUNT), shown(mean), shown(deviation))?;
         before = ",";
     }
     Ok(())
@@ -133,14 +135,8 @@ fn write_string(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Shown with the fewest digits that read back as the same number, and no long rows of zeros.
-struct Number(f64);
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let x = without_sign_of_zero(self.0);
-        if x == 0.0 || (1e-4..1e16).contains(&x) { write!(f, "{x}") } else { write!(f, "{x:e}") }
-    }
+fn shown(x: f64) -> Number {
+    Number(without_sign_of_zero(x))
 }
 
 /// Counts what is written.
@@ -262,13 +258,12 @@ impl<'a> Reader<'a> {
         let start = self.at;
         self.pass_number(name)?;
         let token = &self.text[start..self.at];
-        match token.parse() {
-            Ok(number) if fits(number) => Ok(without_sign_of_zero(number)),
-            _ => {
-                let shown = Text::<32>::format(format_args!("{token}"));
-                Err(self.refuse(start, format_args!("{wanted} for {name}"), shown))
-            }
+        let number = parse(token);
+        if fits(number) {
+            return Ok(without_sign_of_zero(number));
         }
+        let shown = Text::<32>::format(format_args!("{token}"));
+        Err(self.refuse(start, format_args!("{wanted} for {name}"), shown))
     }
 
     /// `-? (0 | [1-9] [0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`
@@ -443,7 +438,7 @@ mod tests {
             (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
             (5e-324, "5e-324"),
         ] {
-            assert_eq!(Number(number).to_string(), text);
+            assert_eq!(shown(number).to_string(), text);
         }
     }
 

@@ -11,6 +11,7 @@ mod json;
 
 pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
 
+use crate::base::number::Number;
 use crate::base::{Result, error, try_filled, try_push, try_string};
 use crate::stats::{Normal, Running};
 
@@ -109,8 +110,8 @@ impl Profile {
                 return Err(error!(
                     InvalidArgument,
                     "option {option}: mean {} and deviation {} must both be finite and not negative",
-                    e.mean,
-                    e.deviation
+                    Number(e.mean),
+                    Number(e.deviation)
                 ));
             }
         }
@@ -163,7 +164,8 @@ impl Profile {
         if !(factor.is_finite() && factor > 0.0) || estimates().any(overflows) {
             return Err(error!(
                 InvalidArgument,
-                "scale factor {factor} must be above 0, finite, and keep every burden finite"
+                "scale factor {} must be above 0, finite, and keep every burden finite",
+                Number(factor)
             ));
         }
         for e in self.tasks.iter_mut().flat_map(|task| &mut task.options) {

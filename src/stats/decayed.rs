@@ -21,6 +21,7 @@ impl Decayed {
 
     /// Take one finite sample on `frame`; each frame since the last sample multiplies the old weights by `keep`
     /// (0 to 1). A frame before the last one counts as that one: samples that arrive out of order do not un-fade.
+    #[inline(always)]
     pub fn add(&mut self, sample: f64, frame: u64, keep: f64) {
         let frames = frame.saturating_sub(self.last_frame);
         self.last_frame = self.last_frame.max(frame);

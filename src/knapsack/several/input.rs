@@ -2,6 +2,7 @@
 
 use super::super::{LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE};
 use super::{MOST_RESOURCES, Weight, bytes, reserve_total};
+use crate::base::number::Number;
 use crate::base::{Error, Result, error};
 use std::ops::Range;
 
@@ -152,11 +153,13 @@ fn is_variance(number: f64) -> bool {
 #[cold]
 fn complaint(setting: usize, option: usize, value: f64, weights: &[Weight]) -> Error {
     if !is_number(value) {
+        let value = Number(value);
         return error!(InvalidArgument, "setting {setting}, option {option}: value is {value}, not within ±1e100");
     }
     let wrong = |weight: &Weight| !(is_mean(weight.mean) && is_variance(weight.variance));
     let resource = weights.iter().position(wrong).unwrap_or(0);
     let Weight { mean, variance } = weights[resource];
+    let [mean, variance] = [mean, variance].map(Number);
     error!(
         InvalidArgument,
         "setting {setting}, option {option}, resource {resource}: the mean is {mean} (within ±1e100, or +infinity: \

@@ -9,6 +9,7 @@ use super::problem::Problem;
 use super::solve::Budget;
 use super::{bytes, reserve_total};
 use crate::base::Result;
+use crate::base::sort::sort;
 use std::ops::Range;
 
 /// How much higher the price of a lane is for other picks to begin with.
@@ -244,5 +245,5 @@ impl Repair {
 
 /// The cheapest first; of equals the one with the lower number.
 pub(super) fn sort_by_cost(changes: &mut [(f64, u32)]) {
-    changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    sort(changes, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).is_lt());
 }
