@@ -28,9 +28,9 @@ use super::setting::Setting;
 /// Share of the deviation of the total that targets and forced changes leave free, for small moves of the estimates.
 const BAND: f64 = 0.2;
 /// What the band grows by each time that a choice had to be left all the same, and how long it remembers that.
-const WIDENS: f64 = 1.25;
-const WIDEST_FACTOR: f64 = 3.0;
-const WIDE_FOR: f64 = 3000.0;
+const WIDENS: f64 = 1.2;
+const WIDEST_FACTOR: f64 = 8.0;
+const WIDE_FOR: f64 = 2000.0;
 /// Decisions after an upheaval in which small moves are to be expected.
 const UNSETTLED: u64 = 120;
 /// What lost value counts for: right after an upheaval, later, and how many decisions are between.
@@ -38,9 +38,9 @@ const LOST_AT_FIRST: f64 = 2.0;
 const LOST: f64 = 10.0;
 const LOST_LATER: f64 = 1200.0;
 /// A choice that is over by more deviations than this was not left because of small moves.
-const SMALL_MOVE: f64 = 1.0;
+const SMALL_MOVE: f64 = 3.0;
 /// The most that they leave free, as a share of the limit.
-const WIDEST: f64 = 0.01;
+const WIDEST: f64 = 0.04;
 /// Decisions in which a change must pay for itself at least, and in which one must that is made because the old choice
 /// does not fit.
 const SOON: f64 = 900.0;
@@ -49,6 +49,8 @@ const IN_NEED: f64 = 120.0;
 const TARGET_EVERY: u64 = 32;
 /// A target is given up for another when the best choice gains so many times more.
 const OVERTAKEN: f64 = 4.0;
+/// Decisions after a choice had to be left in which little is not won back: what was too much just now may be so again.
+const QUIET: u64 = 120;
 /// A gain above this share of the value is an upheaval.
 const UPHEAVAL: f64 = 0.05;
 /// A gain above this share of the value is looked for at once.
@@ -68,6 +70,8 @@ pub struct Target {
     searched: u64,
     /// The decision of the last change that was not small, or the first.
     upheaval: u64,
+    /// The decision in which a choice was last left because it did not fit.
+    left: u64,
     /// What the band is multiplied by, as of the decision after it.
     widened: f64,
     widened_at: u64,
@@ -75,7 +79,7 @@ pub struct Target {
 
 impl Default for Target {
     fn default() -> Self {
-        Self { exists: false, sum: 0.0, changed: 0, searched: 0, upheaval: 0, widened: 1.0, widened_at: 0 }
+        Self { exists: false, sum: 0.0, changed: 0, searched: 0, upheaval: 0, left: 0, widened: 1.0, widened_at: 0 }
     }
 }
 
@@ -191,6 +195,7 @@ impl Goblin {
     fn leave(&mut self, best: &Found, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
         self.target.exists = false;
         let now = self.history.latest() + 1;
+        self.target.left = now;
         let deviation = held.sum.weights[0].variance.max(0.0).sqrt();
         if held.excess[0] >= SMALL_MOVE * deviation {
             self.target.upheaval = now;
@@ -254,11 +259,13 @@ impl Goblin {
         }
         let found = |at: usize| usize::from(self.formulation.found[at]);
         let price: f64 = self.changed_entries().map(|(at, entry)| self.formulation.price(entry, found(at))).sum();
-        if self.target.sum < price * (1.0 - 1e-9) {
+        let now = self.history.latest() + 1;
+        let gain = self.formulation.sum(&self.formulation.found).value - held.sum.value;
+        let is_quiet = now < self.target.left + QUIET && gain < LARGE_GAIN * held.sum.value.abs();
+        if self.target.sum < price * (1.0 - 1e-9) || (is_quiet && self.target.is_settled(now)) {
             return false;
         }
-        self.target.changed = self.history.latest() + 1;
-        let gain = self.formulation.sum(&self.formulation.found).value - held.sum.value;
+        self.target.changed = now;
         if gain > UPHEAVAL * held.sum.value.abs() {
             self.target.upheaval = self.target.changed;
         }
