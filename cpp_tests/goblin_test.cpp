@@ -40,7 +40,7 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(desc.struct_size == sizeof desc && desc.exploration == HOB_EXPLORATION_BOUNDED);
     for (const auto& lane : desc.lanes) ENSURE(lane.limit == infinity);
     ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
-    ENSURE(desc.patience == 1 && desc.explore_limit == 8 && desc.precision == 2000 && desc.history == 64 &&
+    ENSURE(desc.patience == 1 && desc.explore_limit == 8 && desc.precision == 1000 && desc.history == 64 &&
            desc.burdens == HOB_BURDENS_LEARNED);
     ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 2048);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
