@@ -295,7 +295,6 @@ impl Goblin {
         }
         let task = self.tasks.at(setting.task);
         let present = setting.options[usize::from(choice)].desc.value;
-        let (past, learned) = (task.past(0), task.learned(0));
         let deserving = setting.options.iter().enumerate().filter_map(|(option, state)| {
             if option == usize::from(choice) || state.next_trial > now {
                 return None;
@@ -304,18 +303,18 @@ impl Goblin {
                 Bar::Untried => Cause::Unknown,
                 Bar::Free => {
                     let cell = setting.cell(option);
-                    let has_past = past.is_some_and(|past| past[cell].is_solid());
-                    if !has_past && learned[cell].run.count() < FEW_SAMPLES {
+                    let (has_past, learned) = (task.has_solid_past(cell), task.best_known(cell));
+                    if !has_past && learned.run.count() < FEW_SAMPLES {
                         Cause::FewSamples
                     } else if state.desc.value > present
                         && !has_past
-                        && !learned[cell].is_known()
+                        && !learned.is_known()
                         && now - setting.measured(option).min(now) >= CONFIRM_APART
                     {
                         Cause::Confirm
                     } else if state.desc.value <= present || now - setting.measured(option).min(now) < STALE_AFTER {
                         return None;
-                    } else if learned[cell].has_become_dearer() && self.explorer.next_stale <= now {
+                    } else if learned.has_become_dearer() && self.explorer.next_stale <= now {
                         Cause::Dearer
                     } else if self.explorer.next_without_cause <= now {
                         Cause::Stale

@@ -355,10 +355,10 @@ impl Goblin {
                     }
                 }
             }
-            let learned = task.learned(0);
+            let bonus = setting.has_burden && config.explore_value != 0.0;
             formulation.values.extend((0..setting.options.len()).map(|option| {
-                let unfilled =
-                    setting.has_burden && learned[setting.cell(option)].run.count() < u64::from(config.measure_quota);
+                let samples = || task.best_known(setting.cell(option)).run.count();
+                let unfilled = bonus && samples() < u64::from(config.measure_quota);
                 strategies.value_of(setting, position, option) + if unfilled { config.explore_value } else { 0.0 }
             }));
             restrict(setting, known, &mut formulation.bars[start..]);

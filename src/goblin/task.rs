@@ -40,6 +40,17 @@ impl Task {
         known.iter().any(|estimate| estimate.count > 0).then_some(known)
     }
 
+    /// What was learned of a cell on the lane that knows it best: a setting need not burden every lane.
+    pub fn best_known(&self, cell: usize) -> &Learned {
+        let lanes = self.learned[cell..].iter().step_by(self.cells);
+        lanes.max_by_key(|learned| learned.run.count()).expect("a task has a lane at least")
+    }
+
+    /// Whether the past knows enough of a cell, on any lane.
+    pub fn has_solid_past(&self, cell: usize) -> bool {
+        self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
+    }
+
     fn is_worth_keeping(&self) -> bool {
         self.users > 0 || self.learned.iter().any(|option| option.run.count() > 0)
     }

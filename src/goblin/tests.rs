@@ -688,3 +688,20 @@ fn a_single_dear_option_is_held_once_its_deviation_is_known() {
         assert_eq!(choice(&goblin, setting), 1, "{cost}");
     }
 }
+
+#[test]
+fn a_setting_that_burdens_only_the_second_lane_is_learned_and_left_alone() {
+    let mut limits = config(10.0);
+    limits.limits[2] = 10.0;
+    let mut goblin = Goblin::new(&limits).unwrap();
+    let (gpu, thread) = (add(&mut goblin, "gpu", &[0.0, 1.0]), add(&mut goblin, "thread", &[0.0, 1.0, 2.0]));
+    let mut late_trials = 0;
+    for frame in 0..600 {
+        let decision = goblin.update().unwrap();
+        late_trials += if frame >= 300 { decision.trials } else { 0 };
+        goblin.measure(gpu, &sample(0, [1.0, 2.0][choice(&goblin, gpu)])).unwrap();
+        let burden = [1.0, 3.0, 5.0][choice(&goblin, thread)];
+        goblin.measure(thread, &Sample { lane: 2, ..sample(0, burden) }).unwrap();
+    }
+    assert_eq!((choice(&goblin, gpu), choice(&goblin, thread), late_trials), (1, 2, 0));
+}

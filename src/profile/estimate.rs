@@ -85,11 +85,6 @@ impl Learned {
         self.steady.normal().mean > DEARER * self.run.mean()
     }
 
-    /// Variance of the mean that [`Blind::Cautious`] goes by: how well it is known.
-    pub fn variance_of_mean(&self) -> f64 {
-        if self.steady.is_empty() { 0.0 } else { self.steady.normal().variance / self.steady.weight() }
-    }
-
     /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if [`CONFIRMED`] in a row are
     /// off on the same side, the burden has changed, and the recent statistics begin anew with them; if not, they were
     /// hitches and are dropped. Where more than about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how
