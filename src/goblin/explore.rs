@@ -310,6 +310,7 @@ impl Goblin {
                         && !has_past
                         && !learned.is_known()
                         && now - setting.measured(option).min(now) >= CONFIRM_APART
+                        && (self.explorer.next_without_cause <= now || !self.target.is_settled(now))
                     {
                         Cause::Confirm
                     } else if state.desc.value <= present || now - setting.measured(option).min(now) < STALE_AFTER {
@@ -483,8 +484,8 @@ impl Goblin {
         let now = self.history.latest() + 1;
         match trial.cause {
             Cause::Dearer => self.explorer.next_stale = now + STALE_APART,
-            Cause::Stale => self.explorer.next_without_cause = now + STALE_APART_WITHOUT_CAUSE,
-            Cause::Unknown | Cause::FewSamples | Cause::Confirm => {}
+            Cause::Confirm | Cause::Stale => self.explorer.next_without_cause = now + STALE_APART_WITHOUT_CAUSE,
+            Cause::Unknown | Cause::FewSamples => {}
         }
         let position = self.formulation.entries[trial.entry].position;
         let setting = self.setting_mut(position);
