@@ -2,14 +2,14 @@
 //!
 //! Classes lie side by side in groups of [`LANES`], sorted by how many options they have, so that the first options of
 //! a group's classes make a row, the second ones the next. A pass walks down the rows and keeps the best of every lane
-//! without a branch: with AVX2 where the processor has it, else with plain arithmetic. Both do the same operations in
+//! without a branch: with AVX2 where the processor has it, else with what all have. All do the same operations in
 //! the same order, so the results are the same to the last bit.
 
 use super::input::Totals;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
 pub(super) use super::lanes::LANES;
-use super::lanes::{Lanes, Plain};
+use super::lanes::{Baseline, Lanes};
 
 /// One option each of as many classes. What is no option has value `-infinity`, and mean and variance 0.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ macro_rules! dispatch {
             #[allow(unsafe_code)]
             return unsafe { $avx2($($argument),*) };
         }
-        $pass::<Plain>($($argument),*)
+        $pass::<Baseline>($($argument),*)
     }};
 }
 
@@ -161,7 +161,7 @@ fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut
 }
 
 #[inline(always)]
-fn sum(lanes: [f64; LANES]) -> f64 {
+pub(super) fn sum(lanes: [f64; LANES]) -> f64 {
     (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 }
 
@@ -224,6 +224,7 @@ fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: 
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
+    use super::super::lanes::Plain;
     use super::*;
 
     /// Groups of one to nine rows with ties and empty places, and the picks of some pass.
@@ -251,7 +252,7 @@ mod tests {
         (rows, starts)
     }
 
-    fn assert_same(seed: u64, normal: bool) {
+    fn assert_same<V: Lanes>(seed: u64, normal: bool) {
         let (rows, starts) = problem(seed);
         let rows = Rows { rows: &rows, starts: &starts, normal };
         let lanes = (starts.len() - 1) * LANES;
@@ -259,16 +260,16 @@ mod tests {
             let prices = Prices { mean, variance: mean * theta };
             let (mut plain, mut vector) = (vec![0; lanes], vec![0; lanes]);
             let totals = pick_lanes::<Plain>(rows, prices, &mut plain);
-            assert_eq!(totals, pick(rows, prices, &mut vector));
+            assert_eq!(totals, pick_lanes::<V>(rows, prices, &mut vector));
             assert_eq!(plain, vector);
             for slack in [-3.0, 0.0, 2.5, f64::INFINITY] {
                 let one = change_lanes::<Plain>(rows, &plain, theta, slack, -1.0);
-                assert_eq!(one, best_change(rows, &plain, theta, slack, -1.0));
+                assert_eq!(one, change_lanes::<V>(rows, &plain, theta, slack, -1.0));
             }
             for most_cost in [0.0, 0.5, 4.0] {
                 let (mut one, mut other) = (Vec::new(), Vec::new());
                 screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut one);
-                screen(rows, &plain, prices, most_cost, &mut other);
+                screen_lanes::<V>(rows, &plain, prices, most_cost, &mut other);
                 assert_eq!(one, other);
             }
         }
@@ -277,8 +278,12 @@ mod tests {
     #[test]
     fn wider_vectors_change_no_bit() {
         for seed in 0..50 {
-            assert_same(seed, false);
-            assert_same(seed, true);
+            for normal in [false, true] {
+                assert_same::<Baseline>(seed, normal);
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    assert_same::<Avx2>(seed, normal);
+                }
+            }
         }
     }
 

@@ -1,5 +1,7 @@
-//! Four numbers at a time: as plain arithmetic, and with AVX2. Both do the same to every number, to the last bit: there
-//! are no fused operations and no estimates among them.
+//! Four numbers at a time: as plain arithmetic, with SSE2 and with AVX2. All do the same to every number, to the last
+//! bit: there are no fused operations and no estimates among them.
+//!
+//! A build for size vectorises nothing by itself, so what is to be vectorised has to say so.
 #![allow(unsafe_code)]
 
 /// Numbers side by side.
@@ -25,9 +27,17 @@ pub(super) trait Lanes: Copy {
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 }
 
+/// What every processor of the target has.
+#[cfg(target_arch = "x86_64")]
+pub(super) use sse2::Sse2 as Baseline;
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Baseline = Plain;
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
 #[derive(Clone, Copy)]
 pub(super) struct Plain([f64; LANES]);
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
 impl Plain {
     #[inline(always)]
     fn zip(self, other: Self, each: impl Fn(f64, f64) -> f64) -> Self {
@@ -35,6 +45,7 @@ impl Plain {
     }
 }
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
 impl Lanes for Plain {
     type Mask = [bool; LANES];
 
@@ -101,6 +112,103 @@ impl Lanes for Plain {
     #[inline(always)]
     fn select(mask: [bool; LANES], yes: Self, no: Self) -> Self {
         Self(std::array::from_fn(|lane| if mask[lane] { yes.0[lane] } else { no.0[lane] }))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod sse2 {
+    use std::arch::x86_64::*;
+
+    use super::{LANES, Lanes};
+
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Sse2([__m128d; 2]);
+
+    /// The same for the lower and the upper half.
+    macro_rules! both {
+        ($intrinsic:ident, $one:expr, $other:expr) => {{
+            let (one, other): ([__m128d; 2], [__m128d; 2]) = ($one, $other);
+            // SAFETY: every x86-64 processor has SSE2.
+            unsafe { [$intrinsic(one[0], other[0]), $intrinsic(one[1], other[1])] }
+        }};
+    }
+
+    impl Lanes for Sse2 {
+        type Mask = [__m128d; 2];
+
+        #[inline(always)]
+        fn load(from: &[f64; LANES]) -> Self {
+            // SAFETY: two numbers each can be read there, of any alignment.
+            Self(unsafe { [_mm_loadu_pd(from.as_ptr()), _mm_loadu_pd(from.as_ptr().add(2))] })
+        }
+
+        #[inline(always)]
+        fn splat(number: f64) -> Self {
+            // SAFETY: every x86-64 processor has SSE2.
+            Self(unsafe { [_mm_set1_pd(number); 2] })
+        }
+
+        #[inline(always)]
+        fn store(self) -> [f64; LANES] {
+            let mut to = [0.0; LANES];
+            // SAFETY: two numbers each can be written there, of any alignment.
+            unsafe {
+                _mm_storeu_pd(to.as_mut_ptr(), self.0[0]);
+                _mm_storeu_pd(to.as_mut_ptr().add(2), self.0[1]);
+            }
+            to
+        }
+
+        #[inline(always)]
+        fn indices(self) -> [i32; LANES] {
+            self.store().map(|number| number as i32)
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Self(both!(_mm_add_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Self(both!(_mm_sub_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Self(both!(_mm_mul_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
+        fn greater(self, other: Self) -> [__m128d; 2] {
+            both!(_mm_cmpgt_pd, self.0, other.0)
+        }
+
+        #[inline(always)]
+        fn at_least(self, other: Self) -> [__m128d; 2] {
+            both!(_mm_cmpge_pd, self.0, other.0)
+        }
+
+        #[inline(always)]
+        fn and(one: [__m128d; 2], other: [__m128d; 2]) -> [__m128d; 2] {
+            both!(_mm_and_pd, one, other)
+        }
+
+        #[inline(always)]
+        fn or(one: [__m128d; 2], other: [__m128d; 2]) -> [__m128d; 2] {
+            both!(_mm_or_pd, one, other)
+        }
+
+        #[inline(always)]
+        fn bits(mask: [__m128d; 2]) -> u32 {
+            // SAFETY: every x86-64 processor has SSE2.
+            unsafe { (_mm_movemask_pd(mask[0]) | _mm_movemask_pd(mask[1]) << 2) as u32 }
+        }
+
+        #[inline(always)]
+        fn select(mask: [__m128d; 2], yes: Self, no: Self) -> Self {
+            Self(both!(_mm_or_pd, both!(_mm_and_pd, mask, yes.0), both!(_mm_andnot_pd, mask, no.0)))
+        }
     }
 }
 
