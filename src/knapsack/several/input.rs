@@ -17,6 +17,39 @@ impl Weight {
     pub(super) fn plus(self, other: Self) -> Self {
         Self { mean: self.mean + other.mean, variance: self.variance + other.variance }
     }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        Self { mean: self.mean - other.mean, variance: self.variance - other.variance }
+    }
+
+    /// The greater mean, and the greater variance.
+    #[inline(always)]
+    pub(super) fn most(self, other: Self) -> Self {
+        Self { mean: greater(self.mean, other.mean), variance: greater(self.variance, other.variance) }
+    }
+
+    /// The lesser of each.
+    #[inline(always)]
+    pub(super) fn least(self, other: Self) -> Self {
+        Self { mean: lesser(self.mean, other.mean), variance: lesser(self.variance, other.variance) }
+    }
+
+    /// Whether it has no more of either.
+    #[inline(always)]
+    pub(super) fn is_within(self, other: Self) -> bool {
+        (self.mean <= other.mean) & (self.variance <= other.variance)
+    }
+}
+
+/// Where neither is NaN this takes one instruction, `f64::max` several.
+#[inline(always)]
+pub(super) fn greater(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
+}
+
+#[inline(always)]
+fn lesser(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
 }
 
 #[derive(Debug, Default)]
@@ -80,12 +113,14 @@ impl Input {
     }
 
     /// The weights of an option, by resource.
+    #[inline(always)]
     pub fn weights(&self, position: usize) -> &[Weight] {
         &self.weight[position * self.resources..(position + 1) * self.resources]
     }
 
-    pub fn can_be_chosen(&self, position: usize) -> bool {
-        self.weights(position).iter().all(|weight| weight.mean < f64::INFINITY)
+    /// The weights of some options, one option after the other.
+    pub fn weights_of(&self, options: Range<usize>) -> &[Weight] {
+        &self.weight[options.start * self.resources..options.end * self.resources]
     }
 
     /// The sums of the chosen options, added in setting order. All that is reported comes from here.

@@ -198,7 +198,7 @@ impl Proof<'_> {
         let root = Root { case, linear, dual, relaxation };
         let mut certain = 0.0;
         let mut size = FIRST_CORE;
-        search.survey(&root, relaxation.bound - incumbent.value);
+        search.begin(&root, relaxation.bound - incumbent.value);
         loop {
             let cut = incumbent.cut(case, linear.stake(&relaxation.prices));
             let Some(cost) = search.cost_beyond(size, relaxation.bound - cut) else { return certain };
