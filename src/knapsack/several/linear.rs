@@ -6,7 +6,7 @@
 //! scaled by powers of two, which rounds nothing, such that their ranges are about the number of classes.
 
 use super::super::kernel::sum;
-use super::super::lanes::{Baseline as Four, Lanes as _};
+use super::super::lanes::{Baseline as Four, LANES, Lanes as _};
 use super::problem::{Lane, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
@@ -121,6 +121,8 @@ pub(super) struct Linear {
     pub lanes: usize,
     /// Of each option.
     pub weight: Vec<Lanes>,
+    /// The same for [`Self::score`]: of four options at a time the values, and the weights lane by lane.
+    blocks: Vec<[f64; LANES]>,
     /// What the weights may come to. More than the tolerance is added: nothing that fits may be lost by the order of
     /// additions, and what doesn't fit is found out when it is offered.
     pub room: Lanes,
@@ -134,18 +136,19 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    pub fn reserve(&mut self, options: usize) -> Result<()> {
-        reserve_total(&mut self.weight, options)
+    pub fn reserve(&mut self, options: usize, lanes: usize) -> Result<()> {
+        reserve_total(&mut self.weight, options)?;
+        reserve_total(&mut self.blocks, options.div_ceil(LANES).saturating_mul(1 + lanes))
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.weight)
+        bytes(&self.weight) + bytes(&self.blocks)
     }
 
     /// Draw the lines for a box. Memory was reserved.
     pub fn draw(&mut self, problem: &Problem, within: &Box) {
-        let weight = std::mem::take(&mut self.weight);
-        *self = Self { lanes: problem.lanes().len(), weight, ..Self::default() };
+        let (weight, blocks) = (std::mem::take(&mut self.weight), std::mem::take(&mut self.blocks));
+        *self = Self { lanes: problem.lanes().len(), weight, blocks, ..Self::default() };
         self.weight.clear();
         self.weight.resize(problem.option_count(), Lanes::default());
         for (index, lane) in problem.lanes().iter().enumerate() {
@@ -166,6 +169,32 @@ impl Linear {
                 let weight = problem.weight(option, index);
                 weights[index] = scale * (weight.mean + theta * weight.variance);
             }
+        }
+        self.arrange(&problem.value);
+    }
+
+    fn arrange(&mut self, values: &[f64]) {
+        self.blocks.clear();
+        for (values, weights) in values.chunks(LANES).zip(self.weight.chunks(LANES)) {
+            let mut block = [0.0; LANES];
+            block[..values.len()].copy_from_slice(values);
+            self.blocks.push(block);
+            for lane in 0..self.lanes {
+                let weight = |index: usize| weights.get(index).map_or(0.0, |weight| weight[lane]);
+                self.blocks.push(std::array::from_fn(weight));
+            }
+        }
+    }
+
+    /// Of each option the value minus the price of the weights, and whatever completes the last four.
+    pub fn score(&self, worth_of_values: f64, prices: &Lanes, scores: &mut Vec<[f64; LANES]>) {
+        scores.clear();
+        for block in self.blocks.chunks_exact(1 + self.lanes) {
+            let mut score = Four::load(&block[0]).mul(Four::splat(worth_of_values));
+            for (weights, &price) in block[1..].iter().zip(prices) {
+                score = score.sub(Four::load(weights).mul(Four::splat(price)));
+            }
+            scores.push(score.store());
         }
     }
 

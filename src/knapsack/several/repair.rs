@@ -166,6 +166,10 @@ impl Repair {
         let mut most = 0.0;
         for (range, pick) in self.classes(scene) {
             let (score, value) = (scene.scores[pick], scene.problem.value[pick]);
+            // No value is above 0.
+            if -value <= most {
+                continue;
+            }
             let others = scene.scores[range.clone()].iter().zip(&scene.problem.value[range.clone()]);
             for (index, (other_score, other_value)) in others.enumerate() {
                 let (cost, gain) = (score - other_score, other_value - value);

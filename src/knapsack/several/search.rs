@@ -64,13 +64,11 @@ impl Views {
     fn score(&self, lanes: usize, value: f64, room: &Lanes) -> Scores {
         let mut scores = NO_SCORES;
         for (four, score) in scores.iter_mut().enumerate() {
-            let mut sums = [Four::splat(0.0); 2];
-            for lane in 0..lanes.min(MOST_RESOURCES) {
-                let price = Four::load(&self.prices[lane][four]);
-                sums[lane % 2] = sums[lane % 2].add(price.mul(Four::splat(room[lane])));
+            let mut sum = Four::load(&self.worth_of_values[four]).mul(Four::splat(value));
+            for (prices, &room) in self.prices[..lanes].iter().zip(room) {
+                sum = sum.add(Four::load(&prices[four]).mul(Four::splat(room)));
             }
-            let value = Four::load(&self.worth_of_values[four]).mul(Four::splat(value));
-            *score = value.add(sums[0].add(sums[1])).store();
+            *score = sum.store();
         }
         scores
     }
@@ -167,11 +165,12 @@ impl Search {
     pub fn begin(&mut self, root: &Root, most: f64) {
         self.choose_views(root);
         self.cheapest.clear();
-        let Dual { scores, picks, .. } = root.dual;
-        for (class, &pick) in root.case.problem.classes().zip(picks) {
+        let scores = root.dual.scores();
+        for (class, &pick) in root.case.problem.classes().zip(&root.dual.picks) {
             let pick = pick as usize;
-            for position in class {
-                let cost = scores[pick] - scores[position];
+            let best = scores[pick];
+            for (position, score) in class.clone().zip(&scores[class]) {
+                let cost = best - score;
                 if cost < most && position != pick {
                     self.cheapest.push((cost, position as u32));
                 }
@@ -209,7 +208,7 @@ impl Search {
         let is_complete = loop {
             let Cursor { next, depth } = &mut self.path[top];
             let level = *depth as usize;
-            if level >= depths || !exceeds(&self.scores[top], &self.limits[level]) {
+            if level >= depths {
                 if top == 0 {
                     break true;
                 }
@@ -217,10 +216,13 @@ impl Search {
                 continue;
             }
             let (before, after) = self.scores.split_at_mut(top + 1);
-            let is_promising = add(&before[top], &self.changes[*next as usize], &self.limits[level + 1], &mut after[0]);
+            let (change, limits) = (&self.changes[*next as usize], &self.limits[level + 1]);
+            let (is_left, is_promising) = add(&before[top], change, limits, &mut after[0]);
             *next += 1;
             let end = self.starts[level + 1];
-            *depth += u32::from(*next == end);
+            if *next == end {
+                *depth = if is_left { level as u32 + 1 } else { NONE };
+            }
             nodes += 1;
             if !is_promising {
                 continue;
@@ -370,17 +372,20 @@ fn at_mut(scores: &mut Scores, view: usize) -> &mut f64 {
     &mut scores[view / LANES][view % LANES]
 }
 
+/// Put the sum into `sums`. Whether the scores exceed the limits, and whether the sum does.
 #[inline(always)]
-fn exceeds(scores: &Scores, limits: &Scores) -> bool {
-    let exceed = |four: usize| Four::load(&scores[four]).greater(Four::load(&limits[four]));
-    Four::bits(Four::and(Four::and(exceed(0), exceed(1)), Four::and(exceed(2), exceed(3)))) == 0b1111
-}
-
-/// Put the sum into `sums`; whether it exceeds the limits.
-#[inline(always)]
-fn add(scores: &Scores, by: &Scores, limits: &Scores, sums: &mut Scores) -> bool {
-    for ((sum, score), by) in sums.iter_mut().zip(scores).zip(by) {
-        *sum = Four::load(score).add(Four::load(by)).store();
+fn add(scores: &Scores, by: &Scores, limits: &Scores, sums: &mut Scores) -> (bool, bool) {
+    let mut add = |four: usize| {
+        let (score, limit) = (Four::load(&scores[four]), Four::load(&limits[four]));
+        let sum = score.add(Four::load(&by[four]));
+        sums[four] = sum.store();
+        (score.greater(limit), sum.greater(limit))
+    };
+    let (mut scores_exceed, mut sums_exceed) = add(0);
+    for four in 1..FOURS {
+        let (score_exceeds, sum_exceeds) = add(four);
+        scores_exceed = Four::and(scores_exceed, score_exceeds);
+        sums_exceed = Four::and(sums_exceed, sum_exceeds);
     }
-    exceeds(sums, limits)
+    (Four::bits(scores_exceed) == 0b1111, Four::bits(sums_exceed) == 0b1111)
 }
