@@ -21,6 +21,16 @@ pub(super) struct Row {
 
 impl Row {
     pub const EMPTY: Self = Self { value: [f64::NEG_INFINITY; LANES], mean: [0.0; LANES], variance: [0.0; LANES] };
+
+    #[inline(always)]
+    pub fn at(&self, lane: usize) -> Totals {
+        Totals { value: self.value[lane], mean: self.mean[lane], variance: self.variance[lane] }
+    }
+
+    #[inline(always)]
+    pub fn put(&mut self, lane: usize, option: Totals) {
+        (self.value[lane], self.mean[lane], self.variance[lane]) = (option.value, option.mean, option.variance);
+    }
 }
 
 /// The rows, and where the rows of each group start, with one more for the end.
@@ -142,7 +152,7 @@ fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut
             index = index.add(V::splat(1.0));
             let here = scale.score::<NORMAL>(row);
             let better = here.greater(best_score);
-            best_score = V::select(better, here, best_score);
+            best_score = here.most(best_score);
             best_value = V::select(better, V::load(&row.value), best_value);
             best_mean = V::select(better, V::load(&row.mean), best_mean);
             if NORMAL {

@@ -89,7 +89,7 @@ impl Pairs {
             if case.fits(totals) {
                 let before = [one, other].map(|change| picks[change.class as usize]);
                 [one, other].iter().for_each(|change| picks[change.class as usize] = change.position);
-                incumbent.offer(case, totals.value, picks);
+                incumbent.offer(case, totals, picks);
                 picks[one.class as usize] = before[0];
                 picks[other.class as usize] = before[1];
             }

@@ -139,15 +139,15 @@ impl Workspace {
         incumbent.step = 0.0;
         let remembered = recall(problem, &incumbent.choices, picks).filter(|&totals| case.fits(totals));
         if !problem.impossible && !case.clearly_overdraws(problem.best_totals) {
-            incumbent.put(&case, &problem.best);
-            if limit.admits_choices(input, &incumbent.choices) {
+            incumbent.put(&case, problem.best_totals, &problem.best);
+            if incumbent.admits(&case, problem.best_totals, &problem.best) {
                 *memory = Memory { price: 0.0, ..*memory };
-                return Ok(report(&case, incumbent, incumbent.value, 0.0, budget.spent));
+                return Ok(report(&case, incumbent, 0.0, 0.0, budget.spent));
             }
         }
         let first = remembered.unwrap_or_else(|| lightest.pick(&case, picks));
-        incumbent.put(&case, picks);
-        if problem.impossible || !limit.admits_choices(input, &incumbent.choices) {
+        incumbent.put(&case, first, picks);
+        if problem.impossible || !incumbent.admits(&case, first, picks) {
             return Ok(report_infeasible(&case, incumbent, budget.spent));
         }
         let mut proof = Proof {
@@ -186,8 +186,8 @@ fn recall(problem: &Problem, choices: &[u16], picks: &mut Vec<u32>) -> Option<To
     Some(problem.totals(picks))
 }
 
-fn report(case: &Case, incumbent: &Incumbent, bound: f64, price: f64, nodes: u64) -> Solution {
-    let totals = case.input.totals(&incumbent.choices);
+fn report(case: &Case, incumbent: &mut Incumbent, bound: f64, price: f64, nodes: u64) -> Solution {
+    let totals = incumbent.finish(case);
     let proven = bound <= incumbent.value;
     let upper_bound = if proven { totals.value } else { (case.problem.base.value + bound).max(totals.value) };
     Solution {
@@ -205,8 +205,8 @@ fn report(case: &Case, incumbent: &Incumbent, bound: f64, price: f64, nodes: u64
     }
 }
 
-fn report_infeasible(case: &Case, incumbent: &Incumbent, nodes: u64) -> Solution {
-    let totals = case.input.totals(&incumbent.choices);
+fn report_infeasible(case: &Case, incumbent: &mut Incumbent, nodes: u64) -> Solution {
+    let totals = incumbent.finish(case);
     let burden = case.limit.burden(totals);
     Solution {
         feasible: false,
@@ -453,7 +453,7 @@ impl Proof<'_> {
         let pick = std::mem::replace(&mut self.picks[changed], gain.position);
         let new = totals.plus(problem.at(gain.position as usize).minus(problem.at(pick as usize)));
         if self.case.fits(new) {
-            self.incumbent.offer(self.case, new.value, self.picks);
+            self.incumbent.offer(self.case, new, self.picks);
         }
         self.picks[changed] = pick;
     }

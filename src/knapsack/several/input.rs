@@ -1,5 +1,6 @@
 //! What the caller gave: the options of all settings one after the other, each with its weights side by side.
 
+use super::super::input::{greater, lesser};
 use super::super::{LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE};
 use super::{MOST_RESOURCES, Weight, bytes, reserve_total};
 use crate::base::number::Number;
@@ -39,17 +40,6 @@ impl Weight {
     pub(super) fn is_within(self, other: Self) -> bool {
         (self.mean <= other.mean) & (self.variance <= other.variance)
     }
-}
-
-/// Where neither is NaN this takes one instruction, `f64::max` several.
-#[inline(always)]
-pub(super) fn greater(one: f64, other: f64) -> f64 {
-    if one > other { one } else { other }
-}
-
-#[inline(always)]
-fn lesser(one: f64, other: f64) -> f64 {
-    if one < other { one } else { other }
 }
 
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@
 //! counted down from the setting's best, means and variances up from its least, as in the single resource's `reduce`.
 //! The resources that are left are called lanes.
 
-use super::super::{Economy, NO_CHOICE, fits::Limit};
-use super::input::{Input, greater};
+use super::super::{Economy, NO_CHOICE, fits::Limit, input::greater};
+use super::input::Input;
 use super::{MOST_RESOURCES, Weight, bytes, reserve_total};
 use crate::base::Result;
 use std::ops::Range;

@@ -332,7 +332,7 @@ impl Search {
                 let mut most = Four::splat(0.0);
                 for change in changes {
                     let by = Four::load(&change[four]);
-                    most = Four::select(by.greater(most), by, most);
+                    most = by.most(most);
                 }
                 self.gains[at][four] = Four::load(&self.gains[at + 1][four]).add(most).store();
             }
