@@ -28,6 +28,15 @@ impl Case<'_> {
 }
 
 impl Case<'_> {
+    /// Whether these totals may fit, told without a square root: often they don't by far.
+    #[inline(always)]
+    pub fn may_fit(&self, totals: Totals) -> bool {
+        let Limit { capacity, sigmas, tolerance } = self.limit;
+        let room = capacity + tolerance - (self.problem.base.mean + totals.mean);
+        let variance = self.problem.base.variance + totals.variance;
+        room >= 0.0 && (1.0 - 1e-9) * sigmas * sigmas * variance <= room * room + f64::MIN_POSITIVE
+    }
+
     /// Whether these totals fit, and any other order of additions would too.
     fn clearly_fits(&self, totals: Totals) -> bool {
         let limit = Limit { tolerance: 0.0, ..self.limit };

@@ -160,10 +160,7 @@ fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut
             }
             best_index = V::select(better, index, best_index);
         }
-        let indices = best_index.indices();
-        for (lane, (pick, index)) in picks.iter_mut().zip(indices).enumerate() {
-            *pick = (start + index as u32) * LANES as u32 + lane as u32;
-        }
+        picks.copy_from_slice(&best_index.positions(start));
         (value, mean) = (value.add(best_value), mean.add(best_mean));
         variance = variance.add(best_variance);
     }

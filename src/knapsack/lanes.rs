@@ -13,8 +13,8 @@ pub(super) trait Lanes: Copy {
     fn load(from: &[f64; LANES]) -> Self;
     fn splat(number: f64) -> Self;
     fn store(self) -> [f64; LANES];
-    /// Whole numbers from 0 up to `i32::MAX`, as such.
-    fn indices(self) -> [i32; LANES];
+    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * LANES + lane`.
+    fn positions(self, start: u32) -> [u32; LANES];
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -67,8 +67,8 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn indices(self) -> [i32; LANES] {
-        self.0.map(|number| number as i32)
+    fn positions(self, start: u32) -> [u32; LANES] {
+        std::array::from_fn(|lane| (start + self.0[lane] as u32) * LANES as u32 + lane as u32)
     }
 
     #[inline(always)]
@@ -140,6 +140,18 @@ mod sse2 {
         }};
     }
 
+    #[inline(always)]
+    pub(super) fn positions(rows: __m128i, start: u32) -> [u32; LANES] {
+        let first = (start * LANES as u32) as i32;
+        let mut to = [0; LANES];
+        // SAFETY: every x86-64 processor has SSE2, and four integers can be written there, of any alignment.
+        unsafe {
+            let lanes = _mm_add_epi32(_mm_set1_epi32(first), _mm_set_epi32(3, 2, 1, 0));
+            _mm_storeu_si128(to.as_mut_ptr().cast(), _mm_add_epi32(_mm_slli_epi32::<2>(rows), lanes));
+        }
+        to
+    }
+
     impl Lanes for Sse2 {
         type Mask = [__m128d; 2];
 
@@ -167,8 +179,9 @@ mod sse2 {
         }
 
         #[inline(always)]
-        fn indices(self) -> [i32; LANES] {
-            self.store().map(|number| number as i32)
+        fn positions(self, start: u32) -> [u32; LANES] {
+            // SAFETY: every x86-64 processor has SSE2.
+            positions(unsafe { _mm_unpacklo_epi64(_mm_cvttpd_epi32(self.0[0]), _mm_cvttpd_epi32(self.0[1])) }, start)
         }
 
         #[inline(always)]
@@ -262,11 +275,9 @@ mod avx2 {
         }
 
         #[inline(always)]
-        fn indices(self) -> [i32; LANES] {
-            let mut to = [0; LANES];
-            // SAFETY: four integers can be written there, of any alignment; AVX2 is there (see above).
-            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_cvttpd_epi32(self.0)) };
-            to
+        fn positions(self, start: u32) -> [u32; LANES] {
+            // SAFETY: AVX2 is there (see above).
+            super::sse2::positions(unsafe { _mm256_cvttpd_epi32(self.0) }, start)
         }
 
         #[inline(always)]

@@ -69,7 +69,7 @@ impl Search {
                 node.depth = if core.bound(node.totals, depth + 1) > cut { depth as u32 + 1 } else { LEFT };
             }
             nodes += 1;
-            if totals.value > cut && case.fits(totals) {
+            if totals.value > cut && case.may_fit(totals) && case.fits(totals) {
                 self.offer(case, core, picks, totals, scratch, incumbent);
                 cut = incumbent.cut(case, stake);
             }

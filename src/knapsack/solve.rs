@@ -40,6 +40,9 @@ const SHARE: f64 = 0.5;
 /// core is as fast.
 const LEAST_DEPTH_FOR_PAIRS: usize = 8;
 
+/// A core of so few classes is searched sooner than an interval is split and relaxed again.
+const DEPTH_SEARCHED_UNSPLIT: usize = 24;
+
 /// Depth-first search hands over to the lists after this many nodes.
 const DEPTH_FIRST_NODES: u64 = 10_000;
 
@@ -352,10 +355,11 @@ impl Proof<'_> {
 
     fn should_split(&self, interval: &Interval, linear: &Linear, relaxation: &Relaxation, bound: f64) -> bool {
         let gap = bound - self.incumbent.value;
-        // At price 0 the room doesn't bind, though the burden may not fit: only a narrower secant can tell.
         let given_away = relaxation.lambda * linear.spread;
-        let loose = given_away > self.spread_of_gap() * gap || relaxation.lambda == 0.0;
-        loose && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
+        let is_loose = given_away > self.spread_of_gap() * gap && self.core.depth() > DEPTH_SEARCHED_UNSPLIT;
+        // At price 0 the room doesn't bind, though the burden may not fit: only a narrower secant can tell.
+        let should_split = is_loose || relaxation.lambda == 0.0;
+        should_split && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
     }
 
     fn spread_of_gap(&self) -> f64 {
