@@ -110,7 +110,9 @@ impl Core {
                 self.order.push(Open { nearest_rate, start, end });
             }
         }
-        sort(&mut self.order, |a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)).is_lt());
+        sort(&mut self.order, |a, b| {
+            (a.nearest_rate < b.nearest_rate) | ((a.nearest_rate == b.nearest_rate) & (a.start < b.start))
+        });
         self.changes.clear();
         self.starts.clear();
         for open in &self.order {

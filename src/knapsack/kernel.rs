@@ -172,18 +172,25 @@ pub(super) fn sum(lanes: [f64; LANES]) -> f64 {
     (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 }
 
-/// The picks of a group, as a row.
-#[inline(always)]
-fn picked(rows: Rows, picks: &[u32]) -> Row {
-    let mut all = Row::EMPTY;
-    for (lane, &pick) in picks.iter().enumerate().take(LANES) {
-        if let Some(row) = rows.rows.get(pick as usize / LANES) {
-            all.value[lane] = row.value[lane];
-            all.mean[lane] = row.mean[lane];
-            all.variance[lane] = row.variance[lane];
+/// The picks of a group.
+struct Picked<V> {
+    value: V,
+    mean: V,
+    variance: V,
+}
+
+impl<V: Lanes> Picked<V> {
+    /// Lane by lane into registers: what is written to memory in parts is slow to load as a whole.
+    #[inline(always)]
+    fn new(rows: Rows, picks: &[u32; LANES]) -> Self {
+        let row = |lane: usize| rows.rows.get(picks[lane] as usize / LANES).unwrap_or(&Row::EMPTY);
+        let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
+        Self {
+            value: V::of(a.value[0], b.value[1], c.value[2], d.value[3]),
+            mean: V::of(a.mean[0], b.mean[1], c.mean[2], d.mean[3]),
+            variance: V::of(a.variance[0], b.variance[1], c.variance[2], d.variance[3]),
         }
     }
-    all
 }
 
 #[inline(always)]
@@ -192,9 +199,9 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
     let weigh = |row: &Row| V::load(&row.mean).add(theta.mul(V::load(&row.variance)));
     let mut best = V::splat(least);
     let (mut best_index, mut index) = (V::splat(-1.0), V::splat(0.0));
-    for ((_, group), picks) in rows.groups().zip(picks.chunks_exact(LANES)) {
-        let now = picked(rows, picks);
-        let (value, most) = (V::load(&now.value), weigh(&now).add(V::splat(slack)));
+    for ((_, group), picks) in rows.groups().zip(picks.as_chunks().0) {
+        let Picked { value, mean, variance } = Picked::<V>::new(rows, picks);
+        let most = mean.add(theta.mul(variance)).add(V::splat(slack));
         for row in group {
             let gain = V::load(&row.value).sub(value);
             let better = V::and(gain.greater(best), most.at_least(weigh(row)));
@@ -212,9 +219,12 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
 #[inline(always)]
 fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
     let scale = Scale::<V>::new(prices);
-    for (group_index, ((start, group), picks)) in rows.groups().zip(picks.chunks_exact(LANES)).enumerate() {
-        let least = scale.score::<true>(&picked(rows, picks)).sub(V::splat(most_cost));
-        let own = V::load(&std::array::from_fn(|lane| f64::from((picks[lane] / LANES as u32) as i32 - start as i32)));
+    for (group_index, ((start, group), picks)) in rows.groups().zip(picks.as_chunks().0).enumerate() {
+        let Picked { value, mean, variance } = Picked::<V>::new(rows, picks);
+        let score = value.sub(scale.mean.mul(mean)).sub(scale.variance.mul(variance));
+        let least = score.sub(V::splat(most_cost));
+        let row = |lane: usize| f64::from((picks[lane] / LANES as u32) as i32 - start as i32);
+        let own = V::of(row(0), row(1), row(2), row(3));
         let mut index = V::splat(0.0);
         let mut near = 0;
         for row in group {

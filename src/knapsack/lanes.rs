@@ -12,6 +12,7 @@ pub(super) trait Lanes: Copy {
     type Mask: Copy;
     fn load(from: &[f64; LANES]) -> Self;
     fn splat(number: f64) -> Self;
+    fn of(a: f64, b: f64, c: f64, d: f64) -> Self;
     fn store(self) -> [f64; LANES];
     /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * LANES + lane`.
     fn positions(self, start: u32) -> [u32; LANES];
@@ -59,6 +60,11 @@ impl Lanes for Plain {
     #[inline(always)]
     fn splat(number: f64) -> Self {
         Self([number; LANES])
+    }
+
+    #[inline(always)]
+    fn of(a: f64, b: f64, c: f64, d: f64) -> Self {
+        Self([a, b, c, d])
     }
 
     #[inline(always)]
@@ -168,6 +174,12 @@ mod sse2 {
         }
 
         #[inline(always)]
+        fn of(a: f64, b: f64, c: f64, d: f64) -> Self {
+            // SAFETY: every x86-64 processor has SSE2.
+            Self(unsafe { [_mm_setr_pd(a, b), _mm_setr_pd(c, d)] })
+        }
+
+        #[inline(always)]
         fn store(self) -> [f64; LANES] {
             let mut to = [0.0; LANES];
             // SAFETY: two numbers each can be written there, of any alignment.
@@ -264,6 +276,12 @@ mod avx2 {
         fn splat(number: f64) -> Self {
             // SAFETY: AVX2 is there (see above).
             Self(unsafe { _mm256_set1_pd(number) })
+        }
+
+        #[inline(always)]
+        fn of(a: f64, b: f64, c: f64, d: f64) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_setr_pd(a, b, c, d) })
         }
 
         #[inline(always)]
