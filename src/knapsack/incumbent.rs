@@ -66,13 +66,22 @@ pub(super) struct Incumbent {
     /// The choices per setting of the input, as they were last written.
     pub choices: Vec<u16>,
     trial: Vec<u16>,
+    /// Whether all answers are added up anew, also those that seem to fit clearly.
+    pub is_careful: bool,
     /// If positive, all values are multiples of it, so a better answer is better by no less.
     pub step: f64,
 }
 
 impl Default for Incumbent {
     fn default() -> Self {
-        Self { value: f64::NEG_INFINITY, picks: Vec::new(), choices: Vec::new(), trial: Vec::new(), step: 0.0 }
+        Self {
+            value: f64::NEG_INFINITY,
+            picks: Vec::new(),
+            choices: Vec::new(),
+            trial: Vec::new(),
+            is_careful: false,
+            step: 0.0,
+        }
     }
 }
 
@@ -103,7 +112,7 @@ impl Incumbent {
 
     /// Whether these very choices fit. Most do by so much that there is no need to add up again.
     pub fn admits(&mut self, case: &Case, totals: Totals, picks: &[u32]) -> bool {
-        case.clearly_fits(totals) || {
+        !self.is_careful && case.clearly_fits(totals) || {
             write_choices(case.problem, picks, &mut self.trial);
             case.limit.admits_choices(case.input, &self.trial)
         }

@@ -13,12 +13,12 @@
 //! a square root lies below its tangents. That is linear in `1 / t`, so `a` is no heavier than `b` if it isn't at the
 //! two ends of the interval: two weights decide, and the narrower the interval the more they agree.
 
+use super::budget::Budget;
 use super::core::{Change, Core};
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
 use super::relax::Relaxation;
 use super::secant::Linear;
-use super::solve::Budget;
 use super::tail::Tail;
 use super::{bytes, reserve_total};
 use crate::base::Result;

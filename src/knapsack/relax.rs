@@ -9,12 +9,12 @@
 //! the price in linear time by pairing options and discarding; a handful of plain passes over contiguous memory is
 //! faster at every size that matters here, and fewer are needed when a price is known from a question much like this.
 
+use super::budget::Budget;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
 use super::input::Totals;
 use super::kernel::{Prices, pick};
 use super::reduce::Problem;
 use super::secant::Linear;
-use super::solve::Budget;
 use crate::base::number::clamp;
 
 /// The search converges in less than ten passes; any price gives a valid bound, so it may be cut short.

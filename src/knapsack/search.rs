@@ -4,10 +4,10 @@
 //! Its children make one more change at a greater depth. What a node can still gain shrinks with depth, so the first
 //! depth at which its bound doesn't exceed the cut ends the node. Needs memory for one path only.
 
+use super::budget::Budget;
 use super::core::Core;
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
-use super::solve::Budget;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 

@@ -1,5 +1,6 @@
 //! The steps in order, and the bookkeeping of what is proven.
 
+use super::budget::Budget;
 use super::core::Core;
 use super::fits::Limit;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
@@ -48,29 +49,6 @@ const DEPTH_FIRST_NODES: u64 = 10_000;
 
 /// What fraction of the gap the lists look through at first.
 const FIRST_PRETENDED_GAP: f64 = 1.0 / 256.0;
-
-/// Work done and allowed, in nodes.
-#[derive(Debug, Default)]
-pub(super) struct Budget {
-    pub spent: u64,
-    pub limit: u64,
-}
-
-impl Budget {
-    /// Whether there is still budget left after this.
-    pub fn charge(&mut self, nodes: u64) -> bool {
-        self.spent = self.spent.saturating_add(nodes);
-        self.spent < self.limit
-    }
-
-    pub fn charge_pass(&mut self, problem: &Problem) {
-        self.charge(1 + problem.slot_count() as u64 / 64);
-    }
-
-    pub fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.spent)
-    }
-}
 
 /// What the last solve leaves for the next: a guess of the price and of the deviation. 0 is none.
 #[derive(Clone, Copy, Debug, Default)]
@@ -133,6 +111,20 @@ impl Workspace {
     }
 
     pub fn solve(&mut self, input: &Input, economy: Economy, effort: Effort) -> Result<Solution> {
+        self.incumbent.is_careful = false;
+        let solution = self.attempt(input, economy, effort)?;
+        let Solution { value, mean, variance, .. } = solution;
+        let limit = Limit::new(economy, self.problem.negative_means);
+        if !solution.feasible || limit.admits(Totals { value, mean, variance }) {
+            return Ok(solution);
+        }
+        // Sums lost digits to numbers that are enormous beside the capacity.
+        self.forget();
+        self.incumbent.is_careful = true;
+        self.attempt(input, economy, effort)
+    }
+
+    fn attempt(&mut self, input: &Input, economy: Economy, effort: Effort) -> Result<Solution> {
         let Self { problem, lightest, incumbent, core, pairs, search, lists, intervals, picks, scratch, memory } = self;
         problem.fill(input, economy.sigmas == 0.0);
         let limit = Limit::new(economy, problem.negative_means);
