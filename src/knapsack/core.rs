@@ -40,7 +40,6 @@ struct Reach {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     nearest_rate: f64,
-    class: u32,
     start: u32,
     end: u32,
 }
@@ -53,8 +52,8 @@ pub(super) struct Core {
     reach: Vec<Reach>,
     /// Classes that a first look left open.
     screened: Vec<u32>,
-    /// Positions of their changes.
-    noted: Vec<u32>,
+    /// Their changes.
+    noted: Vec<Change>,
     order: Vec<Open>,
     room: f64,
     tolerance: f64,
@@ -106,20 +105,19 @@ impl Core {
         view.screen(&mut self.screened);
         for &class in &self.screened {
             let start = self.noted.len();
-            if let Some(nearest_rate) = view.note(class as usize, &mut self.noted) {
+            if let Some(nearest_rate) = view.note(class, &mut self.noted) {
                 let (start, end) = (start as u32, self.noted.len() as u32);
-                self.order.push(Open { nearest_rate, class, start, end });
+                self.order.push(Open { nearest_rate, start, end });
             }
         }
-        sort(&mut self.order, |a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)).is_lt());
+        sort(&mut self.order, |a, b| {
+            (a.nearest_rate < b.nearest_rate) | ((a.nearest_rate == b.nearest_rate) & (a.start < b.start))
+        });
         self.changes.clear();
         self.starts.clear();
         for open in &self.order {
             self.starts.push(self.changes.len() as u32);
-            let noted = &self.noted[open.start as usize..open.end as usize];
-            let change =
-                |&position: &u32| Change { by: view.change(open.class, position), position, class: open.class };
-            self.changes.extend(noted.iter().map(change));
+            self.changes.extend_from_slice(&self.noted[open.start as usize..open.end as usize]);
         }
         self.starts.push(self.changes.len() as u32);
         self.measure_reach(&view);
@@ -156,7 +154,7 @@ impl Core {
         let slack = self.room - (totals.mean + self.theta * totals.variance);
         let reach = &self.reach[depth];
         if slack >= 0.0 {
-            totals.value + slack.min(reach.fill) * reach.fill_rate
+            totals.value + if slack < reach.fill { slack } else { reach.fill } * reach.fill_rate
         } else if slack >= -self.tolerance {
             totals.value
         } else if -slack > reach.vacate + self.tolerance {
@@ -186,38 +184,41 @@ impl View<'_> {
         screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, screened);
     }
 
-    #[inline(always)]
-    fn change(&self, class: u32, position: u32) -> Totals {
-        self.case.problem.at(position as usize).minus(self.case.problem.at(self.picks[class as usize] as usize))
-    }
-
     /// Note the changes of a class that are not too expensive, and no worse in every respect than another. Returns how
     /// near to `lambda` they trade value for weight; none if there are none.
-    fn note(&self, class: usize, noted: &mut Vec<u32>) -> Option<f64> {
+    fn note(&self, class: u32, noted: &mut Vec<Change>) -> Option<f64> {
+        let problem = self.case.problem;
         let start = noted.len();
-        let by = |position: u32| self.change(class as u32, position);
-        for position in self.case.problem.class(class).map(|position| position as u32) {
-            let new = by(position);
-            if self.cost(new) >= self.most_cost || dominates(Totals::default(), new) {
+        let pick = problem.at(self.picks[class as usize] as usize);
+        for (position, option) in problem.class(class as usize) {
+            let by = option.minus(pick);
+            // Most are too expensive by far, which is seen without the rounding.
+            let is_expensive = self.raw_cost(by) >= self.most_cost && self.cost(by) >= self.most_cost;
+            if is_expensive || dominates(Totals::default(), by) {
                 continue;
             }
             let compared = start.max(noted.len().saturating_sub(COMPARED));
-            if noted[compared..].iter().any(|&other| dominates(by(other), new)) {
+            if noted[compared..].iter().any(|other| dominates(other.by, by)) {
                 continue;
             }
             for other in (compared..noted.len()).rev() {
-                if dominates(new, by(noted[other])) {
+                if dominates(by, noted[other].by) {
                     noted.swap_remove(other);
                 }
             }
-            noted.push(position);
+            noted.push(Change { by, position: position as u32, class });
         }
         let rate = |by: Totals| self.cost(by).max(0.0) / self.linear.weight(by).abs().max(f64::MIN_POSITIVE);
-        noted[start..].iter().map(|&position| rate(by(position))).reduce(f64::min)
+        noted[start..].iter().map(|change| rate(change.by)).reduce(f64::min)
+    }
+
+    #[inline(always)]
+    fn raw_cost(&self, by: Totals) -> f64 {
+        self.relaxation.lambda * self.linear.weight(by) - by.value
     }
 
     fn cost(&self, by: Totals) -> f64 {
-        let cost = self.relaxation.lambda * self.linear.weight(by) - by.value;
+        let cost = self.raw_cost(by);
         // What costs nothing must not be ordered by its rounding.
         if cost.abs() <= VALUE_PRECISION * by.value.abs() { 0.0 } else { cost }
     }

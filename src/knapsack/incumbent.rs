@@ -28,6 +28,21 @@ impl Case<'_> {
 }
 
 impl Case<'_> {
+    /// Whether these totals may fit, told without a square root: often they don't by far.
+    #[inline(always)]
+    pub fn may_fit(&self, totals: Totals) -> bool {
+        let Limit { capacity, sigmas, tolerance } = self.limit;
+        let room = capacity + tolerance - (self.problem.base.mean + totals.mean);
+        let variance = self.problem.base.variance + totals.variance;
+        room >= 0.0 && (1.0 - 1e-9) * sigmas * sigmas * variance <= room * room + f64::MIN_POSITIVE
+    }
+
+    /// Whether these totals fit, and any other order of additions would too.
+    fn clearly_fits(&self, totals: Totals) -> bool {
+        let limit = Limit { tolerance: 0.0, ..self.limit };
+        limit.admits(self.problem.base.plus(totals.with_variance_at_least_zero()))
+    }
+
     /// Whether these totals don't fit, and no other order of additions would make them.
     pub fn clearly_overdraws(&self, totals: Totals) -> bool {
         let limit = Limit { tolerance: 2.0 * self.limit.tolerance, ..self.limit };
@@ -46,47 +61,67 @@ impl Totals {
 pub(super) struct Incumbent {
     /// Value counted as [`Problem`] counts: from the best of each setting, so at most 0. `-infinity` without answer.
     pub value: f64,
-    /// The choices per setting of the input.
+    /// The option of each class.
+    picks: Vec<u32>,
+    /// The choices per setting of the input, as they were last written.
     pub choices: Vec<u16>,
     trial: Vec<u16>,
+    /// Whether all answers are added up anew, also those that seem to fit clearly.
+    pub is_careful: bool,
     /// If positive, all values are multiples of it, so a better answer is better by no less.
     pub step: f64,
 }
 
 impl Default for Incumbent {
     fn default() -> Self {
-        Self { value: f64::NEG_INFINITY, choices: Vec::new(), trial: Vec::new(), step: 0.0 }
+        Self {
+            value: f64::NEG_INFINITY,
+            picks: Vec::new(),
+            choices: Vec::new(),
+            trial: Vec::new(),
+            is_careful: false,
+            step: 0.0,
+        }
     }
 }
 
 impl Incumbent {
     pub fn reserve(&mut self, settings: usize) -> Result<()> {
+        reserve_total(&mut self.picks, settings)?;
         reserve_total(&mut self.choices, settings)?;
         reserve_total(&mut self.trial, settings)
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.choices) + bytes(&self.trial)
+        bytes(&self.picks) + bytes(&self.choices) + bytes(&self.trial)
     }
 
-    /// Take these choices, whatever they weigh and are worth.
-    pub fn put(&mut self, case: &Case, picks: &[u32]) {
-        self.value = case.problem.totals(picks).value;
-        write_choices(case.problem, picks, &mut self.choices);
+    /// Take these picks, whose sums are `totals`, whatever those are.
+    pub fn put(&mut self, case: &Case, totals: Totals, picks: &[u32]) {
+        self.value = totals.value;
+        self.picks.clear();
+        self.picks.extend_from_slice(&picks[..case.problem.class_count()]);
     }
 
-    /// Take these choices if they are better and truly fit.
-    pub fn offer(&mut self, case: &Case, value: f64, picks: &[u32]) -> bool {
-        if value <= self.value {
-            return false;
+    /// Take these picks if they are better and truly fit.
+    pub fn offer(&mut self, case: &Case, totals: Totals, picks: &[u32]) {
+        if totals.value > self.value && self.admits(case, totals, picks) {
+            self.put(case, totals, picks);
         }
-        write_choices(case.problem, picks, &mut self.trial);
-        if !case.limit.admits_choices(case.input, &self.trial) {
-            return false;
+    }
+
+    /// Whether these very choices fit. Most do by so much that there is no need to add up again.
+    pub fn admits(&mut self, case: &Case, totals: Totals, picks: &[u32]) -> bool {
+        !self.is_careful && case.clearly_fits(totals) || {
+            write_choices(case.problem, picks, &mut self.trial);
+            case.limit.admits_choices(case.input, &self.trial)
         }
-        self.value = value;
-        std::mem::swap(&mut self.choices, &mut self.trial);
-        true
+    }
+
+    /// Write the choices. Returns their sums as the caller counts.
+    pub fn finish(&mut self, case: &Case) -> Totals {
+        write_choices(case.problem, &self.picks, &mut self.choices);
+        case.input.totals(&self.choices)
     }
 
     /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.

@@ -2,14 +2,14 @@
 //!
 //! Classes lie side by side in groups of [`LANES`], sorted by how many options they have, so that the first options of
 //! a group's classes make a row, the second ones the next. A pass walks down the rows and keeps the best of every lane
-//! without a branch: with AVX2 where the processor has it, else with plain arithmetic. Both do the same operations in
+//! without a branch: with AVX2 where the processor has it, else with what all have. All do the same operations in
 //! the same order, so the results are the same to the last bit.
 
 use super::input::Totals;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
 pub(super) use super::lanes::LANES;
-use super::lanes::{Lanes, Plain};
+use super::lanes::{Baseline, Lanes};
 
 /// One option each of as many classes. What is no option has value `-infinity`, and mean and variance 0.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,16 @@ pub(super) struct Row {
 
 impl Row {
     pub const EMPTY: Self = Self { value: [f64::NEG_INFINITY; LANES], mean: [0.0; LANES], variance: [0.0; LANES] };
+
+    #[inline(always)]
+    pub fn at(&self, lane: usize) -> Totals {
+        Totals { value: self.value[lane], mean: self.mean[lane], variance: self.variance[lane] }
+    }
+
+    #[inline(always)]
+    pub fn put(&mut self, lane: usize, option: Totals) {
+        (self.value[lane], self.mean[lane], self.variance[lane]) = (option.value, option.mean, option.variance);
+    }
 }
 
 /// The rows, and where the rows of each group start, with one more for the end.
@@ -62,7 +72,7 @@ macro_rules! dispatch {
             #[allow(unsafe_code)]
             return unsafe { $avx2($($argument),*) };
         }
-        $pass::<Plain>($($argument),*)
+        $pass::<Baseline>($($argument),*)
     }};
 }
 
@@ -142,7 +152,7 @@ fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut
             index = index.add(V::splat(1.0));
             let here = scale.score::<NORMAL>(row);
             let better = here.greater(best_score);
-            best_score = V::select(better, here, best_score);
+            best_score = here.most(best_score);
             best_value = V::select(better, V::load(&row.value), best_value);
             best_mean = V::select(better, V::load(&row.mean), best_mean);
             if NORMAL {
@@ -150,10 +160,7 @@ fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut
             }
             best_index = V::select(better, index, best_index);
         }
-        let indices = best_index.indices();
-        for (lane, (pick, index)) in picks.iter_mut().zip(indices).enumerate() {
-            *pick = (start + index as u32) * LANES as u32 + lane as u32;
-        }
+        picks.copy_from_slice(&best_index.positions(start));
         (value, mean) = (value.add(best_value), mean.add(best_mean));
         variance = variance.add(best_variance);
     }
@@ -161,22 +168,29 @@ fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut
 }
 
 #[inline(always)]
-fn sum(lanes: [f64; LANES]) -> f64 {
+pub(super) fn sum(lanes: [f64; LANES]) -> f64 {
     (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 }
 
-/// The picks of a group, as a row.
-#[inline(always)]
-fn picked(rows: Rows, picks: &[u32]) -> Row {
-    let mut all = Row::EMPTY;
-    for (lane, &pick) in picks.iter().enumerate().take(LANES) {
-        if let Some(row) = rows.rows.get(pick as usize / LANES) {
-            all.value[lane] = row.value[lane];
-            all.mean[lane] = row.mean[lane];
-            all.variance[lane] = row.variance[lane];
+/// The picks of a group.
+struct Picked<V> {
+    value: V,
+    mean: V,
+    variance: V,
+}
+
+impl<V: Lanes> Picked<V> {
+    /// Lane by lane into registers: what is written to memory in parts is slow to load as a whole.
+    #[inline(always)]
+    fn new(rows: Rows, picks: &[u32; LANES]) -> Self {
+        let row = |lane: usize| rows.rows.get(picks[lane] as usize / LANES).unwrap_or(&Row::EMPTY);
+        let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
+        Self {
+            value: V::of(a.value[0], b.value[1], c.value[2], d.value[3]),
+            mean: V::of(a.mean[0], b.mean[1], c.mean[2], d.mean[3]),
+            variance: V::of(a.variance[0], b.variance[1], c.variance[2], d.variance[3]),
         }
     }
-    all
 }
 
 #[inline(always)]
@@ -185,9 +199,9 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
     let weigh = |row: &Row| V::load(&row.mean).add(theta.mul(V::load(&row.variance)));
     let mut best = V::splat(least);
     let (mut best_index, mut index) = (V::splat(-1.0), V::splat(0.0));
-    for ((_, group), picks) in rows.groups().zip(picks.chunks_exact(LANES)) {
-        let now = picked(rows, picks);
-        let (value, most) = (V::load(&now.value), weigh(&now).add(V::splat(slack)));
+    for ((_, group), picks) in rows.groups().zip(picks.as_chunks().0) {
+        let Picked { value, mean, variance } = Picked::<V>::new(rows, picks);
+        let most = mean.add(theta.mul(variance)).add(V::splat(slack));
         for row in group {
             let gain = V::load(&row.value).sub(value);
             let better = V::and(gain.greater(best), most.at_least(weigh(row)));
@@ -205,9 +219,12 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
 #[inline(always)]
 fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
     let scale = Scale::<V>::new(prices);
-    for (group_index, ((start, group), picks)) in rows.groups().zip(picks.chunks_exact(LANES)).enumerate() {
-        let least = scale.score::<true>(&picked(rows, picks)).sub(V::splat(most_cost));
-        let own = V::load(&std::array::from_fn(|lane| f64::from((picks[lane] / LANES as u32) as i32 - start as i32)));
+    for (group_index, ((start, group), picks)) in rows.groups().zip(picks.as_chunks().0).enumerate() {
+        let Picked { value, mean, variance } = Picked::<V>::new(rows, picks);
+        let score = value.sub(scale.mean.mul(mean)).sub(scale.variance.mul(variance));
+        let least = score.sub(V::splat(most_cost));
+        let row = |lane: usize| f64::from((picks[lane] / LANES as u32) as i32 - start as i32);
+        let own = V::of(row(0), row(1), row(2), row(3));
         let mut index = V::splat(0.0);
         let mut near = 0;
         for row in group {
@@ -224,6 +241,7 @@ fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: 
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
+    use super::super::lanes::Plain;
     use super::*;
 
     /// Groups of one to nine rows with ties and empty places, and the picks of some pass.
@@ -251,7 +269,7 @@ mod tests {
         (rows, starts)
     }
 
-    fn assert_same(seed: u64, normal: bool) {
+    fn assert_same<V: Lanes>(seed: u64, normal: bool) {
         let (rows, starts) = problem(seed);
         let rows = Rows { rows: &rows, starts: &starts, normal };
         let lanes = (starts.len() - 1) * LANES;
@@ -259,16 +277,16 @@ mod tests {
             let prices = Prices { mean, variance: mean * theta };
             let (mut plain, mut vector) = (vec![0; lanes], vec![0; lanes]);
             let totals = pick_lanes::<Plain>(rows, prices, &mut plain);
-            assert_eq!(totals, pick(rows, prices, &mut vector));
+            assert_eq!(totals, pick_lanes::<V>(rows, prices, &mut vector));
             assert_eq!(plain, vector);
             for slack in [-3.0, 0.0, 2.5, f64::INFINITY] {
                 let one = change_lanes::<Plain>(rows, &plain, theta, slack, -1.0);
-                assert_eq!(one, best_change(rows, &plain, theta, slack, -1.0));
+                assert_eq!(one, change_lanes::<V>(rows, &plain, theta, slack, -1.0));
             }
             for most_cost in [0.0, 0.5, 4.0] {
                 let (mut one, mut other) = (Vec::new(), Vec::new());
                 screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut one);
-                screen(rows, &plain, prices, most_cost, &mut other);
+                screen_lanes::<V>(rows, &plain, prices, most_cost, &mut other);
                 assert_eq!(one, other);
             }
         }
@@ -277,8 +295,12 @@ mod tests {
     #[test]
     fn wider_vectors_change_no_bit() {
         for seed in 0..50 {
-            assert_same(seed, false);
-            assert_same(seed, true);
+            for normal in [false, true] {
+                assert_same::<Baseline>(seed, normal);
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    assert_same::<Avx2>(seed, normal);
+                }
+            }
         }
     }
 

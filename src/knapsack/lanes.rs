@@ -1,5 +1,7 @@
-//! Four numbers at a time: as plain arithmetic, and with AVX2. Both do the same to every number, to the last bit: there
-//! are no fused operations and no estimates among them.
+//! Four numbers at a time: as plain arithmetic, with SSE2 and with AVX2. All do the same to every number, to the last
+//! bit: there are no fused operations and no estimates among them.
+//!
+//! A build for size vectorises nothing by itself, so what is to be vectorised has to say so.
 #![allow(unsafe_code)]
 
 /// Numbers side by side.
@@ -10,12 +12,15 @@ pub(super) trait Lanes: Copy {
     type Mask: Copy;
     fn load(from: &[f64; LANES]) -> Self;
     fn splat(number: f64) -> Self;
+    fn of(a: f64, b: f64, c: f64, d: f64) -> Self;
     fn store(self) -> [f64; LANES];
-    /// Whole numbers from 0 up to `i32::MAX`, as such.
-    fn indices(self) -> [i32; LANES];
+    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * LANES + lane`.
+    fn positions(self, start: u32) -> [u32; LANES];
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
+    /// The greater one of each; `other` if that can't be told.
+    fn most(self, other: Self) -> Self;
     fn greater(self, other: Self) -> Self::Mask;
     fn at_least(self, other: Self) -> Self::Mask;
     fn and(one: Self::Mask, other: Self::Mask) -> Self::Mask;
@@ -25,9 +30,17 @@ pub(super) trait Lanes: Copy {
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 }
 
+/// What every processor of the target has.
+#[cfg(target_arch = "x86_64")]
+pub(super) use sse2::Sse2 as Baseline;
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Baseline = Plain;
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
 #[derive(Clone, Copy)]
 pub(super) struct Plain([f64; LANES]);
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
 impl Plain {
     #[inline(always)]
     fn zip(self, other: Self, each: impl Fn(f64, f64) -> f64) -> Self {
@@ -35,6 +48,7 @@ impl Plain {
     }
 }
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
 impl Lanes for Plain {
     type Mask = [bool; LANES];
 
@@ -49,13 +63,18 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
+    fn of(a: f64, b: f64, c: f64, d: f64) -> Self {
+        Self([a, b, c, d])
+    }
+
+    #[inline(always)]
     fn store(self) -> [f64; LANES] {
         self.0
     }
 
     #[inline(always)]
-    fn indices(self) -> [i32; LANES] {
-        self.0.map(|number| number as i32)
+    fn positions(self, start: u32) -> [u32; LANES] {
+        std::array::from_fn(|lane| (start + self.0[lane] as u32) * LANES as u32 + lane as u32)
     }
 
     #[inline(always)]
@@ -71,6 +90,11 @@ impl Lanes for Plain {
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
         self.zip(other, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn most(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
     }
 
     #[inline(always)]
@@ -105,6 +129,127 @@ impl Lanes for Plain {
 }
 
 #[cfg(target_arch = "x86_64")]
+mod sse2 {
+    use std::arch::x86_64::*;
+
+    use super::{LANES, Lanes};
+
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Sse2([__m128d; 2]);
+
+    /// The same for the lower and the upper half.
+    macro_rules! both {
+        ($intrinsic:ident, $one:expr, $other:expr) => {{
+            let (one, other): ([__m128d; 2], [__m128d; 2]) = ($one, $other);
+            // SAFETY: every x86-64 processor has SSE2.
+            unsafe { [$intrinsic(one[0], other[0]), $intrinsic(one[1], other[1])] }
+        }};
+    }
+
+    #[inline(always)]
+    pub(super) fn positions(rows: __m128i, start: u32) -> [u32; LANES] {
+        let first = (start * LANES as u32) as i32;
+        let mut to = [0; LANES];
+        // SAFETY: every x86-64 processor has SSE2, and four integers can be written there, of any alignment.
+        unsafe {
+            let lanes = _mm_add_epi32(_mm_set1_epi32(first), _mm_set_epi32(3, 2, 1, 0));
+            _mm_storeu_si128(to.as_mut_ptr().cast(), _mm_add_epi32(_mm_slli_epi32::<2>(rows), lanes));
+        }
+        to
+    }
+
+    impl Lanes for Sse2 {
+        type Mask = [__m128d; 2];
+
+        #[inline(always)]
+        fn load(from: &[f64; LANES]) -> Self {
+            // SAFETY: two numbers each can be read there, of any alignment.
+            Self(unsafe { [_mm_loadu_pd(from.as_ptr()), _mm_loadu_pd(from.as_ptr().add(2))] })
+        }
+
+        #[inline(always)]
+        fn splat(number: f64) -> Self {
+            // SAFETY: every x86-64 processor has SSE2.
+            Self(unsafe { [_mm_set1_pd(number); 2] })
+        }
+
+        #[inline(always)]
+        fn of(a: f64, b: f64, c: f64, d: f64) -> Self {
+            // SAFETY: every x86-64 processor has SSE2.
+            Self(unsafe { [_mm_setr_pd(a, b), _mm_setr_pd(c, d)] })
+        }
+
+        #[inline(always)]
+        fn store(self) -> [f64; LANES] {
+            let mut to = [0.0; LANES];
+            // SAFETY: two numbers each can be written there, of any alignment.
+            unsafe {
+                _mm_storeu_pd(to.as_mut_ptr(), self.0[0]);
+                _mm_storeu_pd(to.as_mut_ptr().add(2), self.0[1]);
+            }
+            to
+        }
+
+        #[inline(always)]
+        fn positions(self, start: u32) -> [u32; LANES] {
+            // SAFETY: every x86-64 processor has SSE2.
+            positions(unsafe { _mm_unpacklo_epi64(_mm_cvttpd_epi32(self.0[0]), _mm_cvttpd_epi32(self.0[1])) }, start)
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Self(both!(_mm_add_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Self(both!(_mm_sub_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Self(both!(_mm_mul_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
+        fn most(self, other: Self) -> Self {
+            Self(both!(_mm_max_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
+        fn greater(self, other: Self) -> [__m128d; 2] {
+            both!(_mm_cmpgt_pd, self.0, other.0)
+        }
+
+        #[inline(always)]
+        fn at_least(self, other: Self) -> [__m128d; 2] {
+            both!(_mm_cmpge_pd, self.0, other.0)
+        }
+
+        #[inline(always)]
+        fn and(one: [__m128d; 2], other: [__m128d; 2]) -> [__m128d; 2] {
+            both!(_mm_and_pd, one, other)
+        }
+
+        #[inline(always)]
+        fn or(one: [__m128d; 2], other: [__m128d; 2]) -> [__m128d; 2] {
+            both!(_mm_or_pd, one, other)
+        }
+
+        #[inline(always)]
+        fn bits(mask: [__m128d; 2]) -> u32 {
+            // SAFETY: every x86-64 processor has SSE2.
+            unsafe { (_mm_movemask_pd(mask[0]) | _mm_movemask_pd(mask[1]) << 2) as u32 }
+        }
+
+        #[inline(always)]
+        fn select(mask: [__m128d; 2], yes: Self, no: Self) -> Self {
+            Self(both!(_mm_or_pd, both!(_mm_and_pd, mask, yes.0), both!(_mm_andnot_pd, mask, no.0)))
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2;
 
 #[cfg(target_arch = "x86_64")]
@@ -134,6 +279,12 @@ mod avx2 {
         }
 
         #[inline(always)]
+        fn of(a: f64, b: f64, c: f64, d: f64) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_setr_pd(a, b, c, d) })
+        }
+
+        #[inline(always)]
         fn store(self) -> [f64; LANES] {
             let mut to = [0.0; LANES];
             // SAFETY: four numbers can be written there, of any alignment; AVX2 is there (see above).
@@ -142,11 +293,9 @@ mod avx2 {
         }
 
         #[inline(always)]
-        fn indices(self) -> [i32; LANES] {
-            let mut to = [0; LANES];
-            // SAFETY: four integers can be written there, of any alignment; AVX2 is there (see above).
-            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), _mm256_cvttpd_epi32(self.0)) };
-            to
+        fn positions(self, start: u32) -> [u32; LANES] {
+            // SAFETY: AVX2 is there (see above).
+            super::sse2::positions(unsafe { _mm256_cvttpd_epi32(self.0) }, start)
         }
 
         #[inline(always)]
@@ -165,6 +314,12 @@ mod avx2 {
         fn mul(self, other: Self) -> Self {
             // SAFETY: AVX2 is there (see above).
             Self(unsafe { _mm256_mul_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn most(self, other: Self) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_max_pd(self.0, other.0) })
         }
 
         #[inline(always)]

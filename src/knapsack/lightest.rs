@@ -71,7 +71,7 @@ impl Lightest {
         self.steps.clear();
         for class in 0..problem.class_count() {
             self.hull.clear();
-            self.hull.extend(problem.class(class).map(|position| position as u32));
+            self.hull.extend(problem.class(class).map(|(position, _)| position as u32));
             heapsort(&mut self.hull, |&a, &b| order_of_lightness(problem, a, b).is_lt());
             let corners = keep_hull(problem, &mut self.hull);
             for pair in self.hull[..corners].windows(2) {

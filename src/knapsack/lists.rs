@@ -13,12 +13,12 @@
 //! a square root lies below its tangents. That is linear in `1 / t`, so `a` is no heavier than `b` if it isn't at the
 //! two ends of the interval: two weights decide, and the narrower the interval the more they agree.
 
+use super::budget::Budget;
 use super::core::{Change, Core};
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
 use super::relax::Relaxation;
 use super::secant::Linear;
-use super::solve::Budget;
 use super::tail::Tail;
 use super::{bytes, reserve_total};
 use crate::base::Result;
@@ -186,7 +186,7 @@ impl Lists {
         let cut = incumbent.cut(scene.case, scene.stake);
         if !scene.scalar && totals.value > cut && scene.case.fits(totals) {
             self.write(scene, trail, last, scratch);
-            incumbent.offer(scene.case, totals.value, scratch);
+            incumbent.offer(scene.case, totals, scratch);
         }
         // Classes that the state has decided already are not the tail's to change.
         if last.is_some_and(|(_, depth)| depth >= self.tail.depth) {
@@ -197,13 +197,14 @@ impl Lists {
             return;
         };
         let value = totals.value + more;
-        if value > cut
-            && value > incumbent.value
-            && (scene.scalar || scene.case.fits(totals.plus(self.tail.totals(scene.core, entry))))
-        {
+        if value <= cut || value <= incumbent.value {
+            return;
+        }
+        let totals = Totals { value, ..totals.plus(self.tail.totals(scene.core, entry)) };
+        if scene.scalar || scene.case.fits(totals) {
             self.write(scene, trail, last, scratch);
             self.tail.write(scene.core, entry, scratch);
-            incumbent.offer(scene.case, value, scratch);
+            incumbent.offer(scene.case, totals, scratch);
         }
     }
 

@@ -36,6 +36,7 @@
 //! this same sum. An optimum is proven up to `1e-12` of the values at stake.
 #![deny(unsafe_code)]
 
+mod budget;
 mod core;
 mod fits;
 mod incumbent;

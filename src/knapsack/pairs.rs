@@ -82,14 +82,14 @@ impl Pairs {
         });
         self.order.clear();
         self.order.extend(weighed);
-        sort(&mut self.order, |a, b| a.weight.total_cmp(&b.weight).then(a.index.cmp(&b.index)).is_lt());
+        sort(&mut self.order, |a, b| (a.weight < b.weight) | ((a.weight == b.weight) & (a.index < b.index)));
         if let Some((one, other)) = self.best_pair(linear.room - linear.weight(start), incumbent.value - start.value) {
             let (one, other) = (core.changes[one as usize], core.changes[other as usize]);
             let totals = start.plus(one.by).plus(other.by);
             if case.fits(totals) {
                 let before = [one, other].map(|change| picks[change.class as usize]);
                 [one, other].iter().for_each(|change| picks[change.class as usize] = change.position);
-                incumbent.offer(case, totals.value, picks);
+                incumbent.offer(case, totals, picks);
                 picks[one.class as usize] = before[0];
                 picks[other.class as usize] = before[1];
             }

@@ -5,7 +5,7 @@
 //! least: then nothing cancels, and tolerances follow the differences that decide, not offsets. Options that are no
 //! better than another of their class in any respect stay: no pass picks them, and the core leaves them out.
 
-use super::input::{Input, Totals};
+use super::input::{Input, Totals, greater, lesser};
 use super::kernel::{LANES, Row, Rows};
 use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
@@ -105,20 +105,21 @@ impl Problem {
         Rows { rows: &self.rows[..self.row_count], starts: &self.starts, normal: self.variance_range > 0.0 }
     }
 
-    /// Positions of the options of a class.
+    /// The options of a class and their positions.
     #[inline(always)]
-    pub fn class(&self, class: usize) -> impl Iterator<Item = usize> + '_ {
-        let mut next = self.position(class, 0);
-        let end = next + self.classes[class].options as usize * LANES;
+    pub fn class(&self, class: usize) -> impl Iterator<Item = (usize, Totals)> + '_ {
+        let (lane, mut next) = (class % LANES, self.position(class, 0));
+        let start = next / LANES;
+        let mut rows = self.rows[start..start + self.classes[class].options as usize].iter();
         std::iter::from_fn(move || {
-            while next < end {
+            loop {
+                let option = rows.next()?.at(lane);
                 let position = next;
                 next += LANES;
-                if self.value(position) != f64::NEG_INFINITY {
-                    return Some(position);
+                if option.value != f64::NEG_INFINITY {
+                    return Some((position, option));
                 }
             }
-            None
         })
     }
 
@@ -153,8 +154,7 @@ impl Problem {
     }
 
     pub fn at(&self, position: usize) -> Totals {
-        let (row, lane) = (&self.rows[position / LANES], position % LANES);
-        Totals { value: row.value[lane], mean: row.mean[lane], variance: row.variance[lane] }
+        self.rows[position / LANES].at(position % LANES)
     }
 
     /// The sums of one position per class.
@@ -267,31 +267,27 @@ impl Problem {
         self.starts.push(0);
         for group in self.classes.chunks(LANES) {
             let start = self.row_count;
-            let mut lanes: [&[Candidate]; LANES] = [&[]; LANES];
+            self.row_count += group[0].options as usize;
+            if self.rows.len() < self.row_count {
+                self.rows.resize(self.row_count, Row::EMPTY);
+            }
             for (lane, class) in group.iter().enumerate() {
-                lanes[lane] = input.setting(class.setting as usize);
+                let options = input.setting(class.setting as usize);
+                let mut rows = self.rows[start..self.row_count].iter_mut();
+                for (option, row) in options.iter().zip(rows.by_ref()) {
+                    if option.mean == f64::INFINITY {
+                        row.put(lane, NO_OPTION);
+                    } else {
+                        row.put(lane, taken(option, scalar).minus(class.offset));
+                    }
+                }
+                rows.for_each(|row| row.put(lane, NO_OPTION));
                 self.best.push(((start + class.best as usize) * LANES + lane) as u32);
                 self.lightest.push(((start + class.lightest as usize) * LANES + lane) as u32);
             }
-            for option in 0..group[0].options as usize {
-                let (mut value, mut mean, mut variance) = ([f64::NEG_INFINITY; LANES], [0.0; LANES], [0.0; LANES]);
-                for (lane, class) in group.iter().enumerate() {
-                    let candidate = lanes[lane].get(option).filter(|option| option.mean != f64::INFINITY);
-                    if let Some(candidate) = candidate {
-                        value[lane] = candidate.value - class.offset.value;
-                        mean[lane] = candidate.mean - class.offset.mean;
-                        variance[lane] = if scalar { 0.0 } else { candidate.variance - class.offset.variance };
-                    }
-                }
-                if self.row_count == self.rows.len() {
-                    self.rows.push(Row::EMPTY);
-                }
-                let row = &mut self.rows[self.row_count];
-                (row.value, row.mean, row.variance) = (value, mean, variance);
-                self.row_count += 1;
-            }
             // A lane without a class has one option, which is nothing.
             for lane in group.len()..LANES {
+                self.rows[start..self.row_count].iter_mut().for_each(|row| row.put(lane, NO_OPTION));
                 self.rows[start].value[lane] = 0.0;
                 self.best.push((start * LANES + lane) as u32);
                 self.lightest.push((start * LANES + lane) as u32);
@@ -301,6 +297,10 @@ impl Problem {
     }
 }
 
+/// What fills the places of a lane where its class has none.
+const NO_OPTION: Totals = Totals { value: f64::NEG_INFINITY, mean: 0.0, variance: 0.0 };
+
+#[inline(always)]
 fn taken(option: &Candidate, scalar: bool) -> Totals {
     Totals { value: option.value, mean: option.mean, variance: if scalar { 0.0 } else { option.variance } }
 }
@@ -311,24 +311,28 @@ impl Survey {
         let first = options.iter().position(|option| option.mean != f64::INFINITY)?;
         let start = taken(&options[first], scalar);
         let mut survey = Self { best: first, lightest: first, least: start, most: start, negative: 0.0 };
-        let (mut best, mut lightest) = (start, start);
+        let Self { best, lightest, least, most, .. } = &mut survey;
         for (index, option) in options.iter().enumerate().skip(first + 1) {
             if option.mean == f64::INFINITY {
                 continue;
             }
             let option = taken(option, scalar);
-            if better(option, best) {
-                (best, survey.best) = (option, index);
+            // Which one is the better is as good as random, so there should be no branch on it; equals are rare.
+            *best = if option.value > most.value { index } else { *best };
+            if option.value == most.value && better(option, taken(&options[*best], scalar)) {
+                *best = index;
             }
-            if lighter(option, lightest) {
-                (lightest, survey.lightest) = (option, index);
+            *lightest = if option.mean < least.mean { index } else { *lightest };
+            if option.mean == least.mean && lighter(option, taken(&options[*lightest], scalar)) {
+                *lightest = index;
             }
-            survey.least.variance = survey.least.variance.min(option.variance);
-            survey.most.mean = survey.most.mean.max(option.mean);
-            survey.most.variance = survey.most.variance.max(option.variance);
+            least.mean = lesser(least.mean, option.mean);
+            least.variance = lesser(least.variance, option.variance);
+            most.value = greater(most.value, option.value);
+            most.mean = greater(most.mean, option.mean);
+            most.variance = greater(most.variance, option.variance);
         }
-        survey.least.mean = lightest.mean;
-        survey.negative = f64::max(0.0, -lightest.mean);
+        survey.negative = f64::max(0.0, -survey.least.mean);
         Some(survey)
     }
 }

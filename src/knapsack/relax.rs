@@ -9,12 +9,12 @@
 //! the price in linear time by pairing options and discarding; a handful of plain passes over contiguous memory is
 //! faster at every size that matters here, and fewer are needed when a price is known from a question much like this.
 
+use super::budget::Budget;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
 use super::input::Totals;
 use super::kernel::{Prices, pick};
 use super::reduce::Problem;
 use super::secant::Linear;
-use super::solve::Budget;
 use crate::base::number::clamp;
 
 /// The search converges in less than ten passes; any price gives a valid bound, so it may be cut short.
@@ -216,7 +216,7 @@ pub(super) fn relax(
         let mut relaxation = Relaxation { lambda, bound, excess: 0.0, totals };
         let stake = linear.stake(lambda);
         if totals.value > incumbent.value && case.fits(totals) {
-            incumbent.offer(case, totals.value, picks);
+            incumbent.offer(case, totals, picks);
         }
         let cut = incumbent.cut_within(case, stake, aim.share);
         if bound <= cut {
@@ -311,8 +311,9 @@ impl Ties<'_> {
         let price = self.lambda * self.linear.weight(option);
         let equal = option.value - price - VALUE_PRECISION * (option.value.abs() + price);
         let weighed =
-            self.problem.class(class).map(|position| (position, self.linear.weight(self.problem.at(position))));
-        weighed.filter(move |&(position, weight)| self.problem.value(position) - self.lambda * weight >= equal)
+            self.problem.class(class).map(|(position, option)| (position, option.value, self.linear.weight(option)));
+        let equals = weighed.filter(move |&(_, value, weight)| value - self.lambda * weight >= equal);
+        equals.map(|(position, _, weight)| (position, weight))
     }
 
     /// Least and greatest weight.

@@ -4,12 +4,15 @@
 //! Its children make one more change at a greater depth. What a node can still gain shrinks with depth, so the first
 //! depth at which its bound doesn't exceed the cut ends the node. Needs memory for one path only.
 
+use super::budget::Budget;
 use super::core::Core;
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
-use super::solve::Budget;
 use super::{bytes, reserve_total};
 use crate::base::Result;
+
+/// A depth that says that nothing is left to try.
+const LEFT: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -53,23 +56,25 @@ impl Search {
         self.path.push(Node { totals: start, next: 0, depth: 0 });
         while let Some(node) = self.path.last_mut() {
             let depth = node.depth as usize;
-            if depth >= core.depth() || core.bound(node.totals, depth) <= cut {
+            if depth >= core.depth() {
                 self.path.pop();
                 continue;
             }
             let change = core.changes[node.next as usize];
-            node.next += 1;
-            if node.next == core.starts[depth + 1] {
-                node.depth += 1;
-            }
             let totals = node.totals.plus(change.by);
+            let end = core.starts[depth + 1];
+            node.next += 1;
+            if node.next == end {
+                // What can be had without any of the changes of this depth?
+                node.depth = if core.bound(node.totals, depth + 1) > cut { depth as u32 + 1 } else { LEFT };
+            }
             nodes += 1;
-            if totals.value > cut && case.fits(totals) {
-                self.offer(case, core, picks, totals.value, scratch, incumbent);
+            if totals.value > cut && case.may_fit(totals) && case.fits(totals) {
+                self.offer(case, core, picks, totals, scratch, incumbent);
                 cut = incumbent.cut(case, stake);
             }
             if core.bound(totals, depth + 1) > cut {
-                self.path.push(Node { totals, next: core.starts[depth + 1], depth: depth as u32 + 1 });
+                self.path.push(Node { totals, next: end, depth: depth as u32 + 1 });
             }
             if nodes >= most_nodes {
                 budget.charge(nodes);
@@ -85,7 +90,7 @@ impl Search {
         case: &Case,
         core: &Core,
         picks: &[u32],
-        value: f64,
+        totals: Totals,
         scratch: &mut Vec<u32>,
         incumbent: &mut Incumbent,
     ) {
@@ -95,6 +100,6 @@ impl Search {
             let change = core.changes[node.next as usize - 1];
             scratch[change.class as usize] = change.position;
         }
-        incumbent.offer(case, value, scratch);
+        incumbent.offer(case, totals, scratch);
     }
 }

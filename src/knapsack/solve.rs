@@ -1,5 +1,6 @@
 //! The steps in order, and the bookkeeping of what is proven.
 
+use super::budget::Budget;
 use super::core::Core;
 use super::fits::Limit;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
@@ -40,34 +41,14 @@ const SHARE: f64 = 0.5;
 /// core is as fast.
 const LEAST_DEPTH_FOR_PAIRS: usize = 8;
 
+/// A core of so few classes is searched sooner than an interval is split and relaxed again.
+const DEPTH_SEARCHED_UNSPLIT: usize = 24;
+
 /// Depth-first search hands over to the lists after this many nodes.
 const DEPTH_FIRST_NODES: u64 = 10_000;
 
 /// What fraction of the gap the lists look through at first.
 const FIRST_PRETENDED_GAP: f64 = 1.0 / 256.0;
-
-/// Work done and allowed, in nodes.
-#[derive(Debug, Default)]
-pub(super) struct Budget {
-    pub spent: u64,
-    pub limit: u64,
-}
-
-impl Budget {
-    /// Whether there is still budget left after this.
-    pub fn charge(&mut self, nodes: u64) -> bool {
-        self.spent = self.spent.saturating_add(nodes);
-        self.spent < self.limit
-    }
-
-    pub fn charge_pass(&mut self, problem: &Problem) {
-        self.charge(1 + problem.slot_count() as u64 / 64);
-    }
-
-    pub fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.spent)
-    }
-}
 
 /// What the last solve leaves for the next: a guess of the price and of the deviation. 0 is none.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,6 +111,20 @@ impl Workspace {
     }
 
     pub fn solve(&mut self, input: &Input, economy: Economy, effort: Effort) -> Result<Solution> {
+        self.incumbent.is_careful = false;
+        let solution = self.attempt(input, economy, effort)?;
+        let Solution { value, mean, variance, .. } = solution;
+        let limit = Limit::new(economy, self.problem.negative_means);
+        if !solution.feasible || limit.admits(Totals { value, mean, variance }) {
+            return Ok(solution);
+        }
+        // Sums lost digits to numbers that are enormous beside the capacity.
+        self.forget();
+        self.incumbent.is_careful = true;
+        self.attempt(input, economy, effort)
+    }
+
+    fn attempt(&mut self, input: &Input, economy: Economy, effort: Effort) -> Result<Solution> {
         let Self { problem, lightest, incumbent, core, pairs, search, lists, intervals, picks, scratch, memory } = self;
         problem.fill(input, economy.sigmas == 0.0);
         let limit = Limit::new(economy, problem.negative_means);
@@ -139,15 +134,15 @@ impl Workspace {
         incumbent.step = 0.0;
         let remembered = recall(problem, &incumbent.choices, picks).filter(|&totals| case.fits(totals));
         if !problem.impossible && !case.clearly_overdraws(problem.best_totals) {
-            incumbent.put(&case, &problem.best);
-            if limit.admits_choices(input, &incumbent.choices) {
+            incumbent.put(&case, problem.best_totals, &problem.best);
+            if incumbent.admits(&case, problem.best_totals, &problem.best) {
                 *memory = Memory { price: 0.0, ..*memory };
-                return Ok(report(&case, incumbent, incumbent.value, 0.0, budget.spent));
+                return Ok(report(&case, incumbent, 0.0, 0.0, budget.spent));
             }
         }
         let first = remembered.unwrap_or_else(|| lightest.pick(&case, picks));
-        incumbent.put(&case, picks);
-        if problem.impossible || !limit.admits_choices(input, &incumbent.choices) {
+        incumbent.put(&case, first, picks);
+        if problem.impossible || !incumbent.admits(&case, first, picks) {
             return Ok(report_infeasible(&case, incumbent, budget.spent));
         }
         let mut proof = Proof {
@@ -186,8 +181,8 @@ fn recall(problem: &Problem, choices: &[u16], picks: &mut Vec<u32>) -> Option<To
     Some(problem.totals(picks))
 }
 
-fn report(case: &Case, incumbent: &Incumbent, bound: f64, price: f64, nodes: u64) -> Solution {
-    let totals = case.input.totals(&incumbent.choices);
+fn report(case: &Case, incumbent: &mut Incumbent, bound: f64, price: f64, nodes: u64) -> Solution {
+    let totals = incumbent.finish(case);
     let proven = bound <= incumbent.value;
     let upper_bound = if proven { totals.value } else { (case.problem.base.value + bound).max(totals.value) };
     Solution {
@@ -205,8 +200,8 @@ fn report(case: &Case, incumbent: &Incumbent, bound: f64, price: f64, nodes: u64
     }
 }
 
-fn report_infeasible(case: &Case, incumbent: &Incumbent, nodes: u64) -> Solution {
-    let totals = case.input.totals(&incumbent.choices);
+fn report_infeasible(case: &Case, incumbent: &mut Incumbent, nodes: u64) -> Solution {
+    let totals = incumbent.finish(case);
     let burden = case.limit.burden(totals);
     Solution {
         feasible: false,
@@ -352,10 +347,11 @@ impl Proof<'_> {
 
     fn should_split(&self, interval: &Interval, linear: &Linear, relaxation: &Relaxation, bound: f64) -> bool {
         let gap = bound - self.incumbent.value;
-        // At price 0 the room doesn't bind, though the burden may not fit: only a narrower secant can tell.
         let given_away = relaxation.lambda * linear.spread;
-        let loose = given_away > self.spread_of_gap() * gap || relaxation.lambda == 0.0;
-        loose && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
+        let is_loose = given_away > self.spread_of_gap() * gap && self.core.depth() > DEPTH_SEARCHED_UNSPLIT;
+        // At price 0 the room doesn't bind, though the burden may not fit: only a narrower secant can tell.
+        let should_split = is_loose || relaxation.lambda == 0.0;
+        should_split && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
     }
 
     fn spread_of_gap(&self) -> f64 {
@@ -453,7 +449,7 @@ impl Proof<'_> {
         let pick = std::mem::replace(&mut self.picks[changed], gain.position);
         let new = totals.plus(problem.at(gain.position as usize).minus(problem.at(pick as usize)));
         if self.case.fits(new) {
-            self.incumbent.offer(self.case, new.value, self.picks);
+            self.incumbent.offer(self.case, new, self.picks);
         }
         self.picks[changed] = pick;
     }

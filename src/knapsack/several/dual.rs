@@ -11,6 +11,7 @@
 //! (Marsten's boxstep): room left over pays the least price of the box and an overdraft costs the greatest, as slack
 //! columns. A side of the box that holds the prices back is moved; that changes costs only, and the basis stays.
 
+use super::super::lanes::LANES;
 use super::linear::{Lanes, Linear, Sums, dot, plus};
 use super::problem::Problem;
 use super::solve::Budget;
@@ -67,8 +68,8 @@ enum Column {
 
 #[derive(Debug)]
 pub(super) struct Dual {
-    /// Value minus the price of the weights, per option.
-    pub scores: Vec<f64>,
+    /// See [`Self::scores`].
+    scores: Vec<[f64; LANES]>,
     /// The best of each class at these scores.
     pub picks: Vec<u32>,
     basis: Basis,
@@ -98,12 +99,17 @@ pub(super) enum Guess {
 
 impl Dual {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
-        reserve_total(&mut self.scores, options)?;
+        reserve_total(&mut self.scores, options.div_ceil(LANES))?;
         reserve_total(&mut self.picks, settings)
     }
 
     pub fn memory_used(&self) -> usize {
         bytes(&self.scores) + bytes(&self.picks)
+    }
+
+    /// Value minus the price of the weights, per option.
+    pub fn scores(&self) -> &[f64] {
+        self.scores.as_flattened()
     }
 
     /// Find the prices of least bound. All picks met are shown to `offer`, which returns what the bound must exceed to
@@ -196,25 +202,9 @@ impl Dual {
         budget: &mut Budget,
     ) -> Sums {
         budget.charge_pass(problem);
-        self.scores.clear();
-        let options = problem.value.iter().zip(&linear.weight);
-        self.scores.extend(options.map(|(value, weight)| worth_of_values * value - dot(prices, weight)));
-        self.picks.clear();
-        let mut sums = Sums::default();
-        for class in problem.classes() {
-            let mut pick = class.start;
-            let mut best = self.scores[pick];
-            for position in class.start + 1..class.end {
-                if self.scores[position] > best {
-                    best = self.scores[position];
-                    pick = position;
-                }
-            }
-            self.picks.push(pick as u32);
-            sums.value += problem.value[pick];
-            sums.weight = plus(&sums.weight, 1.0, &linear.weight[pick]);
-        }
-        sums
+        linear.score(worth_of_values, prices, &mut self.scores);
+        pick_best(problem, self.scores.as_flattened(), &mut self.picks);
+        linear.sums(problem, &self.picks)
     }
 
     fn open_box(&mut self, problem: &Problem, linear: &Linear, guess: Guess) -> Prices {
@@ -272,6 +262,21 @@ impl Dual {
             grown = true;
         }
         grown
+    }
+}
+
+/// The first of the greatest scores of each class.
+pub(super) fn pick_best(problem: &Problem, scores: &[f64], picks: &mut Vec<u32>) {
+    picks.clear();
+    for class in problem.classes() {
+        let mut pick = class.start;
+        let mut best = f64::NEG_INFINITY;
+        for (position, &score) in class.clone().zip(&scores[class]) {
+            if score > best {
+                (best, pick) = (score, position);
+            }
+        }
+        picks.push(pick as u32);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the caller gave: the options of all settings one after the other, each with its weights side by side.
 
+use super::super::input::{greater, lesser};
 use super::super::{LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE};
 use super::{MOST_RESOURCES, Weight, bytes, reserve_total};
 use crate::base::number::Number;
@@ -16,6 +17,28 @@ pub(super) struct Totals {
 impl Weight {
     pub(super) fn plus(self, other: Self) -> Self {
         Self { mean: self.mean + other.mean, variance: self.variance + other.variance }
+    }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        Self { mean: self.mean - other.mean, variance: self.variance - other.variance }
+    }
+
+    /// The greater mean, and the greater variance.
+    #[inline(always)]
+    pub(super) fn most(self, other: Self) -> Self {
+        Self { mean: greater(self.mean, other.mean), variance: greater(self.variance, other.variance) }
+    }
+
+    /// The lesser of each.
+    #[inline(always)]
+    pub(super) fn least(self, other: Self) -> Self {
+        Self { mean: lesser(self.mean, other.mean), variance: lesser(self.variance, other.variance) }
+    }
+
+    /// Whether it has no more of either.
+    #[inline(always)]
+    pub(super) fn is_within(self, other: Self) -> bool {
+        (self.mean <= other.mean) & (self.variance <= other.variance)
     }
 }
 
@@ -80,12 +103,14 @@ impl Input {
     }
 
     /// The weights of an option, by resource.
+    #[inline(always)]
     pub fn weights(&self, position: usize) -> &[Weight] {
         &self.weight[position * self.resources..(position + 1) * self.resources]
     }
 
-    pub fn can_be_chosen(&self, position: usize) -> bool {
-        self.weights(position).iter().all(|weight| weight.mean < f64::INFINITY)
+    /// The weights of some options, one option after the other.
+    pub fn weights_of(&self, options: Range<usize>) -> &[Weight] {
+        &self.weight[options.start * self.resources..options.end * self.resources]
     }
 
     /// The sums of the chosen options, added in setting order. All that is reported comes from here.

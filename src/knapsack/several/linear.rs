@@ -5,6 +5,8 @@
 //! the line is the tangent, which lets nothing pass that doesn't fit. See the single resource's `secant`. Lanes are
 //! scaled by powers of two, which rounds nothing, such that their ranges are about the number of classes.
 
+use super::super::kernel::sum;
+use super::super::lanes::{Baseline as Four, LANES, Lanes as _};
 use super::problem::{Lane, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
@@ -13,19 +15,28 @@ use crate::base::number::clamp;
 /// A number for each lane; 0 beyond the lanes there are. Work on all eight is done without looking how many there are.
 pub(super) type Lanes = [f64; MOST_RESOURCES];
 
+/// As they are worked on.
+#[inline(always)]
+fn halves(lanes: &Lanes) -> [Four; 2] {
+    let (halves, _) = lanes.as_chunks();
+    [Four::load(&halves[0]), Four::load(&halves[1])]
+}
+
+#[inline(always)]
 pub(super) fn dot(a: &Lanes, b: &Lanes) -> f64 {
-    let mut sums = [0.0; 2];
-    for pair in 0..MOST_RESOURCES / 2 {
-        for half in 0..2 {
-            sums[half] += a[2 * pair + half] * b[2 * pair + half];
-        }
-    }
-    sums[0] + sums[1]
+    let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
+    sum(a.mul(b).add(more_a.mul(more_b)).store())
 }
 
 /// `a + factor * b`
+#[inline(always)]
 pub(super) fn plus(a: &Lanes, factor: f64, b: &Lanes) -> Lanes {
-    std::array::from_fn(|lane| a[lane] + factor * b[lane])
+    let factor = Four::splat(factor);
+    let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
+    let mut lanes = Lanes::default();
+    let (halves, _) = lanes.as_chunks_mut();
+    halves.copy_from_slice(&[a.add(factor.mul(b)).store(), more_a.add(factor.mul(more_b)).store()]);
+    lanes
 }
 
 /// Deviations from `lo` to `hi` in each lane; no answer in there is worth more than `bound`.
@@ -99,11 +110,19 @@ pub(super) struct Sums {
     pub weight: Lanes,
 }
 
+impl Sums {
+    pub fn plus(&self, other: &Self) -> Self {
+        Self { value: self.value + other.value, weight: plus(&self.weight, 1.0, &other.weight) }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Linear {
     pub lanes: usize,
     /// Of each option.
     pub weight: Vec<Lanes>,
+    /// The same for [`Self::score`]: of four options at a time the values, and the weights lane by lane.
+    blocks: Vec<[f64; LANES]>,
     /// What the weights may come to. More than the tolerance is added: nothing that fits may be lost by the order of
     /// additions, and what doesn't fit is found out when it is offered.
     pub room: Lanes,
@@ -117,18 +136,19 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    pub fn reserve(&mut self, options: usize) -> Result<()> {
-        reserve_total(&mut self.weight, options)
+    pub fn reserve(&mut self, options: usize, lanes: usize) -> Result<()> {
+        reserve_total(&mut self.weight, options)?;
+        reserve_total(&mut self.blocks, options.div_ceil(LANES).saturating_mul(1 + lanes))
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.weight)
+        bytes(&self.weight) + bytes(&self.blocks)
     }
 
     /// Draw the lines for a box. Memory was reserved.
     pub fn draw(&mut self, problem: &Problem, within: &Box) {
-        let weight = std::mem::take(&mut self.weight);
-        *self = Self { lanes: problem.lanes().len(), weight, ..Self::default() };
+        let (weight, blocks) = (std::mem::take(&mut self.weight), std::mem::take(&mut self.blocks));
+        *self = Self { lanes: problem.lanes().len(), weight, blocks, ..Self::default() };
         self.weight.clear();
         self.weight.resize(problem.option_count(), Lanes::default());
         for (index, lane) in problem.lanes().iter().enumerate() {
@@ -150,6 +170,32 @@ impl Linear {
                 weights[index] = scale * (weight.mean + theta * weight.variance);
             }
         }
+        self.arrange(&problem.value);
+    }
+
+    fn arrange(&mut self, values: &[f64]) {
+        self.blocks.clear();
+        for (values, weights) in values.chunks(LANES).zip(self.weight.chunks(LANES)) {
+            let mut block = [0.0; LANES];
+            block[..values.len()].copy_from_slice(values);
+            self.blocks.push(block);
+            for lane in 0..self.lanes {
+                let weight = |index: usize| weights.get(index).map_or(0.0, |weight| weight[lane]);
+                self.blocks.push(std::array::from_fn(weight));
+            }
+        }
+    }
+
+    /// Of each option the value minus the price of the weights, and whatever completes the last four.
+    pub fn score(&self, worth_of_values: f64, prices: &Lanes, scores: &mut Vec<[f64; LANES]>) {
+        scores.clear();
+        for block in self.blocks.chunks_exact(1 + self.lanes) {
+            let mut score = Four::load(&block[0]).mul(Four::splat(worth_of_values));
+            for (weights, &price) in block[1..].iter().zip(prices) {
+                score = score.sub(Four::load(weights).mul(Four::splat(price)));
+            }
+            scores.push(score.store());
+        }
     }
 
     #[inline(never)]
@@ -162,12 +208,10 @@ impl Linear {
         sums
     }
 
+    #[inline(always)]
     pub fn fits(&self, weight: &Lanes) -> bool {
-        let mut fits = true;
-        for lane in 0..MOST_RESOURCES {
-            fits &= weight[lane] <= self.room[lane];
-        }
-        fits
+        let ([weight, more_weight], [room, more_room]) = (halves(weight), halves(&self.room));
+        Four::bits(Four::and(room.at_least(weight), more_room.at_least(more_weight))) == 0b1111
     }
 
     /// Overdrafts relative to the capacities, summed over the lanes.
@@ -185,7 +229,12 @@ impl Linear {
     /// The magnitude of what enters a bound at these prices beside values.
     #[inline(never)]
     pub fn stake(&self, prices: &Lanes) -> f64 {
-        dot(prices, &plus(&self.range, 1.0, &self.room.map(f64::abs)))
+        dot(prices, &self.magnitude())
+    }
+
+    /// Of the weights and the room.
+    pub fn magnitude(&self) -> Lanes {
+        plus(&self.range, 1.0, &self.room.map(f64::abs))
     }
 }
 

@@ -5,7 +5,7 @@
 //! counted down from the setting's best, means and variances up from its least, as in the single resource's `reduce`.
 //! The resources that are left are called lanes.
 
-use super::super::{Economy, NO_CHOICE, fits::Limit};
+use super::super::{Economy, NO_CHOICE, fits::Limit, input::greater};
 use super::input::Input;
 use super::{MOST_RESOURCES, Weight, bytes, reserve_total};
 use crate::base::Result;
@@ -58,7 +58,6 @@ pub(super) struct Problem {
     /// Whether nothing can fit: some setting has options but none that can be chosen, or the least there is of a
     /// resource is more than its capacity.
     pub impossible: bool,
-    kept: Vec<u32>,
 }
 
 impl Default for Problem {
@@ -77,7 +76,6 @@ impl Default for Problem {
             value_range: 0.0,
             decided: Vec::new(),
             impossible: false,
-            kept: Vec::new(),
         }
     }
 }
@@ -91,8 +89,7 @@ impl Problem {
         reserve_total(&mut self.starts, settings + 1)?;
         reserve_total(&mut self.setting, settings)?;
         reserve_total(&mut self.best, settings)?;
-        reserve_total(&mut self.decided, settings)?;
-        reserve_total(&mut self.kept, options)
+        reserve_total(&mut self.decided, settings)
     }
 
     pub fn memory_used(&self) -> usize {
@@ -104,7 +101,6 @@ impl Problem {
             + bytes(&self.setting)
             + bytes(&self.best)
             + bytes(&self.decided)
-            + bytes(&self.kept)
     }
 
     pub fn lanes(&self) -> &[Lane] {
@@ -117,10 +113,6 @@ impl Problem {
 
     pub fn option_count(&self) -> usize {
         self.value.len()
-    }
-
-    pub fn class(&self, class: usize) -> Range<usize> {
-        self.starts[class] as usize..self.starts[class + 1] as usize
     }
 
     /// Each class's options, as positions.
@@ -160,11 +152,12 @@ impl Problem {
         self.clear();
         self.find_lanes(input, economies);
         for range in input.settings() {
-            self.keep_options(input, range.clone());
-            match self.kept.len() {
+            let first = self.value.len();
+            self.keep_options(input, range.clone(), first);
+            match self.value.len() - first {
                 0 => self.decide_without_options(input, range),
-                1 => self.decide_only_option(input, range),
-                _ => self.open_class(input, range),
+                1 => self.decide_only_option(first),
+                _ => self.open_class(first),
             }
         }
         self.starts.push(self.value.len() as u32);
@@ -200,40 +193,50 @@ impl Problem {
         }
     }
 
-    /// An option's weight in a lane as it counts there.
-    #[inline(never)]
-    fn weight_of(&self, input: &Input, position: usize, lane: usize) -> Weight {
-        let Lane { resource, limit, .. } = self.lanes[lane];
-        let weight = input.weights(position)[resource];
-        if limit.sigmas == 0.0 { Weight { variance: 0.0, ..weight } } else { weight }
-    }
-
-    /// Collect the options of a setting that can be chosen and that no other is as good as.
-    fn keep_options(&mut self, input: &Input, range: Range<usize>) {
-        self.kept.clear();
-        for position in range {
-            if !input.can_be_chosen(position) {
+    /// Append the options of a setting that can be chosen and that no other is as good as.
+    fn keep_options(&mut self, input: &Input, range: Range<usize>, first: usize) {
+        for position in range.clone() {
+            let weights = input.weights(position);
+            if !weights.iter().all(|weight| weight.mean < f64::INFINITY) {
                 continue;
             }
-            let from = self.kept.len().saturating_sub(COMPARED);
-            if self.kept[from..].iter().any(|&kept| self.dominates(input, kept as usize, position)) {
+            let here = self.value.len();
+            self.value.push(input.value(position));
+            self.option.push((position - range.start) as u16);
+            for lane in &self.lanes[..self.lane_count] {
+                let weight = weights[lane.resource];
+                self.weight.push(if lane.limit.sigmas == 0.0 { Weight { variance: 0.0, ..weight } } else { weight });
+            }
+            let from = first.max(here.saturating_sub(COMPARED));
+            if (from..here).any(|kept| self.dominates(kept, here)) {
+                self.remove(here);
                 continue;
             }
-            for index in (from..self.kept.len()).rev() {
-                if self.dominates(input, position, self.kept[index] as usize) {
-                    self.kept.remove(index);
+            for kept in (from..here).rev() {
+                if self.dominates(self.value.len() - 1, kept) {
+                    self.remove(kept);
                 }
             }
-            self.kept.push(position as u32);
         }
     }
 
-    fn dominates(&self, input: &Input, one: usize, other: usize) -> bool {
-        input.value(one) >= input.value(other)
-            && (0..self.lane_count).all(|lane| {
-                let (one, other) = (self.weight_of(input, one, lane), self.weight_of(input, other, lane));
-                one.mean <= other.mean && one.variance <= other.variance
-            })
+    #[inline(always)]
+    fn dominates(&self, one: usize, other: usize) -> bool {
+        self.value[one] >= self.value[other]
+            && self.weights(one).iter().zip(self.weights(other)).all(|(one, other)| one.is_within(*other))
+    }
+
+    /// By lane.
+    #[inline(always)]
+    fn weights(&self, position: usize) -> &[Weight] {
+        &self.weight[position * self.lane_count..][..self.lane_count]
+    }
+
+    #[cold]
+    fn remove(&mut self, position: usize) {
+        self.value.remove(position);
+        self.option.remove(position);
+        self.weight.drain(position * self.lane_count..(position + 1) * self.lane_count);
     }
 
     fn decide_without_options(&mut self, input: &Input, range: Range<usize>) {
@@ -248,30 +251,23 @@ impl Problem {
         self.decided.push((best.unwrap_or(start) - start) as u16);
     }
 
-    fn decide_only_option(&mut self, input: &Input, range: Range<usize>) {
-        let only = self.kept[0] as usize;
-        self.base_value += input.value(only);
-        for lane in 0..self.lane_count {
-            self.lanes[lane].base = self.lanes[lane].base.plus(self.weight_of(input, only, lane));
+    fn decide_only_option(&mut self, first: usize) {
+        self.base_value += self.value[first];
+        self.decided.push(self.option[first]);
+        for (lane, &weight) in self.lanes.iter_mut().zip(&self.weight[first * self.lane_count..]) {
+            lane.base = lane.base.plus(weight);
         }
-        self.decided.push((only - range.start) as u16);
+        self.value.truncate(first);
+        self.option.truncate(first);
+        self.weight.truncate(first * self.lane_count);
     }
 
     #[inline(never)]
-    fn open_class(&mut self, input: &Input, range: Range<usize>) {
-        let first = self.value.len();
+    fn open_class(&mut self, first: usize) {
         self.starts.push(first as u32);
         self.setting.push(self.decided.len() as u32);
         self.decided.push(0);
-        for index in 0..self.kept.len() {
-            let position = self.kept[index] as usize;
-            self.option.push((position - range.start) as u16);
-            self.class.push(self.best.len() as u32);
-            self.value.push(input.value(position));
-            for lane in 0..self.lane_count {
-                self.weight.push(self.weight_of(input, position, lane));
-            }
-        }
+        self.class.resize(self.value.len(), self.best.len() as u32);
         self.count_values_from_best(first);
         for lane in 0..self.lane_count {
             self.count_weights_from_least(first, lane);
@@ -290,19 +286,18 @@ impl Problem {
     }
 
     fn count_weights_from_least(&mut self, first: usize, lane: usize) {
+        let of_lane = || (first * self.lane_count + lane..self.weight.len()).step_by(self.lane_count);
         let mut least = self.weight(first, lane);
         let mut most = least;
-        for weight in (first + 1..self.value.len()).map(|position| self.weight(position, lane)) {
-            least = Weight { mean: least.mean.min(weight.mean), variance: least.variance.min(weight.variance) };
-            most = Weight { mean: most.mean.max(weight.mean), variance: most.variance.max(weight.variance) };
+        for weight in of_lane().map(|index| self.weight[index]) {
+            (least, most) = (least.least(weight), most.most(weight));
         }
         for weight in self.weight[first * self.lane_count + lane..].iter_mut().step_by(self.lane_count) {
-            *weight = Weight { mean: weight.mean - least.mean, variance: weight.variance - least.variance };
+            *weight = weight.minus(least);
         }
         let Lane { base, range, .. } = &mut self.lanes[lane];
         *base = base.plus(least);
-        range.mean += most.mean - least.mean;
-        range.variance += most.variance - least.variance;
+        *range = range.plus(most.minus(least));
     }
 }
 
@@ -313,10 +308,10 @@ fn most_burden(input: &Input, resource: usize) -> (Weight, f64) {
     for range in input.settings() {
         let mut most = Weight { mean: f64::NEG_INFINITY, variance: 0.0 };
         let mut negative = 0.0_f64;
-        for weight in range.map(|position| input.weights(position)[resource]) {
+        for weight in input.weights_of(range).iter().skip(resource).step_by(input.resources()) {
             if weight.mean < f64::INFINITY {
-                most = Weight { mean: most.mean.max(weight.mean), variance: most.variance.max(weight.variance) };
-                negative = negative.max(-weight.mean);
+                most = most.most(*weight);
+                negative = greater(negative, -weight.mean);
             }
         }
         if most.mean > f64::NEG_INFINITY {

@@ -157,7 +157,7 @@ impl Proof<'_> {
 
     fn find_answers(&mut self, relaxation: &Relaxation) {
         let Self { case, linear, dual, repair, incumbent, others, budget, .. } = self;
-        let scene = Scene { problem: case.problem, linear, prices: &relaxation.prices, scores: &dual.scores };
+        let scene = Scene { problem: case.problem, linear, prices: &relaxation.prices, scores: dual.scores() };
         if repair.find(&scene, &dual.picks, others, budget) {
             incumbent.offer(case, repair.sums.value, &repair.picks);
         }
@@ -198,7 +198,7 @@ impl Proof<'_> {
         let root = Root { case, linear, dual, relaxation };
         let mut certain = 0.0;
         let mut size = FIRST_CORE;
-        search.survey(&root, relaxation.bound - incumbent.value);
+        search.begin(&root, relaxation.bound - incumbent.value);
         loop {
             let cut = incumbent.cut(case, linear.stake(&relaxation.prices));
             let Some(cost) = search.cost_beyond(size, relaxation.bound - cut) else { return certain };
@@ -247,7 +247,7 @@ impl Proof<'_> {
         linear.draw(case.problem, &Box::whole(case.problem));
         dual.least_overdraft(case.problem, linear, budget);
         let prices = Prices::default();
-        let scene = Scene { problem: case.problem, linear, prices: &prices, scores: &dual.scores };
+        let scene = Scene { problem: case.problem, linear, prices: &prices, scores: dual.scores() };
         repair.start(&scene, &dual.picks);
         if repair.repair(&scene, budget)
             && !case.problem.impossible

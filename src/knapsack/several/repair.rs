@@ -4,7 +4,7 @@
 //! lane lead to other answers, often to better ones, so those are repaired as well, and the best is improved further.
 
 use super::dual::Prices;
-use super::linear::{Linear, Sums, plus};
+use super::linear::{Lanes, Linear, Sums, plus};
 use super::problem::Problem;
 use super::solve::Budget;
 use super::{bytes, reserve_total};
@@ -29,6 +29,8 @@ pub(super) struct Repair {
     best: Vec<u32>,
     /// What each costs at the prices (negative if it gains), and its position.
     changes: Vec<(f64, u32)>,
+    /// What the cheapest of them add to the sums.
+    differences: Vec<Sums>,
 }
 
 /// What stays the same meanwhile.
@@ -41,13 +43,17 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// The sums after changing one option for another.
-    fn after(&self, sums: &Sums, from: usize, to: usize) -> Sums {
+    /// What changing one option for another adds to the sums.
+    #[inline(always)]
+    fn difference(&self, from: usize, to: usize) -> Sums {
         let (value, weight) = (&self.problem.value, &self.linear.weight);
-        Sums {
-            value: sums.value + (value[to] - value[from]),
-            weight: plus(&sums.weight, 1.0, &plus(&weight[to], -1.0, &weight[from])),
-        }
+        Sums { value: value[to] - value[from], weight: plus(&weight[to], -1.0, &weight[from]) }
+    }
+
+    /// The weights after that.
+    #[inline(always)]
+    fn weight_after(&self, weight: &Lanes, from: usize, to: usize) -> Lanes {
+        plus(weight, 1.0, &plus(&self.linear.weight[to], -1.0, &self.linear.weight[from]))
     }
 }
 
@@ -55,11 +61,12 @@ impl Repair {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
         reserve_total(&mut self.picks, settings)?;
         reserve_total(&mut self.best, settings)?;
-        reserve_total(&mut self.changes, options)
+        reserve_total(&mut self.changes, options)?;
+        reserve_total(&mut self.differences, EXCHANGED)
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.picks) + bytes(&self.best) + bytes(&self.changes)
+        bytes(&self.picks) + bytes(&self.best) + bytes(&self.changes) + bytes(&self.differences)
     }
 
     /// Find a good answer near the picks at the prices, or near other picks worth a try. Whether one was found.
@@ -133,7 +140,7 @@ impl Repair {
                     if cost > least.0 * overdraft {
                         continue;
                     }
-                    let left = scene.linear.overdraft(&scene.after(&self.sums, pick, position).weight);
+                    let left = scene.linear.overdraft(&scene.weight_after(&self.sums.weight, pick, position));
                     if left < overdraft && (cost / (overdraft - left), left) < least {
                         least = (cost / (overdraft - left), left);
                         found = Some(position);
@@ -159,13 +166,18 @@ impl Repair {
         let mut most = 0.0;
         for (range, pick) in self.classes(scene) {
             let (score, value) = (scene.scores[pick], scene.problem.value[pick]);
-            for position in range {
-                let cost = score - scene.scores[position];
-                let gain = scene.problem.value[position] - value;
-                if cost <= room - most
-                    && gain > most
-                    && scene.linear.fits(&scene.after(&self.sums, pick, position).weight)
-                {
+            // No value is above 0.
+            if -value <= most {
+                continue;
+            }
+            let others = scene.scores[range.clone()].iter().zip(&scene.problem.value[range.clone()]);
+            for (index, (other_score, other_value)) in others.enumerate() {
+                let (cost, gain) = (score - other_score, other_value - value);
+                if cost > room - most || gain <= most {
+                    continue;
+                }
+                let position = range.start + index;
+                if scene.linear.fits(&scene.weight_after(&self.sums.weight, pick, position)) {
                     most = gain;
                     found = Some(position);
                 }
@@ -185,17 +197,20 @@ impl Repair {
         let mut found = None;
         let mut best = self.sums.value;
         let mut looked_at = 0;
-        for (index, &(cost, one)) in self.changes.iter().enumerate() {
-            let after_one = self.after(scene, &self.sums, one as usize);
-            for &(other_cost, other) in &self.changes[index + 1..] {
+        for (index, (&(cost, one), by)) in self.changes.iter().zip(&self.differences).enumerate() {
+            let after_one = self.sums.plus(by);
+            let others = self.changes[index + 1..].iter().zip(&self.differences[index + 1..]);
+            for (&(other_cost, other), by) in others {
                 if self.sums.value + room - cost - other_cost <= best {
                     break;
                 }
                 looked_at += 1;
-                let after = self.after(scene, &after_one, other as usize);
-                let is_better = after.value > best && scene.linear.fits(&after.weight);
-                if is_better && scene.problem.class_of(one as usize) != scene.problem.class_of(other as usize) {
-                    best = after.value;
+                let value = after_one.value + by.value;
+                if value > best
+                    && scene.problem.class_of(one as usize) != scene.problem.class_of(other as usize)
+                    && scene.linear.fits(&plus(&after_one.weight, 1.0, &by.weight))
+                {
+                    best = value;
                     found = Some([one, other]);
                 }
             }
@@ -205,11 +220,6 @@ impl Repair {
             self.change(scene, position as usize);
         }
         found.is_some()
-    }
-
-    /// The sums after changing to an option of another class's pick.
-    fn after(&self, scene: &Scene, sums: &Sums, to: usize) -> Sums {
-        scene.after(sums, self.picks[scene.problem.class_of(to)] as usize, to)
     }
 
     /// The cheapest changes, in order, of those that cost less than `most` together with the cheapest.
@@ -229,6 +239,11 @@ impl Repair {
         }
         sort_by_cost(&mut self.changes);
         self.changes.truncate(EXCHANGED);
+        self.differences.resize(EXCHANGED, Sums::default());
+        for (&(_, to), difference) in self.changes.iter().zip(&mut self.differences) {
+            let from = self.picks[scene.problem.class_of(to as usize)];
+            *difference = scene.difference(from as usize, to as usize);
+        }
     }
 
     /// The options of each class, and its present pick.
@@ -238,12 +253,13 @@ impl Repair {
 
     #[inline(never)]
     fn change(&mut self, scene: &Scene, to: usize) {
-        self.sums = self.after(scene, &self.sums, to);
-        self.picks[scene.problem.class_of(to)] = to as u32;
+        let pick = &mut self.picks[scene.problem.class_of(to)];
+        self.sums = self.sums.plus(&scene.difference(*pick as usize, to));
+        *pick = to as u32;
     }
 }
 
-/// The cheapest first; of equals the one with the lower number.
+/// The cheapest first; of equals the one with the lower number. No cost is NaN.
 pub(super) fn sort_by_cost(changes: &mut [(f64, u32)]) {
-    sort(changes, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).is_lt());
+    sort(changes, |a, b| (a.0 < b.0) | ((a.0 == b.0) & (a.1 < b.1)));
 }

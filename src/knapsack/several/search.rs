@@ -10,18 +10,21 @@
 //! node has a score, `value + prices * (room - weight)`, a change adds to it, and each depth has a least score from
 //! which anything of interest can be reached. So a node costs a few vector operations.
 
-use super::super::MAX_OPTIONS_PER_SETTING;
+use super::super::lanes::{Baseline as Four, LANES, Lanes as _};
 use super::dual::{Dual, PRECISION, Relaxation};
-use super::linear::{Lanes, Linear, dot, plus};
+use super::linear::{Lanes, Linear, plus};
 use super::repair::sort_by_cost;
 use super::solve::{Budget, Case, Incumbent};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-/// Price vectors, and the scores of a node by them.
-const VIEWS: usize = 16;
+/// Price vectors, and the scores of a node by them, in fours.
+const FOURS: usize = 4;
+const VIEWS: usize = FOURS * LANES;
 
-type Scores = [f64; VIEWS];
+type Scores = [[f64; LANES]; FOURS];
+
+const NO_SCORES: Scores = [[0.0; LANES]; FOURS];
 
 /// The views that are always there: the relaxation's prices, no prices, and from the third on one lane alone each.
 const VALUE: usize = 1;
@@ -30,75 +33,93 @@ const FIRST_LANE: usize = 2;
 /// By how much other views' prices differ in one lane.
 const FACTORS: [f64; 4] = [1.2, 0.8, 1.6, 0.5];
 
-#[derive(Clone, Copy, Debug)]
-struct View {
-    worth_of_values: f64,
-    prices: Lanes,
+/// No depth.
+const NONE: u32 = u32::MAX;
+
+/// The price vectors, lane by lane.
+#[derive(Debug)]
+struct Views {
+    count: usize,
+    worth_of_values: Scores,
+    prices: [Scores; MOST_RESOURCES],
 }
 
-impl View {
+impl Views {
+    const NONE: Self = Self { count: 0, worth_of_values: NO_SCORES, prices: [NO_SCORES; MOST_RESOURCES] };
+
+    #[inline(never)]
+    fn add(&mut self, worth_of_values: f64, prices: &Lanes) {
+        let view = self.count;
+        if view < VIEWS {
+            *at_mut(&mut self.worth_of_values, view) = worth_of_values;
+            for (of_lane, &price) in self.prices.iter_mut().zip(prices) {
+                *at_mut(of_lane, view) = price;
+            }
+            self.count += 1;
+        }
+    }
+
     /// By each view, what a value and the room left over are worth together.
     #[inline(never)]
-    fn score_all(views: &[Self; VIEWS], value: f64, room: &Lanes) -> Scores {
-        let mut scores = [0.0; VIEWS];
-        for (view, score) in views.iter().zip(&mut scores) {
-            *score = view.worth_of_values * value + dot(&view.prices, room);
+    fn score(&self, lanes: usize, value: f64, room: &Lanes) -> Scores {
+        let mut scores = NO_SCORES;
+        for (four, score) in scores.iter_mut().enumerate() {
+            let mut sum = Four::load(&self.worth_of_values[four]).mul(Four::splat(value));
+            for (prices, &room) in self.prices[..lanes].iter().zip(room) {
+                sum = sum.add(Four::load(&prices[four]).mul(Four::splat(room)));
+            }
+            *score = sum.store();
         }
         scores
     }
 }
 
-const NO_VIEW: View = View { worth_of_values: 0.0, prices: [0.0; MOST_RESOURCES] };
-
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    by: Scores,
-    position: u32,
-    class: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    scores: Scores,
-    /// The next change to try, and its depth.
+/// The change to try next at a node, and its depth.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor {
     next: u32,
     depth: u32,
 }
 
 #[derive(Debug)]
 pub(super) struct Search {
-    views: [View; VIEWS],
-    view_count: usize,
+    views: Views,
     /// What rounding may do to a score.
     rounding: Scores,
-    changes: Vec<Change>,
+    /// All changes that can matter, the cheapest first: what they cost at the prices, and their positions.
+    cheapest: Vec<(f64, u32)>,
+    /// Per class the depth at which it is decided.
+    depth_of: Vec<u32>,
     /// Per depth, where the changes of its class start, and one more for the end.
     starts: Vec<u32>,
+    /// The changes that are searched, what they add to the scores and their positions. Like what follows they are
+    /// written in place, over those of an earlier search.
+    changes: Vec<Scores>,
+    positions: Vec<u32>,
     /// Per depth the most that changes from there on can add to a score.
     gains: Vec<Scores>,
     /// Per depth the scores that must be exceeded.
     limits: Vec<Scores>,
-    cheapest: Vec<(f64, u32)>,
-    order: Vec<(f64, u32)>,
-    of_class: Vec<(f64, u32)>,
-    path: Vec<Node>,
+    /// The nodes from the root to the present one, and the scores of each and of one more.
+    path: Vec<Cursor>,
+    scores: Vec<Scores>,
     picks: Vec<u32>,
 }
 
 impl Default for Search {
     fn default() -> Self {
         Self {
-            views: [NO_VIEW; VIEWS],
-            view_count: 0,
-            rounding: [0.0; VIEWS],
-            changes: Vec::new(),
+            views: Views::NONE,
+            rounding: NO_SCORES,
+            cheapest: Vec::new(),
+            depth_of: Vec::new(),
             starts: Vec::new(),
+            changes: Vec::new(),
+            positions: Vec::new(),
             gains: Vec::new(),
             limits: Vec::new(),
-            cheapest: Vec::new(),
-            order: Vec::new(),
-            of_class: Vec::new(),
             path: Vec::new(),
+            scores: Vec::new(),
             picks: Vec::new(),
         }
     }
@@ -112,52 +133,56 @@ pub(super) struct Root<'a> {
     pub relaxation: &'a Relaxation,
 }
 
-impl Root<'_> {
-    /// The changes of a class that cost less than `most`: what they cost at the prices, and their positions.
-    fn changes(&self, class: usize, most: f64) -> impl Iterator<Item = (f64, u32)> + '_ {
-        let (pick, scores) = (self.dual.picks[class] as usize, &self.dual.scores);
-        let cost = move |position: usize| (scores[pick] - scores[position], position as u32);
-        let others = self.case.problem.class(class).filter(move |&position| position != pick);
-        others.map(cost).filter(move |&(cost, _)| cost < most)
-    }
-
-    /// What a change adds to the scores.
-    fn difference(&self, views: &[View; VIEWS], class: usize, to: usize) -> Scores {
-        let from = self.dual.picks[class] as usize;
-        let value = self.case.problem.value[to] - self.case.problem.value[from];
-        View::score_all(views, value, &plus(&self.linear.weight[from], -1.0, &self.linear.weight[to]))
-    }
-
-    /// The scores of the picks.
-    fn scores(&self, views: &[View; VIEWS]) -> Scores {
-        let sums = &self.relaxation.sums;
-        View::score_all(views, sums.value, &plus(&self.linear.room, -1.0, &sums.weight))
-    }
-}
-
 impl Search {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
-        reserve_total(&mut self.changes, options)?;
-        reserve_total(&mut self.starts, settings + 1)?;
-        reserve_total(&mut self.gains, settings + 1)?;
-        reserve_total(&mut self.limits, settings + 1)?;
+        let most_depth = settings + 1;
         reserve_total(&mut self.cheapest, options)?;
-        reserve_total(&mut self.order, settings)?;
-        reserve_total(&mut self.of_class, options.min(MAX_OPTIONS_PER_SETTING))?;
-        reserve_total(&mut self.path, settings + 1)?;
+        reserve_total(&mut self.depth_of, settings)?;
+        reserve_total(&mut self.starts, most_depth)?;
+        reserve_total(&mut self.changes, options)?;
+        reserve_total(&mut self.positions, options)?;
+        reserve_total(&mut self.gains, most_depth)?;
+        reserve_total(&mut self.limits, most_depth)?;
+        reserve_total(&mut self.path, most_depth)?;
+        reserve_total(&mut self.scores, most_depth)?;
         reserve_total(&mut self.picks, settings)
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.changes)
+        bytes(&self.cheapest)
+            + bytes(&self.depth_of)
             + bytes(&self.starts)
+            + bytes(&self.changes)
+            + bytes(&self.positions)
             + bytes(&self.gains)
             + bytes(&self.limits)
-            + bytes(&self.cheapest)
-            + bytes(&self.order)
-            + bytes(&self.of_class)
             + bytes(&self.path)
+            + bytes(&self.scores)
             + bytes(&self.picks)
+    }
+
+    /// Get ready to look for answers whose changes cost less than `most` each.
+    pub fn begin(&mut self, root: &Root, most: f64) {
+        self.choose_views(root);
+        self.cheapest.clear();
+        let scores = root.dual.scores();
+        for (class, &pick) in root.case.problem.classes().zip(&root.dual.picks) {
+            let pick = pick as usize;
+            let best = scores[pick];
+            for (position, score) in class.clone().zip(&scores[class]) {
+                let cost = best - score;
+                if cost < most && position != pick {
+                    self.cheapest.push((cost, position as u32));
+                }
+            }
+        }
+        sort_by_cost(&mut self.cheapest);
+    }
+
+    /// The cost of the first change beyond the cheapest so many; none if there are no more below `most`.
+    pub fn cost_beyond(&self, size: usize, most: f64) -> Option<f64> {
+        let &(cost, _) = self.cheapest.get(size)?;
+        (cost < most).then_some(cost)
     }
 
     /// Look for answers worth more than `cut` and more than the incumbent, made of changes that cost less than
@@ -171,150 +196,145 @@ impl Search {
         budget: &mut Budget,
         most_nodes: u64,
     ) -> bool {
-        self.choose_views(root);
-        self.build(root, most_cost);
+        let depths = self.build(root, most_cost);
         self.set_limits(cut);
+        let lanes = root.linear.lanes;
+        let sums = &root.relaxation.sums;
         let mut cut = cut;
         let mut nodes = 1;
-        let scores = root.scores(&self.views);
-        self.path.clear();
-        self.path.push(Node { scores, next: 0, depth: 0 });
-        while let Some(node) = self.path.last_mut() {
-            let depth = node.depth as usize;
-            if depth + 1 >= self.starts.len() || !exceeds(&node.scores, &self.limits[depth]) {
-                self.path.pop();
+        let mut top = 0;
+        self.path[0] = Cursor::default();
+        self.scores[0] = self.views.score(lanes, sums.value, &plus(&root.linear.room, -1.0, &sums.weight));
+        let is_complete = loop {
+            let Cursor { next, depth } = &mut self.path[top];
+            let level = *depth as usize;
+            if level >= depths {
+                if top == 0 {
+                    break true;
+                }
+                top -= 1;
                 continue;
             }
-            let change = &self.changes[node.next as usize];
-            let mut scores = node.scores;
-            for view in 0..VIEWS {
-                scores[view] += change.by[view];
-            }
-            node.next += 1;
-            if node.next == self.starts[depth + 1] {
-                node.depth += 1;
+            let (before, after) = self.scores.split_at_mut(top + 1);
+            let (change, limits) = (&self.changes[*next as usize], &self.limits[level + 1]);
+            let (is_left, is_promising) = add(&before[top], change, limits, &mut after[0]);
+            *next += 1;
+            let end = self.starts[level + 1];
+            if *next == end {
+                *depth = if is_left { level as u32 + 1 } else { NONE };
             }
             nodes += 1;
-            if !exceeds(&scores, &self.limits[depth + 1]) {
+            if !is_promising {
                 continue;
             }
-            if scores[VALUE] > cut && self.fits(root, &scores) {
-                let value = scores[VALUE];
-                if self.offer(root, value, incumbent) {
-                    cut = cut.max(incumbent.cut(root.case, root.linear.stake(&root.relaxation.prices)));
-                    self.set_limits(cut);
-                }
+            let scores = &after[0];
+            let value = at(scores, VALUE);
+            if value > cut
+                && (FIRST_LANE..FIRST_LANE + lanes).all(|view| at(scores, view) >= 0.0)
+                && self.offer(root, top, value, incumbent)
+            {
+                cut = cut.max(incumbent.cut(root.case, root.linear.stake(&root.relaxation.prices)));
+                self.set_limits(cut);
             }
-            self.path.push(Node { scores, next: self.starts[depth + 1], depth: depth as u32 + 1 });
+            top += 1;
+            self.path[top] = Cursor { next: end, depth: level as u32 + 1 };
             if nodes >= most_nodes {
-                budget.charge(nodes);
-                return false;
+                break false;
             }
-        }
+        };
         budget.charge(nodes);
-        true
-    }
-
-    /// Put all changes that cost less than `most` in order for [`Self::cost_beyond`].
-    pub fn survey(&mut self, root: &Root, most: f64) {
-        self.cheapest.clear();
-        for class in 0..root.dual.picks.len() {
-            self.cheapest.extend(root.changes(class, most));
-        }
-        sort_by_cost(&mut self.cheapest);
-    }
-
-    /// The cost of the first change beyond the cheapest so many; none if there are no more below `most`.
-    pub fn cost_beyond(&self, size: usize, most: f64) -> Option<f64> {
-        let &(cost, _) = self.cheapest.get(size)?;
-        (cost < most).then_some(cost)
-    }
-
-    fn fits(&self, root: &Root, scores: &Scores) -> bool {
-        (FIRST_LANE..FIRST_LANE + root.linear.lanes).all(|view| scores[view] >= 0.0)
+        is_complete
     }
 
     /// The change last tried at each node of the path is part of the answer.
-    fn offer(&mut self, root: &Root, value: f64, incumbent: &mut Incumbent) -> bool {
+    #[inline(never)]
+    fn offer(&mut self, root: &Root, top: usize, value: f64, incumbent: &mut Incumbent) -> bool {
         self.picks.clear();
         self.picks.extend_from_slice(&root.dual.picks);
-        for node in &self.path {
-            let change = &self.changes[node.next as usize - 1];
-            self.picks[change.class as usize] = change.position;
+        for node in &self.path[..=top] {
+            let position = self.positions[node.next as usize - 1];
+            self.picks[root.case.problem.class_of(position as usize)] = position;
         }
         incumbent.offer(root.case, value, &self.picks)
     }
 
     fn choose_views(&mut self, root: &Root) {
-        let lanes = root.linear.lanes;
-        let best = root.relaxation.prices;
-        self.view_count = 0;
-        self.add_view(1.0, best);
-        self.add_view(1.0, Lanes::default());
-        for lane in 0..lanes {
+        let linear = root.linear;
+        let best = &root.relaxation.prices;
+        self.views = Views::NONE;
+        self.views.add(1.0, best);
+        self.views.add(1.0, &Lanes::default());
+        for lane in 0..linear.lanes {
             let mut prices = Lanes::default();
             prices[lane] = 1.0;
-            self.add_view(0.0, prices);
+            self.views.add(0.0, &prices);
         }
         for factor in FACTORS {
-            for lane in 0..lanes {
-                let mut prices = best;
+            for lane in 0..linear.lanes {
+                let mut prices = *best;
                 prices[lane] *= factor;
-                self.add_view(1.0, prices);
+                self.views.add(1.0, &prices);
             }
         }
-        self.views[self.view_count..].fill(NO_VIEW);
-        for (view, rounding) in self.views.iter().zip(&mut self.rounding) {
-            *rounding = PRECISION * root.linear.stake(&view.prices);
-        }
+        self.rounding = self.views.score(linear.lanes, 0.0, &linear.magnitude());
+        self.rounding.as_flattened_mut().iter_mut().for_each(|rounding| *rounding *= PRECISION);
     }
 
+    /// Arrange the changes that cost less than `most_cost` by class, the cheapest classes first. Returns how many
+    /// classes there are.
     #[inline(never)]
-    fn add_view(&mut self, worth_of_values: f64, prices: Lanes) {
-        if self.view_count < VIEWS {
-            self.views[self.view_count] = View { worth_of_values, prices };
-            self.view_count += 1;
-        }
-    }
-
-    /// Collect the changes that may be part of an answer worth more than `cut`, the cheapest classes first.
-    #[inline(never)]
-    fn build(&mut self, root: &Root, most_cost: f64) {
-        self.order.clear();
-        for class in 0..root.dual.picks.len() {
-            let least = root.changes(class, most_cost).map(|(cost, _)| cost).reduce(f64::min);
-            self.order.extend(least.map(|cost| (cost, class as u32)));
-        }
-        sort_by_cost(&mut self.order);
-        self.changes.clear();
+    fn build(&mut self, root: &Root, most_cost: f64) -> usize {
+        let problem = root.case.problem;
+        let size = self.cheapest.partition_point(|&(cost, _)| cost < most_cost);
+        self.depth_of.clear();
+        self.depth_of.resize(problem.class_count(), NONE);
+        // First how many changes there are at each depth, then where they end, then where they start.
         self.starts.clear();
-        for &(_, class) in &self.order {
-            self.starts.push(self.changes.len() as u32);
-            self.of_class.clear();
-            self.of_class.extend(root.changes(class as usize, most_cost));
-            sort_by_cost(&mut self.of_class);
-            for &(_, position) in &self.of_class {
-                let by = root.difference(&self.views, class as usize, position as usize);
-                self.changes.push(Change { by, position, class });
+        for &(_, position) in &self.cheapest[..size] {
+            let depth = &mut self.depth_of[problem.class_of(position as usize)];
+            if *depth == NONE {
+                *depth = self.starts.len() as u32;
+                self.starts.push(0);
             }
+            self.starts[*depth as usize] += 1;
         }
-        self.starts.push(self.changes.len() as u32);
-        self.measure_gains();
+        let depths = self.starts.len();
+        self.starts.push(0);
+        let mut end = 0;
+        for start in &mut self.starts {
+            end += *start;
+            *start = end;
+        }
+        lengthen(&mut self.changes, size, NO_SCORES);
+        lengthen(&mut self.positions, size, 0);
+        for &(_, position) in self.cheapest[..size].iter().rev() {
+            let (class, to) = (problem.class_of(position as usize), position as usize);
+            let from = root.dual.picks[class] as usize;
+            let start = &mut self.starts[self.depth_of[class] as usize];
+            *start -= 1;
+            let value = problem.value[to] - problem.value[from];
+            let room = plus(&root.linear.weight[from], -1.0, &root.linear.weight[to]);
+            self.changes[*start as usize] = self.views.score(root.linear.lanes, value, &room);
+            self.positions[*start as usize] = position;
+        }
+        self.measure_gains(depths);
+        lengthen(&mut self.path, depths + 1, Cursor::default());
+        lengthen(&mut self.scores, depths + 1, NO_SCORES);
+        depths
     }
 
-    fn measure_gains(&mut self) {
-        let depth = self.starts.len() - 1;
+    fn measure_gains(&mut self, depths: usize) {
         self.gains.clear();
-        self.gains.resize(depth + 1, [0.0; VIEWS]);
-        for at in (0..depth).rev() {
-            let mut most = [0.0; VIEWS];
-            for change in &self.changes[self.starts[at] as usize..self.starts[at + 1] as usize] {
-                for view in 0..VIEWS {
-                    most[view] = f64::max(most[view], change.by[view]);
+        self.gains.resize(depths + 1, NO_SCORES);
+        for at in (0..depths).rev() {
+            let changes = &self.changes[self.starts[at] as usize..self.starts[at + 1] as usize];
+            for four in 0..FOURS {
+                let mut most = Four::splat(0.0);
+                for change in changes {
+                    let by = Four::load(&change[four]);
+                    most = by.most(most);
                 }
-            }
-            for view in 0..VIEWS {
-                self.gains[at][view] = self.gains[at + 1][view] + most[view];
+                self.gains[at][four] = Four::load(&self.gains[at + 1][four]).add(most).store();
             }
         }
     }
@@ -322,25 +342,50 @@ impl Search {
     #[inline(never)]
     fn set_limits(&mut self, cut: f64) {
         let mut least = [f64::NEG_INFINITY; VIEWS];
-        for view in 0..self.view_count {
-            let wanted = if self.views[view].worth_of_values > 0.0 { cut } else { 0.0 };
-            least[view] = wanted - self.rounding[view];
+        let views = self.views.worth_of_values.as_flattened().iter().zip(self.rounding.as_flattened());
+        for (least, (&worth, rounding)) in least.iter_mut().zip(views).take(self.views.count) {
+            *least = if worth > 0.0 { cut } else { 0.0 } - rounding;
         }
+        let (least, _) = least.as_chunks();
         self.limits.clear();
-        self.limits.extend(self.gains.iter().map(|gains| {
-            let mut limits = least;
-            for view in 0..VIEWS {
-                limits[view] -= gains[view];
+        self.limits.resize(self.gains.len(), NO_SCORES);
+        for (limits, gains) in self.limits.iter_mut().zip(&self.gains) {
+            for ((limit, gain), least) in limits.iter_mut().zip(gains).zip(least) {
+                *limit = Four::load(least).sub(Four::load(gain)).store();
             }
-            limits
-        }));
+        }
     }
 }
 
-fn exceeds(scores: &Scores, limits: &Scores) -> bool {
-    let mut all = true;
-    for view in 0..VIEWS {
-        all &= scores[view] > limits[view];
+/// What was written beyond the end of earlier use is kept.
+fn lengthen<T: Clone>(vector: &mut Vec<T>, length: usize, filler: T) {
+    if vector.len() < length {
+        vector.resize(length, filler);
     }
-    all
+}
+
+fn at(scores: &Scores, view: usize) -> f64 {
+    scores[view / LANES][view % LANES]
+}
+
+fn at_mut(scores: &mut Scores, view: usize) -> &mut f64 {
+    &mut scores[view / LANES][view % LANES]
+}
+
+/// Put the sum into `sums`. Whether the scores exceed the limits, and whether the sum does.
+#[inline(always)]
+fn add(scores: &Scores, by: &Scores, limits: &Scores, sums: &mut Scores) -> (bool, bool) {
+    let mut add = |four: usize| {
+        let (score, limit) = (Four::load(&scores[four]), Four::load(&limits[four]));
+        let sum = score.add(Four::load(&by[four]));
+        sums[four] = sum.store();
+        (score.greater(limit), sum.greater(limit))
+    };
+    let (mut scores_exceed, mut sums_exceed) = add(0);
+    for four in 1..FOURS {
+        let (score_exceeds, sum_exceeds) = add(four);
+        scores_exceed = Four::and(scores_exceed, score_exceeds);
+        sums_exceed = Four::and(sums_exceed, sum_exceeds);
+    }
+    (Four::bits(scores_exceed) == 0b1111, Four::bits(sums_exceed) == 0b1111)
 }

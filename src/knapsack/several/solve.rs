@@ -127,7 +127,7 @@ pub(super) struct Workspace {
 impl Workspace {
     pub fn reserve(&mut self, settings: usize, options: usize, resources: usize) -> Result<()> {
         self.problem.reserve(settings, options, resources)?;
-        self.linear.reserve(options)?;
+        self.linear.reserve(options, resources)?;
         self.dual.reserve(settings, options)?;
         self.repair.reserve(settings, options)?;
         self.search.reserve(settings, options)?;

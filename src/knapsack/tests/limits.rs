@@ -121,3 +121,19 @@ fn numbers_of_any_size_end_within_the_node_limit() {
         assert!(!solution.feasible || solution.upper_bound >= solution.value, "{solution:?}");
     }
 }
+
+#[test]
+fn an_answer_fits_also_where_an_option_is_enormous_beside_the_capacity() {
+    for seed in 0..300 {
+        let mut random = Random(seed);
+        let mut settings = random.settings(8, 4);
+        for options in settings.iter_mut().step_by(2) {
+            let size = 10_f64.powi(random.below(20.0) as i32);
+            let value = size * (1.0 + random.below(2.0));
+            options.insert(0, Candidate { value, mean: size, variance: size * random.below(2.0) });
+        }
+        let economy = Economy { capacity: 8.0 * (0.1 + random.below(3.0)), sigmas: 3.0 };
+        let solution = filled(&settings).solve(economy, Effort::default()).unwrap();
+        assert!(!solution.feasible || solution.burden <= economy.capacity * (1.0 + 1e-11), "seed {seed}: {solution:?}");
+    }
+}

@@ -1,0 +1,26 @@
+//! How much work a solve has done, and may do.
+
+use super::reduce::Problem;
+
+/// Work done and allowed, in nodes.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    pub spent: u64,
+    pub limit: u64,
+}
+
+impl Budget {
+    /// Whether there is still budget left after this.
+    pub fn charge(&mut self, nodes: u64) -> bool {
+        self.spent = self.spent.saturating_add(nodes);
+        self.spent < self.limit
+    }
+
+    pub fn charge_pass(&mut self, problem: &Problem) {
+        self.charge(1 + problem.slot_count() as u64 / 64);
+    }
+
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.spent)
+    }
+}
