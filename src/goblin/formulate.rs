@@ -3,12 +3,13 @@
 use crate::base::Result;
 use crate::knapsack::several::{MOST_RESOURCES, Several, Weight};
 use crate::knapsack::{Candidate, Economy, Effort, Knapsack, NO_CHOICE};
-use crate::profile::{Blind, Burden, Source, estimate};
+use crate::profile::{Blind, Burden, Rules, Source, estimate};
 use crate::stats::Normal;
 
 use super::Goblin;
 use super::config::{Burdens, LANES};
 use super::setting::Setting;
+use super::task::Task;
 
 const _: () = assert!(MOST_RESOURCES >= LANES);
 
@@ -99,6 +100,9 @@ pub struct Formulation {
     pub bars: Vec<Bar>,
     /// Burdens that no setting reports, and the variance that the total has beside the single burdens.
     pub beside: [Weight; LANES],
+    /// The lightest option of every entry, and the most valuable, whether or not they fit together.
+    pub lightest: Sum,
+    pub highest: Sum,
     /// How often this question was solved.
     pub solved: u32,
     /// An entry a setting.
@@ -139,14 +143,17 @@ impl Formulation {
         if lanes > 1 { self.several.reserve(settings + 1, options + 1, lanes) } else { Ok(()) }
     }
 
-    /// Begin a question on so many lanes.
-    pub fn begin(&mut self, lanes: usize) {
+    /// Begin a question on so many lanes, of so many options at most.
+    fn begin(&mut self, lanes: usize, options: usize) {
         self.lanes = lanes;
         self.solved = 0;
+        (self.lightest, self.highest) = (Sum::default(), Sum::default());
         self.entries.clear();
         self.values.clear();
         self.weights.clear();
+        self.weights.resize(options * lanes, Weight::default());
         self.bars.clear();
+        self.bars.resize(options, Bar::Free);
     }
 
     /// What an option weighs on every lane.
@@ -184,11 +191,19 @@ impl Formulation {
             let entry = self.entries[at];
             let mut candidates = std::mem::take(&mut self.candidates);
             candidates.clear();
-            candidates.extend((0..entry.end - entry.start).map(|index| {
-                let Weight { mean, variance } = self.weights[entry.start + index];
-                let mean = if self.may(&entry, index) { mean } else { f64::INFINITY };
-                Candidate { value: self.penalised(&entry, index, penalty), mean, variance }
+            candidates.extend(self.options_of(&entry).map(|(&value, &Weight { mean, variance }, &bar)| {
+                let mean = if bar == Bar::Free { mean } else { f64::INFINITY };
+                Candidate { value, mean, variance }
             }));
+            if penalty != 0.0 {
+                let priced = candidates.iter_mut().enumerate();
+                priced.for_each(|(index, candidate)| candidate.value -= penalty * self.price(&entry, index));
+            }
+            if entry.forced != NO_CHOICE {
+                let forced = usize::from(entry.forced);
+                candidates.iter_mut().for_each(|candidate| candidate.mean = f64::INFINITY);
+                candidates[forced].mean = self.weights[entry.start + forced].mean;
+            }
             self.candidates = candidates;
             self.one.add_setting(&self.candidates)?;
         }
@@ -200,6 +215,15 @@ impl Formulation {
         let mut prices = [0.0; LANES];
         prices[0] = solution.price;
         Ok(Found { upper_bound: solution.upper_bound, prices, nodes: solution.nodes })
+    }
+
+    /// The value, the weight on the only lane, and the bar of each option of an entry.
+    #[inline(always)]
+    fn options_of(&self, entry: &Entry) -> impl Iterator<Item = (&f64, &Weight, &Bar)> {
+        let options = entry.start..entry.end;
+        let (values, weights, bars) =
+            (&self.values[options.clone()], &self.weights[options.clone()], &self.bars[options]);
+        values.iter().zip(weights).zip(bars).map(|((value, weight), bar)| (value, weight, bar))
     }
 
     fn solve_several(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
@@ -310,58 +334,62 @@ pub fn weigh(sum: &Sum, economies: &[Economy]) -> Weighed {
     weighed
 }
 
+/// What holds for all burdens of a frame.
+struct Present<'a> {
+    rules: Rules,
+    /// Present over past burdens, and how much slower than usual everything is, by governed lane.
+    ratios: &'a [f64],
+    common: &'a [f64],
+}
+
 impl Goblin {
     /// Estimate every burden, and from burdens, values and the host's wishes make the question.
     pub(super) fn formulate(&mut self) {
         let lanes = self.lanes.count();
-        let (rules, common, ratios) = (self.rules(), self.common_factors(), self.ratios);
-        let cautious = rules.blind == Blind::Cautious && self.config.burdens == Burdens::Learned;
-        let Self { config, settings, tasks, formulation, regression, strategies, .. } = self;
-        formulation.begin(lanes);
+        let (rules, common) = (self.rules(), self.common_factors());
+        let Self { config, settings, tasks, formulation, regression, strategies, ratios, option_count, .. } = self;
+        let present = Present { rules, ratios: &ratios[..lanes], common: &common[..lanes] };
+        formulation.begin(lanes, *option_count);
+        let mut end = 0;
         for (position, setting) in settings.iter().filter(|(_, setting)| setting.enabled) {
-            let start = formulation.values.len();
-            let end = start + setting.options.len();
-            formulation.weights.resize(end * lanes, Weight::default());
-            formulation.bars.resize(end, Bar::Free);
+            let start = end;
+            end += setting.options.len();
             let task = tasks.at(setting.task);
             let work = strategies.work(position);
-            let mut known = !setting.has_burden;
-            if setting.has_burden && config.burdens != Burdens::Learned {
-                let weights = &mut formulation.weights[start * lanes..];
-                known = match config.burdens {
+            let weights = &mut formulation.weights[start * lanes..end * lanes];
+            let bars = &mut formulation.bars[start..end];
+            let known = if !setting.has_burden {
+                true
+            } else if config.burdens == Burdens::Learned {
+                weigh_learned(&present, setting, task, work, &mut formulation.burdens, weights, bars)
+            } else {
+                let known = match config.burdens {
                     Burdens::Totals => regression.weigh(position, setting, lanes, weights),
                     _ => weigh_relative(setting, lanes, weights),
                 };
                 if work != 1.0 {
                     weights.iter_mut().for_each(|weight| weight.mean *= work);
                 }
-            } else if setting.has_burden {
-                for lane in 0..lanes {
-                    let burdens = &mut formulation.burdens;
-                    burdens.clear();
-                    burdens.resize(task.cells, Burden::default());
-                    if !estimate(&rules, task.learned(lane), task.past(lane), ratios[lane], burdens) {
-                        continue;
-                    }
-                    known = true;
-                    for option in 0..setting.options.len() {
-                        let burden = &burdens[setting.cell(option)];
-                        let normal = tame(burden.normal.scaled(setting.work_of(option) * work * common[lane]));
-                        formulation.weights[(start + option) * lanes + lane] =
-                            Weight { mean: normal.mean, variance: normal.variance };
-                        if cautious && burden.source == Source::Blind {
-                            formulation.bars[start + option] = Bar::Untried;
-                        }
-                    }
+                known
+            };
+            formulation.values.extend(setting.options.iter().map(|state| state.desc.value));
+            let values = &mut formulation.values[start..];
+            if strategies.active() != 0 {
+                let values = values.iter_mut().enumerate();
+                values.for_each(|(option, value)| *value = strategies.value_of(setting, position, option));
+            }
+            let (lightest, highest) = restrict(setting, known, values, weights, lanes, bars);
+            for (sum, option) in [(&mut formulation.lightest, lightest), (&mut formulation.highest, highest)] {
+                if let Some(option) = option {
+                    sum.add(values[option], &weights[option * lanes..][..lanes], 1.0);
                 }
             }
-            let bonus = setting.has_burden && config.explore_value != 0.0;
-            formulation.values.extend((0..setting.options.len()).map(|option| {
-                let samples = || task.best_known(setting.cell(option)).run.count();
-                let unfilled = bonus && samples() < u64::from(config.measure_quota);
-                strategies.value_of(setting, position, option) + if unfilled { config.explore_value } else { 0.0 }
-            }));
-            restrict(setting, known, &mut formulation.bars[start..]);
+            if setting.has_burden && config.explore_value != 0.0 {
+                for (option, value) in values.iter_mut().enumerate() {
+                    let samples = task.best_known(setting.cell(option)).run.count();
+                    *value += if samples < u64::from(config.measure_quota) { config.explore_value } else { 0.0 };
+                }
+            }
             let held = setting.settled;
             formulation.entries.push(Entry {
                 position,
@@ -375,7 +403,40 @@ impl Goblin {
                 forced: NO_CHOICE,
             });
         }
+        formulation.bars.truncate(end);
+        formulation.weights.truncate(end * lanes);
     }
+}
+
+/// The burdens as estimated from samples, for the present work; whether anything is known of them.
+#[inline(never)]
+fn weigh_learned(
+    present: &Present<'_>,
+    setting: &Setting,
+    task: &Task,
+    work: f64,
+    burdens: &mut Vec<Burden>,
+    weights: &mut [Weight],
+    bars: &mut [Bar],
+) -> bool {
+    let Present { rules, ratios, common } = present;
+    let mut known = false;
+    burdens.resize(task.cells, Burden::default());
+    for (lane, (&ratio, common)) in ratios.iter().zip(*common).enumerate() {
+        if !estimate(rules, task.learned(lane), task.past(lane), ratio, burdens) {
+            continue;
+        }
+        known = true;
+        for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
+            let burden = &burdens[setting.cell(option)];
+            let normal = tame(burden.normal.scaled(setting.work * state.desc.work * work * common));
+            weights[option * ratios.len() + lane] = Weight { mean: normal.mean, variance: normal.variance };
+            if burden.source == Source::Blind && rules.blind == Blind::Cautious {
+                *bar = Bar::Untried;
+            }
+        }
+    }
+    known
 }
 
 /// The host's rough burdens, on the first governed lane.
@@ -393,24 +454,51 @@ fn tame(burden: Normal) -> Normal {
 }
 
 /// Bar the options that must not be chosen; `bars` says which of them were never tried. While nothing is known of the
-/// setting that is all but the default. If nothing is left, the default stays.
-fn restrict(setting: &Setting, known: bool, bars: &mut [Bar]) {
-    let ready = |index: usize| setting.options.get(index).is_some_and(|state| state.desc.ready);
-    let fallback = usize::from(setting.fallback());
-    let or_ready = (0..bars.len()).find(|&index| setting.allows(index) && ready(index));
-    let forced = if ready(fallback) { fallback } else { or_ready.unwrap_or(fallback) };
-    for (index, bar) in bars.iter_mut().enumerate() {
-        if !setting.allows(index) {
+/// setting that is all but the default. If nothing is left, the default stays. Returns the lightest of those that are
+/// left, and the most valuable of those that the host allows.
+#[inline(never)]
+fn restrict(
+    setting: &Setting,
+    known: bool,
+    values: &[f64],
+    weights: &[Weight],
+    lanes: usize,
+    bars: &mut [Bar],
+) -> (Option<usize>, Option<usize>) {
+    let (mut lightest, mut highest) = (None, None);
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (option, state) in setting.options.iter().enumerate() {
+        let bar = &mut bars[option];
+        if !setting.allows(option) {
             *bar = Bar::OutOfRange;
-        } else if !ready(index) {
+            continue;
+        }
+        if !state.desc.ready {
             *bar = Bar::NotReady;
-        } else if !known && index != forced {
+            continue;
+        }
+        if values[option] >= most {
+            (highest, most) = (Some(option), values[option]);
+        }
+        let mean = weights[option * lanes].mean;
+        if !known {
             *bar = Bar::Unknown;
-        } else if !known {
-            *bar = Bar::Free;
+        } else if *bar == Bar::Free && mean < least {
+            (lightest, least) = (Some(option), mean);
         }
     }
-    if bars.iter().all(|&bar| bar != Bar::Free) && forced < bars.len() {
-        bars[forced] = Bar::Free;
+    if lightest.is_none() {
+        let option = least_wrong(setting);
+        lightest = bars.get_mut(option).map(|bar| *bar = Bar::Free).map(|()| option);
     }
+    (lightest, highest)
+}
+
+/// The option to stay with when there is no reason for any.
+#[inline(never)]
+fn least_wrong(setting: &Setting) -> usize {
+    let ready = |index: usize| setting.options.get(index).is_some_and(|state| state.desc.ready);
+    let fallback = usize::from(setting.fallback());
+    let or_ready = (0..setting.options.len()).find(|&index| setting.allows(index) && ready(index));
+    if ready(fallback) { fallback } else { or_ready.unwrap_or(fallback) }
 }
