@@ -34,6 +34,14 @@ pub struct Entry {
     pub forced: u16,
 }
 
+impl Entry {
+    /// What it costs to change it by so much value, in value times decisions.
+    #[inline(always)]
+    fn price_of(&self, moved: f64) -> f64 {
+        self.price + if moved < 0.0 { -moved * self.price_per_loss } else { moved * self.price_per_gain }
+    }
+}
+
 /// Why an option cannot be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
@@ -136,7 +144,7 @@ impl Formulation {
         at_least(&mut self.found, settings + 1)?;
         at_least(&mut self.set_aside, LANES)?;
         at_least(&mut self.burdens, widest)?;
-        at_least(&mut self.candidates, widest)?;
+        at_least(&mut self.candidates, options)?;
         at_least(&mut self.scratch_values, widest)?;
         at_least(&mut self.scratch_weights, widest * lanes)?;
         self.one.reserve(settings + 1, options + 1)?;
@@ -186,26 +194,29 @@ impl Formulation {
     }
 
     fn solve_one(&mut self, economy: Economy, effort: Effort, penalty: f64) -> Result<Found> {
-        self.one.clear();
-        for at in 0..self.entries.len() {
-            let entry = self.entries[at];
-            let mut candidates = std::mem::take(&mut self.candidates);
-            candidates.clear();
-            candidates.extend(self.options_of(&entry).map(|(&value, &Weight { mean, variance }, &bar)| {
-                let mean = if bar == Bar::Free { mean } else { f64::INFINITY };
-                Candidate { value, mean, variance }
-            }));
-            if penalty != 0.0 {
-                let priced = candidates.iter_mut().enumerate();
-                priced.for_each(|(index, candidate)| candidate.value -= penalty * self.price(&entry, index));
+        let Self { one, entries, values, weights, bars, candidates, .. } = self;
+        one.clear();
+        candidates.clear();
+        let options = values.iter().zip(weights.iter()).zip(bars.iter());
+        candidates.extend(options.map(|((&value, &Weight { mean, variance }), &bar)| {
+            let mean = if bar == Bar::Free { mean } else { f64::INFINITY };
+            Candidate { value, mean, variance }
+        }));
+        for entry in entries.iter() {
+            let candidates = &mut candidates[entry.start..entry.end];
+            if penalty != 0.0 && entry.held != NO_CHOICE {
+                let held = usize::from(entry.held);
+                let before = values[entry.start + held];
+                for (_, candidate) in candidates.iter_mut().enumerate().filter(|(index, _)| *index != held) {
+                    candidate.value -= penalty * entry.price_of(candidate.value - before);
+                }
             }
             if entry.forced != NO_CHOICE {
                 let forced = usize::from(entry.forced);
                 candidates.iter_mut().for_each(|candidate| candidate.mean = f64::INFINITY);
-                candidates[forced].mean = self.weights[entry.start + forced].mean;
+                candidates[forced].mean = weights[entry.start + forced].mean;
             }
-            self.candidates = candidates;
-            self.one.add_setting(&self.candidates)?;
+            one.add_setting(candidates)?;
         }
         let Weight { mean, variance } = self.beside[0];
         self.one.add_setting(&[Candidate { value: 0.0, mean, variance }])?;
@@ -215,15 +226,6 @@ impl Formulation {
         let mut prices = [0.0; LANES];
         prices[0] = solution.price;
         Ok(Found { upper_bound: solution.upper_bound, prices, nodes: solution.nodes })
-    }
-
-    /// The value, the weight on the only lane, and the bar of each option of an entry.
-    #[inline(always)]
-    fn options_of(&self, entry: &Entry) -> impl Iterator<Item = (&f64, &Weight, &Bar)> {
-        let options = entry.start..entry.end;
-        let (values, weights, bars) =
-            (&self.values[options.clone()], &self.weights[options.clone()], &self.bars[options]);
-        values.iter().zip(weights).zip(bars).map(|((value, weight), bar)| (value, weight, bar))
     }
 
     fn solve_several(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
@@ -263,8 +265,7 @@ impl Formulation {
         if index == usize::from(entry.held) || entry.held == NO_CHOICE {
             return 0.0;
         }
-        let moved = self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)];
-        entry.price + if moved < 0.0 { -moved * entry.price_per_loss } else { moved * entry.price_per_gain }
+        entry.price_of(self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)])
     }
 
     /// Make what was found the choices.
