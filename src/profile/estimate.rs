@@ -69,10 +69,11 @@ impl Learned {
     fn has_drifted(&self) -> bool {
         let (recent, steady) = (self.recent.normal(), self.steady.normal());
         let off = (recent.mean - steady.mean).abs();
+        if self.recent.weight() < FEW_SAMPLES as f64 || off <= DRIFT_THAT_MATTERS * steady.mean {
+            return false;
+        }
         let variance_of_means = recent.variance / self.recent.weight() + steady.variance / self.steady.weight();
-        self.recent.weight() >= FEW_SAMPLES as f64
-            && off > DRIFT_THAT_MATTERS * steady.mean
-            && off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
+        off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
     }
 
     /// Whether a few samples more or less make no difference.
@@ -92,8 +93,8 @@ impl Learned {
     pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
         let recent = self.recent.normal();
         let off = sample - recent.mean;
-        let believable = (6.0 * recent.deviation()).max(0.5 * recent.mean);
-        if self.recent.is_empty() || off.abs() <= believable || self.dropped > MOST_DROPPED {
+        let is_believable = off.abs() <= 0.5 * recent.mean || off.abs() <= 6.0 * recent.deviation();
+        if self.recent.is_empty() || is_believable || self.dropped > MOST_DROPPED {
             self.dropped = (self.dropped - 1.0 / SAMPLES_A_HITCH).max(0.0);
             self.suspects = 0;
             return self.add(sample, frame);
