@@ -357,13 +357,12 @@ impl Goblin {
             end += setting.options.len();
             let task = tasks.at(setting.task);
             let work = strategies.work(position);
-            let weights = &mut formulation.weights[start * lanes..end * lanes];
-            let bars = &mut formulation.bars[start..end];
             let known = if !setting.has_burden {
                 true
             } else if config.burdens == Burdens::Learned {
-                weigh_learned(&present, setting, task, work, &mut formulation.burdens, weights, bars)
+                formulation.weigh_learned(&present, setting, task, work, start)
             } else {
+                let weights = &mut formulation.weights[start * lanes..end * lanes];
                 let known = match config.burdens {
                     Burdens::Totals => regression.weigh(position, setting, lanes, weights),
                     _ => weigh_relative(setting, lanes, weights),
@@ -374,19 +373,13 @@ impl Goblin {
                 known
             };
             formulation.values.extend(setting.options.iter().map(|state| state.desc.value));
-            let values = &mut formulation.values[start..];
             if strategies.active() != 0 {
-                let values = values.iter_mut().enumerate();
+                let values = formulation.values[start..].iter_mut().enumerate();
                 values.for_each(|(option, value)| *value = strategies.value_of(setting, position, option));
             }
-            let (lightest, highest) = restrict(setting, known, values, weights, lanes, bars);
-            for (sum, option) in [(&mut formulation.lightest, lightest), (&mut formulation.highest, highest)] {
-                if let Some(option) = option {
-                    sum.add(values[option], &weights[option * lanes..][..lanes], 1.0);
-                }
-            }
+            formulation.restrict(setting, known, start);
             if setting.has_burden && config.explore_value != 0.0 {
-                for (option, value) in values.iter_mut().enumerate() {
+                for (option, value) in formulation.values[start..].iter_mut().enumerate() {
                     let samples = task.best_known(setting.cell(option)).run.count();
                     *value += if samples < u64::from(config.measure_quota) { config.explore_value } else { 0.0 };
                 }
@@ -409,35 +402,82 @@ impl Goblin {
     }
 }
 
-/// The burdens as estimated from samples, for the present work; whether anything is known of them.
-#[inline(never)]
-fn weigh_learned(
-    present: &Present<'_>,
-    setting: &Setting,
-    task: &Task,
-    work: f64,
-    burdens: &mut Vec<Burden>,
-    weights: &mut [Weight],
-    bars: &mut [Bar],
-) -> bool {
-    let Present { rules, ratios, common } = present;
-    let mut known = false;
-    burdens.resize(task.cells, Burden::default());
-    for (lane, (&ratio, common)) in ratios.iter().zip(*common).enumerate() {
-        if !estimate(rules, task.learned(lane), task.past(lane), ratio, burdens) {
-            continue;
-        }
-        known = true;
-        for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
-            let burden = &burdens[setting.cell(option)];
-            let normal = tame(burden.normal.scaled(setting.work * state.desc.work * work * common));
-            weights[option * ratios.len() + lane] = Weight { mean: normal.mean, variance: normal.variance };
-            if burden.source == Source::Blind && rules.blind == Blind::Cautious {
-                *bar = Bar::Untried;
+impl Formulation {
+    /// The burdens of the setting whose options begin at `start`, as estimated from samples and for the present work;
+    /// whether anything is known of them.
+    #[inline(never)]
+    fn weigh_learned(
+        &mut self,
+        present: &Present<'_>,
+        setting: &Setting,
+        task: &Task,
+        work: f64,
+        start: usize,
+    ) -> bool {
+        let Present { rules, ratios, common } = present;
+        let (lanes, count) = (ratios.len(), setting.options.len());
+        let Self { burdens, weights, bars, .. } = self;
+        let (weights, bars) = (&mut weights[start * lanes..], &mut bars[start..][..count]);
+        let mut known = false;
+        burdens.resize(task.cells, Burden::default());
+        for (lane, (&ratio, common)) in ratios.iter().zip(*common).enumerate() {
+            if !estimate(rules, task.learned(lane), task.past(lane), ratio, burdens) {
+                continue;
+            }
+            known = true;
+            for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
+                let burden = &burdens[setting.cell(option)];
+                let normal = tame(burden.normal.scaled(setting.work * state.desc.work * work * common));
+                weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
+                if burden.source == Source::Blind && rules.blind == Blind::Cautious {
+                    *bar = Bar::Untried;
+                }
             }
         }
+        known
     }
-    known
+
+    /// Bar the options that must not be chosen of the setting whose options begin at `start`; the bars say which of them
+    /// were never tried. While nothing is known of the setting that is all but the default. If nothing is left, the
+    /// default stays. Sums up the lightest of those that are left, and the most valuable of those that the host allows.
+    #[inline(never)]
+    fn restrict(&mut self, setting: &Setting, known: bool, start: usize) {
+        let (mut lightest, mut highest) = (None, None);
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let end = start + setting.options.len();
+        let (values, bars) = (&self.values[start..end], &mut self.bars[start..end]);
+        for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
+            if !setting.allows(option) {
+                *bar = Bar::OutOfRange;
+                continue;
+            }
+            if !state.desc.ready {
+                *bar = Bar::NotReady;
+                continue;
+            }
+            if values[option] >= most {
+                (highest, most) = (Some(option), values[option]);
+            }
+            if !known {
+                *bar = Bar::Unknown;
+            } else if *bar == Bar::Free {
+                let mean = self.weights[(start + option) * self.lanes].mean;
+                if mean < least {
+                    (lightest, least) = (Some(option), mean);
+                }
+            }
+        }
+        if lightest.is_none() {
+            let option = least_wrong(setting);
+            lightest = bars.get_mut(option).map(|bar| *bar = Bar::Free).map(|()| option);
+        }
+        if let Some(option) = lightest {
+            self.lightest.add(values[option], &self.weights[(start + option) * self.lanes..][..self.lanes], 1.0);
+        }
+        if let Some(option) = highest {
+            self.highest.add(values[option], &self.weights[(start + option) * self.lanes..][..self.lanes], 1.0);
+        }
+    }
 }
 
 /// The host's rough burdens, on the first governed lane.
@@ -452,47 +492,6 @@ fn weigh_relative(setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bo
 fn tame(burden: Normal) -> Normal {
     const HIGHEST: f64 = 1e30;
     Normal { mean: burden.mean.min(HIGHEST), variance: burden.variance.min(HIGHEST * HIGHEST) }
-}
-
-/// Bar the options that must not be chosen; `bars` says which of them were never tried. While nothing is known of the
-/// setting that is all but the default. If nothing is left, the default stays. Returns the lightest of those that are
-/// left, and the most valuable of those that the host allows.
-#[inline(never)]
-fn restrict(
-    setting: &Setting,
-    known: bool,
-    values: &[f64],
-    weights: &[Weight],
-    lanes: usize,
-    bars: &mut [Bar],
-) -> (Option<usize>, Option<usize>) {
-    let (mut lightest, mut highest) = (None, None);
-    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-    for (option, state) in setting.options.iter().enumerate() {
-        let bar = &mut bars[option];
-        if !setting.allows(option) {
-            *bar = Bar::OutOfRange;
-            continue;
-        }
-        if !state.desc.ready {
-            *bar = Bar::NotReady;
-            continue;
-        }
-        if values[option] >= most {
-            (highest, most) = (Some(option), values[option]);
-        }
-        let mean = weights[option * lanes].mean;
-        if !known {
-            *bar = Bar::Unknown;
-        } else if *bar == Bar::Free && mean < least {
-            (lightest, least) = (Some(option), mean);
-        }
-    }
-    if lightest.is_none() {
-        let option = least_wrong(setting);
-        lightest = bars.get_mut(option).map(|bar| *bar = Bar::Free).map(|()| option);
-    }
-    (lightest, highest)
 }
 
 /// The option to stay with when there is no reason for any.
