@@ -246,8 +246,7 @@ impl Goblin {
         let common = self.common_factors();
         for (index, lane) in self.lanes.iter().enumerate() {
             let (mut awaited, mut known_mean) = (0, 0.0);
-            for entry in &self.formulation.entries {
-                let choice = self.history.given(decision, entry.position).choice;
+            for (entry, &choice) in self.formulation.entries.iter().zip(&self.formulation.choices) {
                 if choice == NO_CHOICE {
                     continue;
                 }

@@ -170,7 +170,7 @@ impl History {
     /// What all slots were to cost and did on a lane in a remembered decision.
     pub fn parts(&self, decision: u64, lane: usize) -> impl Iterator<Item = Part> + '_ {
         let row = self.cell(decision, 0) * self.lanes;
-        self.parts[row..row + self.slots * self.lanes].iter().skip(lane).step_by(self.lanes.max(1)).copied()
+        self.parts[row..row + self.slots * self.lanes].chunks_exact(self.lanes).map(move |parts| parts[lane])
     }
 
     /// What a remembered decision was expected to cost on a lane.

@@ -51,8 +51,9 @@ impl Task {
     }
 
     /// Whether the past knows enough of a cell, on any lane.
+    #[inline(always)]
     pub fn has_solid_past(&self, cell: usize) -> bool {
-        self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
+        !self.past.is_empty() && self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
     }
 
     fn is_worth_keeping(&self) -> bool {
