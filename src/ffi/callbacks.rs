@@ -226,21 +226,24 @@ impl GoblinCell {
 
 /// Ask every measure callback, then close the books.
 pub fn harvest(held: &Held<'_, GoblinCell>) -> Result<()> {
-    for position in 0..held.with(|cell| cell.goblin.positions()) {
+    let (positions, lane) = held.with(|cell| (cell.goblin.positions(), cell.goblin.lane() as u32));
+    for position in 0..positions {
         let measure = |callbacks: &Callbacks| Some((callbacks.measure?, callbacks.user_data));
         let Some((id, (measure, user_data))) = held.with(|cell| cell.callback(position, measure)) else { continue };
-        let lane = held.with(|cell| cell.goblin.lane()) as u32;
         for _ in 0..MOST_SAMPLES {
-            if held.with(|cell| cell.is_doomed(position)) {
-                break;
-            }
             let struct_size = size_of::<hob_measurement>() as u32;
             let mut measured =
                 hob_measurement { struct_size, lane, decision_id: 0, burden: 0.0, sample: 0, reserved: 0 };
             if call_host(|| measure(user_data, &raw mut measured)) == 0 {
                 break;
             }
-            held.with(|cell| cell.take(id, &measured));
+            let doomed = held.with(|cell| {
+                cell.take(id, &measured);
+                cell.is_doomed(position)
+            });
+            if doomed {
+                break;
+            }
         }
     }
     held.with(|cell| cell.goblin.harvest());
