@@ -41,10 +41,13 @@ const STALE_AFTER: u64 = 400;
 const CONFIRM_APART: u64 = 30;
 /// Trials without room after which a few samples are no longer believed.
 const DOUBTED_AFTER: u8 = 3;
-/// Decisions between two trials of stale knowledge, for options that had to be left and for others: each is a frame
-/// that looks different.
+/// Decisions between two trials of stale knowledge for options that had to be left: each is a frame that looks different.
 const STALE_APART: u64 = 60;
-const STALE_APART_WITHOUT_CAUSE: u64 = 3600;
+/// Decisions, for each setting that changed, after a trial without need: of stale knowledge, or once things have settled of what
+/// found no room at first.
+const RARELY: u64 = 3600;
+/// The least share of its guess that an option may be hoped to cost.
+const LEAST_HOPE: f64 = 0.25;
 /// Most doublings.
 const LONGEST_WAIT: u8 = 8;
 /// Penalty for each change that a trial makes to other settings.
@@ -66,7 +69,7 @@ pub struct Explorer {
     cursor: usize,
     /// No trial of stale knowledge before these decisions.
     next_stale: u64,
-    next_without_cause: u64,
+    next_rare: u64,
     /// Until this decision the host has opened a window: more may be risked.
     pub window_end: u64,
     /// By which share of a limit frames in the window may be over it.
@@ -77,7 +80,7 @@ pub struct Explorer {
 const FIRST_RATIO: f64 = 1.5;
 const FIRST_SQUARE: f64 = 5.0;
 /// Guesses that are remembered.
-const GUESSES: f64 = 24.0;
+const GUESSES: f64 = 96.0;
 /// A guess that is off by more than this factor counts as off by so much.
 const FARTHEST_OFF: f64 = 8.0;
 /// The least relative deviation of a guess.
@@ -93,10 +96,10 @@ impl Default for Explorer {
         Self {
             ratio: FIRST_RATIO,
             square: FIRST_SQUARE,
-            caution: 1.0,
+            caution: 3.0,
             cursor: 0,
             next_stale: 0,
-            next_without_cause: 0,
+            next_rare: 0,
             window_end: 0,
             window_share: 0.0,
         }
@@ -154,6 +157,8 @@ pub struct Trial {
     entry: usize,
     option: usize,
     cause: Cause,
+    /// Whether it is on only if it would gain: what it is reckoned with is the best that can be hoped for.
+    must_gain: bool,
     guess: [Weight; LANES],
     /// On the first lane: what is known of the guess, and the step beyond it before it was corrected; 0 if it is not a
     /// guess.
@@ -165,7 +170,7 @@ impl Trial {
     pub fn of_known(entry: usize, option: usize, weight: Weight) -> Self {
         let mut guess = [Weight::default(); LANES];
         guess[0] = weight;
-        Self { entry, option, cause: Cause::FewSamples, guess, guessed: (0.0, 0.0) }
+        Self { entry, option, cause: Cause::FewSamples, must_gain: false, guess, guessed: (0.0, 0.0) }
     }
 }
 
@@ -185,7 +190,7 @@ impl Goblin {
         self.explorer.window_share = share;
         if decisions > 0 {
             // There may be room now for what found none.
-            (self.explorer.next_stale, self.explorer.next_without_cause) = (0, 0);
+            (self.explorer.next_stale, self.explorer.next_rare) = (0, 0);
             let options = self.settings.iter_mut().flat_map(|(_, setting)| &mut setting.options);
             options.for_each(|state| state.next_trial = 0);
         }
@@ -292,6 +297,8 @@ impl Goblin {
         if !setting.has_burden || !entry.known || setting.on_trial != 0 || choice == NO_CHOICE {
             return None;
         }
+        let rare = self.explorer.next_rare <= now;
+        let is_due = |failures: u8| rare || failures < DOUBTED_AFTER || !self.target.is_settled(now);
         let task = self.tasks.at(setting.task);
         let present = setting.options[usize::from(choice)].desc.value;
         let mut first: Option<(Cause, f64, usize)> = None;
@@ -300,7 +307,7 @@ impl Goblin {
                 continue;
             }
             let cause = match self.formulation.bars[entry.start + option] {
-                Bar::Untried => Cause::Unknown,
+                Bar::Untried if is_due(state.failed_trials) => Cause::Unknown,
                 Bar::Free => {
                     let cell = setting.cell(option);
                     let (is_better, learned) = (state.desc.value > present, task.best_known(cell));
@@ -310,19 +317,16 @@ impl Goblin {
                     }
                     let is_doubtful = !learned.is_known() && !task.has_solid_past(cell);
                     let age = now - setting.measured(option).min(now);
-                    if is_doubtful && learned.run.count() < FEW_SAMPLES {
+                    if is_doubtful && learned.run.count() < FEW_SAMPLES && is_due(state.failed_trials) {
                         Cause::FewSamples
-                    } else if is_better
-                        && is_doubtful
-                        && age >= CONFIRM_APART
-                        && (self.explorer.next_without_cause <= now || !self.target.is_settled(now))
+                    } else if is_better && is_doubtful && age >= CONFIRM_APART && (rare || !self.target.is_settled(now))
                     {
                         Cause::Confirm
                     } else if !is_better || age < STALE_AFTER {
                         continue;
                     } else if self.explorer.next_stale <= now && learned.has_become_dearer() {
                         Cause::Dearer
-                    } else if self.explorer.next_without_cause <= now {
+                    } else if rare {
                         Cause::Stale
                     } else {
                         continue;
@@ -349,7 +353,14 @@ impl Goblin {
         }
         let is_guess = cause == Cause::Unknown && guess[0].variance > 0.0;
         let guessed = if is_guess { self.explorer.step_of(&guess[0]) } else { (0.0, 0.0) };
-        Trial { entry: at, option, cause, guess, guessed }
+        let must_gain = match cause {
+            Cause::Dearer | Cause::Stale => true,
+            Cause::Confirm => false,
+            Cause::Unknown | Cause::FewSamples => {
+                feasible && self.setting(entry.position).options[option].failed_trials >= DOUBTED_AFTER
+            }
+        };
+        Trial { entry: at, option, cause, must_gain, guess, guessed }
     }
 
     /// What to reckon a trial with on a lane.
@@ -357,7 +368,7 @@ impl Goblin {
         let setting = self.setting(entry.position);
         let state = &setting.options[option];
         let own = self.formulation.weights_of(entry.start + option)[lane];
-        let halved = 0.5f64.powi(i32::from(state.failed_trials));
+        let halved = |failures: u8| 0.5f64.powi(i32::from(failures));
         match cause {
             // Found no room for long: perhaps all it ever was is a hitch, so it is guessed anew.
             Cause::FewSamples if state.failed_trials < DOUBTED_AFTER => return own,
@@ -367,15 +378,18 @@ impl Goblin {
             Cause::Dearer | Cause::Stale => {
                 let learned = &self.tasks.at(setting.task).learned(lane)[setting.cell(option)];
                 let lowest = learned.lowest * setting.work_of(option) * self.common_factors()[lane];
-                return Weight { mean: own.mean.min(lowest) * halved, variance: 0.0 };
+                return Weight { mean: own.mean.min(lowest) * halved(state.failed_trials), variance: 0.0 };
             }
             Cause::Unknown | Cause::FewSamples => {}
         }
         if !self.is_measured(setting.task, lane) {
             return Weight::default();
         }
-        if let Some(guess) = self.guess_by_relative_burden(entry, option, lane) {
-            return guess;
+        // What found no room for long may be much cheaper than it seems, but not by any factor.
+        let failures = if cause == Cause::Unknown { state.failed_trials } else { 0 };
+        let (sure, hope) = (halved(failures), halved(failures.saturating_sub(DOUBTED_AFTER)).max(LEAST_HOPE));
+        if let Some(Weight { mean, variance }) = self.guess_by_relative_burden(entry, option, lane) {
+            return Weight { mean: mean * hope, variance: variance * sure * sure };
         }
         let known = || {
             let sure = move |other: &usize| *other != option && self.formulation.bars[entry.start + other] == Bar::Free;
@@ -390,9 +404,9 @@ impl Goblin {
             let mean = if feasible { lightest } else { lightest / 2.0 };
             return Weight { mean, variance: 0.0 };
         }
-        let step = dearest_below.max(step) * halved;
+        let step = dearest_below.max(step) * halved(state.failed_trials);
         let Weight { mean, variance } = self.explorer.widened(step);
-        Weight { mean: dearest_below + mean, variance }
+        Weight { mean: dearest_below * hope + mean, variance }
     }
 
     /// By what a known option of the setting costs for each unit of the host's relative burden.
@@ -428,9 +442,7 @@ impl Goblin {
         sum.add(self.formulation.values[present], self.formulation.weights_of(present), -1.0);
         sum.add(self.formulation.values[option], &trial.guess[..risky.len()], 1.0);
         let found = weigh(&sum, risky);
-        if !found.feasible
-            || matches!(trial.cause, Cause::Dearer | Cause::Stale) && found.sum.value <= weighed.sum.value
-        {
+        if !found.feasible || (trial.must_gain && found.sum.value <= weighed.sum.value) {
             return None;
         }
         self.formulation.weights_of_mut(option).copy_from_slice(&trial.guess[..risky.len()]);
@@ -464,10 +476,10 @@ impl Goblin {
         let solved = formulation.solve(risky, rough(effort), FEW_CHANGES);
         formulation.entries.iter_mut().for_each(|entry| entry.forced = NO_CHOICE);
         let found = solved.map(|_| weigh(&formulation.sum(&formulation.found), risky));
-        let is_on = found.as_ref().is_ok_and(|found| match trial.cause {
-            Cause::Dearer | Cause::Stale => found.feasible && found.sum.value > before.sum.value,
+        let is_on = found.as_ref().is_ok_and(|found| match trial.must_gain {
+            true => found.feasible && found.sum.value > before.sum.value,
             // When nothing fits, whatever may be lighter is worth a try.
-            _ => found.feasible || (!before.feasible && found.worst_excess(risky) < before.worst_excess(economies)),
+            false => found.feasible || (!before.feasible && found.worst_excess(risky) < before.worst_excess(economies)),
         });
         if is_on && !self.disturbs() {
             self.formulation.accept();
@@ -491,8 +503,14 @@ impl Goblin {
         let now = self.history.latest() + 1;
         match trial.cause {
             Cause::Dearer => self.explorer.next_stale = now + STALE_APART,
-            Cause::Confirm | Cause::Stale => self.explorer.next_without_cause = now + STALE_APART_WITHOUT_CAUSE,
-            Cause::Unknown | Cause::FewSamples => {}
+            Cause::Stale => self.explorer.next_rare = now + RARELY,
+            Cause::Unknown | Cause::FewSamples | Cause::Confirm if is_on && self.target.is_settled(now) => {
+                let settled = |entry: &Entry| self.setting(entry.position).settled;
+                let pairs = self.formulation.entries.iter().zip(&self.formulation.choices);
+                let changed = pairs.filter(|(entry, choice)| settled(entry) != **choice).count();
+                self.explorer.next_rare = now + RARELY * changed as u64;
+            }
+            Cause::Unknown | Cause::FewSamples | Cause::Confirm => {}
         }
         let position = self.formulation.entries[trial.entry].position;
         let setting = self.setting_mut(position);

@@ -46,6 +46,8 @@ const OWN_DRIFT: f64 = 1e-8;
 const SIDE_MEMORY: f64 = 12.0;
 const ONE_SIDED: f64 = 1.2;
 const DOUBT_ANEW: f64 = 0.2;
+/// A forecast is judged if the coefficients' share of its variance is below this, to what options stray by.
+const KNOWN: f64 = 0.25;
 /// A coefficient stays above this share of the first guess.
 const LEAST: f64 = 0.02;
 /// The highest choice takes this many times the limit, is the guess when the first total tells nothing.
@@ -195,10 +197,11 @@ impl Regression {
         }
     }
 
-    /// The total that the row came to; `highest` is what all highest options are in the host's unit.
-    fn learn(&mut self, total: f64, limit: f64, highest: f64) {
+    /// The total that the row came to; `highest` is what all highest options are in the host's unit. Whether the
+    /// coefficients were known well enough for the forecast to be judged by it.
+    fn learn(&mut self, total: f64, limit: f64, highest: f64) -> bool {
         if self.owners.is_empty() {
-            return;
+            return false;
         }
         if self.scale == 0.0 {
             self.begin_with(total, limit, highest);
@@ -218,7 +221,8 @@ impl Regression {
         }
         let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
         // Rounding can make what is certain less than that, and totals of 0 are no noise at all.
-        let variance = (uncertainty.max(0.0) + self.noise + self.spread()).max(LEAST_VARIANCE);
+        let strays = self.noise + self.spread();
+        let variance = (uncertainty.max(0.0) + strays).max(LEAST_VARIANCE);
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
@@ -235,6 +239,7 @@ impl Regression {
             self.side = 0.0;
             self.doubt(DOUBT_ANEW * DOUBT_ANEW, 0.1 * DOUBT_ANEW * DOUBT_ANEW);
         }
+        uncertainty <= KNOWN * strays
     }
 
     /// Variance of the row's total by what its options stray.
@@ -401,10 +406,10 @@ impl Goblin {
             highest += setting.work * units.fold(0.0, f64::max);
         }
         let knew = self.regression.knows();
-        self.regression.learn(total, limit, highest);
+        let known = self.regression.learn(total, limit, highest);
         let forecast = *self.history.forecast(decision, 0);
         let probability = self.config.overrun_probability;
-        if knew && probability > 0.0 && forecast.mean > 0.0 && !forecast.settled {
+        if knew && known && probability > 0.0 && forecast.mean > 0.0 && !forecast.settled {
             let forecast = super::history::Forecast { total: Some(total), ..forecast };
             self.calibrations[0].came(&forecast, 1.0, forecast.ratio, self.config.nominal_sigmas(), probability);
             self.history.forecast(decision, 0).settled = true;

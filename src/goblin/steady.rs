@@ -34,9 +34,9 @@ const WIDE_FOR: f64 = 2000.0;
 /// Decisions after an upheaval in which small moves are to be expected.
 const UNSETTLED: u64 = 120;
 /// What lost value counts for: right after an upheaval, later, and how many decisions are between.
-const LOST_AT_FIRST: f64 = 2.0;
+const LOST_AT_FIRST: f64 = 1.5;
 const LOST: f64 = 10.0;
-const LOST_LATER: f64 = 1200.0;
+const LOST_LATER: f64 = 3000.0;
 /// A choice that is over by more deviations than this was not left because of small moves.
 const SMALL_MOVE: f64 = 3.0;
 /// The most that they leave free, as a share of the limit.
@@ -51,6 +51,8 @@ const TARGET_EVERY: u64 = 32;
 const OVERTAKEN: f64 = 4.0;
 /// Decisions after a choice had to be left in which little is not won back: what was too much just now may be so again.
 const QUIET: u64 = 120;
+/// A band that leaves less than this share of a large gain is done without.
+const BARRED: f64 = 0.5;
 /// A gain above this share of the value is an upheaval.
 const UPHEAVAL: f64 = 0.05;
 /// A gain above this share of the value is looked for at once.
@@ -239,9 +241,16 @@ impl Goblin {
         self.target.searched = now;
         let penalty = 1.0 / SOON.max((now - self.target.changed) as f64);
         let banded = self.banded(economies);
-        self.formulation.solve(&banded[..economies.len()], rough(effort), penalty)?;
-        let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
-        let gained = found.sum.value - held.sum.value;
+        let mut found = Weighed::default();
+        let mut gained = f64::NEG_INFINITY;
+        for limits in [&banded[..economies.len()], economies] {
+            self.formulation.solve(limits, rough(effort), penalty)?;
+            found = weigh(&self.formulation.sum(&self.formulation.found), economies);
+            gained = found.sum.value - held.sum.value;
+            if !soon || gained > BARRED * gain {
+                break;
+            }
+        }
         self.target.exists = found.feasible && gained > NO_GAIN * held.sum.value.abs();
         self.target.sum = gained;
         let Self { settings, formulation, .. } = self;
