@@ -76,6 +76,12 @@ impl Callbacks {
         self.choice_default.map(|choice_default| call_host(|| choice_default(self.user_data)))
     }
 
+    /// A copy to ask for options with, if there is a callback for them.
+    fn for_options(&self) -> Option<Self> {
+        let Self { user_data, option_stride, options_get, .. } = *self;
+        options_get.map(|_| Self { user_data, option_stride, options_get, ..Self::NONE })
+    }
+
     /// The options, if there is a callback for them.
     pub fn options(&self) -> Result<Option<Vec<OptionDesc>>> {
         let mut scratch = Scratch::default();
@@ -209,32 +215,35 @@ impl GoblinCell {
             + self.scratch.memory_used()
     }
 
-    /// A copy of the callbacks at a position, to be called while nothing is borrowed.
-    fn callbacks(&self, position: usize) -> Option<(Id, Callbacks)> {
+    /// What is to be called of the callbacks at a position, while nothing is borrowed.
+    #[inline(always)]
+    fn callback<C>(&self, position: usize, pick: impl FnOnce(&Callbacks) -> Option<C>) -> Option<(Id, C)> {
         let place = self.places.get(position).filter(|place| !place.doomed.get())?;
-        let Callbacks { user_data, option_stride, options_get, choice_set, measure, .. } = place.callbacks.as_ref()?.0;
-        let id = self.goblin.id_at(position)?;
-        Some((id, Callbacks { user_data, option_stride, options_get, choice_set, measure, ..Callbacks::NONE }))
+        let callback = pick(&place.callbacks.as_ref()?.0)?;
+        Some((self.goblin.id_at(position)?, callback))
     }
 }
 
 /// Ask every measure callback, then close the books.
 pub fn harvest(held: &Held<'_, GoblinCell>) -> Result<()> {
-    for position in 0..held.with(|cell| cell.goblin.positions()) {
-        let Some((id, callbacks)) = held.with(|cell| cell.callbacks(position)) else { continue };
-        let Some(measure) = callbacks.measure else { continue };
-        let lane = held.with(|cell| cell.goblin.lane()) as u32;
+    let (positions, lane) = held.with(|cell| (cell.goblin.positions(), cell.goblin.lane() as u32));
+    for position in 0..positions {
+        let measure = |callbacks: &Callbacks| Some((callbacks.measure?, callbacks.user_data));
+        let Some((id, (measure, user_data))) = held.with(|cell| cell.callback(position, measure)) else { continue };
         for _ in 0..MOST_SAMPLES {
-            if held.with(|cell| cell.is_doomed(position)) {
-                break;
-            }
             let struct_size = size_of::<hob_measurement>() as u32;
             let mut measured =
                 hob_measurement { struct_size, lane, decision_id: 0, burden: 0.0, sample: 0, reserved: 0 };
-            if call_host(|| measure(callbacks.user_data, &raw mut measured)) == 0 {
+            if call_host(|| measure(user_data, &raw mut measured)) == 0 {
                 break;
             }
-            held.with(|cell| cell.take(id, &measured));
+            let doomed = held.with(|cell| {
+                cell.take(id, &measured);
+                cell.is_doomed(position)
+            });
+            if doomed {
+                break;
+            }
         }
     }
     held.with(|cell| cell.goblin.harvest());
@@ -260,10 +269,7 @@ impl GoblinCell {
 /// Ask every options_get, decide, and tell every choice_set what changed.
 pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
     for position in 0..held.with(|cell| cell.goblin.positions()) {
-        let Some((id, callbacks)) = held.with(|cell| cell.callbacks(position)) else { continue };
-        if callbacks.options_get.is_none() {
-            continue;
-        }
+        let Some((id, callbacks)) = held.with(|cell| cell.callback(position, Callbacks::for_options)) else { continue };
         let mut scratch = held.with(|cell| std::mem::take(&mut cell.scratch));
         let asked = callbacks.ask_options(&mut scratch, || !held.with(|cell| cell.is_doomed(position)));
         let taken = match asked {
@@ -276,10 +282,12 @@ pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
     }
     let decision = held.with(|cell| cell.goblin.decide())?;
     for position in 0..held.with(|cell| cell.goblin.positions()) {
-        let Some((id, callbacks)) = held.with(|cell| cell.callbacks(position)) else { continue };
-        let Some(choice_set) = callbacks.choice_set else { continue };
+        let choice_set = |callbacks: &Callbacks| Some((callbacks.choice_set?, callbacks.user_data));
+        let Some((id, (choice_set, user_data))) = held.with(|cell| cell.callback(position, choice_set)) else {
+            continue;
+        };
         let Some(choice) = held.with(|cell| cell.news(id)) else { continue };
-        call_host(|| choice_set(callbacks.user_data, choice, decision.id));
+        call_host(|| choice_set(user_data, choice, decision.id));
         fault_point!("goblin.choice_set");
     }
     Ok(decision)

@@ -7,9 +7,9 @@ use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::Goblin;
 use super::config::{Burdens, Exploration, LANES};
-use super::formulate::{Bar, Weighed};
+use super::formulate::{Formulation, Sum, Weighed};
 use super::history::{Forecast, Given, Part};
-use super::lanes::by_host_lane;
+use super::lanes::{Lanes, by_host_lane};
 use super::record::Event;
 use super::steady::Settled;
 
@@ -22,6 +22,17 @@ pub struct Net {
     pub mean: [f64; LANES],
     /// Deviation of the total burden.
     pub deviation: [f64; LANES],
+}
+
+impl Net {
+    fn of(sum: &Sum, lanes: &Lanes) -> Self {
+        let mut net = Self { value: sum.value, ..Self::default() };
+        for (lane, weight) in lanes.iter().zip(&sum.weights) {
+            net.mean[lane] = weight.mean;
+            net.deviation[lane] = weight.variance.max(0.0).sqrt();
+        }
+        net
+    }
 }
 
 /// What was decided for a frame. Lanes that are not governed are 0.
@@ -181,41 +192,15 @@ impl Goblin {
 
     /// The lightest and the most valuable choice.
     pub(super) fn nets(&self) -> (Net, Net) {
-        let formulation = &self.formulation;
-        let (mut lightest, mut highest) = (Net::default(), Net::default());
-        let add = |net: &mut Net, value: f64, option: usize| {
-            net.value += value;
-            for (lane, weight) in self.lanes.iter().zip(formulation.weights_of(option)) {
-                net.mean[lane] += weight.mean;
-                // Variances first; their roots are taken below.
-                net.deviation[lane] += weight.variance;
-            }
-        };
-        for entry in &formulation.entries {
-            let setting = self.setting(entry.position);
-            let value = |option: usize| self.strategies.value_of(setting, entry.position, option);
-            let free = |option: &usize| formulation.bars[entry.start + option] == Bar::Free;
-            let light = |option: usize| formulation.weights_of(entry.start + option)[0].mean;
-            let options = 0..setting.options.len();
-            if let Some(option) = options.clone().filter(free).min_by(|&a, &b| light(a).total_cmp(&light(b))) {
-                add(&mut lightest, value(option), entry.start + option);
-            }
-            let ready = options.filter(|&option| setting.options[option].desc.ready && setting.allows(option));
-            if let Some(option) = ready.max_by(|&a, &b| value(a).total_cmp(&value(b))) {
-                add(&mut highest, value(option), entry.start + option);
-            }
-        }
-        for net in [&mut lightest, &mut highest] {
-            net.deviation.iter_mut().for_each(|variance| *variance = variance.sqrt());
-        }
-        (lightest, highest)
+        let Formulation { lightest, highest, .. } = &self.formulation;
+        (Net::of(lightest, &self.lanes), Net::of(highest, &self.lanes))
     }
 
     /// Hand out the choices and remember them; what they come to, and how many changed.
     fn publish(&mut self, settled: &Settled, other_strategy: bool) -> (Net, u32) {
         let decision = self.history.begin();
         let lanes = self.lanes;
-        let (mut net, mut changes) = (Net::default(), 0);
+        let (mut sum, mut changes) = (Sum::default(), 0);
         let Self { settings, formulation, history, strategies, .. } = self;
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
@@ -235,23 +220,16 @@ impl Goblin {
                 entry.position,
                 Given { choice, work: setting.work_of(option) * strategies.work(entry.position) },
             );
-            net.value += strategies.value_of(setting, entry.position, option);
-            for (lane, weight) in lanes.iter().zip(formulation.weights_of(entry.start + option)) {
-                net.mean[lane] += weight.mean;
-                net.deviation[lane] += weight.variance;
-            }
+            let value = strategies.value_of(setting, entry.position, option);
+            sum.add(value, formulation.weights_of(entry.start + option), 1.0);
             if choice == setting.settled {
                 let bars = &formulation.bars[entry.start..entry.end];
                 let why = settled.why(setting, entry, bars, decision, other_strategy);
                 setting.reason = setting.reason.next(why, choice, decision, settled.headroom, settled.gain);
             }
         }
-        for (index, lane) in lanes.iter().enumerate() {
-            let variance = net.deviation[lane] + formulation.beside[index].variance;
-            net.deviation[lane] = variance.max(0.0).sqrt();
-            net.mean[lane] += formulation.beside[index].mean;
-        }
-        (net, changes)
+        sum.add(0.0, &formulation.beside[..lanes.count()], 1.0);
+        (Net::of(&sum, &lanes), changes)
     }
 
     /// Whether what a choice is expected to cost on a governed lane rests on enough samples.
@@ -268,8 +246,7 @@ impl Goblin {
         let common = self.common_factors();
         for (index, lane) in self.lanes.iter().enumerate() {
             let (mut awaited, mut known_mean) = (0, 0.0);
-            for entry in &self.formulation.entries {
-                let choice = self.history.given(decision, entry.position).choice;
+            for (entry, &choice) in self.formulation.entries.iter().zip(&self.formulation.choices) {
                 if choice == NO_CHOICE {
                     continue;
                 }

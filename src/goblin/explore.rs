@@ -213,12 +213,11 @@ impl Goblin {
         let (mut weighed, mut trials) = (chosen, 0);
         let mut guesses = in_window;
         let count = self.formulation.entries.len();
-        let first = self.explorer.cursor;
-        for step in 0..count {
+        let first = self.explorer.cursor % count.max(1);
+        for at in (first..count).chain(0..first) {
             if trials == most {
                 break;
             }
-            let at = (first + step) % count;
             self.give_up(at);
             let Some((option, cause)) = self.next_trial(at) else { continue };
             let steps = steps.get_or_insert_with(|| self.typical_steps(economies));
@@ -302,42 +301,47 @@ impl Goblin {
         let is_due = |failures: u8| rare || failures < DOUBTED_AFTER || !self.target.is_settled(now);
         let task = self.tasks.at(setting.task);
         let present = setting.options[usize::from(choice)].desc.value;
-        let deserving = setting.options.iter().enumerate().filter_map(|(option, state)| {
+        let mut first: Option<(Cause, f64, usize)> = None;
+        for (option, state) in setting.options.iter().enumerate() {
             if option == usize::from(choice) || state.next_trial > now {
-                return None;
+                continue;
             }
             let cause = match self.formulation.bars[entry.start + option] {
                 Bar::Untried if is_due(state.failed_trials) => Cause::Unknown,
                 Bar::Free => {
                     let cell = setting.cell(option);
-                    let (has_past, learned) = (task.has_solid_past(cell), task.best_known(cell));
-                    if !has_past && learned.run.count() < FEW_SAMPLES && is_due(state.failed_trials) {
+                    let (is_better, learned) = (state.desc.value > present, task.best_known(cell));
+                    if !is_better && learned.run.count() >= FEW_SAMPLES {
+                        // Nearly all options of nearly all frames.
+                        continue;
+                    }
+                    let is_doubtful = !learned.is_known() && !task.has_solid_past(cell);
+                    let age = now - setting.measured(option).min(now);
+                    if is_doubtful && learned.run.count() < FEW_SAMPLES && is_due(state.failed_trials) {
                         Cause::FewSamples
-                    } else if state.desc.value > present
-                        && !has_past
-                        && !learned.is_known()
-                        && now - setting.measured(option).min(now) >= CONFIRM_APART
-                        && (rare || !self.target.is_settled(now))
+                    } else if is_better && is_doubtful && age >= CONFIRM_APART && (rare || !self.target.is_settled(now))
                     {
                         Cause::Confirm
-                    } else if state.desc.value <= present || now - setting.measured(option).min(now) < STALE_AFTER {
-                        return None;
-                    } else if learned.has_become_dearer() && self.explorer.next_stale <= now {
+                    } else if !is_better || age < STALE_AFTER {
+                        continue;
+                    } else if self.explorer.next_stale <= now && learned.has_become_dearer() {
                         Cause::Dearer
                     } else if rare {
                         Cause::Stale
                     } else {
-                        return None;
+                        continue;
                     }
                 }
-                _ => return None,
+                _ => continue,
             };
-            Some((cause, state.desc.value, option))
-        });
-        let first = |a: &(Cause, f64, usize), b: &(Cause, f64, usize)| {
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
-        };
-        deserving.min_by(first).map(|(cause, _, option)| (option, cause))
+            let value = state.desc.value;
+            let is_before =
+                |other: (Cause, f64, usize)| cause < other.0 || (cause == other.0 && value.total_cmp(&other.1).is_lt());
+            if first.is_none_or(is_before) {
+                first = Some((cause, value, option));
+            }
+        }
+        first.map(|(cause, _, option)| (option, cause))
     }
 
     /// A trial of an option, with what to reckon it with.

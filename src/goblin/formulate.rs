@@ -3,12 +3,13 @@
 use crate::base::Result;
 use crate::knapsack::several::{MOST_RESOURCES, Several, Weight};
 use crate::knapsack::{Candidate, Economy, Effort, Knapsack, NO_CHOICE};
-use crate::profile::{Blind, Burden, Source, estimate};
+use crate::profile::{Blind, Burden, Rules, Source, estimate};
 use crate::stats::Normal;
 
 use super::Goblin;
 use super::config::{Burdens, LANES};
 use super::setting::Setting;
+use super::task::Task;
 
 const _: () = assert!(MOST_RESOURCES >= LANES);
 
@@ -31,6 +32,14 @@ pub struct Entry {
     pub held: u16,
     /// The only option that may be chosen; `NO_CHOICE` for any.
     pub forced: u16,
+}
+
+impl Entry {
+    /// What it costs to change it by so much value, in value times decisions.
+    #[inline(always)]
+    fn price_of(&self, moved: f64) -> f64 {
+        self.price + if moved < 0.0 { -moved * self.price_per_loss } else { moved * self.price_per_gain }
+    }
 }
 
 /// Why an option cannot be chosen.
@@ -99,6 +108,9 @@ pub struct Formulation {
     pub bars: Vec<Bar>,
     /// Burdens that no setting reports, and the variance that the total has beside the single burdens.
     pub beside: [Weight; LANES],
+    /// The lightest option of every entry, and the most valuable, whether or not they fit together.
+    pub lightest: Sum,
+    pub highest: Sum,
     /// How often this question was solved.
     pub solved: u32,
     /// An entry a setting.
@@ -132,21 +144,24 @@ impl Formulation {
         at_least(&mut self.found, settings + 1)?;
         at_least(&mut self.set_aside, LANES)?;
         at_least(&mut self.burdens, widest)?;
-        at_least(&mut self.candidates, widest)?;
+        at_least(&mut self.candidates, options)?;
         at_least(&mut self.scratch_values, widest)?;
         at_least(&mut self.scratch_weights, widest * lanes)?;
         self.one.reserve(settings + 1, options + 1)?;
         if lanes > 1 { self.several.reserve(settings + 1, options + 1, lanes) } else { Ok(()) }
     }
 
-    /// Begin a question on so many lanes.
-    pub fn begin(&mut self, lanes: usize) {
+    /// Begin a question on so many lanes, of so many options at most.
+    fn begin(&mut self, lanes: usize, options: usize) {
         self.lanes = lanes;
         self.solved = 0;
+        (self.lightest, self.highest) = (Sum::default(), Sum::default());
         self.entries.clear();
         self.values.clear();
         self.weights.clear();
+        self.weights.resize(options * lanes, Weight::default());
         self.bars.clear();
+        self.bars.resize(options, Bar::Free);
     }
 
     /// What an option weighs on every lane.
@@ -179,18 +194,29 @@ impl Formulation {
     }
 
     fn solve_one(&mut self, economy: Economy, effort: Effort, penalty: f64) -> Result<Found> {
-        self.one.clear();
-        for at in 0..self.entries.len() {
-            let entry = self.entries[at];
-            let mut candidates = std::mem::take(&mut self.candidates);
-            candidates.clear();
-            candidates.extend((0..entry.end - entry.start).map(|index| {
-                let Weight { mean, variance } = self.weights[entry.start + index];
-                let mean = if self.may(&entry, index) { mean } else { f64::INFINITY };
-                Candidate { value: self.penalised(&entry, index, penalty), mean, variance }
-            }));
-            self.candidates = candidates;
-            self.one.add_setting(&self.candidates)?;
+        let Self { one, entries, values, weights, bars, candidates, .. } = self;
+        one.clear();
+        candidates.clear();
+        let options = values.iter().zip(weights.iter()).zip(bars.iter());
+        candidates.extend(options.map(|((&value, &Weight { mean, variance }), &bar)| {
+            let mean = if bar == Bar::Free { mean } else { f64::INFINITY };
+            Candidate { value, mean, variance }
+        }));
+        for entry in entries.iter() {
+            let candidates = &mut candidates[entry.start..entry.end];
+            if penalty != 0.0 && entry.held != NO_CHOICE {
+                let held = usize::from(entry.held);
+                let before = values[entry.start + held];
+                for (_, candidate) in candidates.iter_mut().enumerate().filter(|(index, _)| *index != held) {
+                    candidate.value -= penalty * entry.price_of(candidate.value - before);
+                }
+            }
+            if entry.forced != NO_CHOICE {
+                let forced = usize::from(entry.forced);
+                candidates.iter_mut().for_each(|candidate| candidate.mean = f64::INFINITY);
+                candidates[forced].mean = weights[entry.start + forced].mean;
+            }
+            one.add_setting(candidates)?;
         }
         let Weight { mean, variance } = self.beside[0];
         self.one.add_setting(&[Candidate { value: 0.0, mean, variance }])?;
@@ -239,8 +265,7 @@ impl Formulation {
         if index == usize::from(entry.held) || entry.held == NO_CHOICE {
             return 0.0;
         }
-        let moved = self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)];
-        entry.price + if moved < 0.0 { -moved * entry.price_per_loss } else { moved * entry.price_per_gain }
+        entry.price_of(self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)])
     }
 
     /// Make what was found the choices.
@@ -310,58 +335,55 @@ pub fn weigh(sum: &Sum, economies: &[Economy]) -> Weighed {
     weighed
 }
 
+/// What holds for all burdens of a frame.
+struct Present<'a> {
+    rules: Rules,
+    /// Present over past burdens, and how much slower than usual everything is, by governed lane.
+    ratios: &'a [f64],
+    common: &'a [f64],
+}
+
 impl Goblin {
     /// Estimate every burden, and from burdens, values and the host's wishes make the question.
     pub(super) fn formulate(&mut self) {
         let lanes = self.lanes.count();
-        let (rules, common, ratios) = (self.rules(), self.common_factors(), self.ratios);
-        let cautious = rules.blind == Blind::Cautious && self.config.burdens == Burdens::Learned;
-        let Self { config, settings, tasks, formulation, regression, strategies, .. } = self;
-        formulation.begin(lanes);
+        let (rules, common) = (self.rules(), self.common_factors());
+        let Self { config, settings, tasks, formulation, regression, strategies, ratios, option_count, .. } = self;
+        let present = Present { rules, ratios: &ratios[..lanes], common: &common[..lanes] };
+        formulation.begin(lanes, *option_count);
+        let mut end = 0;
         for (position, setting) in settings.iter().filter(|(_, setting)| setting.enabled) {
-            let start = formulation.values.len();
-            let end = start + setting.options.len();
-            formulation.weights.resize(end * lanes, Weight::default());
-            formulation.bars.resize(end, Bar::Free);
+            let start = end;
+            end += setting.options.len();
             let task = tasks.at(setting.task);
             let work = strategies.work(position);
-            let mut known = !setting.has_burden;
-            if setting.has_burden && config.burdens != Burdens::Learned {
-                let weights = &mut formulation.weights[start * lanes..];
-                known = match config.burdens {
+            let known = if !setting.has_burden {
+                true
+            } else if config.burdens == Burdens::Learned {
+                formulation.weigh_learned(&present, setting, task, work, start)
+            } else {
+                let weights = &mut formulation.weights[start * lanes..end * lanes];
+                let known = match config.burdens {
                     Burdens::Totals => regression.weigh(position, setting, lanes, weights),
                     _ => weigh_relative(setting, lanes, weights),
                 };
                 if work != 1.0 {
                     weights.iter_mut().for_each(|weight| weight.mean *= work);
                 }
-            } else if setting.has_burden {
-                for lane in 0..lanes {
-                    let burdens = &mut formulation.burdens;
-                    burdens.clear();
-                    burdens.resize(task.cells, Burden::default());
-                    if !estimate(&rules, task.learned(lane), task.past(lane), ratios[lane], burdens) {
-                        continue;
-                    }
-                    known = true;
-                    for option in 0..setting.options.len() {
-                        let burden = &burdens[setting.cell(option)];
-                        let normal = tame(burden.normal.scaled(setting.work_of(option) * work * common[lane]));
-                        formulation.weights[(start + option) * lanes + lane] =
-                            Weight { mean: normal.mean, variance: normal.variance };
-                        if cautious && burden.source == Source::Blind {
-                            formulation.bars[start + option] = Bar::Untried;
-                        }
-                    }
+                known
+            };
+            formulation.values.extend(setting.options.iter().map(|state| state.desc.value));
+            if strategies.active() != 0 {
+                let values = formulation.values[start..].iter_mut().enumerate();
+                values.for_each(|(option, value)| *value = strategies.value_of(setting, position, option));
+            }
+            formulation.restrict(setting, known, start);
+            if setting.has_burden && config.explore_value != 0.0 {
+                for (option, value) in formulation.values[start..].iter_mut().enumerate() {
+                    let samples = task.best_known(setting.cell(option)).run.count();
+                    *value += if samples < u64::from(config.measure_quota) { config.explore_value } else { 0.0 };
                 }
             }
-            let bonus = setting.has_burden && config.explore_value != 0.0;
-            formulation.values.extend((0..setting.options.len()).map(|option| {
-                let samples = || task.best_known(setting.cell(option)).run.count();
-                let unfilled = bonus && samples() < u64::from(config.measure_quota);
-                strategies.value_of(setting, position, option) + if unfilled { config.explore_value } else { 0.0 }
-            }));
-            restrict(setting, known, &mut formulation.bars[start..]);
             let held = setting.settled;
             formulation.entries.push(Entry {
                 position,
@@ -374,6 +396,86 @@ impl Goblin {
                 held,
                 forced: NO_CHOICE,
             });
+        }
+        formulation.bars.truncate(end);
+        formulation.weights.truncate(end * lanes);
+    }
+}
+
+impl Formulation {
+    /// The burdens of the setting whose options begin at `start`, as estimated from samples and for the present work;
+    /// whether anything is known of them.
+    #[inline(never)]
+    fn weigh_learned(
+        &mut self,
+        present: &Present<'_>,
+        setting: &Setting,
+        task: &Task,
+        work: f64,
+        start: usize,
+    ) -> bool {
+        let Present { rules, ratios, common } = present;
+        let (lanes, count) = (ratios.len(), setting.options.len());
+        let Self { burdens, weights, bars, .. } = self;
+        let (weights, bars) = (&mut weights[start * lanes..], &mut bars[start..][..count]);
+        let mut known = false;
+        burdens.resize(task.cells, Burden::default());
+        for (lane, (&ratio, common)) in ratios.iter().zip(*common).enumerate() {
+            if !estimate(rules, task.learned(lane), task.past(lane), ratio, burdens) {
+                continue;
+            }
+            known = true;
+            for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
+                let burden = &burdens[setting.cell(option)];
+                let normal = tame(burden.normal.scaled(setting.work * state.desc.work * work * common));
+                weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
+                if burden.source == Source::Blind && rules.blind == Blind::Cautious {
+                    *bar = Bar::Untried;
+                }
+            }
+        }
+        known
+    }
+
+    /// Bar the options that must not be chosen of the setting whose options begin at `start`; the bars say which of them
+    /// were never tried. While nothing is known of the setting that is all but the default. If nothing is left, the
+    /// default stays. Sums up the lightest of those that are left, and the most valuable of those that the host allows.
+    #[inline(never)]
+    fn restrict(&mut self, setting: &Setting, known: bool, start: usize) {
+        let (mut lightest, mut highest) = (None, None);
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let end = start + setting.options.len();
+        let (values, bars) = (&self.values[start..end], &mut self.bars[start..end]);
+        for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
+            if !setting.allows(option) {
+                *bar = Bar::OutOfRange;
+                continue;
+            }
+            if !state.desc.ready {
+                *bar = Bar::NotReady;
+                continue;
+            }
+            if values[option] >= most {
+                (highest, most) = (Some(option), values[option]);
+            }
+            if !known {
+                *bar = Bar::Unknown;
+            } else if *bar == Bar::Free {
+                let mean = self.weights[(start + option) * self.lanes].mean;
+                if mean < least {
+                    (lightest, least) = (Some(option), mean);
+                }
+            }
+        }
+        if lightest.is_none() {
+            let option = least_wrong(setting);
+            lightest = bars.get_mut(option).map(|bar| *bar = Bar::Free).map(|()| option);
+        }
+        if let Some(option) = lightest {
+            self.lightest.add(values[option], &self.weights[(start + option) * self.lanes..][..self.lanes], 1.0);
+        }
+        if let Some(option) = highest {
+            self.highest.add(values[option], &self.weights[(start + option) * self.lanes..][..self.lanes], 1.0);
         }
     }
 }
@@ -392,25 +494,11 @@ fn tame(burden: Normal) -> Normal {
     Normal { mean: burden.mean.min(HIGHEST), variance: burden.variance.min(HIGHEST * HIGHEST) }
 }
 
-/// Bar the options that must not be chosen; `bars` says which of them were never tried. While nothing is known of the
-/// setting that is all but the default. If nothing is left, the default stays.
-fn restrict(setting: &Setting, known: bool, bars: &mut [Bar]) {
+/// The option to stay with when there is no reason for any.
+#[inline(never)]
+fn least_wrong(setting: &Setting) -> usize {
     let ready = |index: usize| setting.options.get(index).is_some_and(|state| state.desc.ready);
     let fallback = usize::from(setting.fallback());
-    let or_ready = (0..bars.len()).find(|&index| setting.allows(index) && ready(index));
-    let forced = if ready(fallback) { fallback } else { or_ready.unwrap_or(fallback) };
-    for (index, bar) in bars.iter_mut().enumerate() {
-        if !setting.allows(index) {
-            *bar = Bar::OutOfRange;
-        } else if !ready(index) {
-            *bar = Bar::NotReady;
-        } else if !known && index != forced {
-            *bar = Bar::Unknown;
-        } else if !known {
-            *bar = Bar::Free;
-        }
-    }
-    if bars.iter().all(|&bar| bar != Bar::Free) && forced < bars.len() {
-        bars[forced] = Bar::Free;
-    }
+    let or_ready = (0..setting.options.len()).find(|&index| setting.allows(index) && ready(index));
+    if ready(fallback) { fallback } else { or_ready.unwrap_or(fallback) }
 }

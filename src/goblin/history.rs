@@ -80,6 +80,8 @@ pub struct History {
     slots: usize,
     lanes: usize,
     latest: u64,
+    /// Where the latest decision stands in the ring.
+    newest: usize,
 }
 
 impl History {
@@ -94,7 +96,7 @@ impl History {
         let given = crate::base::try_filled(Given::NOTHING, cells)?;
         let parts = crate::base::try_filled(Part::NOTHING, cells.saturating_mul(lanes))?;
         let forecasts = crate::base::try_filled(Forecast::default(), depth * lanes)?;
-        let mut fresh = Self { given, parts, forecasts, depth, slots, lanes, latest: self.latest };
+        let mut fresh = Self { given, parts, forecasts, depth, slots, lanes, latest: self.latest, newest: depth - 1 };
         let kept = if lanes == self.lanes { (depth.min(self.depth) as u64).min(self.latest) } else { 0 };
         for decision in self.latest - kept + 1..=self.latest {
             for lane in 0..lanes {
@@ -122,7 +124,8 @@ impl History {
     /// Begin the next decision with nothing given; its id.
     pub fn begin(&mut self) -> u64 {
         self.latest += 1;
-        let (row, slots, lanes) = (self.row(self.latest), self.slots, self.lanes);
+        self.newest = if self.newest + 1 < self.depth { self.newest + 1 } else { 0 };
+        let (row, slots, lanes) = (self.newest, self.slots, self.lanes);
         self.given[row * slots..][..slots].fill(Given::NOTHING);
         self.parts[row * slots * lanes..][..slots * lanes].fill(Part::NOTHING);
         self.forecasts[row * lanes..][..lanes].fill(Forecast::default());
@@ -167,7 +170,7 @@ impl History {
     /// What all slots were to cost and did on a lane in a remembered decision.
     pub fn parts(&self, decision: u64, lane: usize) -> impl Iterator<Item = Part> + '_ {
         let row = self.cell(decision, 0) * self.lanes;
-        self.parts[row..row + self.slots * self.lanes].iter().skip(lane).step_by(self.lanes.max(1)).copied()
+        self.parts[row..row + self.slots * self.lanes].chunks_exact(self.lanes).map(move |parts| parts[lane])
     }
 
     /// What a remembered decision was expected to cost on a lane.
@@ -197,10 +200,14 @@ impl History {
         if slots <= self.slots { self.slots } else { slots.next_power_of_two() }
     }
 
+    /// By age, which takes no division.
+    #[inline(always)]
     fn row(&self, decision: u64) -> usize {
-        (decision % self.depth.max(1) as u64) as usize
+        let age = (self.latest - decision) as usize;
+        if age <= self.newest { self.newest - age } else { self.newest + self.depth - age }
     }
 
+    #[inline(always)]
     fn cell(&self, decision: u64, slot: usize) -> usize {
         self.row(decision) * self.slots + slot
     }

@@ -41,14 +41,19 @@ impl Task {
     }
 
     /// What was learned of a cell on the lane that knows it best: a setting need not burden every lane.
+    #[inline(always)]
     pub fn best_known(&self, cell: usize) -> &Learned {
+        if self.learned.len() == self.cells {
+            return &self.learned[cell];
+        }
         let lanes = self.learned[cell..].iter().step_by(self.cells);
         lanes.max_by_key(|learned| learned.run.count()).expect("a task has a lane at least")
     }
 
     /// Whether the past knows enough of a cell, on any lane.
+    #[inline(always)]
     pub fn has_solid_past(&self, cell: usize) -> bool {
-        self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
+        !self.past.is_empty() && self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
     }
 
     fn is_worth_keeping(&self) -> bool {

@@ -69,10 +69,11 @@ impl Learned {
     fn has_drifted(&self) -> bool {
         let (recent, steady) = (self.recent.normal(), self.steady.normal());
         let off = (recent.mean - steady.mean).abs();
+        if self.recent.weight() < FEW_SAMPLES as f64 || off <= DRIFT_THAT_MATTERS * steady.mean {
+            return false;
+        }
         let variance_of_means = recent.variance / self.recent.weight() + steady.variance / self.steady.weight();
-        self.recent.weight() >= FEW_SAMPLES as f64
-            && off > DRIFT_THAT_MATTERS * steady.mean
-            && off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
+        off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
     }
 
     /// Whether a few samples more or less make no difference.
@@ -92,8 +93,8 @@ impl Learned {
     pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
         let recent = self.recent.normal();
         let off = sample - recent.mean;
-        let believable = (6.0 * recent.deviation()).max(0.5 * recent.mean);
-        if self.recent.is_empty() || off.abs() <= believable || self.dropped > MOST_DROPPED {
+        let is_believable = off.abs() <= 0.5 * recent.mean || off.abs() <= 6.0 * recent.deviation();
+        if self.recent.is_empty() || is_believable || self.dropped > MOST_DROPPED {
             self.dropped = (self.dropped - 1.0 / SAMPLES_A_HITCH).max(0.0);
             self.suspects = 0;
             return self.add(sample, frame);
@@ -195,59 +196,70 @@ pub fn estimate(
     ratio: f64,
     burdens: &mut [Burden],
 ) -> bool {
-    let prior = |option: usize| {
-        let known = past.and_then(|past| past.get(option)).filter(|estimate| estimate.count > 0)?;
-        if rules.blind == Blind::Cautious && !known.is_solid() && learned[option].run.count() > 0 {
-            // A few samples of the past are no better than the first ones of today.
-            return None;
-        }
-        Some(known.normal().scaled(ratio))
-    };
-    let mut lightest: Option<Normal> = None;
+    let mut blind = 0;
     for (option, (sampled, burden)) in learned.iter().zip(burdens.iter_mut()).enumerate() {
-        *burden = known(rules, sampled, prior(option)).unwrap_or_default();
-        if burden.source != Source::Blind && lightest.is_none_or(|l| burden.normal.mean < l.mean) {
-            lightest = Some(burden.normal);
-        }
+        *burden = if is_filled(rules, sampled) {
+            Burden { normal: recent(rules, sampled), source: Source::Recent }
+        } else {
+            unfilled(rules, sampled, prior(rules, sampled, past, option, ratio))
+        };
+        blind += usize::from(burden.source == Source::Blind);
     }
-    let samples: u64 = learned.iter().map(|sampled| sampled.run.count()).sum();
-    for (option, (sampled, burden)) in learned.iter().zip(burdens.iter_mut()).enumerate() {
-        let unfilled = sampled.run.count() < u64::from(rules.measure_quota);
-        if prior(option).is_some() || (sampled.run.count() > 0 && !unfilled) {
-            continue;
-        }
-        let guess = lightest.unwrap_or_default();
-        match rules.blind {
-            Blind::Optimistic => {
-                let guess = guess.scaled(1.0 - missing_share(rules, sampled, samples));
-                burden.normal = ramp(rules, sampled, guess);
-            }
-            Blind::Cautious if sampled.run.count() == 0 => burden.normal = guess,
-            Blind::Cautious => {}
-        }
+    if blind > 0 || rules.blind == Blind::Optimistic {
+        guess(rules, learned, past, ratio, burdens);
     }
-    lightest.is_some()
+    blind < learned.len()
 }
 
-/// What this run and the past know of an option, or nothing.
-fn known(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Option<Burden> {
-    let count = sampled.run.count();
-    let (normal, source) = if count > 0 && count >= u64::from(rules.measure_quota) {
-        (recent(rules, sampled), Source::Recent)
-    } else {
-        match (prior, count) {
-            (None, 0) => return None,
-            (Some(prior), 0) => (prior, Source::Past),
-            (Some(prior), _) => (ramp(rules, sampled, prior), Source::Ramp),
-            (None, _) if rules.blind == Blind::Cautious => (early(rules, sampled), Source::Ramp),
-            (None, _) => (sampled.run.normal(), Source::Ramp),
+/// Guess what is not known from the lightest that is.
+#[inline(never)]
+fn guess(rules: &Rules, learned: &[Learned], past: Option<&[Estimate]>, ratio: f64, burdens: &mut [Burden]) {
+    let known = burdens.iter().filter(|burden| burden.source != Source::Blind).map(|burden| burden.normal);
+    let lightest = known.reduce(|least, other| if other.mean < least.mean { other } else { least }).unwrap_or_default();
+    let samples: u64 = learned.iter().map(|sampled| sampled.run.count()).sum();
+    for (option, (sampled, burden)) in learned.iter().zip(burdens.iter_mut()).enumerate() {
+        match rules.blind {
+            Blind::Cautious if burden.source == Source::Blind => burden.normal = lightest,
+            Blind::Optimistic if !is_filled(rules, sampled) && prior(rules, sampled, past, option, ratio).is_none() => {
+                let guess = lightest.scaled(1.0 - missing_share(rules, sampled, samples));
+                burden.normal = ramp(rules, sampled, guess);
+            }
+            _ => {}
         }
+    }
+}
+
+/// Whether this run's samples are enough.
+#[inline(always)]
+fn is_filled(rules: &Rules, sampled: &Learned) -> bool {
+    sampled.run.count() >= u64::from(rules.measure_quota.max(1))
+}
+
+/// What the past says of an option, on this machine.
+fn prior(rules: &Rules, sampled: &Learned, past: Option<&[Estimate]>, option: usize, ratio: f64) -> Option<Normal> {
+    let known = past.and_then(|past| past.get(option)).filter(|estimate| estimate.count > 0)?;
+    if rules.blind == Blind::Cautious && !known.is_solid() && sampled.run.count() > 0 {
+        // A few samples of the past are no better than the first ones of today.
+        return None;
+    }
+    Some(known.normal().scaled(ratio))
+}
+
+/// What this run and the past know of an option without samples enough; a blind burden if nothing.
+fn unfilled(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Burden {
+    let (normal, source) = match (prior, sampled.run.count()) {
+        (None, 0) => return Burden::default(),
+        (Some(prior), 0) => (prior, Source::Past),
+        (Some(prior), _) => (ramp(rules, sampled, prior), Source::Ramp),
+        (None, _) if rules.blind == Blind::Cautious => (early(rules, sampled), Source::Ramp),
+        (None, _) => (sampled.run.normal(), Source::Ramp),
     };
-    Some(Burden { normal, source })
+    Burden { normal, source }
 }
 
 /// The seed's recent samples; or if cautious, all since the burden last changed, which wander less. Few of them do not
 /// know their own deviation, which the seed lives with.
+#[inline(always)]
 fn recent(rules: &Rules, sampled: &Learned) -> Normal {
     if rules.blind == Blind::Optimistic {
         return sampled.recent.normal();
