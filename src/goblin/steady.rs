@@ -51,8 +51,10 @@ const TARGET_EVERY: u64 = 32;
 const OVERTAKEN: f64 = 4.0;
 /// Decisions after a choice had to be left in which little is not won back: what was too much just now may be so again.
 const QUIET: u64 = 120;
-/// A band that leaves less than this share of a large gain is done without.
+/// Where only totals are known, settings are few and deviations rough: a band that leaves less than this share of a large
+/// gain is done without, but not while it is wider than so many times its least because choices had to be left lately.
 const BARRED: f64 = 0.5;
+const NARROW: f64 = 2.5;
 /// A gain above this share of the value is an upheaval.
 const UPHEAVAL: f64 = 0.05;
 /// A gain above this share of the value is looked for at once.
@@ -241,13 +243,13 @@ impl Goblin {
         self.target.searched = now;
         let penalty = 1.0 / SOON.max((now - self.target.changed) as f64);
         let banded = self.banded(economies);
-        let mut found = Weighed::default();
-        let mut gained = f64::NEG_INFINITY;
+        let bars = soon && self.config.burdens == Burdens::Totals && self.target.widening(now) < NARROW;
+        let (mut found, mut gained) = (Weighed::default(), f64::NEG_INFINITY);
         for limits in [&banded[..economies.len()], economies] {
             self.formulation.solve(limits, rough(effort), penalty)?;
             found = weigh(&self.formulation.sum(&self.formulation.found), economies);
             gained = found.sum.value - held.sum.value;
-            if !soon || gained > BARRED * gain {
+            if !bars || gained > BARRED * gain {
                 break;
             }
         }
