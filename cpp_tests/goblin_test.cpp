@@ -42,7 +42,7 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
     ENSURE(desc.patience == 1 && desc.explore_limit == 8 && desc.precision == 1000 && desc.history == 64 &&
            desc.burdens == HOB_BURDENS_LEARNED);
-    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 2048);
+    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 256);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
 }

@@ -143,7 +143,7 @@ pub struct hob_goblin_desc {
     /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The solver's
     /// own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
     pub memory_limit: u64,
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 2048; above 4096 a
+    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 256; above 4096 a
     /// decision may allocate.
     pub node_limit: u64,
     /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,

@@ -38,7 +38,8 @@ pub struct hob_decision {
     /// Sum of the chosen values.
     pub value: f64,
     /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may be
-    /// farther off than `precision` accepts. Options on trial are part of the question.
+    /// farther off than `precision` accepts. Options on trial are not counted. In a decision that solved nothing (`nodes`
+    /// is 0) it is what the latest solve proved, carried on by how estimates have moved since.
     pub gap: f64,
     /// Mean + sigmas * deviation of the choice: what was held against the capacity. With what totals have beyond the
     /// samples, as the mean and the deviation.
@@ -68,7 +69,7 @@ pub struct hob_decision {
     pub strategy: u32,
     /// Zero.
     pub reserved: u32,
-    /// Nodes that the solver visited.
+    /// Nodes that the solver visited; 0 while what is held is known to be good without solving.
     pub nodes: u64,
     /// Nanoseconds the decision took, by the clock hook; 0 without one.
     pub elapsed_ns: u64,

@@ -86,7 +86,7 @@ impl Default for Config {
             dwell: 0,
             switch_limit: f64::INFINITY,
             precision: 1000,
-            node_limit: 2048,
+            node_limit: 256,
             history: 64,
             burdens: Burdens::Learned,
             max_settings: 65_536,

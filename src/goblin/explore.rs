@@ -54,8 +54,8 @@ const LONGEST_WAIT: u8 = 8;
 const FEW_CHANGES: f64 = 0.03;
 /// Once things have settled, no trial changes more settings than this.
 const MOST_DISTURBED: usize = 4;
-/// No trial is solved for in a decision that has solved so many knapsacks already.
-const MOST_SOLVES: u32 = 2;
+/// No trial is solved for in a decision that has solved so many knapsacks already; one more if every one does, or if nothing fits.
+const MOST_SOLVES: u32 = 1;
 
 /// When what is next to be tried, and how good guesses are.
 #[derive(Debug)]
@@ -212,6 +212,7 @@ impl Goblin {
         let mut steps = None;
         let (mut weighed, mut trials) = (chosen, 0);
         let mut guesses = in_window;
+        let most_solves = MOST_SOLVES + u32::from(self.config.patience == 0.0 || !chosen.feasible);
         let count = self.formulation.entries.len();
         let first = self.explorer.cursor % count.max(1);
         for at in (first..count).chain(0..first) {
@@ -226,7 +227,7 @@ impl Goblin {
             let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
             let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
-            } else if self.formulation.solved < MOST_SOLVES && cause != Cause::Stale {
+            } else if self.formulation.solved < most_solves && cause != Cause::Stale {
                 self.attempt(&trial, &chosen, economies, against, effort)?
             } else if cause == Cause::Stale {
                 None

@@ -176,7 +176,7 @@ impl Formulation {
     }
 
     /// Whether an option of an entry may be chosen by the solver.
-    fn may(&self, entry: &Entry, index: usize) -> bool {
+    pub fn may(&self, entry: &Entry, index: usize) -> bool {
         if entry.forced != NO_CHOICE {
             return index == usize::from(entry.forced);
         }

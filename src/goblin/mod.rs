@@ -31,6 +31,7 @@ mod setting;
 mod steady;
 mod strategy;
 mod task;
+mod watch;
 mod wire;
 
 pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
@@ -60,6 +61,7 @@ use setting::{OptionState, Setting, cells, check_options, check_setting, check_v
 use steady::Target;
 use strategy::Strategies;
 use task::{Tasks, key_in_profile};
+use watch::Watch;
 
 /// Keeps a frame inside its budget. See the module's page.
 #[derive(Debug)]
@@ -87,6 +89,7 @@ pub struct Goblin {
     /// The latest decision of which a total came, by governed lane.
     latest_totals: [u64; LANES],
     target: Target,
+    watch: Watch,
     /// What the host multiplies the costs of changes by.
     switch_scale: f64,
     explorer: Explorer,
@@ -117,6 +120,7 @@ impl Goblin {
             residuals: Vec::new(),
             latest_totals: [0; LANES],
             target: Target::default(),
+            watch: Watch::default(),
             switch_scale: 1.0,
             explorer: Explorer::default(),
             option_count: 0,

@@ -15,8 +15,9 @@ use crate::profile::{Burden, Source};
 use crate::stats::Normal;
 
 use super::Goblin;
+use super::config::LANES;
 use super::explore::Trial;
-use super::formulate::{Bar, Found, Weighed};
+use super::formulate::{Bar, Weighed};
 use super::setting::Setting;
 
 /// With more coefficients than this, only their variances are kept, not how they err together.
@@ -428,7 +429,7 @@ impl Goblin {
         if now < self.regression.next_trial || !self.regression.knows() || !chosen.feasible {
             return Ok((chosen, 0));
         }
-        self.price_changes(&Found::default());
+        self.price_changes([0.0; LANES]);
         let limit = economies[0].capacity.abs();
         let Some((deviation, trial)) = self.least_known() else { return Ok((chosen, 0)) };
         let seldom = TRY_EVERY + self.regression.trials / TRIALS_A_FRAME;

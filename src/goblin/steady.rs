@@ -21,7 +21,7 @@ use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::Goblin;
 use super::config::{Burdens, LANES};
-use super::formulate::{Bar, Entry, Found, Weighed, weigh};
+use super::formulate::{Bar, Entry, Weighed, weigh};
 use super::reason::Why;
 use super::setting::Setting;
 
@@ -45,8 +45,9 @@ const WIDEST: f64 = 0.04;
 /// does not fit.
 const SOON: f64 = 900.0;
 const IN_NEED: f64 = 120.0;
-/// Decisions between two searches for a target.
+/// Decisions between two searches for a target, and for one that gains much, once things have settled.
 const TARGET_EVERY: u64 = 32;
+const TARGET_SOON: u64 = 8;
 /// A target is given up for another when the best choice gains so many times more.
 const OVERTAKEN: f64 = 4.0;
 /// Decisions after a choice had to be left in which little is not won back: what was too much just now may be so again.
@@ -138,25 +139,30 @@ impl Goblin {
         self.trim(economies);
         let can = self.formulation.can(&self.formulation.choices);
         let held = weigh(&self.formulation.sum(&self.formulation.choices), economies);
-        let best = self.formulation.solve(economies, effort, 0.0)?;
-        self.price_changes(&best);
         if !held.feasible || !can {
-            return self.leave(&best, &held, economies, effort);
+            return self.leave(&held, economies, effort);
         }
-        let gain = (self.formulation.sum(&self.formulation.found).value - held.sum.value).max(0.0);
+        let best = match self.watched(&held, economies) {
+            Some(best) => best,
+            None => {
+                let found = self.formulation.solve(economies, effort, 0.0)?;
+                self.watch(found, &held, economies)
+            }
+        };
+        self.price_changes(self.watch.found.prices);
         let mut settled = Settled {
             weighed: held,
-            gap: gap(&best, held.sum.value),
+            gap: gap(best.upper_bound, held.sum.value),
             nodes: best.nodes,
-            gain,
+            gain: best.gain,
             headroom: economies[0].capacity - held.burden[0],
             held: true,
             waits: false,
         };
-        self.follow_target(&held, gain, economies, effort)?;
+        self.follow_target(&held, best.gain, economies, effort)?;
         if self.take_target(&held, economies) {
             settled.weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
-            settled.gap = gap(&best, settled.weighed.sum.value);
+            settled.gap = gap(best.upper_bound, settled.weighed.sum.value);
             settled.held = false;
         }
         settled.waits = self.target.exists;
@@ -170,12 +176,14 @@ impl Goblin {
         let best = self.formulation.solve(economies, effort, 0.0)?;
         self.formulation.accept();
         let weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+        self.watch(best, &weighed, economies);
         let headroom = economies[0].capacity - weighed.burden[0];
-        Ok(Settled { weighed, gap: gap(&best, weighed.sum.value), nodes: best.nodes, headroom, ..Settled::default() })
+        let gap = gap(best.upper_bound, weighed.sum.value);
+        Ok(Settled { weighed, gap, nodes: best.nodes, headroom, ..Settled::default() })
     }
 
     /// What each entry's change costs, in value times decisions.
-    pub(super) fn price_changes(&mut self, best: &Found) {
+    pub(super) fn price_changes(&mut self, prices: [f64; LANES]) {
         let now = self.history.latest() + 1;
         let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
         let lost = self.target.loss(now);
@@ -188,15 +196,15 @@ impl Goblin {
                 (_, true) => STILL_DWELLING * scale,
                 _ => scale,
             };
-            entry.price = factor * best.prices[0] * setting.switch_burden;
+            entry.price = factor * prices[0] * setting.switch_burden;
             entry.price_per_gain = factor * patience;
             entry.price_per_loss = factor * patience * lost;
         }
     }
 
     /// What is settled does not fit: change as little as may be, with a band to spare; or if that is not possible take
-    /// what is best. `best` is what the formulation found last.
-    fn leave(&mut self, best: &Found, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
+    /// what is best.
+    fn leave(&mut self, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
         self.target.exists = false;
         let now = self.history.latest() + 1;
         self.target.left = now;
@@ -206,22 +214,24 @@ impl Goblin {
         } else if !held.feasible && now > self.target.upheaval + UNSETTLED {
             self.target.widen(now);
         }
-        let banded = self.banded(economies);
-        // The best is what remains if nothing leaves a band.
-        self.formulation.accept();
-        let mut weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
-        let mut nodes = best.nodes;
-        if weighed.feasible {
-            let spare = self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
-            nodes += spare.nodes;
-            let found = weigh(&self.formulation.sum(&self.formulation.found), economies);
-            if found.feasible {
-                weighed = found;
-                self.formulation.accept();
-            }
+        if !weigh(&self.formulation.lightest, economies).feasible {
+            return self.settle_anew(economies, effort);
         }
+        if !self.watch.knows(economies.len()) {
+            let found = self.formulation.solve(economies, effort, 0.0)?;
+            self.watch(found, held, economies);
+        }
+        self.price_changes(self.watch.found.prices);
+        let banded = self.banded(economies);
+        let spare = self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
+        let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
+        if !weighed.feasible {
+            return self.settle_anew(economies, effort);
+        }
+        self.formulation.accept();
         let headroom = economies[0].capacity - held.burden[0];
-        Ok(Settled { weighed, gap: gap(best, weighed.sum.value), nodes, headroom, ..Settled::default() })
+        let gap = gap(self.moved_best(&weighed, economies).upper_bound, weighed.sum.value);
+        Ok(Settled { weighed, gap, nodes: spare.nodes, headroom, ..Settled::default() })
     }
 
     /// Add up what the target gains, drop it if that was an illusion, and look for one where there is none. `gain` is
@@ -237,7 +247,12 @@ impl Goblin {
         }
         let worth_it = gain > NO_GAIN * held.sum.value.abs();
         let soon = gain > LARGE_GAIN * held.sum.value.abs();
-        if self.target.exists || !worth_it || (!soon && now < self.target.searched + TARGET_EVERY) {
+        // Right after an upheaval every decision brings something new.
+        let wait = if soon { ((now - self.target.upheaval) / UNSETTLED).min(TARGET_SOON) } else { TARGET_EVERY };
+        let is_due = worth_it && now >= self.target.searched + wait;
+        // One solve a decision is enough, but for a lot.
+        let is_late = self.formulation.solved > 0 && gain < UPHEAVAL * held.sum.value.abs();
+        if self.target.exists || !is_due || is_late {
             return Ok(());
         }
         self.target.searched = now;
@@ -404,12 +419,12 @@ const STILL_DWELLING: f64 = 1e6;
 
 /// Effort for what need not be the best: targets, and what is tried.
 pub fn rough(effort: Effort) -> Effort {
-    Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(512) }
+    Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(128) }
 }
 
 /// Distance from the upper bound, relatively.
-fn gap(found: &Found, value: f64) -> f64 {
-    (found.upper_bound - value).max(0.0) / found.upper_bound.abs().max(f64::MIN_POSITIVE)
+fn gap(upper_bound: f64, value: f64) -> f64 {
+    (upper_bound - value).max(0.0) / upper_bound.abs().max(f64::MIN_POSITIVE)
 }
 
 impl Settled {

@@ -1,0 +1,122 @@
+//! Whether the best choice is still worth what it was when the question was last solved.
+//!
+//! To solve is the dearest part of a decision, and while a choice is held the answer is seldom used: estimates move slowly.
+//! With the last answer's price of burden `p` and deviation `t` on every lane, the Lagrangian relaxation
+//!
+//! `sum over settings of the largest (value - p·(mean + sigmas·variance / 2t)) + p·(capacity - sigmas·t / 2)`
+//!
+//! moves as the best choice's value does, as long as what has moved is small: the price is the slope of the best value in the
+//! capacity, and the root is replaced by its tangent at `t²` (H. Everett, "Generalized Lagrange multiplier method",
+//! 1963). It costs one pass over the options. So the question is solved again when that says that there is something to
+//! gain, and every [`SOLVE_EVERY`] decisions.
+
+use crate::knapsack::Economy;
+use crate::knapsack::several::Weight;
+
+use super::Goblin;
+use super::config::LANES;
+use super::formulate::{Formulation, Found, Sum, Weighed};
+
+/// Decisions after which a held choice is held against the best anew.
+const SOLVE_EVERY: u64 = 32;
+/// A gain that has grown by this share of the value is looked at.
+const MOVED: f64 = 0.003;
+
+/// The last answer.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// The decision it was found in; 0 for none.
+    solved: u64,
+    lanes: usize,
+    pub found: Found,
+    deviations: [f64; LANES],
+    /// What it was worth, and more than the choice that was held against it.
+    value: f64,
+    gain: f64,
+    /// What the relaxation came to.
+    relaxed: f64,
+}
+
+/// What is thought of the best choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Best {
+    /// What it is worth more than the choice that is held.
+    pub gain: f64,
+    pub upper_bound: f64,
+    /// 0 if it was not solved for in this decision.
+    pub nodes: u64,
+}
+
+impl Watch {
+    /// Whether it knows the answer to a question with so many lanes.
+    pub fn knows(&self, lanes: usize) -> bool {
+        self.solved > 0 && self.lanes == lanes
+    }
+}
+
+impl Goblin {
+    /// What the best choice is by the last answer, while that may be believed.
+    pub(super) fn watched(&self, held: &Weighed, economies: &[Economy]) -> Option<Best> {
+        let (watch, now) = (&self.watch, self.history.latest() + 1);
+        if !watch.knows(economies.len()) || now >= watch.solved + SOLVE_EVERY {
+            return None;
+        }
+        let best = self.moved_best(held, economies);
+        // After a solve comes a decision without, in which targets and trials may be solved for.
+        let has_grown = best.gain > watch.gain + MOVED * held.sum.value.abs();
+        (now == watch.solved + 1 || !has_grown).then_some(best)
+    }
+
+    /// What the best choice is now, by how the relaxation has moved since the last answer.
+    pub(super) fn moved_best(&self, held: &Weighed, economies: &[Economy]) -> Best {
+        let watch = &self.watch;
+        let moved = self.formulation.relaxed(economies, &watch.found.prices, &watch.deviations) - watch.relaxed;
+        let gain = (watch.value + moved - held.sum.value).max(0.0);
+        Best { gain, upper_bound: watch.found.upper_bound + moved, nodes: 0 }
+    }
+
+    /// The formulation has just found the best choice, which is to be watched.
+    pub(super) fn watch(&mut self, found: Found, held: &Weighed, economies: &[Economy]) -> Best {
+        let sum: Sum = self.formulation.sum(&self.formulation.found);
+        let deviations = sum.weights.map(|weight| weight.variance.max(0.0).sqrt());
+        let gain = (sum.value - held.sum.value).max(0.0);
+        self.watch = Watch {
+            solved: self.history.latest() + 1,
+            lanes: economies.len(),
+            found,
+            deviations,
+            value: sum.value,
+            gain,
+            relaxed: self.formulation.relaxed(economies, &found.prices, &deviations),
+        };
+        Best { gain, upper_bound: found.upper_bound, nodes: found.nodes }
+    }
+}
+
+impl Formulation {
+    /// The relaxation at these prices and deviations.
+    fn relaxed(&self, economies: &[Economy], prices: &[f64; LANES], deviations: &[f64; LANES]) -> f64 {
+        let mut slopes = [Weight::default(); LANES];
+        let mut sum = 0.0;
+        for (lane, economy) in economies.iter().enumerate().filter(|(lane, _)| prices[*lane] > 0.0) {
+            let (price, deviation) = (prices[lane], deviations[lane]);
+            let bent = if deviation > 0.0 { economy.sigmas / (2.0 * deviation) } else { 0.0 };
+            slopes[lane] = Weight { mean: price, variance: price * bent };
+            sum += price * (economy.capacity - economy.sigmas * deviation / 2.0);
+        }
+        let slopes = &slopes[..economies.len()];
+        let costs = |weights: &[Weight]| -> f64 {
+            let pairs = weights.iter().zip(slopes);
+            pairs.map(|(weight, slope)| weight.mean * slope.mean + weight.variance * slope.variance).sum()
+        };
+        sum -= costs(&self.beside);
+        for entry in &self.entries {
+            let options = (entry.start..entry.end).filter(|&option| self.may(entry, option - entry.start));
+            let best = options
+                .map(|option| self.values[option] - costs(self.weights_of(option)))
+                .fold(f64::NEG_INFINITY, f64::max);
+            sum += if best > f64::NEG_INFINITY { best } else { 0.0 };
+        }
+        sum
+    }
+}
