@@ -7,13 +7,15 @@
 //! there is no room for a trial beside what is chosen, the other settings are re-solved around it for that frame.
 //!
 //! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
-//! hitch could have spoiled them, or better ones with so few that their deviation is not known; and better ones than the present choice that were found too dear a while ago. Those
-//! of the third kind are tried the more rarely the longer nothing comes of it; ones that once were cheaper than they are
-//! thought to be come before others.
+//! hitch could have spoiled them, or better ones with so few that their deviation is not known; and better ones than the
+//! present choice that were found too dear a while ago. Those of the third kind are tried the more rarely the longer
+//! nothing comes of it; ones that once were cheaper than they are thought to be come before others. Once things have
+//! settled, whatever found no room at first is tried rarely, for every trial is a frame that looks different.
 //!
 //! The guess for an option without data goes by the host's relative burdens where there are any. Else it is the dearest
-//! known option of lower value plus a step as large as options of other settings are, since ladders mostly climb; each
-//! trial that finds no room halves the step and doubles the wait. How good such guesses are is learned as well: what was
+//! known option of lower value plus a step as large as options of other settings are, since ladders mostly climb. Each
+//! trial that finds no room doubles the wait and halves the step and the doubt; in the end the option is taken to cost
+//! as little as may be hoped, and tried if it would gain by that. How good guesses are is learned as well: what was
 //! measured over what was guessed corrects the next guess, and its deviation is theirs. And the share of frames with
 //! trials that were over a limit corrects how much is kept free of the next.
 
