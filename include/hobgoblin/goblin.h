@@ -166,7 +166,7 @@ typedef struct {
     /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The solver's
     /// own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
     uint64_t memory_limit;
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 2048; above 4096 a
+    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 256; above 4096 a
     /// decision may allocate.
     uint64_t node_limit;
     /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
@@ -307,7 +307,8 @@ typedef struct {
     /// Sum of the chosen values.
     double value;
     /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may be
-    /// farther off than `precision` accepts. Options on trial are part of the question.
+    /// farther off than `precision` accepts. Options on trial are not counted. In a decision that solved nothing (`nodes`
+    /// is 0) it is what the latest solve proved, carried on by how estimates have moved since.
     double gap;
     /// Mean + sigmas * deviation of the choice: what was held against the capacity. With what totals have beyond the
     /// samples, as the mean and the deviation.
@@ -337,7 +338,7 @@ typedef struct {
     uint32_t strategy;
     /// Zero.
     uint32_t reserved;
-    /// Nodes that the solver visited.
+    /// Nodes that the solver visited; 0 while what is held is known to be good without solving.
     uint64_t nodes;
     /// Nanoseconds the decision took, by the clock hook; 0 without one.
     uint64_t elapsed_ns;

@@ -35,7 +35,7 @@ const WIDE_FOR: f64 = 2000.0;
 const UNSETTLED: u64 = 120;
 /// What lost value counts for: right after an upheaval, later, and how many decisions are between.
 const LOST_AT_FIRST: f64 = 1.5;
-const LOST: f64 = 10.0;
+const LOST: f64 = 7.0;
 const LOST_LATER: f64 = 3000.0;
 /// A choice that is over by more deviations than this was not left because of small moves.
 const SMALL_MOVE: f64 = 3.0;

@@ -35,6 +35,8 @@ pub struct Learned {
     least_suspect: f64,
     /// Suspects that were dropped, fading with every sample that was not.
     dropped: f64,
+    /// Suspects that were alone, and more than usual.
+    hitches: u32,
 }
 
 impl Learned {
@@ -48,6 +50,7 @@ impl Learned {
         suspect_sum: 0.0,
         least_suspect: f64::INFINITY,
         dropped: 0.0,
+        hitches: 0,
     };
 
     /// Share of the recent statistics that a frame keeps.
@@ -88,15 +91,15 @@ impl Learned {
 
     /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if [`CONFIRMED`] in a row are
     /// off on the same side, the burden has changed, and the recent statistics begin anew with them; if not, they were
-    /// hitches and are dropped. Where more than about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how
-    /// the option is, and counts.
+    /// hitches and are dropped, but for what lone ones tell of the mean and the deviation in the long run. Where more than
+    /// about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how the option is, and counts.
     pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
         let recent = self.recent.normal();
         let off = sample - recent.mean;
         let is_believable = off.abs() <= 0.5 * recent.mean || off.abs() <= 6.0 * recent.deviation();
         if self.recent.is_empty() || is_believable || self.dropped > MOST_DROPPED {
             self.dropped = (self.dropped - 1.0 / SAMPLES_A_HITCH).max(0.0);
-            self.suspects = 0;
+            self.count_hitch(recent.mean);
             return self.add(sample, frame);
         }
         self.lowest = self.lowest.min(sample);
@@ -110,6 +113,22 @@ impl Learned {
         self.dropped += 1.0;
         if self.suspects >= CONFIRMED[usize::from(off > 0.0)] {
             self.begin_anew(frame);
+        }
+    }
+
+    /// The suspect before this sample was alone. Now and then an option costs more: that counts once there are enough
+    /// samples beside it, but for no more than [`MOST_COUNTED`] times the mean, and not as recent.
+    fn count_hitch(&mut self, mean: f64) {
+        let suspect = if self.suspects == 1 { self.suspect_sum } else { 0.0 };
+        self.suspects = 0;
+        if suspect <= mean {
+            return;
+        }
+        self.hitches += 1;
+        if self.run.count() >= u64::from(self.hitches) * SAMPLES_A_COUNTED {
+            let counted = suspect.min(MOST_COUNTED * mean);
+            self.run.add(counted);
+            self.steady.add(counted, self.run.count(), KEPT_PER_SAMPLE);
         }
     }
 
@@ -134,6 +153,9 @@ const CONFIRMED: [u32; 2] = [2, 3];
 const SAMPLES_A_HITCH: f64 = 16.0;
 /// Dropped samples, faded, from which on nothing more is dropped.
 const MOST_DROPPED: f64 = 4.0;
+/// Samples for each hitch that counts; what it counts for at most, in means.
+const SAMPLES_A_COUNTED: u64 = 25;
+const MOST_COUNTED: f64 = 3.0;
 /// Share of the steady statistics that a sample keeps: they remember about 2000.
 const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
 /// The recent mean off the steady one by so many deviations of both is no chance.

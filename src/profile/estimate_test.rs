@@ -173,3 +173,18 @@ fn what_happens_often_is_no_hitch() {
     let found = sampled.recent.normal();
     assert!((found.mean - 5.0).abs() < 0.5 && (found.deviation() - 3.0).abs() < 0.5, "{found:?}");
 }
+
+#[test]
+fn hitches_that_come_now_and_then_count_in_the_long_run() {
+    let mut learned = Learned::NOTHING;
+    for frame in 0..4000 {
+        learned.add_unless_hitch(if frame % 100 == 99 { 3.0 } else { 1.0 + 0.01 * f64::from(frame as u32 % 5) }, frame);
+    }
+    let (steady, recent) = (learned.steady.normal(), learned.recent.normal());
+    assert!((steady.mean - 1.04).abs() < 0.01 && (steady.deviation() - 0.2).abs() < 0.02, "{steady:?}");
+    assert!((recent.mean - 1.02).abs() < 0.01 && recent.deviation() < 0.05, "{recent:?}");
+    // One among a few samples does not.
+    let mut learned = Learned::NOTHING;
+    (0..20).for_each(|frame| learned.add_unless_hitch(if frame == 10 { 9.0 } else { 1.0 }, frame));
+    assert_eq!(learned.steady.normal().mean, 1.0);
+}
