@@ -705,3 +705,21 @@ fn a_setting_that_burdens_only_the_second_lane_is_learned_and_left_alone() {
     }
     assert_eq!((choice(&goblin, gpu), choice(&goblin, thread), late_trials), (1, 2, 0));
 }
+
+#[test]
+fn while_nothing_moves_little_is_solved_and_what_moves_is_seen_at_once() {
+    let mut goblin = goblin(16.0);
+    let mut machine = Machine::new(5);
+    renderer(&mut machine, &mut goblin);
+    (0..1500).for_each(|_| _ = machine.frame(&mut goblin));
+    let calm: Vec<Decision> = (0..320).map(|_| machine.frame(&mut goblin).0).collect();
+    let solved = calm.iter().filter(|decision| decision.nodes > 0).count();
+    assert!(solved < 80, "{solved} of 320 decisions solved anything");
+    let before = calm.last().unwrap().chosen.value;
+    goblin.configure(&config(24.0)).unwrap();
+    let after = (0..3).map(|_| machine.frame(&mut goblin).0.chosen.value).fold(0.0, f64::max);
+    assert!(after > before + 5.0, "half as much again is worth more than {before}: {after}");
+    goblin.configure(&config(12.0)).unwrap();
+    let lowered = machine.frame(&mut goblin).0;
+    assert!(lowered.feasible && lowered.chosen.value < before, "{lowered:?}");
+}
