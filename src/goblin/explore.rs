@@ -45,8 +45,8 @@ const CONFIRM_APART: u64 = 30;
 const DOUBTED_AFTER: u8 = 3;
 /// Decisions between two trials of stale knowledge for options that had to be left: each is a frame that looks different.
 const STALE_APART: u64 = 60;
-/// Decisions, for each setting that changed, after a trial without need: of stale knowledge, or once things have settled of what
-/// found no room at first.
+/// Decisions, for each setting that changed, after a trial without need: of stale knowledge, or once things have settled
+/// of what found no room at first.
 const RARELY: u64 = 3600;
 /// The least share of its guess that an option may be hoped to cost.
 const LEAST_HOPE: f64 = 0.25;
@@ -56,7 +56,8 @@ const LONGEST_WAIT: u8 = 8;
 const FEW_CHANGES: f64 = 0.03;
 /// Once things have settled, no trial changes more settings than this.
 const MOST_DISTURBED: usize = 4;
-/// No trial is solved for in a decision that has solved so many knapsacks already; one more if every one does, or if nothing fits.
+/// No trial is solved for in a decision that has solved so many knapsacks already; one more if every one does, or if
+/// nothing fits.
 const MOST_SOLVES: u32 = 1;
 
 /// When what is next to be tried, and how good guesses are.

@@ -209,6 +209,7 @@ impl Goblin {
             return Err(error);
         }
         // From here on nothing fails.
+        self.watch = Watch::default();
         let before = std::mem::replace(&mut self.lanes, lanes);
         let mut old = std::mem::replace(&mut self.calibrations, calibrations);
         let old_residuals = std::mem::replace(&mut self.residuals, residuals);

@@ -214,8 +214,9 @@ impl Goblin {
         } else if !held.feasible && now > self.target.upheaval + UNSETTLED {
             self.target.widen(now);
         }
+        let headroom = economies[0].capacity - held.burden[0];
         if !weigh(&self.formulation.lightest, economies).feasible {
-            return self.settle_anew(economies, effort);
+            return Ok(Settled { headroom, ..self.settle_anew(economies, effort)? });
         }
         if !self.watch.knows(economies.len()) {
             let found = self.formulation.solve(economies, effort, 0.0)?;
@@ -226,10 +227,9 @@ impl Goblin {
         let spare = self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
         let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
         if !weighed.feasible {
-            return self.settle_anew(economies, effort);
+            return Ok(Settled { headroom, ..self.settle_anew(economies, effort)? });
         }
         self.formulation.accept();
-        let headroom = economies[0].capacity - held.burden[0];
         let gap = gap(self.moved_best(&weighed, economies).upper_bound, weighed.sum.value);
         Ok(Settled { weighed, gap, nodes: spare.nodes, headroom, ..Settled::default() })
     }
