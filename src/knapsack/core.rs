@@ -3,12 +3,12 @@
 //! At the price `lambda` every option has a reduced cost: what its class loses by taking it instead of its pick. An
 //! option whose reduced cost takes the bound down to the incumbent can be left out. The classes that still have a
 //! choice are sorted by how cheaply they trade value for weight, nearest to `lambda` first. Then what the classes from
-//! any depth on can still contribute is known: they fill unused room at no better rate than `fill_rate`, and make room
+//! any change on can still contribute is known: they fill unused room at no better rate than `fill_rate`, and make room
 //! at no lower rate than `vacate_rate`. Both move away from `lambda` with depth, so bounds tighten (Pisinger).
 
 use super::incumbent::{Case, VALUE_PRECISION};
-use super::input::Totals;
-use super::kernel::screen;
+use super::input::{Totals, greater, lesser};
+use super::kernel::{Near, ROWS_PER_WORD, screen};
 use super::relax::Relaxation;
 use super::secant::Linear;
 use super::{bytes, reserve_total};
@@ -24,7 +24,7 @@ pub(super) struct Change {
     pub class: u32,
 }
 
-/// What the core classes from some depth on can do.
+/// What the changes from some index on can do.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reach {
     /// Most value per weight added; at most `lambda`.
@@ -49,12 +49,19 @@ pub(super) struct Core {
     pub changes: Vec<Change>,
     /// Per depth, where the changes of its class start, and one more for the end.
     pub starts: Vec<u32>,
+    /// Per change, where those of its class end.
+    pub ends: Vec<u32>,
+    /// Per change, and one more for the end.
     reach: Vec<Reach>,
-    /// Classes that a first look left open.
-    screened: Vec<u32>,
-    /// Their changes.
+    /// Options that a first look left open.
+    near: Vec<Near>,
+    words: Vec<u64>,
     noted: Vec<Change>,
     order: Vec<Open>,
+    /// What was noted is of these picks, at this slope and up to this cost.
+    picks: u64,
+    noted_theta: f64,
+    noted_cost: f64,
     room: f64,
     tolerance: f64,
     theta: f64,
@@ -64,8 +71,10 @@ impl Core {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
         reserve_total(&mut self.changes, options)?;
         reserve_total(&mut self.starts, settings + 1)?;
-        reserve_total(&mut self.reach, settings + 1)?;
-        reserve_total(&mut self.screened, settings)?;
+        reserve_total(&mut self.ends, options)?;
+        reserve_total(&mut self.reach, options + 1)?;
+        reserve_total(&mut self.near, options)?;
+        reserve_total(&mut self.words, options / ROWS_PER_WORD + 1)?;
         reserve_total(&mut self.noted, options)?;
         reserve_total(&mut self.order, settings)
     }
@@ -73,128 +82,169 @@ impl Core {
     pub fn memory_used(&self) -> usize {
         bytes(&self.changes)
             + bytes(&self.starts)
+            + bytes(&self.ends)
             + bytes(&self.reach)
-            + bytes(&self.screened)
+            + bytes(&self.near)
+            + bytes(&self.words)
             + bytes(&self.noted)
             + bytes(&self.order)
     }
 
     pub fn clear(&mut self) {
-        self.changes.clear();
-        self.starts.clear();
+        self.order.clear();
+        self.picks = 0;
     }
 
+    /// Classes that have a choice left.
     pub fn depth(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.order.len()
     }
 
-    /// Changes of the class at a depth.
-    pub fn changes_at(&self, depth: usize) -> &[Change] {
-        &self.changes[self.starts[depth] as usize..self.starts[depth + 1] as usize]
+    /// The changes collected, in no order; of more than `most` those of the classes nearest to the price.
+    pub fn nearest(&mut self, most: usize) -> &[Change] {
+        if self.noted.len() <= most {
+            return &self.noted;
+        }
+        self.arrange();
+        &self.changes[..most]
+    }
+
+    /// Collect the options that may be part of an answer worth more than `cut`, and make them ready for a search.
+    pub fn build(&mut self, view: &View, cut: f64) {
+        self.collect(view, cut);
+        self.room = view.linear.room;
+        self.tolerance = view.linear.tolerance;
+        self.theta = view.linear.theta;
+        self.arrange();
+        self.measure_reach(view);
     }
 
     /// Collect the options that may be part of an answer worth more than `cut`.
-    pub fn build(&mut self, case: &Case, linear: &Linear, relaxation: &Relaxation, picks: &[u32], cut: f64) {
-        let view = View { case, linear, relaxation, picks, most_cost: relaxation.bound - cut };
-        self.room = linear.room;
-        self.tolerance = linear.tolerance;
-        self.theta = linear.theta;
-        self.screened.clear();
+    pub fn collect(&mut self, view: &View, cut: f64) {
+        let most_cost = view.relaxation.bound - cut;
+        let is_part =
+            self.picks == view.picks_id && self.noted_theta == view.linear.theta && most_cost <= self.noted_cost;
+        if is_part {
+            self.tighten(view, most_cost);
+        } else {
+            self.note(view, most_cost);
+        }
+        (self.picks, self.noted_theta, self.noted_cost) = (view.picks_id, view.linear.theta, most_cost);
+    }
+
+    fn note(&mut self, view: &View, most_cost: f64) {
+        self.near.clear();
         self.noted.clear();
         self.order.clear();
-        view.screen(&mut self.screened);
-        for &class in &self.screened {
+        view.screen(most_cost, &mut self.words, &mut self.near);
+        for near in self.near.chunk_by(|one, other| one.class == other.class) {
             let start = self.noted.len();
-            if let Some(nearest_rate) = view.note(class, &mut self.noted) {
+            if let Some(nearest_rate) = view.note(near, most_cost, &mut self.noted) {
                 let (start, end) = (start as u32, self.noted.len() as u32);
                 self.order.push(Open { nearest_rate, start, end });
             }
         }
+    }
+
+    /// Leave out what has become too expensive. What an option left out made superfluous was as expensive.
+    fn tighten(&mut self, view: &View, most_cost: f64) {
+        let Self { noted, order, .. } = self;
+        let mut end = 0;
+        order.retain_mut(|open| {
+            let start = end;
+            for index in open.start..open.end {
+                let change = noted[index as usize];
+                noted[end as usize] = change;
+                end += u32::from(!view.is_expensive(change.by, most_cost));
+            }
+            (open.start, open.end) = (start, end);
+            start < end
+        });
+        noted.truncate(end as usize);
+    }
+
+    /// Put the changes in order of their classes' rates.
+    fn arrange(&mut self) {
         sort(&mut self.order, |a, b| {
             (a.nearest_rate < b.nearest_rate) | ((a.nearest_rate == b.nearest_rate) & (a.start < b.start))
         });
         self.changes.clear();
         self.starts.clear();
+        self.ends.clear();
         for open in &self.order {
             self.starts.push(self.changes.len() as u32);
             self.changes.extend_from_slice(&self.noted[open.start as usize..open.end as usize]);
+            self.ends.resize(self.changes.len(), self.changes.len() as u32);
         }
         self.starts.push(self.changes.len() as u32);
-        self.measure_reach(&view);
     }
 
     fn measure_reach(&mut self, view: &View) {
-        let depth = self.depth();
-        self.reach.clear();
-        self.reach.resize(depth + 1, Reach { vacate_rate: f64::INFINITY, ..Reach::default() });
         let lambda = view.relaxation.lambda;
-        for at in (0..depth).rev() {
-            let mut reach = self.reach[at + 1];
-            let (mut fill, mut vacate) = (0.0_f64, 0.0_f64);
-            for change in self.changes_at(at) {
-                let weight = view.linear.weight(change.by);
-                let rate = change.by.value / weight;
-                if weight > 0.0 {
-                    reach.fill_rate = reach.fill_rate.max(rate.min(lambda));
-                    fill = fill.max(weight);
-                } else if weight < 0.0 {
-                    reach.vacate_rate = reach.vacate_rate.min(rate.max(lambda));
-                    vacate = vacate.max(-weight);
-                }
+        // From the end on nothing can be done, and nothing is worth another look.
+        let end = Reach { fill_rate: 0.0, vacate_rate: f64::MAX, fill: 0.0, vacate: f64::NEG_INFINITY };
+        self.reach.clear();
+        self.reach.resize(self.changes.len() + 1, end);
+        let mut reach = Reach { vacate: 0.0, ..end };
+        for bounds in self.starts.windows(2).rev() {
+            let Reach { fill, vacate, .. } = reach;
+            for index in (bounds[0] as usize..bounds[1] as usize).rev() {
+                let by = self.changes[index].by;
+                let weight = view.linear.weight(by);
+                let rate = by.value / weight;
+                // Whether it is heavier or lighter is as good as random, so there should be no branch on it.
+                reach.fill_rate = greater(reach.fill_rate, if weight > 0.0 { lesser(rate, lambda) } else { 0.0 });
+                reach.vacate_rate =
+                    lesser(reach.vacate_rate, if weight < 0.0 { greater(rate, lambda) } else { f64::MAX });
+                reach.fill = greater(reach.fill, fill + weight);
+                reach.vacate = greater(reach.vacate, vacate - weight);
+                self.reach[index] = reach;
             }
-            reach.fill += fill;
-            reach.vacate += vacate;
-            self.reach[at] = reach;
         }
     }
 
-    /// The most that an answer can be worth which has these totals and differs from the picks only from `depth` on.
+    /// Whether an answer can be worth more than `cut` which has these totals and differs from the picks only by changes
+    /// from `from` on.
     #[inline(always)]
-    pub fn bound(&self, totals: Totals, depth: usize) -> f64 {
+    pub fn exceeds(&self, totals: Totals, from: u32, cut: f64) -> bool {
         let slack = self.room - (totals.mean + self.theta * totals.variance);
-        let reach = &self.reach[depth];
-        if slack >= 0.0 {
-            totals.value + if slack < reach.fill { slack } else { reach.fill } * reach.fill_rate
-        } else if slack >= -self.tolerance {
-            totals.value
-        } else if -slack > reach.vacate + self.tolerance {
-            f64::NEG_INFINITY
-        } else {
-            totals.value + (slack + self.tolerance) * reach.vacate_rate
-        }
+        let reach = &self.reach[from as usize];
+        // One of them is 0. Which one is as good as random, so there should be no branch on it.
+        let (room, overdraft) = (greater(slack, 0.0), lesser(slack + self.tolerance, 0.0));
+        let bound = totals.value + lesser(room, reach.fill) * reach.fill_rate + overdraft * reach.vacate_rate;
+        (bound > cut) & (-overdraft <= reach.vacate)
     }
 }
 
-struct View<'a> {
-    case: &'a Case<'a>,
-    linear: &'a Linear,
-    relaxation: &'a Relaxation,
-    picks: &'a [u32],
-    most_cost: f64,
+/// What a core is made of: the relaxation, and the picks it left. Those change whenever their number does.
+pub(super) struct View<'a> {
+    pub case: &'a Case<'a>,
+    pub linear: &'a Linear,
+    pub relaxation: &'a Relaxation,
+    pub picks: &'a [u32],
+    pub picks_id: u64,
 }
 
 /// With how many of its class an option is compared.
 const COMPARED: usize = 16;
 
 impl View<'_> {
-    fn screen(&self, screened: &mut Vec<u32>) {
+    fn screen(&self, most_cost: f64, words: &mut Vec<u64>, near: &mut Vec<Near>) {
         let lambda = self.relaxation.lambda;
         // A hair more than the exact comparison lets pass.
-        let most_cost = self.most_cost + 4.0 * VALUE_PRECISION * (self.most_cost + self.linear.stake(lambda));
-        screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, screened);
+        let most_cost = most_cost + 4.0 * VALUE_PRECISION * (most_cost + self.linear.stake(lambda));
+        screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, words, near);
     }
 
-    /// Note the changes of a class that are not too expensive, and no worse in every respect than another. Returns how
-    /// near to `lambda` they trade value for weight; none if there are none.
-    fn note(&self, class: u32, noted: &mut Vec<Change>) -> Option<f64> {
+    /// Of the options of a class note those as changes that are not too expensive, and no worse in every respect than
+    /// another. Returns how near to `lambda` they trade value for weight; none if there are none.
+    fn note(&self, near: &[Near], most_cost: f64, noted: &mut Vec<Change>) -> Option<f64> {
         let problem = self.case.problem;
         let start = noted.len();
-        let pick = problem.at(self.picks[class as usize] as usize);
-        for (position, option) in problem.class(class as usize) {
-            let by = option.minus(pick);
-            // Most are too expensive by far, which is seen without the rounding.
-            let is_expensive = self.raw_cost(by) >= self.most_cost && self.cost(by) >= self.most_cost;
-            if is_expensive || dominates(Totals::default(), by) {
+        let pick = problem.at(self.picks[near[0].class as usize] as usize);
+        for &Near { class, position } in near {
+            let by = problem.at(position as usize).minus(pick);
+            if self.is_expensive(by, most_cost) || dominates(Totals::default(), by) {
                 continue;
             }
             let compared = start.max(noted.len().saturating_sub(COMPARED));
@@ -206,10 +256,16 @@ impl View<'_> {
                     noted.swap_remove(other);
                 }
             }
-            noted.push(Change { by, position: position as u32, class });
+            noted.push(Change { by, position, class });
         }
-        let rate = |by: Totals| self.cost(by).max(0.0) / self.linear.weight(by).abs().max(f64::MIN_POSITIVE);
-        noted[start..].iter().map(|change| rate(change.by)).reduce(f64::min)
+        let rate = |by: Totals| greater(self.cost(by), 0.0) / greater(self.linear.weight(by).abs(), f64::MIN_POSITIVE);
+        noted[start..].iter().map(|change| rate(change.by)).reduce(lesser)
+    }
+
+    /// Most are by far, which is seen without the rounding.
+    #[inline(always)]
+    fn is_expensive(&self, by: Totals, most_cost: f64) -> bool {
+        self.raw_cost(by) >= most_cost && self.cost(by) >= most_cost
     }
 
     #[inline(always)]
@@ -225,5 +281,6 @@ impl View<'_> {
 }
 
 fn dominates(one: Totals, other: Totals) -> bool {
-    one.value >= other.value && one.mean <= other.mean && one.variance <= other.variance
+    // Which one of these fails is as good as random.
+    (one.value >= other.value) & (one.mean <= other.mean) & (one.variance <= other.variance)
 }

@@ -34,7 +34,7 @@ impl Case<'_> {
         let Limit { capacity, sigmas, tolerance } = self.limit;
         let room = capacity + tolerance - (self.problem.base.mean + totals.mean);
         let variance = self.problem.base.variance + totals.variance;
-        room >= 0.0 && (1.0 - 1e-9) * sigmas * sigmas * variance <= room * room + f64::MIN_POSITIVE
+        (room >= 0.0) & ((1.0 - 1e-9) * sigmas * sigmas * variance <= room * room + f64::MIN_POSITIVE)
     }
 
     /// Whether these totals fit, and any other order of additions would too.
@@ -146,7 +146,7 @@ impl Incumbent {
 
 fn write_choices(problem: &Problem, picks: &[u32], choices: &mut Vec<u16>) {
     choices.clear();
-    choices.extend_from_slice(&problem.decided);
+    choices.extend_from_slice(&problem.no_choices);
     for (class, &pick) in picks[..problem.class_count()].iter().enumerate() {
         let (setting, choice) = problem.choice(class, pick);
         choices[setting] = choice;

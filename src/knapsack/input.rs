@@ -77,6 +77,11 @@ impl Input {
         self.options.len()
     }
 
+    /// Where each setting's options end.
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
+    }
+
     /// Each setting's options.
     pub fn settings(&self) -> impl Iterator<Item = &[Candidate]> + '_ {
         let mut start = 0;

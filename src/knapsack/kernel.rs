@@ -56,11 +56,46 @@ pub(super) struct Gain {
     pub position: u32,
 }
 
+/// An option that is nearly as good as its class's pick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Near {
+    pub class: u32,
+    pub position: u32,
+}
+
+/// Rows whose lanes' bits go into a word, those of a lane side by side.
+pub(super) const ROWS_PER_WORD: usize = u64::BITS as usize / LANES;
+
+/// The bits of each lane in a word.
+const LANE_BITS: [u64; LANES] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
+
+/// The bits of four lanes, a bit each, moved to where those of a word's first row are: the lane's number times 15 places.
+#[inline(always)]
+fn spread(bits: u32) -> u64 {
+    (u64::from(bits) * 0x0000_2000_4000_8001) & 0x0001_0001_0001_0001
+}
+
 impl<'a> Rows<'a> {
     fn groups(self) -> impl Iterator<Item = (u32, &'a [Row])> {
         let bounds = self.starts.iter().zip(self.starts.iter().skip(1));
         bounds.map(move |(&start, &end)| (start, self.rows.get(start as usize..end as usize).unwrap_or_default()))
     }
+}
+
+/// What [`rebase`] subtracted, and sums and maxima of what it left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rebased {
+    /// What was subtracted.
+    pub base: Totals,
+    /// Of the best option of each class, and of the lightest.
+    pub best: Totals,
+    pub lightest: Totals,
+    /// The greatest mean and the greatest variance that are left where the best is not the lightest too.
+    pub greatest_step: Totals,
+    /// Sum of each such class's greatest variance that is left.
+    pub variance_range: f64,
+    /// Magnitude of the negative ones among the least means.
+    pub negative_means: f64,
 }
 
 /// Call a pass with the widest lanes that the processor has.
@@ -76,6 +111,19 @@ macro_rules! dispatch {
     }};
 }
 
+/// Count each class's values down from its best, means and variances up from its least, and note the best (most value,
+/// then least mean, then least variance) and the lightest (least mean, then least variance, then most value), the first
+/// of equals. Options of infinite mean are removed; each lane has one that is not. Unless `normal`, variances count as 0.
+pub(super) fn rebase(
+    rows: &mut [Row],
+    starts: &[u32],
+    normal: bool,
+    best: &mut [u32],
+    lightest: &mut [u32],
+) -> Rebased {
+    dispatch!(rebase_lanes, rebase_avx2, rows, starts, normal, best, lightest)
+}
+
 /// Each class picks its best after paying for mean and variance, the first of equals. `picks` has an element per lane
 /// of each group. Returns the sums.
 pub(super) fn pick(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
@@ -88,9 +136,23 @@ pub(super) fn best_change(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
     dispatch!(change_lanes, change_avx2, rows, picks, theta, slack, least)
 }
 
-/// Append each class that has options other than its pick whose score after paying is within `most_cost` of the pick's.
-pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
-    dispatch!(screen_lanes, screen_avx2, rows, picks, prices, most_cost, found)
+/// Append the options other than its class's pick whose score after paying is within `most_cost` of the pick's, class by
+/// class. `words` is scratch, of a word for each 16 rows of a group.
+pub(super) fn screen(
+    rows: Rows,
+    picks: &[u32],
+    prices: Prices,
+    most_cost: f64,
+    words: &mut Vec<u64>,
+    found: &mut Vec<Near>,
+) {
+    dispatch!(screen_lanes, screen_avx2, rows, picks, prices, most_cost, words, found)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn rebase_avx2(rows: &mut [Row], starts: &[u32], normal: bool, best: &mut [u32], lightest: &mut [u32]) -> Rebased {
+    rebase_lanes::<Avx2>(rows, starts, normal, best, lightest)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -107,8 +169,8 @@ fn change_avx2(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) ->
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn screen_avx2(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
-    screen_lanes::<Avx2>(rows, picks, prices, most_cost, found);
+fn screen_avx2(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, words: &mut Vec<u64>, found: &mut Vec<Near>) {
+    screen_lanes::<Avx2>(rows, picks, prices, most_cost, words, found);
 }
 
 /// `mean + theta * variance`, or what value is left after paying.
@@ -129,6 +191,118 @@ impl<V: Lanes> Scale<V> {
         let after_mean = V::load(&row.value).sub(self.mean.mul(V::load(&row.mean)));
         if NORMAL { after_mean.sub(self.variance.mul(V::load(&row.variance))) } else { after_mean }
     }
+}
+
+/// Whether one is greater, or equal and something else holds.
+#[inline(always)]
+fn greater_or<V: Lanes>(one: V, other: V, ties: V::Mask) -> V::Mask {
+    V::or(one.greater(other), V::and(one.at_least(other), ties))
+}
+
+/// Two numbers of an option of each lane, by which it is the one that is wanted, and its index.
+struct Wanted<V> {
+    first: V,
+    second: V,
+    index: V,
+}
+
+impl<V: Lanes> Wanted<V> {
+    #[inline(always)]
+    fn none() -> Self {
+        Self { first: V::splat(f64::INFINITY), second: V::splat(f64::INFINITY), index: V::splat(0.0) }
+    }
+
+    /// Take the other if it is allowed and its first number is less, or equal and its second one less.
+    #[inline(always)]
+    fn offer(&mut self, is_allowed: V::Mask, first: V, second: V, index: V) {
+        let is_less = V::and(is_allowed, greater_or(self.first, first, self.second.greater(second)));
+        self.first = V::select(is_less, first, self.first);
+        self.second = V::select(is_less, second, self.second);
+        self.index = V::select(is_less, index, self.index);
+    }
+}
+
+#[inline(always)]
+fn rebase_lanes<V: Lanes>(
+    rows: &mut [Row],
+    starts: &[u32],
+    normal: bool,
+    best: &mut [u32],
+    lightest: &mut [u32],
+) -> Rebased {
+    let zero = V::splat(0.0);
+    let (infinity, negative_infinity) = (V::splat(f64::INFINITY), V::splat(f64::NEG_INFINITY));
+    let variance_scale = V::splat(if normal { 1.0 } else { 0.0 });
+    let (mut base_value, mut base_mean, mut base_variance) = (zero, zero, zero);
+    let (mut best_mean, mut best_variance) = (zero, zero);
+    let (mut lightest_value, mut lightest_variance) = (zero, zero);
+    let (mut greatest_mean, mut greatest_variance) = (zero, zero);
+    let (mut variance_range, mut negative_means) = (zero, zero);
+    let picks = best.as_chunks_mut().0.iter_mut().zip(lightest.as_chunks_mut().0);
+    for (bounds, (best_at, lightest_at)) in starts.windows(2).zip(picks) {
+        let rows = rows.get_mut(bounds[0] as usize..bounds[1] as usize).unwrap_or_default();
+        let (mut most_value, mut least_mean, mut least_variance) = (negative_infinity, infinity, infinity);
+        for row in &*rows {
+            let mean = V::load(&row.mean);
+            let can_be_chosen = infinity.greater(mean);
+            most_value = V::select(can_be_chosen, V::load(&row.value), negative_infinity).most(most_value);
+            least_mean = mean.least(least_mean);
+            least_variance = V::select(can_be_chosen, V::load(&row.variance), infinity).least(least_variance);
+        }
+        least_variance = least_variance.mul(variance_scale);
+        let (mut best, mut lightest) = (Wanted::<V>::none(), Wanted::<V>::none());
+        let (mut most_mean, mut most_variance, mut index) = (zero, zero, zero);
+        for row in rows {
+            let mean = V::load(&row.mean);
+            let can_be_chosen = infinity.greater(mean);
+            let value = V::select(can_be_chosen, V::load(&row.value).sub(most_value), negative_infinity);
+            let mean = V::select(can_be_chosen, mean.sub(least_mean), zero);
+            let variance = V::load(&row.variance).mul(variance_scale).sub(least_variance);
+            let variance = V::select(can_be_chosen, variance, zero);
+            (row.value, row.mean, row.variance) = (value.store(), mean.store(), variance.store());
+            best.offer(value.at_least(zero), mean, variance, index);
+            let is_lightest = V::and(can_be_chosen, zero.at_least(mean));
+            lightest.offer(is_lightest, variance, zero.sub(value), index);
+            most_mean = mean.most(most_mean);
+            most_variance = variance.most(most_variance);
+            index = index.add(V::splat(1.0));
+        }
+        // Where the best is the lightest too, no other option matters.
+        let is_decided = V::and(zero.at_least(best.first), zero.at_least(best.second));
+        most_variance = V::select(is_decided, zero, most_variance);
+        greatest_mean = V::select(is_decided, zero, most_mean).most(greatest_mean);
+        greatest_variance = most_variance.most(greatest_variance);
+        variance_range = variance_range.add(most_variance);
+        negative_means = negative_means.add(zero.sub(least_mean).most(zero));
+        (base_value, base_mean) = (base_value.add(most_value), base_mean.add(least_mean));
+        base_variance = base_variance.add(least_variance);
+        (best_mean, best_variance) = (best_mean.add(best.first), best_variance.add(best.second));
+        lightest_value = lightest_value.sub(lightest.second);
+        lightest_variance = lightest_variance.add(lightest.first);
+        *best_at = best.index.positions(bounds[0]);
+        *lightest_at = lightest.index.positions(bounds[0]);
+    }
+    let total = |value: V, mean: V, variance: V| Totals {
+        value: sum(value.store()),
+        mean: sum(mean.store()),
+        variance: sum(variance.store()),
+    };
+    Rebased {
+        base: total(base_value, base_mean, base_variance),
+        best: total(zero, best_mean, best_variance),
+        lightest: total(lightest_value, zero, lightest_variance),
+        greatest_step: Totals {
+            value: 0.0,
+            mean: greatest(greatest_mean.store()),
+            variance: greatest(greatest_variance.store()),
+        },
+        variance_range: sum(variance_range.store()),
+        negative_means: sum(negative_means.store()),
+    }
+}
+
+fn greatest(lanes: [f64; LANES]) -> f64 {
+    lanes.into_iter().fold(0.0, f64::max)
 }
 
 #[inline(always)]
@@ -217,24 +391,46 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
 }
 
 #[inline(always)]
-fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut Vec<u32>) {
+fn screen_lanes<V: Lanes>(
+    rows: Rows,
+    picks: &[u32],
+    prices: Prices,
+    most_cost: f64,
+    words: &mut Vec<u64>,
+    found: &mut Vec<Near>,
+) {
     let scale = Scale::<V>::new(prices);
     for (group_index, ((start, group), picks)) in rows.groups().zip(picks.as_chunks().0).enumerate() {
         let Picked { value, mean, variance } = Picked::<V>::new(rows, picks);
         let score = value.sub(scale.mean.mul(mean)).sub(scale.variance.mul(variance));
         let least = score.sub(V::splat(most_cost));
-        let row = |lane: usize| f64::from((picks[lane] / LANES as u32) as i32 - start as i32);
-        let own = V::of(row(0), row(1), row(2), row(3));
-        let mut index = V::splat(0.0);
-        let mut near = 0;
-        for row in group {
-            let is_other = V::or(own.greater(index), index.greater(own));
-            near |= V::bits(V::and(is_other, scale.score::<true>(row).greater(least)));
-            index = index.add(V::splat(1.0));
+        words.clear();
+        for rows in group.chunks(ROWS_PER_WORD) {
+            let mut word = 0;
+            for (index, row) in rows.iter().enumerate() {
+                let near = V::bits(scale.score::<true>(row).greater(least));
+                word |= spread(near) << index;
+            }
+            words.push(word);
         }
-        while near != 0 {
-            found.push((group_index * LANES) as u32 + near.trailing_zeros());
-            near &= near - 1;
+        for (lane, &pick) in picks.iter().enumerate() {
+            let own = pick as usize / LANES - start as usize;
+            if let Some(word) = words.get_mut(own / ROWS_PER_WORD) {
+                *word &= !(1 << (lane * ROWS_PER_WORD + own % ROWS_PER_WORD));
+            }
+        }
+        // Class by class. Where there is one word that is the order of its bits.
+        for &bits in if words.len() == 1 { &[u64::MAX][..] } else { &LANE_BITS } {
+            for (word, first) in words.iter().zip((start..).step_by(ROWS_PER_WORD)) {
+                let mut near = word & bits;
+                while near != 0 {
+                    let (lane, row) =
+                        (near.trailing_zeros() / ROWS_PER_WORD as u32, near.trailing_zeros() % ROWS_PER_WORD as u32);
+                    let class = (group_index * LANES) as u32 + lane;
+                    found.push(Near { class, position: (first + row) * LANES as u32 + lane });
+                    near &= near - 1;
+                }
+            }
         }
     }
 }
@@ -285,8 +481,8 @@ mod tests {
             }
             for most_cost in [0.0, 0.5, 4.0] {
                 let (mut one, mut other) = (Vec::new(), Vec::new());
-                screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut one);
-                screen_lanes::<V>(rows, &plain, prices, most_cost, &mut other);
+                screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut Vec::new(), &mut one);
+                screen_lanes::<V>(rows, &plain, prices, most_cost, &mut Vec::new(), &mut other);
                 assert_eq!(one, other);
             }
         }

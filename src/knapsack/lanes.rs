@@ -21,6 +21,8 @@ pub(super) trait Lanes: Copy {
     fn mul(self, other: Self) -> Self;
     /// The greater one of each; `other` if that can't be told.
     fn most(self, other: Self) -> Self;
+    /// The lesser one of each; `other` if that can't be told.
+    fn least(self, other: Self) -> Self;
     fn greater(self, other: Self) -> Self::Mask;
     fn at_least(self, other: Self) -> Self::Mask;
     fn and(one: Self::Mask, other: Self::Mask) -> Self::Mask;
@@ -95,6 +97,11 @@ impl Lanes for Plain {
     #[inline(always)]
     fn most(self, other: Self) -> Self {
         self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn least(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
     }
 
     #[inline(always)]
@@ -217,6 +224,11 @@ mod sse2 {
         }
 
         #[inline(always)]
+        fn least(self, other: Self) -> Self {
+            Self(both!(_mm_min_pd, self.0, other.0))
+        }
+
+        #[inline(always)]
         fn greater(self, other: Self) -> [__m128d; 2] {
             both!(_mm_cmpgt_pd, self.0, other.0)
         }
@@ -320,6 +332,12 @@ mod avx2 {
         fn most(self, other: Self) -> Self {
             // SAFETY: AVX2 is there (see above).
             Self(unsafe { _mm256_max_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn least(self, other: Self) -> Self {
+            // SAFETY: AVX2 is there (see above).
+            Self(unsafe { _mm256_min_pd(self.0, other.0) })
         }
 
         #[inline(always)]

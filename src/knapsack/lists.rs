@@ -111,7 +111,7 @@ impl Lists {
         let depth_needed = if scene.scalar { self.tail.depth } else { core.depth() };
         for depth in 0..depth_needed {
             let cut = scene.cut(incumbent);
-            self.states.retain(|state| core.bound(state.totals, depth) > cut);
+            self.states.retain(|state| core.exceeds(state.totals, core.starts[depth], cut));
             if self.states.is_empty() {
                 return Ok(true);
             }
@@ -140,7 +140,7 @@ impl Lists {
         scratch: &mut Vec<u32>,
         incumbent: &mut Incumbent,
     ) -> Result<()> {
-        let change = scene.core.changes[index as usize];
+        let (change, after) = (scene.core.changes[index as usize], scene.core.starts[depth + 1]);
         let key = |totals: Totals| totals.mean + scene.linear.theta_of_hi * totals.variance;
         self.merged.clear();
         self.merged.try_reserve(self.joined.len() + self.states.len())?;
@@ -150,12 +150,12 @@ impl Lists {
         for at in 0..self.states.len() {
             let before = self.states[at];
             let totals = before.totals.plus(change.by);
-            if scene.core.bound(totals, depth + 1) <= cut && totals.value <= cut {
+            if totals.value <= cut && !scene.core.exceeds(totals, after, cut) {
                 continue;
             }
             self.complete(scene, totals, before.trail, Some((change, depth)), scratch, incumbent);
             cut = scene.cut(incumbent);
-            if scene.core.bound(totals, depth + 1) <= cut {
+            if !scene.core.exceeds(totals, after, cut) {
                 continue;
             }
             while unchanged < self.joined.len() && precedes(&key, self.joined[unchanged].totals, totals) {

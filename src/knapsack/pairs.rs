@@ -5,7 +5,7 @@
 //! order of weight, the best partner of a change is the most valuable among the lighter ones up to what room it leaves,
 //! and while changes get lighter, more partners become possible.
 
-use super::core::{Change, Core};
+use super::core::Change;
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
 use super::secant::Linear;
@@ -14,7 +14,7 @@ use crate::base::Result;
 use crate::base::sort::sort;
 
 /// Changes looked at: those nearest to the price.
-const MOST_CHANGES: usize = 512;
+pub(super) const MOST_CHANGES: usize = 512;
 
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
@@ -66,25 +66,28 @@ impl Pairs {
         bytes(&self.order)
     }
 
-    /// Offer the best answer that differs by two changes from the picks, whose sums are `start`, and keeps to the
-    /// constraint. Returns the number of changes looked at.
+    /// Offer the best answer that differs by two of the changes from the picks, whose sums are `start`, and keeps to the
+    /// constraint. At most [`MOST_CHANGES`].
     pub fn improve(
         &mut self,
         case: &Case,
         linear: &Linear,
-        core: &Core,
+        changes: &[Change],
         picks: &mut [u32],
         start: Totals,
         incumbent: &mut Incumbent,
-    ) -> u64 {
-        let weighed = core.changes.iter().take(MOST_CHANGES).enumerate().map(|(index, &Change { by, class, .. })| {
-            Item { weight: linear.weight(by), value: by.value, class, index: index as u32 }
+    ) {
+        let weighed = changes.iter().enumerate().map(|(index, &Change { by, class, .. })| Item {
+            weight: linear.weight(by),
+            value: by.value,
+            class,
+            index: index as u32,
         });
         self.order.clear();
         self.order.extend(weighed);
         sort(&mut self.order, |a, b| (a.weight < b.weight) | ((a.weight == b.weight) & (a.index < b.index)));
         if let Some((one, other)) = self.best_pair(linear.room - linear.weight(start), incumbent.value - start.value) {
-            let (one, other) = (core.changes[one as usize], core.changes[other as usize]);
+            let (one, other) = (changes[one as usize], changes[other as usize]);
             let totals = start.plus(one.by).plus(other.by);
             if case.fits(totals) {
                 let before = [one, other].map(|change| picks[change.class as usize]);
@@ -94,7 +97,6 @@ impl Pairs {
                 picks[other.class as usize] = before[1];
             }
         }
-        self.order.len() as u64
     }
 
     /// The most valuable pair no heavier than the slack and worth more than `least`.

@@ -1,12 +1,13 @@
-//! The problem that remains when what cannot matter is left out, laid out for the passes of [`super::kernel`].
+//! The problem as the passes of [`super::kernel`] want it.
 //!
-//! Options that cannot be chosen go. A setting with one option left, or one of most value that is also lightest, is
-//! decided. In the others ("classes") values are counted down from the setting's best, means and variances up from its
-//! least: then nothing cancels, and tolerances follow the differences that decide, not offsets. Options that are no
-//! better than another of their class in any respect stay: no pass picks them, and the core leaves them out.
+//! Settings that have options are the classes, sorted by how many those are; settings keep their places from one
+//! problem to the next while they keep their numbers of options. Values are counted down from the class's best, means
+//! and variances up from its least: then nothing cancels, and tolerances follow the differences that decide, not
+//! offsets. Options that cannot be chosen go. Options that are no better than another of their class in any respect
+//! stay: no pass picks them, and the core leaves them out.
 
-use super::input::{Input, Totals, greater, lesser};
-use super::kernel::{LANES, Row, Rows};
+use super::input::{Input, Totals};
+use super::kernel::{LANES, Rebased, Row, Rows, rebase};
 use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
 use crate::base::sort::heapsort;
@@ -23,8 +24,8 @@ pub(super) struct Problem {
     /// Where the rows of each group start, and one more for the end.
     starts: Vec<u32>,
     classes: Vec<Class>,
-    /// Classes as they were found, before they are sorted by size.
-    found: Vec<Class>,
+    /// Where the options of each setting end in the input that the classes were made for.
+    ends: Vec<u32>,
     /// Per class, the position of the option of best value, and of the one of least mean; and as many more as fill the
     /// last group.
     pub best: Vec<u32>,
@@ -32,37 +33,25 @@ pub(super) struct Problem {
     /// The sums of those; the value of the best is 0.
     pub best_totals: Totals,
     pub lightest_totals: Totals,
-    /// What was subtracted, and the decided settings.
+    /// What was subtracted.
     pub base: Totals,
     /// Sum of the most that each class can have above its least variance.
     pub variance_range: f64,
     /// The greatest mean and the greatest variance that an option has above the least of its setting.
     pub greatest_step: Totals,
-    /// The decided choices; classes are 0 here.
-    pub decided: Vec<u16>,
+    /// The choices of the settings that have no options; classes are 0 here.
+    pub no_choices: Vec<u16>,
     /// Magnitude of the negative means, see [`super::fits::Limit`].
     pub negative_means: f64,
     /// Whether some setting has options but none that can be chosen.
     pub impossible: bool,
 }
 
-/// A setting that is left to decide. Options by their index in the setting.
+/// A setting that has options.
 #[derive(Clone, Copy, Debug)]
 struct Class {
     setting: u32,
     options: u32,
-    best: u32,
-    lightest: u32,
-    offset: Totals,
-}
-
-/// What one look at the options of a setting tells.
-struct Survey {
-    best: usize,
-    lightest: usize,
-    least: Totals,
-    most: Totals,
-    negative: f64,
 }
 
 impl Problem {
@@ -72,20 +61,20 @@ impl Problem {
         reserve_total(&mut self.rows, rows)?;
         reserve_total(&mut self.starts, settings / LANES + 2)?;
         reserve_total(&mut self.classes, settings)?;
-        reserve_total(&mut self.found, settings)?;
+        reserve_total(&mut self.ends, settings)?;
         reserve_total(&mut self.best, settings + LANES - 1)?;
         reserve_total(&mut self.lightest, settings + LANES - 1)?;
-        reserve_total(&mut self.decided, settings)
+        reserve_total(&mut self.no_choices, settings)
     }
 
     pub fn memory_used(&self) -> usize {
         bytes(&self.rows)
             + bytes(&self.starts)
             + bytes(&self.classes)
-            + bytes(&self.found)
+            + bytes(&self.ends)
             + bytes(&self.best)
             + bytes(&self.lightest)
-            + bytes(&self.decided)
+            + bytes(&self.no_choices)
     }
 
     pub fn class_count(&self) -> usize {
@@ -184,169 +173,103 @@ impl Problem {
 
     /// Take in the input. Memory was reserved.
     pub fn fill(&mut self, input: &Input, scalar: bool) {
-        self.clear();
-        for options in input.settings() {
-            self.take(options, scalar);
+        if self.ends != input.ends() || self.starts.is_empty() {
+            self.arrange(input);
         }
-        self.sort_classes();
-        self.lay_out(input, scalar);
+        self.lay_out(input);
+        let Self { rows, starts, best, lightest, .. } = self;
+        let rebased = rebase(&mut rows[..self.row_count], starts, !scalar, best, lightest);
+        Rebased {
+            base: self.base,
+            best: self.best_totals,
+            lightest: self.lightest_totals,
+            greatest_step: self.greatest_step,
+            variance_range: self.variance_range,
+            negative_means: self.negative_means,
+        } = rebased;
     }
 
-    fn clear(&mut self) {
-        self.row_count = 0;
-        self.starts.clear();
-        self.classes.clear();
-        self.found.clear();
-        self.best.clear();
-        self.lightest.clear();
-        self.decided.clear();
-        self.base = Totals::default();
-        self.best_totals = Totals::default();
-        self.lightest_totals = Totals::default();
-        self.variance_range = 0.0;
-        self.greatest_step = Totals::default();
-        self.negative_means = 0.0;
-        self.impossible = false;
-    }
-
-    /// Decide a setting, or note it as a class.
-    fn take(&mut self, options: &[Candidate], scalar: bool) {
-        let setting = self.decided.len() as u32;
-        let Some(survey) = Survey::of(options, scalar) else {
-            self.decide_without_options(options);
-            return;
-        };
-        let Survey { best, lightest, least, most, .. } = survey;
-        self.negative_means += survey.negative;
-        let best_option = taken(&options[best], scalar);
-        if best_option.mean == least.mean && best_option.variance == least.variance {
-            self.base = self.base.plus(best_option);
-            self.decided.push(best as u16);
-            return;
-        }
-        let offset = Totals { value: best_option.value, ..least };
-        self.base = self.base.plus(offset);
-        self.best_totals = self.best_totals.plus(best_option.minus(offset));
-        self.lightest_totals = self.lightest_totals.plus(taken(&options[lightest], scalar).minus(offset));
-        let step = most.minus(least);
-        self.variance_range += step.variance;
-        self.greatest_step.mean = self.greatest_step.mean.max(step.mean);
-        self.greatest_step.variance = self.greatest_step.variance.max(step.variance);
-        self.decided.push(0);
-        let (options, best, lightest) = (options.len() as u32, best as u32, lightest as u32);
-        self.found.push(Class { setting, options, best, lightest, offset });
-    }
-
-    fn decide_without_options(&mut self, options: &[Candidate]) {
-        // None can be chosen, so all are equally light: the best value it is.
-        let better = |best: usize, other: usize| if options[other].value > options[best].value { other } else { best };
-        self.impossible |= !options.is_empty();
-        self.decided.push((0..options.len()).reduce(better).map_or(NO_CHOICE, |best| best as u16));
-    }
-
-    /// Largest first, so that classes side by side have much the same number of options.
-    fn sort_classes(&mut self) {
-        let bin = |class: &Class| COUNTED.saturating_sub(class.options as usize);
-        let mut ends = [0_u32; COUNTED + 1];
-        self.found.iter().for_each(|class| ends[bin(class)] += 1);
-        let large = ends[0] as usize;
+    /// Sort the classes, largest first, so that classes side by side have much the same number of options.
+    fn arrange(&mut self, input: &Input) {
+        self.ends.clear();
+        self.ends.extend_from_slice(input.ends());
+        let bin =
+            |options: &[Candidate]| if options.is_empty() { COUNTED } else { COUNTED.saturating_sub(options.len()) };
+        let mut places = [0_u32; COUNTED + 1];
+        input.settings().for_each(|options| places[bin(options)] += 1);
+        let (large, empty) = (places[0] as usize, places[COUNTED] as usize);
         let mut end = 0;
-        for count in &mut ends {
+        for count in &mut places {
             end += std::mem::replace(count, end);
         }
-        self.classes.clone_from(&self.found);
-        for &class in &self.found {
-            let place = &mut ends[bin(&class)];
-            self.classes[*place as usize] = class;
+        self.classes.clear();
+        self.classes.resize(input.setting_count(), Class { setting: 0, options: 0 });
+        self.no_choices.clear();
+        for (setting, options) in input.settings().enumerate() {
+            let place = &mut places[bin(options)];
+            self.classes[*place as usize] = Class { setting: setting as u32, options: options.len() as u32 };
             *place += 1;
+            self.no_choices.push(if options.is_empty() { NO_CHOICE } else { 0 });
         }
+        self.classes.truncate(input.setting_count() - empty);
         heapsort(&mut self.classes[..large], |a, b| (b.options, a.setting) < (a.options, b.setting));
+        self.reserve_rows();
     }
 
-    fn lay_out(&mut self, input: &Input, scalar: bool) {
+    /// Make the groups of the classes, and the rows of the groups.
+    fn reserve_rows(&mut self) {
+        self.row_count = 0;
+        self.starts.clear();
         self.starts.push(0);
         for group in self.classes.chunks(LANES) {
-            let start = self.row_count;
             self.row_count += group[0].options as usize;
-            if self.rows.len() < self.row_count {
-                self.rows.resize(self.row_count, Row::EMPTY);
-            }
-            for (lane, class) in group.iter().enumerate() {
-                let options = input.setting(class.setting as usize);
-                let mut rows = self.rows[start..self.row_count].iter_mut();
-                for (option, row) in options.iter().zip(rows.by_ref()) {
-                    if option.mean == f64::INFINITY {
-                        row.put(lane, NO_OPTION);
-                    } else {
-                        row.put(lane, taken(option, scalar).minus(class.offset));
-                    }
-                }
-                rows.for_each(|row| row.put(lane, NO_OPTION));
-                self.best.push(((start + class.best as usize) * LANES + lane) as u32);
-                self.lightest.push(((start + class.lightest as usize) * LANES + lane) as u32);
-            }
-            // A lane without a class has one option, which is nothing.
-            for lane in group.len()..LANES {
-                self.rows[start..self.row_count].iter_mut().for_each(|row| row.put(lane, NO_OPTION));
-                self.rows[start].value[lane] = 0.0;
-                self.best.push((start * LANES + lane) as u32);
-                self.lightest.push((start * LANES + lane) as u32);
-            }
             self.starts.push(self.row_count as u32);
         }
-    }
-}
-
-/// What fills the places of a lane where its class has none.
-const NO_OPTION: Totals = Totals { value: f64::NEG_INFINITY, mean: 0.0, variance: 0.0 };
-
-#[inline(always)]
-fn taken(option: &Candidate, scalar: bool) -> Totals {
-    Totals { value: option.value, mean: option.mean, variance: if scalar { 0.0 } else { option.variance } }
-}
-
-impl Survey {
-    /// None if no option can be chosen.
-    fn of(options: &[Candidate], scalar: bool) -> Option<Self> {
-        let first = options.iter().position(|option| option.mean != f64::INFINITY)?;
-        let start = taken(&options[first], scalar);
-        let mut survey = Self { best: first, lightest: first, least: start, most: start, negative: 0.0 };
-        let Self { best, lightest, least, most, .. } = &mut survey;
-        for (index, option) in options.iter().enumerate().skip(first + 1) {
-            if option.mean == f64::INFINITY {
-                continue;
-            }
-            let option = taken(option, scalar);
-            // Which one is the better is as good as random, so there should be no branch on it; equals are rare.
-            *best = if option.value > most.value { index } else { *best };
-            if option.value == most.value && better(option, taken(&options[*best], scalar)) {
-                *best = index;
-            }
-            *lightest = if option.mean < least.mean { index } else { *lightest };
-            if option.mean == least.mean && lighter(option, taken(&options[*lightest], scalar)) {
-                *lightest = index;
-            }
-            least.mean = lesser(least.mean, option.mean);
-            least.variance = lesser(least.variance, option.variance);
-            most.value = greater(most.value, option.value);
-            most.mean = greater(most.mean, option.mean);
-            most.variance = greater(most.variance, option.variance);
+        if self.rows.len() < self.row_count {
+            self.rows.resize(self.row_count, Row::EMPTY);
         }
-        survey.negative = f64::max(0.0, -survey.least.mean);
-        Some(survey)
+        self.best.clear();
+        self.best.resize(self.lane_count(), 0);
+        self.lightest.clear();
+        self.lightest.resize(self.lane_count(), 0);
+    }
+
+    /// Write the options as they are, side by side.
+    fn lay_out(&mut self, input: &Input) {
+        self.impossible = false;
+        for (group, bounds) in self.classes.chunks(LANES).zip(self.starts.windows(2)) {
+            let rows = &mut self.rows[bounds[0] as usize..bounds[1] as usize];
+            for (lane, class) in group.iter().enumerate() {
+                let options = input.setting(class.setting as usize);
+                let mut can_be_chosen = false;
+                let mut rest = rows.iter_mut();
+                for (option, row) in options.iter().zip(rest.by_ref()) {
+                    row.put(lane, (*option).into());
+                    can_be_chosen |= option.mean < f64::INFINITY;
+                }
+                rest.for_each(|row| row.put(lane, NO_OPTION));
+                if !can_be_chosen {
+                    self.impossible = true;
+                    lay_out_nothing(rows, lane, most_valuable(options));
+                }
+            }
+            (group.len()..LANES).for_each(|lane| lay_out_nothing(rows, lane, 0));
+        }
     }
 }
 
-/// More value, or the same for less.
-fn better(one: Totals, other: Totals) -> bool {
-    one.value > other.value
-        || one.value == other.value
-            && (one.mean < other.mean || one.mean == other.mean && one.variance < other.variance)
+/// Let a lane have one option only, which is nothing.
+#[cold]
+fn lay_out_nothing(rows: &mut [Row], lane: usize, at: usize) {
+    rows.iter_mut().for_each(|row| row.put(lane, NO_OPTION));
+    rows[at].put(lane, Totals::default());
 }
 
-/// Less mean, then less variance, then more value.
-fn lighter(one: Totals, other: Totals) -> bool {
-    one.mean < other.mean
-        || one.mean == other.mean
-            && (one.variance < other.variance || one.variance == other.variance && one.value > other.value)
+/// The first of those of most value: where none can be chosen, all are equally light.
+fn most_valuable(options: &[Candidate]) -> usize {
+    let better = |best: usize, other: usize| if options[other].value > options[best].value { other } else { best };
+    (0..options.len()).reduce(better).unwrap_or(0)
 }
+
+/// What fills the places of a lane where its class has none, until `rebase`.
+const NO_OPTION: Totals = Totals { value: f64::NEG_INFINITY, mean: f64::INFINITY, variance: 0.0 };

@@ -1,8 +1,8 @@
 //! Depth-first search of the core.
 //!
 //! A node is a set of changes; the classes without one stay at their picks, so every node is an answer, or overdraws.
-//! Its children make one more change at a greater depth. What a node can still gain shrinks with depth, so the first
-//! depth at which its bound doesn't exceed the cut ends the node. Needs memory for one path only.
+//! Its children make one more change, of a class at a greater depth. What a node can still gain shrinks from change to
+//! change, so the first at which its bound doesn't exceed the cut ends the node. Needs memory for one path only.
 
 use super::budget::Budget;
 use super::core::Core;
@@ -11,15 +11,11 @@ use super::input::Totals;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 
-/// A depth that says that nothing is left to try.
-const LEFT: u32 = u32::MAX;
-
 #[derive(Clone, Copy, Debug)]
 struct Node {
     totals: Totals,
-    /// The next change to try, and its depth.
+    /// The next change to try.
     next: u32,
-    depth: u32,
 }
 
 #[derive(Debug, Default)]
@@ -53,28 +49,24 @@ impl Search {
         let mut cut = incumbent.cut(case, stake);
         let mut nodes = 0;
         self.path.clear();
-        self.path.push(Node { totals: start, next: 0, depth: 0 });
+        self.path.push(Node { totals: start, next: 0 });
         while let Some(node) = self.path.last_mut() {
-            let depth = node.depth as usize;
-            if depth >= core.depth() {
+            let next = node.next;
+            if !core.exceeds(node.totals, next, cut) {
                 self.path.pop();
                 continue;
             }
-            let change = core.changes[node.next as usize];
+            let (change, end) = (core.changes[next as usize], core.ends[next as usize]);
             let totals = node.totals.plus(change.by);
-            let end = core.starts[depth + 1];
             node.next += 1;
-            if node.next == end {
-                // What can be had without any of the changes of this depth?
-                node.depth = if core.bound(node.totals, depth + 1) > cut { depth as u32 + 1 } else { LEFT };
-            }
             nodes += 1;
-            if totals.value > cut && case.may_fit(totals) && case.fits(totals) {
+            // Either is often so, both are not.
+            if (totals.value > cut) & case.may_fit(totals) && case.fits(totals) {
                 self.offer(case, core, picks, totals, scratch, incumbent);
                 cut = incumbent.cut(case, stake);
             }
-            if core.bound(totals, depth + 1) > cut {
-                self.path.push(Node { totals, next: end, depth: depth as u32 + 1 });
+            if core.exceeds(totals, end, cut) {
+                self.path.push(Node { totals, next: end });
             }
             if nodes >= most_nodes {
                 budget.charge(nodes);

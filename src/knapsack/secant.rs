@@ -87,10 +87,12 @@ impl Interval {
         Self { lo: deviation, hi: deviation, bound: 0.0 }
     }
 
-    /// Deviations no farther than `width` from this one. The secant has the slope of the tangent in the middle. It may
-    /// begin below 0, where no deviation is: a secant from there lies as well below the root.
+    /// Deviations no farther than `width` from this one. The secant has the slope of the tangent in the middle, to the
+    /// last bit where rounding allows. It may begin below 0, where no deviation is: a secant from there lies as well
+    /// below the root.
     pub fn around(deviation: f64, width: f64) -> Self {
-        Self { lo: deviation - width, hi: deviation + width, bound: 0.0 }
+        let hi = deviation + width;
+        Self { lo: deviation - (hi - deviation), hi, bound: 0.0 }
     }
 
     /// What is left of the interval below and above a part of it.

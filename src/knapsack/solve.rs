@@ -1,14 +1,14 @@
 //! The steps in order, and the bookkeeping of what is proven.
 
 use super::budget::Budget;
-use super::core::Core;
+use super::core::{Core, View};
 use super::fits::Limit;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
 use super::input::{Input, Totals};
 use super::kernel::{LANES, best_change};
 use super::lightest::Lightest;
 use super::lists::Lists;
-use super::pairs::Pairs;
+use super::pairs::{MOST_CHANGES, Pairs};
 use super::reduce::Problem;
 use super::relax::{Aim, Bracket, Outcome, Relaxation, balance, relax};
 use super::search::Search;
@@ -154,6 +154,7 @@ impl Workspace {
             lists,
             intervals,
             picks,
+            picks_id: 0,
             scratch,
             budget: &mut budget,
             bracket: Bracket::new(&case, first),
@@ -171,7 +172,7 @@ impl Workspace {
 
 /// The remembered choices as positions, and their sums, if there are such options still.
 fn recall(problem: &Problem, choices: &[u16], picks: &mut Vec<u32>) -> Option<Totals> {
-    if choices.len() != problem.decided.len() || problem.impossible {
+    if choices.len() != problem.no_choices.len() || problem.impossible {
         return None;
     }
     picks.clone_from(&problem.best);
@@ -228,6 +229,8 @@ struct Proof<'a> {
     lists: &'a mut Lists,
     intervals: &'a mut Vec<Interval>,
     picks: &'a mut Vec<u32>,
+    /// Counts how often the picks were made anew.
+    picks_id: u64,
     scratch: &'a mut Vec<u32>,
     budget: &'a mut Budget,
     bracket: Bracket,
@@ -303,6 +306,7 @@ impl Proof<'_> {
     fn relax_for(&mut self, linear: &Linear, aim: Aim) -> Outcome {
         let Self { case, incumbent, budget, picks, bracket, .. } = self;
         let outcome = relax(case, linear, aim, bracket, picks, incumbent, budget);
+        self.picks_id += 1;
         if let Outcome::Beaten(relaxation) | Outcome::Relaxed(relaxation) = &outcome
             && !self.is_priced
             && relaxation.lambda > 0.0
@@ -426,14 +430,14 @@ impl Proof<'_> {
         if relaxation.bound <= cut {
             return;
         }
-        self.core.build(self.case, linear, relaxation, self.picks, cut);
-        if self.core.depth() < LEAST_DEPTH_FOR_PAIRS {
+        let Self { case, incumbent, core, pairs, picks, picks_id, .. } = self;
+        core.collect(&View { case, linear, relaxation, picks, picks_id: *picks_id }, cut);
+        if core.depth() < LEAST_DEPTH_FOR_PAIRS {
             return;
         }
-        let tangent = linear.tangent();
-        let Self { case, incumbent, core, pairs, picks, .. } = self;
-        let looked_at = pairs.improve(case, &tangent, core, picks, relaxation.totals, incumbent);
-        self.budget.charge(looked_at / 16);
+        let changes = core.nearest(MOST_CHANGES);
+        pairs.improve(case, &linear.tangent(), changes, picks, relaxation.totals, incumbent);
+        self.budget.charge(changes.len() as u64 / 16);
     }
 
     /// Make the most valuable single change to the picks that gives a better answer that fits.
@@ -459,10 +463,10 @@ impl Proof<'_> {
     fn search_core(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
         let cut = self.cut(linear, relaxation);
         let stake = linear.stake(relaxation.lambda);
-        self.core.build(self.case, linear, relaxation, self.picks, cut);
         let most_nodes = DEPTH_FIRST_NODES.min(self.budget.left());
-        let (core, start) = (&*self.core, relaxation.totals);
-        let Self { case, incumbent, budget, search, picks, scratch, .. } = self;
+        let Self { case, incumbent, budget, core, search, picks, picks_id, scratch, .. } = self;
+        core.build(&View { case, linear, relaxation, picks, picks_id: *picks_id }, cut);
+        let start = relaxation.totals;
         if search.search(case, core, picks, start, stake, most_nodes, scratch, incumbent, budget) {
             return Ok(None);
         }
@@ -476,14 +480,15 @@ impl Proof<'_> {
         self.incumbent.step = self.case.problem.value_step();
         let mut relaxation = *relaxation;
         balance(self.case.problem, linear, &mut relaxation, self.picks);
+        self.picks_id += 1;
         let relaxation = &relaxation;
         let mut bound = relaxation.bound;
         let mut pretended = (bound - self.incumbent.value) * FIRST_PRETENDED_GAP;
         while self.budget.left() > 0 {
             let cut = self.cut(linear, relaxation);
             let floor = cut.max(relaxation.bound - pretended);
-            self.core.build(self.case, linear, relaxation, self.picks, floor);
-            let Self { case, incumbent, budget, core, picks, scratch, .. } = self;
+            let Self { case, incumbent, budget, core, picks, picks_id, scratch, .. } = self;
+            core.build(&View { case, linear, relaxation, picks, picks_id: *picks_id }, floor);
             if !self.lists.search(case, linear, core, picks, relaxation, floor, scratch, incumbent, budget)? {
                 return Ok(Some(bound));
             }
