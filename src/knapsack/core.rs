@@ -8,7 +8,8 @@
 
 use super::incumbent::{Case, VALUE_PRECISION};
 use super::input::{Totals, greater, lesser};
-use super::kernel::{Near, ROWS_PER_WORD, screen};
+use super::kernel::{Near, screen};
+use super::reduce::most_rows;
 use super::relax::Relaxation;
 use super::secant::Linear;
 use super::{bytes, reserve_total};
@@ -55,7 +56,6 @@ pub(super) struct Core {
     reach: Vec<Reach>,
     /// Options that a first look left open.
     near: Vec<Near>,
-    words: Vec<u64>,
     noted: Vec<Change>,
     order: Vec<Open>,
     /// What was noted is of these picks, at this slope and up to this cost.
@@ -73,8 +73,7 @@ impl Core {
         reserve_total(&mut self.starts, settings + 1)?;
         reserve_total(&mut self.ends, options)?;
         reserve_total(&mut self.reach, options + 1)?;
-        reserve_total(&mut self.near, options)?;
-        reserve_total(&mut self.words, options / ROWS_PER_WORD + 1)?;
+        reserve_total(&mut self.near, most_rows(options) + 1)?;
         reserve_total(&mut self.noted, options)?;
         reserve_total(&mut self.order, settings)
     }
@@ -85,7 +84,6 @@ impl Core {
             + bytes(&self.ends)
             + bytes(&self.reach)
             + bytes(&self.near)
-            + bytes(&self.words)
             + bytes(&self.noted)
             + bytes(&self.order)
     }
@@ -132,35 +130,62 @@ impl Core {
         (self.picks, self.noted_theta, self.noted_cost) = (view.picks_id, view.linear.theta, most_cost);
     }
 
+    /// Note the options that are not too expensive, and no worse in every respect than another of their class.
     fn note(&mut self, view: &View, most_cost: f64) {
-        self.near.clear();
+        self.near.resize(view.case.problem.row_count() + 1, Near::default());
         self.noted.clear();
         self.order.clear();
-        view.screen(most_cost, &mut self.words, &mut self.near);
-        for near in self.near.chunk_by(|one, other| one.class == other.class) {
-            let start = self.noted.len();
-            if let Some(nearest_rate) = view.note(near, most_cost, &mut self.noted) {
-                let (start, end) = (start as u32, self.noted.len() as u32);
-                self.order.push(Open { nearest_rate, start, end });
+        let count = view.screen(most_cost, &mut self.near);
+        let (mut at, mut last_class) = (0, u32::MAX);
+        // How many options a word has is as good as random, so there is one loop over all, not one in the other.
+        while at < count {
+            let near = &mut self.near[at];
+            let (class, position) = near.first();
+            near.bits &= near.bits - 1;
+            at += usize::from(near.bits == 0);
+            let by = view.change(class, position);
+            if view.is_expensive(by, most_cost) || dominates(Totals::default(), by) {
+                continue;
+            }
+            let is_new = std::mem::replace(&mut last_class, class) != class;
+            self.note_change(is_new, Change { by, position, class }, view.rate(by));
+        }
+    }
+
+    fn note_change(&mut self, is_new: bool, change: Change, rate: f64) {
+        let Self { noted, order, .. } = self;
+        let end = noted.len() as u32 + 1;
+        match order.last_mut().filter(|_| !is_new) {
+            None => order.push(Open { nearest_rate: rate, start: end - 1, end }),
+            Some(open) => {
+                let compared = noted.len().saturating_sub(COMPARED).max(open.start as usize);
+                if noted[compared..].iter().any(|other| dominates(other.by, change.by)) {
+                    return;
+                }
+                for other in (compared..noted.len()).rev() {
+                    if dominates(change.by, noted[other].by) {
+                        noted.swap_remove(other);
+                    }
+                }
+                open.nearest_rate = lesser(open.nearest_rate, rate);
+                open.end = noted.len() as u32 + 1;
             }
         }
+        noted.push(change);
     }
 
     /// Leave out what has become too expensive. What an option left out made superfluous was as expensive.
     fn tighten(&mut self, view: &View, most_cost: f64) {
-        let Self { noted, order, .. } = self;
-        let mut end = 0;
+        let Self { changes, noted, order, .. } = self;
+        changes.clear();
         order.retain_mut(|open| {
-            let start = end;
-            for index in open.start..open.end {
-                let change = noted[index as usize];
-                noted[end as usize] = change;
-                end += u32::from(!view.is_expensive(change.by, most_cost));
-            }
-            (open.start, open.end) = (start, end);
-            start < end
+            let start = changes.len() as u32;
+            let before = &noted[open.start as usize..open.end as usize];
+            changes.extend(before.iter().filter(|change| !view.is_expensive(change.by, most_cost)));
+            (open.start, open.end) = (start, changes.len() as u32);
+            open.start < open.end
         });
-        noted.truncate(end as usize);
+        std::mem::swap(changes, noted);
     }
 
     /// Put the changes in order of their classes' rates.
@@ -229,37 +254,22 @@ pub(super) struct View<'a> {
 const COMPARED: usize = 16;
 
 impl View<'_> {
-    fn screen(&self, most_cost: f64, words: &mut Vec<u64>, near: &mut Vec<Near>) {
+    fn screen(&self, most_cost: f64, near: &mut [Near]) -> usize {
         let lambda = self.relaxation.lambda;
         // A hair more than the exact comparison lets pass.
         let most_cost = most_cost + 4.0 * VALUE_PRECISION * (most_cost + self.linear.stake(lambda));
-        screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, words, near);
+        screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, near)
     }
 
-    /// Of the options of a class note those as changes that are not too expensive, and no worse in every respect than
-    /// another. Returns how near to `lambda` they trade value for weight; none if there are none.
-    fn note(&self, near: &[Near], most_cost: f64, noted: &mut Vec<Change>) -> Option<f64> {
+    /// What an option changes when it replaces its class's pick.
+    fn change(&self, class: u32, position: u32) -> Totals {
         let problem = self.case.problem;
-        let start = noted.len();
-        let pick = problem.at(self.picks[near[0].class as usize] as usize);
-        for &Near { class, position } in near {
-            let by = problem.at(position as usize).minus(pick);
-            if self.is_expensive(by, most_cost) || dominates(Totals::default(), by) {
-                continue;
-            }
-            let compared = start.max(noted.len().saturating_sub(COMPARED));
-            if noted[compared..].iter().any(|other| dominates(other.by, by)) {
-                continue;
-            }
-            for other in (compared..noted.len()).rev() {
-                if dominates(by, noted[other].by) {
-                    noted.swap_remove(other);
-                }
-            }
-            noted.push(Change { by, position, class });
-        }
-        let rate = |by: Totals| greater(self.cost(by), 0.0) / greater(self.linear.weight(by).abs(), f64::MIN_POSITIVE);
-        noted[start..].iter().map(|change| rate(change.by)).reduce(lesser)
+        problem.at(position as usize).minus(problem.at(self.picks[class as usize] as usize))
+    }
+
+    /// How near to `lambda` a change trades value for weight.
+    fn rate(&self, by: Totals) -> f64 {
+        greater(self.cost(by), 0.0) / greater(self.linear.weight(by).abs(), f64::MIN_POSITIVE)
     }
 
     /// Most are by far, which is seen without the rounding.

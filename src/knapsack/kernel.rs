@@ -56,15 +56,27 @@ pub(super) struct Gain {
     pub position: u32,
 }
 
-/// An option that is nearly as good as its class's pick.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Which options of a few rows of a group are nearly as good as their class's pick: a bit each, those of a lane side by
+/// side, the lane's number times [`ROWS_PER_WORD`] places up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Near {
+    pub bits: u64,
+    /// The class of the first lane, and the position in the first row of it.
     pub class: u32,
     pub position: u32,
 }
 
-/// Rows whose lanes' bits go into a word, those of a lane side by side.
-pub(super) const ROWS_PER_WORD: usize = u64::BITS as usize / LANES;
+const ROWS_PER_WORD: usize = u64::BITS as usize / LANES;
+
+impl Near {
+    /// The class and the position of the option of the first bit.
+    #[inline(always)]
+    pub fn first(self) -> (u32, u32) {
+        let bit = self.bits.trailing_zeros();
+        let (lane, row) = (bit / ROWS_PER_WORD as u32, bit % ROWS_PER_WORD as u32);
+        (self.class + lane, self.position + row * LANES as u32 + lane)
+    }
+}
 
 /// The bits of each lane in a word.
 const LANE_BITS: [u64; LANES] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
@@ -136,17 +148,10 @@ pub(super) fn best_change(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
     dispatch!(change_lanes, change_avx2, rows, picks, theta, slack, least)
 }
 
-/// Append the options other than its class's pick whose score after paying is within `most_cost` of the pick's, class by
-/// class. `words` is scratch, of a word for each 16 rows of a group.
-pub(super) fn screen(
-    rows: Rows,
-    picks: &[u32],
-    prices: Prices,
-    most_cost: f64,
-    words: &mut Vec<u64>,
-    found: &mut Vec<Near>,
-) {
-    dispatch!(screen_lanes, screen_avx2, rows, picks, prices, most_cost, words, found)
+/// Find the options other than its class's pick whose score after paying is within `most_cost` of the pick's, class by
+/// class. `found` has room for one more than there are rows. Returns how many were written, all with a bit at least.
+pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
+    dispatch!(screen_lanes, screen_avx2, rows, picks, prices, most_cost, found)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -169,8 +174,8 @@ fn change_avx2(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) ->
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn screen_avx2(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, words: &mut Vec<u64>, found: &mut Vec<Near>) {
-    screen_lanes::<Avx2>(rows, picks, prices, most_cost, words, found);
+fn screen_avx2(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
+    screen_lanes::<Avx2>(rows, picks, prices, most_cost, found)
 }
 
 /// `mean + theta * variance`, or what value is left after paying.
@@ -391,48 +396,38 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
 }
 
 #[inline(always)]
-fn screen_lanes<V: Lanes>(
-    rows: Rows,
-    picks: &[u32],
-    prices: Prices,
-    most_cost: f64,
-    words: &mut Vec<u64>,
-    found: &mut Vec<Near>,
-) {
+fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
     let scale = Scale::<V>::new(prices);
+    let mut count = 0;
     for (group_index, ((start, group), picks)) in rows.groups().zip(picks.as_chunks().0).enumerate() {
         let Picked { value, mean, variance } = Picked::<V>::new(rows, picks);
         let score = value.sub(scale.mean.mul(mean)).sub(scale.variance.mul(variance));
         let least = score.sub(V::splat(most_cost));
-        words.clear();
-        for rows in group.chunks(ROWS_PER_WORD) {
-            let mut word = 0;
-            for (index, row) in rows.iter().enumerate() {
-                let near = V::bits(scale.score::<true>(row).greater(least));
-                word |= spread(near) << index;
-            }
-            words.push(word);
-        }
-        for (lane, &pick) in picks.iter().enumerate() {
-            let own = pick as usize / LANES - start as usize;
-            if let Some(word) = words.get_mut(own / ROWS_PER_WORD) {
-                *word &= !(1 << (lane * ROWS_PER_WORD + own % ROWS_PER_WORD));
-            }
-        }
-        // Class by class. Where there is one word that is the order of its bits.
-        for &bits in if words.len() == 1 { &[u64::MAX][..] } else { &LANE_BITS } {
-            for (word, first) in words.iter().zip((start..).step_by(ROWS_PER_WORD)) {
-                let mut near = word & bits;
-                while near != 0 {
-                    let (lane, row) =
-                        (near.trailing_zeros() / ROWS_PER_WORD as u32, near.trailing_zeros() % ROWS_PER_WORD as u32);
-                    let class = (group_index * LANES) as u32 + lane;
-                    found.push(Near { class, position: (first + row) * LANES as u32 + lane });
-                    near &= near - 1;
+        let class = (group_index * LANES) as u32;
+        // Class by class. Where one word holds them all, that is the order of its bits.
+        let lanes = if group.len() <= ROWS_PER_WORD { &[u64::MAX][..] } else { &LANE_BITS };
+        for &lane_bits in lanes {
+            for (rows, first) in group.chunks(ROWS_PER_WORD).zip((start..).step_by(ROWS_PER_WORD)) {
+                let mut bits = 0;
+                for (index, row) in rows.iter().enumerate() {
+                    bits |= spread(V::bits(scale.score::<true>(row).greater(least))) << index;
                 }
+                for (lane, &pick) in picks.iter().enumerate() {
+                    let own = (pick / LANES as u32).wrapping_sub(first) as usize;
+                    if own < ROWS_PER_WORD {
+                        bits &= !(1 << (lane * ROWS_PER_WORD + own));
+                    }
+                }
+                bits &= lane_bits;
+                // Whether there are any is as good as random, so there should be no branch on it.
+                if let Some(next) = found.get_mut(count) {
+                    *next = Near { bits, class, position: first * LANES as u32 };
+                }
+                count += usize::from(bits != 0);
             }
         }
     }
+    count
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -480,10 +475,11 @@ mod tests {
                 assert_eq!(one, change_lanes::<V>(rows, &plain, theta, slack, -1.0));
             }
             for most_cost in [0.0, 0.5, 4.0] {
-                let (mut one, mut other) = (Vec::new(), Vec::new());
-                screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut Vec::new(), &mut one);
-                screen_lanes::<V>(rows, &plain, prices, most_cost, &mut Vec::new(), &mut other);
-                assert_eq!(one, other);
+                let (mut one, mut other) =
+                    (vec![Near::default(); rows.rows.len() + 1], vec![Near::default(); rows.rows.len() + 1]);
+                let count = screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut one);
+                assert_eq!(count, screen_lanes::<V>(rows, &plain, prices, most_cost, &mut other));
+                assert_eq!(one[..count], other[..count]);
             }
         }
     }

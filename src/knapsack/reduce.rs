@@ -54,11 +54,15 @@ struct Class {
     options: u32,
 }
 
+/// How many rows there can be. A group has as many as its largest class has options, which is no more than any of the
+/// group before.
+pub(super) fn most_rows(options: usize) -> usize {
+    options.min(MAX_OPTIONS_PER_SETTING + options / LANES) + 1
+}
+
 impl Problem {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
-        // A group has as many rows as its largest class has options, which is no more than any of the group before.
-        let rows = options.min(MAX_OPTIONS_PER_SETTING + options / LANES) + 1;
-        reserve_total(&mut self.rows, rows)?;
+        reserve_total(&mut self.rows, most_rows(options))?;
         reserve_total(&mut self.starts, settings / LANES + 2)?;
         reserve_total(&mut self.classes, settings)?;
         reserve_total(&mut self.ends, settings)?;
@@ -84,6 +88,10 @@ impl Problem {
     /// Classes, and what fills the last group: as many picks a pass writes.
     pub fn lane_count(&self) -> usize {
         self.classes.len().next_multiple_of(LANES)
+    }
+
+    pub fn row_count(&self) -> usize {
+        self.row_count
     }
 
     pub fn slot_count(&self) -> usize {
