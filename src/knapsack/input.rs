@@ -77,6 +77,11 @@ impl Input {
         self.options.len()
     }
 
+    /// The options of all settings.
+    pub fn options(&self) -> &[Candidate] {
+        &self.options
+    }
+
     /// Where each setting's options end.
     pub fn ends(&self) -> &[u32] {
         &self.ends
@@ -86,12 +91,6 @@ impl Input {
     pub fn settings(&self) -> impl Iterator<Item = &[Candidate]> + '_ {
         let mut start = 0;
         self.ends.iter().map(move |&end| &self.options[std::mem::replace(&mut start, end as usize)..end as usize])
-    }
-
-    /// The options of one setting.
-    pub fn setting(&self, index: usize) -> &[Candidate] {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.options[start as usize..self.ends[index] as usize]
     }
 
     /// The sums of the chosen options, added in setting order. All that is reported comes from here.

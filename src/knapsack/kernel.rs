@@ -5,6 +5,7 @@
 //! without a branch: with AVX2 where the processor has it, else with what all have. All do the same operations in
 //! the same order, so the results are the same to the last bit.
 
+use super::Candidate;
 use super::input::Totals;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
@@ -19,17 +20,20 @@ pub(super) struct Row {
     pub variance: [f64; LANES],
 }
 
+/// A setting that has options, and where those are among all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Class {
+    pub setting: u32,
+    pub options: u32,
+    pub start: u32,
+}
+
 impl Row {
     pub const EMPTY: Self = Self { value: [f64::NEG_INFINITY; LANES], mean: [0.0; LANES], variance: [0.0; LANES] };
 
     #[inline(always)]
     pub fn at(&self, lane: usize) -> Totals {
         Totals { value: self.value[lane], mean: self.mean[lane], variance: self.variance[lane] }
-    }
-
-    #[inline(always)]
-    pub fn put(&mut self, lane: usize, option: Totals) {
-        (self.value[lane], self.mean[lane], self.variance[lane]) = (option.value, option.mean, option.variance);
     }
 }
 
@@ -94,7 +98,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What [`rebase`] subtracted, and sums and maxima of what it left.
+/// What [`lay_out`] subtracted, and sums and maxima of what it left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Rebased {
     /// What was subtracted.
@@ -123,17 +127,20 @@ macro_rules! dispatch {
     }};
 }
 
-/// Count each class's values down from its best, means and variances up from its least, and note the best (most value,
-/// then least mean, then least variance) and the lightest (least mean, then least variance, then most value), the first
-/// of equals. Options of infinite mean are removed; each lane has one that is not. Unless `normal`, variances count as 0.
-pub(super) fn rebase(
+/// Lay the options of each class out in the rows, with values counted down from the class's best, means and variances up
+/// from its least, and note the best (most value, then least mean, then least variance) and the lightest (least mean,
+/// then least variance, then most value), the first of equals. Options of infinite mean are left out. Unless `normal`,
+/// variances count as 0. None if a class has no option that can be chosen.
+pub(super) fn lay_out(
+    options: &[Candidate],
+    classes: &[Class],
+    normal: bool,
     rows: &mut [Row],
     starts: &[u32],
-    normal: bool,
     best: &mut [u32],
     lightest: &mut [u32],
-) -> Rebased {
-    dispatch!(rebase_lanes, rebase_avx2, rows, starts, normal, best, lightest)
+) -> Option<Rebased> {
+    dispatch!(lay_out_lanes, lay_out_avx2, options, classes, normal, rows, starts, best, lightest)
 }
 
 /// Each class picks its best after paying for mean and variance, the first of equals. `picks` has an element per lane
@@ -156,8 +163,16 @@ pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, 
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn rebase_avx2(rows: &mut [Row], starts: &[u32], normal: bool, best: &mut [u32], lightest: &mut [u32]) -> Rebased {
-    rebase_lanes::<Avx2>(rows, starts, normal, best, lightest)
+fn lay_out_avx2(
+    options: &[Candidate],
+    classes: &[Class],
+    normal: bool,
+    rows: &mut [Row],
+    starts: &[u32],
+    best: &mut [u32],
+    lightest: &mut [u32],
+) -> Option<Rebased> {
+    lay_out_lanes::<Avx2>(options, classes, normal, rows, starts, best, lightest)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -227,14 +242,22 @@ impl<V: Lanes> Wanted<V> {
     }
 }
 
+/// What a lane without a class has: one option, which is nothing.
+const NOTHING: [Candidate; 1] = [Candidate { value: 0.0, mean: 0.0, variance: 0.0 }];
+
+/// What fills the places of a lane where its class has no option.
+const NO_OPTION: Candidate = Candidate { value: f64::NEG_INFINITY, mean: f64::INFINITY, variance: 0.0 };
+
 #[inline(always)]
-fn rebase_lanes<V: Lanes>(
+fn lay_out_lanes<V: Lanes>(
+    options: &[Candidate],
+    classes: &[Class],
+    normal: bool,
     rows: &mut [Row],
     starts: &[u32],
-    normal: bool,
     best: &mut [u32],
     lightest: &mut [u32],
-) -> Rebased {
+) -> Option<Rebased> {
     let zero = V::splat(0.0);
     let (infinity, negative_infinity) = (V::splat(f64::INFINITY), V::splat(f64::NEG_INFINITY));
     let variance_scale = V::splat(if normal { 1.0 } else { 0.0 });
@@ -243,24 +266,34 @@ fn rebase_lanes<V: Lanes>(
     let (mut lightest_value, mut lightest_variance) = (zero, zero);
     let (mut greatest_mean, mut greatest_variance) = (zero, zero);
     let (mut variance_range, mut negative_means) = (zero, zero);
+    let mut least_most_value = zero;
     let picks = best.as_chunks_mut().0.iter_mut().zip(lightest.as_chunks_mut().0);
-    for (bounds, (best_at, lightest_at)) in starts.windows(2).zip(picks) {
+    for ((bounds, group), (best_at, lightest_at)) in starts.windows(2).zip(classes.chunks(LANES)).zip(picks) {
         let rows = rows.get_mut(bounds[0] as usize..bounds[1] as usize).unwrap_or_default();
+        let options_of = |class: &Class| options.get(class.start as usize..(class.start + class.options) as usize);
+        let lane = |lane: usize| group.get(lane).and_then(options_of).unwrap_or(&NOTHING);
+        let lanes = [lane(0), lane(1), lane(2), lane(3)];
         let (mut most_value, mut least_mean, mut least_variance) = (negative_infinity, infinity, infinity);
-        for row in &*rows {
-            let mean = V::load(&row.mean);
+        for (index, row) in rows.iter_mut().enumerate() {
+            let [a, b, c, d] = lanes.map(|options| options.get(index).unwrap_or(&NO_OPTION));
+            let mean = V::of(a.mean, b.mean, c.mean, d.mean);
             let can_be_chosen = infinity.greater(mean);
-            most_value = V::select(can_be_chosen, V::load(&row.value), negative_infinity).most(most_value);
+            let value = V::of(a.value, b.value, c.value, d.value);
+            let value = V::select(can_be_chosen, value, negative_infinity);
+            let variance = V::of(a.variance, b.variance, c.variance, d.variance);
+            most_value = value.most(most_value);
             least_mean = mean.least(least_mean);
-            least_variance = V::select(can_be_chosen, V::load(&row.variance), infinity).least(least_variance);
+            least_variance = V::select(can_be_chosen, variance, infinity).least(least_variance);
+            (row.value, row.mean, row.variance) = (value.store(), mean.store(), variance.store());
         }
+        least_most_value = most_value.least(least_most_value);
         least_variance = least_variance.mul(variance_scale);
         let (mut best, mut lightest) = (Wanted::<V>::none(), Wanted::<V>::none());
         let (mut most_mean, mut most_variance, mut index) = (zero, zero, zero);
         for row in rows {
             let mean = V::load(&row.mean);
             let can_be_chosen = infinity.greater(mean);
-            let value = V::select(can_be_chosen, V::load(&row.value).sub(most_value), negative_infinity);
+            let value = V::load(&row.value).sub(most_value);
             let mean = V::select(can_be_chosen, mean.sub(least_mean), zero);
             let variance = V::load(&row.variance).mul(variance_scale).sub(least_variance);
             let variance = V::select(can_be_chosen, variance, zero);
@@ -292,7 +325,10 @@ fn rebase_lanes<V: Lanes>(
         mean: sum(mean.store()),
         variance: sum(variance.store()),
     };
-    Rebased {
+    if least_most_value.store().contains(&f64::NEG_INFINITY) {
+        return None;
+    }
+    Some(Rebased {
         base: total(base_value, base_mean, base_variance),
         best: total(zero, best_mean, best_variance),
         lightest: total(lightest_value, zero, lightest_variance),
@@ -303,7 +339,7 @@ fn rebase_lanes<V: Lanes>(
         },
         variance_range: sum(variance_range.store()),
         negative_means: sum(negative_means.store()),
-    }
+    })
 }
 
 fn greatest(lanes: [f64; LANES]) -> f64 {

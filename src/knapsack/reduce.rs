@@ -7,7 +7,7 @@
 //! stay: no pass picks them, and the core leaves them out.
 
 use super::input::{Input, Totals};
-use super::kernel::{LANES, Rebased, Row, Rows, rebase};
+use super::kernel::{Class, LANES, Rebased, Row, Rows, lay_out};
 use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
 use crate::base::sort::heapsort;
@@ -24,7 +24,8 @@ pub(super) struct Problem {
     /// Where the rows of each group start, and one more for the end.
     starts: Vec<u32>,
     classes: Vec<Class>,
-    /// Where the options of each setting end in the input that the classes were made for.
+    /// Where the options of each setting end in the input that the classes were made for; none if they are not for
+    /// every input of that shape.
     ends: Vec<u32>,
     /// Per class, the position of the option of best value, and of the one of least mean; and as many more as fill the
     /// last group.
@@ -39,19 +40,12 @@ pub(super) struct Problem {
     pub variance_range: f64,
     /// The greatest mean and the greatest variance that an option has above the least of its setting.
     pub greatest_step: Totals,
-    /// The choices of the settings that have no options; classes are 0 here.
+    /// The choices of the settings that have no options that can be chosen; classes are 0 here.
     pub no_choices: Vec<u16>,
     /// Magnitude of the negative means, see [`super::fits::Limit`].
     pub negative_means: f64,
     /// Whether some setting has options but none that can be chosen.
     pub impossible: bool,
-}
-
-/// A setting that has options.
-#[derive(Clone, Copy, Debug)]
-struct Class {
-    setting: u32,
-    options: u32,
 }
 
 /// How many rows there can be. A group has as many as its largest class has options, which is no more than any of the
@@ -181,12 +175,16 @@ impl Problem {
 
     /// Take in the input. Memory was reserved.
     pub fn fill(&mut self, input: &Input, scalar: bool) {
-        if self.ends != input.ends() || self.starts.is_empty() {
-            self.arrange(input);
+        self.impossible = false;
+        if self.ends.is_empty() || self.ends != input.ends() {
+            self.arrange(input, |options| !options.is_empty());
+            self.ends.extend_from_slice(input.ends());
         }
-        self.lay_out(input);
-        let Self { rows, starts, best, lightest, .. } = self;
-        let rebased = rebase(&mut rows[..self.row_count], starts, !scalar, best, lightest);
+        let rebased = self.lay_out(input, scalar).unwrap_or_else(|| {
+            self.impossible = true;
+            self.arrange(input, |options| options.iter().any(|option| option.mean < f64::INFINITY));
+            self.lay_out(input, scalar).unwrap_or_default()
+        });
         Rebased {
             base: self.base,
             best: self.best_totals,
@@ -197,29 +195,40 @@ impl Problem {
         } = rebased;
     }
 
-    /// Sort the classes, largest first, so that classes side by side have much the same number of options.
-    fn arrange(&mut self, input: &Input) {
+    fn lay_out(&mut self, input: &Input, scalar: bool) -> Option<Rebased> {
+        let Self { rows, starts, classes, best, lightest, .. } = self;
+        lay_out(input.options(), classes, !scalar, &mut rows[..self.row_count], starts, best, lightest)
+    }
+
+    /// Make classes of the settings that are to be, and sort them, largest first, so that classes side by side have much
+    /// the same number of options.
+    fn arrange(&mut self, input: &Input, is_class: impl Fn(&[Candidate]) -> bool) {
         self.ends.clear();
-        self.ends.extend_from_slice(input.ends());
-        let bin =
-            |options: &[Candidate]| if options.is_empty() { COUNTED } else { COUNTED.saturating_sub(options.len()) };
+        let bin = |options: &[Candidate]| match is_class(options) {
+            true => COUNTED.saturating_sub(options.len()),
+            false => COUNTED,
+        };
         let mut places = [0_u32; COUNTED + 1];
         input.settings().for_each(|options| places[bin(options)] += 1);
-        let (large, empty) = (places[0] as usize, places[COUNTED] as usize);
+        let (large, others) = (places[0] as usize, places[COUNTED] as usize);
         let mut end = 0;
         for count in &mut places {
             end += std::mem::replace(count, end);
         }
         self.classes.clear();
-        self.classes.resize(input.setting_count(), Class { setting: 0, options: 0 });
+        self.classes.resize(input.setting_count(), Class::default());
         self.no_choices.clear();
+        let mut start = 0;
         for (setting, options) in input.settings().enumerate() {
-            let place = &mut places[bin(options)];
-            self.classes[*place as usize] = Class { setting: setting as u32, options: options.len() as u32 };
+            let bin = bin(options);
+            let place = &mut places[bin];
+            let (setting, count) = (setting as u32, options.len() as u32);
+            self.classes[*place as usize] = Class { setting, options: count, start };
             *place += 1;
-            self.no_choices.push(if options.is_empty() { NO_CHOICE } else { 0 });
+            start += count;
+            self.no_choices.push(if bin == COUNTED { most_valuable(options) } else { 0 });
         }
-        self.classes.truncate(input.setting_count() - empty);
+        self.classes.truncate(input.setting_count() - others);
         heapsort(&mut self.classes[..large], |a, b| (b.options, a.setting) < (a.options, b.setting));
         self.reserve_rows();
     }
@@ -241,43 +250,10 @@ impl Problem {
         self.lightest.clear();
         self.lightest.resize(self.lane_count(), 0);
     }
-
-    /// Write the options as they are, side by side.
-    fn lay_out(&mut self, input: &Input) {
-        self.impossible = false;
-        for (group, bounds) in self.classes.chunks(LANES).zip(self.starts.windows(2)) {
-            let rows = &mut self.rows[bounds[0] as usize..bounds[1] as usize];
-            for (lane, class) in group.iter().enumerate() {
-                let options = input.setting(class.setting as usize);
-                let mut can_be_chosen = false;
-                let mut rest = rows.iter_mut();
-                for (option, row) in options.iter().zip(rest.by_ref()) {
-                    row.put(lane, (*option).into());
-                    can_be_chosen |= option.mean < f64::INFINITY;
-                }
-                rest.for_each(|row| row.put(lane, NO_OPTION));
-                if !can_be_chosen {
-                    self.impossible = true;
-                    lay_out_nothing(rows, lane, most_valuable(options));
-                }
-            }
-            (group.len()..LANES).for_each(|lane| lay_out_nothing(rows, lane, 0));
-        }
-    }
-}
-
-/// Let a lane have one option only, which is nothing.
-#[cold]
-fn lay_out_nothing(rows: &mut [Row], lane: usize, at: usize) {
-    rows.iter_mut().for_each(|row| row.put(lane, NO_OPTION));
-    rows[at].put(lane, Totals::default());
 }
 
 /// The first of those of most value: where none can be chosen, all are equally light.
-fn most_valuable(options: &[Candidate]) -> usize {
+fn most_valuable(options: &[Candidate]) -> u16 {
     let better = |best: usize, other: usize| if options[other].value > options[best].value { other } else { best };
-    (0..options.len()).reduce(better).unwrap_or(0)
+    (0..options.len()).reduce(better).map_or(NO_CHOICE, |best| best as u16)
 }
-
-/// What fills the places of a lane where its class has none, until `rebase`.
-const NO_OPTION: Totals = Totals { value: f64::NEG_INFINITY, mean: f64::INFINITY, variance: 0.0 };
