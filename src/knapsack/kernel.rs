@@ -161,6 +161,30 @@ pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, 
     dispatch!(screen_lanes, screen_avx2, rows, picks, prices, most_cost, found)
 }
 
+/// Of changes that lie class by class, where `starts` has for each the index of the first of its class: the two of
+/// different classes that are worth most together, more than `least`, and weigh no more than `slack`.
+pub(super) fn best_pair(
+    weights: &[[f64; LANES]],
+    values: &[[f64; LANES]],
+    starts: &[u32],
+    slack: f64,
+    least: f64,
+) -> Option<(u32, u32)> {
+    dispatch!(pair_lanes, pair_avx2, weights, values, starts, slack, least)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn pair_avx2(
+    weights: &[[f64; LANES]],
+    values: &[[f64; LANES]],
+    starts: &[u32],
+    slack: f64,
+    least: f64,
+) -> Option<(u32, u32)> {
+    pair_lanes::<Avx2>(weights, values, starts, slack, least)
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn lay_out_avx2(
@@ -432,6 +456,37 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
 }
 
 #[inline(always)]
+fn pair_lanes<V: Lanes>(
+    weights: &[[f64; LANES]],
+    values: &[[f64; LANES]],
+    starts: &[u32],
+    slack: f64,
+    least: f64,
+) -> Option<(u32, u32)> {
+    let mut best = V::splat(least);
+    let (mut best_one, mut best_other) = (V::splat(-1.0), V::splat(-1.0));
+    let all = weights.as_flattened().iter().zip(values.as_flattened()).zip(starts);
+    for (one, ((&weight, &value), &start)) in all.enumerate() {
+        let (room, value, one) = (V::splat(slack - weight), V::splat(value), V::splat(one as f64));
+        let end = V::splat(f64::from(start));
+        let mut other = V::of(0.0, 1.0, 2.0, 3.0);
+        for (weights, values) in weights.iter().zip(values).take((start as usize).div_ceil(LANES)) {
+            let sum = value.add(V::load(values));
+            let is_allowed = V::and(room.at_least(V::load(weights)), end.greater(other));
+            let is_better = V::and(is_allowed, sum.greater(best));
+            best = V::select(is_better, sum, best);
+            best_one = V::select(is_better, one, best_one);
+            best_other = V::select(is_better, other, best_other);
+            other = other.add(V::splat(LANES as f64));
+        }
+    }
+    let (best, one, other) = (best.store(), best_one.store(), best_other.store());
+    let found = (0..LANES).filter(|&lane| one[lane] >= 0.0);
+    let lane = found.reduce(|a, b| if best[b] > best[a] { b } else { a })?;
+    Some((one[lane] as u32, other[lane] as u32))
+}
+
+#[inline(always)]
 fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
     let scale = Scale::<V>::new(prices);
     let mut count = 0;
@@ -467,89 +522,5 @@ fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: 
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::super::lanes::Plain;
-    use super::*;
-
-    /// Groups of one to nine rows with ties and empty places, and the picks of some pass.
-    fn problem(seed: u64) -> (Vec<Row>, Vec<u32>) {
-        let mut state = seed;
-        let mut next = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as f64 / f64::from(1 << 27)
-        };
-        let (mut rows, mut starts) = (Vec::new(), vec![0]);
-        for group in 0..30 {
-            for index in 0..1 + (seed as usize + group) % 9 {
-                let mut row = Row { value: [0.0; LANES], mean: [0.0; LANES], variance: [0.0; LANES] };
-                for lane in 0..LANES {
-                    row.value[lane] = -(next() * 4.0).floor();
-                    (row.mean[lane], row.variance[lane]) = (next(), (next() * 2.0).floor());
-                    if index > 0 && next() > 12.0 {
-                        (row.value[lane], row.mean[lane], row.variance[lane]) = (f64::NEG_INFINITY, 0.0, 0.0);
-                    }
-                }
-                rows.push(row);
-            }
-            starts.push(rows.len() as u32);
-        }
-        (rows, starts)
-    }
-
-    fn assert_same<V: Lanes>(seed: u64, normal: bool) {
-        let (rows, starts) = problem(seed);
-        let rows = Rows { rows: &rows, starts: &starts, normal };
-        let lanes = (starts.len() - 1) * LANES;
-        for (mean, theta) in [(0.0, 0.0), (0.25, 0.5), (1.0, 1.0), (7.5, 0.1), (1e150, 3.0), (1e200, 1e-9)] {
-            let prices = Prices { mean, variance: mean * theta };
-            let (mut plain, mut vector) = (vec![0; lanes], vec![0; lanes]);
-            let totals = pick_lanes::<Plain>(rows, prices, &mut plain);
-            assert_eq!(totals, pick_lanes::<V>(rows, prices, &mut vector));
-            assert_eq!(plain, vector);
-            for slack in [-3.0, 0.0, 2.5, f64::INFINITY] {
-                let one = change_lanes::<Plain>(rows, &plain, theta, slack, -1.0);
-                assert_eq!(one, change_lanes::<V>(rows, &plain, theta, slack, -1.0));
-            }
-            for most_cost in [0.0, 0.5, 4.0] {
-                let (mut one, mut other) =
-                    (vec![Near::default(); rows.rows.len() + 1], vec![Near::default(); rows.rows.len() + 1]);
-                let count = screen_lanes::<Plain>(rows, &plain, prices, most_cost, &mut one);
-                assert_eq!(count, screen_lanes::<V>(rows, &plain, prices, most_cost, &mut other));
-                assert_eq!(one[..count], other[..count]);
-            }
-        }
-    }
-
-    #[test]
-    fn wider_vectors_change_no_bit() {
-        for seed in 0..50 {
-            for normal in [false, true] {
-                assert_same::<Baseline>(seed, normal);
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    assert_same::<Avx2>(seed, normal);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn passes_do_what_one_option_at_a_time_does() {
-        for seed in 0..50 {
-            let (rows, starts) = problem(seed);
-            let prices = Prices { mean: 0.5, variance: 0.25 };
-            let mut picks = vec![0; (starts.len() - 1) * LANES];
-            let totals = pick(Rows { rows: &rows, starts: &starts, normal: true }, prices, &mut picks);
-            let mut value = 0.0;
-            for (lane_index, &picked) in picks.iter().enumerate() {
-                let (group, lane) = (lane_index / LANES, lane_index % LANES);
-                let range = starts[group] as usize..starts[group + 1] as usize;
-                let worth = |row: usize| Scale::<Plain>::new(prices).score::<true>(&rows[row]).store()[lane];
-                let best =
-                    range.clone().fold(range.start, |best, row| if worth(row) > worth(best) { row } else { best });
-                assert_eq!(picked as usize, best * LANES + lane);
-                value += rows[best].value[lane];
-            }
-            assert!((totals.value - value).abs() < 1e-9);
-        }
-    }
-}
+#[path = "kernel_test.rs"]
+mod tests;

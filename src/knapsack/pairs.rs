@@ -1,73 +1,36 @@
 //! A better answer by two changes at once.
 //!
 //! The relaxation's picks, rounded by one change, leave a gap of about one option's worth; among all pairs of changes
-//! there is nearly always one that fills the room almost exactly. It is found without trying all pairs: with changes in
-//! order of weight, the best partner of a change is the most valuable among the lighter ones up to what room it leaves,
-//! and while changes get lighter, more partners become possible.
+//! there is nearly always one that fills the room almost exactly. All pairs of the changes nearest to the price are tried:
+//! that takes fewer instructions than it has pairs, and no branch depends on the numbers.
 
 use super::core::Change;
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
+use super::kernel::{LANES, best_pair};
 use super::secant::Linear;
-use super::{bytes, reserve_total};
-use crate::base::Result;
-use crate::base::sort::sort;
 
 /// Changes looked at: those nearest to the price.
-pub(super) const MOST_CHANGES: usize = 512;
+pub(super) const MOST_CHANGES: usize = 128;
 
-#[derive(Debug, Default)]
+/// The changes as [`best_pair`] wants them.
+#[derive(Debug)]
 pub(super) struct Pairs {
-    order: Vec<Item>,
+    weights: [[f64; LANES]; MOST_CHANGES / LANES],
+    values: [[f64; LANES]; MOST_CHANGES / LANES],
+    starts: [u32; MOST_CHANGES],
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    weight: f64,
-    value: f64,
-    class: u32,
-    index: u32,
-}
-
-/// The most valuable so far, and the most valuable of another class.
-#[derive(Default)]
-struct Best {
-    first: Option<Item>,
-    second: Option<Item>,
-}
-
-impl Best {
-    fn add(&mut self, item: Item) {
-        let Some(first) = self.first else {
-            self.first = Some(item);
-            return;
-        };
-        if item.value > first.value {
-            if item.class != first.class {
-                self.second = self.first;
-            }
-            self.first = Some(item);
-        } else if item.class != first.class && self.second.is_none_or(|second| item.value > second.value) {
-            self.second = Some(item);
-        }
-    }
-
-    fn partner(&self, class: u32) -> Option<Item> {
-        self.first.filter(|first| first.class != class).or(self.second)
+impl Default for Pairs {
+    fn default() -> Self {
+        let numbers = [[0.0; LANES]; MOST_CHANGES / LANES];
+        Self { weights: numbers, values: numbers, starts: [0; MOST_CHANGES] }
     }
 }
 
 impl Pairs {
-    pub fn reserve(&mut self, options: usize) -> Result<()> {
-        reserve_total(&mut self.order, options.min(MOST_CHANGES))
-    }
-
-    pub fn memory_used(&self) -> usize {
-        bytes(&self.order)
-    }
-
     /// Offer the best answer that differs by two of the changes from the picks, whose sums are `start`, and keeps to the
-    /// constraint. At most [`MOST_CHANGES`].
+    /// constraint. At most [`MOST_CHANGES`], class by class.
     pub fn improve(
         &mut self,
         case: &Case,
@@ -77,43 +40,33 @@ impl Pairs {
         start: Totals,
         incumbent: &mut Incumbent,
     ) {
-        let weighed = changes.iter().enumerate().map(|(index, &Change { by, class, .. })| Item {
-            weight: linear.weight(by),
-            value: by.value,
-            class,
-            index: index as u32,
-        });
-        self.order.clear();
-        self.order.extend(weighed);
-        sort(&mut self.order, |a, b| (a.weight < b.weight) | ((a.weight == b.weight) & (a.index < b.index)));
-        if let Some((one, other)) = self.best_pair(linear.room - linear.weight(start), incumbent.value - start.value) {
-            let (one, other) = (changes[one as usize], changes[other as usize]);
-            let totals = start.plus(one.by).plus(other.by);
-            if case.fits(totals) {
-                let before = [one, other].map(|change| picks[change.class as usize]);
-                [one, other].iter().for_each(|change| picks[change.class as usize] = change.position);
-                incumbent.offer(case, totals, picks);
-                picks[one.class as usize] = before[0];
-                picks[other.class as usize] = before[1];
-            }
+        self.fill(linear, changes);
+        let Self { weights, values, starts } = self;
+        let (slack, least) = (linear.room - linear.weight(start), incumbent.value - start.value);
+        let Some(pair) = best_pair(weights, values, &starts[..changes.len()], slack, least) else {
+            return;
+        };
+        let (one, other) = (changes[pair.0 as usize], changes[pair.1 as usize]);
+        let totals = start.plus(one.by).plus(other.by);
+        if case.fits(totals) {
+            let before = [one, other].map(|change| picks[change.class as usize]);
+            [one, other].iter().for_each(|change| picks[change.class as usize] = change.position);
+            incumbent.offer(case, totals, picks);
+            picks[one.class as usize] = before[0];
+            picks[other.class as usize] = before[1];
         }
     }
 
-    /// The most valuable pair no heavier than the slack and worth more than `least`.
-    fn best_pair(&self, slack: f64, least: f64) -> Option<(u32, u32)> {
-        let mut best = Best::default();
-        let mut most = least;
-        let mut pair = None;
-        let mut lighter = self.order.iter().peekable();
-        for heavy in self.order.iter().rev() {
-            while let Some(&light) = lighter.next_if(|light| light.weight + heavy.weight <= slack) {
-                best.add(light);
-            }
-            if let Some(partner) = best.partner(heavy.class).filter(|partner| partner.value + heavy.value > most) {
-                most = partner.value + heavy.value;
-                pair = Some((heavy.index, partner.index));
-            }
+    fn fill(&mut self, linear: &Linear, changes: &[Change]) {
+        let places =
+            self.weights.as_flattened_mut().iter_mut().zip(self.values.as_flattened_mut()).zip(&mut self.starts);
+        let (mut class, mut class_start) = (u32::MAX, 0);
+        for ((index, change), ((weight, value), start)) in changes.iter().enumerate().zip(places) {
+            (*weight, *value) = (linear.weight(change.by), change.by.value);
+            // Whether it is another class is as good as random, so there should be no branch on it.
+            class_start = if change.class == class { class_start } else { index as u32 };
+            class = change.class;
+            *start = class_start;
         }
-        pair
     }
 }

@@ -79,7 +79,6 @@ impl Workspace {
         self.lightest.reserve(options)?;
         self.incumbent.reserve(settings)?;
         self.core.reserve(settings, options)?;
-        self.pairs.reserve(options)?;
         self.search.reserve(settings)?;
         self.lists.reserve(states)?;
         reserve_total(&mut self.intervals, MOST_INTERVALS)?;
@@ -98,7 +97,6 @@ impl Workspace {
             + self.lightest.memory_used()
             + self.incumbent.memory_used()
             + self.core.memory_used()
-            + self.pairs.memory_used()
             + self.search.memory_used()
             + self.lists.memory_used()
             + bytes(&self.intervals)
@@ -437,7 +435,7 @@ impl Proof<'_> {
         }
         let changes = core.nearest(MOST_CHANGES);
         pairs.improve(case, &linear.tangent(), changes, picks, relaxation.totals, incumbent);
-        self.budget.charge(changes.len() as u64 / 16);
+        self.budget.charge((changes.len() * changes.len()) as u64 / 512);
     }
 
     /// Make the most valuable single change to the picks that gives a better answer that fits.

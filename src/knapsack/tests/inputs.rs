@@ -44,6 +44,34 @@ fn a_setting_of_which_nothing_can_be_chosen_makes_all_infeasible() {
 }
 
 #[test]
+fn a_knapsack_answers_the_same_whatever_had_the_same_shape_before() {
+    let impossible = [
+        vec![option(1.0, INFINITY, 0.0), option(2.0, INFINITY, 0.0)],
+        vec![option(3.0, 1.0, 0.0), option(9.0, 4.0, 0.0)],
+    ];
+    let possible =
+        [vec![option(1.0, 1.0, 0.5), option(2.0, INFINITY, 0.0)], vec![option(3.0, 1.0, 0.0), option(9.0, 4.0, 0.0)]];
+    let other_shape = [
+        vec![option(1.0, 1.0, 0.0)],
+        vec![],
+        vec![option(3.0, 1.0, 0.0), option(9.0, 4.0, 0.0), option(2.0, 3.0, 1.0)],
+    ];
+    let mut knapsack = Knapsack::new();
+    for settings in [&possible[..], &impossible, &impossible, &possible, &other_shape, &possible, &[], &impossible] {
+        for capacity in [INFINITY, 5.0, 1.0] {
+            knapsack.clear();
+            settings.iter().for_each(|options| _ = knapsack.add_setting(options).unwrap());
+            let solution = knapsack.solve(Economy { capacity, sigmas: 1.0 }, Effort::default()).unwrap();
+            let (fresh, choices) = solved(settings, capacity, 1.0);
+            assert_eq!(
+                (knapsack.choices(), solution.feasible, solution.value),
+                (&choices[..], fresh.feasible, fresh.value)
+            );
+        }
+    }
+}
+
+#[test]
 fn every_solution_is_made_of_numbers() {
     let settings = [vec![option(1.0, INFINITY, 0.0)], vec![option(3.0, 1.0, 2.0), option(1.0, -1.0, 0.0)]];
     for settings in [&settings[..], &settings[1..], &[]] {
