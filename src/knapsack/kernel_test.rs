@@ -41,6 +41,9 @@ fn assert_same<V: Lanes>(seed: u64, normal: bool) {
     for (mean, theta) in [(0.0, 0.0), (0.25, 0.5), (1.0, 1.0), (7.5, 0.1), (1e150, 3.0), (1e200, 1e-9)] {
         let prices = Prices { mean, variance: mean * theta };
         let (mut plain, mut vector) = (vec![0; lanes], vec![0; lanes]);
+        let (without, same_without) =
+            (pick_of::<Plain, false>(rows, prices, &mut plain), pick_of::<V, false>(rows, prices, &mut vector));
+        assert_eq!((without, &plain), (same_without, &vector));
         let totals = pick_lanes::<Plain>(rows, prices, &mut plain);
         assert_eq!(totals, pick_lanes::<V>(rows, prices, &mut vector));
         assert_eq!(plain, vector);

@@ -200,9 +200,10 @@ impl Problem {
         lay_out(input.options(), classes, !scalar, &mut rows[..self.row_count], starts, best, lightest)
     }
 
+    #[inline(never)]
     /// Make classes of the settings that are to be, and sort them, largest first, so that classes side by side have much
     /// the same number of options.
-    fn arrange(&mut self, input: &Input, is_class: impl Fn(&[Candidate]) -> bool) {
+    fn arrange(&mut self, input: &Input, is_class: fn(&[Candidate]) -> bool) {
         self.ends.clear();
         let bin = |options: &[Candidate]| match is_class(options) {
             true => COUNTED.saturating_sub(options.len()),
