@@ -67,8 +67,8 @@ typedef enum {
     HOB_RESULT_BUFFER_TOO_SMALL = 8,
     /// A file operation failed.
     HOB_RESULT_IO = 9,
-    /// An internal error was caught. The sentence has file and line. A handle that was being changed is poisoned. Please
-    /// report it.
+    /// An internal error was caught. The sentence has file and line. A handle that was being changed is poisoned.
+    /// Please report it.
     HOB_RESULT_PANIC = 10,
     /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions go on answering from the last good
     /// state; all others do nothing. Destroy the handle and create a new one when convenient.
@@ -215,15 +215,13 @@ HOB_API hob_result hob_set_log_hook(const hob_log_hook *hook);
 /// Lend a clock; NULL: none. Copied. Threads: no other call may run, or a duration is measured with two clocks.
 HOB_API hob_result hob_set_clock_hook(const hob_clock_hook *hook);
 
-/// Set where profiler zones go; NULL: nowhere. Copied. Threads: no other call may run, or a zone begins in one profiler and
-/// ends in another.
-HOB_API
-hob_result hob_set_zone_hook(const hob_zone_hook *hook);
+/// Set where profiler zones go; NULL: nowhere. Copied. Threads: no other call may run, or a zone begins in one profiler
+/// and ends in another.
+HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
 
-/// Lend a file layer; NULL: the operating system's. Copied. With any function, `open` and `close` must be set. Threads: as
-/// hob_set_log_hook.
-HOB_API
-hob_result hob_set_file_hook(const hob_file_hook *hook);
+/// Lend a file layer; NULL: the operating system's. Copied. With any function, `open` and `close` must be set. Threads:
+/// as hob_set_log_hook.
+HOB_API hob_result hob_set_file_hook(const hob_file_hook *hook);
 
 /// Set the allocator; NULL: the system's. Copied. Both functions must be set.
 /// Returns HOB_RESULT_BUSY while any handle is alive (nothing may be freed by another allocator than it came from), and

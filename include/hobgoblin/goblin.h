@@ -13,13 +13,13 @@
 /// hob_option.flags: the option cannot be chosen now (it is streaming in, compiling, not bought).
 #define HOB_OPTION_NOT_READY 1
 
-/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution, that takes up the last slack of every frame: it is
-/// set anew in each, while the other settings stay put.
+/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution, that takes up the last slack of every frame: it
+/// is set anew in each, while the other settings stay put.
 #define HOB_SETTING_TRIM 1
 
-/// What a frame can be short of. Time lanes are in milliseconds, the memory lane in MiB. Every lane that has a limit is a
-/// limit of its own: what runs side by side, as threads and the GPU do, is not added up, so a frame is in time when each
-/// of its time lanes is. Lanes without a limit are not learned.
+/// What a frame can be short of. Time lanes are in milliseconds, the memory lane in MiB. Every lane that has a limit is
+/// a limit of its own: what runs side by side, as threads and the GPU do, is not added up, so a frame is in time when
+/// each of its time lanes is. Lanes without a limit are not learned.
 typedef enum {
     /// Work of the GPU.
     HOB_LANE_GPU = 0,
@@ -136,11 +136,12 @@ typedef struct {
     uint32_t exploration;
     /// By hob_lane.
     hob_lane_desc lanes[HOB_LANE_COUNT];
-    /// Deviations of the total burden that are kept free: mean + sigmas * deviation fits the limit. 0 to 100, default 3.
+    /// Deviations of the total burden that are kept free: mean + sigmas * deviation fits the limit. 0 to 100, default
+    /// 3.
     double sigmas;
-    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. The sigmas that this
-    /// takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens are
-    /// normal or independent. It needs samples of every setting that matters. Default 0.
+    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. The sigmas that
+    /// this takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens
+    /// are normal or independent. It needs samples of every setting that matters. Default 0.
     double overrun_probability;
     /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained, added
     /// up frame by frame, is this many times the value by which settings rise for it and ten times that by which others
@@ -154,8 +155,8 @@ typedef struct {
     uint32_t measure_quota;
     /// Options that may be tried in one frame with HOB_EXPLORATION_BOUNDED. 0: none are tried. Default 8.
     uint32_t explore_limit;
-    /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven, however long it takes up to node_limit.
-    /// Default 1000.
+    /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven, however long it takes up to
+    /// node_limit. Default 1000.
     uint32_t precision;
     /// Decisions that are remembered for samples that arrive late. 1 to 65536, default 64.
     uint32_t history;
@@ -163,8 +164,8 @@ typedef struct {
     uint32_t burdens;
     /// Most settings. Default 65536.
     uint32_t max_settings;
-    /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The solver's
-    /// own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
+    /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The
+    /// solver's own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
     uint64_t memory_limit;
     /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 256; above 4096 a
     /// decision may allocate.
@@ -172,8 +173,8 @@ typedef struct {
     /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
     /// default 0.015.
     double explore_risk;
-    /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One such
-    /// change is always made. Default INFINITY.
+    /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One
+    /// such change is always made. Default INFINITY.
     double switch_limit;
     /// Decisions for which a setting keeps its choice at least, unless it no longer fits. Default 0.
     uint32_t dwell;
@@ -206,8 +207,8 @@ typedef struct {
     double anomaly;
     /// The same, fading by 1/30 a harvest.
     double recent_anomaly;
-    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane that has a limit; 1 while nothing can be
-    /// compared.
+    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane that has a limit; 1 while nothing can
+    /// be compared.
     double past_ratio;
     /// Bytes held.
     uint64_t memory_used;
@@ -283,8 +284,8 @@ typedef struct {
     void (*choice_set)(void *user_data, uint32_t choice, uint64_t decision_id);
     /// The task's name; called when the setting is added, if `id` is empty. The text is copied.
     void (*id_get)(void *user_data, hob_str *out_id);
-    /// Fill in a measurement and return 1, or return 0 when there is none. Called by harvest until it returns 0, at most
-    /// 64 times. A sample that cannot be used (NaN, too late) is counted and dropped.
+    /// Fill in a measurement and return 1, or return 0 when there is none. Called by harvest until it returns 0, at
+    /// most 64 times. A sample that cannot be used (NaN, too late) is counted and dropped.
     uint32_t (*measure)(void *user_data, hob_measurement *out_measurement);
 } hob_setting_desc;
 
@@ -294,21 +295,21 @@ typedef struct {
     uint32_t generation;
 } hob_setting_id;
 
-/// What was decided. Filled in by the library; initialise with HOB_DECISION_INIT. Arrays are by hob_lane; lanes that are
-/// not governed are 0.
+/// What was decided. Filled in by the library; initialise with HOB_DECISION_INIT. Arrays are by hob_lane; lanes that
+/// are not governed are 0.
 typedef struct {
     /// sizeof(hob_decision); set by hob_decision_init.
     uint32_t struct_size;
-    /// 1 if mean + sigmas * deviation of the choice fits the limit of every lane. If 0, nothing fits, and the choice is the
-    /// one that is least over.
+    /// 1 if mean + sigmas * deviation of the choice fits the limit of every lane. If 0, nothing fits, and the choice is
+    /// the one that is least over.
     uint32_t feasible;
     /// Counts up from 1. Samples quote it.
     uint64_t id;
     /// Sum of the chosen values.
     double value;
-    /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may be
-    /// farther off than `precision` accepts. Options on trial are not counted. In a decision that solved nothing (`nodes`
-    /// is 0) it is what the latest solve proved, carried on by how estimates have moved since.
+    /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may
+    /// be farther off than `precision` accepts. Options on trial are not counted. In a decision that solved nothing
+    /// (`nodes` is 0) it is what the latest solve proved, carried on by how estimates have moved since.
     double gap;
     /// Mean + sigmas * deviation of the choice: what was held against the capacity. With what totals have beyond the
     /// samples, as the mean and the deviation.
@@ -317,8 +318,8 @@ typedef struct {
     double mean[HOB_LANE_COUNT];
     /// Its deviation.
     double deviation[HOB_LANE_COUNT];
-    /// What the burden was held against: the limit of the strategy in force; with HOB_BURDENS_RELATIVE the controller's capacity, in the host's
-    /// unit.
+    /// What the burden was held against: the limit of the strategy in force; with HOB_BURDENS_RELATIVE the controller's
+    /// capacity, in the host's unit.
     double capacity[HOB_LANE_COUNT];
     /// By how much the burden is over the capacity; 0 when feasible.
     double excess[HOB_LANE_COUNT];
@@ -360,8 +361,8 @@ typedef struct {
     uint32_t to;
     /// The decision in which it changed last, trials apart; 0 if it never did.
     uint64_t since;
-    /// What was left free on the first lane that has a limit, in its unit; below 0: what it was over by. After a change,
-    /// as it was before that.
+    /// What was left free on the first lane that has a limit, in its unit; below 0: what it was over by. After a
+    /// change, as it was before that.
     double headroom;
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     double gain;
@@ -369,11 +370,12 @@ typedef struct {
 
 /// One of the choices that make a product setting.
 typedef struct {
-    /// What each index is worth, in the unit of hob_option.value. A combination is worth the sum over the axes; where that
-    /// is not so, exchange values by hob_goblin_set_value. Copied.
+    /// What each index is worth, in the unit of hob_option.value. A combination is worth the sum over the axes; where
+    /// that is not so, exchange values by hob_goblin_set_value. Copied.
     const double *values;
-    /// By what each index multiplies the burden, such as the megapixels of a resolution: what is learned of one index is
-    /// known of the others. 1e-9 to 1e9, and so their products. NULL: not known, so that every index is measured. Copied.
+    /// By what each index multiplies the burden, such as the megapixels of a resolution: what is learned of one index
+    /// is known of the others. 1e-9 to 1e9, and so their products. NULL: not known, so that every index is measured.
+    /// Copied.
     const double *works;
     /// How many values there are, and works.
     uint32_t count;
@@ -381,10 +383,11 @@ typedef struct {
     uint32_t default_index;
 } hob_product_axis;
 
-/// A product setting: related choices, such as resolution and samples a pixel, whose burdens are no sum. It is one setting
-/// whose options are all combinations, ordered with the measured axes outermost and the axes with works innermost, in
-/// each group as they are given, the last one changing fastest. What is learned is learned of the combinations of the
-/// measured axes: resolutions with works by 4 sample counts are 4 burdens, however many resolutions there are.
+/// A product setting: related choices, such as resolution and samples a pixel, whose burdens are no sum. It is one
+/// setting whose options are all combinations, ordered with the measured axes outermost and the axes with works
+/// innermost, in each group as they are given, the last one changing fastest. What is learned is learned of the
+/// combinations of the measured axes: resolutions with works by 4 sample counts are 4 burdens, however many resolutions
+/// there are.
 typedef struct {
     /// sizeof(hob_product_desc); set by hob_product_desc_init.
     uint32_t struct_size;
@@ -418,7 +421,8 @@ typedef struct {
     uint32_t reserved;
     /// Its limits, by hob_lane. Default INFINITY: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
-    /// What it is worth beside its choices, such as what 60 frames a second are worth by themselves. -1e9 to 1e9; default
+    /// What it is worth beside its choices, such as what 60 frames a second are worth by themselves. -1e9 to 1e9;
+    /// default
     /// 0. -1e9 takes it out of the game.
     double incentive;
 } hob_strategy_desc;
@@ -478,24 +482,18 @@ HOB_API hob_result hob_goblin_config(const hob_goblin *goblin, hob_goblin_desc *
 /// What has come in so far. Threads: shared.
 HOB_API hob_result hob_goblin_get_statistics(const hob_goblin *goblin, hob_goblin_statistics *out_statistics);
 
-/// Use what a past run knew, perhaps on another machine: how much slower or faster this one is, is learned from the first
-/// samples. Copied; replaces an earlier past. Tasks whose number of options differs are not used, and the log says so.
-/// Threads: exclusive; shared for `profile`.
-HOB_API
-hob_result hob_goblin_set_past_profile(hob_goblin *goblin,
-                                       const hob_profile *profile);
+/// Use what a past run knew, perhaps on another machine: how much slower or faster this one is, is learned from the
+/// first samples. Copied; replaces an earlier past. Tasks whose number of options differs are not used, and the log
+/// says so. Threads: exclusive; shared for `profile`.
+HOB_API hob_result hob_goblin_set_past_profile(hob_goblin *goblin, const hob_profile *profile);
 
 /// hob_goblin_set_past_profile from JSON as hob_goblin_save_profile writes it; see hob_profile_load.
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_load_profile(hob_goblin *goblin, const void *data, size_t size);
 
-/// Write what is known as JSON: this run's samples, and where there are none what the past knew, scaled to this machine.
-/// Sizes and buffer as in hob_profile_save. Threads: shared.
-HOB_API
-hob_result hob_goblin_save_profile(const hob_goblin *goblin,
-                                   char *buffer,
-                                   size_t capacity,
-                                   size_t *out_size);
+/// Write what is known as JSON: this run's samples, and where there are none what the past knew, scaled to this
+/// machine. Sizes and buffer as in hob_profile_save. Threads: shared.
+HOB_API hob_result hob_goblin_save_profile(const hob_goblin *goblin, char *buffer, size_t capacity, size_t *out_size);
 
 /// Bytes the goblin holds; 0 for a bad handle. Threads: shared.
 HOB_NODISCARD HOB_API size_t hob_goblin_memory_used(const hob_goblin *goblin);
@@ -508,8 +506,8 @@ HOB_API hob_result hob_setting_desc_init(hob_setting_desc *desc, uint32_t size);
 
 /// Add a setting, at any time. `*out_setting` is written on success.
 /// The callbacks are called on the thread that calls hob_goblin_ functions, never at any other time. From inside them,
-/// const functions on the goblin work; hob_goblin_remove_setting and hob_goblin_destroy are put off until the running call
-/// returns; all others answer HOB_RESULT_BUSY. They must return on the OS thread on which they were called, and no
+/// const functions on the goblin work; hob_goblin_remove_setting and hob_goblin_destroy are put off until the running
+/// call returns; all others answer HOB_RESULT_BUSY. They must return on the OS thread on which they were called, and no
 /// exception may leave them. Threads: exclusive.
 HOB_API
 hob_result hob_goblin_add_setting(hob_goblin *goblin,
@@ -539,12 +537,10 @@ hob_result hob_goblin_add_fixed_incentive(hob_goblin *goblin,
                                           double value,
                                           hob_setting_id *out_setting);
 
-/// Remove a setting, at any time; its release callback is called before this returns. What was learned of its task stays,
-/// for when a setting of that id comes back. From inside a callback of the goblin, the setting is removed when the
-/// running call returns, and gets no callback but release any more. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_remove_setting(hob_goblin *goblin,
-                                     hob_setting_id setting);
+/// Remove a setting, at any time; its release callback is called before this returns. What was learned of its task
+/// stays, for when a setting of that id comes back. From inside a callback of the goblin, the setting is removed when
+/// the running call returns, and gets no callback but release any more. Threads: exclusive.
+HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id setting);
 
 /// Exchange a setting's options: `count` of them, `stride` bytes apart. With another count than before they are other
 /// options: the task's estimates are dropped and learned anew (the log says so), and what strategies had of its own is
@@ -578,20 +574,18 @@ HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decis
 /// harvest. Threads: exclusive.
 HOB_API hob_result hob_goblin_harvest(hob_goblin *goblin);
 
-/// The second half of hob_goblin_update: estimate, solve, hand out the choices. `out_decision` may be NULL. That nothing
-/// fits is an answer (feasible 0), not an error. On a failure the choices before stand, but for settings whose options_get
-/// had given another number of options by then: those are at their default. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_decide(hob_goblin *goblin,
-                             hob_decision *out_decision);
+/// The second half of hob_goblin_update: estimate, solve, hand out the choices. `out_decision` may be NULL. That
+/// nothing fits is an answer (feasible 0), not an error. On a failure the choices before stand, but for settings whose
+/// options_get had given another number of options by then: those are at their default. Threads: exclusive.
+HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decision);
 
 /// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad or busy handle, or a
 /// setting without options, so that it can index an array at once; hob_last_error tells. Threads: shared.
 HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
 
-/// Report what a setting's choice cost on a lane in the frame of `decision_id` (0: the latest): whenever it is known, frames later
-/// with GPU timers. `burden` in the lane's unit, 0 to 1e9; `sample` is a hob_sample. Samples of lanes that are
-/// not governed are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered (see `history`).
+/// Report what a setting's choice cost on a lane in the frame of `decision_id` (0: the latest): whenever it is known,
+/// frames later with GPU timers. `burden` in the lane's unit, 0 to 1e9; `sample` is a hob_sample. Samples of lanes that
+/// are not governed are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered (see `history`).
 /// Threads: exclusive.
 HOB_API
 hob_result hob_goblin_measure(hob_goblin *goblin,
@@ -601,10 +595,10 @@ hob_result hob_goblin_measure(hob_goblin *goblin,
                               double burden,
                               uint32_t sample);
 
-/// Report what a whole frame cost on a lane. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS this is what the goblin steers
-/// by, on the first lane that has a limit. With HOB_BURDENS_LEARNED, once all samples of the decision are in, what the
-/// total has beyond them is learned, by lane, as a burden that is always there; a total whose samples do not all come
-/// teaches nothing. Parameters as in hob_goblin_measure. Threads: exclusive.
+/// Report what a whole frame cost on a lane. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS this is what the goblin
+/// steers by, on the first lane that has a limit. With HOB_BURDENS_LEARNED, once all samples of the decision are in,
+/// what the total has beyond them is learned, by lane, as a burden that is always there; a total whose samples do not
+/// all come teaches nothing. Parameters as in hob_goblin_measure. Threads: exclusive.
 HOB_API
 hob_result hob_goblin_measure_total(hob_goblin *goblin,
                                     uint64_t decision_id,
@@ -612,17 +606,17 @@ hob_result hob_goblin_measure_total(hob_goblin *goblin,
                                     double burden,
                                     uint32_t sample);
 
-/// Say that in the frame of `decision_id` (0: the latest) the host used `choice` instead of what was decided, because it
-/// was late or impossible: samples of that frame are booked on it. Threads: exclusive.
+/// Say that in the frame of `decision_id` (0: the latest) the host used `choice` instead of what was decided, because
+/// it was late or impossible: samples of that frame are booked on it. Threads: exclusive.
 HOB_API
 hob_result hob_goblin_applied(hob_goblin *goblin,
                               uint64_t decision_id,
                               hob_setting_id setting,
                               uint32_t choice);
 
-/// What an option is expected to cost on a lane in the next frame, for the setting's present work and under the strategy
-/// in force; the count is of this run's samples. HOB_RESULT_NOT_FOUND for a lane without a limit: nothing is learned on
-/// it. Threads: shared.
+/// What an option is expected to cost on a lane in the next frame, for the setting's present work and under the
+/// strategy in force; the count is of this run's samples. HOB_RESULT_NOT_FOUND for a lane without a limit: nothing is
+/// learned on it. Threads: shared.
 HOB_API
 hob_result hob_goblin_estimate(const hob_goblin *goblin,
                                hob_setting_id setting,
@@ -634,48 +628,36 @@ hob_result hob_goblin_estimate(const hob_goblin *goblin,
 HOB_API hob_result hob_reason_init(hob_reason *reason, uint32_t size);
 
 /// Allow only the options from `first`, a floor, to `last`, a ceiling, from the next decision on. `first` must exist;
-/// UINT32_MAX and all else beyond the last means the last. 0 to UINT32_MAX allows all again. If none of them is ready, the
-/// nearest to the default is chosen all the same. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_set_range(hob_goblin *goblin,
-                                hob_setting_id setting,
-                                uint32_t first,
-                                uint32_t last);
+/// UINT32_MAX and all else beyond the last means the last. 0 to UINT32_MAX allows all again. If none of them is ready,
+/// the nearest to the default is chosen all the same. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_range(hob_goblin *goblin, hob_setting_id setting, uint32_t first, uint32_t last);
 
 /// Allow only one option from the next decision on, as the player wishes: hob_goblin_set_range from it to itself. The
 /// others make room for it. Threads: exclusive.
 HOB_API hob_result hob_goblin_pin(hob_goblin *goblin, hob_setting_id setting, uint32_t option);
 
-/// Take a setting out of decisions (`enabled` 0) or back in. While it is out it costs nothing, is worth nothing and keeps
-/// its choice; what was learned of it stays. Samples of decisions without it are HOB_RESULT_NOT_FOUND.
-/// Threads: exclusive.
-HOB_API
-hob_result hob_goblin_set_enabled(hob_goblin *goblin,
-                                  hob_setting_id setting,
-                                  uint32_t enabled);
+/// Take a setting out of decisions (`enabled` 0) or back in. While it is out it costs nothing, is worth nothing and
+/// keeps its choice; what was learned of it stays. Samples of decisions without it are HOB_RESULT_NOT_FOUND. Threads:
+/// exclusive.
+HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id setting, uint32_t enabled);
 
-/// Multiply what changes cost, in burden and in patience, until said otherwise: below 1 while they are hard to notice, as
-/// in a cut or a menu; above 1 while they are easy to. 0 to 1e9; 1 until said otherwise. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_set_switch_scale(hob_goblin *goblin,
-                                       double scale);
+/// Multiply what changes cost, in burden and in patience, until said otherwise: below 1 while they are hard to notice,
+/// as in a cut or a menu; above 1 while they are easy to. 0 to 1e9; 1 until said otherwise. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
 
-/// Open a window in which more may be tried, for so many decisions from the next on: a menu, a loading screen, a cut. Any
-/// number of options may be on trial in a frame, and frames with trials may be over each limit by `share` of it, 0 to 1e9.
-/// A new window takes the place of an old one; 0 `decisions` close it. Nothing is tried where explore_limit is 0.
-/// Threads: exclusive.
-HOB_API
-hob_result hob_goblin_open_window(hob_goblin *goblin,
-                                  uint32_t decisions,
-                                  double share);
+/// Open a window in which more may be tried, for so many decisions from the next on: a menu, a loading screen, a cut.
+/// Any number of options may be on trial in a frame, and frames with trials may be over each limit by `share` of it, 0
+/// to 1e9. A new window takes the place of an old one; 0 `decisions` close it. Nothing is tried where explore_limit is
+/// 0. Threads: exclusive.
+HOB_API hob_result hob_goblin_open_window(hob_goblin *goblin, uint32_t decisions, double share);
 
 /// Why a setting's choice is what it is. Threads: shared.
 HOB_API hob_result hob_goblin_get_reason(const hob_goblin *goblin, hob_setting_id setting, hob_reason *out_reason);
 
 /// The same as an English sentence, such as "raised from 1 to 2 in decision 512: 1.80 was left free", with a NUL at its
-/// end. `*out_size`, which may be NULL where `buffer` is not, gets the bytes needed, the NUL among them. With `buffer` NULL
-/// that is all; with `capacity` too small the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer is left alone; 256
-/// bytes are always enough. Threads: shared.
+/// end. `*out_size`, which may be NULL where `buffer` is not, gets the bytes needed, the NUL among them. With `buffer`
+/// NULL that is all; with `capacity` too small the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer is left alone;
+/// 256 bytes are always enough. Threads: shared.
 HOB_API
 hob_result hob_goblin_reason_text(const hob_goblin *goblin,
                                   hob_setting_id setting,
@@ -694,8 +676,8 @@ hob_result hob_goblin_add_product(hob_goblin *goblin,
                                   const hob_product_desc *desc,
                                   hob_setting_id *out_setting);
 
-/// Where a product's choice stands on one of its axes: the index into that axis's values. 0 for a stale id, a bad or busy
-/// handle, or a choice or axis that does not exist, so that it can index an array at once; hob_last_error tells.
+/// Where a product's choice stands on one of its axes: the index into that axis's values. 0 for a stale id, a bad or
+/// busy handle, or a choice or axis that does not exist, so that it can index an array at once; hob_last_error tells.
 /// Threads: shared.
 HOB_NODISCARD HOB_API
 uint32_t hob_goblin_product_index(const hob_goblin *goblin,
@@ -715,13 +697,10 @@ hob_result hob_goblin_product_choice(const hob_goblin *goblin,
 /// Fill in defaults; `size` is sizeof(hob_strategy_desc). Usually by HOB_STRATEGY_DESC_INIT.
 HOB_API hob_result hob_strategy_desc_init(hob_strategy_desc *desc, uint32_t size);
 
-/// Add a strategy; `*out_strategy` gets its number. Number 0 is there from the start: the limits of hob_goblin_desc. There
-/// can be 15 others. Each costs a decision another solve. Lanes that had no limit are learned from now on, and samples of
-/// earlier decisions are refused then. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_add_strategy(hob_goblin *goblin,
-                                   const hob_strategy_desc *desc,
-                                   uint32_t *out_strategy);
+/// Add a strategy; `*out_strategy` gets its number. Number 0 is there from the start: the limits of hob_goblin_desc.
+/// There can be 15 others. Each costs a decision another solve. Lanes that had no limit are learned from now on, and
+/// samples of earlier decisions are refused then. Threads: exclusive.
+HOB_API hob_result hob_goblin_add_strategy(hob_goblin *goblin, const hob_strategy_desc *desc, uint32_t *out_strategy);
 
 /// Exchange a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are changed by
 /// hob_goblin_configure and must be INFINITY here. HOB_RESULT_NOT_FOUND for a number that was not given.
@@ -746,21 +725,19 @@ hob_result hob_goblin_set_strategy_work(hob_goblin *goblin,
                                         hob_setting_id setting,
                                         double factor);
 
-/// The net value of a strategy's best choice in the last decision: by how much the one in force is ahead, or held. 0 before
-/// the first decision, and where there is but one strategy. Threads: shared.
-HOB_API
-hob_result hob_goblin_strategy_net(const hob_goblin *goblin,
-                                   uint32_t strategy,
-                                   double *out_net);
+/// The net value of a strategy's best choice in the last decision: by how much the one in force is ahead, or held. 0
+/// before the first decision, and where there is but one strategy. Threads: shared.
+HOB_API hob_result hob_goblin_strategy_net(const hob_goblin *goblin, uint32_t strategy, double *out_net);
 
-/// Write down the run from here on, so that hob_replay can repeat it; docs/formats.md describes the bytes. Call it right
-/// after hob_goblin_create: a replay needs the whole run, so after any other call that changed something the answer is
-/// HOB_RESULT_UNSUPPORTED. `write` gets a header at once, a block with every decision and in between when there is much
-/// to write, and the end from hob_goblin_destroy or from hob_goblin_record with a NULL `write`, which stops the recording
-/// for good; one after the other, they are the recording. A frame takes about 14 bytes a
-/// sample and one a setting, and nothing is allocated for it. `release` may be NULL; else it gets `user_data` once, after the end was written. On a
-/// failure nothing is owned. Threads: exclusive. Callbacks: `write` runs on the thread that makes a call, inside it, so
-/// no function works on this goblin but hob_goblin_destroy, which is put off; the others answer HOB_RESULT_BUSY.
+/// Write down the run from here on, so that hob_replay can repeat it; docs/formats.md describes the bytes. Call it
+/// right after hob_goblin_create: a replay needs the whole run, so after any other call that changed something the
+/// answer is HOB_RESULT_UNSUPPORTED. `write` gets a header at once, a block with every decision and in between when
+/// there is much to write, and the end from hob_goblin_destroy or from hob_goblin_record with a NULL `write`, which
+/// stops the recording for good; one after the other, they are the recording. A frame takes about 14 bytes a sample and
+/// one a setting, and nothing is allocated for it. `release` may be NULL; else it gets `user_data` once, after the end
+/// was written. On a failure nothing is owned. Threads: exclusive. Callbacks: `write` runs on the thread that makes a
+/// call, inside it, so no function works on this goblin but hob_goblin_destroy, which is put off; the others answer
+/// HOB_RESULT_BUSY.
 HOB_API
 hob_result hob_goblin_record(hob_goblin *goblin,
                              void (*write)(void *user_data, const void *data, size_t size),

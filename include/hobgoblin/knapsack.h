@@ -12,7 +12,8 @@
 /// The most resources that a knapsack can have.
 #define HOB_KNAPSACK_MOST_RESOURCES 8
 
-/// A multiple-choice knapsack: add settings, solve, read the choices; clear and repeat. A handle; see docs/ownership.md.
+/// A multiple-choice knapsack: add settings, solve, read the choices; clear and repeat. A handle; see
+/// docs/ownership.md.
 typedef struct hob_knapsack hob_knapsack;
 
 /// Parameters of a knapsack.
@@ -21,7 +22,8 @@ typedef struct {
     uint32_t struct_size;
     /// Zero.
     uint32_t reserved;
-    /// Most bytes that settings and options may take; what a hard proof takes is bounded by node_limit. Default UINT64_MAX.
+    /// Most bytes that settings and options may take; what a hard proof takes is bounded by node_limit. Default
+    /// UINT64_MAX.
     uint64_t memory_limit;
     /// 0: one resource, for hob_knapsack_add and hob_knapsack_solve. 1 to HOB_KNAPSACK_MOST_RESOURCES: so many, for
     /// hob_knapsack_add_resources and hob_knapsack_solve_resources. Default 0.
@@ -148,8 +150,8 @@ HOB_API hob_result hob_knapsack_reserve(hob_knapsack *knapsack, uint32_t setting
 /// Remove all settings; keep the memory, and the choices of the last solve. Threads: exclusive.
 HOB_API hob_result hob_knapsack_clear(hob_knapsack *knapsack);
 
-/// Add a setting of `count` options (0 to 65535), `stride` bytes apart; they are copied. `*out_index` (may be NULL) gets
-/// its index: 0, 1, 2, ... Threads: exclusive.
+/// Add a setting of `count` options (0 to 65535), `stride` bytes apart; they are copied. `*out_index` (may be NULL)
+/// gets its index: 0, 1, 2, ... Threads: exclusive.
 HOB_API
 hob_result hob_knapsack_add(hob_knapsack *knapsack,
                             const hob_knapsack_option *options,
@@ -170,8 +172,8 @@ hob_result hob_knapsack_add_resources(hob_knapsack *knapsack,
                                       uint32_t count,
                                       uint32_t *out_index);
 
-/// Choose one option of each setting such that the sum of values is greatest while the burden fits. `out_solution` may be
-/// NULL. Exact and proven unless the node limit ends the search; then the gap is reported. That nothing fits is an
+/// Choose one option of each setting such that the sum of values is greatest while the burden fits. `out_solution` may
+/// be NULL. Exact and proven unless the node limit ends the search; then the gap is reported. That nothing fits is an
 /// answer (feasible 0), not an error. Deterministic. Threads: exclusive.
 HOB_API
 hob_result hob_knapsack_solve(hob_knapsack *knapsack,
@@ -203,8 +205,8 @@ hob_result hob_knapsack_resource_usage(const hob_knapsack *knapsack,
 /// Settings added since the last clear; 0 for a bad handle. Threads: shared.
 HOB_NODISCARD HOB_API uint32_t hob_knapsack_setting_count(const hob_knapsack *knapsack);
 
-/// The choices of the last solve, one for each setting in the order in which they were added; HOB_NO_CHOICE for a setting
-/// without options. `*out_count` (may be NULL) gets their number; `choices` NULL asks only for that.
+/// The choices of the last solve, one for each setting in the order in which they were added; HOB_NO_CHOICE for a
+/// setting without options. `*out_count` (may be NULL) gets their number; `choices` NULL asks only for that.
 /// HOB_RESULT_BUFFER_TOO_SMALL when `capacity` is less. Threads: shared.
 HOB_API
 hob_result hob_knapsack_choices(const hob_knapsack *knapsack,

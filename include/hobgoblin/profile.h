@@ -105,11 +105,10 @@ HOB_API hob_result hob_profile_remove(hob_profile *profile, hob_str id);
 /// Forget all tasks. Threads: exclusive.
 HOB_API hob_result hob_profile_clear(hob_profile *profile);
 
-/// Take in all that `other` knows, its samples counting as much as those here. Where a task has another number of options
-/// there, the side with more samples is kept. On a failure nothing changed. Threads: exclusive; shared for `other`.
-HOB_API
-hob_result hob_profile_merge(hob_profile *profile,
-                             const hob_profile *other);
+/// Take in all that `other` knows, its samples counting as much as those here. Where a task has another number of
+/// options there, the side with more samples is kept. On a failure nothing changed. Threads: exclusive; shared for
+/// `other`.
+HOB_API hob_result hob_profile_merge(hob_profile *profile, const hob_profile *other);
 
 /// Multiply every burden by `factor` (finite, above 0): the same knowledge for a machine that is so much slower.
 /// Threads: exclusive.

@@ -1,8 +1,8 @@
 //! Doubles as text and back, exactly, in little code.
 //!
-//! The standard library's ways are several times as fast and take 33 KB, of which 10 are a table of powers of five. These
-//! work with whole numbers of any size: reading divides with remainder, writing is the free-format algorithm of Burger
-//! and Dybvig, "Printing Floating-Point Numbers Quickly and Accurately" (1996). Nothing here allocates.
+//! The standard library's ways are several times as fast and take 33 KB, of which 10 are a table of powers of five.
+//! These work with whole numbers of any size: reading divides with remainder, writing is the free-format algorithm of
+//! Burger and Dybvig, "Printing Floating-Point Numbers Quickly and Accurately" (1996). Nothing here allocates.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write};

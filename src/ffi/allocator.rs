@@ -1,8 +1,8 @@
 //! Every allocation of the library, through the host.
 //!
-//! A global allocator that forwards to the host's, or to the system's when there is none. The hook can be exchanged only
-//! while no handle lives: then nothing of ours is allocated, so nothing is ever freed by another allocator than it came
-//! from.
+//! A global allocator that forwards to the host's, or to the system's when there is none. The hook can be exchanged
+//! only while no handle lives: then nothing of ours is allocated, so nothing is ever freed by another allocator than it
+//! came from.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::c_void;

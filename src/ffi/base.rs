@@ -32,8 +32,8 @@ pub enum hob_result {
     BufferTooSmall = 8,
     /// A file operation failed.
     Io = 9,
-    /// An internal error was caught. The sentence has file and line. A handle that was being changed is poisoned. Please
-    /// report it.
+    /// An internal error was caught. The sentence has file and line. A handle that was being changed is poisoned.
+    /// Please report it.
     Panic = 10,
     /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions go on answering from the last good
     /// state; all others do nothing. Destroy the handle and create a new one when convenient.
@@ -374,16 +374,16 @@ pub unsafe extern "C" fn hob_set_clock_hook(hook: *const hob_clock_hook) -> hob_
     unsafe { set_hook(&hooks::CLOCK, hook) }
 }
 
-/// Set where profiler zones go; NULL: nowhere. Copied. Threads: no other call may run, or a zone begins in one profiler and
-/// ends in another.
+/// Set where profiler zones go; NULL: nowhere. Copied. Threads: no other call may run, or a zone begins in one profiler
+/// and ends in another.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_set_zone_hook(hook: *const hob_zone_hook) -> hob_result {
     // SAFETY: the header's contract.
     unsafe { set_hook(&hooks::ZONES, hook) }
 }
 
-/// Lend a file layer; NULL: the operating system's. Copied. With any function, `open` and `close` must be set. Threads: as
-/// hob_set_log_hook.
+/// Lend a file layer; NULL: the operating system's. Copied. With any function, `open` and `close` must be set. Threads:
+/// as hob_set_log_hook.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_set_file_hook(hook: *const hob_file_hook) -> hob_result {
     let checked = guard(|| {

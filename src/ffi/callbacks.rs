@@ -1,8 +1,8 @@
 //! The callback style of settings, on top of the goblin's plain data.
 //!
-//! The goblin itself knows nothing of callbacks: before a decision they are asked for options and samples, after it they
-//! are told what changed. While the host runs, nothing of ours is borrowed, so it may call const functions, and ask for
-//! the removal of settings or of the goblin, which takes place when the running call returns.
+//! The goblin itself knows nothing of callbacks: before a decision they are asked for options and samples, after it
+//! they are told what changed. While the host runs, nothing of ours is borrowed, so it may call const functions, and
+//! ask for the removal of settings or of the goblin, which takes place when the running call returns.
 
 use std::cell::Cell;
 use std::ffi::c_void;

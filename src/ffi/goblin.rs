@@ -1,5 +1,5 @@
-//! `goblin.h`: settings in, choices out, every frame. Here the handle, its parameters and its profile; settings, frames and
-//! the rest have files of their own beside it, from which the same header is made.
+//! `goblin.h`: settings in, choices out, every frame. Here the handle, its parameters and its profile; settings, frames
+//! and the rest have files of their own beside it, from which the same header is made.
 
 use std::ffi::{c_char, c_void};
 
@@ -44,9 +44,9 @@ impl From<Id> for hob_setting_id {
     }
 }
 
-/// What a frame can be short of. Time lanes are in milliseconds, the memory lane in MiB. Every lane that has a limit is a
-/// limit of its own: what runs side by side, as threads and the GPU do, is not added up, so a frame is in time when each
-/// of its time lanes is. Lanes without a limit are not learned.
+/// What a frame can be short of. Time lanes are in milliseconds, the memory lane in MiB. Every lane that has a limit is
+/// a limit of its own: what runs side by side, as threads and the GPU do, is not added up, so a frame is in time when
+/// each of its time lanes is. Lanes without a limit are not learned.
 #[repr(C)]
 pub enum hob_lane {
     /// Work of the GPU.
@@ -113,11 +113,12 @@ pub struct hob_goblin_desc {
     pub exploration: u32,
     /// By hob_lane.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
-    /// Deviations of the total burden that are kept free: mean + sigmas * deviation fits the limit. 0 to 100, default 3.
+    /// Deviations of the total burden that are kept free: mean + sigmas * deviation fits the limit. 0 to 100, default
+    /// 3.
     pub sigmas: f64,
-    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. The sigmas that this
-    /// takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens are
-    /// normal or independent. It needs samples of every setting that matters. Default 0.
+    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. The sigmas that
+    /// this takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens
+    /// are normal or independent. It needs samples of every setting that matters. Default 0.
     pub overrun_probability: f64,
     /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained, added
     /// up frame by frame, is this many times the value by which settings rise for it and ten times that by which others
@@ -131,8 +132,8 @@ pub struct hob_goblin_desc {
     pub measure_quota: u32,
     /// Options that may be tried in one frame with HOB_EXPLORATION_BOUNDED. 0: none are tried. Default 8.
     pub explore_limit: u32,
-    /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven, however long it takes up to node_limit.
-    /// Default 1000.
+    /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven, however long it takes up to
+    /// node_limit. Default 1000.
     pub precision: u32,
     /// Decisions that are remembered for samples that arrive late. 1 to 65536, default 64.
     pub history: u32,
@@ -140,8 +141,8 @@ pub struct hob_goblin_desc {
     pub burdens: u32,
     /// Most settings. Default 65536.
     pub max_settings: u32,
-    /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The solver's
-    /// own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
+    /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The
+    /// solver's own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
     pub memory_limit: u64,
     /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 256; above 4096 a
     /// decision may allocate.
@@ -149,8 +150,8 @@ pub struct hob_goblin_desc {
     /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
     /// default 0.015.
     pub explore_risk: f64,
-    /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One such
-    /// change is always made. Default INFINITY.
+    /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One
+    /// such change is always made. Default INFINITY.
     pub switch_limit: f64,
     /// Decisions for which a setting keeps its choice at least, unless it no longer fits. Default 0.
     pub dwell: u32,
@@ -260,8 +261,8 @@ pub struct hob_goblin_statistics {
     pub anomaly: f64,
     /// The same, fading by 1/30 a harvest.
     pub recent_anomaly: f64,
-    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane that has a limit; 1 while nothing can be
-    /// compared.
+    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane that has a limit; 1 while nothing can
+    /// be compared.
     pub past_ratio: f64,
     /// Bytes held.
     pub memory_used: u64,
@@ -374,9 +375,9 @@ pub unsafe extern "C" fn hob_goblin_get_statistics(
     }
 }
 
-/// Use what a past run knew, perhaps on another machine: how much slower or faster this one is, is learned from the first
-/// samples. Copied; replaces an earlier past. Tasks whose number of options differs are not used, and the log says so.
-/// Threads: exclusive; shared for `profile`.
+/// Use what a past run knew, perhaps on another machine: how much slower or faster this one is, is learned from the
+/// first samples. Copied; replaces an earlier past. Tasks whose number of options differs are not used, and the log
+/// says so. Threads: exclusive; shared for `profile`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_set_past_profile(
     goblin: *mut hob_goblin,
@@ -408,8 +409,8 @@ pub unsafe extern "C" fn hob_goblin_load_profile(
     }
 }
 
-/// Write what is known as JSON: this run's samples, and where there are none what the past knew, scaled to this machine.
-/// Sizes and buffer as in hob_profile_save. Threads: shared.
+/// Write what is known as JSON: this run's samples, and where there are none what the past knew, scaled to this
+/// machine. Sizes and buffer as in hob_profile_save. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_save_profile(
     goblin: *const hob_goblin,

@@ -80,8 +80,8 @@ pub struct hob_reason {
     pub to: u32,
     /// The decision in which it changed last, trials apart; 0 if it never did.
     pub since: u64,
-    /// What was left free on the first lane that has a limit, in its unit; below 0: what it was over by. After a change,
-    /// as it was before that.
+    /// What was left free on the first lane that has a limit, in its unit; below 0: what it was over by. After a
+    /// change, as it was before that.
     pub headroom: f64,
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     pub gain: f64,
@@ -120,8 +120,8 @@ pub unsafe extern "C" fn hob_reason_init(reason: *mut hob_reason, size: u32) -> 
 }
 
 /// Allow only the options from `first`, a floor, to `last`, a ceiling, from the next decision on. `first` must exist;
-/// UINT32_MAX and all else beyond the last means the last. 0 to UINT32_MAX allows all again. If none of them is ready, the
-/// nearest to the default is chosen all the same. Threads: exclusive.
+/// UINT32_MAX and all else beyond the last means the last. 0 to UINT32_MAX allows all again. If none of them is ready,
+/// the nearest to the default is chosen all the same. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_set_range(
     goblin: *mut hob_goblin,
@@ -141,9 +141,9 @@ pub unsafe extern "C" fn hob_goblin_pin(goblin: *mut hob_goblin, setting: hob_se
     unsafe { exclusive(goblin, |held| held.with(|cell| cell.goblin.set_range(setting.into(), option, option))) }
 }
 
-/// Take a setting out of decisions (`enabled` 0) or back in. While it is out it costs nothing, is worth nothing and keeps
-/// its choice; what was learned of it stays. Samples of decisions without it are HOB_RESULT_NOT_FOUND.
-/// Threads: exclusive.
+/// Take a setting out of decisions (`enabled` 0) or back in. While it is out it costs nothing, is worth nothing and
+/// keeps its choice; what was learned of it stays. Samples of decisions without it are HOB_RESULT_NOT_FOUND. Threads:
+/// exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_set_enabled(
     goblin: *mut hob_goblin,
@@ -154,18 +154,18 @@ pub unsafe extern "C" fn hob_goblin_set_enabled(
     unsafe { exclusive(goblin, |held| held.with(|cell| cell.goblin.set_enabled(setting.into(), enabled != 0))) }
 }
 
-/// Multiply what changes cost, in burden and in patience, until said otherwise: below 1 while they are hard to notice, as
-/// in a cut or a menu; above 1 while they are easy to. 0 to 1e9; 1 until said otherwise. Threads: exclusive.
+/// Multiply what changes cost, in burden and in patience, until said otherwise: below 1 while they are hard to notice,
+/// as in a cut or a menu; above 1 while they are easy to. 0 to 1e9; 1 until said otherwise. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_set_switch_scale(goblin: *mut hob_goblin, scale: f64) -> hob_result {
     // SAFETY: the header's contract.
     unsafe { exclusive(goblin, |held| held.with(|cell| cell.goblin.set_switch_scale(scale))) }
 }
 
-/// Open a window in which more may be tried, for so many decisions from the next on: a menu, a loading screen, a cut. Any
-/// number of options may be on trial in a frame, and frames with trials may be over each limit by `share` of it, 0 to 1e9.
-/// A new window takes the place of an old one; 0 `decisions` close it. Nothing is tried where explore_limit is 0.
-/// Threads: exclusive.
+/// Open a window in which more may be tried, for so many decisions from the next on: a menu, a loading screen, a cut.
+/// Any number of options may be on trial in a frame, and frames with trials may be over each limit by `share` of it, 0
+/// to 1e9. A new window takes the place of an old one; 0 `decisions` close it. Nothing is tried where explore_limit is
+/// 0. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_open_window(goblin: *mut hob_goblin, decisions: u32, share: f64) -> hob_result {
     // SAFETY: the header's contract.
@@ -184,9 +184,9 @@ pub unsafe extern "C" fn hob_goblin_get_reason(
 }
 
 /// The same as an English sentence, such as "raised from 1 to 2 in decision 512: 1.80 was left free", with a NUL at its
-/// end. `*out_size`, which may be NULL where `buffer` is not, gets the bytes needed, the NUL among them. With `buffer` NULL
-/// that is all; with `capacity` too small the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer is left alone; 256
-/// bytes are always enough. Threads: shared.
+/// end. `*out_size`, which may be NULL where `buffer` is not, gets the bytes needed, the NUL among them. With `buffer`
+/// NULL that is all; with `capacity` too small the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer is left alone;
+/// 256 bytes are always enough. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_reason_text(
     goblin: *const hob_goblin,

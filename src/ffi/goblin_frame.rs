@@ -23,23 +23,23 @@ pub enum hob_sample {
     Paused = 3,
 }
 
-/// What was decided. Filled in by the library; initialise with HOB_DECISION_INIT. Arrays are by hob_lane; lanes that are
-/// not governed are 0.
+/// What was decided. Filled in by the library; initialise with HOB_DECISION_INIT. Arrays are by hob_lane; lanes that
+/// are not governed are 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_decision {
     /// sizeof(hob_decision); set by hob_decision_init.
     pub struct_size: u32,
-    /// 1 if mean + sigmas * deviation of the choice fits the limit of every lane. If 0, nothing fits, and the choice is the
-    /// one that is least over.
+    /// 1 if mean + sigmas * deviation of the choice fits the limit of every lane. If 0, nothing fits, and the choice is
+    /// the one that is least over.
     pub feasible: u32,
     /// Counts up from 1. Samples quote it.
     pub id: u64,
     /// Sum of the chosen values.
     pub value: f64,
-    /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may be
-    /// farther off than `precision` accepts. Options on trial are not counted. In a decision that solved nothing (`nodes`
-    /// is 0) it is what the latest solve proved, carried on by how estimates have moved since.
+    /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may
+    /// be farther off than `precision` accepts. Options on trial are not counted. In a decision that solved nothing
+    /// (`nodes` is 0) it is what the latest solve proved, carried on by how estimates have moved since.
     pub gap: f64,
     /// Mean + sigmas * deviation of the choice: what was held against the capacity. With what totals have beyond the
     /// samples, as the mean and the deviation.
@@ -48,8 +48,8 @@ pub struct hob_decision {
     pub mean: [f64; HOB_LANE_COUNT],
     /// Its deviation.
     pub deviation: [f64; HOB_LANE_COUNT],
-    /// What the burden was held against: the limit of the strategy in force; with HOB_BURDENS_RELATIVE the controller's capacity, in the host's
-    /// unit.
+    /// What the burden was held against: the limit of the strategy in force; with HOB_BURDENS_RELATIVE the controller's
+    /// capacity, in the host's unit.
     pub capacity: [f64; HOB_LANE_COUNT],
     /// By how much the burden is over the capacity; 0 when feasible.
     pub excess: [f64; HOB_LANE_COUNT],
@@ -146,9 +146,9 @@ pub unsafe extern "C" fn hob_goblin_harvest(goblin: *mut hob_goblin) -> hob_resu
     unsafe { exclusive(goblin, harvest) }
 }
 
-/// The second half of hob_goblin_update: estimate, solve, hand out the choices. `out_decision` may be NULL. That nothing
-/// fits is an answer (feasible 0), not an error. On a failure the choices before stand, but for settings whose options_get
-/// had given another number of options by then: those are at their default. Threads: exclusive.
+/// The second half of hob_goblin_update: estimate, solve, hand out the choices. `out_decision` may be NULL. That
+/// nothing fits is an answer (feasible 0), not an error. On a failure the choices before stand, but for settings whose
+/// options_get had given another number of options by then: those are at their default. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_decide(goblin: *mut hob_goblin, out_decision: *mut hob_decision) -> hob_result {
     // SAFETY: the header's contract.
@@ -191,9 +191,9 @@ pub unsafe extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: h
     choice.ok().flatten().map_or(0, u32::from)
 }
 
-/// Report what a setting's choice cost on a lane in the frame of `decision_id` (0: the latest): whenever it is known, frames later
-/// with GPU timers. `burden` in the lane's unit, 0 to 1e9; `sample` is a hob_sample. Samples of lanes that are
-/// not governed are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered (see `history`).
+/// Report what a setting's choice cost on a lane in the frame of `decision_id` (0: the latest): whenever it is known,
+/// frames later with GPU timers. `burden` in the lane's unit, 0 to 1e9; `sample` is a hob_sample. Samples of lanes that
+/// are not governed are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered (see `history`).
 /// Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_measure(
@@ -213,10 +213,10 @@ pub unsafe extern "C" fn hob_goblin_measure(
     }
 }
 
-/// Report what a whole frame cost on a lane. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS this is what the goblin steers
-/// by, on the first lane that has a limit. With HOB_BURDENS_LEARNED, once all samples of the decision are in, what the
-/// total has beyond them is learned, by lane, as a burden that is always there; a total whose samples do not all come
-/// teaches nothing. Parameters as in hob_goblin_measure. Threads: exclusive.
+/// Report what a whole frame cost on a lane. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS this is what the goblin
+/// steers by, on the first lane that has a limit. With HOB_BURDENS_LEARNED, once all samples of the decision are in,
+/// what the total has beyond them is learned, by lane, as a burden that is always there; a total whose samples do not
+/// all come teaches nothing. Parameters as in hob_goblin_measure. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_measure_total(
     goblin: *mut hob_goblin,
@@ -242,8 +242,8 @@ pub fn is_good(sample: u32) -> Result<bool> {
     }
 }
 
-/// Say that in the frame of `decision_id` (0: the latest) the host used `choice` instead of what was decided, because it
-/// was late or impossible: samples of that frame are booked on it. Threads: exclusive.
+/// Say that in the frame of `decision_id` (0: the latest) the host used `choice` instead of what was decided, because
+/// it was late or impossible: samples of that frame are booked on it. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_applied(
     goblin: *mut hob_goblin,
@@ -255,9 +255,9 @@ pub unsafe extern "C" fn hob_goblin_applied(
     unsafe { exclusive(goblin, |held| held.with(|cell| cell.goblin.applied(setting.into(), decision_id, choice))) }
 }
 
-/// What an option is expected to cost on a lane in the next frame, for the setting's present work and under the strategy
-/// in force; the count is of this run's samples. HOB_RESULT_NOT_FOUND for a lane without a limit: nothing is learned on
-/// it. Threads: shared.
+/// What an option is expected to cost on a lane in the next frame, for the setting's present work and under the
+/// strategy in force; the count is of this run's samples. HOB_RESULT_NOT_FOUND for a lane without a limit: nothing is
+/// learned on it. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_estimate(
     goblin: *const hob_goblin,

@@ -14,11 +14,12 @@ use crate::goblin::{Axis, MOST_AXES, ProductDesc};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_product_axis {
-    /// What each index is worth, in the unit of hob_option.value. A combination is worth the sum over the axes; where that
-    /// is not so, exchange values by hob_goblin_set_value. Copied.
+    /// What each index is worth, in the unit of hob_option.value. A combination is worth the sum over the axes; where
+    /// that is not so, exchange values by hob_goblin_set_value. Copied.
     pub values: *const f64,
-    /// By what each index multiplies the burden, such as the megapixels of a resolution: what is learned of one index is
-    /// known of the others. 1e-9 to 1e9, and so their products. NULL: not known, so that every index is measured. Copied.
+    /// By what each index multiplies the burden, such as the megapixels of a resolution: what is learned of one index
+    /// is known of the others. 1e-9 to 1e9, and so their products. NULL: not known, so that every index is measured.
+    /// Copied.
     pub works: *const f64,
     /// How many values there are, and works.
     pub count: u32,
@@ -38,10 +39,11 @@ unsafe impl Element for hob_product_axis {
     const FIRST_SIZE: usize = 2 * size_of::<usize>() + 8;
 }
 
-/// A product setting: related choices, such as resolution and samples a pixel, whose burdens are no sum. It is one setting
-/// whose options are all combinations, ordered with the measured axes outermost and the axes with works innermost, in
-/// each group as they are given, the last one changing fastest. What is learned is learned of the combinations of the
-/// measured axes: resolutions with works by 4 sample counts are 4 burdens, however many resolutions there are.
+/// A product setting: related choices, such as resolution and samples a pixel, whose burdens are no sum. It is one
+/// setting whose options are all combinations, ordered with the measured axes outermost and the axes with works
+/// innermost, in each group as they are given, the last one changing fastest. What is learned is learned of the
+/// combinations of the measured axes: resolutions with works by 4 sample counts are 4 burdens, however many resolutions
+/// there are.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_product_desc {
@@ -156,8 +158,8 @@ pub unsafe fn numbers(from: *const f64, count: u32, what: &str) -> Result<Vec<f6
     Ok(numbers)
 }
 
-/// Where a product's choice stands on one of its axes: the index into that axis's values. 0 for a stale id, a bad or busy
-/// handle, or a choice or axis that does not exist, so that it can index an array at once; hob_last_error tells.
+/// Where a product's choice stands on one of its axes: the index into that axis's values. 0 for a stale id, a bad or
+/// busy handle, or a choice or axis that does not exist, so that it can index an array at once; hob_last_error tells.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 #[must_use]

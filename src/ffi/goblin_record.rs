@@ -16,8 +16,8 @@ struct Writer {
     write: extern "C" fn(*mut c_void, *const c_void, usize),
 }
 
-// SAFETY: the header says that the host's data may be used from whichever thread makes the call, and a goblin is written
-// by one at a time.
+// SAFETY: the header says that the host's data may be used from whichever thread makes the call, and a goblin is
+// written by one at a time.
 unsafe impl Send for Writer {}
 // SAFETY: as above; a shared writer can do nothing.
 unsafe impl Sync for Writer {}
@@ -54,14 +54,15 @@ impl Drop for Owned {
     }
 }
 
-/// Write down the run from here on, so that hob_replay can repeat it; docs/formats.md describes the bytes. Call it right
-/// after hob_goblin_create: a replay needs the whole run, so after any other call that changed something the answer is
-/// HOB_RESULT_UNSUPPORTED. `write` gets a header at once, a block with every decision and in between when there is much
-/// to write, and the end from hob_goblin_destroy or from hob_goblin_record with a NULL `write`, which stops the recording
-/// for good; one after the other, they are the recording. A frame takes about 14 bytes a
-/// sample and one a setting, and nothing is allocated for it. `release` may be NULL; else it gets `user_data` once, after the end was written. On a
-/// failure nothing is owned. Threads: exclusive. Callbacks: `write` runs on the thread that makes a call, inside it, so
-/// no function works on this goblin but hob_goblin_destroy, which is put off; the others answer HOB_RESULT_BUSY.
+/// Write down the run from here on, so that hob_replay can repeat it; docs/formats.md describes the bytes. Call it
+/// right after hob_goblin_create: a replay needs the whole run, so after any other call that changed something the
+/// answer is HOB_RESULT_UNSUPPORTED. `write` gets a header at once, a block with every decision and in between when
+/// there is much to write, and the end from hob_goblin_destroy or from hob_goblin_record with a NULL `write`, which
+/// stops the recording for good; one after the other, they are the recording. A frame takes about 14 bytes a sample and
+/// one a setting, and nothing is allocated for it. `release` may be NULL; else it gets `user_data` once, after the end
+/// was written. On a failure nothing is owned. Threads: exclusive. Callbacks: `write` runs on the thread that makes a
+/// call, inside it, so no function works on this goblin but hob_goblin_destroy, which is put off; the others answer
+/// HOB_RESULT_BUSY.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_record(
     goblin: *mut hob_goblin,

@@ -67,8 +67,8 @@ pub struct hob_measurement {
     pub reserved: u32,
 }
 
-/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution, that takes up the last slack of every frame: it is
-/// set anew in each, while the other settings stay put.
+/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution, that takes up the last slack of every frame: it
+/// is set anew in each, while the other settings stay put.
 pub const HOB_SETTING_TRIM: u32 = 1;
 
 /// A setting. Give it options as an array, or callbacks, or both.
@@ -109,8 +109,8 @@ pub struct hob_setting_desc {
     pub choice_set: Option<extern "C" fn(user_data: *mut c_void, choice: u32, decision_id: u64)>,
     /// The task's name; called when the setting is added, if `id` is empty. The text is copied.
     pub id_get: Option<extern "C" fn(user_data: *mut c_void, out_id: *mut hob_str)>,
-    /// Fill in a measurement and return 1, or return 0 when there is none. Called by harvest until it returns 0, at most
-    /// 64 times. A sample that cannot be used (NaN, too late) is counted and dropped.
+    /// Fill in a measurement and return 1, or return 0 when there is none. Called by harvest until it returns 0, at
+    /// most 64 times. A sample that cannot be used (NaN, too late) is counted and dropped.
     pub measure: Option<extern "C" fn(user_data: *mut c_void, out_measurement: *mut hob_measurement) -> u32>,
 }
 
@@ -148,8 +148,8 @@ pub unsafe extern "C" fn hob_setting_desc_init(desc: *mut hob_setting_desc, size
 
 /// Add a setting, at any time. `*out_setting` is written on success.
 /// The callbacks are called on the thread that calls hob_goblin_ functions, never at any other time. From inside them,
-/// const functions on the goblin work; hob_goblin_remove_setting and hob_goblin_destroy are put off until the running call
-/// returns; all others answer HOB_RESULT_BUSY. They must return on the OS thread on which they were called, and no
+/// const functions on the goblin work; hob_goblin_remove_setting and hob_goblin_destroy are put off until the running
+/// call returns; all others answer HOB_RESULT_BUSY. They must return on the OS thread on which they were called, and no
 /// exception may leave them. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_add_setting(
@@ -311,9 +311,9 @@ unsafe fn read_options(options: *const hob_option, stride: usize, count: u32) ->
     Ok(descs)
 }
 
-/// Remove a setting, at any time; its release callback is called before this returns. What was learned of its task stays,
-/// for when a setting of that id comes back. From inside a callback of the goblin, the setting is removed when the
-/// running call returns, and gets no callback but release any more. Threads: exclusive.
+/// Remove a setting, at any time; its release callback is called before this returns. What was learned of its task
+/// stays, for when a setting of that id comes back. From inside a callback of the goblin, the setting is removed when
+/// the running call returns, and gets no callback but release any more. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_remove_setting(goblin: *mut hob_goblin, setting: hob_setting_id) -> hob_result {
     let id = Id::from(setting);

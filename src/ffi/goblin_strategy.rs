@@ -22,7 +22,8 @@ pub struct hob_strategy_desc {
     pub reserved: u32,
     /// Its limits, by hob_lane. Default INFINITY: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
-    /// What it is worth beside its choices, such as what 60 frames a second are worth by themselves. -1e9 to 1e9; default
+    /// What it is worth beside its choices, such as what 60 frames a second are worth by themselves. -1e9 to 1e9;
+    /// default
     /// 0. -1e9 takes it out of the game.
     pub incentive: f64,
 }
@@ -54,9 +55,9 @@ pub unsafe extern "C" fn hob_strategy_desc_init(desc: *mut hob_strategy_desc, si
     guard(|| unsafe { init_struct(desc, size) })
 }
 
-/// Add a strategy; `*out_strategy` gets its number. Number 0 is there from the start: the limits of hob_goblin_desc. There
-/// can be 15 others. Each costs a decision another solve. Lanes that had no limit are learned from now on, and samples of
-/// earlier decisions are refused then. Threads: exclusive.
+/// Add a strategy; `*out_strategy` gets its number. Number 0 is there from the start: the limits of hob_goblin_desc.
+/// There can be 15 others. Each costs a decision another solve. Lanes that had no limit are learned from now on, and
+/// samples of earlier decisions are refused then. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_add_strategy(
     goblin: *mut hob_goblin,
@@ -128,8 +129,8 @@ pub unsafe extern "C" fn hob_goblin_set_strategy_work(
     }
 }
 
-/// The net value of a strategy's best choice in the last decision: by how much the one in force is ahead, or held. 0 before
-/// the first decision, and where there is but one strategy. Threads: shared.
+/// The net value of a strategy's best choice in the last decision: by how much the one in force is ahead, or held. 0
+/// before the first decision, and where there is but one strategy. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_goblin_strategy_net(
     goblin: *const hob_goblin,

@@ -1,8 +1,8 @@
 //! What the host has lent: a log, a clock, profiler zones, a file layer.
 //!
 //! A hook is a handful of words that may be exchanged at any time while other threads read it, so it is kept in a
-//! sequence lock: readers never wait for each other, and a reader that was overtaken by a change reads again. Nothing of
-//! it is on the heap, so that hooks outlive every handle and `dlclose` finds nothing.
+//! sequence lock: readers never wait for each other, and a reader that was overtaken by a change reads again. Nothing
+//! of it is on the heap, so that hooks outlive every handle and `dlclose` finds nothing.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;

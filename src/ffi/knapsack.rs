@@ -15,7 +15,8 @@ use crate::knapsack::{Candidate, Economy, Effort, NO_CHOICE};
 pub const HOB_NO_CHOICE: u16 = 65535;
 const _: () = assert!(HOB_NO_CHOICE == NO_CHOICE);
 
-/// A multiple-choice knapsack: add settings, solve, read the choices; clear and repeat. A handle; see docs/ownership.md.
+/// A multiple-choice knapsack: add settings, solve, read the choices; clear and repeat. A handle; see
+/// docs/ownership.md.
 pub struct hob_knapsack {
     _private: [u8; 0],
 }
@@ -38,7 +39,8 @@ pub struct hob_knapsack_desc {
     pub struct_size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Most bytes that settings and options may take; what a hard proof takes is bounded by node_limit. Default UINT64_MAX.
+    /// Most bytes that settings and options may take; what a hard proof takes is bounded by node_limit. Default
+    /// UINT64_MAX.
     pub memory_limit: u64,
     /// 0: one resource, for hob_knapsack_add and hob_knapsack_solve. 1 to HOB_KNAPSACK_MOST_RESOURCES: so many, for
     /// hob_knapsack_add_resources and hob_knapsack_solve_resources. Default 0.
@@ -307,8 +309,8 @@ pub unsafe extern "C" fn hob_knapsack_clear(knapsack: *mut hob_knapsack) -> hob_
     }
 }
 
-/// Add a setting of `count` options (0 to 65535), `stride` bytes apart; they are copied. `*out_index` (may be NULL) gets
-/// its index: 0, 1, 2, ... Threads: exclusive.
+/// Add a setting of `count` options (0 to 65535), `stride` bytes apart; they are copied. `*out_index` (may be NULL)
+/// gets its index: 0, 1, 2, ... Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_knapsack_add(
     knapsack: *mut hob_knapsack,
@@ -393,8 +395,8 @@ pub unsafe extern "C" fn hob_knapsack_add_resources(
     }
 }
 
-/// Choose one option of each setting such that the sum of values is greatest while the burden fits. `out_solution` may be
-/// NULL. Exact and proven unless the node limit ends the search; then the gap is reported. That nothing fits is an
+/// Choose one option of each setting such that the sum of values is greatest while the burden fits. `out_solution` may
+/// be NULL. Exact and proven unless the node limit ends the search; then the gap is reported. That nothing fits is an
 /// answer (feasible 0), not an error. Deterministic. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_knapsack_solve(
@@ -538,8 +540,8 @@ pub unsafe extern "C" fn hob_knapsack_setting_count(knapsack: *const hob_knapsac
     unsafe { shared(knapsack, |cell| Ok(cell.counts().0 as u32)) }.unwrap_or(0)
 }
 
-/// The choices of the last solve, one for each setting in the order in which they were added; HOB_NO_CHOICE for a setting
-/// without options. `*out_count` (may be NULL) gets their number; `choices` NULL asks only for that.
+/// The choices of the last solve, one for each setting in the order in which they were added; HOB_NO_CHOICE for a
+/// setting without options. `*out_count` (may be NULL) gets their number; `choices` NULL asks only for that.
 /// HOB_RESULT_BUFFER_TOO_SMALL when `capacity` is less. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_knapsack_choices(

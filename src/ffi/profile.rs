@@ -297,8 +297,9 @@ pub unsafe extern "C" fn hob_profile_clear(profile: *mut hob_profile) -> hob_res
     }
 }
 
-/// Take in all that `other` knows, its samples counting as much as those here. Where a task has another number of options
-/// there, the side with more samples is kept. On a failure nothing changed. Threads: exclusive; shared for `other`.
+/// Take in all that `other` knows, its samples counting as much as those here. Where a task has another number of
+/// options there, the side with more samples is kept. On a failure nothing changed. Threads: exclusive; shared for
+/// `other`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_profile_merge(profile: *mut hob_profile, other: *const hob_profile) -> hob_result {
     // SAFETY: the header's contract.

@@ -1,19 +1,21 @@
 //! Keeping the promise about frames over budget.
 //!
 //! Mean + sigmas × deviation keeps a promise only where burdens are normal and independent. A machine's noise is
-//! neither: clock, heat and other processes slow all passes at once, estimates lag behind, and the solver prefers options
-//! that happen to look cheap. So the promise is held against what came of it. Every decision forecast a total; when its
-//! samples are all in, three corrections are learned:
+//! neither: clock, heat and other processes slow all passes at once, estimates lag behind, and the solver prefers
+//! options that happen to look cheap. So the promise is held against what came of it. Every decision forecast a total;
+//! when its samples are all in, three corrections are learned:
 //!
 //! * the *common factor* by which all burdens are off: the mean of measured over expected burdens, weighted by the
-//!   latter, with those far from their median drawn in, so that a change in one pass does not look like a change in all.
-//!   How fast it should follow depends on the machine: not at all if the noise is new in every frame, at once if it
-//!   lasts. So some followers of different speed make forecasts, and each counts the more the better it forecast lately;
-//! * the *common deviation*, by which totals stray beyond what the deviations of the single burdens explain, relative to
-//!   the total;
-//! * the *tail*, a factor to the sigmas, which rises with every residual beyond what is kept free and falls otherwise, such that both balance
-//!   when the asked share is beyond (stochastic approximation of a quantile, H. Robbins and S. Monro, 1951; used like
-//!   this in I. Gibbs and E. Candès, "Adaptive conformal inference under distribution shift", 2021).
+//!   latter, with those far from their median drawn in, so that a change in one pass does not look like a change in
+//!   all. How fast it should follow depends on the machine: not at all if the noise is new in every frame, at once if
+//!   it lasts. So some followers of different speed make forecasts, and each counts the more the better it forecast
+//!   lately;
+//! * the *common deviation*, by which totals stray beyond what the deviations of the single burdens explain, relative
+//!   to the total;
+//! * the *tail*, a factor to the sigmas, which rises with every residual beyond what is kept free and falls otherwise,
+//!   such that both balance when the asked share is beyond (stochastic approximation of a quantile, H. Robbins and S.
+//!   Monro, 1951; used like this in I. Gibbs and E. Candès, "Adaptive conformal inference under distribution shift",
+//!   2021).
 //!
 //! Residuals count whether or not the frame was near its limit, so that the correction is known before it is needed.
 
@@ -179,8 +181,8 @@ impl Calibration {
         self.ratios.iter().map(|&(ratio, weight)| drawn_in(ratio) * f64::from(weight)).sum::<f64>() / all
     }
 
-    /// All samples of a decision are in; `typical` is their typical ratio, `ratio` is present over past burdens as it is
-    /// known now. `sigmas` (before correction) were kept free in order that a share of `probability` is beyond.
+    /// All samples of a decision are in; `typical` is their typical ratio, `ratio` is present over past burdens as it
+    /// is known now. `sigmas` (before correction) were kept free in order that a share of `probability` is beyond.
     pub fn came(&mut self, forecast: &Forecast, typical: f64, ratio: f64, sigmas: f64, probability: f64) {
         let deviation = forecast.variance.sqrt().max(LEAST_DEVIATION * forecast.mean);
         let misjudged = (forecast.ratio / ratio - 1.0).abs() > RATIO_OFF;

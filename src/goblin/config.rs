@@ -13,8 +13,8 @@ pub const LARGEST: f64 = 1e9;
 /// How much an unknown option may cost the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exploration {
-    /// An option without data is tried for one frame at a time, and only when the others can be chosen so that a cautious
-    /// guess of its burden fits.
+    /// An option without data is tried for one frame at a time, and only when the others can be chosen so that a
+    /// cautious guess of its burden fits.
     Bounded,
     /// The seed's: an option without data looks cheap, so the solver picks it until it has proven dear.
     Optimistic,

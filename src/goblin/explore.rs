@@ -7,10 +7,10 @@
 //! there is no room for a trial beside what is chosen, the other settings are re-solved around it for that frame.
 //!
 //! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
-//! hitch could have spoiled them, or better ones with so few that their deviation is not known; and better ones than the
-//! present choice that were found too dear a while ago. Those of the third kind are tried the more rarely the longer
-//! nothing comes of it; ones that once were cheaper than they are thought to be come before others. Once things have
-//! settled, whatever found no room at first is tried rarely, for every trial is a frame that looks different.
+//! hitch could have spoiled them, or better ones with so few that their deviation is not known; and better ones than
+//! the present choice that were found too dear a while ago. Those of the third kind are tried the more rarely the
+//! longer nothing comes of it; ones that once were cheaper than they are thought to be come before others. Once things
+//! have settled, whatever found no room at first is tried rarely, for every trial is a frame that looks different.
 //!
 //! The guess for an option without data goes by the host's relative burdens where there are any. Else it is the dearest
 //! known option of lower value plus a step as large as options of other settings are, since ladders mostly climb. Each
@@ -43,10 +43,11 @@ const STALE_AFTER: u64 = 400;
 const CONFIRM_APART: u64 = 30;
 /// Trials without room after which a few samples are no longer believed.
 const DOUBTED_AFTER: u8 = 3;
-/// Decisions between two trials of stale knowledge for options that had to be left: each is a frame that looks different.
+/// Decisions between two trials of stale knowledge for options that had to be left: each is a frame that looks
+/// different.
 const STALE_APART: u64 = 60;
-/// Decisions, for each setting that changed, after a trial without need: of stale knowledge, or once things have settled
-/// of what found no room at first.
+/// Decisions, for each setting that changed, after a trial without need: of stale knowledge, or once things have
+/// settled of what found no room at first.
 const RARELY: u64 = 3600;
 /// The least share of its guess that an option may be hoped to cost.
 const LEAST_HOPE: f64 = 0.25;
@@ -403,7 +404,8 @@ impl Goblin {
         let below = known().filter(|(other, _)| setting.options[*other].desc.value <= state.desc.value);
         let dearest_below = below.map(|(_, mean)| mean).fold(f64::NEG_INFINITY, f64::max);
         if dearest_below < 0.0 || !feasible {
-            // All that is known is more valuable, and so probably heavier; or nothing known fits, and all else is better.
+            // All that is known is more valuable, and so probably heavier; or nothing known fits, and all else is
+            // better.
             let lightest = known().map(|(_, mean)| mean).fold(f64::INFINITY, f64::min);
             let mean = if feasible { lightest } else { lightest / 2.0 };
             return Weight { mean, variance: 0.0 };

@@ -437,9 +437,10 @@ impl Formulation {
         known
     }
 
-    /// Bar the options that must not be chosen of the setting whose options begin at `start`; the bars say which of them
-    /// were never tried. While nothing is known of the setting that is all but the default. If nothing is left, the
-    /// default stays. Sums up the lightest of those that are left, and the most valuable of those that the host allows.
+    /// Bar the options that must not be chosen of the setting whose options begin at `start`; the bars say which of
+    /// them were never tried. While nothing is known of the setting that is all but the default. If nothing is left,
+    /// the default stays. Sums up the lightest of those that are left, and the most valuable of those that the host
+    /// allows.
     #[inline(never)]
     fn restrict(&mut self, setting: &Setting, known: bool, start: usize) {
         let (mut lightest, mut highest) = (None, None);

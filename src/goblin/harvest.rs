@@ -38,7 +38,8 @@ pub struct Statistics {
     pub totals: u64,
     /// Frame totals over the limit.
     pub totals_over: u64,
-    /// Last harvest's samples over what they typically cost, on the first governed lane; 1 is normal. 0 before the first.
+    /// Last harvest's samples over what they typically cost, on the first governed lane; 1 is normal. 0 before the
+    /// first.
     pub anomaly: f64,
     /// The same, faded as recent burdens are.
     pub recent_anomaly: f64,

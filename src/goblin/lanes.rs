@@ -1,7 +1,8 @@
 //! Which lanes are governed.
 //!
 //! The host names eight lanes; few of them have a limit. Inside, governed lanes are numbered densely from 0, and every
-//! array "by lane" has an entry for each of them only. Lanes keep their order, so the first governed lane is the lowest.
+//! array "by lane" has an entry for each of them only. Lanes keep their order, so the first governed lane is the
+//! lowest.
 
 use super::config::LANES;
 

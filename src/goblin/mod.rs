@@ -2,8 +2,8 @@
 //!
 //! The host names *settings*, each with *options* of a certain *value*. The goblin learns what each option costs (its
 //! *burden*) from measurements, and every frame picks one option of each setting such that the total value is greatest
-//! while mean + sigmas × deviation of the total burden stays inside the limit. The idea, the vocabulary and the rules of
-//! estimation are those of Performance Goblin (Evan Balster); `docs/decisions.md` says where we differ and why.
+//! while mean + sigmas × deviation of the total burden stays inside the limit. The idea, the vocabulary and the rules
+//! of estimation are those of Performance Goblin (Evan Balster); `docs/decisions.md` says where we differ and why.
 //!
 //! A frame has two halves. [`Goblin::harvest`] closes the books on the samples that came in through
 //! [`Goblin::measure`], however late: each quotes the *decision* of the frame that it belongs to. [`Goblin::decide`]
@@ -360,8 +360,8 @@ impl Goblin {
         Ok(())
     }
 
-    /// Allow only the options from `first` to `last`: a floor and a ceiling; both the same is a pin. What is ready comes
-    /// before what is allowed only if nothing that is allowed is ready.
+    /// Allow only the options from `first` to `last`: a floor and a ceiling; both the same is a pin. What is ready
+    /// comes before what is allowed only if nothing that is allowed is ready.
     pub fn set_range(&mut self, id: Id, first: u32, last: u32) -> Result<()> {
         let position = self.position(id)?;
         let count = self.setting(position).options.len();

@@ -1,12 +1,13 @@
 //! Writing down a run, so that it can be [replayed](super::replay()).
 //!
-//! Every call that may change what a goblin will choose is an *event*, written when the call has succeeded; failed calls
-//! are left out, since they change nothing that choices depend on. Two events hold more than the call: adding a setting
-//! holds the id that it got, and a decision all that was chosen. A call that makes others, as adding a product does, is one
-//! event.
+//! Every call that may change what a goblin will choose is an *event*, written when the call has succeeded; failed
+//! calls are left out, since they change nothing that choices depend on. Two events hold more than the call: adding a
+//! setting holds the id that it got, and a decision all that was chosen. A call that makes others, as adding a product
+//! does, is one event.
 //!
-//! Events are encoded into a buffer that is taken when the recording begins, and handed to the host in blocks, each with
-//! its length and check sum: after every decision, and whenever the buffer is full. Nothing is allocated in between.
+//! Events are encoded into a buffer that is taken when the recording begins, and handed to the host in blocks, each
+//! with its length and check sum: after every decision, and whenever the buffer is full. Nothing is allocated in
+//! between.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -81,8 +82,8 @@ impl Recorder {
 }
 
 impl Goblin {
-    /// Record the run from here on. `sink` gets a header at once and a block with every decision; without memory for the
-    /// buffer, or after any other call that changed something, it is refused: a replay needs the whole run.
+    /// Record the run from here on. `sink` gets a header at once and a block with every decision; without memory for
+    /// the buffer, or after any other call that changed something, it is refused: a replay needs the whole run.
     pub fn record(&mut self, sink: Box<dyn Sink>) -> Result<()> {
         match self.recorder {
             Recorder::Fresh => {

@@ -53,7 +53,8 @@ const KNOWN: f64 = 0.25;
 const LEAST: f64 = 0.02;
 /// The highest choice takes this many times the limit, is the guess when the first total tells nothing.
 const CAUTIOUS_SCALE: f64 = 4.0;
-/// Decisions between two trials, while some option's cost may be off by more than this share of the limit, and afterwards.
+/// Decisions between two trials, while some option's cost may be off by more than this share of the limit, and
+/// afterwards.
 const TRY_EVERY: u64 = 8;
 const TRY_RARELY: u64 = 240;
 const WELL_KNOWN: f64 = 0.015;
@@ -444,8 +445,8 @@ impl Goblin {
         Ok(found.map_or((chosen, 0), |found| (found, 1)))
     }
 
-    /// The option whose cost is known least, but for those that are chosen or that found no room, and by how much it may
-    /// be off.
+    /// The option whose cost is known least, but for those that are chosen or that found no room, and by how much it
+    /// may be off.
     fn least_known(&self) -> Option<(f64, Trial)> {
         let now = self.history.latest() + 1;
         let mut least: Option<(f64, Trial)> = None;

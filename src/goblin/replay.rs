@@ -1,8 +1,8 @@
 //! Repeating a recorded run: do the same calls lead to the same choices?
 //!
-//! [`replay`] makes a goblin, makes every call of the recording, and compares every decision with what was decided then.
-//! A recording that was cut off or damaged is replayed up to there. Bytes may be anything: what they ask for in memory is
-//! held against their own number, and what the goblin refuses ends the replay.
+//! [`replay`] makes a goblin, makes every call of the recording, and compares every decision with what was decided
+//! then. A recording that was cut off or damaged is replayed up to there. Bytes may be anything: what they ask for in
+//! memory is held against their own number, and what the goblin refuses ends the replay.
 
 use crate::base::{Code, Error, Id, Result, error, try_push};
 use crate::knapsack::NO_CHOICE;

@@ -14,7 +14,8 @@ use super::reason::Reason;
 pub struct OptionDesc {
     /// What choosing it is worth to the host.
     pub value: f64,
-    /// The host's rough idea of its burden, in any unit that all settings share; used with [`super::Burdens::Relative`].
+    /// The host's rough idea of its burden, in any unit that all settings share; used with
+    /// [`super::Burdens::Relative`].
     pub relative_burden: f64,
     /// Whether it can be chosen now (not streaming, not compiling).
     pub ready: bool,

@@ -1,20 +1,20 @@
 //! Not changing without need.
 //!
 //! Estimates move a little every frame, and an exact solver follows: with fifty settings some change every frame, for
-//! gains nobody sees. So the settled choice is held while it fits, and a better one is a *target* whose gain is added up,
-//! frame by frame, with its sign: as estimates wander, what looked better turns worse again, and the target is dropped.
-//! When the sum has reached what the change costs (rent or buy: A. Karlin et al., "Competitive snoopy caching", 1988)
-//! the target is taken: at once if it is much better, after a while if it is a little better, and in the end always.
+//! gains nobody sees. So the settled choice is held while it fits, and a better one is a *target* whose gain is added
+//! up, frame by frame, with its sign: as estimates wander, what looked better turns worse again, and the target is
+//! dropped. When the sum has reached what the change costs (rent or buy: A. Karlin et al., "Competitive snoopy
+//! caching", 1988) the target is taken: at once if it is much better, after a while if it is a little better, and in
+//! the end always.
 //!
-//! What a change costs: `patience` times the value by which the setting moves, up or down, and the burden that is lost on
-//! the frame in which it changes, at the present price of burden. So what only raises settings is done after `patience`
-//! frames, and what exchanges one for another, for little more value, after many. Targets are found with those costs as penalties, spread over the
-//! time since the last change, so that a target holds few changes, each of which pays for itself.
-//! Value that is given up counts many times what is won, so that exchanges for little are rare.
+//! What a change costs: `patience` times the value by which the setting moves, up or down, and the burden that is lost
+//! on the frame in which it changes, at the present price of burden. So what only raises settings is done after
+//! `patience` frames, and what exchanges one for another, for little more value, after many. Targets are found with
+//! those costs as penalties, spread over the time since the last change, so that a target holds few changes, each of
+//! which pays for itself. Value that is given up counts many times what is won, so that exchanges for little are rare.
 //!
-//! What does not fit any more is left at once, with as few changes as may be, for something that leaves a band below the
-//! limit free, so that the next small move still fits. The band grows when that was not
-//! enough.
+//! What does not fit any more is left at once, with as few changes as may be, for something that leaves a band below
+//! the limit free, so that the next small move still fits. The band grows when that was not enough.
 
 use crate::base::Result;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
@@ -52,8 +52,9 @@ const TARGET_SOON: u64 = 8;
 const OVERTAKEN: f64 = 4.0;
 /// Decisions after a choice had to be left in which little is not won back: what was too much just now may be so again.
 const QUIET: u64 = 120;
-/// Where only totals are known, settings are few and deviations rough: a band that leaves less than this share of a large
-/// gain is done without, but not while it is wider than so many times its least because choices had to be left lately.
+/// Where only totals are known, settings are few and deviations rough: a band that leaves less than this share of a
+/// large gain is done without, but not while it is wider than so many times its least because choices had to be left
+/// lately.
 const BARRED: f64 = 0.5;
 const NARROW: f64 = 2.5;
 /// A gain above this share of the value is an upheaval.
@@ -99,8 +100,8 @@ impl Target {
         now > self.upheaval + LOST_LATER as u64
     }
 
-    /// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end only
-    /// their difference is won. Soon after an upheaval it matters less.
+    /// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end
+    /// only their difference is won. Soon after an upheaval it matters less.
     fn loss(&self, now: u64) -> f64 {
         LOST_AT_FIRST + (LOST - LOST_AT_FIRST) * ((now - self.upheaval) as f64 / LOST_LATER).min(1.0)
     }

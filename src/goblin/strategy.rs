@@ -162,7 +162,8 @@ impl Goblin {
         Ok(self.strategies.others.len())
     }
 
-    /// Change a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are the configuration's.
+    /// Change a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are the
+    /// configuration's.
     pub fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
         check(desc)?;
         if strategy == 0 && desc.limits.iter().any(|limit| *limit != f64::INFINITY) {
@@ -259,8 +260,8 @@ impl Goblin {
         Ok(wins)
     }
 
-    /// What to prefer the strategy in force by: whether its best choice fits, and its net value, or how little it is over;
-    /// then the net value, and the range of values.
+    /// What to prefer the strategy in force by: whether its best choice fits, and its net value, or how little it is
+    /// over; then the net value, and the range of values.
     fn rank(&mut self) -> Result<((bool, f64), f64, f64)> {
         self.formulate();
         let (lightest, highest) = self.nets();

@@ -202,8 +202,8 @@ impl Tasks {
 const LANE_NAMES: [&str; super::LANES] =
     ["gpu", "frame", "game_thread", "render_thread", "video_memory", "user0", "user1", "user2"];
 
-/// Where a profile keeps a task's burdens on a governed lane: on the first under the task's id, as the seed does; on the
-/// others under the id with the lane's name.
+/// Where a profile keeps a task's burdens on a governed lane: on the first under the task's id, as the seed does; on
+/// the others under the id with the lane's name.
 pub fn key_in_profile(id: &str, lanes: &Lanes, lane: usize) -> Result<String> {
     let name = LANE_NAMES[lanes.lane(lane)];
     let mut key = String::new();

@@ -333,7 +333,8 @@ fn the_past_serves_at_once_and_its_scale_is_learned() {
         renderer(&mut machine, &mut second);
         machine.costs.iter_mut().flat_map(|(_, costs)| costs).for_each(|cost| *cost *= speed);
         let values: Vec<f64> = (0..100).map(|_| machine.frame(&mut second).0.chosen.value).collect();
-        // From the sixth frame on, when the first samples are in; trials of what the past hardly knew are single frames.
+        // From the sixth frame on, when the first samples are in; trials of what the past hardly knew are single
+        // frames.
         let good = values[6..].iter().filter(|&&value| value >= 0.9 * settled.chosen.value).count();
         assert!(good >= 84, "{speed}: {good} of 94 frames, {values:?}");
         assert!((second.ratio() / speed - 1.0).abs() < 0.1, "{speed}: {}", second.ratio());
@@ -670,7 +671,8 @@ fn totals_alone_tell_what_options_cost() {
             value += decision.chosen.value / 2000.0;
         }
     }
-    // 8 + 7 + 2 (10) or 8 + 3 + 5 (11, the best: 16 of 20) or 4 + 7 + 5 (11); two of the highest and a middle do not fit.
+    // 8 + 7 + 2 (10) or 8 + 3 + 5 (11, the best: 16 of 20) or 4 + 7 + 5 (11); two of the highest and a middle do not
+    // fit.
     assert!(over < 20 && value > 10.7, "{over} frames over, value {value}");
     for (n, &setting) in settings.iter().enumerate() {
         let believed = goblin.estimate(setting, 1, GPU).unwrap().0.normal.mean;

@@ -1,14 +1,14 @@
 //! Whether the best choice is still worth what it was when the question was last solved.
 //!
-//! To solve is the dearest part of a decision, and while a choice is held the answer is seldom used: estimates move slowly.
-//! With the last answer's price of burden `p` and deviation `t` on every lane, the Lagrangian relaxation
+//! To solve is the dearest part of a decision, and while a choice is held the answer is seldom used: estimates move
+//! slowly. With the last answer's price of burden `p` and deviation `t` on every lane, the Lagrangian relaxation
 //!
 //! `sum over settings of the largest (value - p·(mean + sigmas·variance / 2t)) + p·(capacity - sigmas·t / 2)`
 //!
-//! moves as the best choice's value does, as long as what has moved is small: the price is the slope of the best value in the
-//! capacity, and the root is replaced by its tangent at `t²` (H. Everett, "Generalized Lagrange multiplier method",
-//! 1963). It costs one pass over the options. So the question is solved again when that says that there is something to
-//! gain, and every [`SOLVE_EVERY`] decisions.
+//! moves as the best choice's value does, as long as what has moved is small: the price is the slope of the best value
+//! in the capacity, and the root is replaced by its tangent at `t²` (H. Everett, "Generalized Lagrange multiplier
+//! method", 1963). It costs one pass over the options. So the question is solved again when that says that there is
+//! something to gain, and every [`SOLVE_EVERY`] decisions.
 
 use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;

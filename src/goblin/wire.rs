@@ -201,8 +201,8 @@ pub fn estimate<W: Wire>(wire: &mut W, estimate: &mut Estimate) -> Result<(), W:
 /// Least bytes of an estimate.
 pub const ESTIMATE: usize = 17;
 
-/// CRC-32 as in zlib and PNG (reflected 0xEDB88320), of `bytes` after those that `before` is of; 0 for none. Four bits at
-/// a time: 64 bytes of table, and one to two nanoseconds a byte.
+/// CRC-32 as in zlib and PNG (reflected 0xEDB88320), of `bytes` after those that `before` is of; 0 for none. Four bits
+/// at a time: 64 bytes of table, and one to two nanoseconds a byte.
 pub fn check_sum(before: u32, bytes: &[u8]) -> u32 {
     const TABLE: [u32; 16] = {
         let mut table = [0; 16];

@@ -15,8 +15,8 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// `negative_means` is the sum over settings of the most negative mean, as a magnitude: with a capacity near 0, sums
-    /// still carry the rounding of what cancelled in them.
+    /// `negative_means` is the sum over settings of the most negative mean, as a magnitude: with a capacity near 0,
+    /// sums still carry the rounding of what cancelled in them.
     pub fn new(economy: Economy, negative_means: f64) -> Self {
         let capacity = economy.capacity;
         let tolerance = if capacity.is_finite() { TOLERANCE * (capacity.abs() + negative_means) } else { 0.0 };

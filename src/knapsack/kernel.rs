@@ -85,7 +85,8 @@ impl Near {
 /// The bits of each lane in a word.
 const LANE_BITS: [u64; LANES] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
 
-/// The bits of four lanes, a bit each, moved to where those of a word's first row are: the lane's number times 15 places.
+/// The bits of four lanes, a bit each, moved to where those of a word's first row are: the lane's number times 15
+/// places.
 #[inline(always)]
 fn spread(bits: u32) -> u64 {
     (u64::from(bits) * 0x0000_2000_4000_8001) & 0x0001_0001_0001_0001
@@ -127,10 +128,10 @@ macro_rules! dispatch {
     }};
 }
 
-/// Lay the options of each class out in the rows, with values counted down from the class's best, means and variances up
-/// from its least, and note the best (most value, then least mean, then least variance) and the lightest (least mean,
-/// then least variance, then most value), the first of equals. Options of infinite mean are left out. Unless `normal`,
-/// variances count as 0. None if a class has no option that can be chosen.
+/// Lay the options of each class out in the rows, with values counted down from the class's best, means and variances
+/// up from its least, and note the best (most value, then least mean, then least variance) and the lightest (least
+/// mean, then least variance, then most value), the first of equals. Options of infinite mean are left out. Unless
+/// `normal`, variances count as 0. None if a class has no option that can be chosen.
 pub(super) fn lay_out(
     options: &[Candidate],
     classes: &[Class],

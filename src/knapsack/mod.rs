@@ -15,15 +15,16 @@
 //!    per step, without sorting and without convex hulls (the idea of Dyer's and Zemel's linear-time algorithms).
 //!    The tangent where the best deviation is comes first: its slope is that of the secant around it, so one relaxation
 //!    serves for both.
-//! 5. One change, then two (`pairs`), make a good answer of the relaxation. `core`: few options survive a comparison of their reduced cost with the gap; they are the core (Pisinger).
+//! 5. One change, then two (`pairs`), make a good answer of the relaxation. `core`: few options survive a comparison of
+//!    their reduced cost with the gap; they are the core (Pisinger).
 //! 6. `search` looks through the core depth first. Data made to defeat that (subset sums, values that follow the
 //!    weights) go to `lists`: dynamic programming over lists of undominated states, with the same bounds, met in the
 //!    middle by `tail`, a list of what the last classes can do.
 //!
 //! A knapsack remembers: the next solve begins with the choices, the price and the deviation of the last one. They are
 //! guesses, which save time where problems follow each other frame by frame, and cannot make a bound wrong. So what a
-//! solve returns depends on the calls before it, by which of several equally good answers it finds and how many nodes it
-//! takes, and on nothing else. [`Knapsack::forget`] begins anew.
+//! solve returns depends on the calls before it, by which of several equally good answers it finds and how many nodes
+//! it takes, and on nothing else. [`Knapsack::forget`] begins anew.
 //!
 //! Intervals whose bound can't beat the best answer are certified; the others are split, or searched.
 //!
@@ -197,7 +198,8 @@ impl Knapsack {
         self.input.option_count()
     }
 
-    /// Choose one option per setting, beginning with what the last solve found. On an error the choices of the solve before are kept.
+    /// Choose one option per setting, beginning with what the last solve found. On an error the choices of the solve
+    /// before are kept.
     pub fn solve(&mut self, economy: Economy, effort: Effort) -> Result<Solution> {
         check(economy, effort)?;
         let states = usize::try_from(effort.node_limit).unwrap_or(usize::MAX).min(lists::STATES_KEPT);

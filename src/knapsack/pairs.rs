@@ -1,8 +1,8 @@
 //! A better answer by two changes at once.
 //!
 //! The relaxation's picks, rounded by one change, leave a gap of about one option's worth; among all pairs of changes
-//! there is nearly always one that fills the room almost exactly. All pairs of the changes nearest to the price are tried:
-//! that takes fewer instructions than it has pairs, and no branch depends on the numbers.
+//! there is nearly always one that fills the room almost exactly. All pairs of the changes nearest to the price are
+//! tried: that takes fewer instructions than it has pairs, and no branch depends on the numbers.
 
 use super::core::Change;
 use super::incumbent::{Case, Incumbent};
@@ -29,8 +29,8 @@ impl Default for Pairs {
 }
 
 impl Pairs {
-    /// Offer the best answer that differs by two of the changes from the picks, whose sums are `start`, and keeps to the
-    /// constraint. At most [`MOST_CHANGES`], class by class.
+    /// Offer the best answer that differs by two of the changes from the picks, whose sums are `start`, and keeps to
+    /// the constraint. At most [`MOST_CHANGES`], class by class.
     pub fn improve(
         &mut self,
         case: &Case,

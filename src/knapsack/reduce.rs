@@ -201,8 +201,8 @@ impl Problem {
     }
 
     #[inline(never)]
-    /// Make classes of the settings that are to be, and sort them, largest first, so that classes side by side have much
-    /// the same number of options.
+    /// Make classes of the settings that are to be, and sort them, largest first, so that classes side by side have
+    /// much the same number of options.
     fn arrange(&mut self, input: &Input, is_class: fn(&[Candidate]) -> bool) {
         self.ends.clear();
         let bin = |options: &[Candidate]| match is_class(options) {

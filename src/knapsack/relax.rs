@@ -1,8 +1,8 @@
 //! The linear relaxation of a scalar multiple-choice knapsack, by a search for its multiplier.
 //!
 //! For a price `lambda >= 0` of weight every class picks its best `value - lambda * weight` on its own; what they get,
-//! plus `lambda * room`, bounds the knapsack (Lagrange), and the least such bound is that of the linear relaxation. As a
-//! function of `lambda` it is convex and made of straight pieces. Between a price that is too low (picks overdraw the
+//! plus `lambda * room`, bounds the knapsack (Lagrange), and the least such bound is that of the linear relaxation. As
+//! a function of `lambda` it is convex and made of straight pieces. Between a price that is too low (picks overdraw the
 //! room) and one that is too high, no bound is less than where the two known pieces meet; when a bound is as low, it is
 //! the minimum. The next price to try is that meeting point. While many pieces lie in between it would only halve the
 //! distance; then the price at which the weight would reach the room, if it were linear, is nearer. Dyer and Zemel find
@@ -161,8 +161,8 @@ impl Bracket {
     }
 }
 
-/// A price on the other side of the best one from the picks at one, not far beyond: as if the weight fell evenly from an
-/// earlier price to this.
+/// A price on the other side of the best one from the picks at one, not far beyond: as if the weight fell evenly from
+/// an earlier price to this.
 fn price_beyond(linear: &Linear, earlier: Point, point: Point) -> Option<f64> {
     let fall = (linear.weight(earlier.totals) - linear.weight(point.totals)) / (point.price - earlier.price);
     let step = OVERSHOOT * (linear.weight(point.totals) - linear.room) / fall;

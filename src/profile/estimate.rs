@@ -89,10 +89,10 @@ impl Learned {
         self.steady.normal().mean > DEARER * self.run.mean()
     }
 
-    /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if [`CONFIRMED`] in a row are
-    /// off on the same side, the burden has changed, and the recent statistics begin anew with them; if not, they were
-    /// hitches and are dropped, but for what lone ones tell of the mean and the deviation in the long run. Where more than
-    /// about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how the option is, and counts.
+    /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if [`CONFIRMED`] in a row
+    /// are off on the same side, the burden has changed, and the recent statistics begin anew with them; if not, they
+    /// were hitches and are dropped, but for what lone ones tell of the mean and the deviation in the long run. Where
+    /// more than about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how the option is, and counts.
     pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
         let recent = self.recent.normal();
         let off = sample - recent.mean;

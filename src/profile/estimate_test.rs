@@ -120,7 +120,8 @@ fn cautious_never_calls_an_untried_option_cheaper_than_the_lightest() {
 
 #[test]
 fn the_ratio_weighs_options_by_their_samples() {
-    // Option 0: 10 samples of 6 against 4 before; option 1: capped at 30 samples of 9 against 3; option 2 unknown before.
+    // Option 0: 10 samples of 6 against 4 before; option 1: capped at 30 samples of 9 against 3; option 2 unknown
+    // before.
     let sampled = [learned(10, 6.0, 0.0), learned(300, 9.0, 0.0), learned(50, 70.0, 0.0)];
     let before = [past(5, 4.0, 0.0), past(500, 3.0, 0.0), past(0, 0.0, 0.0)];
     let ratio = past_to_present_ratio(&SEED, [(&sampled[..], &before[..])].into_iter());

@@ -4,14 +4,14 @@
 //! which those crates do not do; and since the nesting is fixed, a reader of just this format is a page long, needs no
 //! recursion, holds no tree, and can say what it expected where.
 //!
-//! *Reading* is strict RFC 8259 in UTF-8 (a byte order mark in front is passed over). Every number is the double nearest
-//! to its text: the count a whole one up to 2^53, mean and deviation finite and not negative; -0 is read as 0. Refused
-//! beyond that: an id that is given twice, an option that is not exactly three numbers, a task with more than
+//! *Reading* is strict RFC 8259 in UTF-8 (a byte order mark in front is passed over). Every number is the double
+//! nearest to its text: the count a whole one up to 2^53, mean and deviation finite and not negative; -0 is read as 0.
+//! Refused beyond that: an id that is given twice, an option that is not exactly three numbers, a task with more than
 //! [`MAX_OPTIONS`] of them. Time is `n log n` in the length of the text and memory proportional to it.
 //!
 //! *Writing* puts one task on a line and each number in the fewest digits that read back as the same double. What is
-//! written can always be read: a count above 2^53 is written as that, and an option whose mean or deviation is no burden
-//! (a sum that has overflowed, say) as one of which nothing is known.
+//! written can always be read: a count above 2^53 is written as that, and an option whose mean or deviation is no
+//! burden (a sum that has overflowed, say) as one of which nothing is known.
 
 use std::fmt::{self, Write};
 
@@ -68,8 +68,8 @@ where
     size.0
 }
 
-/// Write tasks, which must come ordered by id and each once, into `buffer`; how many bytes that took. For those who have
-/// a profile's content without having a profile.
+/// Write tasks, which must come ordered by id and each once, into `buffer`; how many bytes that took. For those who
+/// have a profile's content without having a profile.
 pub(crate) fn to_json<'a, Options>(
     tasks: impl Iterator<Item = (&'a str, Options)> + Clone,
     buffer: &mut [u8],

@@ -1,9 +1,9 @@
 //! What things have been found to cost.
 //!
-//! A [`Profile`] is knowledge at rest: for every *task*, an [`Estimate`] of the burden of each of its options, as one run
-//! left it. It is what is saved, loaded, merged, and carried to another machine. [`Learned`] is knowledge in the making:
-//! one option's samples of this run. [`estimate`](estimate()) puts the two together by the rules of Performance Goblin (Evan
-//! Balster), whose JSON form the profile keeps: `{"id":[[count,mean,deviation],...],...}`.
+//! A [`Profile`] is knowledge at rest: for every *task*, an [`Estimate`] of the burden of each of its options, as one
+//! run left it. It is what is saved, loaded, merged, and carried to another machine. [`Learned`] is knowledge in the
+//! making: one option's samples of this run. [`estimate`](estimate()) puts the two together by the rules of Performance
+//! Goblin (Evan Balster), whose JSON form the profile keeps: `{"id":[[count,mean,deviation],...],...}`.
 #![forbid(unsafe_code)]
 
 mod estimate;
