@@ -38,8 +38,9 @@ pub struct hob_decision {
     /// Sum of the chosen values.
     pub value: f64,
     /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may
-    /// be farther off than `precision` accepts. Options on trial are not counted. In a decision that solved nothing
-    /// (`nodes` is 0) it is what the latest solve proved, carried on by how estimates have moved since.
+    /// be farther off than `precision` accepts. Options on trial are not counted. Most decisions
+    /// that hold a choice, or leave it for one near by, don't solve for the best one: then it is what the latest such
+    /// solve proved, carried on by how estimates have moved since.
     pub gap: f64,
     /// Mean + sigmas * deviation of the choice: what was held against the capacity. With what totals have beyond the
     /// samples, as the mean and the deviation.
@@ -69,7 +70,8 @@ pub struct hob_decision {
     pub strategy: u32,
     /// Zero.
     pub reserved: u32,
-    /// Nodes that the solver visited; 0 while what is held is known to be good without solving.
+    /// Nodes that the solver visited, for the best choice and for what is tried or changed on the way; 0 where nothing was
+    /// solved.
     pub nodes: u64,
     /// Nanoseconds the decision took, by the clock hook; 0 without one.
     pub elapsed_ns: u64,

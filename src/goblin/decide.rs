@@ -122,7 +122,7 @@ impl Goblin {
             changes,
             trials,
             strategy: self.strategies.active() as u32,
-            nodes: settled.nodes,
+            nodes: self.formulation.nodes,
             elapsed_ns: elapsed.unwrap_or(0),
         })
     }

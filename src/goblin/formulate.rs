@@ -90,7 +90,6 @@ pub struct Found {
     pub upper_bound: f64,
     /// Value per unit of each lane.
     pub prices: [f64; LANES],
-    pub nodes: u64,
 }
 
 /// The question and what it was made from. Lists of options have an entry for every option of every entry; weights have
@@ -111,8 +110,9 @@ pub struct Formulation {
     /// The lightest option of every entry, and the most valuable, whether or not they fit together.
     pub lightest: Sum,
     pub highest: Sum,
-    /// How often this question was solved.
+    /// How often this question was solved, and the nodes that took.
     pub solved: u32,
+    pub nodes: u64,
     /// An entry a setting.
     pub choices: Vec<u16>,
     /// What the last solve found.
@@ -154,7 +154,7 @@ impl Formulation {
     /// Begin a question on so many lanes, of so many options at most.
     fn begin(&mut self, lanes: usize, options: usize) {
         self.lanes = lanes;
-        self.solved = 0;
+        (self.solved, self.nodes) = (0, 0);
         (self.lightest, self.highest) = (Sum::default(), Sum::default());
         self.entries.clear();
         self.values.clear();
@@ -225,7 +225,8 @@ impl Formulation {
         self.found.extend_from_slice(&self.one.choices()[..self.entries.len()]);
         let mut prices = [0.0; LANES];
         prices[0] = solution.price;
-        Ok(Found { upper_bound: solution.upper_bound, prices, nodes: solution.nodes })
+        self.nodes += solution.nodes;
+        Ok(Found { upper_bound: solution.upper_bound, prices })
     }
 
     fn solve_several(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
@@ -250,7 +251,8 @@ impl Formulation {
         let answer = self.several.solve(economies, effort)?;
         self.found.clear();
         self.found.extend_from_slice(&self.several.choices()[..self.entries.len()]);
-        Ok(Found { upper_bound: answer.upper_bound, prices: answer.prices, nodes: answer.nodes })
+        self.nodes += answer.nodes;
+        Ok(Found { upper_bound: answer.upper_bound, prices: answer.prices })
     }
 
     #[inline(always)]

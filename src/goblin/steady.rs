@@ -119,7 +119,6 @@ pub struct Settled {
     pub weighed: Weighed,
     /// Distance from the optimum at most, relatively.
     pub gap: f64,
-    pub nodes: u64,
     /// What a better choice would gain.
     pub gain: f64,
     /// Left free on the first governed lane before the choice was made; below 0: what it was over by.
@@ -154,7 +153,6 @@ impl Goblin {
         let mut settled = Settled {
             weighed: held,
             gap: gap(best.upper_bound, held.sum.value),
-            nodes: best.nodes,
             gain: best.gain,
             headroom: economies[0].capacity - held.burden[0],
             held: true,
@@ -180,7 +178,7 @@ impl Goblin {
         self.watch(best, &weighed, economies);
         let headroom = economies[0].capacity - weighed.burden[0];
         let gap = gap(best.upper_bound, weighed.sum.value);
-        Ok(Settled { weighed, gap, nodes: best.nodes, headroom, ..Settled::default() })
+        Ok(Settled { weighed, gap, headroom, ..Settled::default() })
     }
 
     /// What each entry's change costs, in value times decisions.
@@ -232,7 +230,7 @@ impl Goblin {
         }
         self.formulation.accept();
         let gap = gap(self.moved_best(&weighed, economies).upper_bound, weighed.sum.value);
-        Ok(Settled { weighed, gap, nodes: spare.nodes, headroom, ..Settled::default() })
+        Ok(Settled { weighed, gap, headroom, ..Settled::default() })
     }
 
     /// Add up what the target gains, drop it if that was an illusion, and look for one where there is none. `gain` is

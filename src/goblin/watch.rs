@@ -43,8 +43,6 @@ pub struct Best {
     /// What it is worth more than the choice that is held.
     pub gain: f64,
     pub upper_bound: f64,
-    /// 0 if it was not solved for in this decision.
-    pub nodes: u64,
 }
 
 impl Watch {
@@ -72,7 +70,7 @@ impl Goblin {
         let watch = &self.watch;
         let moved = self.formulation.relaxed(economies, &watch.found.prices, &watch.deviations) - watch.relaxed;
         let gain = (watch.value + moved - held.sum.value).max(0.0);
-        Best { gain, upper_bound: watch.found.upper_bound + moved, nodes: 0 }
+        Best { gain, upper_bound: watch.found.upper_bound + moved }
     }
 
     /// The formulation has just found the best choice, which is to be watched.
@@ -89,7 +87,7 @@ impl Goblin {
             gain,
             relaxed: self.formulation.relaxed(economies, &found.prices, &deviations),
         };
-        Best { gain, upper_bound: found.upper_bound, nodes: found.nodes }
+        Best { gain, upper_bound: found.upper_bound }
     }
 }
 
