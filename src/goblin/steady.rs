@@ -223,7 +223,7 @@ impl Goblin {
         }
         self.price_changes(self.watch.found.prices);
         let banded = self.banded(economies);
-        let spare = self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
+        self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
         let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
         if !weighed.feasible {
             return Ok(Settled { headroom, ..self.settle_anew(economies, effort)? });

@@ -1,0 +1,215 @@
+//! What the host says of its settings: that they are there, what their options are and are worth, which it allows.
+
+use crate::base::number::Number;
+use crate::base::{Id, Result, error};
+use crate::profile::{Estimate, Learned};
+
+use super::formulate::Formulation;
+use super::record::Event;
+use super::setting::{OptionState, Setting, cells, check_options, check_setting, check_value, check_work};
+use super::{Burdens, Goblin, LARGEST, OptionDesc, SettingDesc, no_such_option, no_such_setting};
+
+impl Goblin {
+    /// Add a setting, at any time. On an error nothing changed.
+    pub fn add_setting(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
+        let id = self.add_unrecorded(desc)?;
+        self.write_down(Event::AddSetting(id, desc));
+        Ok(id)
+    }
+
+    pub(super) fn add_unrecorded(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
+        check_setting(desc)?;
+        let options = desc.options.len();
+        if self.settings.len() >= self.config.max_settings as usize {
+            return Err(error!(
+                LimitExceeded,
+                "there are {} settings already: raise max_settings or remove some", self.config.max_settings
+            ));
+        }
+        let lanes = self.lanes;
+        let wanted = (self.settings.next_position() + 1).max(self.settings.positions());
+        let rows = self.history.memory_wanted(self.config.history as usize, wanted, lanes.count());
+        self.check_memory(rows + self.memory_of(desc.id, options), self.config.memory_limit)?;
+        let states = Setting::states(desc.options)?;
+        self.settings.reserve_one()?;
+        self.history.resize(self.config.history as usize, wanted, lanes.count())?;
+        for calibration in &mut self.calibrations {
+            calibration.reserve(wanted)?;
+        }
+        self.formulation.reserve(self.settings.len() + 1, self.option_count + options, options, lanes.count())?;
+        let position = self.settings.next_position();
+        if self.config.burdens == Burdens::Totals {
+            self.regression.set_options(position, &mut units(desc.options))?;
+        }
+        let (task, dropped) = match self.tasks.join(desc.id, cells(options, desc.shared), &lanes, &self.past) {
+            Ok(joined) => joined,
+            Err(error) => {
+                self.forget_units(position);
+                return Err(error);
+            }
+        };
+        // From here on nothing fails.
+        let born = self.history.latest() + 1;
+        if dropped {
+            self.reborn(task);
+        }
+        self.option_count += options;
+        let id = self.settings.insert(Setting::new(desc, states, task, born));
+        self.refresh_ratios();
+        Ok(id)
+    }
+
+    /// Remove a setting, at any time. What was learned of its task stays, for when it comes back.
+    pub fn remove_setting(&mut self, id: Id) -> Result<()> {
+        let position = self.position(id)?;
+        let setting = self.settings.remove(id).ok_or_else(no_such_setting)?;
+        self.option_count -= setting.options.len();
+        self.totals_from = self.history.latest() + 1;
+        self.strategies.forget(position);
+        self.forget_units(position);
+        self.tasks.leave(setting.task);
+        self.write_down(Event::RemoveSetting(id));
+        Ok(())
+    }
+
+    /// Exchange a setting's options. With another count the options are others: the task's estimates are dropped and
+    /// learned anew, and the log says so. A product keeps its count and its works. On an error nothing changed.
+    pub fn set_options(&mut self, id: Id, options: &[OptionDesc]) -> Result<()> {
+        check_options(options)?;
+        let position = self.position(id)?;
+        let had = self.setting(position).options.len();
+        let is_product = self.setting(position).shape.is_product();
+        if is_product && had != options.len() {
+            return Err(error!(
+                InvalidArgument,
+                "a product keeps its {had} combinations: {} options were given; remove it and add another",
+                options.len()
+            ));
+        }
+        if had == options.len() {
+            let setting = self.settings.at_mut(position).expect("a position that was just found");
+            for (index, (state, &desc)) in setting.options.iter_mut().zip(options).enumerate() {
+                let desc = if is_product { OptionDesc { work: state.desc.work, ..desc } } else { desc };
+                if state.desc.relative_burden != desc.relative_burden {
+                    self.regression.set_unit(position, index, desc.relative_burden);
+                }
+                state.desc = desc;
+            }
+            self.write_down(Event::SetOptions(id, options));
+            return Ok(());
+        }
+        let lanes = self.lanes;
+        self.check_memory(self.memory_of("", options.len()), self.config.memory_limit)?;
+        let states = Setting::states(options)?;
+        let total = self.option_count - had + options.len();
+        self.formulation.reserve(self.settings.len(), total, options.len(), lanes.count())?;
+        let (task, shared) = (self.setting(position).task, self.setting(position).shared);
+        let others = self.settings.iter().filter(|(at, other)| other.task == task && *at != position);
+        let most = others.map(|(_, other)| other.cells()).max().unwrap_or(0).max(cells(options.len(), shared));
+        if self.config.burdens == Burdens::Totals {
+            self.regression.set_options(position, &mut units(options))?;
+        }
+        self.tasks.relearn(task, most, &lanes, &self.past)?;
+        // From here on nothing fails.
+        self.option_count = total;
+        self.strategies.forget(position);
+        let setting = self.setting_mut(position);
+        setting.options = states;
+        setting.begin();
+        self.reborn(task);
+        self.write_down(Event::SetOptions(id, options));
+        Ok(())
+    }
+
+    /// Exchange one option's value.
+    pub fn set_value(&mut self, id: Id, option: u32, value: f64) -> Result<()> {
+        check_value(option as usize, value)?;
+        self.option_mut(id, option)?.desc.value = value;
+        self.write_down(Event::SetValue(id, option, value));
+        Ok(())
+    }
+
+    /// Say whether an option can be chosen now.
+    pub fn set_ready(&mut self, id: Id, option: u32, ready: bool) -> Result<()> {
+        self.option_mut(id, option)?.desc.ready = ready;
+        self.write_down(Event::SetReady(id, option, ready));
+        Ok(())
+    }
+
+    /// State how much there is to do (objects, pixels, lights): burdens are learned per unit of work.
+    pub fn set_work(&mut self, id: Id, work: f64) -> Result<()> {
+        check_work(work)?;
+        let position = self.position(id)?;
+        self.setting_mut(position).work = work;
+        self.write_down(Event::SetWork(id, work));
+        Ok(())
+    }
+
+    /// Allow only the options from `first` to `last`: a floor and a ceiling; both the same is a pin. What is ready
+    /// comes before what is allowed only if nothing that is allowed is ready.
+    pub fn set_range(&mut self, id: Id, first: u32, last: u32) -> Result<()> {
+        let position = self.position(id)?;
+        let count = self.setting(position).options.len();
+        if first > last || first as usize >= count.max(1) {
+            return Err(error!(
+                InvalidArgument,
+                "options {first} to {last} of {count}: the first must exist and not come after the last"
+            ));
+        }
+        self.setting_mut(position).range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
+        self.write_down(Event::SetRange(id, first, last));
+        Ok(())
+    }
+
+    /// Take a setting out of the game or back in. While it is out it has no part in decisions: it costs nothing, is
+    /// worth nothing, and keeps its choice.
+    pub fn set_enabled(&mut self, id: Id, enabled: bool) -> Result<()> {
+        let position = self.position(id)?;
+        let setting = self.setting_mut(position);
+        if setting.enabled != enabled {
+            setting.enabled = enabled;
+            setting.on_trial = 0;
+        }
+        self.write_down(Event::SetEnabled(id, enabled));
+        Ok(())
+    }
+
+    /// Multiply the costs of changes until said otherwise: below 1 when changes are hard to notice, as in a cut; above
+    /// 1 when they are easy to.
+    pub fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
+        if !(0.0..=LARGEST).contains(&scale) {
+            return Err(error!(InvalidArgument, "switch scale {} must be 0 to {:e}", Number(scale), Number(LARGEST)));
+        }
+        self.switch_scale = scale;
+        self.write_down(Event::SetSwitchScale(scale));
+        Ok(())
+    }
+
+    fn option_mut(&mut self, id: Id, option: u32) -> Result<&mut OptionState> {
+        let position = self.position(id)?;
+        let options = &mut self.setting_mut(position).options;
+        let count = options.len();
+        options.get_mut(option as usize).ok_or_else(|| no_such_option(option, count))
+    }
+
+    /// What a setting takes beside its place in the history, from above.
+    fn memory_of(&self, id: &str, options: usize) -> usize {
+        let lanes = self.lanes.count();
+        let per_option =
+            size_of::<OptionState>() + lanes * (size_of::<Learned>() + size_of::<Estimate>()) + Formulation::PER_OPTION;
+        id.len() + options * per_option + size_of::<Setting>() + 512
+    }
+
+    /// A setting is gone, or never came.
+    fn forget_units(&mut self, position: usize) {
+        if self.config.burdens == Burdens::Totals {
+            // Without memory for the smaller filter the larger one stays: a setting that is gone is never chosen.
+            _ = self.regression.set_options(position, &mut [].into_iter());
+        }
+    }
+}
+
+/// The host's relative burdens.
+fn units(options: &[OptionDesc]) -> impl ExactSizeIterator<Item = f64> + '_ {
+    options.iter().map(|desc| desc.relative_burden)
+}
