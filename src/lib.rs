@@ -10,6 +10,7 @@
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`fingerprint`] | names of shader programs and of the environments they are built for |
+//! | [`quarantine`] | what took the process down twice, and is not used again |
 //! | [`goblin`] | settings in, choices out, every frame |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
@@ -22,6 +23,8 @@ pub mod goblin;
 pub mod knapsack;
 #[cfg(feature = "goblin")]
 pub mod profile;
+#[cfg(feature = "program_cache")]
+pub mod quarantine;
 pub mod stats;
 
 mod ffi;
