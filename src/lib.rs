@@ -9,16 +9,22 @@
 //! | [`stats`] | running and decayed normal estimates |
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
+//! | [`fingerprint`] | names of shader programs and of the environments they are built for |
+//! | [`quarantine`] | what took the process down twice, and is not used again |
 //! | [`goblin`] | settings in, choices out, every frame |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 pub mod base;
+#[cfg(feature = "program_cache")]
+pub mod fingerprint;
 #[cfg(feature = "goblin")]
 pub mod goblin;
 #[cfg(feature = "goblin")]
 pub mod knapsack;
 #[cfg(feature = "goblin")]
 pub mod profile;
+#[cfg(feature = "program_cache")]
+pub mod quarantine;
 pub mod stats;
 
 mod ffi;

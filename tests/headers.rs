@@ -58,6 +58,14 @@ const TOPICS: &[Topic] = &[
         ],
         before: "",
     },
+    Topic {
+        name: "fingerprint",
+        more: &[],
+        about: "Names for what is cached: of shader programs, and of the environments they are built for.",
+        includes: &["\"base.h\""],
+        inits: &["hob_program_key_desc", "hob_environment"],
+        before: "",
+    },
 ];
 
 const BASE_BEFORE: &str = r#"

@@ -8,5 +8,6 @@
 #include "knapsack.h"
 #include "profile.h"
 #include "goblin.h"
+#include "fingerprint.h"
 
 #endif  // HOBGOBLIN_HOBGOBLIN_H

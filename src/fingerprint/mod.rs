@@ -1,0 +1,122 @@
+//! Names for what is cached: the same inputs give the same name, others another one.
+//!
+//! A name is made of *parts* (the source of a stage, the defines, ...). Each part is hashed by itself, and the name is
+//! the hash of a list that has for every part its kind, its index, its length and its hash. So "ab", "c" and "a", "bc"
+//! differ, a part that is left out differs from one that is empty, and the hashes of the parts are there for whoever
+//! wants to know later which of them changed. The hash is BLAKE3; a list of another purpose is hashed in another context,
+//! so that no program's name is ever an environment's. Byte for byte it is in `docs/formats.md`.
+//!
+//! [`program`](program()) names shader programs, also by the SHA-1 of Chromium's "GPU Program Caching" note;
+//! [`Environment`] names the driver and machine that a program was built for.
+#![forbid(unsafe_code)]
+
+mod environment;
+mod program;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use environment::{Environment, environment_kind};
+pub use program::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage, program, program_kind};
+
+/// A name of 256 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl Fingerprint {
+    /// Of bytes alone: their BLAKE3. It is also what a program's list has for a part of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The first eight bytes, as a part has them.
+    pub fn short(&self) -> [u8; 8] {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        [a, b, c, d, e, f, g, h]
+    }
+
+    /// 64 lower-case digits.
+    pub fn hex(&self) -> [u8; 64] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        text
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.hex().iter().try_for_each(|&digit| fmt::Write::write_char(f, char::from(digit)))
+    }
+}
+
+/// One part of a name, kept to find out later which part differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// What it is; each purpose has its own kinds.
+    pub kind: u32,
+    /// Which of its kind.
+    pub index: u32,
+    /// Its bytes.
+    pub length: u64,
+    /// The beginning of its hash.
+    pub digest: [u8; 8],
+}
+
+/// Makes a name part by part, in one context.
+pub struct Builder {
+    list: blake3::Hasher,
+}
+
+impl Builder {
+    /// A name for the purpose that `context` tells; a sentence that nobody else uses, with a version.
+    pub fn new(context: &'static str) -> Self {
+        Self { list: blake3::Hasher::new_derive_key(context) }
+    }
+
+    /// Add a part of these bytes. The order of parts counts.
+    pub fn part(&mut self, kind: u32, index: u32, bytes: &[u8]) -> Part {
+        self.written(kind, index, |part| part.put(bytes))
+    }
+
+    /// Add a part that `write` puts together.
+    pub fn written(&mut self, kind: u32, index: u32, write: impl FnOnce(&mut Bytes)) -> Part {
+        let mut bytes = Bytes { hasher: blake3::Hasher::new(), length: 0 };
+        write(&mut bytes);
+        let hash = Fingerprint(*bytes.hasher.finalize().as_bytes());
+        self.list.update(&kind.to_le_bytes());
+        self.list.update(&index.to_le_bytes());
+        self.list.update(&bytes.length.to_le_bytes());
+        self.list.update(&hash.0);
+        Part { kind, index, length: bytes.length, digest: hash.short() }
+    }
+
+    /// The name.
+    pub fn finish(&self) -> Fingerprint {
+        Fingerprint(*self.list.finalize().as_bytes())
+    }
+}
+
+/// The bytes of a part, hashed as they come.
+pub struct Bytes {
+    hasher: blake3::Hasher,
+    length: u64,
+}
+
+impl Bytes {
+    /// Append these.
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        self.length += bytes.len() as u64;
+    }
+
+    /// Append these behind their length.
+    pub fn put_framed(&mut self, bytes: &[u8]) {
+        self.put(&(bytes.len() as u64).to_le_bytes());
+        self.put(bytes);
+    }
+}

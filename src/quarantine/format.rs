@@ -1,0 +1,145 @@
+//! Notes and strikes as bytes: a header and records of 64 bytes each, every one with a check of its own, so that what is
+//! damaged costs itself alone. `docs/formats.md` has the layout.
+
+use crate::base::Result;
+use crate::fingerprint::Fingerprint;
+
+/// Bytes of the header and of every record: a divisor of a page, so that none is ever half in one and half in the next.
+pub const RECORD: usize = 64;
+
+/// What a file holds; its magic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What one process has in flight.
+    Notes,
+    /// What was counted.
+    Strikes,
+}
+
+impl Kind {
+    fn magic(self) -> &'static [u8; 8] {
+        match self {
+            Self::Notes => b"HOBQNOTE",
+            Self::Strikes => b"HOBQSTRK",
+        }
+    }
+}
+
+/// The format that is written; also the only one that is read.
+const FORMAT: u32 = 1;
+
+/// A key that was in use: in one process that lives (a note), or in one that died of it or beside it (a strike).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The driver and machine.
+    pub environment: u64,
+    /// The binary.
+    pub key: [u8; 32],
+    /// Which process of all: the number of its notes file.
+    pub incident: u64,
+    /// Of a strike, when it was counted, in seconds since 1970; 0: it was taken back. Of a note 0.
+    pub when: u64,
+}
+
+impl Record {
+    /// In which order strikes are kept.
+    pub fn order(&self) -> (u64, [u8; 32], u64) {
+        (self.environment, self.key, self.incident)
+    }
+
+    pub fn to_bytes(self, kind: Kind) -> [u8; RECORD] {
+        let mut bytes = [0; RECORD];
+        bytes[..8].copy_from_slice(&self.environment.to_le_bytes());
+        bytes[8..40].copy_from_slice(&self.key);
+        bytes[40..48].copy_from_slice(&self.incident.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.when.to_le_bytes());
+        seal(kind, &mut bytes);
+        bytes
+    }
+
+    fn from_bytes(kind: Kind, bytes: &[u8; RECORD]) -> Option<Self> {
+        let mut key = [0; 32];
+        key.copy_from_slice(&bytes[8..40]);
+        let record = Self { environment: number(bytes, 0), key, incident: number(bytes, 40), when: number(bytes, 48) };
+        is_sealed(kind, bytes).then_some(record)
+    }
+}
+
+/// The first record of a file.
+pub fn header(kind: Kind, incident: u64) -> [u8; RECORD] {
+    let mut bytes = [0; RECORD];
+    bytes[..8].copy_from_slice(kind.magic());
+    bytes[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+    bytes[12..16].copy_from_slice(&(RECORD as u32).to_le_bytes());
+    bytes[16..24].copy_from_slice(&incident.to_le_bytes());
+    seal(kind, &mut bytes);
+    bytes
+}
+
+/// What a file holds.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Content {
+    /// These records, and how many that were damaged.
+    Records(Vec<Record>, u32),
+    /// Something that only a newer library understands.
+    Newer,
+}
+
+/// Read a file of at most [`most_bytes`]; whatever the bytes, only records whose check is right are believed.
+pub fn parse(kind: Kind, bytes: &[u8]) -> Result<Content> {
+    let (blocks, rest) = bytes.as_chunks::<RECORD>();
+    let mut damaged = u32::from(!rest.is_empty());
+    let Some((first, blocks)) = blocks.split_first() else { return Ok(Content::Records(Vec::new(), damaged)) };
+    let is_header = first.starts_with(kind.magic()) && is_sealed(kind, first);
+    if is_header && number(first, 8) as u32 > FORMAT {
+        return Ok(Content::Newer);
+    }
+    // Records speak for themselves: they are good even if the header is not.
+    damaged += u32::from(!is_header);
+    let mut records = Vec::new();
+    records.try_reserve_exact(blocks.iter().filter(|block| !is_empty(block)).count())?;
+    for block in blocks.iter().filter(|block| !is_empty(block)) {
+        match Record::from_bytes(kind, block) {
+            Some(record) => records.push(record),
+            None => damaged += 1,
+        }
+    }
+    Ok(Content::Records(records, damaged))
+}
+
+/// What is read of a file with `records` at most.
+pub const fn most_bytes(records: usize) -> usize {
+    (records + 1) * RECORD
+}
+
+fn is_empty(block: &[u8; RECORD]) -> bool {
+    block.iter().all(|&byte| byte == 0)
+}
+
+fn number(bytes: &[u8; RECORD], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+fn seal(kind: Kind, bytes: &mut [u8; RECORD]) {
+    let check = check(kind, bytes);
+    bytes[RECORD - 8..].copy_from_slice(&check);
+}
+
+fn is_sealed(kind: Kind, bytes: &[u8; RECORD]) -> bool {
+    bytes[RECORD - 8..] == check(kind, bytes)
+}
+
+/// Of the magic and all but the check itself, so that a note is never taken for a strike.
+fn check(kind: Kind, bytes: &[u8; RECORD]) -> [u8; 8] {
+    let mut checked = [0; RECORD];
+    checked[..8].copy_from_slice(kind.magic());
+    checked[8..].copy_from_slice(&bytes[..RECORD - 8]);
+    Fingerprint::of(&checked).short()
+}
+
+#[cfg(test)]
+pub fn seal_for_test(kind: Kind, bytes: &mut [u8; RECORD]) {
+    seal(kind, bytes);
+}

@@ -1,0 +1,591 @@
+//! Who is banned, who is not, and what damaged or hostile files can do about it: nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
+
+use proptest::prelude::*;
+
+use super::format::{Kind, RECORD, Record, header};
+use super::*;
+
+const NOW: u64 = 1_700_000_000;
+const DAY: u64 = 24 * 3600;
+const DRIVER: u64 = 7;
+const A: [u8; 32] = [0xa; 32];
+const B: [u8; 32] = [0xb; 32];
+
+/// A directory that is not there yet, and is gone afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("hobgoblin-quarantine-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn open(&self) -> Quarantine {
+        self.open_at(NOW)
+    }
+
+    fn open_at(&self, now: u64) -> Quarantine {
+        Quarantine::open(&self.0, Options::at(now)).unwrap()
+    }
+
+    /// A process that dies with these in flight.
+    fn death(&self, keys: &[[u8; 32]]) {
+        let quarantine = self.open();
+        keys.iter().for_each(|key| {
+            quarantine.begin(DRIVER, key).unwrap();
+        });
+        assert_eq!(quarantine.statistics().noted, keys.len() as u64);
+        quarantine.die();
+    }
+
+    fn names(&self) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(&self.0) else { return Vec::new() };
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn notes(&self) -> PathBuf {
+        let name = self.names().into_iter().find(|name| name.starts_with("notes-")).expect("there is a notes file");
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn nothing_is_created_before_the_first_use_and_only_a_lock_is_left_behind() {
+    let scratch = Scratch::new();
+    let quarantine = scratch.open();
+    assert!(!quarantine.is_banned(DRIVER, &A));
+    quarantine.forgive(DRIVER, &A).unwrap();
+    quarantine.forgive_all().unwrap();
+    drop(quarantine);
+    assert!(!scratch.0.exists());
+    let quarantine = scratch.open();
+    let token = quarantine.begin(DRIVER, &A).unwrap();
+    quarantine.end(token, Outcome::Ok).unwrap();
+    assert!(quarantine.problem().is_none());
+    drop(quarantine);
+    assert_eq!(scratch.names(), ["lock"]);
+}
+
+#[test]
+fn two_deaths_on_a_key_ban_that_key_alone_and_in_that_environment_alone() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
+    assert!(!scratch.open().is_banned(DRIVER, &A));
+    scratch.death(&[A]);
+    let quarantine = scratch.open();
+    assert!(quarantine.is_banned(DRIVER, &A));
+    assert!(!quarantine.is_banned(DRIVER, &B) && !quarantine.is_banned(DRIVER + 1, &A));
+    let statistics = quarantine.statistics();
+    assert_eq!((statistics.bans, statistics.struck, statistics.counted), (1, 1, 1));
+    assert!(scratch.open().is_banned(DRIVER, &A), "it is remembered");
+    assert_eq!(scratch.names(), ["lock", "strikes"]);
+}
+
+#[test]
+fn one_death_on_each_of_two_keys_bans_neither() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    scratch.death(&[B]);
+    let quarantine = scratch.open();
+    assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.strikes(DRIVER, &B)), (1, 1));
+    assert_eq!(quarantine.statistics().bans, 0);
+}
+
+#[test]
+fn what_has_ended_is_innocent_and_so_is_what_is_in_flight_when_the_quarantine_closes() {
+    let scratch = Scratch::new();
+    let quarantine = scratch.open();
+    for outcome in [Outcome::Ok, Outcome::Rejected] {
+        let token = quarantine.begin(DRIVER, &A).unwrap();
+        quarantine.end(token, outcome).unwrap();
+    }
+    quarantine.die();
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
+    let quarantine = scratch.open();
+    quarantine.begin(DRIVER, &A).unwrap();
+    drop(quarantine);
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
+}
+
+#[test]
+fn all_that_is_in_flight_gets_a_strike_and_a_good_use_takes_it_back() {
+    let scratch = Scratch::new();
+    scratch.death(&[A, B]);
+    let quarantine = scratch.open();
+    assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.strikes(DRIVER, &B)), (1, 1));
+    let token = quarantine.begin(DRIVER, &B).unwrap();
+    quarantine.end(token, Outcome::Rejected).unwrap();
+    assert_eq!(quarantine.strikes(DRIVER, &B), 1, "a rejection proves nothing");
+    let token = quarantine.begin(DRIVER, &B).unwrap();
+    quarantine.end(token, Outcome::Ok).unwrap();
+    assert_eq!(quarantine.strikes(DRIVER, &B), 0);
+    quarantine.begin(DRIVER, &A).unwrap();
+    quarantine.die();
+    let quarantine = scratch.open();
+    assert!(quarantine.is_banned(DRIVER, &A));
+    assert_eq!(quarantine.strikes(DRIVER, &B), 0, "it was taken back for good");
+}
+
+#[test]
+fn a_key_that_is_in_use_twice_gets_one_strike_of_one_death() {
+    let scratch = Scratch::new();
+    scratch.death(&[A, A]);
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
+    // One of the two has ended: the other is still noted.
+    let quarantine = scratch.open();
+    let first = quarantine.begin(DRIVER, &B).unwrap();
+    quarantine.begin(DRIVER, &B).unwrap();
+    quarantine.end(first, Outcome::Ok).unwrap();
+    quarantine.die();
+    assert_eq!(scratch.open().strikes(DRIVER, &B), 1);
+}
+
+#[test]
+fn what_a_living_process_uses_is_no_strike() {
+    let scratch = Scratch::new();
+    let living = scratch.open();
+    let token = living.begin(DRIVER, &A).unwrap();
+    assert_eq!(scratch.open().statistics(), Statistics::default());
+    living.end(token, Outcome::Ok).unwrap();
+    drop(living);
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
+}
+
+#[test]
+fn a_use_ends_once() {
+    let scratch = Scratch::new();
+    let quarantine = scratch.open();
+    let token = quarantine.begin(DRIVER, &A).unwrap();
+    quarantine.end(token, Outcome::Ok).unwrap();
+    assert_eq!(quarantine.end(token, Outcome::Ok).unwrap_err().code(), Code::NotFound);
+    let other = quarantine.begin(DRIVER, &B).unwrap();
+    assert_eq!(quarantine.end(token, Outcome::Ok).unwrap_err().code(), Code::NotFound);
+    assert_eq!(quarantine.statistics().in_flight, 1);
+    quarantine.end(other, Outcome::Ok).unwrap();
+}
+
+#[test]
+fn exactly_one_of_several_that_open_at_once_counts_a_death() {
+    let scratch = Scratch::new();
+    for round in 0..20 {
+        scratch.death(&[[round; 32]]);
+        let counted: u32 = std::thread::scope(|scope| {
+            let hands: Vec<_> = (0..4).map(|_| scope.spawn(|| scratch.open().statistics().counted)).collect();
+            hands.into_iter().map(|hand| hand.join().unwrap()).sum()
+        });
+        assert_eq!(counted, 1);
+        assert_eq!(scratch.open().strikes(DRIVER, &[round; 32]), 1);
+    }
+}
+
+#[test]
+fn a_death_that_was_counted_is_not_counted_again_if_its_notes_could_not_be_removed() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    let (path, bytes) = (scratch.notes(), fs::read(scratch.notes()).unwrap());
+    assert_eq!(scratch.open().statistics().counted, 1);
+    fs::write(&path, &bytes).unwrap();
+    let quarantine = scratch.open();
+    assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.statistics().counted), (1, 0));
+    // Nor if the strike was taken back meanwhile.
+    let token = quarantine.begin(DRIVER, &A).unwrap();
+    quarantine.end(token, Outcome::Ok).unwrap();
+    drop(quarantine);
+    for _ in 0..2 {
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
+    }
+}
+
+#[test]
+fn strikes_age_by_the_hosts_clock_and_none_is_from_the_future() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    scratch.death(&[A]);
+    let with = |now| scratch.open_at(now).strikes(DRIVER, &A);
+    assert_eq!(with(NOW), 2);
+    assert_eq!(with(NOW + 30 * DAY - 1), 2);
+    assert_eq!(with(NOW + 30 * DAY), 0);
+    assert_eq!(with(NOW), 0, "what has aged is gone, though the clock goes back");
+    scratch.death(&[A]);
+    // Counted by a clock that is 100 years ahead, then seen by one that is right.
+    assert_eq!(with(NOW + 36_500 * DAY), 1);
+    assert_eq!(with(NOW), 1);
+    assert_eq!(with(NOW + 30 * DAY), 0);
+}
+
+#[test]
+fn what_is_forgiven_is_forgiven_for_good() {
+    let scratch = Scratch::new();
+    for _ in 0..2 {
+        scratch.death(&[A, B]);
+    }
+    let quarantine = scratch.open();
+    assert!(quarantine.is_banned(DRIVER, &A) && quarantine.is_banned(DRIVER, &B));
+    quarantine.forgive(DRIVER, &A).unwrap();
+    quarantine.forgive(DRIVER + 1, &B).unwrap();
+    for quarantine in [quarantine, scratch.open()] {
+        assert_eq!(quarantine.strikes(DRIVER, &A), 0);
+        assert!(quarantine.is_banned(DRIVER, &B));
+    }
+    let quarantine = scratch.open();
+    quarantine.forgive_all().unwrap();
+    assert_eq!(quarantine.statistics().struck, 0);
+    drop(quarantine);
+    assert_eq!(scratch.open().statistics().struck, 0);
+}
+
+#[test]
+fn where_nothing_can_be_written_it_works_in_memory_and_says_so() {
+    let file = Scratch::new();
+    fs::write(&file.0, b"a file where a directory should be").unwrap();
+    for path in [file.0.clone(), file.0.join("below")] {
+        let quarantine = Quarantine::open(&path, Options::at(NOW)).unwrap();
+        for _ in 0..3 {
+            let token = quarantine.begin(DRIVER, &A).unwrap();
+            assert!(quarantine.problem().unwrap().as_str().contains("cannot create the directory"));
+            quarantine.end(token, Outcome::Ok).unwrap();
+        }
+        let statistics = quarantine.statistics();
+        assert_eq!((statistics.noted, statistics.unnoted, statistics.in_flight), (0, 3, 0));
+        assert!(!quarantine.is_banned(DRIVER, &A));
+        quarantine.forgive_all().unwrap();
+    }
+    assert_eq!(fs::read(&file.0).unwrap(), b"a file where a directory should be");
+}
+
+#[test]
+fn strikes_that_cannot_be_written_count_for_now_and_are_counted_for_good_later() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    fs::create_dir(scratch.0.join("strikes.new")).unwrap();
+    for _ in 0..2 {
+        let quarantine = scratch.open();
+        assert_eq!(quarantine.strikes(DRIVER, &A), 1);
+        assert!(quarantine.problem().unwrap().as_str().contains("cannot write"));
+        assert_eq!(quarantine.forgive(DRIVER, &B).err().map(|why| why.code()), None);
+    }
+    fs::remove_dir(scratch.0.join("strikes.new")).unwrap();
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
+    assert_eq!(scratch.names(), ["lock", "strikes"]);
+    scratch.death(&[A]);
+    fs::create_dir(scratch.0.join("strikes.new")).unwrap();
+    let quarantine = scratch.open();
+    assert!(quarantine.is_banned(DRIVER, &A));
+    assert_eq!(quarantine.forgive(DRIVER, &A).unwrap_err().code(), Code::Io);
+    assert!(!quarantine.is_banned(DRIVER, &A), "forgiven in this process at least");
+}
+
+#[test]
+fn who_holds_the_lock_is_waited_for_no_longer_than_allowed() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    let held = Directory::new(&scratch.0).lock(0).unwrap();
+    let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 2, ..Options::at(NOW) }).unwrap();
+    assert_eq!(quarantine.statistics().counted, 0);
+    assert!(quarantine.problem().unwrap().as_str().contains("held"));
+    let token = quarantine.begin(DRIVER, &B).unwrap();
+    assert_eq!(quarantine.statistics().unnoted, 1);
+    quarantine.end(token, Outcome::Ok).unwrap();
+    drop(held);
+    quarantine.begin(DRIVER, &B).unwrap();
+    assert_eq!(quarantine.statistics().noted, 1, "the next use is noted");
+    drop(quarantine);
+    assert_eq!(scratch.open().statistics().counted, 1);
+}
+
+#[test]
+fn as_many_uses_as_slots_are_noted_and_more_go_on_without() {
+    let scratch = Scratch::new();
+    let quarantine = scratch.open();
+    let key = |n: u64| *crate::fingerprint::Fingerprint::of(&n.to_le_bytes()).0.first_chunk::<32>().unwrap();
+    let most = directory::MOST_NOTES as u64;
+    for n in 0..most + 2 {
+        quarantine.begin(DRIVER, &key(n)).unwrap();
+    }
+    let statistics = quarantine.statistics();
+    assert_eq!((statistics.noted, statistics.unnoted), (most, 2));
+    assert!(quarantine.problem().unwrap().as_str().contains("4096"));
+    quarantine.die();
+    let quarantine = scratch.open();
+    assert_eq!(quarantine.statistics().struck, most as u32);
+    assert_eq!((quarantine.strikes(DRIVER, &key(most - 1)), quarantine.strikes(DRIVER, &key(most))), (1, 0));
+    // And that is as many strikes as are kept.
+    drop(quarantine);
+    scratch.death(&[A]);
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
+}
+
+/// A directory with two strikes against A and one against B as `strikes`, or as two and one notes.
+fn with_strikes() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.death(&[A, B]);
+    scratch.death(&[A]);
+    drop(scratch.open());
+    scratch
+}
+
+/// No other key is struck, none is struck more.
+fn is_no_worse(quarantine: &Quarantine) -> bool {
+    let known = quarantine.strikes(DRIVER, &A).min(1) + quarantine.strikes(DRIVER, &B);
+    quarantine.strikes(DRIVER, &A) <= 2
+        && quarantine.strikes(DRIVER, &B) <= 1
+        && quarantine.statistics().struck == known
+}
+
+#[test]
+fn a_flipped_bit_in_strikes_costs_one_strike_at_most() {
+    let scratch = with_strikes();
+    let path = scratch.0.join("strikes");
+    let good = fs::read(&path).unwrap();
+    assert_eq!(good.len(), 4 * RECORD);
+    for bit in 0..good.len() * 8 {
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, &bytes).unwrap();
+        let quarantine = scratch.open();
+        let left = quarantine.strikes(DRIVER, &A) + quarantine.strikes(DRIVER, &B);
+        assert!(is_no_worse(&quarantine) && left >= 2, "bit {bit} left {left}");
+        assert_eq!(quarantine.statistics().damaged, 1, "bit {bit}");
+    }
+}
+
+#[test]
+fn strikes_cut_off_anywhere_leave_those_before() {
+    let scratch = with_strikes();
+    let path = scratch.0.join("strikes");
+    let good = fs::read(&path).unwrap();
+    for length in 0..good.len() {
+        fs::write(&path, &good[..length]).unwrap();
+        let quarantine = scratch.open();
+        let left = quarantine.strikes(DRIVER, &A) + quarantine.strikes(DRIVER, &B);
+        assert!(is_no_worse(&quarantine));
+        assert_eq!(left as usize, (length / RECORD).saturating_sub(1), "{length} bytes");
+    }
+}
+
+#[test]
+fn damaged_notes_cost_themselves_alone_and_never_strike_another_key() {
+    let source = Scratch::new();
+    source.death(&[A, B]);
+    let (path, good) = (source.notes(), fs::read(source.notes()).unwrap());
+    let name = path.file_name().unwrap();
+    for bit in 0..4 * RECORD * 8 {
+        let scratch = Scratch::new();
+        fs::create_dir(&scratch.0).unwrap();
+        let mut bytes = good.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(scratch.0.join(name), &bytes).unwrap();
+        let quarantine = scratch.open();
+        let left = quarantine.strikes(DRIVER, &A) + quarantine.strikes(DRIVER, &B);
+        assert!(is_no_worse(&quarantine) && left >= 1, "bit {bit} left {left}");
+        assert_eq!(quarantine.statistics().damaged, 1, "bit {bit}");
+    }
+    for length in (0..good.len()).step_by(13) {
+        let scratch = Scratch::new();
+        fs::create_dir(&scratch.0).unwrap();
+        fs::write(scratch.0.join(name), &good[..length]).unwrap();
+        assert!(is_no_worse(&scratch.open()));
+    }
+}
+
+#[test]
+fn a_note_is_no_strike_and_a_strike_no_note() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    let notes = fs::read(scratch.notes()).unwrap();
+    fs::remove_file(scratch.notes()).unwrap();
+    fs::write(scratch.0.join("strikes"), &notes).unwrap();
+    assert_eq!(scratch.open().statistics().struck, 0);
+}
+
+#[test]
+fn what_a_newer_library_has_written_is_left_as_it_is() {
+    let newer = |kind| {
+        let mut bytes = header(kind, 5);
+        bytes[8] = 2;
+        format::seal_for_test(kind, &mut bytes);
+        let strike = Record { environment: DRIVER, key: A, incident: 5, when: NOW };
+        [bytes, strike.to_bytes(kind)].concat()
+    };
+    let scratch = Scratch::new();
+    fs::create_dir(&scratch.0).unwrap();
+    let (strikes, notes) = (scratch.0.join("strikes"), scratch.0.join("notes-0000000000000005"));
+    fs::write(&strikes, newer(Kind::Strikes)).unwrap();
+    fs::write(&notes, newer(Kind::Notes)).unwrap();
+    scratch.death(&[B]);
+    let quarantine = scratch.open();
+    assert_eq!(quarantine.strikes(DRIVER, &A), 0);
+    assert_eq!(quarantine.strikes(DRIVER, &B), 1, "in memory");
+    assert_eq!(quarantine.statistics().ignored, 2);
+    assert!(quarantine.problem().unwrap().as_str().contains("newer"));
+    assert_eq!(quarantine.forgive_all().unwrap_err().code(), Code::Unsupported);
+    drop(quarantine);
+    assert_eq!(fs::read(&strikes).unwrap(), newer(Kind::Strikes));
+    assert_eq!(fs::read(&notes).unwrap(), newer(Kind::Notes));
+}
+
+#[test]
+fn what_is_no_file_is_not_opened() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.0.join("strikes")).unwrap();
+    fs::create_dir(scratch.0.join("notes-0000000000000001")).unwrap();
+    for name in ["notes-", "notes-00000000000000zz", "notes-00000000000000011", "other"] {
+        fs::write(scratch.0.join(name), b"not ours").unwrap();
+    }
+    let quarantine = scratch.open();
+    assert!(quarantine.problem().unwrap().as_str().contains("is no file"));
+    assert_eq!(quarantine.statistics().struck, 0);
+    quarantine.begin(DRIVER, &A).unwrap();
+    assert_eq!(quarantine.statistics().noted, 1);
+    drop(quarantine);
+    assert_eq!(scratch.names().len(), 7);
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Open,
+    Begin(usize, u8),
+    End(usize, usize, bool),
+    Die(usize),
+    Close(usize),
+    Forgive(usize, u8),
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let process = 0..3_usize;
+    prop_oneof![
+        3 => Just(Step::Open),
+        6 => (process.clone(), 0..3_u8).prop_map(|(process, key)| Step::Begin(process, key)),
+        4 => (process.clone(), 0..4_usize, any::<bool>()).prop_map(|(process, token, ok)| Step::End(process, token, ok)),
+        3 => process.clone().prop_map(Step::Die),
+        1 => process.clone().prop_map(Step::Close),
+        1 => (process, 0..3_u8).prop_map(|(process, key)| Step::Forgive(process, key)),
+        1 => (1..20_u64).prop_map(|days| Step::Wait(days * DAY)),
+    ]
+}
+
+/// A process: the real one, and what it should think.
+struct Process {
+    quarantine: Quarantine,
+    strikes: BTreeMap<u8, u32>,
+    tokens: Vec<(Token, u8)>,
+}
+
+/// What should be remembered: when each strike was counted, and what the dead had in flight.
+#[derive(Default)]
+struct Model {
+    strikes: BTreeMap<u8, Vec<u64>>,
+    dead: Vec<Vec<u8>>,
+}
+
+impl Model {
+    fn open(&mut self, now: u64) -> BTreeMap<u8, u32> {
+        self.strikes.values_mut().for_each(|dates| dates.retain(|&when| now - when < 30 * DAY));
+        for mut keys in self.dead.drain(..) {
+            keys.sort();
+            keys.dedup();
+            keys.into_iter().for_each(|key| self.strikes.entry(key).or_default().push(now));
+        }
+        self.strikes.iter().map(|(&key, dates)| (key, dates.len() as u32)).collect()
+    }
+
+    fn take_back(&mut self, key: u8) {
+        if let Some(dates) = self.strikes.get_mut(&key).filter(|dates| !dates.is_empty()) {
+            dates.remove(0);
+        }
+    }
+}
+
+fn run(steps: &[Step]) {
+    let scratch = Scratch::new();
+    let (mut model, mut processes, mut now) = (Model::default(), Vec::<Process>::new(), NOW);
+    for &step in steps {
+        let living = processes.len().max(1);
+        let at = |n: usize| n % living;
+        match step {
+            Step::Wait(seconds) => now += seconds,
+            Step::Open => {
+                let quarantine = scratch.open_at(now);
+                processes.push(Process { quarantine, strikes: model.open(now), tokens: Vec::new() });
+            }
+            _ if processes.is_empty() => {}
+            Step::Begin(n, key) => {
+                let process = &mut processes[at(n)];
+                let token = process.quarantine.begin(DRIVER, &[key; 32]).unwrap();
+                process.tokens.push((token, key));
+            }
+            Step::End(n, token, ok) => {
+                let process = &mut processes[at(n)];
+                if process.tokens.is_empty() {
+                    continue;
+                }
+                let (token, key) = process.tokens.remove(token % process.tokens.len());
+                process.quarantine.end(token, if ok { Outcome::Ok } else { Outcome::Rejected }).unwrap();
+                let strikes = process.strikes.entry(key).or_default();
+                if ok && *strikes > 0 {
+                    *strikes -= 1;
+                    model.take_back(key);
+                }
+            }
+            Step::Die(n) => {
+                let process = processes.remove(at(n));
+                model.dead.push(process.tokens.iter().map(|&(_, key)| key).collect());
+                process.quarantine.die();
+            }
+            Step::Close(n) => drop(processes.remove(at(n))),
+            Step::Forgive(n, key) => {
+                let process = &mut processes[at(n)];
+                process.quarantine.forgive(DRIVER, &[key; 32]).unwrap();
+                process.strikes.remove(&key);
+                model.strikes.remove(&key);
+            }
+        }
+        for process in &processes {
+            for key in 0..3 {
+                let expected = process.strikes.get(&key).copied().unwrap_or(0);
+                assert_eq!(process.quarantine.strikes(DRIVER, &[key; 32]), expected, "key {key} after {step:?}");
+                assert_eq!(process.quarantine.is_banned(DRIVER, &[key; 32]), expected >= 2);
+            }
+            assert!(process.quarantine.problem().is_none());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn processes_that_open_use_die_and_forgive_agree_with_the_model(steps in prop::collection::vec(step(), 1..60)) {
+        run(&steps);
+    }
+
+    #[test]
+    fn whatever_is_in_the_files_opening_ends_and_bans_nobody(
+        notes in prop::collection::vec(any::<u8>(), 0..400), strikes in prop::collection::vec(any::<u8>(), 0..400),
+    ) {
+        let scratch = Scratch::new();
+        fs::create_dir(&scratch.0).unwrap();
+        fs::write(scratch.0.join("notes-00000000000000aa"), notes).unwrap();
+        fs::write(scratch.0.join("strikes"), strikes).unwrap();
+        prop_assert_eq!(scratch.open().statistics().struck, 0);
+    }
+}
