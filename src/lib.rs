@@ -7,12 +7,15 @@
 //! |---|---|
 //! | [`base`] | results and their sentences, fallible allocation, log, limits |
 //! | [`stats`] | running and decayed normal estimates |
+//! | [`executor`] | loops over blocks on threads that are lent; the background lane |
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`goblin`] | settings in, choices out, every frame |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 pub mod base;
+#[cfg(feature = "executor")]
+pub mod executor;
 #[cfg(feature = "goblin")]
 pub mod goblin;
 #[cfg(feature = "goblin")]

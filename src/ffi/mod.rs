@@ -28,6 +28,8 @@ mod no_backtrace;
 pub mod base;
 #[cfg(feature = "goblin")]
 mod callbacks;
+#[cfg(feature = "executor")]
+mod executor;
 #[cfg(feature = "goblin")]
 mod goblin;
 #[cfg(feature = "goblin")]
