@@ -26,6 +26,14 @@ const TOPICS: &[Topic] = &[
         before: BASE_BEFORE,
     },
     Topic {
+        name: "executor",
+        more: &[],
+        about: "Who does the work: the calling thread, a pool, the host's job system; and what works in the background.",
+        includes: &["\"base.h\""],
+        inits: &["hob_executor_desc", "hob_executor_statistics"],
+        before: "",
+    },
+    Topic {
         name: "knapsack",
         more: &[],
         about: "The multiple-choice knapsack alone: one option of each setting, greatest value, inside a capacity.",

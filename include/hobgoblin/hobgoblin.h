@@ -5,6 +5,7 @@
 #define HOBGOBLIN_HOBGOBLIN_H
 
 #include "base.h"
+#include "executor.h"
 #include "knapsack.h"
 #include "profile.h"
 #include "goblin.h"

@@ -101,6 +101,19 @@ pub fn guard(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
     wall(&mut || body.take().map_or(Ok(()), |body| body()))
 }
 
+/// [`wall`], on a thread that is not the caller's: what a panic said is the caller's to know.
+#[cfg(feature = "executor")]
+pub fn enclose(work: &mut dyn FnMut()) -> Result<(), crate::executor::Sentence> {
+    let result = wall(&mut || {
+        work();
+        Ok(())
+    });
+    if result == hob_result::Ok {
+        return Ok(());
+    }
+    Err(with_thread(|thread| Text::format(format_args!("{}", thread.panic))))
+}
+
 /// The wall itself: once, and not once for every function behind it.
 #[inline(never)]
 pub fn wall(body: &mut dyn FnMut() -> crate::base::Result<()>) -> hob_result {

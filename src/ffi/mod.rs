@@ -30,6 +30,8 @@ pub mod base;
 mod callbacks;
 #[cfg(feature = "program_cache")]
 mod fingerprint;
+#[cfg(feature = "executor")]
+mod executor;
 #[cfg(feature = "goblin")]
 mod goblin;
 #[cfg(feature = "goblin")]

@@ -1,0 +1,76 @@
+//! What a thread is doing for an executor right now: nothing of it has a destructor or lives on the heap.
+
+use std::cell::Cell;
+
+#[cfg(all(loom, test))]
+use loom::thread_local;
+
+#[cfg(not(all(loom, test)))]
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static LANE: Cell<usize> = const { Cell::new(0) };
+    static POSTING: Cell<u32> = const { Cell::new(0) };
+}
+
+#[cfg(all(loom, test))]
+thread_local! {
+    static DEPTH: Cell<u32> = Cell::new(0);
+    static LANE: Cell<usize> = Cell::new(0);
+    static POSTING: Cell<u32> = Cell::new(0);
+}
+
+/// This thread works on a block or a task until this is dropped.
+pub struct Inside {
+    lane_before: usize,
+}
+
+impl Inside {
+    /// A block of some `parallel_for`.
+    pub fn block() -> Self {
+        Self::task(LANE.with(Cell::get))
+    }
+
+    /// A task of the lane at this address.
+    pub fn task(lane: usize) -> Self {
+        DEPTH.with(|depth| depth.set(depth.get() + 1));
+        Self { lane_before: LANE.with(|current| current.replace(lane)) }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        DEPTH.with(|depth| depth.set(depth.get() - 1));
+        LANE.with(|current| current.set(self.lane_before));
+    }
+}
+
+/// Whether this thread is inside a block or a task of any executor.
+pub fn is_inside() -> bool {
+    DEPTH.with(Cell::get) > 0
+}
+
+/// Whether this thread is inside a task of the lane at this address.
+pub fn is_inside_lane(lane: usize) -> bool {
+    LANE.with(Cell::get) == lane
+}
+
+/// This thread is telling the host of a task until this is dropped.
+pub struct Posting(());
+
+impl Posting {
+    pub fn begin() -> Self {
+        POSTING.with(|posting| posting.set(posting.get() + 1));
+        Self(())
+    }
+
+    /// Whether it is.
+    pub fn is_now() -> bool {
+        POSTING.with(Cell::get) > 0
+    }
+}
+
+impl Drop for Posting {
+    fn drop(&mut self) {
+        POSTING.with(|posting| posting.set(posting.get() - 1));
+    }
+}
