@@ -10,6 +10,7 @@
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`goblin`] | settings in, choices out, every frame |
+//! | [`program_cache`] | shader and program binaries in memory, their statuses, the manager |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 pub mod base;
@@ -19,6 +20,8 @@ pub mod goblin;
 pub mod knapsack;
 #[cfg(feature = "goblin")]
 pub mod profile;
+#[cfg(feature = "program_cache")]
+pub mod program_cache;
 pub mod stats;
 
 mod ffi;
