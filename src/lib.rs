@@ -13,6 +13,7 @@
 //! | [`fingerprint`] | names of shader programs and of the environments they are built for |
 //! | [`quarantine`] | what took the process down twice, and is not used again |
 //! | [`goblin`] | settings in, choices out, every frame |
+//! | [`program_cache`] | shader and program binaries in memory, their statuses, the manager |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 pub mod base;
@@ -28,6 +29,7 @@ pub mod knapsack;
 pub mod profile;
 #[cfg(feature = "program_cache")]
 pub mod quarantine;
+pub mod program_cache;
 pub mod stats;
 
 mod ffi;

@@ -2,14 +2,16 @@
 //!
 //! [`Running`] is Welford's one-pass mean and variance (B. P. Welford, "Note on a method for calculating corrected sums
 //! of squares and products", 1962), merged as in Chan, Golub and LeVeque (1979). [`Decayed`] is the same with weights
-//! that fade as frames go by, so that it follows what a thing costs *now*.
+//! that fade as frames go by, so that it follows what a thing costs *now*. [`Histogram`] counts whole numbers by size.
 #![forbid(unsafe_code)]
 
 mod decayed;
+mod histogram;
 mod quantile;
 mod running;
 
 pub use decayed::Decayed;
+pub use histogram::Histogram;
 pub use quantile::normal_quantile;
 pub use running::Running;
 

@@ -1,0 +1,126 @@
+//! Many threads at one cache.
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
+
+use super::tests::{cache, key};
+use super::*;
+
+const KEYS: u64 = 64;
+
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// What belongs to a key: anything else is a wrong value.
+fn put_own(cache: &ProgramCache, number: u64, random: u64) {
+    let data = vec![number as u8; 1 + random as usize % 200];
+    let stages = [key(1000 + number % 7), key(2000 + number % 5)];
+    let program = Program {
+        format: number as u32,
+        data: &data,
+        stages: &stages,
+        reflection: &number.to_le_bytes(),
+        cost_us: random % 1000,
+        group: number as u32 % 6,
+    };
+    cache.put(&key(number), &program).unwrap();
+}
+
+fn check_own(view: &Blob, number: u64) {
+    assert_eq!(
+        (view.key(), view.format(), view.reflection()),
+        (&key(number), number as u32, &number.to_le_bytes()[..])
+    );
+    assert!(view.data().iter().all(|&byte| byte == number as u8));
+}
+
+fn hammer(cache: &ProgramCache, seed: u64, steps: u32) -> (u64, u64) {
+    let (mut state, mut pinned, mut asked, mut found) = (seed, Vec::new(), 0, 0);
+    for _ in 0..steps {
+        let (number, random) = (next(&mut state) % KEYS, next(&mut state));
+        match random % 100 {
+            0..30 => put_own(cache, number, random / 100),
+            30..32 => _ = cache.remove(&key(number)),
+            32 => _ = cache.trim(random / 100 % 4096),
+            33 => cache.mark_start_up(&key(number), random / 100 % 2 == 0).unwrap(),
+            _ => {
+                asked += 1;
+                if let Some(view) = cache.get(&key(number)) {
+                    check_own(&view, number);
+                    found += 1;
+                    pinned.push((number, view));
+                }
+            }
+        }
+        if pinned.len() > 20 {
+            pinned.drain(..10).for_each(|(number, view)| check_own(&view, number));
+        }
+    }
+    (asked, found)
+}
+
+#[test]
+fn threads_that_get_put_and_evict_never_see_a_wrong_value() {
+    for policy in [Policy::LeastRecentlyUsed, Policy::CostAware, Policy::Groups] {
+        let cache = cache(Options { limit_bytes: 6000, policy, start_up_set_last: true, ..Options::default() });
+        let counts: Vec<_> = thread::scope(|scope| {
+            let hands: Vec<_> = (1..4)
+                .map(|seed| {
+                    scope.spawn({
+                        let cache = &cache;
+                        move || hammer(cache, seed, 20_000)
+                    })
+                })
+                .collect();
+            hands.into_iter().map(|hand| hand.join().unwrap()).collect()
+        });
+        let statistics = cache.statistics().unwrap();
+        let (asked, found) = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+        assert_eq!((statistics.hits + statistics.misses, statistics.hits), (asked, found), "no get goes uncounted");
+        assert!(found > 0 && statistics.bytes <= 6000 && statistics.left(Reason::Capacity) > 0, "{policy:?}");
+        let held: Vec<_> = (0..KEYS).filter_map(|number| cache.get(&key(number))).collect();
+        assert_eq!(held.len() as u64, statistics.entries);
+        let stages = held.iter().map(|blob| blob.stages().len() as u64).sum::<u64>();
+        let shaders = (1000..1007).chain(2000..2005).map(|shader| u64::from(cache.programs_of_shader(&key(shader))));
+        assert_eq!(shaders.sum::<u64>(), stages, "each shader knows by how many programs it is used");
+        cache.trim(0);
+        assert_eq!(cache.statistics().unwrap().shaders, 0);
+    }
+}
+
+#[test]
+fn a_program_that_is_put_again_and_again_is_never_missing_meanwhile() {
+    let cache = cache(Options::default());
+    let done = AtomicBool::new(false);
+    put_own(&cache, 1, 0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            (0..20_000).for_each(|random| put_own(&cache, 1, random));
+            done.store(true, SeqCst);
+        });
+        scope.spawn(|| {
+            while !done.load(SeqCst) {
+                check_own(&cache.get(&key(1)).expect("it is replaced, not removed"), 1);
+            }
+        });
+    });
+}
+
+#[test]
+fn uses_on_two_threads_are_all_ended() {
+    let cache = cache(Options::default());
+    put_own(&cache, 1, 7);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..5_000 {
+                    let token = cache.use_begin(&key(1)).unwrap().unwrap();
+                    cache.use_end(token, Verdict::Accepted).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!((cache.open_uses(), cache.link_status(&key(1))), (0, Status::Succeeded));
+}

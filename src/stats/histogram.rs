@@ -1,0 +1,216 @@
+//! How often each size of value has come, to within a few per cent.
+
+use std::fmt;
+
+/// Buckets per doubling, as a power of two.
+const FINENESS: u32 = 4;
+const PER_DOUBLING: usize = 1 << FINENESS;
+/// Those of the values below 32, one each, and 16 for every doubling from there to 2^64.
+const BUCKETS: usize = PER_DOUBLING * (u64::BITS - FINENESS + 1) as usize;
+
+/// Counts of whole numbers in log-linear buckets (as G. Tene's HdrHistogram): of fixed size, any `u64` has its place.
+///
+/// With `s = max(0, floor(log2 v) - 4)`, value `v` counts in bucket `16 s + (v >> s)`: below 32 each value has a bucket
+/// of its own, above that every doubling is cut into 16 equal ones. Count, sum, least and greatest are exact. A quantile
+/// is the middle of a bucket, so at most 1/32 of itself away from a sample of that rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    buckets: [u64; BUCKETS],
+    count: u64,
+    sum: u128,
+    least: u64,
+    greatest: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl Histogram {
+    /// Nothing seen yet.
+    pub const EMPTY: Self = Self { buckets: [0; BUCKETS], count: 0, sum: 0, least: u64::MAX, greatest: 0 };
+
+    /// Take one value.
+    pub fn add(&mut self, value: u64) {
+        self.buckets[bucket_of(value)] += 1;
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.least = self.least.min(value);
+        self.greatest = self.greatest.max(value);
+    }
+
+    /// Take all that `other` has seen.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.saturating_add(other.sum);
+        self.least = self.least.min(other.least);
+        self.greatest = self.greatest.max(other.greatest);
+    }
+
+    /// Values seen.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The least of them; 0 when there are none.
+    pub fn least(&self) -> u64 {
+        if self.count == 0 { 0 } else { self.least }
+    }
+
+    /// The greatest of them; 0 when there are none.
+    pub fn greatest(&self) -> u64 {
+        self.greatest
+    }
+
+    /// Their mean, rounded down; 0 when there are none.
+    pub fn mean(&self) -> u64 {
+        self.sum.checked_div(u128::from(self.count)).unwrap_or(0) as u64
+    }
+
+    /// A value that `permille` thousandths of all values do not exceed, by nearest rank: 500 is the median, 0 the least
+    /// and 1000 the greatest. 0 when there are none.
+    pub fn quantile(&self, permille: u32) -> u64 {
+        let wanted = (u128::from(self.count) * u128::from(permille.min(1000))).div_ceil(1000) as u64;
+        if wanted <= 1 || wanted >= self.count {
+            return if wanted <= 1 { self.least() } else { self.greatest };
+        }
+        let mut below = 0;
+        let reaches = |count: &u64| {
+            below += count;
+            below >= wanted
+        };
+        let bucket = self.buckets.iter().position(reaches).unwrap_or(0);
+        middle(bucket).clamp(self.least, self.greatest)
+    }
+
+    /// The buckets that hold something, from low to high: least value, greatest value, count.
+    pub fn filled(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        let held = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
+        held.map(|(bucket, &count)| (lowest(bucket), highest(bucket), count))
+    }
+
+    /// Write it as a JSON object of whole numbers, the buckets as `[least value, count]`.
+    pub fn write_json(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let (count, sum, min, max) = (self.count, self.sum, self.least(), self.greatest);
+        write!(out, "{{\"count\":{count},\"sum\":{sum},\"min\":{min},\"max\":{max}")?;
+        for (name, permille) in [("p50", 500), ("p90", 900), ("p99", 990)] {
+            write!(out, ",\"{name}\":{}", self.quantile(permille))?;
+        }
+        out.write_str(",\"buckets\":[")?;
+        for (index, (least, _, count)) in self.filled().enumerate() {
+            write!(out, "{}[{least},{count}]", if index == 0 { "" } else { "," })?;
+        }
+        out.write_str("]}")
+    }
+}
+
+fn bucket_of(value: u64) -> usize {
+    let shift = (u64::BITS - value.leading_zeros()).saturating_sub(FINENESS + 1);
+    PER_DOUBLING * shift as usize + (value >> shift) as usize
+}
+
+/// How far the values of a bucket were shifted.
+fn shift_of(bucket: usize) -> usize {
+    (bucket / PER_DOUBLING).saturating_sub(1)
+}
+
+fn lowest(bucket: usize) -> u64 {
+    let shift = shift_of(bucket);
+    ((bucket - PER_DOUBLING * shift) as u64) << shift
+}
+
+fn highest(bucket: usize) -> u64 {
+    lowest(bucket) + ((1 << shift_of(bucket)) - 1)
+}
+
+fn middle(bucket: usize) -> u64 {
+    let low = lowest(bucket);
+    low + (highest(bucket) - low) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same numbers on every machine, of every magnitude.
+    fn samples(count: usize) -> Vec<u64> {
+        let mut state = 7_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state ^ state >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+        };
+        (0..count).map(|_| next() >> (next() >> 58)).collect()
+    }
+
+    #[test]
+    fn buckets_cover_every_value_once_and_without_gaps() {
+        assert_eq!((lowest(0), highest(BUCKETS - 1)), (0, u64::MAX));
+        for bucket in 0..BUCKETS {
+            assert_eq!((bucket_of(lowest(bucket)), bucket_of(highest(bucket))), (bucket, bucket));
+            assert!(bucket == 0 || highest(bucket - 1) + 1 == lowest(bucket), "bucket {bucket}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_within_a_thirty_second_of_the_exact_ones() {
+        let mut samples = samples(20_000);
+        let mut histogram = Histogram::EMPTY;
+        samples.iter().for_each(|&value| histogram.add(value));
+        samples.sort_unstable();
+        for permille in 0..=1000 {
+            let rank = (samples.len() * permille).div_ceil(1000).max(1);
+            let (exact, shown) = (samples[rank - 1], histogram.quantile(permille as u32));
+            assert!(exact.abs_diff(shown) <= exact / 32, "{permille}: {exact} is shown as {shown}");
+        }
+        assert_eq!(histogram.sum(), samples.iter().map(|&value| u128::from(value)).sum());
+        assert_eq!((histogram.least(), histogram.greatest()), (samples[0], samples[samples.len() - 1]));
+    }
+
+    #[test]
+    fn merging_two_parts_is_the_whole() {
+        let samples = samples(1000);
+        for cut in [0, 1, 500, 1000] {
+            let (mut left, mut right, mut whole) = (Histogram::EMPTY, Histogram::EMPTY, Histogram::EMPTY);
+            samples[..cut].iter().for_each(|&value| left.add(value));
+            samples[cut..].iter().for_each(|&value| right.add(value));
+            samples.iter().for_each(|&value| whole.add(value));
+            left.merge(&right);
+            assert!(left == whole, "cut {cut}");
+        }
+    }
+
+    #[test]
+    fn an_empty_one_and_the_greatest_values_do_no_harm() {
+        let mut histogram = Histogram::EMPTY;
+        assert_eq!((histogram.count(), histogram.mean(), histogram.least(), histogram.quantile(500)), (0, 0, 0, 0));
+        histogram.add(u64::MAX);
+        histogram.add(u64::MAX);
+        assert_eq!(
+            (histogram.mean(), histogram.quantile(500), histogram.quantile(9999)),
+            (u64::MAX, u64::MAX, u64::MAX)
+        );
+    }
+
+    #[test]
+    fn small_values_are_exact_and_json_says_so() {
+        let mut histogram = Histogram::EMPTY;
+        [3, 5, 5, 31, 64].iter().for_each(|&value| histogram.add(value));
+        let mut json = String::new();
+        histogram.write_json(&mut json).unwrap();
+        assert_eq!(
+            json,
+            "{\"count\":5,\"sum\":108,\"min\":3,\"max\":64,\"p50\":5,\"p90\":64,\"p99\":64,\
+             \"buckets\":[[3,1],[5,2],[31,1],[64,1]]}"
+        );
+    }
+}
