@@ -268,3 +268,22 @@ TEST("struct_size: answers") {
             return hob_knapsack_solve(knapsack.get(), &desc, solution);
         });
 }
+
+TEST("struct_size: names of programs and environments") {
+    const hob_program_stage stage = {HOB_SHADER_STAGE_COMPUTE, 0, nullptr, 0};
+    is_read_at_every_size<hob_program_key_desc>(
+        "hob_program_key_desc", &hob_program_key_desc_init,
+        [](const hob_program_key_desc* desc) {
+            hob_fingerprint fingerprint = {};
+            return hob_fingerprint_program(desc, &fingerprint);
+        },
+        [&](hob_program_key_desc& desc) {
+            desc.stages = &stage;
+            desc.stage_count = 1;
+        });
+    is_read_at_every_size<hob_environment>("hob_environment", &hob_environment_init,
+                                           [](const hob_environment* environment) {
+                                               uint64_t id = 0;
+                                               return hob_environment_id(environment, &id);
+                                           });
+}

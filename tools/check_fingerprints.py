@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Golden names, made without the library: BLAKE3 written here from its specification, SHA-1 from Python.
+"""Golden names and strikes, made without the library: BLAKE3 written here from its specification, SHA-1 from Python.
 
-    tools/check_fingerprints.py          prints the names that docs/formats.md and the tests have
+    tools/check_fingerprints.py          prints what docs/formats.md and the tests have
     tools/check_fingerprints.py --check  also fails unless docs/formats.md and the tests have every one of them
 """
 import hashlib
@@ -110,6 +110,28 @@ def golden():
     ])[:8])[0])
 
 
+def strikes():
+    """The strikes file that docs/formats.md has as its example."""
+    magic = b"HOBQSTRK"
+
+    def sealed(record):
+        return record + blake3(magic + record)[:8]
+
+    def strike(environment, key, incident, when):
+        return sealed(struct.pack("<Q", environment) + bytes([key]) * 32 + struct.pack("<QQ", incident, when))
+
+    header = sealed(magic + struct.pack("<IIQ", 1, 64, 0) + bytes(32))
+    now = 1_700_000_000
+    return header + strike(7, 0x0A, 0x1234, now) + strike(7, 0x0A, 0x5678, now) + strike(9, 0x0B, 0x1234, 0)
+
+
+def dump(data):
+    for at in range(0, len(data), 16):
+        row = data[at : at + 16]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        yield f"{at:04x}  {row.hex(' ')}  {text}"
+
+
 def main():
     root = Path(__file__).resolve().parent.parent
     held = [root / "docs/formats.md", root / "src/fingerprint/tests.rs"]
@@ -121,6 +143,11 @@ def main():
                 if digest.hex() not in file.read_text():
                     missing += 1
                     print(f"  is not in {file.relative_to(root)}")
+    example = "\n".join(dump(strikes()))
+    print(example)
+    if "--check" in sys.argv and example not in held[0].read_text():
+        missing += 1
+        print("  is not in docs/formats.md")
     # From the published test vectors of BLAKE3, for the hash itself.
     assert blake3(b"").hex() == "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
     sys.exit(1 if missing else 0)

@@ -25,6 +25,8 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_replay_report report = HOB_REPLAY_REPORT_INIT;
     const hob_strategy_desc strategy = HOB_STRATEGY_DESC_INIT;
     hob_product_desc product = HOB_PRODUCT_DESC_INIT;
+    const hob_program_key_desc key = HOB_PROGRAM_KEY_DESC_INIT;
+    const hob_environment environment = HOB_ENVIRONMENT_INIT;
     hob_product_axis axis = {0, 0, 0, 0};
     const double values[2] = {0, 1};
     hob_result result;
@@ -34,6 +36,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     product.axis_count = 1;
     product.flags = HOB_SETTING_TRIM;
     if (reason.why == HOB_WHY_HELD || strategy.incentive > 0 || product.reserved || report.different) return HOB_RESULT_INVALID_ARGUMENT;
+    if (key.mode != HOB_FINGERPRINT_MODE_BLAKE3 || environment.api != HOB_GRAPHICS_API_UNKNOWN) return HOB_RESULT_INVALID_ARGUMENT;
     desc.id = hob_str_from("shadows");
     desc.id = hob_str_of("shadows", 7);
     desc.id = HOB_STR("shadows");

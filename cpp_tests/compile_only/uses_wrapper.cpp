@@ -114,6 +114,14 @@ void uses_wrapper() {
     auto profile = hob::Profile::create();
     uses_profile(value(profile));
     uses_goblin(value(created), value(profile));
+    hob::ProgramKey key;
+    key.stage(HOB_SHADER_STAGE_COMPUTE, "").attribute("a", 0).defines("").extra("").feedback(0, {"v"});
+    auto name = key.fingerprint();
+    auto parts = key.parts();
+    auto environment = hob::environment_id(HOB_ENVIRONMENT_INIT);
+    (void)hob::hex(value(name)).size();
+    (void)(value(name) == value(name) && value(name) != value(name) && value(name) < value(name));
+    (void)(value(parts).size() + value(environment));
 #if HOB_EXCEPTIONS
     try {
         hob::Goblin goblin(options);

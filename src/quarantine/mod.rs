@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::base::{Code, Error, Id, Result, Slots, error, try_push};
+use crate::base::{Code, Error, Id, Result, Slots, error};
 use directory::Directory;
 use notes::Notes;
 
@@ -210,6 +210,7 @@ impl Quarantine {
     pub fn end(&self, token: Token, outcome: Outcome) -> Result<()> {
         let mut state = self.state();
         let state = &mut *state;
+        state.unwritten.try_reserve(1)?;
         let slot = state.in_flight.position(token.0);
         let (Some(slot), Some(used)) = (slot, state.in_flight.remove(token.0)) else {
             return Err(error!(NotFound, "this use has ended already, or never began"));
@@ -221,19 +222,19 @@ impl Quarantine {
             state.problem = Some(why);
         }
         if outcome == Outcome::Ok {
-            self.take_back(state, &used)?;
+            self.take_back(state, &used);
         }
         self.write_taken_back(state, 0);
         Ok(())
     }
 
-    fn take_back(&self, state: &mut State, used: &InFlight) -> Result<()> {
-        let Some(struck) = self.find(used.environment, &used.key) else { return Ok(()) };
+    /// There is room for one more that is unwritten.
+    fn take_back(&self, state: &mut State, used: &InFlight) {
+        let Some(struck) = self.find(used.environment, &used.key) else { return };
         let less = |strikes: u32| strikes.checked_sub(1);
         if struck.strikes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
-            try_push(&mut state.unwritten, (used.environment, used.key))?;
+            state.unwritten.push((used.environment, used.key));
         }
-        Ok(())
     }
 
     /// What cannot be written now is left for the next time.

@@ -37,9 +37,13 @@ impl Notes {
             return Err(error!(Unsupported, "files in '{}' cannot be locked: {why}", path.display()));
         }
         let mut notes = Self { file, path, incident, slots: 0 };
-        notes.write(0, &header(Kind::Notes, incident))?;
-        notes.grow(FIRST_SLOTS)?;
-        Ok(notes)
+        match notes.write(0, &header(Kind::Notes, incident)).and_then(|()| notes.grow(FIRST_SLOTS)) {
+            Ok(()) => Ok(notes),
+            Err(why) => {
+                notes.close();
+                Err(why)
+            }
+        }
     }
 
     /// Note a key.

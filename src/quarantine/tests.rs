@@ -170,6 +170,41 @@ fn what_a_living_process_uses_is_no_strike() {
 }
 
 #[test]
+fn threads_use_keys_at_the_same_time() {
+    let scratch = Scratch::new();
+    scratch.death(&[[0; 32], [1; 32]]);
+    let quarantine = scratch.open();
+    std::thread::scope(|scope| {
+        for hand in 0..4_u8 {
+            let quarantine = &quarantine;
+            scope.spawn(move || {
+                for _ in 0..500 {
+                    let token = quarantine.begin(DRIVER, &[hand; 32]).unwrap();
+                    assert!(quarantine.strikes(DRIVER, &[hand; 32]) <= 1);
+                    quarantine.end(token, Outcome::Ok).unwrap();
+                }
+            });
+        }
+    });
+    let statistics = quarantine.statistics();
+    assert_eq!((statistics.noted, statistics.in_flight, statistics.struck), (2000, 0, 0));
+    quarantine.die();
+    assert_eq!(scratch.open().statistics().struck, 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_path_need_not_be_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let mut scratch = Scratch::new();
+    let above = Scratch(scratch.0.clone());
+    scratch.0.push(std::ffi::OsStr::from_bytes(b"\xff\xfe"));
+    scratch.death(&[A]);
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
+    drop(above);
+}
+
+#[test]
 fn a_use_ends_once() {
     let scratch = Scratch::new();
     let quarantine = scratch.open();
@@ -415,6 +450,21 @@ fn a_note_is_no_strike_and_a_strike_no_note() {
     fs::remove_file(scratch.notes()).unwrap();
     fs::write(scratch.0.join("strikes"), &notes).unwrap();
     assert_eq!(scratch.open().statistics().struck, 0);
+}
+
+#[test]
+fn strikes_are_written_as_in_the_document() {
+    let document = include_str!("../../docs/formats.md");
+    let (_, example) = document.split_once("Two strikes against a key of 0x0a").unwrap();
+    let rows = example.lines().filter(|line| line.len() > 54 && line.as_bytes()[4..6] == *b"  ");
+    let expected: Vec<u8> =
+        rows.flat_map(|row| row[6..53].split(' ').map(|digits| u8::from_str_radix(digits, 16).unwrap())).collect();
+    let strike = |environment, key, incident, when| Record { environment, key, incident, when };
+    let mut strikes = strikes::Strikes::default();
+    for record in [strike(9, B, 0x1234, 0), strike(DRIVER, A, 0x5678, NOW), strike(DRIVER, A, 0x1234, NOW)] {
+        assert!(strikes.add(record).unwrap());
+    }
+    assert_eq!(strikes.to_bytes().unwrap(), expected);
 }
 
 #[test]
