@@ -23,7 +23,8 @@
 //! | `inside` | what a thread is doing for an executor |
 //! | `deadline` | until when, by the host's clock |
 //!
-//! The hand-offs are model-checked: `RUSTFLAGS="--cfg loom" cargo test --release --lib --features executor loom_`.
+//! The hand-offs are model-checked:
+//! `RUSTFLAGS="--cfg loom" cargo test --lib --features executor --target-dir target/loom loom_`.
 //!
 //! Ideas, and no code, from: the blocks and the caller that takes part, Intel's TBB and enkiTS; task hooks that a host
 //! fills in (`enqueue`, `finish`), Box2D v3; that a helper may be retracted, Jolt Physics' barriers.
@@ -193,7 +194,8 @@ impl Context<'_> {
 
     /// From inside a task: post another to the same lane. A task that kept the executor itself would keep it alive.
     pub fn post(&self, task: Task, priority: Priority, name: &str) -> Result<()> {
-        let lane = self.lane.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
+        let lane =
+            self.lane.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
         lane.post(priority, name, || Ok(task))
     }
 
@@ -210,7 +212,7 @@ pub struct Executor(Option<Arc<Inner>>);
 
 struct Inner {
     pool: Option<Pool>,
-    host: Option<std::sync::Arc<dyn JobSystem>>,
+    host: Option<Arc<dyn JobSystem>>,
     thread: Option<JoinHandle<()>>,
     lane: Arc<Lane>,
     /// Tasks that only a pump may run; the same as `lane` unless callbacks are for the calling thread only.
@@ -314,7 +316,9 @@ impl Executor {
     fn not_idle(&self) -> crate::base::Error {
         let left = self.statistics();
         match self.each_lane().find_map(|lane| lane.running()) {
-            Some(name) => error!(Busy, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting),
+            Some(name) => {
+                error!(Busy, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting)
+            }
             None => error!(Busy, "{} tasks still wait: call again, or allow more time", left.waiting),
         }
     }
@@ -352,7 +356,7 @@ fn not_inside(verb: &str) -> Result<()> {
 impl Inner {
     fn new(options: Options) -> Result<Self> {
         let Options { helpers, background, host, task_limit, calling_thread_only, enclosure, .. } = options;
-        let host: Option<std::sync::Arc<dyn JobSystem>> = host.map(std::sync::Arc::from);
+        let host: Option<Arc<dyn JobSystem>> = host.map(Arc::from);
         if host.is_none() && (helpers == Helpers::Host || background == Background::Host) {
             return Err(error!(InvalidArgument, "there is no job system of the host's to use: set its functions"));
         }
@@ -423,8 +427,8 @@ fn run_on_host(fork: &Fork<'_>, host: &dyn JobSystem, helpers: usize, priority: 
 
 /// Tells the host of every task. What it is to run keeps the lane alive, so that a turn that comes after the executor has
 /// gone finds nothing to do.
-fn notify_by(host: std::sync::Arc<dyn JobSystem>) -> Notify {
-    std::sync::Arc::new(move |lane: &Arc<Lane>, priority: Priority, name: &str| {
+fn notify_by(host: Arc<dyn JobSystem>) -> Notify {
+    Arc::new(move |lane: &Arc<Lane>, priority: Priority, name: &str| {
         let _posting = Posting::begin();
         host.post(take_turn, Arc::into_raw(Arc::clone(lane)).cast_mut().cast(), priority, name);
     })

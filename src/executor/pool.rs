@@ -48,7 +48,10 @@ impl Shared {
 
     /// Run a loop with up to `helpers` of the workers.
     pub fn run(&self, fork: &Fork<'_>, helpers: usize, priority: Priority) {
-        fork.run(|fork| self.offer(fork.address(), helpers, priority), |offered| self.withdraw(fork.address(), offered));
+        fork.run(
+            |fork| self.offer(fork.address(), helpers, priority),
+            |offered| self.withdraw(fork.address(), offered),
+        );
     }
 
     /// Without memory for it, nobody helps.
@@ -159,9 +162,25 @@ impl Drop for Pool {
     }
 }
 
-/// A thread of the library's.
+/// A thread of the library's. It runs when this returns, and has taken what memory it takes to begin.
 pub fn spawn(name: &str, life: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(life).map_err(|why| {
-        error!(Unsupported, "the system gives no thread (system error {}): ask for fewer", why.raw_os_error().unwrap_or(0))
-    })
+    let begun = Arc::new((Mutex::new(false), Condvar::new()));
+    let signal = Arc::clone(&begun);
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        *lock(&signal.0) = true;
+        signal.1.notify_one();
+        life();
+        // Not before: it would give memory back in the middle of a frame.
+        drop(signal);
+    });
+    let thread = thread.map_err(|why| {
+        let number = why.raw_os_error().unwrap_or(0);
+        error!(Unsupported, "the system gives no thread (system error {number}): ask for fewer")
+    })?;
+    let mut has_begun = lock(&begun.0);
+    while !*has_begun {
+        has_begun = wait(&begun.1, has_begun);
+    }
+    drop(has_begun);
+    Ok(thread)
 }
