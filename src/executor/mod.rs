@@ -19,6 +19,7 @@
 //! | `fork` | one loop: the block counter, and who takes part |
 //! | `pool` | threads of our own, and which loops want help |
 //! | `lane` | the background queue |
+//! | `thread` | threads of our own, which the host's know nothing of |
 //! | `task` | a task on the heap, fallibly |
 //! | `inside` | what a thread is doing for an executor |
 //! | `deadline` | until when, by the host's clock |
@@ -36,6 +37,7 @@ mod lane;
 mod pool;
 mod sync;
 mod task;
+mod thread;
 
 #[cfg(all(loom, test))]
 mod loom_tests;
@@ -44,7 +46,6 @@ mod tests;
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::base::{Level, Result, Text, error, host_log};
@@ -53,9 +54,10 @@ use deadline::Deadline;
 use fork::Fork;
 use inside::{Posting, is_inside};
 use lane::{Lane, Notify};
-use pool::{Pool, spawn};
+use pool::Pool;
 use sync::Arc;
 pub use task::{Task, try_task};
+use thread::Thread;
 
 /// Most threads that work on one loop, the caller included.
 pub const MAX_CONCURRENCY: usize = 64;
@@ -213,7 +215,7 @@ pub struct Executor(Option<Arc<Inner>>);
 struct Inner {
     pool: Option<Pool>,
     host: Option<Arc<dyn JobSystem>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
     lane: Arc<Lane>,
     /// Tasks that only a pump may run; the same as `lane` unless callbacks are for the calling thread only.
     callback_lane: Arc<Lane>,
@@ -228,7 +230,7 @@ impl Executor {
         Self(None)
     }
 
-    /// An executor as described. The threads that it asks for run when this returns.
+    /// An executor as described.
     pub fn new(options: Options) -> Result<Self> {
         Inner::new(options).map(|inner| Self(Some(Arc::new(inner))))
     }
@@ -379,7 +381,7 @@ impl Inner {
         }
         if background == Background::Thread {
             let lane = Arc::clone(&inner.lane);
-            inner.thread = Some(spawn("hob background", move || lane.serve())?);
+            inner.thread = Some(Thread::spawn(c"hob background", move || lane.serve())?);
         }
         Ok(inner)
     }
@@ -455,8 +457,10 @@ impl Drop for Inner {
             }
         }
         // The last owner may go inside a task of its own, whose thread then ends by itself.
-        if let Some(thread) = self.thread.take().filter(|_| !is_own_thread) {
-            let _ = thread.join();
+        match self.thread.take() {
+            Some(thread) if is_own_thread => thread.detach(),
+            Some(thread) => thread.join(),
+            None => (),
         }
     }
 }

@@ -5,12 +5,12 @@
 //! so no worker can touch a loop that is over.
 
 use std::ffi::c_void;
-use std::thread::JoinHandle;
 
 use super::Priority;
 use super::fork::Fork;
 use super::sync::{Arc, Condvar, Mutex, lock, wait};
-use crate::base::{Result, error, try_push};
+use super::thread::Thread;
+use crate::base::{Result, try_push};
 
 /// A loop that wants help.
 struct Offer {
@@ -129,7 +129,7 @@ impl State {
 /// Threads of our own.
 pub struct Pool {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<Thread>,
 }
 
 impl Pool {
@@ -138,7 +138,7 @@ impl Pool {
         pool.threads.try_reserve_exact(count)?;
         for _ in 0..count {
             let shared = Arc::clone(&pool.shared);
-            pool.threads.push(spawn("hob worker", move || shared.serve())?);
+            pool.threads.push(Thread::spawn(c"hob worker", move || shared.serve())?);
         }
         Ok(pool)
     }
@@ -155,32 +155,6 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.end();
-        for thread in self.threads.drain(..) {
-            // What a worker runs is enclosed: there is no panic to pass on.
-            let _ = thread.join();
-        }
+        self.threads.drain(..).for_each(Thread::join);
     }
-}
-
-/// A thread of the library's. It runs when this returns, and has taken what memory it takes to begin.
-pub fn spawn(name: &str, life: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let begun = Arc::new((Mutex::new(false), Condvar::new()));
-    let signal = Arc::clone(&begun);
-    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-        *lock(&signal.0) = true;
-        signal.1.notify_one();
-        life();
-        // Not before: it would give memory back in the middle of a frame.
-        drop(signal);
-    });
-    let thread = thread.map_err(|why| {
-        let number = why.raw_os_error().unwrap_or(0);
-        error!(Unsupported, "the system gives no thread (system error {number}): ask for fewer")
-    })?;
-    let mut has_begun = lock(&begun.0);
-    while !*has_begun {
-        has_begun = wait(&begun.1, has_begun);
-    }
-    drop(has_begun);
-    Ok(thread)
 }
