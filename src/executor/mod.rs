@@ -85,6 +85,7 @@ pub type Sentence = Text<400>;
 pub type Enclosure = fn(&mut dyn FnMut()) -> std::result::Result<(), Sentence>;
 
 /// An [`Enclosure`] for programs without one of their own.
+#[allow(clippy::result_large_err, reason = "rare, and needs no memory")]
 pub fn catch_panic(work: &mut dyn FnMut()) -> std::result::Result<(), Sentence> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let literal = payload.downcast_ref::<&str>().copied();
