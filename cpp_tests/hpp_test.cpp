@@ -370,3 +370,67 @@ TEST("hpp: a recording is taken piece by piece, and what its taker throws comes 
     is_full = false;
     ENSURE(thrown_by([&] { return other.update(); }).empty());
 }
+
+TEST("hpp: an executor runs loops and tasks of any callable") {
+    const auto executor = hob::Executor::pool(2);
+    std::vector<int> ran(100);
+    executor.parallel_for(100, [&](uint32_t block) { ++ran[block]; });
+    executor.parallel_for(
+        100,
+        [&](uint32_t block, uint32_t worker) {
+            EXPECT(worker < 3);
+            ++ran[block];
+        },
+        HOB_PRIORITY_HIGH, "loop");
+    for (const int count : ran) ENSURE(count == 2);
+    auto owned = std::make_unique<int>(7);
+    int seen = 0;
+    executor.post([&seen, held = std::move(owned)] { seen = *held; }, HOB_PRIORITY_LOW, "task");
+    executor.wait_idle();
+    ENSURE(seen == 7 && executor.statistics().ran == 1);
+}
+
+TEST("hpp: what a block throws is thrown on when the loop has ended") {
+    hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
+    desc.pool_threads = 3;
+    const hob::Executor pool(desc), alone;
+    for (const hob::Executor* executor : {&pool, &alone}) {
+        for (const uint32_t bad : {0u, 5u, 99u}) {
+            ENSURE(thrown_by([&] {
+                       executor->parallel_for(100, [&](uint32_t block) {
+                           if (block == bad) throw Thrown("block " + std::to_string(block));
+                       });
+                       return 0;
+                   }) == "block " + std::to_string(bad));
+        }
+        ENSURE(thrown_by([&] {
+                   executor->parallel_for(100, [](uint32_t) { throw Thrown("all"); });
+                   return 0;
+               }) == "all");
+        executor->parallel_for(3, [](uint32_t) {});
+    }
+}
+
+TEST("hpp: what a task throws is thrown on by the next pump") {
+    const auto alive = std::make_shared<int>(0);
+    {
+        hob::Executor executor;
+        executor.post([alive] { throw Thrown("from a task"); });
+        executor.post([alive] {});
+        ENSURE(alive.use_count() == 3);
+        ENSURE(thrown_by([&] { return executor.pump(); }) == "from a task");
+        ENSURE(alive.use_count() == 1 && executor.pump() == 0);
+        executor.post([alive] { throw Thrown("again"); });
+        ENSURE(thrown_by([&] {
+                   executor.wait_idle();
+                   return 0;
+               }) == "again");
+        executor.post([alive] {});
+        ENSURE(alive.use_count() == 2);
+        const hob::Executor moved = std::move(executor);
+        ENSURE(code_of([&] { return executor.pump(); }) == HOB_RESULT_INVALID_ARGUMENT);  // NOLINT: on purpose
+        ENSURE(moved.statistics().waiting == 1);
+    }
+    ENSURE(alive.use_count() == 1);
+    ENSURE(code_of([] { return hob::Executor::pool(64); }) == HOB_RESULT_INVALID_ARGUMENT);
+}

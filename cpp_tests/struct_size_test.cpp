@@ -162,6 +162,13 @@ TEST("struct_size: parameters of what is created") {
         hob_goblin_destroy(goblin);
         return result;
     });
+    is_read_at_every_size<hob_executor_desc>("hob_executor_desc", &hob_executor_desc_init,
+                                             [](const hob_executor_desc* desc) {
+                                                 hob_executor* executor = nullptr;
+                                                 const hob_result result = hob_executor_create(desc, &executor);
+                                                 hob_executor_destroy(executor);
+                                                 return result;
+                                             });
     is_read_at_every_size<hob_knapsack_desc>("hob_knapsack_desc", &hob_knapsack_desc_init,
                                              [](const hob_knapsack_desc* desc) {
                                                  hob_knapsack* knapsack = nullptr;
@@ -226,6 +233,15 @@ TEST("struct_size: the usage of a resource") {
     is_written_at_every_size<hob_knapsack_usage>(
         "hob_knapsack_usage", &hob_knapsack_usage_init,
         [&](hob_knapsack_usage* usage) { return hob_knapsack_resource_usage(raw, 0, usage); });
+}
+
+TEST("struct_size: what an executor has done") {
+    hob_executor* raw = nullptr;
+    ENSURE_OK(hob_executor_create(nullptr, &raw));
+    const Executor executor(raw);
+    is_written_at_every_size<hob_executor_statistics>(
+        "hob_executor_statistics", &hob_executor_statistics_init,
+        [&](hob_executor_statistics* found) { return hob_executor_get_statistics(raw, found); });
 }
 
 TEST("struct_size: answers") {

@@ -1,5 +1,6 @@
 // Loaded, used from several threads and unloaded a thousand times, the library leaves nothing behind: editors reload
 // plug-ins while their threads live on. In the program that links the archive, since the other one cannot unload it.
+#include <atomic>
 #include <condition_variable>
 #include <dirent.h>
 #include <dlfcn.h>
@@ -28,6 +29,10 @@ struct Library {
     decltype(&hob_goblin_update) goblin_update;
     decltype(&hob_goblin_measure) goblin_measure;
     decltype(&hob_goblin_load_profile) goblin_load_profile;
+    decltype(&hob_executor_create_pool) executor_create_pool;
+    decltype(&hob_executor_parallel_for) executor_parallel_for;
+    decltype(&hob_executor_post) executor_post;
+    decltype(&hob_executor_destroy) executor_destroy;
     decltype(&hob_last_error) last_error;
     decltype(&hob_fault_arm) fault_arm;
 
@@ -40,6 +45,10 @@ struct Library {
         find(goblin_update, "hob_goblin_update");
         find(goblin_measure, "hob_goblin_measure");
         find(goblin_load_profile, "hob_goblin_load_profile");
+        find(executor_create_pool, "hob_executor_create_pool");
+        find(executor_parallel_for, "hob_executor_parallel_for");
+        find(executor_post, "hob_executor_post");
+        find(executor_destroy, "hob_executor_destroy");
         find(last_error, "hob_last_error");
         find(fault_arm, "hob_fault_arm");
     }
@@ -72,6 +81,19 @@ void use(const Library& library) {
     EXPECT(library.goblin_load_profile(goblin, "{", 1) == HOB_RESULT_MALFORMED);
     EXPECT(library.last_error()[0] != '\0');
     library.goblin_destroy(goblin);
+}
+
+/// Threads of the library's own, which are joined again.
+void use_threads(const Library& library) {
+    hob_executor* executor = nullptr;
+    EXPECT(library.executor_create_pool(2, &executor) == HOB_RESULT_OK);
+    std::atomic<int> ran{0};
+    const auto body = [](void* count, uint32_t, uint32_t) { ++*static_cast<std::atomic<int>*>(count); };
+    const hob_str name = hob_str_of("loop", 4);
+    EXPECT(library.executor_parallel_for(executor, 20, body, &ran, HOB_PRIORITY_NORMAL, name) == HOB_RESULT_OK);
+    EXPECT(ran == 20);
+    EXPECT(library.executor_post(executor, [](void*) {}, nullptr, nullptr, HOB_PRIORITY_LOW, name) == HOB_RESULT_OK);
+    library.executor_destroy(executor);
 }
 
 /// A panic, one thread at a time: the point is everybody's.
@@ -182,6 +204,10 @@ TEST("unload: a thousand times loaded, used from several threads and unloaded, n
             ENSURE(Traces().is_mapped);
             crew.run([&] { use(library); });
             use(library);
+            if (round % 4 == 0) {
+                crew.run([&] { use_threads(library); });
+                use_threads(library);
+            }
             std::thread([&] { use(library); }).join();
             if (round % 2 == 1) crew.run([&] { panic(library); });
         }

@@ -58,11 +58,11 @@ fn run(command: &mut Command) -> Output {
 }
 
 /// Build the library; the files that this build made or found fresh, by extension.
-fn build_library(profile: &str, features: &[&str]) -> impl Fn(&str) -> PathBuf {
+fn build_library(folder: &str, profile: &str, features: &[&str]) -> impl Fn(&str) -> PathBuf {
     eprintln!("building hobgoblin with profile {profile}, {}", features.join(" "));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root()).args(["rustc", "--locked", "--lib", "--message-format", "json", "--profile", profile]);
-    cargo.args(features).arg("--target-dir").arg(output().join("library"));
+    cargo.args(features).arg("--target-dir").arg(output().join(folder));
     let messages = String::from_utf8(run(&mut cargo).stdout).expect("cargo writes UTF-8");
     let files: Vec<PathBuf> = messages
         .lines()
@@ -149,7 +149,7 @@ fn programs() -> Option<&'static Programs> {
     static PROGRAMS: LazyLock<Option<Programs>> = LazyLock::new(|| {
         let tool = compiler()?;
         fs::create_dir_all(output()).expect("the target directory can be written");
-        let library = build_library("harness", &["--features", "host-allocator,fault-injection,program_cache"]);
+        let library = build_library("library", "harness", &["--features", "host-allocator,fault-injection,executor,program_cache"]);
         let (so, a) = (library("so"), library("a"));
         let objects = compile(&tool);
         let folder = so.parent().expect("a library is in a folder");
@@ -195,7 +195,7 @@ macro_rules! aspects {
     };
 }
 
-aspects!(base knapsack profile goblin fingerprint callbacks hooks bad_input struct_size threads panic float memory unload hpp);
+aspects!(base executor knapsack profile goblin fingerprint callbacks hooks bad_input struct_size threads panic float memory unload hpp);
 
 /// All sources of the harness, without their comments.
 fn harness_code() -> String {
@@ -255,25 +255,12 @@ fn exported(library: &Path) -> Vec<String> {
     list.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// As it is packaged with everything.
-fn whole_library() -> &'static Path {
-    const PACKAGED: [&str; 5] = [
-        "--crate-type",
-        "cdylib",
-        "--no-default-features",
-        "--features",
-        "goblin,program_cache,host-allocator,no-backtrace",
-    ];
-    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| build_library("release", &PACKAGED)("so"));
-    &LIBRARY
-}
-
-/// As it is packaged for a studio that wants the goblin and nothing else.
-fn released_library() -> &'static Path {
-    const PACKAGED: [&str; 5] =
-        ["--crate-type", "cdylib", "--no-default-features", "--features", "goblin,host-allocator,no-backtrace"];
-    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| build_library("release", &PACKAGED)("so"));
-    &LIBRARY
+/// As it is packaged with these features.
+fn released_library(features: &str) -> PathBuf {
+    let packaged = format!("{features},host-allocator,no-backtrace");
+    let packaged = ["--crate-type", "cdylib", "--no-default-features", "--features", &packaged];
+    // A folder for each, since all have the same name.
+    build_library(&format!("released-{features}"), "release", &packaged)("so")
 }
 
 #[test]
@@ -282,7 +269,7 @@ fn the_released_library_shows_what_the_headers_declare_and_nothing_else() {
     if !is_installed("nm") {
         return;
     }
-    let (mut exported, mut declared) = (exported(whole_library()), api());
+    let (mut exported, mut declared) = (exported(&released_library("executor,goblin,program_cache")), api());
     exported.sort();
     declared.sort();
     assert_eq!(exported, declared, "what is exported (left) is not what the headers declare (right)");
@@ -295,7 +282,7 @@ fn the_released_library_is_small() {
         return;
     }
     let stripped = output().join("stripped.so");
-    run(Command::new("strip").arg("-o").arg(&stripped).arg(released_library()));
+    run(Command::new("strip").arg("-o").arg(&stripped).arg(released_library("goblin")));
     let size = fs::metadata(&stripped).expect("strip made it").len();
     eprintln!("the stripped release library with the goblin alone takes {size} bytes");
     assert!(size <= MOST_BYTES, "it takes {size} bytes: {MOST_BYTES} were promised");

@@ -33,7 +33,7 @@ need() {
 library() {
     into=$1
     shift
-    cargo build --locked --lib --profile harness --features host-allocator,fault-injection,program_cache --target-dir "$out/$into" "$@"
+    cargo build --locked --lib --profile harness --features host-allocator,fault-injection,executor,program_cache --target-dir "$out/$into" "$@"
 }
 
 # Compile and link the harness for $1 (shared or static) with the library in folder $2, flags $3, into $out/$4.

@@ -21,6 +21,8 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_zone_hook zone_hook = HOB_ZONE_HOOK_INIT;
     const hob_file_hook file_hook = HOB_FILE_HOOK_INIT;
     const hob_allocator_hook allocator_hook = HOB_ALLOCATOR_HOOK_INIT;
+    const hob_executor_desc executor_desc = HOB_EXECUTOR_DESC_INIT;
+    const hob_executor_statistics executor_statistics = HOB_EXECUTOR_STATISTICS_INIT;
     const hob_reason reason = HOB_REASON_INIT;
     const hob_replay_report report = HOB_REPLAY_REPORT_INIT;
     const hob_strategy_desc strategy = HOB_STRATEGY_DESC_INIT;
@@ -37,6 +39,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     product.flags = HOB_SETTING_TRIM;
     if (reason.why == HOB_WHY_HELD || strategy.incentive > 0 || product.reserved || report.different) return HOB_RESULT_INVALID_ARGUMENT;
     if (key.mode != HOB_FINGERPRINT_MODE_BLAKE3 || environment.api != HOB_GRAPHICS_API_UNKNOWN) return HOB_RESULT_INVALID_ARGUMENT;
+    if (executor_desc.background == HOB_BACKGROUND_THREAD || executor_statistics.failed) return HOB_RESULT_BUSY;
     desc.id = hob_str_from("shadows");
     desc.id = hob_str_of("shadows", 7);
     desc.id = HOB_STR("shadows");

@@ -29,6 +29,23 @@ hob::Callbacks callbacks() {
     return all;
 }
 
+void uses_executor(const hob_executor_desc& desc) {
+    auto made = hob::Executor::create(desc);
+    auto pool = hob::Executor::pool(1);
+    hob::Executor& executor = value(pool);
+    (void)value(made).capi();
+    (void)static_cast<const hob::Executor&>(executor).capi();
+    (void)executor.parallel_for(3, [](uint32_t) {});
+    (void)executor.parallel_for(3, [](uint32_t, uint32_t) {}, HOB_PRIORITY_HIGH, "loop");
+    (void)executor.post([] {});
+    (void)executor.post([] {}, HOB_PRIORITY_LOW, "task");
+    (void)executor.pump();
+    (void)executor.pump(1000);
+    (void)executor.wait_idle();
+    (void)executor.wait_idle(1000);
+    (void)executor.statistics();
+}
+
 void uses_profile(hob::Profile& profile) {
     (void)profile.load("{}");
     (void)profile.save();
@@ -113,6 +130,7 @@ void uses_wrapper() {
     auto created = hob::Goblin::create(options);
     auto profile = hob::Profile::create();
     uses_profile(value(profile));
+    uses_executor(HOB_EXECUTOR_DESC_INIT);
     uses_goblin(value(created), value(profile));
     hob::ProgramKey key;
     key.stage(HOB_SHADER_STAGE_COMPUTE, "").attribute("a", 0).defines("").extra("").feedback(0, {"v"});
@@ -128,6 +146,8 @@ void uses_wrapper() {
         hob::Goblin moved = std::move(goblin);
         moved = hob::Goblin(options);
         hob::Profile owned;
+        hob::Executor executor;
+        executor = hob::Executor(hob_executor_desc(HOB_EXECUTOR_DESC_INIT));
         uses_goblin(moved, owned);
     } catch (const hob::Error& error) {
         (void)error.code();

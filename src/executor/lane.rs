@@ -59,7 +59,7 @@ pub struct Lane {
 }
 
 /// Tells whoever serves the lane, if that is not a thread of ours, that there is a task more.
-pub type Notify = std::sync::Arc<dyn Fn(&Arc<Lane>, Priority, &str) + Send + Sync>;
+pub type Notify = Arc<dyn Fn(&Arc<Lane>, Priority, &str) + Send + Sync>;
 
 impl Lane {
     pub fn new(limit: usize, enclosure: Enclosure, notify: Option<Notify>) -> Self {
@@ -81,12 +81,7 @@ impl Lane {
 
     /// Put a task at the end of those of its priority. `make` is asked for it when nothing else can fail any more, under
     /// the lane's lock.
-    pub fn post(
-        self: &Arc<Self>,
-        priority: Priority,
-        name: &str,
-        make: impl FnOnce() -> Result<Task>,
-    ) -> Result<()> {
+    pub fn post(self: &Arc<Self>, priority: Priority, name: &str, make: impl FnOnce() -> Result<Task>) -> Result<()> {
         let mut state = lock(&self.state);
         if state.is_over {
             return Err(error!(NotFound, "the executor is being destroyed: it takes no task any more"));
@@ -201,8 +196,7 @@ impl Lane {
             drop(wait(&self.changed, state));
             return true;
         };
-        let (_state, waited) =
-            self.changed.wait_timeout(state, left).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (_state, waited) = self.changed.wait_timeout(state, left).unwrap_or_else(|poisoned| poisoned.into_inner());
         !waited.timed_out()
     }
 

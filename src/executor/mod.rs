@@ -19,11 +19,13 @@
 //! | `fork` | one loop: the block counter, and who takes part |
 //! | `pool` | threads of our own, and which loops want help |
 //! | `lane` | the background queue |
+//! | `thread` | threads of our own, which the host's know nothing of |
 //! | `task` | a task on the heap, fallibly |
 //! | `inside` | what a thread is doing for an executor |
 //! | `deadline` | until when, by the host's clock |
 //!
-//! The hand-offs are model-checked: `RUSTFLAGS="--cfg loom" cargo test --release --lib --features executor loom_`.
+//! The hand-offs are model-checked:
+//! `RUSTFLAGS="--cfg loom" cargo test --lib --features executor --target-dir target/loom loom_`.
 //!
 //! Ideas, and no code, from: the blocks and the caller that takes part, Intel's TBB and enkiTS; task hooks that a host
 //! fills in (`enqueue`, `finish`), Box2D v3; that a helper may be retracted, Jolt Physics' barriers.
@@ -35,6 +37,7 @@ mod lane;
 mod pool;
 mod sync;
 mod task;
+mod thread;
 
 #[cfg(all(loom, test))]
 mod loom_tests;
@@ -43,7 +46,6 @@ mod tests;
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::base::{Level, Result, Text, error, host_log};
@@ -52,9 +54,10 @@ use deadline::Deadline;
 use fork::Fork;
 use inside::{Posting, is_inside};
 use lane::{Lane, Notify};
-use pool::{Pool, spawn};
+use pool::Pool;
 use sync::Arc;
 pub use task::{Task, try_task};
+use thread::Thread;
 
 /// Most threads that work on one loop, the caller included.
 pub const MAX_CONCURRENCY: usize = 64;
@@ -82,6 +85,7 @@ pub type Sentence = Text<400>;
 pub type Enclosure = fn(&mut dyn FnMut()) -> std::result::Result<(), Sentence>;
 
 /// An [`Enclosure`] for programs without one of their own.
+#[allow(clippy::result_large_err, reason = "rare, and needs no memory")]
 pub fn catch_panic(work: &mut dyn FnMut()) -> std::result::Result<(), Sentence> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let literal = payload.downcast_ref::<&str>().copied();
@@ -193,7 +197,8 @@ impl Context<'_> {
 
     /// From inside a task: post another to the same lane. A task that kept the executor itself would keep it alive.
     pub fn post(&self, task: Task, priority: Priority, name: &str) -> Result<()> {
-        let lane = self.lane.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
+        let lane =
+            self.lane.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
         lane.post(priority, name, || Ok(task))
     }
 
@@ -210,8 +215,8 @@ pub struct Executor(Option<Arc<Inner>>);
 
 struct Inner {
     pool: Option<Pool>,
-    host: Option<std::sync::Arc<dyn JobSystem>>,
-    thread: Option<JoinHandle<()>>,
+    host: Option<Arc<dyn JobSystem>>,
+    thread: Option<Thread>,
     lane: Arc<Lane>,
     /// Tasks that only a pump may run; the same as `lane` unless callbacks are for the calling thread only.
     callback_lane: Arc<Lane>,
@@ -226,7 +231,7 @@ impl Executor {
         Self(None)
     }
 
-    /// An executor as described. The threads that it asks for run when this returns.
+    /// An executor as described.
     pub fn new(options: Options) -> Result<Self> {
         Inner::new(options).map(|inner| Self(Some(Arc::new(inner))))
     }
@@ -314,7 +319,9 @@ impl Executor {
     fn not_idle(&self) -> crate::base::Error {
         let left = self.statistics();
         match self.each_lane().find_map(|lane| lane.running()) {
-            Some(name) => error!(Busy, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting),
+            Some(name) => {
+                error!(Busy, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting)
+            }
             None => error!(Busy, "{} tasks still wait: call again, or allow more time", left.waiting),
         }
     }
@@ -352,7 +359,7 @@ fn not_inside(verb: &str) -> Result<()> {
 impl Inner {
     fn new(options: Options) -> Result<Self> {
         let Options { helpers, background, host, task_limit, calling_thread_only, enclosure, .. } = options;
-        let host: Option<std::sync::Arc<dyn JobSystem>> = host.map(std::sync::Arc::from);
+        let host: Option<Arc<dyn JobSystem>> = host.map(Arc::from);
         if host.is_none() && (helpers == Helpers::Host || background == Background::Host) {
             return Err(error!(InvalidArgument, "there is no job system of the host's to use: set its functions"));
         }
@@ -375,7 +382,7 @@ impl Inner {
         }
         if background == Background::Thread {
             let lane = Arc::clone(&inner.lane);
-            inner.thread = Some(spawn("hob background", move || lane.serve())?);
+            inner.thread = Some(Thread::spawn(c"hob background", move || lane.serve())?);
         }
         Ok(inner)
     }
@@ -423,8 +430,8 @@ fn run_on_host(fork: &Fork<'_>, host: &dyn JobSystem, helpers: usize, priority: 
 
 /// Tells the host of every task. What it is to run keeps the lane alive, so that a turn that comes after the executor has
 /// gone finds nothing to do.
-fn notify_by(host: std::sync::Arc<dyn JobSystem>) -> Notify {
-    std::sync::Arc::new(move |lane: &Arc<Lane>, priority: Priority, name: &str| {
+fn notify_by(host: Arc<dyn JobSystem>) -> Notify {
+    Arc::new(move |lane: &Arc<Lane>, priority: Priority, name: &str| {
         let _posting = Posting::begin();
         host.post(take_turn, Arc::into_raw(Arc::clone(lane)).cast_mut().cast(), priority, name);
     })
@@ -451,8 +458,10 @@ impl Drop for Inner {
             }
         }
         // The last owner may go inside a task of its own, whose thread then ends by itself.
-        if let Some(thread) = self.thread.take().filter(|_| !is_own_thread) {
-            let _ = thread.join();
+        match self.thread.take() {
+            Some(thread) if is_own_thread => thread.detach(),
+            Some(thread) => thread.join(),
+            None => (),
         }
     }
 }

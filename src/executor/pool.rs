@@ -5,12 +5,12 @@
 //! so no worker can touch a loop that is over.
 
 use std::ffi::c_void;
-use std::thread::JoinHandle;
 
 use super::Priority;
 use super::fork::Fork;
 use super::sync::{Arc, Condvar, Mutex, lock, wait};
-use crate::base::{Result, error, try_push};
+use super::thread::Thread;
+use crate::base::{Result, try_push};
 
 /// A loop that wants help.
 struct Offer {
@@ -48,7 +48,10 @@ impl Shared {
 
     /// Run a loop with up to `helpers` of the workers.
     pub fn run(&self, fork: &Fork<'_>, helpers: usize, priority: Priority) {
-        fork.run(|fork| self.offer(fork.address(), helpers, priority), |offered| self.withdraw(fork.address(), offered));
+        fork.run(
+            |fork| self.offer(fork.address(), helpers, priority),
+            |offered| self.withdraw(fork.address(), offered),
+        );
     }
 
     /// Without memory for it, nobody helps.
@@ -126,7 +129,7 @@ impl State {
 /// Threads of our own.
 pub struct Pool {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<Thread>,
 }
 
 impl Pool {
@@ -135,7 +138,7 @@ impl Pool {
         pool.threads.try_reserve_exact(count)?;
         for _ in 0..count {
             let shared = Arc::clone(&pool.shared);
-            pool.threads.push(spawn("hob worker", move || shared.serve())?);
+            pool.threads.push(Thread::spawn(c"hob worker", move || shared.serve())?);
         }
         Ok(pool)
     }
@@ -152,16 +155,6 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.end();
-        for thread in self.threads.drain(..) {
-            // What a worker runs is enclosed: there is no panic to pass on.
-            let _ = thread.join();
-        }
+        self.threads.drain(..).for_each(Thread::join);
     }
-}
-
-/// A thread of the library's.
-pub fn spawn(name: &str, life: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(life).map_err(|why| {
-        error!(Unsupported, "the system gives no thread (system error {}): ask for fewer", why.raw_os_error().unwrap_or(0))
-    })
 }

@@ -3,10 +3,12 @@
 //! `std::sync` and nothing faster: host threads meet here, and whatever leaves heap or a destructor on a thread of the
 //! host's keeps an unloaded library mapped.
 
+pub use std::sync::Arc;
+
 #[cfg(all(loom, test))]
-pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
+pub use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(all(loom, test)))]
-pub use std::sync::{Arc, Condvar, Mutex, MutexGuard, atomic};
+pub use std::sync::{Condvar, Mutex, MutexGuard, atomic};
 
 /// No host code and nothing that panics runs under a lock of this room, so a poisoned one is as good as any.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -10,14 +10,19 @@ pub type Task = Box<dyn FnOnce(&Context<'_>) + Send>;
 
 /// What `make` makes as a [`Task`]; it is made once there is memory for it, and otherwise not at all.
 pub fn try_task<F: FnOnce(&Context<'_>) + Send + 'static>(make: impl FnOnce() -> F) -> Result<Task> {
-    let layout = Layout::new::<F>();
+    Ok(try_box(make)?)
+}
+
+/// What `make` makes, in a box; it is made once there is memory for it.
+pub fn try_box<T>(make: impl FnOnce() -> T) -> Result<Box<T>> {
+    let layout = Layout::new::<T>();
     if layout.size() == 0 {
         return Ok(Box::new(make()));
     }
     // SAFETY: the layout is not empty; the place is written before a box is formed of it, and a box frees it by the same
     // layout. Should `make` panic, the memory is lost and nothing else.
     unsafe {
-        let place = std::alloc::alloc(layout).cast::<F>();
+        let place = std::alloc::alloc(layout).cast::<T>();
         if place.is_null() {
             return Err(Error::OUT_OF_MEMORY);
         }

@@ -235,7 +235,8 @@ fn a_panic_in_a_block_is_the_callers_and_the_executor_goes_on() {
 #[test]
 fn when_every_block_panics_one_panic_comes_out() {
     for executor in all_kinds() {
-        let message = message_of(|| executor.parallel_for(50, Priority::Normal, "bad", &|_, block| panic!("no {block}")));
+        let message =
+            message_of(|| executor.parallel_for(50, Priority::Normal, "bad", &|_, block| panic!("no {block}")));
         assert!(message.contains("no "), "{message}");
     }
 }
@@ -427,7 +428,9 @@ fn the_end_drops_what_waits_and_awaits_what_runs() {
         }
         for _ in 0..50 {
             let counted = Counted(Arc::clone(&dropped));
-            executor.post(Box::new(move |_| panic!("{}", Arc::strong_count(&counted.0))), Priority::Low, "never").unwrap();
+            executor
+                .post(Box::new(move |_| panic!("{}", Arc::strong_count(&counted.0))), Priority::Low, "never")
+                .unwrap();
         }
         drop(executor.clone());
         assert_eq!(dropped.load(Ordering::SeqCst), 0);

@@ -11,7 +11,8 @@ use super::handle::{self, Opaque, shared};
 use super::layout::{Out, Versioned, init_struct, read_struct, write_struct};
 use crate::base::{Result, Text, error};
 use crate::executor::{
-    Background, Context, Executor, Helpers, JobSystem, MAX_CONCURRENCY, Options, Priority, Run, Sentence, Task, try_task,
+    Background, Context, Executor, Helpers, JobSystem, MAX_CONCURRENCY, Options, Priority, Run, Sentence, Task,
+    try_task,
 };
 
 /// Who does the work: inline, a built-in pool, or the host's job system; and what works in the background. A handle; see
@@ -149,14 +150,7 @@ unsafe impl Versioned for hob_executor_statistics {
     const NAME: &'static str = "hob_executor_statistics";
     const FIRST_SIZE: usize = size_of::<Self>();
     fn defaults() -> Self {
-        Self {
-            struct_size: size_of::<Self>() as u32,
-            max_concurrency: 0,
-            waiting: 0,
-            running: 0,
-            ran: 0,
-            failed: 0,
-        }
+        Self { struct_size: size_of::<Self>() as u32, max_concurrency: 0, waiting: 0, running: 0, ran: 0, failed: 0 }
     }
 }
 
@@ -284,7 +278,10 @@ pub unsafe extern "C" fn hob_executor_desc_init(desc: *mut hob_executor_desc, si
 
 /// Fill in defaults; `size` is sizeof(hob_executor_statistics). Usually by HOB_EXECUTOR_STATISTICS_INIT.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_executor_statistics_init(statistics: *mut hob_executor_statistics, size: u32) -> hob_result {
+pub unsafe extern "C" fn hob_executor_statistics_init(
+    statistics: *mut hob_executor_statistics,
+    size: u32,
+) -> hob_result {
     // SAFETY: the header's contract.
     guard(|| unsafe { init_struct(statistics, size) })
 }

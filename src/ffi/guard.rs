@@ -103,6 +103,7 @@ pub fn guard(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
 
 /// [`wall`], on a thread that is not the caller's: what a panic said is the caller's to know.
 #[cfg(feature = "executor")]
+#[allow(clippy::result_large_err, reason = "rare, and needs no memory")]
 pub fn enclose(work: &mut dyn FnMut()) -> Result<(), crate::executor::Sentence> {
     let result = wall(&mut || {
         work();

@@ -1,0 +1,236 @@
+//! The hand-offs, in every order in which their threads may run: what a loop's helpers and its caller share, what the
+//! background lane's owners share, and how both end.
+
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use super::pool::Shared;
+use super::*;
+
+/// A place that exactly one block writes; loom fails where two accesses could meet.
+struct Cell(UnsafeCell<u32>);
+
+// SAFETY: that no two threads reach it at once is what loom checks here.
+unsafe impl Sync for Cell {}
+
+impl Cell {
+    fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+    fn write(&self) {
+        // SAFETY: as above.
+        self.0.with_mut(|value| unsafe { *value += 1 });
+    }
+    fn read(&self) -> u32 {
+        // SAFETY: as above.
+        self.0.with(|value| unsafe { *value })
+    }
+}
+
+fn check(preemptions: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.check(model);
+}
+
+/// Run a loop with `run`, and see every block's work done, once, when it returns.
+fn every_block_ends(blocks: usize, helpers: usize, run: impl FnOnce(&Fork<'_>)) {
+    let done: Vec<Cell> = (0..blocks).map(|_| Cell::new()).collect();
+    run(&Fork::new(blocks, helpers, catch_panic, &|_, block| done[block].write()));
+    assert!(done.iter().all(|cell| cell.read() == 1));
+}
+
+#[test]
+fn loom_a_pool_of_one_helps_and_ends() {
+    check(None, || {
+        let shared = Arc::new(Shared::new());
+        let worker = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.serve()
+        });
+        every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::Normal));
+        shared.end();
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_two_callers_share_a_worker() {
+    check(Some(2), || {
+        let shared = Arc::new(Shared::new());
+        let spawn = |work: fn(&Shared)| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || work(&shared))
+        };
+        let worker = spawn(Shared::serve);
+        let caller = spawn(|shared| every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::High)));
+        every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::Normal));
+        caller.join().unwrap();
+        shared.end();
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_two_workers_share_a_loop_and_then_the_next() {
+    check(Some(2), || {
+        let shared = Arc::new(Shared::new());
+        let workers = [(); 2].map(|()| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.serve())
+        });
+        every_block_ends(3, 2, |fork| shared.run(fork, 2, Priority::Normal));
+        every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::Normal));
+        shared.end();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+/// A host's helper that `finish` may take back: whoever is first, decides.
+struct Ticket {
+    state: AtomicUsize,
+    run: Run,
+    task: usize,
+}
+
+const OPEN: usize = 0;
+const BEGUN: usize = 1;
+const TAKEN_BACK: usize = 2;
+
+impl Ticket {
+    fn begin(&self) {
+        if self.state.compare_exchange(OPEN, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            // SAFETY: `finish` does not return before this has.
+            unsafe { (self.run)(self.task as *mut c_void) };
+        }
+    }
+}
+
+#[test]
+fn loom_a_helper_of_the_hosts_comes_in_time_or_late_or_is_taken_back() {
+    check(None, || {
+        every_block_ends(2, 1, |fork| {
+            fork.run(
+                |fork| {
+                    let task = fork.address() as usize;
+                    let ticket = Arc::new(Ticket { state: AtomicUsize::new(OPEN), run: Fork::help_at, task });
+                    let helper = Arc::clone(&ticket);
+                    (ticket, thread::spawn(move || helper.begin()))
+                },
+                |(ticket, thread)| {
+                    let back =
+                        ticket.state.compare_exchange(OPEN, TAKEN_BACK, Ordering::AcqRel, Ordering::Acquire).is_ok();
+                    if !back {
+                        thread.join().unwrap();
+                    }
+                },
+            );
+        });
+    });
+}
+
+#[test]
+fn loom_a_panic_of_a_helper_comes_out_when_all_have_ended() {
+    check(Some(3), || {
+        let shared = Arc::new(Shared::new());
+        let worker = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.serve()
+        });
+        let ran = AtomicUsize::new(0);
+        let failing = |_: &Context<'_>, _: usize| {
+            ran.fetch_add(1, Ordering::Relaxed);
+            std::panic::resume_unwind(Box::new("bad"));
+        };
+        let fork = Fork::new(3, 1, catch_panic, &failing);
+        let outcome = catch_unwind(AssertUnwindSafe(|| shared.run(&fork, 1, Priority::Normal)));
+        assert!(outcome.is_err());
+        assert!((1..=2).contains(&ran.load(Ordering::Relaxed)));
+        shared.end();
+        worker.join().unwrap();
+    });
+}
+
+fn new_lane() -> Arc<Lane> {
+    Arc::new(Lane::new(8, catch_panic, None))
+}
+
+/// A task that notes that it ran, and was dropped.
+struct Traced {
+    ran: Arc<AtomicUsize>,
+    dropped: Arc<AtomicUsize>,
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn post(lane: &Arc<Lane>, ran: &Arc<AtomicUsize>, dropped: &Arc<AtomicUsize>) -> Result<()> {
+    let traced = Traced { ran: Arc::clone(ran), dropped: Arc::clone(dropped) };
+    lane.post(Priority::Normal, "traced", || Ok(Box::new(move |_| _ = traced.ran.fetch_add(1, Ordering::Relaxed))))
+}
+
+fn counters() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
+    (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)))
+}
+
+#[test]
+fn loom_a_task_runs_once_or_is_dropped_when_the_lane_ends() {
+    check(Some(3), || {
+        let lane = new_lane();
+        let server = thread::spawn({
+            let lane = Arc::clone(&lane);
+            move || lane.serve()
+        });
+        let (ran, dropped) = counters();
+        post(&lane, &ran, &dropped).unwrap();
+        post(&lane, &ran, &dropped).unwrap();
+        lane.end();
+        // What has begun has ended, before the thread has.
+        let at_end = ran.load(Ordering::Relaxed);
+        assert_eq!(dropped.load(Ordering::Relaxed), 2);
+        assert!(post(&lane, &ran, &dropped).is_err());
+        server.join().unwrap();
+        assert_eq!(ran.load(Ordering::Relaxed), at_end);
+        assert_eq!(lane.statistics().ran + lane.statistics().dropped, 2);
+    });
+}
+
+#[test]
+fn loom_waiting_for_idle_sees_all_tasks_done_whoever_runs_them() {
+    check(Some(3), || {
+        let lane = new_lane();
+        let (ran, dropped) = counters();
+        post(&lane, &ran, &dropped).unwrap();
+        post(&lane, &ran, &dropped).unwrap();
+        let pump = thread::spawn({
+            let lane = Arc::clone(&lane);
+            move || lane.run_next()
+        });
+        assert!(lane.wait_idle(&Deadline::after(Duration::MAX)));
+        assert_eq!((ran.load(Ordering::Relaxed), dropped.load(Ordering::Relaxed)), (2, 2));
+        pump.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_every_turn_of_the_hosts_is_taken_while_tasks_never_overlap() {
+    check(Some(3), || {
+        let lane = new_lane();
+        let alone = Arc::new(Cell::new());
+        for _ in 0..2 {
+            let alone = Arc::clone(&alone);
+            lane.post(Priority::Normal, "alone", || Ok(Box::new(move |_| alone.write()))).unwrap();
+        }
+        let turns = [(); 2].map(|()| {
+            let lane = Arc::clone(&lane);
+            thread::spawn(move || lane.take_turn())
+        });
+        turns.into_iter().for_each(|turn| turn.join().unwrap());
+        assert_eq!(alone.read(), 2);
+        assert_eq!(lane.statistics(), Statistics { ran: 2, ..Statistics::default() });
+    });
+}
