@@ -17,8 +17,8 @@ use crate::base::Result;
 
 /// A power of two.
 const SHARDS: usize = 32;
-/// A power of two.
-const LANES: usize = 16;
+/// One for each of the first threads that ever use a cache; the last is for all that come after.
+const LANES: usize = 64;
 
 /// Keys are digests already: folding their words is enough, and one multiplication spreads what a host that makes up
 /// its own keys may have left in few bits.
@@ -26,7 +26,7 @@ const LANES: usize = 16;
 pub(super) struct Fold(u64);
 
 impl Hasher for Fold {
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, bytes: &[u8]) {
         for word in bytes.as_chunks::<8>().0 {
             self.0 = self.0.rotate_left(23) ^ u64::from_le_bytes(*word);
@@ -34,10 +34,10 @@ impl Hasher for Fold {
     }
 
     /// A slice says its length first; keys all have the same.
-    #[inline]
+    #[inline(always)]
     fn write_usize(&mut self, _: usize) {}
 
-    #[inline]
+    #[inline(always)]
     fn finish(&self) -> u64 {
         let wide = u128::from(self.0) * 0x9E37_79B9_7F4A_7C15;
         (wide >> 64) as u64 ^ wide as u64
@@ -66,15 +66,27 @@ pub(super) struct Table {
     floor: Apart<AtomicU64>,
 }
 
+/// One more. Only the last lane has several threads, and needs a locked instruction for it.
+#[inline(always)]
+fn add_one(count: &AtomicU64, is_shared: bool) {
+    if is_shared {
+        count.fetch_add(1, Relaxed);
+    } else {
+        count.store(count.load(Relaxed) + 1, Relaxed);
+    }
+}
+
 /// Which lane the calling thread uses. Nothing here needs dropping, so that it does not keep an unloaded library mapped.
+#[inline(always)]
 fn lane() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
-        static LANE: usize = NEXT.fetch_add(1, Relaxed) % LANES;
+        static LANE: usize = NEXT.fetch_add(1, Relaxed).min(LANES - 1);
     }
     LANE.with(|lane| *lane)
 }
 
+#[inline(always)]
 fn shard_of(key: &Key) -> usize {
     let mut fold = Fold::default();
     fold.write(key);
@@ -91,6 +103,7 @@ impl Table {
         }
     }
 
+    #[inline(always)]
     fn read(&self, key: &Key) -> RwLockReadGuard<'_, Shard> {
         self.shards[shard_of(key)].0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,13 +113,14 @@ impl Table {
     }
 
     /// The blob of `key`, which is thereby used.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, key: &Key) -> Option<Blob> {
-        let lane = &self.lanes[lane()].0;
+        let place = lane();
+        let (lane, is_shared) = (&self.lanes[place].0, place == LANES - 1);
         let shard = self.read(key);
         let Some(blob) = shard.get(key) else {
             drop(shard);
-            lane.misses.fetch_add(1, Relaxed);
+            add_one(&lane.misses, is_shared);
             return None;
         };
         let stamp = lane.clock.load(Relaxed) + 1;
@@ -114,7 +128,7 @@ impl Table {
         blob.0.recency.touch(stamp, self.floor.0.load(Relaxed));
         let pinned = blob.clone();
         drop(shard);
-        lane.hits.fetch_add(1, Relaxed);
+        add_one(&lane.hits, is_shared);
         Some(pinned)
     }
 
@@ -145,6 +159,7 @@ impl Table {
     }
 
     /// Take out all that is there.
+    #[allow(clippy::mutable_key_type, reason = "what a blob is found by is its key, and that does not change")]
     pub fn clear(&self) {
         for shard in &self.shards {
             // Taken first: what frees it is not the lock's business.
