@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`base`] | results and their sentences, fallible allocation, log, limits |
 //! | [`stats`] | running and decayed normal estimates |
+//! | `store` | crash-safe append-only segment log in a directory that processes share (feature `program_cache`) |
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`goblin`] | settings in, choices out, every frame |
@@ -20,5 +21,7 @@ pub mod knapsack;
 #[cfg(feature = "goblin")]
 pub mod profile;
 pub mod stats;
+#[cfg(feature = "program_cache")]
+pub mod store;
 
 mod ffi;
