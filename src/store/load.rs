@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use super::Store;
 use super::format::{Form, HEADS, Head, UNIT, Use, decode_heads};
 use super::io::{File, read_exact_at};
 use super::segment::{ScanError, Segment, State, scan};
 use super::snapshot::{Row, Snapshot};
-use super::Store;
 use crate::base::{Error, Result, error, try_filled, try_push};
 
 /// The directory may change while it is read; it is looked at so often before that is reported.

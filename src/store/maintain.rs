@@ -8,6 +8,7 @@
 //! its stamp, so that it does not matter who sees the old record, the new one, or both. A removal is kept for as long as
 //! another segment might hold what it removed.
 
+use super::Store;
 use super::format::{Form, HEADER, Header, Use, payload_hash};
 use super::index::Entry;
 use super::io::Lock;
@@ -15,7 +16,6 @@ use super::read::Found;
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
 use super::write::{AppendError, Writer, encode_uses};
-use super::Store;
 use crate::base::{Result, sort::sort, try_push};
 
 /// A segment is copied when so much of it is dead: a quarter.
@@ -159,6 +159,11 @@ impl Store {
         let count = affordable.count();
         done.more = count < candidates.len();
         candidates.truncate(count);
+        // Copying one small segment by itself gains nothing, however often it is done.
+        if candidates.len() == 1 && !is_wasteful(&candidates[0]) {
+            candidates.clear();
+            done.more = false;
+        }
         Ok(candidates)
     }
 
@@ -391,9 +396,9 @@ impl Store {
         let scanned = scan(&*file, seed, from, |offset, header, payload| {
             let Ok(unit) = u32::try_from(offset / super::format::UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
-                return payload.chunks_exact(Use::SIZE).try_for_each(|used| {
-                    try_push(&mut contents.uses, Use::decode(used))
-                });
+                return payload
+                    .chunks_exact(Use::SIZE)
+                    .try_for_each(|used| try_push(&mut contents.uses, Use::decode(used)));
             }
             try_push(&mut contents.rows, Row::new(header, unit))
         });

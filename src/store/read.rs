@@ -61,7 +61,9 @@ impl Store {
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let found = self.read_record(entry, &mut scratch).and_then(|found| match found {
-            Found::Whole(header) => Ok(if decompress(&header, &scratch[HEADER..], out)? { found } else { Found::Damaged }),
+            Found::Whole(header) => {
+                Ok(if decompress(&header, &scratch[HEADER..], out)? { found } else { Found::Damaged })
+            }
             _ => Ok(found),
         });
         self.scratch = scratch;

@@ -4,8 +4,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::format::{FORMAT, Form, HEADER, HEADS, Header, Use, key_at, u32_at, u64_at};
 use super::Key;
+use super::format::{FORMAT, Form, HEADER, HEADS, Header, Use, key_at, u32_at, u64_at};
 use crate::base::Result;
 
 const MAGIC: [u8; 8] = *b"HOBIDX\r\n";

@@ -291,7 +291,8 @@ fn a_bundle_in_memory_is_read_like_a_directory() {
         assert_eq!(refused.code(), Code::Unsupported);
         assert!(bundle.maintain(1).is_err() && bundle.clear(None).is_err() && bundle.touch(&[name(1)]).is_err());
     }
-    for wrong in [&[][..], &[0; 63], &[0; 64], b"HOBSEG\r\n and some sixty bytes more that are not what a segment says"] {
+    for wrong in [&[][..], &[0; 63], &[0; 64], b"HOBSEG\r\n and some sixty bytes more that are not what a segment says"]
+    {
         let Err(why) = Store::from_bytes(wrong.into(), None, options()) else { panic!("{wrong:?}") };
         assert_eq!(why.code(), Code::Malformed);
     }

@@ -69,7 +69,10 @@ fn a_truncated_file_costs_what_was_cut_off() {
             };
             // The padding of the last record may be cut off from a sealed segment.
             let served = served(&copy, 16, 90);
-            assert!(served >= 16 - lost && served <= 17 - lost, "{path:?} cut to {length}: {served} served, {lost} lost");
+            assert!(
+                served >= 16 - lost && served <= 17 - lost,
+                "{path:?} cut to {length}: {served} served, {lost} lost"
+            );
         }
     }
 }
@@ -133,7 +136,9 @@ fn merging_leaves_damaged_records_behind() {
     let disk = FaultDisk::default();
     for launch in 0..5 {
         let mut store = on(&disk);
-        (0..4).for_each(|number| drop(store.put(&name(launch * 4 + number), 0, &value(launch * 4 + number, 90)).unwrap()));
+        (0..4).for_each(|number| {
+            drop(store.put(&name(launch * 4 + number), 0, &value(launch * 4 + number, 90)).unwrap())
+        });
         store.seal().unwrap();
     }
     let path = &with_extension(&disk, "seg")[2];
@@ -170,7 +175,8 @@ fn a_newer_format_is_left_alone_read_around_and_spoken_of() {
 #[test]
 fn what_is_not_ours_is_left_alone() {
     let disk = populated(4, 90);
-    let strangers = ["readme.txt", "5.seg", "zzzzzzzzzzzzzzzz.seg", "00000000000000001.seg", "+000000000000001.seg", ".seg"];
+    let strangers =
+        ["readme.txt", "5.seg", "zzzzzzzzzzzzzzzz.seg", "00000000000000001.seg", "+000000000000001.seg", ".seg"];
     strangers.map(|stranger| disk.write(&directory().join(stranger), b"mine"));
     disk.write(&directory().join("000000000000000a.seg"), &[9; 300]);
     disk.write(&directory().join("000000000000000b.idx"), b"");
@@ -217,7 +223,8 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
     }
 
     // Compressed bytes that claim to become more than they can.
-    let bomb = Header { form: Form::Lz4, stored: 16, payload_hash: super::super::format::payload_hash(&[0; 16]), ..header };
+    let bomb =
+        Header { form: Form::Lz4, stored: 16, payload_hash: super::super::format::payload_hash(&[0; 16]), ..header };
     let mut segment = encode_heads(5, 1).to_vec();
     segment.extend_from_slice(&bomb.encode(1, HEADS as u64));
     segment.extend_from_slice(&[0; 16]);

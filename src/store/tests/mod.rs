@@ -1,6 +1,5 @@
 mod basics;
 mod damage;
-mod golden;
 mod model;
 mod sharing;
 
@@ -86,7 +85,10 @@ pub fn get(store: &mut Store, name: &Name) -> Option<Vec<u8>> {
 }
 
 pub fn with_extension(disk: &FaultDisk, extension: &str) -> Vec<PathBuf> {
-    disk.files().into_iter().filter(|path: &PathBuf| path.extension() == Some(Path::new(extension).as_os_str())).collect()
+    disk.files()
+        .into_iter()
+        .filter(|path: &PathBuf| path.extension() == Some(Path::new(extension).as_os_str()))
+        .collect()
 }
 
 /// A disk with so many values, sealed.

@@ -161,7 +161,11 @@ impl Run {
             let found = get(&mut self.store, &numbered(number));
             let known = self.model.get_mut(&number).unwrap();
             let allowed = &known.since_sync;
-            assert!(allowed.contains(&found), "seed {}: no power, {number} is {found:?}, not of {allowed:?}", self.seed);
+            assert!(
+                allowed.contains(&found),
+                "seed {}: no power, {number} is {found:?}, not of {allowed:?}",
+                self.seed
+            );
             *known = Known { now: found.clone(), since_sync: vec![found], is_ours: false };
         }
     }

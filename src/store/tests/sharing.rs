@@ -43,7 +43,9 @@ fn a_reader_finds_what_was_merged_under_its_hands() {
     let disk = FaultDisk::default();
     for launch in 0..6 {
         let mut store = on(&disk);
-        (0..5).for_each(|number| drop(store.put(&name(launch * 5 + number), 0, &value(launch * 5 + number, 90)).unwrap()));
+        (0..5).for_each(|number| {
+            drop(store.put(&name(launch * 5 + number), 0, &value(launch * 5 + number, 90)).unwrap())
+        });
         store.seal().unwrap();
     }
     let (mut reader, mut holder, mut merger) = (on(&disk), on(&disk), on(&disk));
