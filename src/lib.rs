@@ -11,16 +11,17 @@
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`fingerprint`] | names of shader programs and of the environments they are built for |
+//! | [`store`] | crash-safe append-only segment log in a directory that processes share |
 //! | [`quarantine`] | what took the process down twice, and is not used again |
 //! | [`goblin`] | settings in, choices out, every frame |
 //! | [`program_cache`] | shader and program binaries in memory, their statuses, the manager |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 pub mod base;
-#[cfg(feature = "program_cache")]
-pub mod fingerprint;
 #[cfg(feature = "executor")]
 pub mod executor;
+#[cfg(feature = "program_cache")]
+pub mod fingerprint;
 #[cfg(feature = "goblin")]
 pub mod goblin;
 #[cfg(feature = "goblin")]
@@ -28,8 +29,11 @@ pub mod knapsack;
 #[cfg(feature = "goblin")]
 pub mod profile;
 #[cfg(feature = "program_cache")]
-pub mod quarantine;
 pub mod program_cache;
+#[cfg(feature = "program_cache")]
+pub mod quarantine;
 pub mod stats;
+#[cfg(feature = "program_cache")]
+pub mod store;
 
 mod ffi;

@@ -1,0 +1,452 @@
+//! A disk in memory that fails when it is told to.
+//!
+//! Several processes can use one disk. One can be killed: what it wrote stays, its locks go, and all that it still tries
+//! fails. The disk can lose power: of what was not synced, any part may be left, in any order, torn or as zeros. It can be
+//! full after so many bytes, fail at a certain call, and read less than it was asked to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::io::{File, Io, Lock};
+
+#[derive(Default)]
+struct Inode {
+    bytes: Vec<u8>,
+    /// What is certain to survive.
+    synced: Vec<u8>,
+    /// Where each append since the last sync began and ended.
+    unsynced: Vec<(usize, usize)>,
+}
+
+#[derive(Clone)]
+enum Renaming {
+    Link(PathBuf, usize),
+    Unlink(PathBuf),
+    Rename(PathBuf, PathBuf),
+}
+
+#[derive(Default)]
+struct State {
+    inodes: Vec<Inode>,
+    names: BTreeMap<PathBuf, usize>,
+    synced_names: BTreeMap<PathBuf, usize>,
+    unsynced_names: Vec<Renaming>,
+    directories: BTreeSet<PathBuf>,
+    /// Inode and process of each lock.
+    locks: BTreeMap<usize, u64>,
+    processes: u64,
+    nonce: u64,
+    space: Option<u64>,
+    counts: Counts,
+}
+
+/// What was asked of the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files opened.
+    pub opened: u64,
+    /// Calls that read.
+    pub reads: u64,
+    /// Bytes read.
+    pub bytes_read: u64,
+}
+
+/// The disk.
+#[derive(Clone, Default)]
+pub struct FaultDisk(Arc<Mutex<State>>);
+
+/// A process that uses the disk.
+#[derive(Clone)]
+pub struct FaultIo {
+    disk: FaultDisk,
+    process: u64,
+    plan: Arc<Mutex<Plan>>,
+}
+
+/// How the calls of a process fail.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plan {
+    /// The process is killed after so many more calls that change something, in the middle of the last one.
+    pub calls_to_live: Option<u64>,
+    /// A call that changes something fails with `EIO` after so many more, once.
+    pub calls_to_error: Option<u64>,
+    /// Reads return at most so many bytes.
+    pub longest_read: Option<usize>,
+    /// Reading fails.
+    pub reads_fail: bool,
+    /// Nothing may be written, as in a directory of somebody else.
+    pub is_denied: bool,
+    dead: bool,
+}
+
+enum Fate {
+    Goes,
+    Dies,
+}
+
+impl FaultDisk {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Another process.
+    pub fn process(&self) -> FaultIo {
+        let mut state = self.state();
+        state.processes += 1;
+        FaultIo { disk: self.clone(), process: state.processes, plan: Arc::default() }
+    }
+
+    /// So many more bytes fit on the disk.
+    pub fn set_space(&self, space: Option<u64>) {
+        self.state().space = space;
+    }
+
+    /// What was asked of it so far.
+    pub fn counts(&self) -> Counts {
+        self.state().counts
+    }
+
+    /// Names of all files.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.state().names.keys().cloned().collect()
+    }
+
+    /// The bytes of a file.
+    pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
+        let state = self.state();
+        state.names.get(path).map(|&inode| state.inodes[inode].bytes.clone())
+    }
+
+    /// Put a file there, synced.
+    pub fn write(&self, path: &Path, bytes: &[u8]) {
+        let mut state = self.state();
+        state.inodes.push(Inode { bytes: bytes.to_vec(), synced: bytes.to_vec(), unsynced: Vec::new() });
+        let inode = state.inodes.len() - 1;
+        state.names.insert(path.to_path_buf(), inode);
+        state.synced_names.insert(path.to_path_buf(), inode);
+        state.directories.extend(path.parent().map(Path::to_path_buf));
+    }
+
+    /// A copy that goes its own way; nobody has it open.
+    pub fn duplicate(&self) -> Self {
+        let copy = Self::default();
+        for path in self.files() {
+            copy.write(&path, &self.read(&path).unwrap_or_default());
+        }
+        copy
+    }
+
+    /// All processes are dead, and of what was not synced there is left what `random` says: each number decides about one
+    /// write or name.
+    pub fn lose_power(&self, mut random: impl FnMut() -> u64) {
+        let mut state = self.state();
+        let state = &mut *state;
+        state.locks.clear();
+        for inode in &mut state.inodes {
+            let mut left = inode.synced.clone();
+            for &(from, to) in &inode.unsynced {
+                let choice = random();
+                let written = (choice >> 8) as usize % (to - from + 1);
+                let (kept_from, kept_to, length) = match choice % 4 {
+                    0 => continue,
+                    1 => (from, to, to),
+                    // The size was written, some of the bytes were not.
+                    2 => (from, from + written, to),
+                    _ => (to - written, to, to),
+                };
+                left.resize(left.len().max(length), 0);
+                left[kept_from..kept_to].copy_from_slice(&inode.bytes[kept_from..kept_to]);
+            }
+            *inode = Inode { bytes: left.clone(), synced: left, unsynced: Vec::new() };
+        }
+        let mut names = state.synced_names.clone();
+        for renaming in state.unsynced_names.drain(..) {
+            if !random().is_multiple_of(3) {
+                apply(&mut names, &renaming);
+            }
+        }
+        state.synced_names.clone_from(&names);
+        state.names = names;
+    }
+}
+
+fn apply(names: &mut BTreeMap<PathBuf, usize>, renaming: &Renaming) {
+    match renaming {
+        Renaming::Link(path, inode) => drop(names.insert(path.clone(), *inode)),
+        Renaming::Unlink(path) => drop(names.remove(path)),
+        Renaming::Rename(from, to) => {
+            if let Some(inode) = names.remove(from) {
+                names.insert(to.clone(), inode);
+            }
+        }
+    }
+}
+
+fn eio() -> io::Error {
+    io::Error::from_raw_os_error(5)
+}
+
+impl FaultIo {
+    /// Change how calls fail.
+    pub fn plan(&self, change: impl FnOnce(&mut Plan)) {
+        change(&mut self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    }
+
+    /// Kill the process.
+    pub fn kill(&self) {
+        self.plan(|plan| plan.dead = true);
+        self.disk.state().locks.retain(|_, holder| *holder != self.process);
+    }
+
+    /// Whether the process was killed.
+    pub fn is_dead(&self) -> bool {
+        self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).dead
+    }
+
+    /// Before a call that changes something.
+    fn change(&self) -> io::Result<Fate> {
+        let mut plan = self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if plan.dead {
+            return Err(eio());
+        }
+        if plan.is_denied {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        if let Some(left) = &mut plan.calls_to_error {
+            if *left == 0 {
+                plan.calls_to_error = None;
+                return Err(eio());
+            }
+            *left -= 1;
+        }
+        match &mut plan.calls_to_live {
+            Some(0) => {
+                drop(plan);
+                self.kill();
+                Ok(Fate::Dies)
+            }
+            Some(left) => {
+                *left -= 1;
+                Ok(Fate::Goes)
+            }
+            None => Ok(Fate::Goes),
+        }
+    }
+
+    /// Dying in a call that cannot be done by halves is dying before it or after it; here before.
+    fn change_whole(&self) -> io::Result<()> {
+        match self.change()? {
+            Fate::Goes => Ok(()),
+            Fate::Dies => Err(eio()),
+        }
+    }
+
+    fn look(&self) -> io::Result<()> {
+        if self.is_dead() { Err(eio()) } else { Ok(()) }
+    }
+
+    fn rename_names(&self, renaming: Renaming) {
+        let mut state = self.disk.state();
+        let state = &mut *state;
+        apply(&mut state.names, &renaming);
+        state.unsynced_names.push(renaming);
+    }
+
+    fn file(&self, inode: usize) -> Arc<dyn File> {
+        Arc::new(FaultFile { io: self.clone(), inode })
+    }
+
+    fn parent_exists(&self, path: &Path) -> bool {
+        path.parent().is_some_and(|parent| self.disk.state().directories.contains(parent))
+    }
+}
+
+impl Io for FaultIo {
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        self.look()?;
+        let state = self.disk.state();
+        if state.names.contains_key(directory) {
+            return Err(ErrorKind::NotADirectory.into());
+        }
+        if !state.directories.contains(directory) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        let inside = state.names.keys().filter(|path| path.parent() == Some(directory));
+        Ok(inside.filter_map(|path| path.file_name()).map(OsString::from).collect())
+    }
+
+    fn create_directory(&self, directory: &Path) -> io::Result<()> {
+        self.change_whole()?;
+        self.disk.state().directories.insert(directory.to_path_buf());
+        Ok(())
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.look()?;
+        let mut state = self.disk.state();
+        let inode = *state.names.get(path).ok_or(ErrorKind::NotFound)?;
+        state.counts.opened += 1;
+        Ok(self.file(inode))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.change_whole()?;
+        if !self.parent_exists(path) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        let mut state = self.disk.state();
+        if state.names.contains_key(path) {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        state.inodes.push(Inode::default());
+        let inode = state.inodes.len() - 1;
+        drop(state);
+        self.rename_names(Renaming::Link(path.to_path_buf(), inode));
+        Ok(self.file(inode))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change_whole()?;
+        if !self.disk.state().names.contains_key(from) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        self.rename_names(Renaming::Rename(from.to_path_buf(), to.to_path_buf()));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.change_whole()?;
+        if !self.disk.state().names.contains_key(path) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        self.rename_names(Renaming::Unlink(path.to_path_buf()));
+        Ok(())
+    }
+
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
+        self.change_whole()?;
+        let mut state = self.disk.state();
+        let state = &mut *state;
+        state.unsynced_names.clear();
+        state.synced_names.clone_from(&state.names);
+        Ok(())
+    }
+
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        let known = self.disk.state().names.get(path).copied();
+        let inode = match known {
+            Some(inode) => inode,
+            None => {
+                self.create(path)?;
+                self.disk.state().names.get(path).copied().ok_or(ErrorKind::NotFound)?
+            }
+        };
+        self.look()?;
+        let mut state = self.disk.state();
+        if state.locks.contains_key(&inode) {
+            return Ok(None);
+        }
+        state.locks.insert(inode, self.process);
+        Ok(Some(Box::new(FaultLock { disk: self.disk.clone(), inode, process: self.process })))
+    }
+
+    fn nonce(&self) -> u64 {
+        let mut state = self.disk.state();
+        state.nonce += 1;
+        state.nonce
+    }
+}
+
+struct FaultLock {
+    disk: FaultDisk,
+    inode: usize,
+    process: u64,
+}
+
+impl Lock for FaultLock {}
+
+impl Drop for FaultLock {
+    fn drop(&mut self) {
+        let mut state = self.disk.state();
+        if state.locks.get(&self.inode) == Some(&self.process) {
+            state.locks.remove(&self.inode);
+        }
+    }
+}
+
+struct FaultFile {
+    io: FaultIo,
+    inode: usize,
+}
+
+impl File for FaultFile {
+    fn length(&self) -> io::Result<u64> {
+        self.io.look()?;
+        Ok(self.io.disk.state().inodes[self.inode].bytes.len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.io.look()?;
+        let plan = *self.io.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if plan.reads_fail {
+            return Err(eio());
+        }
+        let mut state = self.io.disk.state();
+        let bytes = &state.inodes[self.inode].bytes;
+        let there = bytes.get(offset as usize..).unwrap_or(&[]);
+        let count = there.len().min(buffer.len()).min(plan.longest_read.unwrap_or(usize::MAX));
+        buffer[..count].copy_from_slice(&there[..count]);
+        state.counts.reads += 1;
+        state.counts.bytes_read += count as u64;
+        Ok(count)
+    }
+
+    fn append(&self, parts: [&[u8]; 3]) -> io::Result<()> {
+        let fate = self.io.change()?;
+        let all = parts.concat();
+        let mut state = self.io.disk.state();
+        let room = state.space.unwrap_or(u64::MAX);
+        let dies = matches!(fate, Fate::Dies);
+        // Some of it, when the process dies: which part is as good as any.
+        let fits = if dies { all.len() * 2 / 3 } else { all.len() }.min(usize::try_from(room).unwrap_or(usize::MAX));
+        state.space = state.space.map(|space| space - fits as u64);
+        let inode = &mut state.inodes[self.inode];
+        let from = inode.bytes.len();
+        inode.bytes.extend_from_slice(&all[..fits]);
+        if fits > 0 {
+            inode.unsynced.push((from, from + fits));
+        }
+        match fits == all.len() && !dies {
+            true => Ok(()),
+            false if dies => Err(eio()),
+            false => Err(ErrorKind::StorageFull.into()),
+        }
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.io.change_whole()?;
+        let mut state = self.io.disk.state();
+        let inode = &mut state.inodes[self.inode];
+        let freed = inode.bytes.len() as u64 - length;
+        inode.bytes.truncate(length as usize);
+        inode.synced.truncate(length as usize);
+        inode.unsynced.retain_mut(|(from, to)| {
+            *to = (*to).min(length as usize);
+            from < to
+        });
+        state.space = state.space.map(|space| space + freed);
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.io.change_whole()?;
+        let mut state = self.io.disk.state();
+        let inode = &mut state.inodes[self.inode];
+        inode.synced.clone_from(&inode.bytes);
+        inode.unsynced.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! What a segment looks like; `docs/formats.md` has it in words and as a hexdump.
+//!
+//! A segment is a header and records. All numbers are little-endian, and records begin at multiples of 16. The checksum
+//! of a record's header is seeded with the segment's seed and the record's offset: bytes that look like a record because
+//! they once were one somewhere else (a segment stored as a value, a block that the disk put in the wrong place) do not
+//! pass for one here.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::Key;
+
+/// The one format that is read and written.
+pub const FORMAT: u32 = 1;
+/// Records begin at multiples of this.
+pub const UNIT: u64 = 16;
+/// Bytes of a record before its payload.
+pub const HEADER: usize = 80;
+/// Bytes of a segment before its first record: its head, twice, so that no single flipped bit costs a segment.
+pub const HEADS: usize = 2 * HEAD;
+const HEAD: usize = 32;
+const HEAD_MAGIC: [u8; 8] = *b"HOBSEG\r\n";
+const MAGIC: [u8; 2] = *b"hR";
+
+/// What a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Form {
+    /// The value is the payload.
+    Plain = 0,
+    /// The value is the payload, decompressed.
+    Lz4 = 1,
+    /// What the key named is no more.
+    Removed = 2,
+    /// The payload says how often which values were used.
+    Uses = 3,
+    /// All older records of the environment are no more, or of all environments if `kind` is 1.
+    Cleared = 4,
+}
+
+impl Form {
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        [Self::Plain, Self::Lz4, Self::Removed, Self::Uses, Self::Cleared].get(usize::from(byte)).copied()
+    }
+
+    /// Whether there is a value.
+    pub fn is_value(self) -> bool {
+        matches!(self, Self::Plain | Self::Lz4)
+    }
+}
+
+/// The header of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    pub kind: u8,
+    pub form: Form,
+    pub stored: u32,
+    pub raw: u32,
+    pub build_us: u32,
+    pub stamp: u64,
+    pub environment: u64,
+    pub key: Key,
+    pub payload_hash: u64,
+}
+
+/// Bytes that a record with so much payload takes.
+pub fn record_size(stored: u32) -> u64 {
+    (HEADER as u64 + u64::from(stored)).next_multiple_of(UNIT)
+}
+
+pub fn payload_hash(payload: &[u8]) -> u64 {
+    xxh3_64(payload)
+}
+
+fn header_hash(bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {
+    xxh3_64_with_seed(&bytes[..72], seed.wrapping_add(offset))
+}
+
+impl Header {
+    pub fn size(&self) -> u64 {
+        record_size(self.stored)
+    }
+
+    pub fn encode(&self, seed: u64, offset: u64) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[..2].copy_from_slice(&MAGIC);
+        bytes[2] = self.kind;
+        bytes[3] = self.form as u8;
+        bytes[4..8].copy_from_slice(&self.stored.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.stamp.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.environment.to_le_bytes());
+        bytes[24..56].copy_from_slice(&self.key);
+        bytes[56..60].copy_from_slice(&self.raw.to_le_bytes());
+        bytes[60..64].copy_from_slice(&self.build_us.to_le_bytes());
+        bytes[64..72].copy_from_slice(&self.payload_hash.to_le_bytes());
+        let hash = header_hash(&bytes, seed, offset);
+        bytes[72..].copy_from_slice(&hash.to_le_bytes());
+        bytes
+    }
+
+    /// `None` if that is not the header of a record at that offset.
+    pub fn decode(bytes: &[u8], seed: u64, offset: u64) -> Option<Self> {
+        let bytes: &[u8; HEADER] = bytes.first_chunk()?;
+        if bytes[..2] != MAGIC || u64_at(bytes, 72) != header_hash(bytes, seed, offset) {
+            return None;
+        }
+        Some(Self {
+            kind: bytes[2],
+            form: Form::from_byte(bytes[3])?,
+            stored: u32_at(bytes, 4),
+            stamp: u64_at(bytes, 8),
+            environment: u64_at(bytes, 16),
+            key: key_at(bytes, 24),
+            raw: u32_at(bytes, 56),
+            build_us: u32_at(bytes, 60),
+            payload_hash: u64_at(bytes, 64),
+        })
+    }
+}
+
+/// What the head of a segment turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// A segment, with the seed of its checksums.
+    Ours { seed: u64 },
+    /// A segment of another format: not for us to read or touch.
+    Foreign { format: u32 },
+    /// Not the head of this segment.
+    Damaged,
+}
+
+pub fn encode_heads(id: u64, seed: u64) -> [u8; HEADS] {
+    let mut head = [0; HEAD];
+    head[..8].copy_from_slice(&HEAD_MAGIC);
+    head[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+    head[12..20].copy_from_slice(&id.to_le_bytes());
+    head[20..28].copy_from_slice(&seed.to_le_bytes());
+    let hash = xxh3_64(&head[..28]) as u32;
+    head[28..].copy_from_slice(&hash.to_le_bytes());
+    let mut heads = [0; HEADS];
+    heads[..HEAD].copy_from_slice(&head);
+    heads[HEAD..].copy_from_slice(&head);
+    heads
+}
+
+/// Either of the two heads will do.
+pub fn decode_heads(bytes: &[u8], id: u64) -> Head {
+    let heads = bytes.chunks_exact(HEAD).take(2);
+    heads.map(|head| decode_head(head, id)).find(|head| *head != Head::Damaged).unwrap_or(Head::Damaged)
+}
+
+fn decode_head(head: &[u8], id: u64) -> Head {
+    if head[..8] != HEAD_MAGIC || u32_at(head, 28) != xxh3_64(&head[..28]) as u32 {
+        return Head::Damaged;
+    }
+    match u32_at(head, 8) {
+        FORMAT if u64_at(head, 12) == id => Head::Ours { seed: u64_at(head, 20) },
+        FORMAT => Head::Damaged,
+        format => Head::Foreign { format },
+    }
+}
+
+/// How often a value was used, and when last: an element of the payload of [`Form::Uses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// Hash of the value's name. Two names with one hash share their uses, which does no harm.
+    pub name_hash: u64,
+    /// Second of the last use.
+    pub second: u32,
+    /// Uses since the value was put.
+    pub count: u32,
+}
+
+impl Use {
+    pub const SIZE: usize = 16;
+
+    pub fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..8].copy_from_slice(&self.name_hash.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.second.to_le_bytes());
+        bytes[12..].copy_from_slice(&self.count.to_le_bytes());
+        bytes
+    }
+
+    pub fn decode(bytes: &[u8]) -> Self {
+        Self { name_hash: u64_at(bytes, 0), second: u32_at(bytes, 8), count: u32_at(bytes, 12) }
+    }
+}
+
+pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let mut number = [0; 4];
+    number.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(number)
+}
+
+pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut number = [0; 8];
+    number.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(number)
+}
+
+pub fn key_at(bytes: &[u8], at: usize) -> Key {
+    let mut key = [0; 32];
+    key.copy_from_slice(&bytes[at..at + 32]);
+    key
+}

@@ -1,0 +1,239 @@
+//! Finding out what is in the directory: at first, and again when other processes may have changed it.
+
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::Store;
+use super::format::{Form, HEADS, Head, UNIT, Use, decode_heads};
+use super::io::{File, read_exact_at};
+use super::segment::{ScanError, Segment, State, scan};
+use super::snapshot::{Row, Snapshot};
+use crate::base::{Error, Result, error, try_filled, try_push};
+
+/// The directory may change while it is read; it is looked at so often before that is reported.
+const ATTEMPTS: usize = 16;
+
+/// Files of the directory by what they are, each in order of id.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub segments: Vec<u64>,
+    pub snapshots: Vec<u64>,
+    pub claims: Vec<u64>,
+    pub unfinished: Vec<u64>,
+}
+
+impl Listing {
+    fn add(&mut self, name: &OsStr) -> Result<()> {
+        let Some((id, extension)) = name.to_str().and_then(|name| name.split_once('.')) else { return Ok(()) };
+        let list = match extension {
+            "seg" => &mut self.segments,
+            "idx" => &mut self.snapshots,
+            "live" => &mut self.claims,
+            "idx.new" => &mut self.unfinished,
+            _ => return Ok(()),
+        };
+        match u64::from_str_radix(id, 16) {
+            Ok(id_number) if id.len() == 16 => try_push(list, id_number),
+            _ => Ok(()),
+        }
+    }
+
+    fn sorted(mut self) -> Self {
+        let lists = [&mut self.segments, &mut self.snapshots, &mut self.claims, &mut self.unfinished];
+        lists.into_iter().for_each(|list| crate::base::sort::sort(list, |a, b| a < b));
+        self
+    }
+}
+
+/// Whether what was to be read is still there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Here,
+    Gone,
+}
+
+impl Store {
+    /// See what other processes have written, moved and removed since.
+    pub fn refresh(&mut self) -> Result<()> {
+        let mut uses = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let listing = self.list()?;
+            if self.load_all(&listing, &mut uses)? == Presence::Here {
+                self.drop_missing(&listing.segments);
+                uses.into_iter().for_each(|used| self.index.show_use(used));
+                return self.index.tidy();
+            }
+        }
+        Err(error!(Busy, "other processes keep changing '{}': call again later", self.directory.display()))
+    }
+
+    pub(super) fn list(&mut self) -> Result<Listing> {
+        let mut listing = Listing::default();
+        match self.io.list(&self.directory) {
+            Ok(names) => names.iter().try_for_each(|name| listing.add(name))?,
+            Err(why) if why.kind() == ErrorKind::NotFound => {}
+            Err(why) => return Err(self.failed_here("list", &why)),
+        }
+        Ok(listing.sorted())
+    }
+
+    fn failed_here(&mut self, verb: &str, why: &std::io::Error) -> Error {
+        let directory = self.directory.clone();
+        self.failed(verb, &directory, why)
+    }
+
+    fn load_all(&mut self, listing: &Listing, uses: &mut Vec<Use>) -> Result<Presence> {
+        let mut presence = Presence::Here;
+        for &id in &listing.segments {
+            let sealed = listing.snapshots.binary_search(&id).is_ok();
+            let found = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
+                Ok(place) if self.segments[place].state == State::Open => self.extend(id, sealed, uses)?,
+                Ok(_) => Presence::Here,
+                Err(_) if sealed && self.load_snapshot(id, uses)? => Presence::Here,
+                Err(_) => self.load_segment(id, uses)?,
+            };
+            if found == Presence::Gone {
+                presence = Presence::Gone;
+            }
+        }
+        Ok(presence)
+    }
+
+    /// False if there is none, or none that can be trusted.
+    fn load_snapshot(&mut self, id: u64, uses: &mut Vec<Use>) -> Result<bool> {
+        let path = self.path(id, "idx");
+        let bytes = match self.io.open(&path).and_then(|file| Ok((file.length()?, file))) {
+            Ok((length, file)) => self.read_all(&path, &*file, length)?,
+            Err(_) => return Ok(false),
+        };
+        let Some(snapshot) = Snapshot::decode(&bytes, id) else {
+            self.counts.damaged += 1;
+            return Ok(false);
+        };
+        self.index.reserve(snapshot.row_count())?;
+        let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, State::Sealed) };
+        self.add_segment(segment)?;
+        for row in snapshot.rows() {
+            self.show(row, id)?;
+        }
+        for used in snapshot.uses() {
+            try_push(uses, used)?;
+        }
+        Ok(true)
+    }
+
+    fn read_all(&mut self, path: &Path, file: &dyn File, length: u64) -> Result<Vec<u8>> {
+        let mut bytes = try_filled(0, usize::try_from(length).unwrap_or(usize::MAX))?;
+        match read_exact_at(file, &mut bytes, 0) {
+            Ok(true) => Ok(bytes),
+            // What is shorter than it said it was has no right checksum.
+            Ok(false) => Ok(Vec::new()),
+            Err(why) => {
+                self.failed("read", path, &why);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn load_segment(&mut self, id: u64, uses: &mut Vec<Use>) -> Result<Presence> {
+        let path = self.path(id, "seg");
+        let mut heads = [0; HEADS];
+        let file = match self.io.open(&path).and_then(|file| Ok((read_exact_at(&*file, &mut heads, 0)?, file))) {
+            Ok((true, file)) => file,
+            // Its writer has only just begun.
+            Ok((false, _)) => return Ok(Presence::Here),
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
+            Err(why) => {
+                self.trouble = Some(self.failed("read", &path, &why));
+                return Ok(Presence::Here);
+            }
+        };
+        match decode_heads(&heads, id) {
+            Head::Ours { seed } => {
+                self.add_segment(Segment::new(id, seed, State::Open))?;
+                self.scan(id, &*file, uses)?;
+            }
+            Head::Foreign { format } => {
+                self.add_segment(Segment::new(id, 0, State::Foreign))?;
+                let place = self.directory.display();
+                self.foreign = Some(error!(
+                    Unsupported,
+                    "'{place}' has segments of format {format}, which this version does not read: they are left alone"
+                ));
+            }
+            Head::Damaged => {
+                self.add_segment(Segment::new(id, 0, State::Damaged))?;
+                self.counts.damaged += 1;
+            }
+        }
+        Ok(Presence::Here)
+    }
+
+    /// Read what was appended to a segment that is known.
+    fn extend(&mut self, id: u64, sealed: bool, uses: &mut Vec<Use>) -> Result<Presence> {
+        if self.writer.as_ref().is_some_and(|writer| writer.id == id) {
+            return Ok(Presence::Here);
+        }
+        let path = self.path(id, "seg");
+        let known = self.segment_mut(id).and_then(|segment| segment.file.clone());
+        match known.map_or_else(|| self.io.open(&path), Ok) {
+            Ok(file) => self.scan(id, &*file, uses)?,
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
+            Err(why) => self.trouble = Some(self.failed("read", &path, &why)),
+        }
+        if let Some(segment) = self.segment_mut(id).filter(|_| sealed) {
+            segment.state = State::Sealed;
+        }
+        Ok(Presence::Here)
+    }
+
+    fn scan(&mut self, id: u64, file: &dyn File, uses: &mut Vec<Use>) -> Result<()> {
+        let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(()) };
+        let scanned = scan(file, seed, length, |offset, header, payload| {
+            let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
+            if header.form == Form::Uses {
+                return payload.chunks_exact(Use::SIZE).try_for_each(|used| try_push(uses, Use::decode(used)));
+            }
+            self.show(Row::new(header, unit), id)
+        });
+        match scanned {
+            Ok(scanned) => {
+                self.counts.damaged += scanned.damaged;
+                if let Some(segment) = self.segment_mut(id) {
+                    segment.length = scanned.end;
+                }
+                Ok(())
+            }
+            Err(ScanError::Io(why)) => {
+                let path = self.path(id, "seg");
+                self.trouble = Some(self.failed("read", &path, &why));
+                Ok(())
+            }
+            Err(ScanError::Other(why)) => Err(why),
+        }
+    }
+
+    fn drop_missing(&mut self, listed: &[u64]) {
+        let is_missing = |id: u64| listed.binary_search(&id).is_err();
+        // Somebody emptied the directory: what would be appended now could never be found.
+        if self.writer.as_ref().is_some_and(|writer| is_missing(writer.id)) {
+            self.writer = None;
+        }
+        if self.segments.iter().any(|segment| is_missing(segment.id)) {
+            self.drop_segments(is_missing);
+        }
+    }
+
+    /// Forget segments, and what was only there.
+    pub(super) fn drop_segments(&mut self, dropped: impl Fn(u64) -> bool) {
+        self.close_files();
+        self.segments.retain(|segment| !dropped(segment.id));
+        for position in 0..self.index.entries.len() {
+            let entry = &self.index.entries[position];
+            if entry.row.stamp != 0 && dropped(entry.segment) {
+                self.forget(position);
+            }
+        }
+    }
+}

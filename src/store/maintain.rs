@@ -1,0 +1,421 @@
+//! Making room: evict what is least worth keeping, then copy what is alive out of wasteful segments and unlink them.
+//!
+//! Eviction weighs what a value saves against what it takes: uses × build time, per byte and per time since the last use
+//! (hyperbolic caching: Blankstein, Sen and Freedman, 2017, with the costs of GreedyDual-Size-Frequency). There is no
+//! clock to be kept on the disk, as that of GreedyDual would have to be.
+//!
+//! Other processes go on meanwhile. One at a time maintains; the segments of living writers are left alone. A copy keeps
+//! its stamp, so that it does not matter who sees the old record, the new one, or both. A removal is kept for as long as
+//! another segment might hold what it removed.
+
+use super::Store;
+use super::format::{Form, HEADER, Header, Use, payload_hash};
+use super::index::Entry;
+use super::io::Lock;
+use super::read::Found;
+use super::segment::{Segment, State, scan};
+use super::snapshot::{Contents, Row};
+use super::write::{AppendError, Writer, encode_uses};
+use crate::base::{Result, sort::sort, try_push};
+
+/// A segment is copied when so much of it is dead: a quarter.
+const WASTEFUL: u64 = 4;
+/// A segment shorter than this share of the limit is small, and so many small ones are merged.
+const SMALL_SHARE: u64 = 4;
+const MANY: usize = 4;
+/// Eviction leaves so many tenths of the limit.
+const KEPT_TENTHS: u64 = 9;
+/// What was used just now is as good as used an hour ago.
+const RECENT_SECONDS: u32 = 3600;
+/// A name that was claimed and never used is cleaned up after a day.
+const STALE_CLAIM_SECONDS: u64 = 24 * 60 * 60;
+
+/// What maintenance did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Maintained {
+    /// Another process is at it: nothing was done.
+    pub busy: bool,
+    /// Values removed to make room.
+    pub evicted: u64,
+    /// Values removed because they were not used for too long.
+    pub aged: u64,
+    /// Bytes of records copied.
+    pub copied_bytes: u64,
+    /// Segments unlinked.
+    pub unlinked: u64,
+    /// The budget did not suffice: call again.
+    pub more: bool,
+}
+
+/// A segment that may be rewritten, with its lock where its writer left one.
+struct Candidate {
+    id: u64,
+    live_bytes: u64,
+    length: u64,
+    lock: Option<Box<dyn Lock>>,
+}
+
+impl Store {
+    /// Evict, age out and merge, copying about so many bytes at most (a segment at least). To be called in the background
+    /// after starting, and after many values were put.
+    pub fn maintain(&mut self, budget_bytes: u64) -> Result<Maintained> {
+        self.must_be_writable()?;
+        self.refresh()?;
+        let mut done = Maintained::default();
+        if self.segments.is_empty() {
+            return Ok(done);
+        }
+        let path = self.directory.join("maintain.lock");
+        let lock = self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))?;
+        let Some(_lock) = lock else {
+            done.busy = true;
+            return Ok(done);
+        };
+        self.age_out(&mut done)?;
+        self.evict(&mut done)?;
+        let chosen = self.choose(budget_bytes, &mut done)?;
+        if !chosen.is_empty() {
+            self.merge(chosen, &mut done)?;
+        }
+        self.clean_up()?;
+        Ok(done)
+    }
+
+    fn age(&self, entry: &Entry) -> u32 {
+        self.seconds().saturating_sub(entry.used)
+    }
+
+    fn age_out(&mut self, done: &mut Maintained) -> Result<()> {
+        let limit = self.options.max_age_seconds;
+        for environment in self.environments()? {
+            let of_it = || self.live().filter(move |entry| entry.row.environment == environment);
+            if of_it().all(|entry| self.age(entry) > limit) {
+                done.aged += of_it().count() as u64;
+                self.clear(Some(environment))?;
+            }
+        }
+        for position in 0..self.index.entries.len() {
+            let entry = self.index.entries[position];
+            if entry.is_live() && self.age(&entry) > limit {
+                self.remove(&entry.name())?;
+                done.aged += 1;
+            }
+        }
+        self.counts.aged += done.aged;
+        Ok(())
+    }
+
+    fn evict(&mut self, done: &mut Maintained) -> Result<()> {
+        for environment in self.environments()? {
+            let held = self.live().filter(|entry| entry.row.environment == environment).map(Entry::live_bytes).sum();
+            if held > self.options.limit_bytes {
+                self.evict_from(environment, held, done)?;
+            }
+        }
+        self.counts.evicted += done.evicted;
+        Ok(())
+    }
+
+    fn evict_from(&mut self, environment: u64, mut held: u64, done: &mut Maintained) -> Result<()> {
+        let keep = self.options.limit_bytes / 10 * KEPT_TENTHS;
+        let mut victims: Vec<(f64, usize)> = Vec::new();
+        for (position, entry) in self.index.entries.iter().enumerate() {
+            if entry.is_live() && entry.row.environment == environment {
+                try_push(&mut victims, (self.worth(entry), position))?;
+            }
+        }
+        sort(&mut victims, |a, b| a.0 < b.0);
+        for (_, position) in victims {
+            if held <= keep {
+                break;
+            }
+            let entry = self.index.entries[position];
+            self.remove(&entry.name())?;
+            held -= entry.live_bytes();
+            done.evicted += 1;
+        }
+        Ok(())
+    }
+
+    fn worth(&self, entry: &Entry) -> f64 {
+        let saves = f64::from(entry.uses) * (f64::from(entry.row.build_us) + 1.0);
+        let since = f64::from(self.age(entry)) + f64::from(RECENT_SECONDS);
+        saves / (entry.live_bytes() as f64 * since)
+    }
+
+    /// Segments to rewrite, the cheapest first.
+    fn choose(&mut self, budget: u64, done: &mut Maintained) -> Result<Vec<Candidate>> {
+        let small = self.options.segment_limit / SMALL_SHARE;
+        let mut candidates = self.candidates()?;
+        let many = candidates.iter().filter(|candidate| candidate.length < small).count() >= MANY;
+        let is_wasteful = |candidate: &Candidate| candidate.live_bytes < candidate.length / WASTEFUL * (WASTEFUL - 1);
+        candidates.retain(|candidate| is_wasteful(candidate) || many && candidate.length < small);
+        candidates.sort_unstable_by_key(|candidate| (candidate.live_bytes, candidate.id));
+        let mut copied = 0;
+        let affordable = candidates.iter().take_while(|candidate| {
+            copied += candidate.live_bytes;
+            copied <= budget || copied == candidate.live_bytes
+        });
+        let count = affordable.count();
+        done.more = count < candidates.len();
+        candidates.truncate(count);
+        // Copying one small segment by itself gains nothing, however often it is done.
+        if candidates.len() == 1 && !is_wasteful(&candidates[0]) {
+            candidates.clear();
+            done.more = false;
+        }
+        Ok(candidates)
+    }
+
+    /// Readable segments without a living writer.
+    fn candidates(&mut self) -> Result<Vec<Candidate>> {
+        let mut candidates = Vec::new();
+        candidates.try_reserve_exact(self.segments.len())?;
+        let ours = self.writer.as_ref().map(|writer| writer.id);
+        for place in 0..self.segments.len() {
+            let Segment { id, state, length, live_bytes, .. } = self.segments[place];
+            let lock = match state {
+                State::Sealed => None,
+                State::Open if Some(id) != ours => match self.lock_of_the_dead(id)? {
+                    Some(lock) => Some(lock),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            candidates.push(Candidate { id, live_bytes, length, lock });
+        }
+        Ok(candidates)
+    }
+
+    /// The lock of a segment whose writer has died.
+    fn lock_of_the_dead(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
+        let path = self.path(id, "live");
+        self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))
+    }
+
+    /// Copy what is alive, make sure of it, unlink the rest.
+    fn merge(&mut self, chosen: Vec<Candidate>, done: &mut Maintained) -> Result<()> {
+        let mut ids = Vec::new();
+        ids.try_reserve_exact(chosen.len())?;
+        ids.extend(chosen.iter().map(|candidate| candidate.id));
+        sort(&mut ids, |a, b| a < b);
+        // What a dead writer wrote since we looked.
+        self.refresh()?;
+        let mut copy = Copy { targets: Vec::new(), moved: Vec::new() };
+        let copied = self.copy_all(&ids, &mut copy).and_then(|()| self.make_sure(&mut copy));
+        if let Err(why) = copied {
+            self.undo(copy);
+            return Err(why);
+        }
+        done.copied_bytes += copy.targets.iter().map(|target| target.length).sum::<u64>();
+        for (row, target) in copy.moved {
+            self.show(row, target)?;
+        }
+        for target in copy.targets {
+            self.seal_writer(target)?;
+        }
+        self.unlink(&ids, done)
+    }
+
+    fn copy_all(&mut self, ids: &[u64], copy: &mut Copy) -> Result<()> {
+        let is_chosen = |id: u64| ids.binary_search(&id).is_ok();
+        let mut positions = Vec::new();
+        positions.try_reserve_exact(self.index.entries.len())?;
+        let entries = &self.index.entries;
+        positions.extend((0..entries.len()).filter(|&position| is_chosen(entries[position].segment)));
+        let place = |position: usize| (entries[position].segment, entries[position].row.unit);
+        sort(&mut positions, |&a, &b| place(a) < place(b));
+
+        let mut buffer = Vec::new();
+        let mut uses = Vec::new();
+        for position in positions {
+            let entry = self.index.entries[position];
+            if !entry.is_live() {
+                if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
+                    self.copy_mark(&entry.row, copy)?;
+                }
+                continue;
+            }
+            match self.read_record(&entry, &mut buffer)? {
+                Found::Whole(header) => self.copy_record(&header, &buffer[HEADER..], copy)?,
+                Found::Damaged => self.counts.damaged += 1,
+                Found::Gone => continue,
+            }
+            if entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32 {
+                let used = Use { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
+                try_push(&mut uses, used)?;
+            }
+        }
+        for place in 0..self.index.cleared.len() {
+            let cleared = self.index.cleared[place];
+            if is_chosen(cleared.segment) && self.may_outlive(cleared.row.stamp, cleared.segment) {
+                self.copy_mark(&cleared.row, copy)?;
+            }
+        }
+        self.copy_uses(&uses, copy)
+    }
+
+    /// Whether a segment other than the removal's own may hold what it removed. Its own goes in one piece.
+    fn may_outlive(&self, stamp: u64, segment: u64) -> bool {
+        let may_hold = |other: &&Segment| other.id != segment && (other.oldest < stamp || !other.is_readable());
+        self.segments.iter().find(may_hold).is_some()
+    }
+
+    fn copy_mark(&mut self, row: &Row, copy: &mut Copy) -> Result<()> {
+        let Row { kind, form, raw, build_us, stamp, environment, key, .. } = *row;
+        let payload_hash = payload_hash(&[]);
+        let header = Header { kind, form, stored: 0, raw, build_us, stamp, environment, key, payload_hash };
+        self.copy_record(&header, &[], copy)
+    }
+
+    fn copy_uses(&mut self, uses: &[Use], copy: &mut Copy) -> Result<()> {
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let payload = encode_uses(uses)?;
+        let header = Header {
+            kind: 0,
+            form: Form::Uses,
+            stored: payload.len() as u32,
+            raw: 0,
+            build_us: 0,
+            stamp: self.stamp(),
+            environment: 0,
+            key: [0; 32],
+            payload_hash: payload_hash(&payload),
+        };
+        self.copy_record(&header, &payload, copy)?;
+        let Some(target) = copy.targets.last_mut() else { return Ok(()) };
+        target.contents.uses.try_reserve(uses.len())?;
+        target.contents.uses.extend_from_slice(uses);
+        Ok(())
+    }
+
+    fn copy_record(&mut self, header: &Header, payload: &[u8], copy: &mut Copy) -> Result<()> {
+        let limit = self.options.segment_limit;
+        if copy.targets.last().is_none_or(|target| target.is_full_for(header.size(), limit)) {
+            let target = self.begin_segment()?;
+            try_push(&mut copy.targets, target)?;
+        }
+        copy.moved.try_reserve(1)?;
+        let Some(target) = copy.targets.last_mut() else { return Ok(()) };
+        match target.append(header, payload) {
+            Ok(row) => {
+                if header.form != Form::Uses {
+                    copy.moved.push((row, target.id));
+                }
+                Ok(())
+            }
+            Err(AppendError::Refused(why)) => Err(why),
+            Err(AppendError::Failed { why, .. }) => {
+                let path = self.path(target.id, "seg");
+                Err(self.failed("write", &path, &why))
+            }
+        }
+    }
+
+    /// Have on the disk what was copied, and everything that made other records dead: what is unlinked must not have been
+    /// the last good copy of anything.
+    fn make_sure(&mut self, copy: &mut Copy) -> Result<()> {
+        for target in &mut copy.targets {
+            self.sync_writer(target)?;
+            let length = target.length;
+            if let Some(segment) = self.segment_mut(target.id) {
+                segment.length = length;
+            }
+        }
+        self.sync()?;
+        for place in 0..self.segments.len() {
+            let Segment { id, state, .. } = self.segments[place];
+            if state != State::Open {
+                continue;
+            }
+            if let Some(file) = self.file(id)? {
+                let path = self.path(id, "seg");
+                file.sync().map_err(|why| self.failed("sync", &path, &why))?;
+            }
+        }
+        self.sync_directory()
+    }
+
+    fn undo(&mut self, copy: Copy) {
+        for target in &copy.targets {
+            self.remove_files(target.id);
+        }
+        let targets = copy.targets;
+        self.drop_segments(|id| targets.iter().any(|target| target.id == id));
+    }
+
+    fn unlink(&mut self, ids: &[u64], done: &mut Maintained) -> Result<()> {
+        for &id in ids {
+            self.remove_files(id);
+        }
+        done.unlinked += ids.len() as u64;
+        self.drop_segments(|id| ids.binary_search(&id).is_ok());
+        self.sync_directory()
+    }
+
+    /// The segment first: a snapshot without one is nothing.
+    fn remove_files(&self, id: u64) {
+        for extension in ["seg", "idx", "live"] {
+            let _ = self.io.remove(&self.path(id, extension));
+        }
+    }
+
+    /// Seal what the dead left open, and remove what belongs to nothing.
+    fn clean_up(&mut self) -> Result<()> {
+        for Candidate { id, lock, .. } in self.candidates()? {
+            if lock.is_some() {
+                self.seal_of_the_dead(id)?;
+                let _ = self.io.remove(&self.path(id, "live"));
+            }
+        }
+        let listing = self.list()?;
+        let exists = |id: u64| listing.segments.binary_search(&id).is_ok();
+        for &id in listing.snapshots.iter().filter(|&&id| !exists(id)) {
+            let _ = self.io.remove(&self.path(id, "idx"));
+        }
+        for &id in listing.unfinished.iter().filter(|&&id| !exists(id)) {
+            let _ = self.io.remove(&self.path(id, "idx.new"));
+        }
+        let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < u64::from(self.seconds());
+        for &id in listing.claims.iter().filter(|&&id| !exists(id) && is_stale(id)) {
+            let path = self.path(id, "live");
+            if let Ok(Some(_held)) = self.io.try_lock(&path) {
+                let _ = self.io.remove(&path);
+            }
+        }
+        Ok(())
+    }
+
+    fn seal_of_the_dead(&mut self, id: u64) -> Result<()> {
+        let Some(file) = self.file(id)? else { return Ok(()) };
+        let Some(&mut Segment { seed, .. }) = self.segment_mut(id) else { return Ok(()) };
+        let mut contents = Contents::default();
+        let from = super::format::HEADS as u64;
+        let scanned = scan(&*file, seed, from, |offset, header, payload| {
+            let Ok(unit) = u32::try_from(offset / super::format::UNIT) else { return Ok(()) };
+            if header.form == Form::Uses {
+                return payload
+                    .chunks_exact(Use::SIZE)
+                    .try_for_each(|used| try_push(&mut contents.uses, Use::decode(used)));
+            }
+            try_push(&mut contents.rows, Row::new(header, unit))
+        });
+        match scanned {
+            Ok(scanned) => {
+                let path = self.path(id, "seg");
+                file.sync().map_err(|why| self.failed("sync", &path, &why))?;
+                self.write_snapshot(id, seed, scanned.end, &contents)
+            }
+            // Left as it is, to be read record by record.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Where records were copied to.
+struct Copy {
+    targets: Vec<Writer>,
+    moved: Vec<(Row, u64)>,
+}

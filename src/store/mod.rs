@@ -1,0 +1,334 @@
+//! Values that outlive the process: a crash-safe, append-only log of records in a directory, shared by several
+//! processes.
+//!
+//! A process appends to a segment of its own and reads everybody's. A value counts when the call that put it returns;
+//! killing the process afterwards loses nothing, and losing power loses at most what came after the last
+//! [`sync`](Store::sync). Every record has checksums, and begins where a reader that lost its way will look: a flipped bit
+//! costs one value. A sealed segment has a snapshot of its index beside it, so that opening reads little.
+//! [`maintain`](Store::maintain) evicts and merges, copying what is alive and unlinking whole segments.
+//!
+//! After Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The format
+//! is in `docs/formats.md`. Everything here may wait for a file, so it belongs on a background lane.
+#![forbid(unsafe_code)]
+
+mod bundle;
+#[cfg(any(test, feature = "fault-injection"))]
+pub mod fault_io;
+mod format;
+mod index;
+pub mod io;
+mod load;
+mod maintain;
+mod read;
+mod segment;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::{Error, Result, error};
+
+pub use index::Name;
+pub use maintain::Maintained;
+
+use index::{Entry, Index, Outcome};
+use io::Io;
+use segment::{Segment, State};
+use snapshot::Row;
+use write::Writer;
+
+/// 256 bits that name a value.
+pub type Key = [u8; 32];
+
+/// Whether values are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// As they are.
+    #[default]
+    None,
+    /// LZ4, where that saves at least a sixteenth.
+    Lz4,
+}
+
+/// Limits and habits of a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Bytes of records that an environment may keep through [`Store::maintain`]. 512 MiB.
+    pub limit_bytes: u64,
+    /// What was not used for so long goes, too. 30 days.
+    pub max_age_seconds: u32,
+    /// For values that are put from here on.
+    pub compression: Compression,
+    /// The longest value; one exactly as long is stored. 256 MiB.
+    pub entry_limit: u32,
+    /// A segment that would become longer is sealed and another begun. 64 MiB.
+    pub segment_limit: u64,
+    /// Change nothing, ever.
+    pub read_only: bool,
+    /// Seconds since 1970.
+    pub now: fn() -> u64,
+}
+
+impl Options {
+    /// The defaults, with the host's clock.
+    pub fn new(now: fn() -> u64) -> Self {
+        Self {
+            limit_bytes: 512 << 20,
+            max_age_seconds: 30 * 24 * 60 * 60,
+            compression: Compression::None,
+            entry_limit: 256 << 20,
+            segment_limit: 64 << 20,
+            read_only: false,
+            now,
+        }
+    }
+}
+
+/// What is known of a value without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// What it is asked for by.
+    pub name: Name,
+    /// Bytes of the value.
+    pub length: u32,
+    /// Bytes that it takes on the disk.
+    pub stored_bytes: u64,
+    /// What it cost to make, in microseconds.
+    pub build_us: u32,
+    /// Second of its last use.
+    pub last_used: u32,
+    /// How often it was used, putting it included.
+    pub uses: u32,
+}
+
+impl Meta {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            name: entry.name(),
+            length: entry.row.raw,
+            stored_bytes: entry.live_bytes(),
+            build_us: entry.row.build_us,
+            last_used: entry.used,
+            uses: entry.uses,
+        }
+    }
+}
+
+/// What there is, and what happened since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Values that can be got.
+    pub values: u64,
+    /// Bytes of their records.
+    pub live_bytes: u64,
+    /// Bytes of all readable segments.
+    pub file_bytes: u64,
+    /// Readable segments.
+    pub segments: u64,
+    /// Segments of other formats, which are left alone.
+    pub foreign_segments: u64,
+    /// Memory held for the index.
+    pub memory_used: u64,
+    /// Records, stretches of records, snapshots and segments that were found damaged.
+    pub damaged: u64,
+    /// File operations that failed.
+    pub io_errors: u64,
+    /// Values not stored because they were too long.
+    pub refused: u64,
+    /// Values that made room for others.
+    pub evicted: u64,
+    /// Values that had not been used for too long.
+    pub aged: u64,
+}
+
+/// An open directory of segments. See the module's page.
+pub struct Store {
+    io: Arc<dyn Io>,
+    directory: PathBuf,
+    options: Options,
+    index: Index,
+    /// In order of id.
+    segments: Vec<Segment>,
+    writer: Option<Writer>,
+    /// The lock of a segment that could not be made yet.
+    claim: Option<write::Claim>,
+    scratch: Vec<u8>,
+    open_files: usize,
+    counts: Statistics,
+    trouble: Option<Error>,
+    foreign: Option<Error>,
+}
+
+impl Store {
+    /// Open a directory. One that does not exist is made when the first value is put.
+    pub fn open(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
+        let mut store = Self {
+            io,
+            directory: directory.to_path_buf(),
+            options,
+            index: Index::default(),
+            segments: Vec::new(),
+            writer: None,
+            claim: None,
+            scratch: Vec::new(),
+            open_files: 0,
+            counts: Statistics::default(),
+            trouble: None,
+            foreign: None,
+        };
+        store.refresh()?;
+        Ok(store)
+    }
+
+    /// Open a segment that is held in memory, such as a bundle that came out of an archive. Read-only.
+    pub fn from_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>, options: Options) -> Result<Self> {
+        let io = bundle::Bundle::new(segment, snapshot)?;
+        Self::open(Arc::new(io), Path::new(""), Options { read_only: true, ..options })
+    }
+
+    /// Whether there is a value, as far as can be told without reading it.
+    pub fn contains(&self, name: &Name) -> bool {
+        self.index.live(name).is_some()
+    }
+
+    /// What is known of a value without reading it.
+    pub fn meta(&self, name: &Name) -> Option<Meta> {
+        self.index.live(name).map(|position| Meta::of(&self.index.entries[position]))
+    }
+
+    /// All values of an environment, in the order in which their keys became known.
+    pub fn entries(&self, environment: u64) -> impl Iterator<Item = Meta> {
+        self.live().filter(move |entry| entry.row.environment == environment).map(Meta::of)
+    }
+
+    /// Names of all values of an environment in the order in which they lie on the disk: what to read them all in.
+    pub fn names_in_place(&self, environment: u64) -> Result<Vec<Name>> {
+        let mut positions = Vec::new();
+        positions.try_reserve_exact(self.index.entries.len())?;
+        let entries = &self.index.entries;
+        let ours = |&position: &usize| entries[position].is_live() && entries[position].row.environment == environment;
+        positions.extend((0..entries.len()).filter(ours));
+        let place = |position: usize| (entries[position].segment, entries[position].row.unit);
+        crate::base::sort::sort(&mut positions, |&a, &b| place(a) < place(b));
+        let mut names = Vec::new();
+        names.try_reserve_exact(positions.len())?;
+        names.extend(positions.into_iter().map(|position| entries[position].name()));
+        Ok(names)
+    }
+
+    /// Environments that have values, in ascending order.
+    pub fn environments(&self) -> Result<Vec<u64>> {
+        let mut found: Vec<u64> = Vec::new();
+        for entry in self.live() {
+            if let Err(place) = found.binary_search(&entry.row.environment) {
+                found.try_reserve(1)?;
+                found.insert(place, entry.row.environment);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What there is, and what happened.
+    pub fn statistics(&self) -> Statistics {
+        let readable = || self.segments.iter().filter(|segment| segment.is_readable());
+        let memory = self.index.memory_used()
+            + self.segments.capacity() * size_of::<Segment>()
+            + self.scratch.capacity()
+            + self.writer.as_ref().map_or(0, Writer::memory_used);
+        Statistics {
+            values: self.live().count() as u64,
+            live_bytes: readable().map(|segment| segment.live_bytes).sum(),
+            file_bytes: readable().map(|segment| segment.length).sum(),
+            segments: readable().count() as u64,
+            foreign_segments: self.segments.iter().filter(|segment| segment.state == State::Foreign).count() as u64,
+            memory_used: memory as u64,
+            ..self.counts
+        }
+    }
+
+    /// What is wrong, if something is: values are served as far as they can be, but that should be known. A failure to
+    /// write is forgotten with the next success.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_ref().or(self.foreign.as_ref()).map(Error::sentence)
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Entry> {
+        self.index.entries.iter().filter(|entry| entry.is_live())
+    }
+
+    fn seconds(&self) -> u32 {
+        u32::try_from((self.options.now)()).unwrap_or(u32::MAX)
+    }
+
+    fn path(&self, id: u64, extension: &str) -> PathBuf {
+        self.directory.join(format!("{id:016x}.{extension}"))
+    }
+
+    fn segment_mut(&mut self, id: u64) -> Option<&mut Segment> {
+        let place = self.segments.binary_search_by_key(&id, |segment| segment.id).ok()?;
+        self.segments.get_mut(place)
+    }
+
+    fn add_segment(&mut self, segment: Segment) -> Result<()> {
+        self.segments.try_reserve(1)?;
+        let place = self.segments.partition_point(|known| known.id < segment.id);
+        self.segments.insert(place, segment);
+        Ok(())
+    }
+
+    /// A record was read or written: let it count.
+    fn show(&mut self, row: Row, id: u64) -> Result<()> {
+        if row.form == format::Form::Cleared {
+            let segments = &mut self.segments;
+            return self.index.show_cleared(row, id, |entry| lose(segments, entry));
+        }
+        let outcome = self.index.show(row, id)?;
+        let Some(segment) = self.segment_mut(id) else { return Ok(()) };
+        if row.form.is_value() {
+            segment.oldest = segment.oldest.min(row.stamp);
+        }
+        if let Outcome::Taken { before } = outcome {
+            if row.form.is_value() {
+                segment.live_bytes += format::record_size(row.stored);
+            }
+            if let Some(before) = before {
+                lose(&mut self.segments, &before);
+            }
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, position: usize) {
+        lose(&mut self.segments, &self.index.entries[position]);
+        self.index.forget(position);
+    }
+
+    /// A file operation failed.
+    fn failed(&mut self, verb: &str, path: &Path, why: &std::io::Error) -> Error {
+        self.counts.io_errors += 1;
+        io_error(verb, path, why)
+    }
+}
+
+/// The entry's record is dead weight from here on.
+fn lose(segments: &mut [Segment], entry: &Entry) {
+    if let Ok(place) = segments.binary_search_by_key(&entry.segment, |segment| segment.id) {
+        let segment = &mut segments[place];
+        segment.live_bytes = segment.live_bytes.saturating_sub(entry.live_bytes());
+    }
+}
+
+fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
+    use std::io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    let advice = match why.kind() {
+        NotADirectory => ": give a directory, not a file",
+        PermissionDenied | ReadOnlyFilesystem => ": allow this user to write there, or open it read-only",
+        StorageFull => ": free some space or lower the limit",
+        _ => "",
+    };
+    let code = why.raw_os_error().unwrap_or(0);
+    error!(Io, "cannot {verb} '{}': {} (system error {code}){advice}", path.display(), why.kind())
+}

@@ -1,0 +1,136 @@
+//! The index of a sealed segment in a file of its own, so that opening reads one row instead of one record.
+//!
+//! One checksum covers all of it: a snapshot is right or it is not there, and then the segment itself is read.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Key;
+use super::format::{FORMAT, Form, HEADER, HEADS, Header, Use, key_at, u32_at, u64_at};
+use crate::base::Result;
+
+const MAGIC: [u8; 8] = *b"HOBIDX\r\n";
+const HEAD: usize = 48;
+const HASH: usize = 8;
+
+/// Where a record is and what it says: its header without checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub key: Key,
+    pub environment: u64,
+    pub stamp: u64,
+    /// Offset in units of 16 bytes.
+    pub unit: u32,
+    pub stored: u32,
+    pub raw: u32,
+    pub build_us: u32,
+    pub kind: u8,
+    pub form: Form,
+}
+
+impl Row {
+    pub const SIZE: usize = 72;
+
+    pub fn new(header: &Header, unit: u32) -> Self {
+        let Header { key, environment, stamp, stored, raw, build_us, kind, form, .. } = *header;
+        Self { key, environment, stamp, unit, stored, raw, build_us, kind, form }
+    }
+
+    fn encode(&self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..32].copy_from_slice(&self.key);
+        bytes[32..40].copy_from_slice(&self.environment.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.stamp.to_le_bytes());
+        bytes[48..52].copy_from_slice(&self.unit.to_le_bytes());
+        bytes[52..56].copy_from_slice(&self.stored.to_le_bytes());
+        bytes[56..60].copy_from_slice(&self.raw.to_le_bytes());
+        bytes[60..64].copy_from_slice(&self.build_us.to_le_bytes());
+        bytes[64] = self.kind;
+        bytes[65] = self.form as u8;
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            key: key_at(bytes, 0),
+            environment: u64_at(bytes, 32),
+            stamp: u64_at(bytes, 40),
+            unit: u32_at(bytes, 48),
+            stored: u32_at(bytes, 52),
+            raw: u32_at(bytes, 56),
+            build_us: u32_at(bytes, 60),
+            kind: bytes[64],
+            form: Form::from_byte(bytes[65])?,
+        })
+    }
+}
+
+/// What a segment holds: its records, but for those that say how often others were used, and what those say.
+#[derive(Debug, Default)]
+pub struct Contents {
+    pub rows: Vec<Row>,
+    pub uses: Vec<Use>,
+}
+
+/// The file that stands for a segment of `length` bytes.
+pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Vec<u8>> {
+    let Contents { rows, uses } = contents;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(HEAD + rows.len() * Row::SIZE + uses.len() * Use::SIZE + HASH)?;
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&FORMAT.to_le_bytes());
+    bytes.extend_from_slice(&(rows.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&(uses.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&id.to_le_bytes());
+    bytes.extend_from_slice(&seed.to_le_bytes());
+    bytes.extend_from_slice(&length.to_le_bytes());
+    rows.iter().for_each(|row| bytes.extend_from_slice(&row.encode()));
+    uses.iter().for_each(|used| bytes.extend_from_slice(&used.encode()));
+    let hash = xxh3_64(&bytes);
+    bytes.extend_from_slice(&hash.to_le_bytes());
+    Ok(bytes)
+}
+
+/// A snapshot whose checksum is right.
+pub struct Snapshot<'a> {
+    pub seed: u64,
+    pub length: u64,
+    rows: &'a [u8],
+    uses: &'a [u8],
+}
+
+impl<'a> Snapshot<'a> {
+    /// `None` unless that is all of the snapshot of that segment.
+    pub fn decode(bytes: &'a [u8], id: u64) -> Option<Self> {
+        let (body, hash) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
+        let (head, lists) = body.split_at_checked(HEAD)?;
+        let ours = head[..8] == MAGIC && u32_at(head, 8) == FORMAT && u64_at(head, 24) == id;
+        if !ours || u64_at(hash, 0) != xxh3_64(body) {
+            return None;
+        }
+        let rows = (u32_at(head, 12) as usize).checked_mul(Row::SIZE)?;
+        let uses = (u32_at(head, 16) as usize).checked_mul(Use::SIZE)?;
+        let (rows, rest) = lists.split_at_checked(rows)?;
+        let length = u64_at(head, 40);
+        let fits = rest.len() == uses && length >= HEADS as u64;
+        fits.then_some(Self { seed: u64_at(head, 32), length, rows, uses: rest })
+    }
+
+    pub fn row_count(&self) -> usize {
+        self.rows.len() / Row::SIZE
+    }
+
+    /// Rows that lie within the segment; others can only be somebody's bad joke.
+    pub fn rows(&self) -> impl Iterator<Item = Row> {
+        let room = self.length;
+        let lies_within = move |row: &Row| {
+            let end = u64::from(row.unit) * 16 + HEADER as u64 + u64::from(row.stored);
+            row.unit as usize * 16 >= HEADS && end <= room
+        };
+        self.rows.chunks_exact(Row::SIZE).filter_map(Row::decode).filter(lies_within)
+    }
+
+    pub fn uses(&self) -> impl Iterator<Item = Use> {
+        self.uses.chunks_exact(Use::SIZE).map(Use::decode)
+    }
+}

@@ -1,0 +1,320 @@
+use super::super::fault_io::FaultDisk;
+use super::super::{Compression, Name, Options, Store};
+use super::*;
+use crate::base::Code;
+
+#[test]
+fn what_was_put_is_got_also_by_the_next_process() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    for (number, length) in [(1, 0), (2, 1), (3, 15), (4, 16), (5, 17), (6, 70_000)] {
+        assert!(store.put(&name(number), 100 + number as u32, &value(number, length)).unwrap());
+    }
+    for sealed in [false, true] {
+        for (number, length) in [(1, 0), (2, 1), (3, 15), (4, 16), (5, 17), (6, 70_000)] {
+            assert_eq!(get(&mut store, &name(number)), Some(value(number, length)));
+            let meta = store.meta(&name(number)).unwrap();
+            assert_eq!((meta.build_us, meta.uses, u64::from(meta.last_used)), (100 + number as u32, 1, now()));
+        }
+        assert_eq!(get(&mut store, &name(9)), None);
+        if sealed {
+            store.seal().unwrap();
+        }
+        drop(store);
+        store = on(&disk);
+    }
+    assert_eq!(store.statistics().damaged, 0);
+}
+
+#[test]
+fn kind_environment_and_key_all_tell_values_apart() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    let base = Name { kind: 1, environment: 1, key: [9; 32] };
+    let mut last_byte = base;
+    last_byte.key[31] = 8;
+    let names = [base, Name { kind: 2, ..base }, Name { environment: 2, ..base }, last_byte];
+    for (number, name) in names.iter().enumerate() {
+        store.put(name, 0, &[number as u8]).unwrap();
+    }
+    for (number, name) in names.iter().enumerate() {
+        assert_eq!(get(&mut store, name), Some(vec![number as u8]));
+    }
+    assert_eq!(store.environments().unwrap(), [1, 2]);
+    assert_eq!(store.entries(1).count(), 3);
+    assert_eq!(store.entries(2).map(|meta| meta.name).collect::<Vec<_>>(), [names[2]]);
+}
+
+#[test]
+fn the_last_put_wins_and_a_removed_value_stays_removed() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    store.put(&name(1), 0, b"old").unwrap();
+    store.put(&name(1), 0, b"new").unwrap();
+    store.put(&name(2), 0, b"gone").unwrap();
+    assert!(store.remove(&name(2)).unwrap());
+    assert!(!store.remove(&name(2)).unwrap());
+    assert!(!store.remove(&name(3)).unwrap());
+    store.seal().unwrap();
+    let mut again = on(&disk);
+    assert_eq!(get(&mut again, &name(1)).as_deref(), Some(&b"new"[..]));
+    assert_eq!(get(&mut again, &name(2)), None);
+    assert_eq!(again.statistics().values, 1);
+}
+
+#[test]
+fn clearing_an_environment_spares_the_others_and_what_comes_later() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    for environment in 1..4 {
+        store.put(&named(environment, 1), 0, b"before").unwrap();
+    }
+    store.clear(Some(2)).unwrap();
+    store.put(&named(2, 2), 0, b"after").unwrap();
+    for mut store in [store, on(&disk)] {
+        assert_eq!(get(&mut store, &named(2, 1)), None);
+        assert!(get(&mut store, &named(2, 2)).is_some());
+        assert!(get(&mut store, &named(1, 1)).is_some() && get(&mut store, &named(3, 1)).is_some());
+    }
+    let mut store = on(&disk);
+    store.clear(None).unwrap();
+    assert_eq!(store.statistics().values, 0);
+    assert_eq!(on(&disk).statistics().values, 0);
+}
+
+#[test]
+fn a_directory_is_made_for_the_first_value_and_not_before() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    assert_eq!(get(&mut store, &name(1)), None);
+    store.clear(None).unwrap();
+    store.seal().unwrap();
+    store.maintain(u64::MAX).unwrap();
+    assert!(disk.files().is_empty());
+    store.put(&name(1), 0, b"x").unwrap();
+    assert_eq!(with_extension(&disk, "seg").len(), 1);
+}
+
+#[test]
+fn limits_are_kept_to_the_byte() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { entry_limit: 10, ..options() });
+    assert!(store.put(&name(1), 0, &[1; 10]).unwrap());
+    assert!(!store.put(&name(1), 0, &[2; 11]).unwrap());
+    assert_eq!(get(&mut store, &name(1)), Some(vec![1; 10]), "the old value is kept");
+    assert_eq!(store.statistics().refused, 1);
+
+    for (limit, fits) in [(0, false), (95, false), (96, true), (u64::MAX, true)] {
+        let disk = FaultDisk::default();
+        let mut store = open(&disk.process(), Options { limit_bytes: limit, ..options() });
+        assert_eq!(store.put(&name(1), 0, &[1; 16]).unwrap(), fits, "{limit}");
+    }
+}
+
+#[test]
+fn every_segment_limit_works() {
+    for segment_limit in [0, 1, 200, u64::MAX] {
+        let disk = FaultDisk::default();
+        let mut store = open(&disk.process(), Options { segment_limit, ..options() });
+        for number in 0..5 {
+            store.put(&name(number), 0, &value(number, 50)).unwrap();
+        }
+        let segments = if segment_limit == u64::MAX { 1 } else { 5 };
+        assert_eq!(with_extension(&disk, "seg").len(), segments);
+        let mut again = on(&disk);
+        assert!((0..5).all(|number| get(&mut again, &name(number)) == Some(value(number, 50))));
+    }
+}
+
+#[test]
+fn compressed_values_come_back_and_take_less() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { compression: Compression::Lz4, ..options() });
+    let text = b"layout(location = 0) in vec3 position; ".repeat(100);
+    let noise = value(3, 4000);
+    store.put(&name(1), 0, &text).unwrap();
+    store.put(&name(2), 0, &noise).unwrap();
+    store.put(&name(3), 0, b"").unwrap();
+    assert!(store.meta(&name(1)).unwrap().stored_bytes < 400);
+    assert_eq!(store.meta(&name(2)).unwrap().stored_bytes, 4080);
+    let mut again = on(&disk);
+    assert_eq!(get(&mut again, &name(1)), Some(text));
+    assert_eq!(get(&mut again, &name(2)), Some(noise));
+    assert_eq!(get(&mut again, &name(3)), Some(vec![]));
+}
+
+#[test]
+fn uses_are_remembered() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    (0..3).for_each(|number| drop(store.put(&name(number), 0, b"x").unwrap()));
+    wait(100);
+    store.touch(&[name(1), name(2), name(77)]).unwrap();
+    wait(100);
+    store.touch(&[name(2)]).unwrap();
+    let then = now();
+    for sealed in [false, true] {
+        if sealed {
+            store.seal().unwrap();
+        }
+        let again = on(&disk);
+        let used = |number| again.meta(&name(number)).map(|meta| (meta.uses, then - u64::from(meta.last_used)));
+        assert_eq!([used(0), used(1), used(2)], [Some((1, 200)), Some((2, 100)), Some((3, 0))]);
+    }
+}
+
+#[test]
+fn what_is_worth_least_goes_first() {
+    let disk = FaultDisk::default();
+    let limit_bytes = 100 * 1104;
+    let mut store = open(&disk.process(), Options { limit_bytes, ..options() });
+    for number in 0..120 {
+        let build_us = if number % 2 == 0 { 100_000 } else { 10 };
+        store.put(&name(number), build_us, &value(number, 1024)).unwrap();
+    }
+    let done = store.maintain(u64::MAX).unwrap();
+    assert_eq!((done.evicted, done.more), (30, false), "to nine tenths of the limit");
+    assert!((0..120).step_by(2).all(|number| store.contains(&name(number))), "the costly ones are all there");
+    let left = on(&disk).statistics();
+    assert_eq!((left.values, left.live_bytes), (90, 90 * 1104));
+    // And what is evicted gives its place back.
+    store.seal().unwrap();
+    store.maintain(u64::MAX).unwrap();
+    let left = store.statistics();
+    assert!(left.file_bytes < left.live_bytes * 4 / 3 + 1000, "{left:?}");
+    assert_eq!(on(&disk).statistics().values, 90);
+}
+
+#[test]
+fn what_is_used_outlives_what_is_not() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { limit_bytes: 20 * 1104, ..options() });
+    (0..20).for_each(|number| drop(store.put(&name(number), 50, &value(number, 1024)).unwrap()));
+    wait(10_000);
+    store.touch(&[name(3), name(4)]).unwrap();
+    (20..40).for_each(|number| drop(store.put(&name(number), 50, &value(number, 1024)).unwrap()));
+    store.maintain(u64::MAX).unwrap();
+    assert!(store.contains(&name(3)) && store.contains(&name(4)));
+    assert!(!store.contains(&name(0)) && !store.contains(&name(19)));
+}
+
+#[test]
+fn each_environment_has_its_own_limit() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { limit_bytes: 10 * 1104, ..options() });
+    (0..20).for_each(|number| drop(store.put(&named(1, number), 0, &value(number, 1024)).unwrap()));
+    (0..10).for_each(|number| drop(store.put(&named(2, number), 0, &value(number, 1024)).unwrap()));
+    store.maintain(u64::MAX).unwrap();
+    assert_eq!((store.entries(1).count(), store.entries(2).count()), (9, 10));
+}
+
+#[test]
+fn the_unused_ages_out() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { max_age_seconds: 1000, ..options() });
+    store.put(&named(1, 1), 0, b"old environment").unwrap();
+    store.put(&named(2, 1), 0, b"old").unwrap();
+    store.put(&named(2, 2), 0, b"used").unwrap();
+    wait(1000);
+    assert_eq!(store.maintain(u64::MAX).unwrap().aged, 0);
+    store.touch(&[named(2, 2)]).unwrap();
+    wait(1);
+    assert_eq!(store.maintain(u64::MAX).unwrap().aged, 2);
+    assert_eq!(store.environments().unwrap(), [2]);
+    assert_eq!(get(&mut on(&disk), &named(2, 2)).as_deref(), Some(&b"used"[..]));
+    assert_eq!(on(&disk).statistics().values, 1);
+}
+
+#[test]
+fn segments_of_many_launches_become_one() {
+    let disk = FaultDisk::default();
+    for number in 0..500 {
+        let mut store = on(&disk);
+        store.put(&name(number), 0, &value(number, 200)).unwrap();
+        if number % 3 > 0 {
+            store.seal().unwrap();
+        }
+    }
+    let mut store = on(&disk);
+    let done = store.maintain(u64::MAX).unwrap();
+    assert_eq!((done.unlinked, done.more), (500, false));
+    assert_eq!(with_extension(&disk, "seg").len(), 1);
+    assert_eq!(with_extension(&disk, "live").len(), 0);
+    let mut again = on(&disk);
+    assert!((0..500).all(|number| get(&mut again, &name(number)) == Some(value(number, 200))));
+}
+
+#[test]
+fn a_budget_bounds_what_is_copied() {
+    let disk = FaultDisk::default();
+    for launch in 0..10 {
+        let mut store = on(&disk);
+        (0..10).for_each(|number| drop(store.put(&name(launch * 10 + number), 0, &[1; 944]).unwrap()));
+        store.seal().unwrap();
+    }
+    let mut store = on(&disk);
+    let done = store.maintain(35 * 1024).unwrap();
+    assert!(done.more && done.unlinked == 3 && done.copied_bytes < 35 * 1024, "{done:?}");
+    while store.maintain(35 * 1024).unwrap().more {}
+    assert_eq!(on(&disk).statistics().values, 100);
+}
+
+#[test]
+fn many_small_segments_are_opened_with_little_more_reading_than_one() {
+    let bytes_read = |launches: u64| {
+        let disk = FaultDisk::default();
+        for launch in 0..launches {
+            let mut store = on(&disk);
+            for number in 0..5000 / launches {
+                store.put(&name(launch * 5000 + number), 0, &[3; 100]).unwrap();
+            }
+            store.seal().unwrap();
+        }
+        let before = disk.counts();
+        assert_eq!(on(&disk).statistics().values, 5000);
+        (disk.counts().bytes_read - before.bytes_read, disk.counts().reads - before.reads)
+    };
+    let (one, many) = (bytes_read(1), bytes_read(500));
+    assert!(many.0 < 3 * one.0, "{one:?} {many:?}");
+    assert_eq!(many.1, 500, "one read each");
+}
+
+#[test]
+fn a_bundle_in_memory_is_read_like_a_directory() {
+    let disk = populated(20, 100);
+    let segment: Arc<[u8]> = disk.read(&with_extension(&disk, "seg")[0]).unwrap().into();
+    let snapshot: Arc<[u8]> = disk.read(&with_extension(&disk, "idx")[0]).unwrap().into();
+    for snapshot in [Some(snapshot), None] {
+        let mut bundle = Store::from_bytes(Arc::clone(&segment), snapshot, options()).unwrap();
+        assert!((0..20).all(|number| get(&mut bundle, &name(number)) == Some(value(number, 100))));
+        let refused = bundle.put(&name(1), 0, b"x").unwrap_err();
+        assert_eq!(refused.code(), Code::Unsupported);
+        assert!(bundle.maintain(1).is_err() && bundle.clear(None).is_err() && bundle.touch(&[name(1)]).is_err());
+    }
+    for wrong in [&[][..], &[0; 63], &[0; 64], b"HOBSEG\r\n and some sixty bytes more that are not what a segment says"]
+    {
+        let Err(why) = Store::from_bytes(wrong.into(), None, options()) else { panic!("{wrong:?}") };
+        assert_eq!(why.code(), Code::Malformed);
+    }
+}
+
+#[test]
+fn a_read_only_store_changes_nothing() {
+    let disk = populated(3, 10);
+    let before = disk.files();
+    let mut store = open(&disk.process(), Options { read_only: true, ..options() });
+    assert!(store.put(&name(1), 0, b"x").is_err() && store.remove(&name(1)).is_err());
+    assert!(store.contains(&name(1)));
+    assert_eq!(disk.files(), before);
+}
+
+#[test]
+fn all_names_in_the_order_of_the_disk() {
+    let disk = populated(50, 10);
+    let mut store = on(&disk);
+    store.put(&name(0), 0, b"moved to the end").unwrap();
+    let names = store.names_in_place(7).unwrap();
+    let expected: Vec<_> = (1..50).chain([0]).map(name).collect();
+    assert_eq!(names, expected);
+    assert!(store.names_in_place(8).unwrap().is_empty());
+}

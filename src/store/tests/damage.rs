@@ -1,0 +1,344 @@
+use std::path::PathBuf;
+
+use super::super::fault_io::FaultDisk;
+use super::super::format::{HEADER, HEADS, encode_heads};
+use super::super::{Options, Store};
+use super::*;
+use crate::base::Code;
+
+/// `HOB_STORE_FLIPS` sets how many there are in all.
+fn flips() -> u64 {
+    std::env::var("HOB_STORE_FLIPS").ok().and_then(|word| word.parse().ok()).unwrap_or(20_000)
+}
+
+/// How many of the values are served; each that is has to be right.
+fn served(disk: &FaultDisk, count: u64, length: usize) -> u64 {
+    let mut store = on(disk);
+    let right = |number: &u64| match get(&mut store, &name(*number)) {
+        Some(got) => {
+            assert_eq!(got, value(*number, length), "a wrong value");
+            true
+        }
+        None => false,
+    };
+    (0..count).filter(right).count() as u64
+}
+
+fn damaged(disk: &FaultDisk, path: &PathBuf, damage: impl FnOnce(&mut Vec<u8>)) -> FaultDisk {
+    let copy = disk.duplicate();
+    let mut bytes = copy.read(path).unwrap();
+    damage(&mut bytes);
+    copy.write(path, &bytes);
+    copy
+}
+
+/// One sealed segment and one of a process that was killed.
+fn two_segments(count: u64, length: usize) -> FaultDisk {
+    let disk = populated(count / 2, length);
+    let mut store = on(&disk);
+    (count / 2..count).for_each(|number| drop(store.put(&name(number), 5, &value(number, length)).unwrap()));
+    disk
+}
+
+#[test]
+fn a_flipped_bit_costs_one_value_and_never_makes_a_wrong_one() {
+    let disk = two_segments(16, 90).duplicate();
+    let files: Vec<_> = disk.files().into_iter().filter(|path| !disk.read(path).unwrap().is_empty()).collect();
+    let mut random = Random(11);
+    for _ in 0..flips() {
+        let path = &files[random.below(files.len() as u64) as usize];
+        let bit = random.next();
+        let copy = damaged(&disk, path, |bytes| {
+            let bit = bit as usize % (bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        });
+        assert!(served(&copy, 16, 90) >= 15, "bit {bit} of {path:?}");
+    }
+}
+
+#[test]
+fn a_truncated_file_costs_what_was_cut_off() {
+    let disk = two_segments(16, 90).duplicate();
+    for path in disk.files() {
+        let whole = disk.read(&path).unwrap();
+        for length in 0..whole.len() {
+            let copy = damaged(&disk, &path, |bytes| bytes.truncate(length));
+            let lost = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("seg") => 8 - length.saturating_sub(HEADS).div_euclid(176) as u64,
+                _ => 0,
+            };
+            // The padding of the last record may be cut off from a sealed segment.
+            let served = served(&copy, 16, 90);
+            assert!(
+                served >= 16 - lost && served <= 17 - lost,
+                "{path:?} cut to {length}: {served} served, {lost} lost"
+            );
+        }
+    }
+}
+
+#[test]
+fn stomped_ends_cost_one_value() {
+    let disk = two_segments(16, 90).duplicate();
+    for path in disk.files() {
+        for at_end in [false, true] {
+            let copy = damaged(&disk, &path, |bytes| {
+                let from = if at_end { bytes.len().saturating_sub(7) } else { 0 };
+                bytes.iter_mut().skip(from).take(7).for_each(|byte| *byte = 0xee);
+            });
+            assert!(served(&copy, 16, 90) >= 15, "{path:?}");
+        }
+    }
+}
+
+#[test]
+fn reading_goes_on_behind_a_hole() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    (0..30).for_each(|number| drop(store.put(&name(number), 5, &value(number, 90)).unwrap()));
+    let path = &with_extension(&disk, "seg")[0];
+    let copy = damaged(&disk, path, |bytes| bytes[HEADS + 5 * 176 + 3..HEADS + 9 * 176 - 5].fill(0x55));
+    assert_eq!(served(&copy, 30, 90), 26);
+    assert_eq!(on(&copy).statistics().damaged, 1);
+}
+
+#[test]
+fn a_segment_kept_as_a_value_is_not_taken_for_records() {
+    let inner = populated(5, 64);
+    let segment = inner.read(&with_extension(&inner, "seg")[0]).unwrap();
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    store.put(&name(100), 0, &segment).unwrap();
+    store.put(&name(101), 0, b"after").unwrap();
+    let path = &with_extension(&disk, "seg")[0];
+    let copy = damaged(&disk, path, |bytes| bytes[HEADS + 30] ^= 1);
+    let mut store = on(&copy);
+    assert!((0..5).all(|number| !store.contains(&name(number))));
+    assert_eq!(get(&mut store, &name(101)).as_deref(), Some(&b"after"[..]));
+}
+
+#[test]
+fn a_damaged_value_is_forgotten_counted_and_replaceable() {
+    let disk = populated(4, 90);
+    let path = &with_extension(&disk, "seg")[0];
+    let copy = damaged(&disk, path, |bytes| bytes[HEADS + HEADER + 1] ^= 4);
+    let mut store = on(&copy);
+    assert!(store.contains(&name(0)));
+    assert_eq!(get(&mut store, &name(0)), None);
+    assert!(!store.contains(&name(0)));
+    assert_eq!(store.statistics().damaged, 1);
+    store.put(&name(0), 5, &value(0, 90)).unwrap();
+    assert_eq!(served(&copy, 4, 90), 4);
+}
+
+#[test]
+fn merging_leaves_damaged_records_behind() {
+    let disk = FaultDisk::default();
+    for launch in 0..5 {
+        let mut store = on(&disk);
+        (0..4).for_each(|number| {
+            drop(store.put(&name(launch * 4 + number), 0, &value(launch * 4 + number, 90)).unwrap())
+        });
+        store.seal().unwrap();
+    }
+    let path = &with_extension(&disk, "seg")[2];
+    let copy = damaged(&disk, path, |bytes| bytes[HEADS + HEADER + 1] ^= 4);
+    let mut store = on(&copy);
+    assert_eq!(store.maintain(u64::MAX).unwrap().unlinked, 5);
+    assert_eq!(served(&copy, 20, 90), 19);
+    assert_eq!(on(&copy).statistics().values, 19);
+}
+
+#[test]
+fn a_newer_format_is_left_alone_read_around_and_spoken_of() {
+    let disk = populated(4, 90);
+    let mut newer = encode_heads(5, 1).to_vec();
+    for head in newer.chunks_exact_mut(32) {
+        head[8] = 2;
+        let hash = xxhash_rust::xxh3::xxh3_64(&head[..28]) as u32;
+        head[28..].copy_from_slice(&hash.to_le_bytes());
+    }
+    newer.extend_from_slice(&[0x77; 500]);
+    let path = PathBuf::from("/cache/0000000000000005.seg");
+    disk.write(&path, &newer);
+    let mut store = on(&disk);
+    assert!(store.trouble().unwrap().contains("format 2"), "{:?}", store.trouble());
+    assert_eq!(store.statistics().foreign_segments, 1);
+    store.put(&name(9), 0, b"x").unwrap();
+    store.clear(None).unwrap();
+    store.seal().unwrap();
+    store.maintain(u64::MAX).unwrap();
+    assert_eq!(disk.read(&path).unwrap(), newer);
+    assert!(store.trouble().is_some());
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone() {
+    let disk = populated(4, 90);
+    let strangers =
+        ["readme.txt", "5.seg", "zzzzzzzzzzzzzzzz.seg", "00000000000000001.seg", "+000000000000001.seg", ".seg"];
+    strangers.map(|stranger| disk.write(&directory().join(stranger), b"mine"));
+    disk.write(&directory().join("000000000000000a.seg"), &[9; 300]);
+    disk.write(&directory().join("000000000000000b.idx"), b"");
+    let mut store = on(&disk);
+    assert_eq!(store.statistics().values, 4);
+    store.clear(None).unwrap();
+    store.seal().unwrap();
+    store.maintain(u64::MAX).unwrap();
+    strangers.map(|stranger| assert_eq!(disk.read(&directory().join(stranger)).as_deref(), Some(&b"mine"[..])));
+    assert_eq!(disk.read(&directory().join("000000000000000a.seg")), Some(vec![9; 300]));
+    assert_eq!(disk.read(&directory().join("000000000000000b.idx")), None, "a snapshot of nothing");
+}
+
+#[test]
+fn a_claim_of_four_gibibytes_takes_no_memory() {
+    use super::super::format::{Form, Header};
+    use super::super::snapshot::{Contents, Row, encode};
+    let header = Header {
+        kind: 1,
+        form: Form::Plain,
+        stored: u32::MAX,
+        raw: u32::MAX,
+        build_us: 0,
+        stamp: 5,
+        environment: 7,
+        key: name(1).key,
+        payload_hash: 0,
+    };
+    let mut segment = encode_heads(5, 1).to_vec();
+    segment.extend_from_slice(&header.encode(1, HEADS as u64));
+    segment.extend_from_slice(&[0; 64]);
+    let disk = FaultDisk::default();
+    disk.write(&directory().join("0000000000000005.seg"), &segment);
+    assert_eq!(on(&disk).statistics().values, 0);
+
+    // And with a snapshot that vouches for it.
+    for length in [segment.len() as u64, u64::MAX] {
+        let contents = Contents { rows: vec![Row::new(&header, 4)], uses: Vec::new() };
+        let snapshot = encode(5, 1, length, &contents).unwrap();
+        disk.write(&directory().join("0000000000000005.idx"), &snapshot);
+        let mut out = Vec::new();
+        assert!(on(&disk).get(&name(1), &mut out).unwrap().is_none());
+        assert!(out.capacity() < 1000);
+    }
+
+    // Compressed bytes that claim to become more than they can.
+    let bomb =
+        Header { form: Form::Lz4, stored: 16, payload_hash: super::super::format::payload_hash(&[0; 16]), ..header };
+    let mut segment = encode_heads(5, 1).to_vec();
+    segment.extend_from_slice(&bomb.encode(1, HEADS as u64));
+    segment.extend_from_slice(&[0; 16]);
+    let mut store = Store::from_bytes(segment.into(), None, options()).unwrap();
+    let mut out = Vec::new();
+    assert!(store.contains(&name(1)) && store.get(&name(1), &mut out).unwrap().is_none());
+    assert!(out.capacity() < 1000);
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_says_so() {
+    let disk = populated(4, 90);
+    for space in 0..600 {
+        let disk = disk.duplicate();
+        let mut store = on(&disk);
+        store.put(&name(4), 5, &value(4, 90)).unwrap();
+        disk.set_space(Some(space));
+        let mut stored = 5;
+        while stored < 10 && store.put(&name(stored), 5, &value(stored, 90)).is_ok() {
+            stored += 1;
+        }
+        assert_eq!(stored, 5 + (space / 176).min(5));
+        if stored < 10 {
+            assert!(store.trouble().unwrap().contains("free some space"), "{:?}", store.trouble());
+        }
+        assert!((0..stored).all(|number| get(&mut store, &name(number)) == Some(value(number, 90))));
+        disk.set_space(None);
+        store.put(&name(stored), 5, &value(stored, 90)).unwrap();
+        assert_eq!(store.trouble(), None);
+        assert_eq!(served(&disk, stored + 1, 90), stored + 1);
+        assert_eq!(on(&disk).statistics().damaged, 0);
+    }
+}
+
+#[test]
+fn no_room_to_begin_leaves_no_litter() {
+    let disk = FaultDisk::default();
+    disk.set_space(Some(0));
+    let mut store = on(&disk);
+    for _ in 0..20 {
+        assert_eq!(store.put(&name(1), 0, b"x").unwrap_err().code(), Code::Io);
+        wait(1);
+    }
+    assert!(disk.files().len() <= 1, "{:?}", disk.files());
+    disk.set_space(None);
+    assert!(store.put(&name(1), 0, b"x").unwrap());
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_is_still_read() {
+    let disk = populated(4, 90);
+    let io = disk.process();
+    io.plan(|plan| plan.is_denied = true);
+    let mut store = open(&io, options());
+    assert!((0..4).all(|number| get(&mut store, &name(number)).is_some()));
+    let why = store.put(&name(5), 0, b"x").unwrap_err();
+    assert!(why.sentence().contains("allow this user to write"), "{why}");
+    assert!(store.trouble().unwrap().starts_with("values are not kept on the disk"));
+    assert!(store.contains(&name(1)) && !store.contains(&name(5)));
+}
+
+#[test]
+fn short_reads_and_failing_reads() {
+    let disk = two_segments(8, 90);
+    let io = disk.process();
+    io.plan(|plan| plan.longest_read = Some(7));
+    let mut store = open(&io, options());
+    assert!((0..8).all(|number| get(&mut store, &name(number)) == Some(value(number, 90))));
+    io.plan(|plan| plan.reads_fail = true);
+    let mut out = Vec::new();
+    assert_eq!(store.get(&name(1), &mut out).unwrap_err().code(), Code::Io);
+    assert_eq!(store.statistics().io_errors, 1);
+    io.plan(|plan| *plan = Default::default());
+    assert!(get(&mut store, &name(1)).is_some(), "a failure to read is not damage");
+}
+
+#[test]
+fn a_file_where_a_directory_should_be_is_an_error_that_says_so() {
+    let disk = FaultDisk::default();
+    disk.write(&directory(), b"a file");
+    let Err(why) = Store::open(Arc::new(disk.process()), &directory(), options()) else { panic!("opened") };
+    assert!(why.sentence().contains("give a directory, not a file"), "{why}");
+}
+
+#[test]
+fn any_bytes_are_opened_and_served_without_a_wrong_value() {
+    let mut random = Random(5);
+    let whole = populated(6, 40);
+    let files: Vec<_> = whole.files().into_iter().filter(|path| !whole.read(path).unwrap().is_empty()).collect();
+    for _ in 0..2000 {
+        let disk = whole.duplicate();
+        for path in &files {
+            let mut bytes = disk.read(path).unwrap();
+            for _ in 0..random.below(20) {
+                let at = random.below(bytes.len() as u64) as usize;
+                match random.below(4) {
+                    0 => bytes[at] = random.next() as u8,
+                    1 => drop(bytes.drain(at..(at + random.below(64) as usize).min(bytes.len()))),
+                    2 => bytes.splice(at..at, random.bytes(16)).for_each(drop),
+                    _ => {
+                        let end = bytes.len().min(at + 16);
+                        bytes.copy_within(at..end, 0);
+                    }
+                }
+                if bytes.is_empty() {
+                    break;
+                }
+            }
+            disk.write(path, &bytes);
+        }
+        served(&disk, 6, 40);
+        let mut store = open(&disk.process(), Options { segment_limit: 300, ..options() });
+        store.put(&name(9), 0, b"new").unwrap();
+        store.maintain(u64::MAX).unwrap();
+        served(&disk, 6, 40);
+    }
+}

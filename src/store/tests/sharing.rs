@@ -1,0 +1,190 @@
+use super::super::fault_io::FaultDisk;
+use super::super::{Options, Store};
+use super::*;
+
+#[test]
+fn processes_see_each_others_values_after_a_refresh() {
+    let disk = FaultDisk::default();
+    let (mut one, mut two) = (on(&disk), on(&disk));
+    one.put(&name(1), 0, b"one").unwrap();
+    two.put(&name(2), 0, b"two").unwrap();
+    assert!(!two.contains(&name(1)));
+    one.refresh().unwrap();
+    two.refresh().unwrap();
+    assert_eq!(get(&mut one, &name(2)).as_deref(), Some(&b"two"[..]));
+    assert_eq!(get(&mut two, &name(1)).as_deref(), Some(&b"one"[..]));
+    // What is appended later to a segment that is known.
+    two.put(&name(3), 0, b"three").unwrap();
+    two.seal().unwrap();
+    one.refresh().unwrap();
+    assert_eq!(get(&mut one, &name(3)).as_deref(), Some(&b"three"[..]));
+}
+
+#[test]
+fn who_has_seen_a_value_can_replace_and_remove_it() {
+    let disk = FaultDisk::default();
+    let (mut one, mut two) = (on(&disk), on(&disk));
+    // The segment of `one` comes after that of `two`.
+    two.put(&name(9), 0, b"first segment").unwrap();
+    one.put(&name(1), 0, b"old").unwrap();
+    one.put(&name(2), 0, b"old").unwrap();
+    two.refresh().unwrap();
+    two.put(&name(1), 0, b"new").unwrap();
+    two.remove(&name(2)).unwrap();
+    one.refresh().unwrap();
+    for store in [&mut one, &mut two, &mut on(&disk)] {
+        assert_eq!(get(store, &name(1)).as_deref(), Some(&b"new"[..]));
+        assert_eq!(get(store, &name(2)), None);
+    }
+}
+
+#[test]
+fn a_reader_finds_what_was_merged_under_its_hands() {
+    let disk = FaultDisk::default();
+    for launch in 0..6 {
+        let mut store = on(&disk);
+        (0..5).for_each(|number| {
+            drop(store.put(&name(launch * 5 + number), 0, &value(launch * 5 + number, 90)).unwrap())
+        });
+        store.seal().unwrap();
+    }
+    let (mut reader, mut holder, mut merger) = (on(&disk), on(&disk), on(&disk));
+    // One has the files open, the other has only seen their snapshots.
+    assert!((0..30).all(|number| get(&mut holder, &name(number)).is_some()));
+    assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 6);
+    for store in [&mut reader, &mut holder] {
+        assert!((0..30).all(|number| get(store, &name(number)) == Some(value(number, 90))));
+        store.refresh().unwrap();
+        assert!((0..30).all(|number| get(store, &name(number)) == Some(value(number, 90))));
+        let statistics = store.statistics();
+        assert_eq!((statistics.damaged, statistics.segments, statistics.values), (0, 1, 30));
+    }
+}
+
+#[test]
+fn a_living_writer_is_not_merged_and_a_dead_one_is() {
+    let disk = FaultDisk::default();
+    let io = disk.process();
+    let mut writer = open(&io, Options { segment_limit: 1 << 20, ..options() });
+    writer.put(&name(1), 0, b"x").unwrap();
+    (0..5).for_each(|number| {
+        let mut store = on(&disk);
+        store.put(&name(10 + number), 0, b"y").unwrap();
+    });
+    let mut merger = on(&disk);
+    assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 5);
+    writer.put(&name(2), 0, b"x").unwrap();
+    io.kill();
+    merger.maintain(u64::MAX).unwrap();
+    assert_eq!((with_extension(&disk, "seg").len(), with_extension(&disk, "live").len()), (2, 0));
+    assert_eq!(with_extension(&disk, "idx").len(), 2);
+    assert_eq!(on(&disk).statistics().values, 7);
+}
+
+#[test]
+fn one_process_at_a_time_maintains() {
+    let disk = populated(3, 30);
+    let (io, mut other) = (disk.process(), on(&disk));
+    use super::super::io::Io;
+    let held = io.try_lock(&directory().join("maintain.lock")).unwrap();
+    assert!(other.maintain(u64::MAX).unwrap().busy);
+    drop(held);
+    assert!(!other.maintain(u64::MAX).unwrap().busy);
+}
+
+#[test]
+fn a_removal_is_kept_until_nothing_older_is_left() {
+    let disk = FaultDisk::default();
+    let io = disk.process();
+    let mut old = open(&io, options());
+    old.put(&name(1), 0, b"removed by another").unwrap();
+    old.put(&name(2), 0, b"stays").unwrap();
+    for launch in 0..5 {
+        let mut store = on(&disk);
+        store.remove(&name(1)).unwrap();
+        store.put(&name(10 + launch), 0, b"x").unwrap();
+        store.seal().unwrap();
+    }
+    // The segment with the old value cannot be merged: its writer lives.
+    on(&disk).maintain(u64::MAX).unwrap();
+    assert!(!on(&disk).contains(&name(1)));
+    io.kill();
+    for _ in 0..3 {
+        on(&disk).maintain(u64::MAX).unwrap();
+        assert!(!on(&disk).contains(&name(1)));
+    }
+    assert_eq!(on(&disk).statistics().values, 6);
+}
+
+#[test]
+fn an_emptied_directory_is_begun_again() {
+    let disk = populated(3, 30);
+    let mut store = on(&disk);
+    store.put(&name(5), 0, b"x").unwrap();
+    use super::super::io::Io;
+    let io = disk.process();
+    disk.files().iter().for_each(|path| io.remove(path).unwrap());
+    store.refresh().unwrap();
+    assert_eq!(store.statistics().values, 0);
+    store.put(&name(6), 0, b"y").unwrap();
+    assert!(on(&disk).contains(&name(6)));
+}
+
+#[test]
+fn a_segment_that_took_the_name_of_another_is_read_anew() {
+    let disk = populated(3, 30);
+    let mut reader = on(&disk);
+    let path = &with_extension(&disk, "seg")[0];
+    let id = u64::from_str_radix(path.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
+    disk.write(path, &super::super::format::encode_heads(id, 999));
+    disk.write(&path.with_extension("idx"), b"");
+    assert_eq!(get(&mut reader, &name(1)), None);
+    assert_eq!(reader.statistics().values, 0);
+}
+
+/// Random calls of several processes; a value says which name it belongs to.
+#[test]
+fn many_processes_never_get_a_wrong_value() {
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let disk = FaultDisk::default();
+        let small = Options { segment_limit: 1000, ..options() };
+        let mut stores: Vec<_> = (0..4).map(|_| (disk.process(), None::<Store>)).collect();
+        for step in 0..400_u64 {
+            let which = random.below(4) as usize;
+            let (io, slot) = &mut stores[which];
+            let store = slot.get_or_insert_with(|| open(io, small));
+            let number = random.below(20);
+            match random.below(20) {
+                0..8 => {
+                    let mut bytes = random.bytes(100);
+                    bytes[..8].copy_from_slice(&number.to_le_bytes());
+                    bytes[8..16].copy_from_slice(&step.to_le_bytes());
+                    assert!(store.put(&name(number), 1, &bytes).unwrap());
+                    assert_eq!(get(store, &name(number)), Some(bytes), "seed {seed}");
+                }
+                8..15 => {
+                    if let Some(bytes) = get(store, &name(number)) {
+                        assert_eq!(bytes[..8], number.to_le_bytes(), "seed {seed}");
+                    }
+                }
+                15 => drop(store.maintain(2000).unwrap()),
+                16 => store.seal().unwrap(),
+                17 => drop(store.remove(&name(number)).unwrap()),
+                18 => store.refresh().unwrap(),
+                _ => {
+                    io.kill();
+                    (*io, *slot) = (disk.process(), None);
+                }
+            }
+            assert_eq!(stores[which].1.as_ref().map_or(0, |store| store.statistics().damaged), 0, "seed {seed}");
+        }
+        // In the end all agree.
+        let values = |store: &mut Store| (0..20).map(|number| get(store, &name(number))).collect::<Vec<_>>();
+        let expected = values(&mut on(&disk));
+        for store in stores.iter_mut().filter_map(|(_, store)| store.as_mut()) {
+            store.refresh().unwrap();
+            assert_eq!(values(store), expected, "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Appending: one system call a record, into a segment that only this process writes.
+//!
+//! That a segment has a living writer is told by the lock of a file beside it, `.live`, which goes when the segment is
+//! sealed. The lock is taken before the segment is made.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::format::{Form, HEADER, HEADS, Header, UNIT, Use, encode_heads, payload_hash, record_size};
+use super::io::{File, Lock};
+use super::segment::{Segment, State};
+use super::snapshot::{Contents, Row, encode};
+use super::{Compression, Name, Store};
+use crate::base::{Result, error};
+
+/// Ids tried before it is said that others are in the way.
+const ATTEMPTS: usize = 64;
+/// Names in one record of uses.
+const USES: usize = 4096;
+/// The farthest that a row can point.
+const LONGEST_SEGMENT: u64 = u32::MAX as u64 * UNIT;
+const PADDING: [u8; UNIT as usize] = [0; UNIT as usize];
+
+/// The right to make a segment.
+pub(super) struct Claim {
+    id: u64,
+    lock: Box<dyn Lock>,
+}
+
+/// A segment that is being written.
+pub(super) struct Writer {
+    pub id: u64,
+    pub seed: u64,
+    pub length: u64,
+    pub file: Arc<dyn File>,
+    pub contents: Contents,
+    /// Whether the directory has been told to keep the segment's name.
+    named: bool,
+    _lock: Box<dyn Lock>,
+}
+
+impl Writer {
+    pub fn memory_used(&self) -> usize {
+        self.contents.rows.capacity() * size_of::<Row>() + self.contents.uses.capacity() * size_of::<Use>()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.length == HEADS as u64
+    }
+
+    /// Whether a record of that size should rather go to the next segment.
+    pub fn is_full_for(&self, size: u64, limit: u64) -> bool {
+        !self.is_empty() && self.length + size > limit.min(LONGEST_SEGMENT)
+    }
+
+    /// Append a record; after a failure the segment is as it was, or it is said that it could not be brought back.
+    pub fn append(&mut self, header: &Header, payload: &[u8]) -> std::result::Result<Row, AppendError> {
+        self.contents.rows.try_reserve(1).map_err(|why| AppendError::Refused(why.into()))?;
+        let bytes = header.encode(self.seed, self.length);
+        let padding = (header.size() - HEADER as u64 - u64::from(header.stored)) as usize;
+        if let Err(why) = self.file.append([&bytes, payload, &PADDING[..padding]]) {
+            let restored = self.file.truncate(self.length).is_ok();
+            return Err(AppendError::Failed { why, restored });
+        }
+        let row = Row::new(header, (self.length / UNIT) as u32);
+        self.length += header.size();
+        if header.form != Form::Uses {
+            self.contents.rows.push(row);
+        }
+        Ok(row)
+    }
+}
+
+pub(super) enum AppendError {
+    Refused(crate::base::Error),
+    Failed { why: std::io::Error, restored: bool },
+}
+
+impl Store {
+    /// Keep a value; one of the same name is replaced. False if it is too long to be kept, and then nothing changes.
+    pub fn put(&mut self, name: &Name, build_us: u32, data: &[u8]) -> Result<bool> {
+        self.must_be_writable()?;
+        let fits = |limit: u64| record_size(u32::try_from(data.len()).unwrap_or(u32::MAX)) <= limit;
+        if data.len() > self.options.entry_limit as usize || !fits(self.options.limit_bytes.min(u32::MAX.into())) {
+            self.counts.refused += 1;
+            return Ok(false);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let compressed = match self.options.compression {
+            Compression::Lz4 => compress(data, &mut scratch),
+            Compression::None => Ok(None),
+        };
+        let done = compressed.and_then(|compressed| {
+            let (form, payload) = compressed.map_or((Form::Plain, data), |bytes| (Form::Lz4, bytes));
+            self.append(name, form, build_us, data.len() as u32, payload)
+        });
+        self.scratch = scratch;
+        done.map(|()| true)
+    }
+
+    /// Have no value of that name; false if there was none.
+    pub fn remove(&mut self, name: &Name) -> Result<bool> {
+        self.must_be_writable()?;
+        if self.index.live(name).is_none() {
+            return Ok(false);
+        }
+        self.append(name, Form::Removed, 0, 0, &[]).map(|()| true)
+    }
+
+    /// Have no value in an environment, or in any. Also not those that other processes have put.
+    pub fn clear(&mut self, environment: Option<u64>) -> Result<()> {
+        self.must_be_writable()?;
+        self.refresh()?;
+        if self.live().all(|entry| environment.is_some_and(|environment| entry.row.environment != environment)) {
+            return Ok(());
+        }
+        let all = Name { kind: u8::from(environment.is_none()), environment: environment.unwrap_or(0), key: [0; 32] };
+        self.append(&all, Form::Cleared, 0, 0, &[])
+    }
+
+    /// Note that values were used, so that eviction spares them. Names that are not known are left out.
+    pub fn touch(&mut self, names: &[Name]) -> Result<()> {
+        self.must_be_writable()?;
+        let second = self.seconds();
+        for names in names.chunks(USES) {
+            let mut uses = Vec::new();
+            uses.try_reserve_exact(names.len())?;
+            for name in names {
+                let Some(position) = self.index.live(name) else { continue };
+                let entry = &mut self.index.entries[position];
+                entry.uses = entry.uses.saturating_add(1);
+                entry.used = entry.used.max(second);
+                uses.push(Use { name_hash: name.hash(), second: entry.used, count: entry.uses });
+            }
+            self.append_uses(&uses)?;
+        }
+        Ok(())
+    }
+
+    fn append_uses(&mut self, uses: &[Use]) -> Result<()> {
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let payload = encode_uses(uses)?;
+        self.append(&Name { kind: 0, environment: 0, key: [0; 32] }, Form::Uses, 0, 0, &payload)?;
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        writer.contents.uses.try_reserve(uses.len())?;
+        writer.contents.uses.extend_from_slice(uses);
+        Ok(())
+    }
+
+    /// Wait until all that was put is on the disk.
+    pub fn sync(&mut self) -> Result<()> {
+        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        let done = self.sync_writer(&mut writer);
+        self.writer = Some(writer);
+        done
+    }
+
+    /// End the segment that is being written and put its snapshot beside it, so that the next opening is quick. To be
+    /// called before the store is dropped, and when there is time.
+    pub fn seal(&mut self) -> Result<()> {
+        self.claim = None;
+        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        if let Err(why) = self.sync_writer(&mut writer) {
+            self.writer = Some(writer);
+            return Err(why);
+        }
+        self.seal_writer(writer)
+    }
+
+    pub(super) fn must_be_writable(&self) -> Result<()> {
+        if self.options.read_only {
+            return Err(error!(Unsupported, "'{}' was opened read-only", self.directory.display()));
+        }
+        Ok(())
+    }
+
+    /// The next stamp: not before now, and after all that were seen.
+    pub(super) fn stamp(&self) -> u64 {
+        (u64::from(self.seconds()) << 32).max(self.index.newest_stamp.saturating_add(1))
+    }
+
+    /// Append a record and let it count.
+    fn append(&mut self, name: &Name, form: Form, build_us: u32, raw: u32, payload: &[u8]) -> Result<()> {
+        let done = self.try_append(name, form, build_us, raw, payload);
+        if let Err(why) = &done {
+            self.trouble = Some(error!(Io, "values are not kept on the disk: {}", why.sentence()));
+        } else {
+            self.trouble = None;
+        }
+        done
+    }
+
+    fn try_append(&mut self, name: &Name, form: Form, build_us: u32, raw: u32, payload: &[u8]) -> Result<()> {
+        self.index.reserve(1)?;
+        let header = Header {
+            kind: name.kind,
+            form,
+            stored: payload.len() as u32,
+            raw,
+            build_us,
+            stamp: self.stamp(),
+            environment: name.environment,
+            key: name.key,
+            payload_hash: payload_hash(payload),
+        };
+        let limit = self.options.segment_limit;
+        if self.writer.as_ref().is_some_and(|writer| writer.is_full_for(header.size(), limit)) {
+            self.seal()?;
+        }
+        let mut writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => self.begin_segment()?,
+        };
+        match writer.append(&header, payload) {
+            Ok(row) => {
+                let (id, length) = (writer.id, writer.length);
+                self.writer = Some(writer);
+                if let Some(segment) = self.segment_mut(id) {
+                    segment.length = length;
+                }
+                self.index.newest_stamp = self.index.newest_stamp.max(header.stamp);
+                if form == Form::Uses { Ok(()) } else { self.show(row, id) }
+            }
+            Err(AppendError::Refused(why)) => {
+                self.writer = Some(writer);
+                Err(why)
+            }
+            Err(AppendError::Failed { why, restored }) => {
+                // What could not be brought back is left to recovery, and the next record to another segment.
+                let path = self.path(writer.id, "seg");
+                self.writer = restored.then_some(writer);
+                Err(self.failed("write", &path, &why))
+            }
+        }
+    }
+
+    /// Make a segment of our own, known to the store.
+    pub(super) fn begin_segment(&mut self) -> Result<Writer> {
+        for _ in 0..ATTEMPTS {
+            let claim = self.claim()?;
+            let path = self.path(claim.id, "seg");
+            let seed = self.io.nonce();
+            let heads = encode_heads(claim.id, seed);
+            let file = match self.io.create(&path) {
+                Ok(file) => file,
+                Err(why) if why.kind() == ErrorKind::AlreadyExists => {
+                    self.index.newest_stamp = self.index.newest_stamp.max(claim.id);
+                    continue;
+                }
+                Err(why) => {
+                    self.claim = Some(claim);
+                    return Err(self.failed("create", &path, &why));
+                }
+            };
+            let segment = Segment { file: Some(Arc::clone(&file)), ..Segment::new(claim.id, seed, State::Open) };
+            let begun = match file.append([&heads, &[], &[]]) {
+                Ok(()) => self.add_segment(segment),
+                Err(why) => Err(self.failed("write", &path, &why)),
+            };
+            if let Err(why) = begun {
+                let _ = self.io.remove(&path);
+                self.claim = Some(claim);
+                return Err(why);
+            }
+            let contents = Contents::default();
+            let Claim { id, lock } = claim;
+            return Ok(Writer { id, seed, length: HEADS as u64, file, contents, named: false, _lock: lock });
+        }
+        Err(error!(Busy, "other processes keep taking the names of segments in '{}'", self.directory.display()))
+    }
+
+    /// The lock of a segment that does not exist yet.
+    fn claim(&mut self) -> Result<Claim> {
+        if let Some(claim) = self.claim.take() {
+            return Ok(claim);
+        }
+        let mut id = self.stamp().max(self.segments.last().map_or(0, |last| last.id.saturating_add(1)));
+        for _ in 0..ATTEMPTS {
+            let path = self.path(id, "live");
+            match self.io.try_lock(&path) {
+                Ok(Some(lock)) => return Ok(Claim { id, lock }),
+                Ok(None) => id = id.saturating_add(1),
+                Err(why) if why.kind() == ErrorKind::NotFound => self.make_directory()?,
+                Err(why) => return Err(self.failed("create", &path, &why)),
+            }
+        }
+        Err(error!(Busy, "other processes keep taking the names of segments in '{}'", self.directory.display()))
+    }
+
+    fn make_directory(&mut self) -> Result<()> {
+        let directory = self.directory.clone();
+        self.io.create_directory(&directory).map_err(|why| self.failed("create", &directory, &why))
+    }
+
+    pub(super) fn sync_writer(&mut self, writer: &mut Writer) -> Result<()> {
+        let path = self.path(writer.id, "seg");
+        writer.file.sync().map_err(|why| self.failed("sync", &path, &why))?;
+        if !writer.named {
+            self.sync_directory()?;
+            writer.named = true;
+        }
+        Ok(())
+    }
+
+    pub(super) fn sync_directory(&mut self) -> Result<()> {
+        let directory = self.directory.clone();
+        self.io.sync_directory(&directory).map_err(|why| self.failed("sync", &directory, &why))
+    }
+
+    /// What was written is on the disk: say so in a snapshot, and let go.
+    pub(super) fn seal_writer(&mut self, writer: Writer) -> Result<()> {
+        let Writer { id, seed, length, contents, .. } = &writer;
+        self.write_snapshot(*id, *seed, *length, contents)?;
+        let path = self.path(*id, "live");
+        let _ = self.io.remove(&path);
+        Ok(())
+    }
+
+    /// Put a snapshot beside a segment whose lock we hold.
+    pub(super) fn write_snapshot(&mut self, id: u64, seed: u64, length: u64, contents: &Contents) -> Result<()> {
+        let bytes = encode(id, seed, length, contents)?;
+        let (fresh, path) = (self.path(id, "idx.new"), self.path(id, "idx"));
+        self.write_file(&fresh, &bytes)?;
+        self.io.rename(&fresh, &path).map_err(|why| self.failed("rename", &fresh, &why))?;
+        self.sync_directory()?;
+        if let Some(segment) = self.segment_mut(id) {
+            segment.state = State::Sealed;
+        }
+        Ok(())
+    }
+
+    fn write_file(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
+        // Left over from somebody who was killed here.
+        let _ = self.io.remove(path);
+        let file = self.io.create(path).map_err(|why| self.failed("create", path, &why))?;
+        let written = file.append([bytes, &[], &[]]).and_then(|()| file.sync());
+        written.map_err(|why| {
+            let _ = self.io.remove(path);
+            self.failed("write", path, &why)
+        })
+    }
+}
+
+pub(super) fn encode_uses(uses: &[Use]) -> Result<Vec<u8>> {
+    let mut payload = Vec::new();
+    payload.try_reserve_exact(uses.len() * Use::SIZE)?;
+    uses.iter().for_each(|used| payload.extend_from_slice(&used.encode()));
+    Ok(payload)
+}
+
+/// `None` if it is not worth it.
+fn compress<'a>(data: &[u8], scratch: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
+    let most = lz4_flex::block::get_maximum_output_size(data.len());
+    scratch.try_reserve(most.saturating_sub(scratch.len()))?;
+    scratch.resize(most, 0);
+    let length = lz4_flex::block::compress_into(data, scratch).unwrap_or(data.len());
+    Ok((length + data.len() / 16 < data.len()).then_some(&scratch[..length]))
+}
