@@ -149,7 +149,11 @@ fn programs() -> Option<&'static Programs> {
     static PROGRAMS: LazyLock<Option<Programs>> = LazyLock::new(|| {
         let tool = compiler()?;
         fs::create_dir_all(output()).expect("the target directory can be written");
-        let library = build_library("library", "harness", &["--features", "host-allocator,fault-injection,executor,program_cache"]);
+        let library = build_library(
+            "library",
+            "harness",
+            &["--features", "host-allocator,fault-injection,executor,program_cache"],
+        );
         let (so, a) = (library("so"), library("a"));
         let objects = compile(&tool);
         let folder = so.parent().expect("a library is in a folder");

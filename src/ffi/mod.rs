@@ -28,10 +28,10 @@ mod no_backtrace;
 pub mod base;
 #[cfg(feature = "goblin")]
 mod callbacks;
-#[cfg(feature = "program_cache")]
-mod fingerprint;
 #[cfg(feature = "executor")]
 mod executor;
+#[cfg(feature = "program_cache")]
+mod fingerprint;
 #[cfg(feature = "goblin")]
 mod goblin;
 #[cfg(feature = "goblin")]

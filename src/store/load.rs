@@ -33,8 +33,10 @@ impl Listing {
             "idx.new" => &mut self.unfinished,
             _ => return Ok(()),
         };
+        // As we write them: the parser alone would also take a sign and capitals, which are other files' names.
+        let is_ours = id.len() == 16 && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         match u64::from_str_radix(id, 16) {
-            Ok(id_number) if id.len() == 16 => try_push(list, id_number),
+            Ok(id) if is_ours => try_push(list, id),
             _ => Ok(()),
         }
     }

@@ -325,11 +325,12 @@ impl Store {
             }
         }
         self.sync()?;
-        for place in 0..self.segments.len() {
-            let Segment { id, state, .. } = self.segments[place];
-            if state != State::Open {
-                continue;
-            }
+        // Looking for one that is gone may change the list.
+        let mut open = Vec::new();
+        for segment in self.segments.iter().filter(|segment| segment.state == State::Open) {
+            try_push(&mut open, segment.id)?;
+        }
+        for id in open {
             if let Some(file) = self.file(id)? {
                 let path = self.path(id, "seg");
                 file.sync().map_err(|why| self.failed("sync", &path, &why))?;

@@ -147,7 +147,7 @@ fn compressed_values_come_back_and_take_less() {
 fn uses_are_remembered() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
-    (0..3).for_each(|number| drop(store.put(&name(number), 0, b"x").unwrap()));
+    (0..3).for_each(|number| _ = store.put(&name(number), 0, b"x").unwrap());
     wait(100);
     store.touch(&[name(1), name(2), name(77)]).unwrap();
     wait(100);
@@ -189,10 +189,10 @@ fn what_is_worth_least_goes_first() {
 fn what_is_used_outlives_what_is_not() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { limit_bytes: 20 * 1104, ..options() });
-    (0..20).for_each(|number| drop(store.put(&name(number), 50, &value(number, 1024)).unwrap()));
+    (0..20).for_each(|number| _ = store.put(&name(number), 50, &value(number, 1024)).unwrap());
     wait(10_000);
     store.touch(&[name(3), name(4)]).unwrap();
-    (20..40).for_each(|number| drop(store.put(&name(number), 50, &value(number, 1024)).unwrap()));
+    (20..40).for_each(|number| _ = store.put(&name(number), 50, &value(number, 1024)).unwrap());
     store.maintain(u64::MAX).unwrap();
     assert!(store.contains(&name(3)) && store.contains(&name(4)));
     assert!(!store.contains(&name(0)) && !store.contains(&name(19)));
@@ -202,8 +202,8 @@ fn what_is_used_outlives_what_is_not() {
 fn each_environment_has_its_own_limit() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { limit_bytes: 10 * 1104, ..options() });
-    (0..20).for_each(|number| drop(store.put(&named(1, number), 0, &value(number, 1024)).unwrap()));
-    (0..10).for_each(|number| drop(store.put(&named(2, number), 0, &value(number, 1024)).unwrap()));
+    (0..20).for_each(|number| _ = store.put(&named(1, number), 0, &value(number, 1024)).unwrap());
+    (0..10).for_each(|number| _ = store.put(&named(2, number), 0, &value(number, 1024)).unwrap());
     store.maintain(u64::MAX).unwrap();
     assert_eq!((store.entries(1).count(), store.entries(2).count()), (9, 10));
 }
@@ -249,7 +249,7 @@ fn a_budget_bounds_what_is_copied() {
     let disk = FaultDisk::default();
     for launch in 0..10 {
         let mut store = on(&disk);
-        (0..10).for_each(|number| drop(store.put(&name(launch * 10 + number), 0, &[1; 944]).unwrap()));
+        (0..10).for_each(|number| _ = store.put(&name(launch * 10 + number), 0, &[1; 944]).unwrap());
         store.seal().unwrap();
     }
     let mut store = on(&disk);

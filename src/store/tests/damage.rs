@@ -24,7 +24,7 @@ fn served(disk: &FaultDisk, count: u64, length: usize) -> u64 {
     (0..count).filter(right).count() as u64
 }
 
-fn damaged(disk: &FaultDisk, path: &PathBuf, damage: impl FnOnce(&mut Vec<u8>)) -> FaultDisk {
+fn damaged(disk: &FaultDisk, path: &Path, damage: impl FnOnce(&mut Vec<u8>)) -> FaultDisk {
     let copy = disk.duplicate();
     let mut bytes = copy.read(path).unwrap();
     damage(&mut bytes);
@@ -36,7 +36,7 @@ fn damaged(disk: &FaultDisk, path: &PathBuf, damage: impl FnOnce(&mut Vec<u8>)) 
 fn two_segments(count: u64, length: usize) -> FaultDisk {
     let disk = populated(count / 2, length);
     let mut store = on(&disk);
-    (count / 2..count).for_each(|number| drop(store.put(&name(number), 5, &value(number, length)).unwrap()));
+    (count / 2..count).for_each(|number| _ = store.put(&name(number), 5, &value(number, length)).unwrap());
     disk
 }
 
@@ -95,7 +95,7 @@ fn stomped_ends_cost_one_value() {
 fn reading_goes_on_behind_a_hole() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
-    (0..30).for_each(|number| drop(store.put(&name(number), 5, &value(number, 90)).unwrap()));
+    (0..30).for_each(|number| _ = store.put(&name(number), 5, &value(number, 90)).unwrap());
     let path = &with_extension(&disk, "seg")[0];
     let copy = damaged(&disk, path, |bytes| bytes[HEADS + 5 * 176 + 3..HEADS + 9 * 176 - 5].fill(0x55));
     assert_eq!(served(&copy, 30, 90), 26);
@@ -137,7 +137,7 @@ fn merging_leaves_damaged_records_behind() {
     for launch in 0..5 {
         let mut store = on(&disk);
         (0..4).for_each(|number| {
-            drop(store.put(&name(launch * 4 + number), 0, &value(launch * 4 + number, 90)).unwrap())
+            _ = store.put(&name(launch * 4 + number), 0, &value(launch * 4 + number, 90)).unwrap();
         });
         store.seal().unwrap();
     }
@@ -177,7 +177,7 @@ fn what_is_not_ours_is_left_alone() {
     let disk = populated(4, 90);
     let strangers =
         ["readme.txt", "5.seg", "zzzzzzzzzzzzzzzz.seg", "00000000000000001.seg", "+000000000000001.seg", ".seg"];
-    strangers.map(|stranger| disk.write(&directory().join(stranger), b"mine"));
+    strangers.iter().for_each(|stranger| disk.write(&directory().join(stranger), b"mine"));
     disk.write(&directory().join("000000000000000a.seg"), &[9; 300]);
     disk.write(&directory().join("000000000000000b.idx"), b"");
     let mut store = on(&disk);
@@ -185,7 +185,9 @@ fn what_is_not_ours_is_left_alone() {
     store.clear(None).unwrap();
     store.seal().unwrap();
     store.maintain(u64::MAX).unwrap();
-    strangers.map(|stranger| assert_eq!(disk.read(&directory().join(stranger)).as_deref(), Some(&b"mine"[..])));
+    strangers
+        .iter()
+        .for_each(|stranger| assert_eq!(disk.read(&directory().join(stranger)).as_deref(), Some(&b"mine"[..])));
     assert_eq!(disk.read(&directory().join("000000000000000a.seg")), Some(vec![9; 300]));
     assert_eq!(disk.read(&directory().join("000000000000000b.idx")), None, "a snapshot of nothing");
 }

@@ -44,7 +44,7 @@ fn a_reader_finds_what_was_merged_under_its_hands() {
     for launch in 0..6 {
         let mut store = on(&disk);
         (0..5).for_each(|number| {
-            drop(store.put(&name(launch * 5 + number), 0, &value(launch * 5 + number, 90)).unwrap())
+            _ = store.put(&name(launch * 5 + number), 0, &value(launch * 5 + number, 90)).unwrap();
         });
         store.seal().unwrap();
     }
