@@ -277,7 +277,11 @@ impl Store {
         if let Some(claim) = self.claim.take() {
             return Ok(claim);
         }
-        let mut id = self.stamp().max(self.segments.last().map_or(0, |last| last.id.saturating_add(1)));
+        let least = self.stamp().max(self.segments.last().map_or(0, |last| last.id.saturating_add(1)));
+        // A name that was another segment's before would be taken for that one by who knew it; processes whose clocks agree
+        // would choose the same.
+        let apart = self.io.nonce().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let mut id = least.saturating_add(apart);
         for _ in 0..ATTEMPTS {
             let path = self.path(id, "live");
             match self.io.try_lock(&path) {
