@@ -303,3 +303,25 @@ TEST("struct_size: names of programs and environments") {
                                                return hob_environment_id(environment, &id);
                                            });
 }
+
+TEST("struct_size: program caches and what goes in and out") {
+    is_read_at_every_size<hob_program_cache_desc>("hob_program_cache_desc", &hob_program_cache_desc_init,
+                                                  [](const hob_program_cache_desc* desc) {
+                                                      hob_program_cache* cache = nullptr;
+                                                      const hob_result result = hob_program_cache_create(desc, &cache);
+                                                      hob_program_cache_destroy(cache);
+                                                      return result;
+                                                  });
+    hob_program_cache* cache = nullptr;
+    ENSURE_OK(hob_program_cache_create(nullptr, &cache));
+    const hob_fingerprint name = {};
+    is_read_at_every_size<hob_program>("hob_program", &hob_program_init, [&](const hob_program* program) {
+        return hob_program_cache_put(cache, &name, program);
+    });
+    is_written_at_every_size<hob_blob>("hob_blob", &hob_blob_init, [&](hob_blob* blob) {
+        const hob_result result = hob_program_cache_get(cache, &name, blob);
+        hob_blob_release(blob);
+        return result;
+    });
+    hob_program_cache_destroy(cache);
+}

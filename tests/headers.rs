@@ -74,6 +74,14 @@ const TOPICS: &[Topic] = &[
         inits: &["hob_program_key_desc", "hob_environment"],
         before: "",
     },
+    Topic {
+        name: "program_cache",
+        more: &[],
+        about: "Program binaries in memory and on the disk, so that nothing is compiled twice.",
+        includes: &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\""],
+        inits: &["hob_program_cache_desc", "hob_program", "hob_blob"],
+        before: "",
+    },
 ];
 
 const BASE_BEFORE: &str = r#"

@@ -10,5 +10,6 @@
 #include "profile.h"
 #include "goblin.h"
 #include "fingerprint.h"
+#include "program_cache.h"
 
 #endif  // HOBGOBLIN_HOBGOBLIN_H

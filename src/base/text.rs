@@ -27,6 +27,12 @@ impl<const N: usize> Text<N> {
     }
 }
 
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl<const N: usize> fmt::Write for Text<N> {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         let room = N - self.len;

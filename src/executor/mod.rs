@@ -50,7 +50,7 @@ use std::time::Duration;
 
 use crate::base::{Level, Result, Text, error, host_log};
 
-use deadline::Deadline;
+pub use deadline::Deadline;
 use fork::Fork;
 use inside::{Posting, is_inside};
 use lane::{Lane, Notify};

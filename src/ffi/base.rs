@@ -78,24 +78,32 @@ impl hob_str {
     /// # Safety
     /// `data` and `len` are as the type's doc says, for as long as `'a`.
     pub unsafe fn read<'a>(&self, what: &str) -> Result<&'a str> {
+        // SAFETY: by this function's contract.
+        std::str::from_utf8(unsafe { self.read_bytes(what) }?)
+            .map_err(|e| error!(InvalidArgument, "{what} is not UTF-8: the byte at {} is wrong", e.valid_up_to()))
+    }
+
+    /// The text's bytes, whatever they are.
+    ///
+    /// # Safety
+    /// As [`Self::read`].
+    pub unsafe fn read_bytes<'a>(&self, what: &str) -> Result<&'a [u8]> {
         if self.data.is_null() {
             if self.len == 0 {
-                return Ok("");
+                return Ok(&[]);
             }
             return Err(error!(InvalidArgument, "{what} is NULL with a length of {}", self.len));
         }
         // SAFETY: by this function's contract.
-        let bytes = unsafe {
+        unsafe {
             if self.len == usize::MAX {
-                std::ffi::CStr::from_ptr(self.data).to_bytes()
+                Ok(std::ffi::CStr::from_ptr(self.data).to_bytes())
             } else if self.len > isize::MAX as usize {
-                return Err(error!(InvalidArgument, "{what} has an impossible length of {} bytes", self.len));
+                Err(error!(InvalidArgument, "{what} has an impossible length of {} bytes", self.len))
             } else {
-                std::slice::from_raw_parts(self.data.cast::<u8>(), self.len)
+                Ok(std::slice::from_raw_parts(self.data.cast::<u8>(), self.len))
             }
-        };
-        std::str::from_utf8(bytes)
-            .map_err(|e| error!(InvalidArgument, "{what} is not UTF-8: the byte at {} is wrong", e.valid_up_to()))
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::fingerprint::{
 
 /// A name of 256 bits: equal for equal inputs. Compare with hob_fingerprint_equal or memcmp.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct hob_fingerprint {
     pub bytes: [u8; 32],
 }
@@ -364,7 +364,7 @@ pub unsafe extern "C" fn hob_environment_id(environment: *const hob_environment,
     // SAFETY: the header's contract.
     guard(|| unsafe {
         let out = Out::new(out_id, "out_id")?;
-        out.write(environment_id(environment, &mut |_| ())?);
+        out.write(environment_number(environment, &mut |_| ())?);
         Ok(())
     })
 }
@@ -382,7 +382,7 @@ pub unsafe extern "C" fn hob_environment_parts(
     // SAFETY: the header's contract.
     guard(|| unsafe {
         let place = Parts { parts, part_stride, capacity, out_count };
-        place.fill(|each| environment_id(environment, each).map(|_| ()))
+        place.fill(|each| environment_number(environment, each).map(|_| ()))
     })
 }
 
@@ -514,7 +514,7 @@ unsafe fn source<'a>(source: *const c_void, size: usize) -> Result<&'a [u8]> {
 
 /// # Safety
 /// As the header says of the struct.
-unsafe fn environment_id(environment: *const hob_environment, parts: &mut dyn FnMut(Part)) -> Result<u64> {
+pub unsafe fn environment_number(environment: *const hob_environment, parts: &mut dyn FnMut(Part)) -> Result<u64> {
     // SAFETY: by this function's contract, here and below.
     let found = unsafe { read_struct(environment) }?;
     let api = known(found.api, hob_graphics_api::Webgpu as u32, hob_graphics_api::User as u32, "the graphics API")?;

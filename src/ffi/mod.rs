@@ -52,3 +52,5 @@ mod knapsack;
 mod knapsack_cell;
 #[cfg(feature = "goblin")]
 mod profile;
+#[cfg(feature = "program_cache")]
+mod program_cache;

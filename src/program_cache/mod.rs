@@ -11,6 +11,8 @@
 #![forbid(unsafe_code)]
 
 mod blob;
+mod cache;
+mod disk;
 mod lru;
 pub mod manager;
 mod material;
@@ -21,6 +23,7 @@ mod poison;
 mod statistics;
 mod status;
 mod table;
+mod value;
 
 #[cfg(test)]
 mod conformance_test;
@@ -36,6 +39,8 @@ mod threads_test;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use blob::{Blob, Program};
+pub use cache::{Cache, Desc};
+pub use disk::{DiskOptions, DiskTier, Progress};
 pub use lru::Lru;
 pub use material::{Difference, Part, WhyMissed};
 pub use options::{Counted, Options, Policy, Pressure};
@@ -235,6 +240,17 @@ impl ProgramCache {
         let mut keys = try_filled(Key::default(), memory.start_up_keys().len())?;
         keys.copy_from_slice(memory.start_up_keys());
         Ok(keys)
+    }
+
+    /// Show every program that was put or asked for since this cache was made.
+    pub(super) fn for_each_used(&self, mut look: impl FnMut(&Blob) -> Result<()>) -> Result<()> {
+        let mut done = Ok(());
+        self.table.for_each(|blob| {
+            if done.is_ok() && blob.0.recency.stamp() > 0 {
+                done = look(blob);
+            }
+        });
+        done
     }
 
     // Statuses.

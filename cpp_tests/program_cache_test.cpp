@@ -1,0 +1,447 @@
+// program_cache.h: programs in memory, on the disk, in the next process, and after a death.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "support.h"
+
+using namespace support;
+
+namespace {
+
+const uint64_t forever = UINT64_MAX;
+
+struct DestroyCache {
+    void operator()(hob_program_cache* cache) const { hob_program_cache_destroy(cache); }
+};
+using Cache = std::unique_ptr<hob_program_cache, DestroyCache>;
+
+/// A directory that goes with the test.
+class Directory {
+public:
+    Directory() {
+        char pattern[] = "/tmp/hob-program-cache-XXXXXX";
+        ENSURE(mkdtemp(pattern) != nullptr);
+        path_ = pattern;
+    }
+    ~Directory() {
+        const std::string command = "rm -rf '" + path_ + "'";
+        if (std::system(command.c_str()) != 0) std::abort();
+    }
+    std::string inside(const char* name) const { return path_ + "/" + name; }
+
+private:
+    std::string path_;
+};
+
+hob_fingerprint key(std::string_view name) {
+    hob_fingerprint fingerprint = {};
+    ENSURE_OK(hob_fingerprint_bytes(name.data(), name.size(), &fingerprint));
+    return fingerprint;
+}
+
+hob_environment environment_of(std::string_view driver) {
+    hob_environment environment = HOB_ENVIRONMENT_INIT;
+    environment.driver = str(driver);
+    return environment;
+}
+
+hob_program_cache_desc desc_of(const std::string& directory) {
+    hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    desc.directory = str(directory);
+    return desc;
+}
+
+Cache open(const hob_program_cache_desc& desc) {
+    hob_program_cache* cache = nullptr;
+    ENSURE_OK(hob_program_cache_create(&desc, &cache));
+    return Cache(cache);
+}
+
+/// Open, and wait until all is loaded.
+Cache opened(const hob_program_cache_desc& desc) {
+    Cache cache = open(desc);
+    ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
+    return cache;
+}
+
+hob_result put(hob_program_cache* cache, std::string_view name, std::string_view data, uint64_t build_us = 1000) {
+    hob_program program = HOB_PROGRAM_INIT;
+    program.format = 7;
+    program.data = data.data();
+    program.size = data.size();
+    program.reflection = "map";
+    program.reflection_size = 3;
+    program.build_us = build_us;
+    const hob_fingerprint fingerprint = key(name);
+    return hob_program_cache_put(cache, &fingerprint, &program);
+}
+
+struct Blob {
+    hob_blob view = HOB_BLOB_INIT;
+    Blob() = default;
+    Blob(const Blob&) = delete;
+    ~Blob() { hob_blob_release(&view); }
+    std::string_view data() const { return {static_cast<const char*>(view.data), view.size}; }
+};
+
+hob_result get(const hob_program_cache* cache, std::string_view name, Blob& blob) {
+    const hob_fingerprint fingerprint = key(name);
+    return hob_program_cache_get(cache, &fingerprint, &blob.view);
+}
+
+std::string data_of(const hob_program_cache* cache, std::string_view name) {
+    Blob blob;
+    return get(cache, name, blob) == HOB_RESULT_OK ? std::string(blob.data()) : std::string("(none)");
+}
+
+std::string trouble(const hob_program_cache* cache) {
+    size_t size = 0;
+    ENSURE_OK(hob_program_cache_trouble(cache, nullptr, 0, &size));
+    std::string sentence(size, '\0');
+    ENSURE_OK(hob_program_cache_trouble(cache, sentence.data(), sentence.size(), &size));
+    return sentence;
+}
+
+uint32_t strikes(const hob_program_cache* cache, std::string_view name) {
+    const hob_fingerprint fingerprint = key(name);
+    uint32_t count = 99;
+    ENSURE_OK(hob_program_cache_strikes(cache, &fingerprint, &count));
+    return count;
+}
+
+/// In a child process: begin to use a program, and die.
+void die_using(const std::string& directory, std::string_view name, bool inside) {
+    const pid_t child = fork();
+    ENSURE(child >= 0);
+    if (child == 0) {
+        hob_program_cache_desc desc = desc_of(directory);
+        hob_program_cache* cache = nullptr;
+        hob_use use = {};
+        const hob_fingerprint fingerprint = key(name);
+        if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) _exit(2);
+        if (hob_program_cache_use_begin(cache, &fingerprint, &use) != HOB_RESULT_OK) _exit(3);
+        if (!inside && hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_OK) != HOB_RESULT_OK) _exit(4);
+        _exit(0);  // without destroying: as a kill would
+    }
+    int status = 0;
+    ENSURE(waitpid(child, &status, 0) == child);
+    ENSURE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+
+TEST("program_cache: what was put is got, as a view that outlives its entry and the cache") {
+    Cache cache = open(desc_of(""));
+    Blob blob;
+    ENSURE(get(cache.get(), "a", blob) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(put(cache.get(), "a", "binary"));
+    ENSURE_OK(get(cache.get(), "a", blob));
+    ENSURE(blob.view.format == 7 && blob.data() == "binary");
+    ENSURE(std::string_view(static_cast<const char*>(blob.view.reflection), blob.view.reflection_size) == "map");
+    ENSURE_OK(put(cache.get(), "a", "other"));
+    const hob_fingerprint fingerprint = key("a");
+    ENSURE_OK(hob_program_cache_remove(cache.get(), &fingerprint));
+    ENSURE_OK(hob_program_cache_remove(cache.get(), &fingerprint));
+    ENSURE(data_of(cache.get(), "a") == "(none)");
+    cache.reset();
+    ENSURE(blob.data() == "binary");
+}
+
+TEST("program_cache: a view that is asked for again lets go of what it held") {
+    Cache cache = open(desc_of(""));
+    ENSURE_OK(put(cache.get(), "a", "one"));
+    ENSURE_OK(put(cache.get(), "b", "two"));
+    Blob blob;
+    ENSURE_OK(get(cache.get(), "a", blob));
+    ENSURE_OK(get(cache.get(), "b", blob));
+    ENSURE(blob.data() == "two");
+    ENSURE(get(cache.get(), "c", blob) == HOB_RESULT_NOT_FOUND);
+    ENSURE(blob.view.pin == nullptr && blob.view.data == nullptr);
+    hob_blob_release(&blob.view);
+    hob_blob_release(&blob.view);
+    hob_blob_release(nullptr);
+}
+
+TEST("program_cache: memory is limited, trimmed and emptied as asked") {
+    hob_program_cache_desc desc = desc_of("");
+    desc.memory_limit = 1000;
+    desc.eviction = HOB_EVICTION_LRU;
+    Cache cache = open(desc);
+    const std::string large(400, 'x');
+    ENSURE_OK(put(cache.get(), "a", large));
+    ENSURE_OK(put(cache.get(), "b", large));
+    ENSURE(data_of(cache.get(), "a") == large);
+    ENSURE_OK(put(cache.get(), "c", large));
+    ENSURE(data_of(cache.get(), "b") == "(none)");
+    ENSURE(put(cache.get(), "d", std::string(2000, 'x')) == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE_OK(hob_program_cache_trim(cache.get(), 500));
+    ENSURE(data_of(cache.get(), "a") == "(none)" && data_of(cache.get(), "c") == large);
+    ENSURE_OK(hob_program_cache_memory_pressure(cache.get(), HOB_MEMORY_PRESSURE_NONE));
+    ENSURE(data_of(cache.get(), "c") == large);
+    ENSURE_OK(hob_program_cache_memory_pressure(cache.get(), HOB_MEMORY_PRESSURE_CRITICAL));
+    ENSURE(data_of(cache.get(), "c") == "(none)");
+    ENSURE(hob_program_cache_memory_pressure(cache.get(), 3) == HOB_RESULT_INVALID_ARGUMENT);
+}
+
+TEST("program_cache: a shader is known to compile as long as a cached program vouches for it") {
+    Cache cache = open(desc_of(""));
+    const hob_fingerprint shaders[2] = {key("vertex"), key("fragment")};
+    const hob_fingerprint name = key("program");
+    uint32_t known = 9;
+    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[0], &known));
+    ENSURE(known == 0);
+    ENSURE_OK(hob_program_cache_shader_compiled(cache.get(), &shaders[0]));
+    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[0], &known));
+    ENSURE(known == 1);
+    hob_program program = HOB_PROGRAM_INIT;
+    program.data = "x";
+    program.size = 1;
+    program.shaders = shaders;
+    program.shader_count = 2;
+    ENSURE_OK(hob_program_cache_put(cache.get(), &name, &program));
+    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[1], &known));
+    ENSURE(known == 1);
+    ENSURE_OK(hob_program_cache_clear(cache.get(), 0));
+    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[1], &known));
+    ENSURE(known == 0);
+}
+
+TEST("program_cache: programs outlive the cache on the disk, those of each environment by themselves") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    hob_program_cache_desc desc = desc_of(path);
+    const hob_environment first = environment_of("driver 1"), second = environment_of("driver 2");
+    desc.environment = &first;
+    {
+        Cache cache = open(desc);
+        struct stat found;
+        ENSURE(stat(path.c_str(), &found) != 0);
+        ENSURE_OK(put(cache.get(), "a", "binary of 1"));
+        ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+        ENSURE(stat(path.c_str(), &found) == 0);
+        ENSURE_OK(put(cache.get(), "b", "written on the way out"));
+    }
+    desc.environment = &second;
+    {
+        Cache cache = opened(desc);
+        ENSURE(data_of(cache.get(), "a") == "(none)");
+        ENSURE_OK(put(cache.get(), "a", "binary of 2"));
+    }
+    desc.environment = &first;
+    Cache cache = opened(desc);
+    uint64_t loaded = 0, total = 0;
+    ENSURE_OK(hob_program_cache_loading(cache.get(), &loaded, &total));
+    ENSURE(loaded == 2 && total == 2);
+    ENSURE(data_of(cache.get(), "a") == "binary of 1");
+    ENSURE(data_of(cache.get(), "b") == "written on the way out");
+    ENSURE(trouble(cache.get()).empty());
+    ENSURE_OK(hob_program_cache_clear(cache.get(), 1));
+    cache.reset();
+    cache = opened(desc);
+    ENSURE(data_of(cache.get(), "a") == "(none)");
+    desc.environment = &second;
+    cache = opened(desc);
+    ENSURE(data_of(cache.get(), "a") == "binary of 2");
+}
+
+TEST("program_cache: what is removed or rejected does not come back") {
+    const Directory directory;
+    const hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    const hob_fingerprint removed = key("removed"), rejected = key("rejected");
+    {
+        Cache cache = open(desc);
+        ENSURE_OK(put(cache.get(), "removed", "1"));
+        ENSURE_OK(put(cache.get(), "rejected", "2"));
+        ENSURE_OK(put(cache.get(), "kept", "3"));
+    }
+    {
+        Cache cache = opened(desc);
+        ENSURE_OK(hob_program_cache_remove(cache.get(), &removed));
+        hob_use use = {};
+        ENSURE_OK(hob_program_cache_use_begin(cache.get(), &rejected, &use));
+        ENSURE(hob_program_cache_use_end(cache.get(), use, 5) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_REJECTED));
+        ENSURE(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
+    }
+    Cache cache = opened(desc);
+    ENSURE(data_of(cache.get(), "removed") == "(none)");
+    ENSURE(data_of(cache.get(), "rejected") == "(none)");
+    ENSURE(data_of(cache.get(), "kept") == "3");
+}
+
+TEST("program_cache: loaded lazily, a program comes when it is missed or waited for") {
+    const Directory directory;
+    hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    {
+        Cache cache = open(desc);
+        ENSURE_OK(put(cache.get(), "a", "1"));
+        ENSURE_OK(put(cache.get(), "b", "2"));
+    }
+    desc.flags = HOB_PROGRAM_CACHE_LOAD_LAZILY;
+    Cache cache = opened(desc);
+    Blob blob;
+    ENSURE(get(cache.get(), "a", blob) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
+    ENSURE(data_of(cache.get(), "a") == "1");
+    const hob_fingerprint b = key("b"), c = key("c");
+    ENSURE_OK(hob_program_cache_get_wait(cache.get(), &b, forever, &blob.view));
+    ENSURE(blob.data() == "2");
+    ENSURE(hob_program_cache_get_wait(cache.get(), &c, forever, &blob.view) == HOB_RESULT_NOT_FOUND);
+}
+
+TEST("program_cache: with an executor all of it happens in the background") {
+    const Directory directory;
+    hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    desc.flags = HOB_PROGRAM_CACHE_COMPRESS;
+    hob_executor* pool = nullptr;
+    ENSURE_OK(hob_executor_create_pool(1, &pool));
+    const Executor executor(pool);
+    desc.executor = executor.get();
+    const std::string long_text(5000, 'z');
+    {
+        Cache cache = open(desc);
+        for (int n = 0; n < 100; n++) ENSURE_OK(put(cache.get(), "key " + std::to_string(n), long_text + std::to_string(n)));
+        ENSURE_OK(hob_executor_wait_idle(executor.get(), forever));
+    }
+    Cache cache = open(desc);
+    ENSURE_OK(hob_executor_wait_idle(executor.get(), forever));
+    for (int n = 0; n < 100; n++) ENSURE(data_of(cache.get(), "key " + std::to_string(n)) == long_text + std::to_string(n));
+}
+
+TEST("program_cache: the start-up set is loaded first at the next start") {
+    const Directory directory;
+    hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    const std::string large(4000, 'x');
+    const hob_fingerprint first = key("program 3");
+    {
+        Cache cache = open(desc);
+        for (int n = 0; n < 10; n++) ENSURE_OK(put(cache.get(), "program " + std::to_string(n), large));
+        ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &first, 1));
+    }
+    desc.memory_limit = 5000;
+    Cache cache = opened(desc);
+    ENSURE(data_of(cache.get(), "program 3") == large);
+    ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &first, 0));
+}
+
+TEST("program_cache: a program that the process died of twice is banned, and that one alone") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const hob_program_cache_desc desc = desc_of(path);
+    { ENSURE_OK(put(open(desc).get(), "bad", "binary")); }
+    die_using(path, "bad", true);
+    die_using(path, "good", false);
+    {
+        Cache cache = opened(desc);
+        ENSURE(strikes(cache.get(), "bad") == 1 && strikes(cache.get(), "good") == 0);
+        ENSURE(data_of(cache.get(), "bad") == "binary");
+    }
+    die_using(path, "bad", true);
+    const hob_fingerprint bad = key("bad"), good = key("good");
+    hob_use use = {};
+    {
+        Cache cache = opened(desc);
+        ENSURE(strikes(cache.get(), "bad") == 2);
+        ENSURE(hob_program_cache_use_begin(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(put(cache.get(), "bad", "again") == HOB_RESULT_LIMIT_EXCEEDED);
+        ENSURE_OK(hob_program_cache_use_begin(cache.get(), &good, &use));
+        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+        ENSURE_OK(hob_program_cache_forgive(cache.get(), &bad));
+        ENSURE(strikes(cache.get(), "bad") == 0);
+    }
+    Cache cache = opened(desc);
+    ENSURE_OK(hob_program_cache_use_begin(cache.get(), &bad, &use));
+    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_forgive(cache.get(), nullptr));
+}
+
+TEST("program_cache: a directory that cannot be used leaves a cache in memory that says so") {
+    const Directory directory;
+    const std::string file = directory.inside("file");
+    FILE* made = std::fopen(file.c_str(), "w");
+    ENSURE(made != nullptr && std::fclose(made) == 0);
+    Cache cache = opened(desc_of(file));
+    ENSURE_OK(put(cache.get(), "a", "1"));
+    ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
+    ENSURE(data_of(cache.get(), "a") == "1");
+    ENSURE(!trouble(cache.get()).empty());
+    ENSURE(hob_program_cache_flush(cache.get(), forever) == HOB_RESULT_IO);
+}
+
+TEST("program_cache: paths are bytes") {
+    const Directory directory;
+    const hob_program_cache_desc desc = desc_of(directory.inside("caf\xe9"));
+    { ENSURE_OK(put(open(desc).get(), "a", "1")); }
+    ENSURE(data_of(opened(desc).get(), "a") == "1");
+}
+
+TEST("program_cache: several threads put and get at once") {
+    const Directory directory;
+    Cache cache = open(desc_of(directory.inside("cache")));
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 3; thread++) {
+        threads.emplace_back([&cache, thread] {
+            for (int n = 0; n < 200; n++) {
+                const std::string name = "key " + std::to_string((n * 7 + thread) % 50);
+                EXPECT(put(cache.get(), name, name) == HOB_RESULT_OK);
+                const std::string found = data_of(cache.get(), name);
+                EXPECT(found == name);
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
+    size_t size = 0;
+    ENSURE_OK(hob_program_cache_report(cache.get(), nullptr, 0, &size));
+    std::string report(size, '\0');
+    ENSURE(hob_program_cache_report(cache.get(), report.data(), size - 1, &size) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE_OK(hob_program_cache_report(cache.get(), report.data(), size, &size));
+    ENSURE(report.find("\"puts\":600") != std::string::npos);
+    ENSURE(report.find("\"hits\":600") != std::string::npos);
+}
+
+TEST("program_cache: nonsense is refused and changes nothing") {
+    ENSURE(hob_program_cache_create(nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    hob_program_cache* made = nullptr;
+    hob_program_cache_desc desc = desc_of("");
+    desc.eviction = 3;
+    ENSURE(hob_program_cache_create(&desc, &made) == HOB_RESULT_INVALID_ARGUMENT);
+    desc = desc_of("");
+    desc.flags = 1u << 20;
+    ENSURE(hob_program_cache_create(&desc, &made) == HOB_RESULT_UNSUPPORTED);
+    const std::string zero("a\0b", 3);
+    ENSURE(hob_program_cache_create(&(desc = desc_of(zero)), &made) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(made == nullptr);
+    ENSURE_OK(hob_program_cache_create(nullptr, &made));
+    const Cache cache(made);
+    const hob_fingerprint name = key("a");
+    hob_blob blob = HOB_BLOB_INIT;
+    hob_program program = HOB_PROGRAM_INIT;
+    ENSURE(hob_program_cache_get(nullptr, &name, &blob) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_program_cache_get(cache.get(), nullptr, &blob) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_program_cache_get(cache.get(), &name, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_program_cache_put(cache.get(), &name, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    program.size = 5;
+    ENSURE(hob_program_cache_put(cache.get(), &name, &program) == HOB_RESULT_INVALID_ARGUMENT);
+    program.data = "x";
+    program.size = SIZE_MAX;
+    ENSURE(hob_program_cache_put(cache.get(), &name, &program) == HOB_RESULT_INVALID_ARGUMENT);
+    program.size = 0;
+    ENSURE_OK(hob_program_cache_put(cache.get(), &name, &program));
+    ENSURE_OK(hob_program_cache_get(cache.get(), &name, &blob));
+    ENSURE(blob.size == 0);
+    hob_blob_release(&blob);
+    ENSURE(hob_program_cache_use_end(cache.get(), hob_use{}, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(hob_program_cache_flush(cache.get(), 0));
+    hob_program_cache_destroy(nullptr);
+}

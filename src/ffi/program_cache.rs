@@ -1,0 +1,773 @@
+//! `program_cache.h`: programs that are not compiled twice.
+
+use std::ffi::{OsStr, c_char, c_void};
+use std::mem::ManuallyDrop;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::base::{hob_result, hob_str};
+use super::executor::hob_executor;
+use super::fingerprint::{environment_number, hob_environment, hob_fingerprint};
+use super::guard::guard;
+use super::handle::{self, Opaque, inspect, shared};
+use super::layout::{Array, Element, Out, Versioned, bytes, fill, init_struct, read_struct, write_struct};
+use crate::base::{Id, Result, error, try_push};
+use crate::executor::{Executor, Options as ExecutorOptions};
+use crate::program_cache::{Blob, Cache, Desc, Key, Options, Policy, Pressure, Program, Put, UseToken, Verdict};
+use crate::store::{self, Compression};
+
+/// Programs in memory and, if it has a directory, on the disk. All functions but create and destroy may be called from
+/// several threads at once. A handle; see docs/ownership.md.
+pub struct hob_program_cache {
+    _private: [u8; 0],
+}
+
+impl Opaque for hob_program_cache {
+    type Value = Cache;
+    const NAME: &'static str = "hob_program_cache";
+    const TAG: [u8; 8] = *b"hobprogr";
+}
+
+/// Which programs leave memory first when room is needed.
+#[repr(C)]
+pub enum hob_eviction {
+    /// The ones whose loss costs the least compile time for the room it gives back, by measured build cost.
+    CostAware = 0,
+    /// The least recently used one, to the byte.
+    Lru = 1,
+    /// The most recently used one of the least recently used group (hob_program.group).
+    Groups = 2,
+}
+
+/// How much memory the machine is short of.
+#[repr(C)]
+pub enum hob_memory_pressure {
+    /// None: nothing is done.
+    None = 0,
+    /// Some: memory is trimmed to a quarter of its limit.
+    Moderate = 1,
+    /// Much: memory is emptied. What the disk has stays there.
+    Critical = 2,
+}
+
+/// How a use of a program ended.
+#[repr(C)]
+pub enum hob_use_outcome {
+    /// The first frame with it was drawn.
+    Ok = 0,
+    /// The driver would not have it. It is removed, from the disk too.
+    Rejected = 1,
+}
+
+/// A use of a program by the driver. All zero is none.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_use {
+    pub index1: u32,
+    pub generation: u32,
+}
+
+/// hob_program_cache_desc.flags: write nothing to the directory.
+pub const HOB_PROGRAM_CACHE_READ_ONLY: u32 = 1;
+/// hob_program_cache_desc.flags: compress what is written (LZ4).
+pub const HOB_PROGRAM_CACHE_COMPRESS: u32 = 2;
+/// hob_program_cache_desc.flags: load only what was missed, nothing ahead of need.
+pub const HOB_PROGRAM_CACHE_LOAD_LAZILY: u32 = 4;
+/// hob_program_cache_desc.flags: programs of the start-up set leave memory after all others.
+pub const HOB_PROGRAM_CACHE_KEEP_STARTUP_SET: u32 = 8;
+const FLAGS: u32 = 15;
+
+/// Parameters of a program cache.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_program_cache_desc {
+    /// sizeof(hob_program_cache_desc); set by hob_program_cache_desc_init.
+    pub struct_size: u32,
+    /// A hob_eviction. Default HOB_EVICTION_COST_AWARE.
+    pub eviction: u32,
+    /// Where programs outlive the process: a directory that processes may share, made when the first program is written.
+    /// On Unix any bytes, elsewhere UTF-8. Empty: memory alone.
+    pub directory: hob_str,
+    /// The driver, device and build that programs are for: others' are never loaded. NULL: none told apart.
+    pub environment: *const hob_environment,
+    /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
+    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush and destroy.
+    pub executor: *const hob_executor,
+    /// Bytes in memory, keys included. Default 64 MiB. 0 keeps nothing.
+    pub memory_limit: u64,
+    /// Bytes on the disk for each environment. Default 512 MiB.
+    pub disk_limit: u64,
+    /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB.
+    pub waiting_limit: u64,
+    /// Programs that were not used for so many seconds leave the disk. Default 30 days.
+    pub max_age_seconds: u32,
+    /// Strikes that ban a program: it takes one when the process dies while it is in use. 0: none is banned. Default 2.
+    pub ban_at: u32,
+    /// HOB_PROGRAM_CACHE_READ_ONLY and the like.
+    pub flags: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+// SAFETY: repr(C), begins with struct_size, integers and pointers.
+unsafe impl Versioned for hob_program_cache_desc {
+    const NAME: &'static str = "hob_program_cache_desc";
+    const FIRST_SIZE: usize = 48 + 4 * size_of::<usize>();
+    fn defaults() -> Self {
+        let (memory, disk) = (Options::default(), store::Options::new(seconds));
+        Self {
+            struct_size: size_of::<Self>() as u32,
+            eviction: hob_eviction::CostAware as u32,
+            directory: hob_str::EMPTY,
+            environment: std::ptr::null(),
+            executor: std::ptr::null(),
+            memory_limit: memory.limit_bytes,
+            disk_limit: disk.limit_bytes,
+            waiting_limit: 256 << 20,
+            max_age_seconds: disk.max_age_seconds,
+            ban_at: 2,
+            flags: 0,
+            reserved: 0,
+        }
+    }
+}
+
+/// A program to be kept.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_program {
+    /// sizeof(hob_program); set by hob_program_init.
+    pub struct_size: u32,
+    /// The driver's name for the format of `data`, such as the GLenum of glGetProgramBinary; only kept.
+    pub format: u32,
+    pub data: *const c_void,
+    pub size: usize,
+    /// Whatever the host wants back with the binary.
+    pub reflection: *const c_void,
+    pub reflection_size: usize,
+    /// Names of the shaders it was linked from, whose compile status it vouches for.
+    pub shaders: *const hob_fingerprint,
+    pub shader_count: usize,
+    /// Microseconds that compiling and linking it took: what eviction weighs. 0 counts as 1.
+    pub build_us: u64,
+    /// The page, level or material it belongs to, for HOB_EVICTION_GROUPS.
+    pub group: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+// SAFETY: repr(C), begins with struct_size, integers and pointers.
+unsafe impl Versioned for hob_program {
+    const NAME: &'static str = "hob_program";
+    const FIRST_SIZE: usize = 24 + 6 * size_of::<usize>();
+    fn defaults() -> Self {
+        Self {
+            struct_size: size_of::<Self>() as u32,
+            format: 0,
+            data: std::ptr::null(),
+            size: 0,
+            reflection: std::ptr::null(),
+            reflection_size: 0,
+            shaders: std::ptr::null(),
+            shader_count: 0,
+            build_us: 0,
+            group: 0,
+            reserved: 0,
+        }
+    }
+}
+
+// SAFETY: repr(C), integers.
+unsafe impl Element for hob_fingerprint {
+    const NAME: &'static str = "hob_fingerprint";
+    const FIRST_SIZE: usize = 32;
+}
+
+/// A view of a program in the cache, valid until hob_blob_release, also after the program was evicted or removed and the
+/// cache destroyed. Filled in by the library; initialise with HOB_BLOB_INIT.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_blob {
+    /// sizeof(hob_blob); set by hob_blob_init.
+    pub struct_size: u32,
+    /// As it was put.
+    pub format: u32,
+    pub data: *const c_void,
+    pub size: usize,
+    pub reflection: *const c_void,
+    pub reflection_size: usize,
+    /// The library's: what keeps the view valid.
+    pub pin: *mut c_void,
+}
+
+// SAFETY: repr(C), begins with struct_size, integers and pointers.
+unsafe impl Versioned for hob_blob {
+    const NAME: &'static str = "hob_blob";
+    const FIRST_SIZE: usize = 8 + 5 * size_of::<usize>();
+    fn defaults() -> Self {
+        Self {
+            struct_size: size_of::<Self>() as u32,
+            format: 0,
+            data: std::ptr::null(),
+            size: 0,
+            reflection: std::ptr::null(),
+            reflection_size: 0,
+            pin: std::ptr::null_mut(),
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Blob>() == size_of::<*mut c_void>());
+
+impl From<Blob> for hob_blob {
+    fn from(blob: Blob) -> Self {
+        let (data, reflection) = (blob.data(), blob.reflection());
+        let mut view = Self {
+            format: blob.format(),
+            data: data.as_ptr().cast(),
+            size: data.len(),
+            reflection: reflection.as_ptr().cast(),
+            reflection_size: reflection.len(),
+            ..Self::defaults()
+        };
+        let blob = ManuallyDrop::new(blob);
+        // SAFETY: a blob is one pointer, which the view now owns.
+        view.pin = unsafe { (&raw const blob).cast::<*mut c_void>().read() };
+        view
+    }
+}
+
+/// Seconds since 1970.
+fn seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |span| span.as_secs())
+}
+
+/// Fill in defaults; `size` is sizeof(hob_program_cache_desc). Usually by HOB_PROGRAM_CACHE_DESC_INIT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_desc_init(desc: *mut hob_program_cache_desc, size: u32) -> hob_result {
+    // SAFETY: the header's contract.
+    guard(|| unsafe { init_struct(desc, size) })
+}
+
+/// Fill in defaults; `size` is sizeof(hob_program). Usually by HOB_PROGRAM_INIT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_init(program: *mut hob_program, size: u32) -> hob_result {
+    // SAFETY: the header's contract.
+    guard(|| unsafe { init_struct(program, size) })
+}
+
+/// Fill in defaults; `size` is sizeof(hob_blob). Usually by HOB_BLOB_INIT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_blob_init(blob: *mut hob_blob, size: u32) -> hob_result {
+    // SAFETY: the header's contract.
+    guard(|| unsafe { init_struct(blob, size) })
+}
+
+/// Create a program cache. `desc` NULL: defaults, so memory alone. Of the directory only the small files of the quarantine
+/// are read here; programs come in the background. A directory that cannot be read or written is no error: the cache then
+/// works without, and hob_program_cache_trouble says why. `*out_cache` is written on success, and is then the caller's to
+/// destroy. Threads: any.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn hob_program_cache_create(
+    desc: *const hob_program_cache_desc,
+    out_cache: *mut *mut hob_program_cache,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    guard(|| unsafe {
+        let out = Out::new(out_cache, "out_cache")?;
+        let desc = if desc.is_null() { hob_program_cache_desc::defaults() } else { read_struct(desc)? };
+        out.write(handle::create(Cache::open(described(&desc)?)?)?);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// What `desc` points to is as the header says.
+unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
+    let policy = match desc.eviction {
+        0 => Policy::CostAware,
+        1 => Policy::LeastRecentlyUsed,
+        2 => Policy::Groups,
+        other => return Err(error!(InvalidArgument, "eviction {other} is none: pass one of hob_eviction")),
+    };
+    if desc.flags & !FLAGS != 0 || desc.reserved != 0 {
+        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
+    }
+    let has = |flag: u32| desc.flags & flag != 0;
+    // SAFETY: by this function's contract.
+    let (directory, environment, executor) = unsafe {
+        let environment =
+            if desc.environment.is_null() { 0 } else { environment_number(desc.environment, &mut |_| ())? };
+        let executor = match desc.executor.is_null() {
+            true => Executor::new(ExecutorOptions::default())?,
+            false => shared(desc.executor, |executor| Ok(executor.clone()))
+                .map_err(|_| error!(InvalidArgument, "executor is no live hob_executor"))?,
+        };
+        (path(&desc.directory)?, environment, executor)
+    };
+    Ok(Desc {
+        memory: Options {
+            limit_bytes: desc.memory_limit,
+            policy,
+            start_up_set_last: has(HOB_PROGRAM_CACHE_KEEP_STARTUP_SET),
+            ..Options::default()
+        },
+        directory,
+        environment,
+        store: store::Options {
+            limit_bytes: desc.disk_limit,
+            max_age_seconds: desc.max_age_seconds,
+            compression: if has(HOB_PROGRAM_CACHE_COMPRESS) { Compression::Lz4 } else { Compression::None },
+            read_only: has(HOB_PROGRAM_CACHE_READ_ONLY),
+            ..store::Options::new(seconds)
+        },
+        bundles: Vec::new(),
+        ban_at: desc.ban_at,
+        waiting_limit: desc.waiting_limit,
+        load_ahead: !has(HOB_PROGRAM_CACHE_LOAD_LAZILY),
+        executor,
+    })
+}
+
+/// # Safety
+/// As [`hob_str::read`].
+unsafe fn path(text: &hob_str) -> Result<Option<PathBuf>> {
+    // SAFETY: by this function's contract.
+    let bytes = unsafe { text.read_bytes("directory") }?;
+    if bytes.contains(&0) {
+        return Err(error!(InvalidArgument, "directory has a NUL in it: no path does"));
+    }
+    #[cfg(unix)]
+    let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes);
+    #[cfg(not(unix))]
+    let path = OsStr::new(std::str::from_utf8(bytes).map_err(|_| error!(InvalidArgument, "directory is not UTF-8"))?);
+    Ok((!path.is_empty()).then(|| PathBuf::from(path)))
+}
+
+/// Destroy a cache, after writing what still waits: this may wait for files. Views stay valid. NULL is fine.
+/// Threads: no other call on it may run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
+    // SAFETY: the header's contract.
+    unsafe { handle::destroy(cache) }
+}
+
+/// # Safety
+/// `key` is NULL or readable.
+unsafe fn key_of(key: *const hob_fingerprint) -> Result<Key> {
+    if key.is_null() {
+        return Err(error!(InvalidArgument, "key is NULL: pass the program's fingerprint"));
+    }
+    // SAFETY: by this function's contract.
+    Ok(unsafe { key.read_unaligned() }.bytes)
+}
+
+#[cold]
+fn missed() -> crate::base::Error {
+    error!(NotFound, "the program is not in memory: build it, and put it")
+}
+
+/// Get a program from memory: never waits for a file, copies nothing, takes no memory. HOB_RESULT_NOT_FOUND: build it.
+/// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
+/// released first. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_get(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    blob: *mut hob_blob,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let key = key_of(key)?;
+            release(blob)?;
+            let found = cache.memory().get(&key).ok_or_else(missed)?;
+            give(blob, found)
+        })
+    }
+}
+
+/// # Safety
+/// As [`write_struct`].
+unsafe fn give(place: *mut hob_blob, blob: Blob) -> Result<()> {
+    let view = hob_blob::from(blob);
+    // SAFETY: by this function's contract.
+    unsafe { write_struct(place, &view) }
+}
+
+/// # Safety
+/// As [`write_struct`]; a `pin` in there is this library's or NULL.
+unsafe fn release(place: *mut hob_blob) -> Result<()> {
+    // SAFETY: by this function's contract; the pin is a blob's only pointer, and is not there any more afterwards.
+    unsafe {
+        let view = read_struct(place)?;
+        write_struct(place, &hob_blob::defaults())?;
+        if !view.pin.is_null() {
+            drop((&raw const view.pin).cast::<Blob>().read());
+        }
+    }
+    Ok(())
+}
+
+/// hob_program_cache_get that waits up to `timeout_us` microseconds for the disk: for loading screens.
+/// HOB_RESULT_BUSY: the time did not suffice. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_get_wait(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    timeout_us: u64,
+    blob: *mut hob_blob,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let key = key_of(key)?;
+            release(blob)?;
+            let mut found = cache.memory().get(&key);
+            if let (None, Some(disk)) = (&found, cache.disk()) {
+                if !disk.look_for(&key, Duration::from_micros(timeout_us))? {
+                    return Err(error!(Busy, "the disk was not read in {timeout_us} us: build it, or wait longer"));
+                }
+                found = cache.memory().get(&key);
+            }
+            give(blob, found.ok_or_else(missed)?)
+        })
+    }
+}
+
+/// Let go of a view; NULL, or a blob without one, is fine. Threads: any; the blob is exclusive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_blob_release(blob: *mut hob_blob) {
+    if !blob.is_null() {
+        // SAFETY: the header's contract.
+        let _ = guard(|| unsafe { release(blob) });
+    }
+}
+
+/// Keep a copy of a program, in memory now and on the disk soon. A second put of a key replaces the first.
+/// HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit, or its key is banned; what the key had stays.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_put(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    program: *const hob_program,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let (key, program) = (key_of(key)?, read_struct(program)?);
+            let mut stages = Vec::new();
+            for shader in Array::new(program.shaders, size_of::<hob_fingerprint>(), program.shader_count)?.iter() {
+                try_push(&mut stages, shader.bytes)?;
+            }
+            let put = cache.memory().put(
+                &key,
+                &Program {
+                    format: program.format,
+                    data: bytes(program.data, program.size, "data")?,
+                    reflection: bytes(program.reflection, program.reflection_size, "reflection")?,
+                    stages: &stages,
+                    cost_us: program.build_us,
+                    group: program.group,
+                },
+            )?;
+            match put {
+                Put::Stored | Put::Replaced => Ok(()),
+                Put::Refused(why) => Err(error!(LimitExceeded, "the program was not kept ({})", why.name())),
+            }
+        })
+    }
+}
+
+/// Remove a program from memory and disk; none is fine. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_remove(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            cache.memory().remove(&key_of(key)?);
+            Ok(())
+        })
+    }
+}
+
+/// Forget all programs and statuses in memory; with `disk_too` not 0 also what the disk has for this environment.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_too: u32) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            cache.memory().clear(disk_too != 0);
+            Ok(())
+        })
+    }
+}
+
+/// Evict until memory holds at most `most_bytes`. The limit stays. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_trim(cache: *const hob_program_cache, most_bytes: u64) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            cache.memory().trim(most_bytes);
+            Ok(())
+        })
+    }
+}
+
+/// Do what a hob_memory_pressure asks for, each time the system says so. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_memory_pressure(
+    cache: *const hob_program_cache,
+    pressure: u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let pressure = match pressure {
+                0 => Pressure::None,
+                1 => Pressure::Moderate,
+                2 => Pressure::Critical,
+                other => return Err(error!(InvalidArgument, "pressure {other} is none: pass a hob_memory_pressure")),
+            };
+            cache.memory().pressure(pressure);
+            Ok(())
+        })
+    }
+}
+
+/// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
+/// next start too. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_mark_startup(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    marked: u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe { inspect(cache, |cache| cache.memory().mark_start_up(&key_of(key)?, marked != 0)) }
+}
+
+/// Note that a shader has compiled, before any program of it is put. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_shader_compiled(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe { inspect(cache, |cache| cache.memory().shader_compiled(&key_of(shader)?)) }
+}
+
+/// `*out_is_known` gets 1 if the shader is known to compile, so that compiling it may be put off until a program of it is
+/// missed; else 0. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_shader_status(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+    out_is_known: *mut u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let status = cache.memory().compile_status(&key_of(shader)?);
+            Out::new(out_is_known, "out_is_known")?.write((status == crate::program_cache::Status::Succeeded) as u32);
+            Ok(())
+        })
+    }
+}
+
+/// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
+/// frame drawn with it, since drivers compile late. A process that dies in between leaves a strike. HOB_RESULT_UNSUPPORTED:
+/// the key is banned; build it from source, and neither use nor put its binary. One small write to a file. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_use_begin(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_use: *mut hob_use,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let out = Out::new(out_use, "out_use")?;
+            let begun = cache.memory().use_begin(&key_of(key)?)?;
+            let banned =
+                || error!(Unsupported, "the program is banned: the process died of it before; build it from source");
+            let Id { index1, generation } = begun.ok_or_else(banned)?.0;
+            out.write(hob_use { index1, generation });
+            Ok(())
+        })
+    }
+}
+
+/// End a use with a hob_use_outcome. A rejected program is removed. HOB_RESULT_NOT_FOUND: it has ended already.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_use_end(
+    cache: *const hob_program_cache,
+    use_: hob_use,
+    outcome: u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let verdict = match outcome {
+                0 => Verdict::Accepted,
+                1 => Verdict::Rejected,
+                other => return Err(error!(InvalidArgument, "outcome {other} is none: pass a hob_use_outcome")),
+            };
+            let hob_use { index1, generation } = use_;
+            cache.memory().use_end(UseToken(Id { index1, generation }), verdict)
+        })
+    }
+}
+
+/// `*out_strikes` gets the strikes of a key: use one that has any by itself. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_strikes(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_strikes: *mut u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let (strikes, _) = cache.strikes(&key_of(key)?);
+            Out::new(out_strikes, "out_strikes")?.write(strikes);
+            Ok(())
+        })
+    }
+}
+
+/// Lift the strikes of a key; NULL: of all. Waits for a small file. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_forgive(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| match key.is_null() {
+            true => cache.forgive(None),
+            false => cache.forgive(Some(&key_of(key)?)),
+        })
+    }
+}
+
+/// Do on this thread, and await where others do it, what is to be read and written: for loading screens and tests.
+/// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| match cache.disk() {
+            Some(disk) if !disk.wait_idle(Duration::from_micros(timeout_us)) => {
+                Err(error!(Busy, "{} pieces of work are left: call again", disk.progress().waiting))
+            }
+            _ => Ok(()),
+        })
+    }
+}
+
+/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most.
+/// HOB_RESULT_IO when something could not be written. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe { inspect(cache, |cache| cache.disk().map_or(Ok(()), |disk| disk.flush(Duration::from_micros(timeout_us)))) }
+}
+
+/// How far loading has come: of `*out_total` programs, 0 until the directory was opened, `*out_loaded` were looked at.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_loading(
+    cache: *const hob_program_cache,
+    out_loaded: *mut u64,
+    out_total: *mut u64,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let (loaded, total) = (Out::new(out_loaded, "out_loaded")?, Out::new(out_total, "out_total")?);
+            let progress = cache.disk().map(|disk| disk.progress()).unwrap_or_default();
+            loaded.write(progress.loaded);
+            total.write(progress.to_load);
+            Ok(())
+        })
+    }
+}
+
+/// Why programs are not read, not written or not noted, as a sentence without a NUL; empty if nothing is wrong.
+/// `*out_size` gets the bytes needed. With `buffer` NULL that is all; with `capacity` too small the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer is left alone. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_trouble(
+    cache: *const hob_program_cache,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let trouble = cache.trouble();
+            give_text(buffer, capacity, out_size, trouble.as_str())
+        })
+    }
+}
+
+/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_report(
+    cache: *const hob_program_cache,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let mut text = Report { text: String::new(), failed: false };
+            let _ = cache.memory().statistics()?.write_json(&mut text);
+            if text.failed {
+                return Err(crate::base::Error::OUT_OF_MEMORY);
+            }
+            give_text(buffer, capacity, out_size, &text.text)
+        })
+    }
+}
+
+/// # Safety
+/// As [`fill`].
+unsafe fn give_text(buffer: *mut c_char, capacity: usize, out_size: *mut usize, text: &str) -> Result<()> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        fill(buffer, capacity, out_size, text.len(), |bytes| {
+            bytes.copy_from_slice(text.as_bytes());
+            Ok(text.len())
+        })
+    }
+}
+
+/// Text that grows as far as there is memory.
+struct Report {
+    text: String,
+    failed: bool,
+}
+
+impl std::fmt::Write for Report {
+    fn write_str(&mut self, piece: &str) -> std::fmt::Result {
+        self.failed |= self.text.try_reserve(piece.len()).is_err();
+        if self.failed {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(piece);
+        Ok(())
+    }
+}
