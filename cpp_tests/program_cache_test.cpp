@@ -256,7 +256,8 @@ TEST("program_cache: programs outlive the cache on the disk, those of each envir
 
 TEST("program_cache: what is removed or rejected does not come back") {
     const Directory directory;
-    const hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    const std::string path = directory.inside("cache");
+    const hob_program_cache_desc desc = desc_of(path);
     const hob_fingerprint removed = key("removed"), rejected = key("rejected");
     {
         Cache cache = open(desc);
@@ -281,7 +282,8 @@ TEST("program_cache: what is removed or rejected does not come back") {
 
 TEST("program_cache: loaded lazily, a program comes when it is missed or waited for") {
     const Directory directory;
-    hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    const std::string path = directory.inside("cache");
+    hob_program_cache_desc desc = desc_of(path);
     {
         Cache cache = open(desc);
         ENSURE_OK(put(cache.get(), "a", "1"));
@@ -301,7 +303,8 @@ TEST("program_cache: loaded lazily, a program comes when it is missed or waited 
 
 TEST("program_cache: with an executor all of it happens in the background") {
     const Directory directory;
-    hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    const std::string path = directory.inside("cache");
+    hob_program_cache_desc desc = desc_of(path);
     desc.flags = HOB_PROGRAM_CACHE_COMPRESS;
     hob_executor* pool = nullptr;
     ENSURE_OK(hob_executor_create_pool(1, &pool));
@@ -320,7 +323,8 @@ TEST("program_cache: with an executor all of it happens in the background") {
 
 TEST("program_cache: the start-up set is loaded first at the next start") {
     const Directory directory;
-    hob_program_cache_desc desc = desc_of(directory.inside("cache"));
+    const std::string path = directory.inside("cache");
+    hob_program_cache_desc desc = desc_of(path);
     const std::string large(4000, 'x');
     const hob_fingerprint first = key("program 3");
     {
@@ -380,14 +384,16 @@ TEST("program_cache: a directory that cannot be used leaves a cache in memory th
 
 TEST("program_cache: paths are bytes") {
     const Directory directory;
-    const hob_program_cache_desc desc = desc_of(directory.inside("caf\xe9"));
+    const std::string path = directory.inside("caf\xe9");
+    const hob_program_cache_desc desc = desc_of(path);
     { ENSURE_OK(put(open(desc).get(), "a", "1")); }
     ENSURE(data_of(opened(desc).get(), "a") == "1");
 }
 
 TEST("program_cache: several threads put and get at once") {
     const Directory directory;
-    Cache cache = open(desc_of(directory.inside("cache")));
+    const std::string path = directory.inside("cache");
+    Cache cache = open(desc_of(path));
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 3; thread++) {
         threads.emplace_back([&cache, thread] {

@@ -10,7 +10,9 @@ use super::executor::hob_executor;
 use super::fingerprint::{environment_number, hob_environment, hob_fingerprint};
 use super::guard::guard;
 use super::handle::{self, Opaque, inspect, shared};
-use super::layout::{Array, Element, Out, Versioned, bytes, fill, init_struct, read_struct, write_struct};
+use super::layout::{
+    Array, Element, Out, Versioned, bytes, checked_size, fill, init_struct, read_struct, write_struct,
+};
 use crate::base::{Id, Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
 use crate::program_cache::{Blob, Cache, Desc, Key, Options, Policy, Pressure, Program, Put, UseToken, Verdict};
@@ -399,12 +401,14 @@ unsafe fn give(place: *mut hob_blob, blob: Blob) -> Result<()> {
 /// # Safety
 /// As [`write_struct`]; a `pin` in there is this library's or NULL.
 unsafe fn release(place: *mut hob_blob) -> Result<()> {
-    // SAFETY: by this function's contract; the pin is a blob's only pointer, and is not there any more afterwards.
+    // SAFETY: by this function's contract: no released header has a shorter struct, so the pin is there; it is a blob's
+    // only pointer, and is not there any more afterwards.
     unsafe {
-        let view = read_struct(place)?;
+        checked_size(place)?;
+        let pin = (&raw const (*place).pin).read_unaligned();
         write_struct(place, &hob_blob::defaults())?;
-        if !view.pin.is_null() {
-            drop((&raw const view.pin).cast::<Blob>().read());
+        if !pin.is_null() {
+            drop((&raw const pin).cast::<Blob>().read());
         }
     }
     Ok(())
