@@ -137,9 +137,10 @@ using EglGetBlob = std::ptrdiff_t (*)(const void* key, std::ptrdiff_t key_size, 
 class GlContext {
 public:
     virtual ~GlContext() = default;
-    /// Makes the driver keep its own shader cache through `set` and `get`, until the process ends. False, and why, when
-    /// it does not offer that.
-    virtual bool set_blob_cache(EglSetBlob set, EglGetBlob get, std::string& reason) = 0;
+    /// Whether the driver can keep its own shader cache through two functions of ours (EGL_ANDROID_blob_cache).
+    virtual bool offers_blob_cache() const = 0;
+    /// Gives them to the driver, which takes them once per display. False when it refuses.
+    virtual bool set_blob_cache(EglSetBlob set, EglGetBlob get) = 0;
 
     Gl gl;
     bool is_es = false;

@@ -150,7 +150,8 @@ public:
     EglContext& operator=(const EglContext&) = delete;
 
     bool open(EGLenum platform, EGLDeviceEXT device, bool only_es, std::string& reason);
-    bool set_blob_cache(EglSetBlob set, EglGetBlob get, std::string& reason) override;
+    bool offers_blob_cache() const override;
+    bool set_blob_cache(EglSetBlob set, EglGetBlob get) override;
 
 private:
     bool create(EGLenum api, EGLint major, EGLint minor);
@@ -228,16 +229,14 @@ bool EglContext::has_extension(const char* name) const {
     return false;
 }
 
-bool EglContext::set_blob_cache(EglSetBlob set, EglGetBlob get, std::string& reason) {
-    // Mesa has the function without the extension too, and crashes in it.
-    if (!has_word(egl.QueryString(display, EGL_EXTENSIONS), "EGL_ANDROID_blob_cache")) {
-        reason = "this EGL does not offer EGL_ANDROID_blob_cache on this display";
-        return false;
-    }
+bool EglContext::offers_blob_cache() const {
+    return has_word(egl.QueryString(display, EGL_EXTENSIONS), "EGL_ANDROID_blob_cache");
+}
+
+bool EglContext::set_blob_cache(EglSetBlob set, EglGetBlob get) {
+    if (!offers_blob_cache()) return false; // the function may be there all the same: Mesa 22 crashes in it
     egl.SetBlobCacheFuncsANDROID(display, set, get);
-    if (egl.GetError() == EGL_SUCCESS) return true;
-    reason = "eglSetBlobCacheFuncsANDROID refused: a display takes the two functions once";
-    return false;
+    return egl.GetError() == EGL_SUCCESS;
 }
 
 bool EglContext::open(EGLenum platform, EGLDeviceEXT device, bool only_es, std::string& reason) {
