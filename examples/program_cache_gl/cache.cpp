@@ -2,8 +2,11 @@
 // compile.
 #include "cache.h"
 
+#include <hobgoblin/fingerprint.h>
 #include <hobgoblin/program_cache.h>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <vector>
 
@@ -39,11 +42,11 @@ struct Cache::Handle {
 
 Cache::Cache(const std::string& directory, const Environment& environment) : handle(std::make_unique<Handle>()) {
     hob_environment identity = HOB_ENVIRONMENT_INIT;
-    identity.api = text(environment.api);
+    identity.api = environment.is_es ? HOB_GRAPHICS_API_OPENGL_ES : HOB_GRAPHICS_API_OPENGL;
     identity.vendor = text(environment.vendor);
     identity.device = text(environment.device);
     identity.driver = text(environment.driver);
-    identity.host_build = HOB_STR("program_cache_gl 1"); // a host that changes its shaders' meaning changes this
+    identity.build = HOB_STR("program_cache_gl 1"); // a host that changes its shaders' meaning changes this
 
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
     desc.directory = text(directory);
@@ -58,14 +61,13 @@ Cache::~Cache() = default;
 void Cache::load() { check(hob_program_cache_wait_idle(handle->cache, patience_us)); }
 
 Key Cache::key_of(const Program& program) const {
-    hob_shader_source sources[2] = {};
-    sources[0].source = text(program.vertex);
-    sources[0].stage = HOB_STAGE_VERTEX;
-    sources[1].source = text(program.fragment);
-    sources[1].stage = HOB_STAGE_FRAGMENT;
+    const hob_program_stage stages[] = {
+        {HOB_SHADER_STAGE_VERTEX, 0, program.vertex.data(), program.vertex.size()},
+        {HOB_SHADER_STAGE_FRAGMENT, 0, program.fragment.data(), program.fragment.size()},
+    };
     hob_program_key_desc desc = HOB_PROGRAM_KEY_DESC_INIT;
-    desc.sources = sources;
-    desc.source_count = 2;
+    desc.stages = stages;
+    desc.stage_count = 2;
     hob_fingerprint print;
     check(hob_fingerprint_program(&desc, &print));
     Key key;

@@ -16,7 +16,8 @@ namespace program_cache_gl {
 
 /// What the driver said about itself. A binary is only ever given back to the environment that made it.
 struct Environment {
-    std::string api, vendor, device, driver;
+    bool is_es = false;
+    std::string vendor, device, driver;
 };
 
 struct Key {

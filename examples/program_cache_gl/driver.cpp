@@ -109,7 +109,7 @@ void Driver::make_target() {
 
 Environment Driver::environment() const {
     const Gl& gl = context->gl;
-    return {context->is_es ? "OpenGL ES" : "OpenGL", text_of(gl, GL_VENDOR), text_of(gl, GL_RENDERER),
+    return {context->is_es, text_of(gl, GL_VENDOR), text_of(gl, GL_RENDERER),
             text_of(gl, GL_VERSION)};
 }
 

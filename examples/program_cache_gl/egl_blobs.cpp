@@ -9,19 +9,18 @@ namespace {
 
 // The two functions have no user data, so what counts them is global as well. A host gives `Cache::egl_set` and
 // `Cache::egl_get` to the driver as they are.
-std::atomic<std::size_t> sets{0}, gets{0}, hits{0}, oversized{0};
+std::atomic<std::size_t> sets{0}, gets{0}, hits{0};
 
 void counted_set(const void* key, std::ptrdiff_t key_size, const void* value, std::ptrdiff_t value_size) {
     ++sets;
     Cache::egl_set(key, key_size, value, value_size);
 }
 
-/// Mesa has room for 64 KiB, puts larger blobs all the same, and takes the answer that one is larger for a miss.
+/// An answer larger than what there is room for is no hit: nothing was copied.
 std::ptrdiff_t counted_get(const void* key, std::ptrdiff_t key_size, void* value, std::ptrdiff_t value_size) {
     const std::ptrdiff_t size = Cache::egl_get(key, key_size, value, value_size);
     ++gets;
-    if (size > value_size) ++oversized;
-    else if (size > 0) ++hits;
+    if (size > 0 && size <= value_size) ++hits;
     return size;
 }
 
@@ -38,7 +37,6 @@ void count_egl_blobs(StepResult& result) {
     result.blob_sets = sets;
     result.blob_gets = gets;
     result.blob_hits = hits;
-    result.blob_oversized = oversized;
 }
 
 } // namespace program_cache_gl

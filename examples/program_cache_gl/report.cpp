@@ -31,8 +31,8 @@ std::string json_value(double ms) {
 
 void print_head(bool egl_blob_cache) {
     if (egl_blob_cache)
-        std::printf("\n%-34s %8s %8s %8s %8s %8s %9s %9s %12s\n", "", "programs", "sets", "gets", "hits",
-                    "too big", "open ms", "link ms", "first draw");
+        std::printf("\n%-34s %8s %8s %8s %8s %9s %9s %12s\n", "", "programs", "sets", "gets", "hits", "open ms",
+                    "link ms", "first draw");
     else
         std::printf("\n%-34s %8s %8s %6s %6s %7s %5s %8s %9s %9s %9s %12s\n", "", "programs", "compiles", "hits",
                     "misses", "rejects", "bans", "open ms", "cache ms", "driver ms", "= link ms", "first draw");
@@ -45,8 +45,8 @@ void print_row(const StepResult& r, bool egl_blob_cache) {
         return;
     }
     if (egl_blob_cache)
-        std::printf("%8zu %8zu %8zu %8zu %8zu %9.1f %9.1f", r.usable(), r.blob_sets, r.blob_gets, r.blob_hits,
-                    r.blob_oversized, r.open_ms, r.driver_ms);
+        std::printf("%8zu %8zu %8zu %8zu %9.1f %9.1f", r.usable(), r.blob_sets, r.blob_gets, r.blob_hits, r.open_ms,
+                    r.driver_ms);
     else
         std::printf("%8zu %8zu %6zu %6zu %7zu %5zu %8.1f %9.1f %9.1f %9.1f", r.usable(), r.compiles, r.hits, r.misses,
                     r.rejects, r.bans, r.open_ms, r.cache_ms, r.driver_ms, r.link_ms());

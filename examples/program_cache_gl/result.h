@@ -14,7 +14,6 @@ struct StepResult {
     std::size_t wrong = 0;   ///< Hits with other bytes than the compiler once gave.
     std::size_t draws = 0;
     std::size_t blob_sets = 0, blob_gets = 0, blob_hits = 0; ///< The driver's own calls, in the EGL mode.
-    std::size_t blob_oversized = 0; ///< Gets of a blob that has become larger than what the driver has room for.
     double open_ms = 0;   ///< Opening the cache, and waiting until it has read everything.
     double cache_ms = 0;  ///< All that a host does only because of the cache, but opening it.
     double driver_ms = 0; ///< Compiling, linking, loading.
@@ -43,7 +42,6 @@ template <typename Result, typename Visit> void visit_fields(Result& result, Vis
     visit("blob_sets", result.blob_sets);
     visit("blob_gets", result.blob_gets);
     visit("blob_hits", result.blob_hits);
-    visit("blob_oversized", result.blob_oversized);
     visit("open_ms", result.open_ms);
     visit("cache_ms", result.cache_ms);
     visit("driver_ms", result.driver_ms);
