@@ -34,9 +34,7 @@ fn build(name: &str) -> Result<PathBuf> {
     let libraries = examples.with_file_name("deps");
     let library = libraries.join(format!("{DLL_PREFIX}hobgoblin{DLL_SUFFIX}"));
     if !library.exists() {
-        return Err(
-            format!("{} is not there: run this with cargo run --example {name}", library.display()).into()
-        );
+        return Err(format!("{} is not there: run this with cargo run --example {name}", library.display()).into());
     }
     let output = examples.join(format!("{name}-cpp"));
     fs::create_dir_all(&output)?;
