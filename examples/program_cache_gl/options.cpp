@@ -21,8 +21,8 @@ cargo run --release --example program_cache_gl -- [options]
   --list-devices      print the EGL devices and leave
   --json FILE         write all results
   --other-driver NAME=VALUE
-                      an environment variable that brings another GL driver, say LD_LIBRARY_PATH=/opt/mesa/lib: adds runs
-                      on that driver; may be given several times
+                      an environment variable that brings another GL driver, say LD_LIBRARY_PATH=/opt/mesa/lib: adds
+                      runs on that driver; may be given several times
   --egl-blob-cache    instead of all this: let the driver keep its own shader cache in ours (EGL_ANDROID_blob_cache)
   --help              print this and leave
 
@@ -76,7 +76,8 @@ Options parse_options(int count, char** values) {
         else if (flag == "--other-driver") {
             options.other_driver.push_back(arguments.value());
             if (options.other_driver.back().find('=') == std::string::npos)
-                throw std::runtime_error("--other-driver wants NAME=VALUE, not \"" + options.other_driver.back() + "\"");
+                throw std::runtime_error("--other-driver wants NAME=VALUE, not \"" + options.other_driver.back() +
+                                         "\"");
         } else throw std::runtime_error("unknown option \"" + flag + "\" (see --help)");
     }
     if (!options.step.empty() && options.cache_directory.empty())

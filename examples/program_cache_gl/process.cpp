@@ -40,7 +40,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
         if (equals == nullptr) continue;
         const std::string name(*entry, static_cast<std::size_t>(equals + 1 - *entry));
         bool is_replaced = false;
-        for (const std::string& change : changes) is_replaced = is_replaced || change.compare(0, name.size(), name) == 0;
+        for (const std::string& change : changes)
+            is_replaced = is_replaced || change.compare(0, name.size(), name) == 0;
         if (!is_replaced) all.emplace_back(*entry);
     }
     return all;

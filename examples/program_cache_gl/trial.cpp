@@ -134,8 +134,8 @@ void Trial::change_driver() {
 
 void Trial::change_driver_really() {
     const StepResult other = step("another driver (real)", fresh_copy(), {}, options.other_driver);
-    target("a real other driver, " + other.driver + ", finds nothing", is_all_misses(other) && other.driver != cold.driver,
-           hits_of(other) + " found");
+    target("a real other driver, " + other.driver + ", finds nothing",
+           is_all_misses(other) && other.driver != cold.driver, hits_of(other) + " found");
     const StepResult fooled =
         step("the same under the first one's name", fresh_copy(), {"--driver-name", cold.driver}, options.other_driver);
     target("given the first one's binaries all the same, it refuses them and all are compiled",
@@ -152,7 +152,8 @@ void Trial::damage() {
         const bool cuts = run % 3 == 2;
         const std::size_t bytes_per_flip = run % 3 == 0 ? 32768 : 2048;
         changes += cuts ? cut_files(directory, seed) : flip_bits(directory, seed, bytes_per_flip);
-        const StepResult r = step(cuts ? "files cut off" : "a bit flipped per " + count(bytes_per_flip, "B"), directory);
+        const std::string name = cuts ? "files cut off" : "a bit flipped per " + count(bytes_per_flip, "B");
+        const StepResult r = step(name, directory);
         hits += r.hits;
         misses += r.misses;
         wrong += r.wrong;
