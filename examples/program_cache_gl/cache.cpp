@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
-#include <vector>
 
 namespace program_cache_gl {
 
@@ -102,18 +101,6 @@ void Cache::put(const Key& key, const Binary& binary, std::uint64_t build_us) {
 }
 
 void Cache::flush() { check(hob_program_cache_flush(handle->cache)); }
-
-std::string Cache::report() const {
-    std::size_t size = 0;
-    hob_result result = hob_program_cache_report(handle->cache, nullptr, 0, &size);
-    std::vector<char> json(size);
-    while (result == HOB_RESULT_BUFFER_TOO_SMALL) {
-        json.resize(size);
-        result = hob_program_cache_report(handle->cache, json.data(), json.size(), &size);
-    }
-    check(result);
-    return {json.data(), size};
-}
 
 void Cache::bind_egl() { check(hob_program_cache_bind_egl(handle->cache)); }
 const example::EglSetBlob Cache::egl_set = hob_egl_blob_set;

@@ -62,9 +62,6 @@ public:
     /// Waits until everything that was put is written.
     void flush();
 
-    /// What the library counted, as JSON.
-    std::string report() const;
-
     /// Makes this the cache behind `egl_set` and `egl_get`, until it is destroyed.
     void bind_egl();
     static const example::EglSetBlob egl_set;
