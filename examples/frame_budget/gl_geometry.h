@@ -4,10 +4,12 @@
 #include <array>
 #include <vector>
 
-#include "gl_api.h"
+#include "../common/gl_api.h"
 #include "scene.h"
 
 namespace frame_budget {
+
+using namespace example;
 
 class GlGeometry {
 public:

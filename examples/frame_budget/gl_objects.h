@@ -5,9 +5,11 @@
 #include <initializer_list>
 #include <string>
 
-#include "gl_api.h"
+#include "../common/gl_api.h"
 
 namespace frame_budget {
+
+using namespace example;
 
 struct GlTexture {
     GLuint id = 0;

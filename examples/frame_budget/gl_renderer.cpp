@@ -312,6 +312,10 @@ Image GlRenderer::read_image() {
 std::unique_ptr<Renderer> make_gl_renderer(const Scene& scene, const RendererOptions& options, std::string& reason) {
     std::unique_ptr<GlContext> context = make_gl_context(options.device, options.only_es, reason);
     if (!context) return nullptr;
+    if (!context->has_timers) {
+        reason = "the GL driver has no timer queries";
+        return nullptr;
+    }
     Size size = default_size(*context);
     if (options.width > 0) size = {options.width, options.height};
     return std::make_unique<GlRenderer>(std::move(context), scene, size);

@@ -9,10 +9,12 @@
 #include <chrono>
 #include <deque>
 
-#include "gl_api.h"
+#include "../common/gl_api.h"
 #include "renderer.h"
 
 namespace frame_budget {
+
+using namespace example;
 
 class GlTimer {
 public:

@@ -2,29 +2,24 @@
 //
 // The order of things: measure what this machine needs, derive the budget, run all contestants over the same script in
 // turn, run the goblin once more with what it has learned, print. See --help (options.cpp) for the flags.
-#include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <stdexcept>
 
+#include "../common/files.h"
+#include "../common/gl_api.h"
+#include "../common/interrupt.h"
+#include "../common/progress.h"
 #include "calibration.h"
 #include "options.h"
 #include "pictures.h"
-#include "progress.h"
 #include "report.h"
 
 namespace frame_budget {
 
+using namespace example;
+
 namespace {
-
-volatile std::sig_atomic_t stop_requested = 0;
-
-extern "C" void request_stop(int) {
-    stop_requested = 1;
-    std::signal(SIGINT, SIG_DFL); // a second Ctrl-C ends the program at once
-}
 
 constexpr double late_share_allowed = 0.05; // what "best fixed configuration" may be late, in parts of its frames
 constexpr double warmup_seconds = 2, slice_seconds = 0.5;
@@ -38,17 +33,6 @@ std::unique_ptr<Renderer> make_renderer(const Scene& scene, const Options& optio
         std::cout << "no GL: " << reason << "\nusing the built-in software renderer\n";
     }
     return make_soft_renderer(scene, renderer_options);
-}
-
-std::string read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream out(path, std::ios::binary);
-    out << text;
-    if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
 std::string describe(const Choices& choices) {
@@ -117,10 +101,10 @@ void Program::measure_machine() {
     std::cout << renderer->description() << "\nframe time: " << renderer->clock() << "\n";
     calibration = calibrate(*renderer, scene, [this](double part) {
         progress.show("measuring the machine", part);
-        return stop_requested == 0;
+        return !interrupted();
     });
     progress.clear();
-    if (stop_requested != 0) throw std::runtime_error("stopped before there was anything to report");
+    if (interrupted()) throw std::runtime_error("stopped before there was anything to report");
     std::cout << describe(calibration);
     const bool is_given = options.budget_ms > 0;
     facts.budget_ms = is_given ? options.budget_ms : calibration.derived_budget_ms();
@@ -173,7 +157,7 @@ void Program::run_script(std::vector<Contestant>& contestants, const std::string
     contest.slice_frames = slice_frames;
     contest.progress = [&](double part, const std::string& name) {
         progress.show(stage, part, name);
-        return stop_requested == 0;
+        return !interrupted();
     };
     contest.after_frame = [&](std::size_t contestant, int frame) {
         pictures.take(*renderer, frame, contestants[contestant].name);
@@ -210,7 +194,7 @@ void Program::run() {
 
     const std::string profile = contestants[goblin_index].governor->profile();
     if (!options.profile_file.empty()) write_file(options.profile_file, profile);
-    if (stop_requested == 0) {
+    if (!interrupted()) {
         std::vector<Contestant> again;
         again.push_back({"goblin with its saved profile",
                          make_goblin_governor(goblin_options(profile, "")),
@@ -219,7 +203,7 @@ void Program::run() {
         run_script(again, "the goblin once more", pictures);
         contestants.push_back(std::move(again.front()));
     }
-    facts.interrupted = stop_requested != 0;
+    facts.interrupted = interrupted();
 
     std::vector<Summary> summaries;
     for (const Contestant& contestant : contestants)
@@ -246,7 +230,7 @@ int main(int argument_count, char** arguments) {
             return 0;
         }
         if (!options.replay_file.empty()) return replay_recording(options.replay_file) ? 0 : 1;
-        std::signal(SIGINT, request_stop);
+        watch_for_interrupt();
         Program(options).run();
         return 0;
     } catch (const std::exception& error) {

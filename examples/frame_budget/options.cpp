@@ -1,9 +1,12 @@
 #include "options.h"
 
-#include <cstdlib>
+#include "../common/arguments.h"
+
 #include <stdexcept>
 
 namespace frame_budget {
+
+using namespace example;
 
 const char* const usage =
     R"(frame_budget: a small renderer that keeps its frames inside a budget, and a contest of who keeps them best
@@ -30,14 +33,6 @@ Ctrl-C ends the contest; the results so far are printed.
 
 namespace {
 
-double positive_number(const std::string& flag, const std::string& text) {
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end != 0 || !(value > 0) || value > 1e6)
-        throw std::runtime_error(flag + " wants a positive number, not \"" + text + "\"");
-    return value;
-}
-
 void parse_size(const std::string& text, Options& options) {
     const std::size_t cross = text.find('x');
     if (cross == std::string::npos)
@@ -52,29 +47,26 @@ void parse_size(const std::string& text, Options& options) {
 
 } // namespace
 
-Options parse_options(int count, char** arguments) {
+Options parse_options(int count, char** values) {
     Options options;
-    for (int i = 1; i < count; ++i) {
-        const std::string flag = arguments[i];
-        const auto next = [&]() -> std::string {
-            if (i + 1 >= count) throw std::runtime_error(flag + " wants a value after it (see --help)");
-            return arguments[++i];
-        };
+    Arguments arguments(count, values);
+    while (arguments.next()) {
+        const std::string& flag = arguments.flag();
         if (flag == "--help" || flag == "-h") options.help = true;
         else if (flag == "--list-devices") options.list_devices = true;
         else if (flag == "--quick") options.seconds = 3;
-        else if (flag == "--budget") options.budget_ms = positive_number(flag, next());
-        else if (flag == "--seconds") options.seconds = positive_number(flag, next());
-        else if (flag == "--seed") options.seed = static_cast<std::uint32_t>(positive_number(flag, next()));
-        else if (flag == "--size") parse_size(next(), options);
-        else if (flag == "--device") options.device = next();
-        else if (flag == "--png") options.png_directory = next();
-        else if (flag == "--json") options.json_file = next();
-        else if (flag == "--profile") options.profile_file = next();
-        else if (flag == "--record") options.record_file = next();
-        else if (flag == "--replay") options.replay_file = next();
+        else if (flag == "--budget") options.budget_ms = arguments.positive_number();
+        else if (flag == "--seconds") options.seconds = arguments.positive_number();
+        else if (flag == "--seed") options.seed = static_cast<std::uint32_t>(arguments.positive_number());
+        else if (flag == "--size") parse_size(arguments.value(), options);
+        else if (flag == "--device") options.device = arguments.value();
+        else if (flag == "--png") options.png_directory = arguments.value();
+        else if (flag == "--json") options.json_file = arguments.value();
+        else if (flag == "--profile") options.profile_file = arguments.value();
+        else if (flag == "--record") options.record_file = arguments.value();
+        else if (flag == "--replay") options.replay_file = arguments.value();
         else if (flag == "--renderer") {
-            options.renderer = next();
+            options.renderer = arguments.value();
             if (options.renderer != "auto" && options.renderer != "gl" && options.renderer != "gles" &&
                 options.renderer != "software")
                 throw std::runtime_error("--renderer wants auto, gl, gles or software, not \"" + options.renderer +

@@ -86,7 +86,4 @@ struct RendererOptions {
 std::unique_ptr<Renderer> make_gl_renderer(const Scene& scene, const RendererOptions& options, std::string& reason);
 std::unique_ptr<Renderer> make_soft_renderer(const Scene& scene, const RendererOptions& options);
 
-/// One line per EGL device.
-std::vector<std::string> list_gl_devices();
-
 } // namespace frame_budget

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #endif
 
-namespace frame_budget {
+namespace example {
 
 Progress::Progress() {
 #ifdef _WIN32
@@ -40,4 +40,4 @@ void Progress::clear() {
     is_dirty = false;
 }
 
-} // namespace frame_budget
+} // namespace example

@@ -1,5 +1,5 @@
-// The part of OpenGL 3.3 .. 4.5 / ES 3 and of EGL that the example uses, declared by hand: it builds on a machine with
-// no GL headers and links to no GL library. Constants and signatures are those of the Khronos registry.
+// The part of OpenGL 3.3 .. 4.5 / ES 3 and of EGL that the examples use, declared by hand: they build on a machine with
+// no GL headers and link to no GL library. Constants and signatures are those of the Khronos registry.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace frame_budget {
+namespace example {
 
 using GLenum = unsigned int;
 using GLuint = unsigned int;
@@ -37,10 +37,14 @@ inline constexpr GLenum GL_DEPTH_BUFFER_BIT = 0x0100, GL_COLOR_BUFFER_BIT = 0x40
                         GL_RGBA16F = 0x881A, GL_READ_FRAMEBUFFER = 0x8CA8, GL_DRAW_FRAMEBUFFER = 0x8CA9,
                         GL_FRAMEBUFFER_COMPLETE = 0x8CD5, GL_COLOR_ATTACHMENT0 = 0x8CE0, GL_DEPTH_ATTACHMENT = 0x8D00,
                         GL_FRAMEBUFFER = 0x8D40, GL_RENDERBUFFER = 0x8D41, GL_TIMESTAMP = 0x8E28,
-                        GL_GPU_DISJOINT = 0x8FBB, GL_NUM_EXTENSIONS = 0x821D, GL_EXTENSIONS = 0x1F03;
+                        GL_GPU_DISJOINT = 0x8FBB, GL_NUM_EXTENSIONS = 0x821D, GL_EXTENSIONS = 0x1F03,
+                        GL_NO_ERROR = 0, GL_VENDOR = 0x1F00,
+                        GL_PROGRAM_BINARY_RETRIEVABLE_HINT = 0x8257, GL_PROGRAM_BINARY_LENGTH = 0x8741,
+                        GL_NUM_PROGRAM_BINARY_FORMATS = 0x87FE, GL_ACTIVE_UNIFORMS = 0x8B86,
+                        GL_ACTIVE_UNIFORM_MAX_LENGTH = 0x8B87;
 
 // X(return type, name without the gl, arguments)
-#define FRAME_BUDGET_GL_FUNCTIONS(X)                                                                       \
+#define EXAMPLE_GL_FUNCTIONS(X)                                                                       \
     X(void, ActiveTexture, (GLenum))                                                                       \
     X(void, AttachShader, (GLuint, GLuint))                                                                \
     X(void, BindBuffer, (GLenum, GLuint))                                                                  \
@@ -58,6 +62,7 @@ inline constexpr GLenum GL_DEPTH_BUFFER_BIT = 0x0100, GL_COLOR_BUFFER_BIT = 0x40
     X(GLuint, CreateProgram, ())                                                                           \
     X(GLuint, CreateShader, (GLenum))                                                                      \
     X(void, CullFace, (GLenum))                                                                            \
+    X(void, DeleteProgram, (GLuint))                                                                       \
     X(void, DeleteShader, (GLuint))                                                                        \
     X(void, Disable, (GLenum))                                                                             \
     X(void, DrawArrays, (GLenum, GLint, GLsizei))                                                          \
@@ -74,6 +79,7 @@ inline constexpr GLenum GL_DEPTH_BUFFER_BIT = 0x0100, GL_COLOR_BUFFER_BIT = 0x40
     X(void, GenRenderbuffers, (GLsizei, GLuint*))                                                          \
     X(void, GenTextures, (GLsizei, GLuint*))                                                               \
     X(void, GenVertexArrays, (GLsizei, GLuint*))                                                           \
+    X(void, GetActiveUniform, (GLuint, GLuint, GLsizei, GLsizei*, GLint*, GLenum*, GLchar*))               \
     X(GLenum, GetError, ())                                                                                \
     X(void, GetIntegerv, (GLenum, GLint*))                                                                 \
     X(void, GetProgramInfoLog, (GLuint, GLsizei, GLsizei*, GLchar*))                                       \
@@ -95,6 +101,7 @@ inline constexpr GLenum GL_DEPTH_BUFFER_BIT = 0x0100, GL_COLOR_BUFFER_BIT = 0x40
     X(void, TexImage2D, (GLenum, GLint, GLint, GLsizei, GLsizei, GLint, GLenum, GLenum, const void*))      \
     X(void, TexParameteri, (GLenum, GLenum, GLint))                                                        \
     X(void, Uniform1i, (GLint, GLint))                                                                     \
+    X(void, Uniform1iv, (GLint, GLsizei, const GLint*))                                                    \
     X(void, Uniform2f, (GLint, GLfloat, GLfloat))                                                          \
     X(void, UniformBlockBinding, (GLuint, GLuint, GLuint))                                                 \
     X(void, UseProgram, (GLuint))                                                                          \
@@ -103,25 +110,43 @@ inline constexpr GLenum GL_DEPTH_BUFFER_BIT = 0x0100, GL_COLOR_BUFFER_BIT = 0x40
     X(void, Viewport, (GLint, GLint, GLsizei, GLsizei))
 
 // Timer queries: core in OpenGL 3.3, with the suffix EXT in OpenGL ES (EXT_disjoint_timer_query).
-#define FRAME_BUDGET_GL_TIMER_FUNCTIONS(X)                \
+#define EXAMPLE_GL_TIMER_FUNCTIONS(X)                \
     X(void, GenQueries, (GLsizei, GLuint*))               \
     X(void, QueryCounter, (GLuint, GLenum))               \
     X(void, GetQueryObjectuiv, (GLuint, GLenum, GLuint*)) \
     X(void, GetQueryObjectui64v, (GLuint, GLenum, GLuint64*))
 
+// Program binaries: OpenGL 4.1 and ES 3.0.
+#define EXAMPLE_GL_BINARY_FUNCTIONS(X)                                              \
+    X(void, GetProgramBinary, (GLuint, GLsizei, GLsizei*, GLenum*, void*))          \
+    X(void, ProgramBinary, (GLuint, GLenum, const void*, GLsizei))                  \
+    X(void, ProgramParameteri, (GLuint, GLenum, GLint))
+
 struct Gl {
-#define FRAME_BUDGET_DECLARE(result, name, arguments) result(*name) arguments = nullptr;
-    FRAME_BUDGET_GL_FUNCTIONS(FRAME_BUDGET_DECLARE)
-    FRAME_BUDGET_GL_TIMER_FUNCTIONS(FRAME_BUDGET_DECLARE)
-#undef FRAME_BUDGET_DECLARE
+#define EXAMPLE_DECLARE(result, name, arguments) result(*name) arguments = nullptr;
+    EXAMPLE_GL_FUNCTIONS(EXAMPLE_DECLARE)
+    EXAMPLE_GL_TIMER_FUNCTIONS(EXAMPLE_DECLARE)
+    EXAMPLE_GL_BINARY_FUNCTIONS(EXAMPLE_DECLARE)
+#undef EXAMPLE_DECLARE
 };
+
+/// The two functions of EGL_ANDROID_blob_cache: no user data, called from any thread.
+using EglSetBlob = void (*)(const void* key, std::ptrdiff_t key_size, const void* value, std::ptrdiff_t value_size);
+using EglGetBlob = std::ptrdiff_t (*)(const void* key, std::ptrdiff_t key_size, void* value, std::ptrdiff_t value_size);
 
 /// A current context and its functions. Destroying it destroys the context.
 class GlContext {
 public:
     virtual ~GlContext() = default;
+    /// Whether the driver can keep its own shader cache through two functions of ours (EGL_ANDROID_blob_cache).
+    virtual bool offers_blob_cache() const = 0;
+    /// Gives them to the driver, which takes them once per display. False when it refuses.
+    virtual bool set_blob_cache(EglSetBlob set, EglGetBlob get) = 0;
+
     Gl gl;
     bool is_es = false;
+    bool has_timers = false;          ///< Timer queries work.
+    bool has_program_binaries = false; ///< The driver gives out at least one format of them.
     bool is_software = false; ///< Rasterised by the CPU: wall time is GPU time.
     std::string description;  ///< "OpenGL 4.5, llvmpipe (...), through EGL surfaceless"
 };
@@ -131,4 +156,7 @@ public:
 /// OpenGL ES. On failure returns nothing and says why in `reason`.
 std::unique_ptr<GlContext> make_gl_context(const std::string& device, bool only_es, std::string& reason);
 
-} // namespace frame_budget
+/// One line per EGL device.
+std::vector<std::string> list_gl_devices();
+
+} // namespace example

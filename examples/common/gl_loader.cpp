@@ -2,7 +2,6 @@
 // for by name. No window system is involved, so this works over ssh, in a container, and on a machine whose GPU has no
 // display.
 #include "gl_api.h"
-#include "renderer.h"
 
 #include <cctype>
 #include <cstdlib>
@@ -12,7 +11,7 @@
 #include <dlfcn.h>
 #endif
 
-namespace frame_budget {
+namespace example {
 
 #ifdef _WIN32
 
@@ -35,14 +34,16 @@ using EGLint = std::int32_t;
 using EGLBoolean = unsigned int;
 using EGLenum = unsigned int;
 
-constexpr EGLint EGL_EXTENSIONS = 0x3055, EGL_NONE = 0x3038, EGL_RENDERABLE_TYPE = 0x3040, EGL_SURFACE_TYPE = 0x3033,
+constexpr EGLint EGL_SUCCESS = 0x3000, EGL_EXTENSIONS = 0x3055, EGL_NONE = 0x3038, EGL_RENDERABLE_TYPE = 0x3040,
+                 EGL_SURFACE_TYPE = 0x3033,
                  EGL_PBUFFER_BIT = 0x0001, EGL_OPENGL_BIT = 0x0008, EGL_OPENGL_ES3_BIT = 0x0040, EGL_WIDTH = 0x3057,
                  EGL_HEIGHT = 0x3056, EGL_CONTEXT_MAJOR_VERSION = 0x3098, EGL_CONTEXT_MINOR_VERSION = 0x30FB,
                  EGL_CONTEXT_OPENGL_PROFILE_MASK = 0x30FD, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT = 0x0001;
 constexpr EGLenum EGL_OPENGL_API = 0x30A2, EGL_OPENGL_ES_API = 0x30A0, EGL_PLATFORM_SURFACELESS_MESA = 0x31DD,
                   EGL_PLATFORM_DEVICE_EXT = 0x313F;
 
-#define FRAME_BUDGET_EGL_FUNCTIONS(X)                                                     \
+#define EXAMPLE_EGL_FUNCTIONS(X)                                                     \
+    X(EGLint, GetError, ())                                                               \
     X(const char*, QueryString, (EGLDisplay, EGLint))                                     \
     X(EGLBoolean, Initialize, (EGLDisplay, EGLint*, EGLint*))                             \
     X(EGLBoolean, Terminate, (EGLDisplay))                                                \
@@ -56,17 +57,18 @@ constexpr EGLenum EGL_OPENGL_API = 0x30A2, EGL_OPENGL_ES_API = 0x30A0, EGL_PLATF
     X(void*, GetProcAddress, (const char*))
 
 // Extensions: a missing one is not an error.
-#define FRAME_BUDGET_EGL_EXTENSION_FUNCTIONS(X)                           \
+#define EXAMPLE_EGL_EXTENSION_FUNCTIONS(X)                           \
     X(EGLDisplay, GetPlatformDisplayEXT, (EGLenum, void*, const EGLint*)) \
     X(EGLBoolean, QueryDevicesEXT, (EGLint, EGLDeviceEXT*, EGLint*))      \
-    X(const char*, QueryDeviceStringEXT, (EGLDeviceEXT, EGLint))
+    X(const char*, QueryDeviceStringEXT, (EGLDeviceEXT, EGLint))          \
+    X(void, SetBlobCacheFuncsANDROID, (EGLDisplay, EglSetBlob, EglGetBlob))
 
 struct Egl {
     void* library = nullptr;
-#define FRAME_BUDGET_DECLARE(result, name, arguments) result(*name) arguments = nullptr;
-    FRAME_BUDGET_EGL_FUNCTIONS(FRAME_BUDGET_DECLARE)
-    FRAME_BUDGET_EGL_EXTENSION_FUNCTIONS(FRAME_BUDGET_DECLARE)
-#undef FRAME_BUDGET_DECLARE
+#define EXAMPLE_DECLARE(result, name, arguments) result(*name) arguments = nullptr;
+    EXAMPLE_EGL_FUNCTIONS(EXAMPLE_DECLARE)
+    EXAMPLE_EGL_EXTENSION_FUNCTIONS(EXAMPLE_DECLARE)
+#undef EXAMPLE_DECLARE
 };
 
 template <typename Function> void assign(Function& function, void* address) {
@@ -90,19 +92,19 @@ bool load_egl(Egl& egl, std::string& reason) {
         return false;
     }
     bool complete = true;
-#define FRAME_BUDGET_LOAD(result, name, arguments)     \
+#define EXAMPLE_LOAD(result, name, arguments)     \
     assign(egl.name, dlsym(egl.library, "egl" #name)); \
     complete = complete && egl.name != nullptr;
-    FRAME_BUDGET_EGL_FUNCTIONS(FRAME_BUDGET_LOAD)
-#undef FRAME_BUDGET_LOAD
+    EXAMPLE_EGL_FUNCTIONS(EXAMPLE_LOAD)
+#undef EXAMPLE_LOAD
     if (!complete) {
         reason = "libEGL lacks functions of EGL 1.4";
         return false;
     }
     const char* extensions = egl.QueryString(nullptr, EGL_EXTENSIONS);
-#define FRAME_BUDGET_LOAD(result, name, arguments) assign(egl.name, egl.GetProcAddress("egl" #name));
-    FRAME_BUDGET_EGL_EXTENSION_FUNCTIONS(FRAME_BUDGET_LOAD)
-#undef FRAME_BUDGET_LOAD
+#define EXAMPLE_LOAD(result, name, arguments) assign(egl.name, egl.GetProcAddress("egl" #name));
+    EXAMPLE_EGL_EXTENSION_FUNCTIONS(EXAMPLE_LOAD)
+#undef EXAMPLE_LOAD
     // GetProcAddress may hand out stubs for what the driver does not have: believe the list of extensions only.
     if (!has_word(extensions, "EGL_EXT_platform_base")) egl.GetPlatformDisplayEXT = nullptr;
     if (!has_word(extensions, "EGL_EXT_device_base") && !has_word(extensions, "EGL_EXT_device_enumeration"))
@@ -149,10 +151,13 @@ public:
     EglContext& operator=(const EglContext&) = delete;
 
     bool open(EGLenum platform, EGLDeviceEXT device, bool only_es, std::string& reason);
+    bool offers_blob_cache() const override;
+    bool set_blob_cache(EglSetBlob set, EglGetBlob get) override;
 
 private:
     bool create(EGLenum api, EGLint major, EGLint minor);
     bool load_functions();
+    bool has_extension(const char* name) const;
 
     Egl egl;
     EGLDisplay display = nullptr;
@@ -191,25 +196,48 @@ bool EglContext::create(EGLenum api, EGLint major, EGLint minor) {
 bool EglContext::load_functions() {
     const auto address = [this](const char* name) { return egl.GetProcAddress(name); };
     bool complete = true;
-#define FRAME_BUDGET_LOAD(result, name, arguments) \
-    assign(gl.name, address("gl" #name));          \
+#define EXAMPLE_LOAD(result, name, arguments) \
+    assign(gl.name, address("gl" #name));     \
     complete = complete && gl.name != nullptr;
-    FRAME_BUDGET_GL_FUNCTIONS(FRAME_BUDGET_LOAD)
-#undef FRAME_BUDGET_LOAD
-#define FRAME_BUDGET_LOAD(result, name, arguments)                   \
+    EXAMPLE_GL_FUNCTIONS(EXAMPLE_LOAD)
+#undef EXAMPLE_LOAD
+    if (!complete) return false;
+
+    has_timers = !is_es || has_extension("GL_EXT_disjoint_timer_query");
+#define EXAMPLE_LOAD(result, name, arguments)                        \
     assign(gl.name, address(is_es ? "gl" #name "EXT" : "gl" #name)); \
-    complete = complete && gl.name != nullptr;
-    FRAME_BUDGET_GL_TIMER_FUNCTIONS(FRAME_BUDGET_LOAD)
-#undef FRAME_BUDGET_LOAD
-    if (complete && is_es) {
-        complete = false;
-        GLint count = 0;
-        gl.GetIntegerv(GL_NUM_EXTENSIONS, &count);
-        for (GLuint i = 0; i < static_cast<GLuint>(count); ++i)
-            complete = complete || std::strcmp(reinterpret_cast<const char*>(gl.GetStringi(GL_EXTENSIONS, i)),
-                                               "GL_EXT_disjoint_timer_query") == 0;
-    }
-    return complete;
+    has_timers = has_timers && gl.name != nullptr;
+    EXAMPLE_GL_TIMER_FUNCTIONS(EXAMPLE_LOAD)
+#undef EXAMPLE_LOAD
+
+    GLint formats = 0;
+    gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats); // an error before OpenGL 4.1, which leaves it 0
+    gl.GetError();
+    has_program_binaries = formats > 0;
+#define EXAMPLE_LOAD(result, name, arguments) \
+    assign(gl.name, address("gl" #name));     \
+    has_program_binaries = has_program_binaries && gl.name != nullptr;
+    EXAMPLE_GL_BINARY_FUNCTIONS(EXAMPLE_LOAD)
+#undef EXAMPLE_LOAD
+    return true;
+}
+
+bool EglContext::has_extension(const char* name) const {
+    GLint count = 0;
+    gl.GetIntegerv(GL_NUM_EXTENSIONS, &count);
+    for (GLuint i = 0; i < static_cast<GLuint>(count); ++i)
+        if (std::strcmp(reinterpret_cast<const char*>(gl.GetStringi(GL_EXTENSIONS, i)), name) == 0) return true;
+    return false;
+}
+
+bool EglContext::offers_blob_cache() const {
+    return has_word(egl.QueryString(display, EGL_EXTENSIONS), "EGL_ANDROID_blob_cache");
+}
+
+bool EglContext::set_blob_cache(EglSetBlob set, EglGetBlob get) {
+    if (!offers_blob_cache()) return false; // the function may be there all the same: Mesa 22 crashes in it
+    egl.SetBlobCacheFuncsANDROID(display, set, get);
+    return egl.GetError() == EGL_SUCCESS;
 }
 
 bool EglContext::open(EGLenum platform, EGLDeviceEXT device, bool only_es, std::string& reason) {
@@ -225,7 +253,7 @@ bool EglContext::open(EGLenum platform, EGLDeviceEXT device, bool only_es, std::
         return false;
     }
     if (!load_functions()) {
-        reason = "the GL driver has no timer queries, or lacks functions of OpenGL 3.3";
+        reason = "the GL driver lacks functions of OpenGL 3.3";
         return false;
     }
     const std::string renderer = reinterpret_cast<const char*>(gl.GetString(GL_RENDERER));
@@ -287,4 +315,4 @@ std::vector<std::string> list_gl_devices() {
 
 #endif
 
-} // namespace frame_budget
+} // namespace example

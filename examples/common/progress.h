@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-namespace frame_budget {
+namespace example {
 
 class Progress {
 public:
@@ -17,6 +17,7 @@ public:
     void show(const std::string& stage, double part_done, const std::string& detail = {});
     /// Wipes the line, so that something else can be printed.
     void clear();
+    bool on_terminal() const { return is_terminal; }
 
 private:
     std::chrono::steady_clock::time_point last_shown;
@@ -25,4 +26,4 @@ private:
     bool is_terminal = false, is_dirty = false;
 };
 
-} // namespace frame_budget
+} // namespace example

@@ -1,0 +1,14 @@
+// Whole files as strings.
+#pragma once
+
+#include <string>
+
+namespace example {
+
+/// Empty when there is no such file.
+std::string read_file(const std::string& path);
+
+/// Throws std::runtime_error when the file cannot be written.
+void write_file(const std::string& path, const std::string& text);
+
+} // namespace example

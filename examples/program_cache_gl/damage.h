@@ -1,0 +1,18 @@
+// What happens to files: bits flip, ends are cut off.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace program_cache_gl {
+
+void copy_directory(const std::string& from, const std::string& to);
+
+/// Flips one random bit per `bytes_per_flip` bytes, in all files. How many that were.
+std::size_t flip_bits(const std::string& directory, std::uint32_t seed, std::size_t bytes_per_flip);
+
+/// Cuts each file off at a random place.
+std::size_t cut_files(const std::string& directory, std::uint32_t seed);
+
+} // namespace program_cache_gl

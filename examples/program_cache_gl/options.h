@@ -1,0 +1,39 @@
+// The command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver.h"
+
+namespace program_cache_gl {
+
+struct Options {
+    std::string shader_directory; ///< Empty: the example's own programs.
+    std::string cache_directory;  ///< Empty: a temporary one.
+    std::string device = "auto";
+    std::string json_file;
+    std::vector<std::string> other_driver; ///< NAME=VALUE, for the process that runs on another driver.
+    std::size_t draws = 4, damaged_runs = 6;
+    std::uint32_t seed = 7;
+    bool egl_blob_cache = false, list_devices = false, help = false;
+
+    // One step, run in this process.
+    std::string step;          ///< Its name; empty: the whole trial.
+    std::string driver_name;   ///< Empty: what the driver says.
+    std::string binaries_file; ///< Sums of all binaries that the compiler gave; empty: none are kept.
+    std::string result_file;   ///< Where the trial wants the result; empty: a row on stdout.
+    std::string work_directory;
+    Accident accident = Accident::none;
+    std::string accident_at;             ///< The name of the program at which the process dies.
+    bool accident_outside_driver = false;
+    bool spoil = false; ///< Each binary is damaged between the cache and the driver.
+};
+
+extern const char* const usage;
+
+/// Throws std::runtime_error with a sentence for whoever typed it.
+Options parse_options(int count, char** arguments);
+
+} // namespace program_cache_gl

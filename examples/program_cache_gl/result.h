@@ -1,0 +1,58 @@
+// What came of one step.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace program_cache_gl {
+
+struct StepResult {
+    std::string name, driver;
+    std::size_t programs = 0;
+    std::size_t compiles = 0, hits = 0, misses = 0, rejects = 0, bans = 0;
+    std::size_t refused = 0; ///< Programs that do not compile or link on this driver: counted nowhere else, nor timed.
+    std::size_t wrong = 0;   ///< Hits with other bytes than the compiler once gave.
+    std::size_t draws = 0;
+    std::size_t blob_sets = 0, blob_gets = 0, blob_hits = 0; ///< The driver's own calls, in the EGL mode.
+    double open_ms = 0;   ///< Opening the cache, and waiting until it has read everything.
+    double cache_ms = 0;  ///< All that a host does only because of the cache, but opening it.
+    double driver_ms = 0; ///< Compiling, linking, loading.
+    double draw_ms = 0;   ///< First draws.
+    std::string banned;   ///< The names of the banned programs.
+    std::string died;     ///< How the process ended, if it did not end well. Nothing else is known then.
+    std::size_t interrupted = 0;
+
+    double link_ms() const { return cache_ms + driver_ms; }
+    std::size_t usable() const { return programs - refused; }
+};
+
+/// Calls `visit` with the name and the value of each field.
+template <typename Result, typename Visit> void visit_fields(Result& result, Visit&& visit) {
+    visit("name", result.name);
+    visit("driver", result.driver);
+    visit("programs", result.programs);
+    visit("compiles", result.compiles);
+    visit("hits", result.hits);
+    visit("misses", result.misses);
+    visit("rejects", result.rejects);
+    visit("bans", result.bans);
+    visit("refused", result.refused);
+    visit("wrong", result.wrong);
+    visit("draws", result.draws);
+    visit("blob_sets", result.blob_sets);
+    visit("blob_gets", result.blob_gets);
+    visit("blob_hits", result.blob_hits);
+    visit("open_ms", result.open_ms);
+    visit("cache_ms", result.cache_ms);
+    visit("driver_ms", result.driver_ms);
+    visit("draw_ms", result.draw_ms);
+    visit("banned", result.banned);
+    visit("died", result.died);
+    visit("interrupted", result.interrupted);
+}
+
+// A result on its way from one process to another: one "name value" a line.
+std::string to_text(const StepResult& result);
+StepResult from_text(const std::string& text);
+
+} // namespace program_cache_gl

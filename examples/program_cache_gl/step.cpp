@@ -1,0 +1,264 @@
+#include "step.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#include "../common/files.h"
+#include "../common/interrupt.h"
+#include "../common/progress.h"
+#include "egl_blobs.h"
+#include "work_directory.h"
+
+namespace program_cache_gl {
+
+namespace {
+
+/// Adds the time it lives to an account.
+class Charge {
+public:
+    explicit Charge(double& the_account_ms) : account_ms(the_account_ms) {}
+    ~Charge() {
+        account_ms += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    }
+    Charge(const Charge&) = delete;
+    Charge& operator=(const Charge&) = delete;
+
+private:
+    double& account_ms;
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+/// Where one program's time went. What is left of `whole_ms` is the library's.
+struct Accounts {
+    double whole_ms = 0, driver_ms = 0, draw_ms = 0;
+    double aside_ms = 0; ///< What only the example does: comparing, damaging, throwing away.
+    double cache_ms() const { return whole_ms - driver_ms - draw_ms - aside_ms; }
+};
+
+/// The driver has a cache of its own, which would make every run but the first look warm: it gets an empty one.
+void give_driver_empty_cache(const std::string& directory) {
+#ifndef _WIN32
+    const std::string own = directory + "/driver-" + std::to_string(getpid());
+    std::filesystem::create_directories(own);
+    for (const char* variable : {"MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH"})
+        setenv(variable, own.c_str(), 1);
+    unsetenv("MESA_SHADER_CACHE_DISABLE"); // Mesa 22 gives out no binaries with it
+#endif
+}
+
+std::uint64_t fnv1a(const void* data, std::size_t size) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (std::size_t i = 0; i < size; ++i)
+        hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/// Sums of all binaries that the compiler ever gave, by the programs' names: a hit must be one of them.
+class KnownBinaries {
+public:
+    explicit KnownBinaries(const std::string& the_path) : path(the_path) {
+        std::istringstream in(path.empty() ? "" : example::read_file(path));
+        std::uint64_t sum = 0;
+        for (std::string name; in >> sum && std::getline(in >> std::ws, name);) sums.emplace(name, sum);
+    }
+    void note(const std::string& name, const std::vector<std::uint8_t>& bytes) {
+        sums.emplace(name, fnv1a(bytes.data(), bytes.size()));
+    }
+    bool contradict(const std::string& name, const Binary& binary) const {
+        return !path.empty() && sums.count({name, fnv1a(binary.data, binary.size)}) == 0;
+    }
+    void save() const {
+        std::string text;
+        for (const auto& [name, sum] : sums) text += std::to_string(sum) + " " + name + "\n";
+        if (!path.empty()) example::write_file(path, text);
+    }
+
+private:
+    std::string path;
+    std::set<std::pair<std::string, std::uint64_t>> sums;
+};
+
+class Step {
+public:
+    Step(const Options& the_options, Driver& the_driver)
+        : options(the_options), driver(the_driver), known(the_options.binaries_file) {}
+    StepResult run();
+
+private:
+    void open();
+    void pass(const Program& program, bool draws);
+    Answer from_cache(const Program& program, const Key& key, bool draws);
+    bool take(const Program& program, const Binary& binary, bool draws);
+    bool build(const Program& program, const Key* key, bool draws);
+    void keep(const Program& program, const Key& key, GLuint linked, const std::vector<Sampler>& samplers,
+              double build_ms);
+    void draw(GLuint program, const std::vector<Sampler>& samplers);
+    void count(const Program& program, Answer answer);
+
+    const Options& options;
+    Driver& driver;
+    KnownBinaries known;
+    std::optional<Cache> cache;
+    Accounts accounts;
+    StepResult result;
+};
+
+void Step::open() {
+    const Charge charge(result.open_ms);
+    Environment environment = driver.environment();
+    result.driver = environment.driver;
+    if (!options.driver_name.empty()) environment.driver = options.driver_name;
+    cache.emplace(options.cache_directory, environment);
+    cache->load();
+    if (options.egl_blob_cache) bind_egl_blobs(*cache, driver.gl_context());
+}
+
+void Step::draw(GLuint program, const std::vector<Sampler>& samplers) {
+    const Charge charge(accounts.draw_ms);
+    driver.draw(program, samplers);
+    ++result.draws;
+}
+
+/// What a host does with a binary: give it to the driver, and believe in it after the first draw.
+bool Step::take(const Program& program, const Binary& binary, bool draws) {
+    std::vector<std::uint8_t> spoiled;
+    Binary given = binary;
+    {
+        const Charge charge(accounts.aside_ms);
+        if (known.contradict(program.name, binary)) ++result.wrong;
+        if (options.spoil) {
+            const auto* bytes = static_cast<const std::uint8_t*>(binary.data);
+            spoiled.assign(bytes, bytes + binary.size);
+            spoiled[spoiled.size() / 2] ^= 0x10;
+            given.data = spoiled.data();
+        }
+    }
+    GLuint loaded = 0;
+    {
+        const Charge charge(accounts.driver_ms);
+        loaded = driver.load(given);
+    }
+    if (loaded == 0) return false;
+    if (draws) {
+        std::vector<Sampler> samplers(binary.reflection_size / sizeof(Sampler));
+        if (!samplers.empty()) std::memcpy(samplers.data(), binary.reflection, samplers.size() * sizeof(Sampler));
+        draw(loaded, samplers);
+    }
+    const Charge charge(accounts.aside_ms);
+    driver.discard(loaded);
+    return true;
+}
+
+Answer Step::from_cache(const Program& program, const Key& key, bool draws) {
+    const bool is_last = program.name == options.accident_at && options.accident != Accident::none;
+    if (is_last && options.accident_outside_driver) die(options.accident);
+    Driver::prepare(is_last ? options.accident : Accident::none);
+    return cache->use(key, [&](const Binary& binary) { return take(program, binary, draws); });
+}
+
+void Step::keep(const Program& program, const Key& key, GLuint linked, const std::vector<Sampler>& samplers,
+                double build_ms) {
+    std::vector<std::uint8_t> bytes;
+    Binary binary;
+    if (!driver.binary_of(linked, binary.format, bytes)) throw std::runtime_error(program.name + " has no binary");
+    binary.data = bytes.data();
+    binary.size = bytes.size();
+    binary.reflection = samplers.data();
+    binary.reflection_size = samplers.size() * sizeof(Sampler);
+    cache->put(key, binary, static_cast<std::uint64_t>(build_ms * 1000));
+    const Charge charge(accounts.aside_ms);
+    known.note(program.name, bytes);
+}
+
+/// Keeps the binary if there is a key to keep it by. False when the driver does not compile this program at all.
+bool Step::build(const Program& program, const Key* key, bool draws) {
+    GLuint linked = 0;
+    std::string reason;
+    {
+        const Charge charge(accounts.driver_ms);
+        linked = driver.build(program, reason);
+    }
+    if (linked == 0) return false;
+    const std::vector<Sampler> samplers = driver.samplers_of(linked);
+    if (draws) draw(linked, samplers);
+    // A host counts the warm-up draw as part of what the binary saves.
+    if (key != nullptr) keep(program, *key, linked, samplers, accounts.driver_ms + accounts.draw_ms);
+    const Charge charge(accounts.aside_ms);
+    driver.discard(linked);
+    return true;
+}
+
+void Step::count(const Program& program, Answer answer) {
+    result.hits += answer == Answer::hit;
+    result.misses += answer == Answer::miss;
+    result.rejects += answer == Answer::rejected;
+    result.bans += answer == Answer::banned;
+    result.compiles += answer != Answer::hit;
+    if (answer == Answer::banned) result.banned += (result.banned.empty() ? "" : ", ") + program.name;
+}
+
+void Step::pass(const Program& program, bool draws) {
+    accounts = {};
+    bool compiles = true;
+    Answer answer = Answer::miss;
+    {
+        const Charge charge(accounts.whole_ms);
+        if (options.egl_blob_cache) {
+            compiles = build(program, nullptr, draws);
+        } else {
+            const Key key = cache->key_of(program);
+            answer = from_cache(program, key, draws);
+            if (answer != Answer::hit) compiles = build(program, answer == Answer::banned ? nullptr : &key, draws);
+        }
+    }
+    if (!compiles) {
+        ++result.refused;
+        return;
+    }
+    count(program, answer);
+    result.cache_ms += accounts.cache_ms();
+    result.driver_ms += accounts.driver_ms;
+    result.draw_ms += accounts.draw_ms;
+}
+
+StepResult Step::run() {
+    const std::vector<Program> programs = options.shader_directory.empty()
+                                              ? own_programs(driver.gl_context().is_es)
+                                              : programs_in(options.shader_directory);
+    result.name = options.step;
+    result.programs = programs.size();
+    open();
+    example::Progress progress;
+    for (std::size_t i = 0; i < programs.size() && !example::interrupted(); ++i) {
+        if (progress.on_terminal())
+            progress.show(options.step, static_cast<double>(i) / static_cast<double>(programs.size()),
+                          programs[i].name);
+        pass(programs[i], i < options.draws);
+    }
+    result.interrupted = example::interrupted();
+    cache->flush();
+    count_egl_blobs(result);
+    known.save();
+    return result;
+}
+
+} // namespace
+
+StepResult run_step(const Options& options) {
+    const WorkDirectory work(options.work_directory);
+    give_driver_empty_cache(work.path());
+    Driver driver(options.device, !options.egl_blob_cache);
+    return Step(options, driver).run();
+}
+
+} // namespace program_cache_gl

@@ -1,0 +1,55 @@
+// The whole trial: a cold run, a warm one, and everything that can happen to a cache in between.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "report.h"
+#include "work_directory.h"
+
+namespace program_cache_gl {
+
+class Trial {
+public:
+    Trial(const Options& options, const std::string& self);
+    /// Whether all targets are met. Prints as it goes.
+    bool run();
+
+private:
+    struct Stopped {}; ///< Thrown on Ctrl-C.
+
+    void run_program_binaries();
+    void run_egl_blobs();
+
+    StepResult run_cold();
+    void warm_up();
+    void change_driver();
+    void change_driver_really();
+    void damage();
+    void damage_behind_cache();
+    void kill_in_driver();
+    void kill_elsewhere();
+
+    /// Runs a step in a new process, prints its row and keeps its result.
+    StepResult step(const std::string& name, const std::string& directory, const std::vector<std::string>& flags = {},
+                    const std::vector<std::string>& environment = {});
+    /// First draws cost far more than links on a software driver: only the steps that are there to show them draw.
+    std::vector<std::string> draws(bool wanted) const;
+    /// The cold run's directory once more, for the next accident.
+    std::string fresh_copy();
+    /// The name of a program that the driver compiles; `part` says which, from 0 (the first) to 1.
+    std::string some_program(double part) const;
+    void target(const std::string& sentence, bool is_met, const std::string& found = {});
+
+    Options options;
+    std::string self;
+    WorkDirectory work;
+    std::string cold_directory, binaries_file;
+    std::size_t copies = 0, steps = 0;
+    std::vector<StepResult> results;
+    std::vector<Target> targets;
+    StepResult cold;
+};
+
+} // namespace program_cache_gl
