@@ -80,12 +80,12 @@ Answer Cache::use(const Key& key, const std::function<bool(const Binary&)>& driv
     if (found == HOB_RESULT_NOT_FOUND) return Answer::miss;
     check(found);
     const BlobRelease release{blob};
-    std::uint64_t use = 0;
+    hob_use use = {};
     const hob_result begun = hob_program_cache_use_begin(handle->cache, &fingerprint(key), &use);
-    if (begun == HOB_RESULT_BANNED) return Answer::banned;
+    if (begun == HOB_RESULT_UNSUPPORTED) return Answer::banned;
     check(begun);
     const bool taken = driver_takes({blob.format, blob.data, blob.size, blob.reflection, blob.reflection_size});
-    check(hob_program_cache_use_end(handle->cache, use, taken ? HOB_USE_OK : HOB_USE_REJECTED));
+    check(hob_program_cache_use_end(handle->cache, use, taken ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED));
     return taken ? Answer::hit : Answer::rejected;
 }
 
@@ -100,7 +100,7 @@ void Cache::put(const Key& key, const Binary& binary, std::uint64_t build_us) {
     check(hob_program_cache_put(handle->cache, &fingerprint(key), &program));
 }
 
-void Cache::flush() { check(hob_program_cache_flush(handle->cache)); }
+void Cache::flush() { check(hob_program_cache_flush(handle->cache, patience_us)); }
 
 void Cache::bind_egl() { check(hob_program_cache_bind_egl(handle->cache)); }
 const example::EglSetBlob Cache::egl_set = hob_egl_blob_set;

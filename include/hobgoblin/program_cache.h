@@ -1,5 +1,5 @@
 // hobgoblin/program_cache.h: Program binaries in memory and on the disk, so that nothing is compiled twice.
-// Generated from src/ffi/program_cache.rs; do not edit. MIT OR Apache-2.0.
+// Generated from src/ffi/program_cache*.rs; do not edit. MIT OR Apache-2.0.
 
 #ifndef HOBGOBLIN_PROGRAM_CACHE_H
 #define HOBGOBLIN_PROGRAM_CACHE_H
@@ -253,6 +253,37 @@ hob_result hob_program_cache_report(const hob_program_cache *cache,
                                     char *buffer,
                                     size_t capacity,
                                     size_t *out_size);
+
+/// Keep `value_size` bytes under a key of `key_size` bytes; for callbacks that store a blob, with the cache as user data.
+/// What cannot be kept is dropped. Threads: shared.
+HOB_API
+void hob_program_cache_store_blob(const hob_program_cache *cache,
+                                  const void *key,
+                                  size_t key_size,
+                                  const void *value,
+                                  size_t value_size);
+
+/// The size of what is kept under a key, 0 if nothing is in memory; copied to `value` if `capacity` bytes suffice. For
+/// callbacks that load a blob, with the cache as user data. Never waits for a file. Threads: shared.
+HOB_API
+size_t hob_program_cache_load_blob(const hob_program_cache *cache,
+                                   const void *key,
+                                   size_t key_size,
+                                   void *value,
+                                   size_t capacity);
+
+/// Make `cache` the one behind hob_egl_blob_set and hob_egl_blob_get, for the whole process; NULL: none is. Destroying it
+/// ends that. Give the two functions to eglSetBlobCacheFuncsANDROID; some drivers listen only once a context is current.
+/// Threads: shared.
+HOB_API
+hob_result hob_program_cache_bind_egl(const hob_program_cache *cache);
+
+/// An EGLSetBlobFuncANDROID: keep a blob in the bound cache. Threads: any.
+HOB_API void hob_egl_blob_set(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size);
+
+/// An EGLGetBlobFuncANDROID: the size of a blob in the bound cache, 0 if it has none; copied if there is room.
+/// Threads: any.
+HOB_API ptrdiff_t hob_egl_blob_get(const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -54,3 +54,5 @@ mod knapsack_cell;
 mod profile;
 #[cfg(feature = "program_cache")]
 mod program_cache;
+#[cfg(feature = "program_cache")]
+mod program_cache_blob;

@@ -13,6 +13,7 @@ use super::handle::{self, Opaque, inspect, shared};
 use super::layout::{
     Array, Element, Out, Versioned, bytes, checked_size, fill, init_struct, read_struct, write_struct,
 };
+use super::program_cache_blob::unbind;
 use crate::base::{Id, Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
 use crate::program_cache::{Blob, Cache, Desc, Key, Options, Policy, Pressure, Program, Put, UseToken, Verdict};
@@ -351,6 +352,11 @@ unsafe fn path(text: &hob_str) -> Result<Option<PathBuf>> {
 /// Threads: no other call on it may run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
+    if !cache.is_null() {
+        // SAFETY: the header's contract.
+        let memory = unsafe { shared(cache, |cache| Ok(cache.shared_memory())) };
+        let _ = memory.map(|memory| unbind(&memory));
+    }
     // SAFETY: the header's contract.
     unsafe { handle::destroy(cache) }
 }

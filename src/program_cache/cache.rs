@@ -83,6 +83,11 @@ impl Cache {
         &self.memory
     }
 
+    /// The memory tier, to be kept beyond this call.
+    pub fn shared_memory(&self) -> Arc<ProgramCache> {
+        Arc::clone(&self.memory)
+    }
+
     /// The disk tier, if there is one.
     pub fn disk(&self) -> Option<&DiskTier> {
         self.disk.as_deref()
