@@ -357,7 +357,10 @@ TEST("program_cache: a program that the process died of twice is banned, and tha
         Cache cache = opened(desc);
         ENSURE(strikes(cache.get(), "bad") == 2);
         ENSURE(hob_program_cache_use_begin(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
-        ENSURE(put(cache.get(), "bad", "again") == HOB_RESULT_LIMIT_EXCEEDED);
+        Blob blob;
+        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
+        ENSURE_OK(put(cache.get(), "bad", "again"));
+        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
         ENSURE_OK(hob_program_cache_use_begin(cache.get(), &good, &use));
         ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
         ENSURE_OK(hob_program_cache_forgive(cache.get(), &bad));

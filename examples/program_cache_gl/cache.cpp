@@ -66,6 +66,7 @@ Key Cache::key_of(const Program& program) const {
     };
     hob_program_key_desc desc = HOB_PROGRAM_KEY_DESC_INIT;
     desc.stages = stages;
+    desc.stage_stride = sizeof stages[0];
     desc.stage_count = 2;
     hob_fingerprint print;
     check(hob_fingerprint_program(&desc, &print));
@@ -78,6 +79,7 @@ Answer Cache::use(const Key& key, const std::function<bool(const Binary&)>& driv
     hob_blob blob = HOB_BLOB_INIT;
     const hob_result found = hob_program_cache_get(handle->cache, &fingerprint(key), &blob);
     if (found == HOB_RESULT_NOT_FOUND) return Answer::miss;
+    if (found == HOB_RESULT_UNSUPPORTED) return Answer::banned;
     check(found);
     const BlobRelease release{blob};
     hob_use use = {};

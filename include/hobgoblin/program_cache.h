@@ -151,6 +151,7 @@ hob_result hob_program_cache_create(const hob_program_cache_desc *desc,
 HOB_API void hob_program_cache_destroy(hob_program_cache *cache);
 
 /// Get a program from memory: never waits for a file, copies nothing, takes no memory. HOB_RESULT_NOT_FOUND: build it.
+/// HOB_RESULT_UNSUPPORTED: build it, and always will; its binary is banned, see hob_program_cache_use_begin.
 /// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
 /// released first. Threads: shared.
 HOB_API hob_result hob_program_cache_get(const hob_program_cache *cache, const hob_fingerprint *key, hob_blob *blob);
@@ -167,7 +168,8 @@ hob_result hob_program_cache_get_wait(const hob_program_cache *cache,
 HOB_API void hob_blob_release(hob_blob *blob);
 
 /// Keep a copy of a program, in memory now and on the disk soon. A second put of a key replaces the first.
-/// HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit, or its key is banned; what the key had stays.
+/// HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not kept, and
+/// that is no error.
 /// Threads: shared.
 HOB_API
 hob_result hob_program_cache_put(const hob_program_cache *cache,

@@ -16,7 +16,9 @@ use super::layout::{
 use super::program_cache_blob::unbind;
 use crate::base::{Id, Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
-use crate::program_cache::{Blob, Cache, Desc, Key, Options, Policy, Pressure, Program, Put, UseToken, Verdict};
+use crate::program_cache::{
+    Blob, Cache, Desc, Key, Options, Policy, Pressure, Program, Put, Refusal, UseToken, Verdict,
+};
 use crate::store::{self, Compression};
 
 /// Programs in memory and, if it has a directory, on the disk. All functions but create and destroy may be called from
@@ -372,11 +374,20 @@ unsafe fn key_of(key: *const hob_fingerprint) -> Result<Key> {
 }
 
 #[cold]
-fn missed() -> crate::base::Error {
-    error!(NotFound, "the program is not in memory: build it, and put it")
+fn missed(cache: &Cache, key: &Key) -> crate::base::Error {
+    match cache.strikes(key) {
+        (strikes, true) => banned(strikes),
+        _ => error!(NotFound, "the program is not in memory: build it, and put it"),
+    }
+}
+
+#[cold]
+fn banned(strikes: u32) -> crate::base::Error {
+    error!(Unsupported, "the program is banned: the process died of it {strikes} times; build it from source")
 }
 
 /// Get a program from memory: never waits for a file, copies nothing, takes no memory. HOB_RESULT_NOT_FOUND: build it.
+/// HOB_RESULT_UNSUPPORTED: build it, and always will; its binary is banned, see hob_program_cache_use_begin.
 /// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
 /// released first. Threads: shared.
 #[unsafe(no_mangle)]
@@ -390,7 +401,7 @@ pub unsafe extern "C" fn hob_program_cache_get(
         inspect(cache, |cache| {
             let key = key_of(key)?;
             release(blob)?;
-            let found = cache.memory().get(&key).ok_or_else(missed)?;
+            let found = cache.memory().get(&key).ok_or_else(|| missed(cache, &key))?;
             give(blob, found)
         })
     }
@@ -441,7 +452,7 @@ pub unsafe extern "C" fn hob_program_cache_get_wait(
                 }
                 found = cache.memory().get(&key);
             }
-            give(blob, found.ok_or_else(missed)?)
+            give(blob, found.ok_or_else(|| missed(cache, &key))?)
         })
     }
 }
@@ -456,7 +467,8 @@ pub unsafe extern "C" fn hob_blob_release(blob: *mut hob_blob) {
 }
 
 /// Keep a copy of a program, in memory now and on the disk soon. A second put of a key replaces the first.
-/// HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit, or its key is banned; what the key had stays.
+/// HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not kept, and
+/// that is no error.
 /// Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_put(
@@ -484,7 +496,7 @@ pub unsafe extern "C" fn hob_program_cache_put(
                 },
             )?;
             match put {
-                Put::Stored | Put::Replaced => Ok(()),
+                Put::Stored | Put::Replaced | Put::Refused(Refusal::Banned) => Ok(()),
                 Put::Refused(why) => Err(error!(LimitExceeded, "the program was not kept ({})", why.name())),
             }
         })
@@ -605,10 +617,9 @@ pub unsafe extern "C" fn hob_program_cache_use_begin(
     unsafe {
         inspect(cache, |cache| {
             let out = Out::new(out_use, "out_use")?;
-            let begun = cache.memory().use_begin(&key_of(key)?)?;
-            let banned =
-                || error!(Unsupported, "the program is banned: the process died of it before; build it from source");
-            let Id { index1, generation } = begun.ok_or_else(banned)?.0;
+            let key = key_of(key)?;
+            let begun = cache.memory().use_begin(&key)?;
+            let Id { index1, generation } = begun.ok_or_else(|| banned(cache.strikes(&key).0))?.0;
             out.write(hob_use { index1, generation });
             Ok(())
         })
