@@ -17,6 +17,7 @@ struct Options {
     std::vector<std::string> other_driver; ///< NAME=VALUE, for the process that runs on another driver.
     std::size_t draws = 4, damaged_runs = 6;
     std::uint32_t seed = 7;
+    bool judges_time = true; ///< Whether the gain in time is a target.
     bool egl_blob_cache = false, list_devices = false, help = false;
 
     // One step, run in this process.
