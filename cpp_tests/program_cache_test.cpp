@@ -335,7 +335,18 @@ TEST("program_cache: the start-up set is loaded first at the next start") {
         ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &first, 1));
     }
     desc.memory_limit = 5000;
+    desc.flags = HOB_PROGRAM_CACHE_LOAD_LAZILY;
+    opened(desc).reset();
+    desc.flags = HOB_PROGRAM_CACHE_READ_ONLY;
+    {
+        Cache cache = opened(desc);
+        ENSURE_OK(put(cache.get(), "not written", "x"));
+        ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+        ENSURE(trouble(cache.get()).empty());
+    }
+    desc.flags = 0;
     Cache cache = opened(desc);
+    ENSURE(data_of(cache.get(), "not written") == "(none)");
     ENSURE(data_of(cache.get(), "program 3") == large);
     ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &first, 0));
 }

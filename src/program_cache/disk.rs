@@ -107,6 +107,8 @@ struct Bench {
     /// What is to be loaded ahead, the last one first.
     ahead: Vec<(usize, Name)>,
     start_up: Vec<Key>,
+    /// Whether that set was read, so that memory's may take its place.
+    knows_start_up: bool,
     bytes: Vec<u8>,
     saves: u32,
     maintains: bool,
@@ -369,13 +371,15 @@ impl Shared {
 
     /// What to load ahead, and in which order.
     fn plan(&self, bench: &mut Bench) -> Result<()> {
+        bench.maintains = bench.own.is_some() && !self.options.store.read_only;
         self.read_start_up(bench)?;
-        let Some(memory) = self.memory().filter(|_| self.options.load_ahead) else { return Ok(()) };
-        let mut first = memory.start_up_keys()?;
-        for key in &bench.start_up {
-            memory.mark_start_up(key, true)?;
-            try_push(&mut first, *key)?;
+        let Some(memory) = self.memory() else { return Ok(()) };
+        bench.start_up.iter().try_for_each(|key| memory.mark_start_up(key, true))?;
+        bench.knows_start_up = true;
+        if !self.options.load_ahead {
+            return Ok(());
         }
+        let first = memory.start_up_keys()?;
         let room = memory.statistics()?.limit_bytes;
         let mut set = HashSet::<Key, FoldKeys>::default();
         set.try_reserve(first.len())?;
@@ -408,7 +412,6 @@ impl Shared {
         ordered.extend(ahead.iter().filter(is_first));
         self.queue().progress.to_load = ordered.len() as u64;
         bench.ahead = ordered;
-        bench.maintains = bench.own.is_some() && !self.options.store.read_only;
         Ok(())
     }
 
@@ -432,6 +435,8 @@ impl Shared {
 
     fn perform(&self, bench: &mut Bench, work: Work) -> Result<()> {
         let Bench { own, bytes, saves, maintains, .. } = bench;
+        // Where nothing is to be written that is no trouble, but the host's wish.
+        let own = own.as_mut().filter(|_| !self.options.store.read_only);
         match work {
             Work::Load(key) => {
                 let loaded = self.load(bench, &key);
@@ -442,7 +447,7 @@ impl Shared {
                 encode(&blob, bytes)?;
                 let build_us = u32::try_from(blob.cost_us()).unwrap_or(u32::MAX);
                 let name = self.name(kind::PROGRAM, blob.key());
-                let written = own.as_mut().map(|store| store.put(&name, build_us, bytes));
+                let written = own.map(|store| store.put(&name, build_us, bytes));
                 if !matches!(written, Some(Ok(true))) {
                     self.queue().progress.unwritten += 1;
                 }
@@ -451,14 +456,14 @@ impl Shared {
                 written.unwrap_or(Ok(false)).map(|_| ())
             }
             Work::Remove(key) => {
-                own.as_mut().map_or(Ok(false), |store| store.remove(&self.name(kind::PROGRAM, &key))).map(|_| ())
+                own.map_or(Ok(false), |store| store.remove(&self.name(kind::PROGRAM, &key))).map(|_| ())
             }
             Work::Clear => {
                 bench.ahead.clear();
                 bench.start_up.clear();
-                own.as_mut().map_or(Ok(()), |store| store.clear(Some(self.options.environment)))
+                own.map_or(Ok(()), |store| store.clear(Some(self.options.environment)))
             }
-            Work::Flush => own.as_mut().map_or(Ok(()), Store::sync),
+            Work::Flush => own.map_or(Ok(()), Store::sync),
         }
     }
 
@@ -540,7 +545,7 @@ impl Shared {
         memory.for_each_used(|blob| try_push(&mut used, self.name(kind::PROGRAM, blob.key())))?;
         store.touch(&used)?;
         let start_up = memory.start_up_keys()?;
-        if start_up != bench.start_up {
+        if bench.knows_start_up && start_up != bench.start_up {
             store.put(&self.name(kind::START_UP, &Key::default()), 0, start_up.as_flattened())?;
         }
         Ok(())
