@@ -76,7 +76,7 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "program_cache",
-        more: &["blob"],
+        more: &["state", "blob"],
         about: "Program binaries in memory and on the disk, so that nothing is compiled twice.",
         includes: &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\""],
         inits: &["hob_program_cache_desc", "hob_program", "hob_blob"],

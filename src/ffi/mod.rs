@@ -56,3 +56,5 @@ mod profile;
 mod program_cache;
 #[cfg(feature = "program_cache")]
 mod program_cache_blob;
+#[cfg(feature = "program_cache")]
+mod program_cache_state;

@@ -1,0 +1,259 @@
+//! `program_cache.h`, beside getting and putting: what is known of shaders and programs, which of them the driver has in
+//! hand, how far the disk is, and what was counted.
+
+use std::ffi::c_char;
+use std::time::Duration;
+
+use super::base::hob_result;
+use super::fingerprint::hob_fingerprint;
+use super::handle::inspect;
+use super::layout::{Out, fill};
+use super::program_cache::{banned, hob_program_cache, key_of};
+use crate::base::{Id, Result, error};
+use crate::program_cache::{Status, UseToken, Verdict};
+
+/// How a use of a program ended.
+#[repr(C)]
+pub enum hob_use_outcome {
+    /// The first frame with it was drawn.
+    Ok = 0,
+    /// The driver would not have it. It is removed, from the disk too.
+    Rejected = 1,
+}
+
+/// A use of a program by the driver. All zero is none.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_use {
+    pub index1: u32,
+    pub generation: u32,
+}
+
+/// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
+/// next start too. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_mark_startup(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    marked: u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe { inspect(cache, |cache| cache.memory().mark_start_up(&key_of(key)?, marked != 0)) }
+}
+
+/// Note that a shader has compiled, before any program of it is put. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_shader_compiled(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe { inspect(cache, |cache| cache.memory().shader_compiled(&key_of(shader)?)) }
+}
+
+/// `*out_is_known` gets 1 if the shader is known to compile, so that compiling it may be put off until a program of it is
+/// missed; else 0. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_shader_status(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+    out_is_known: *mut u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let status = cache.memory().compile_status(&key_of(shader)?);
+            Out::new(out_is_known, "out_is_known")?.write((status == Status::Succeeded) as u32);
+            Ok(())
+        })
+    }
+}
+
+/// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
+/// frame drawn with it, since drivers compile late. A process that dies in between leaves a strike. HOB_RESULT_UNSUPPORTED:
+/// the key is banned; build it from source, and neither use nor put its binary. One small write to a file. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_use_begin(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_use: *mut hob_use,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let out = Out::new(out_use, "out_use")?;
+            let key = key_of(key)?;
+            let begun = cache.memory().use_begin(&key)?;
+            let Id { index1, generation } = begun.ok_or_else(|| banned(cache.strikes(&key).0))?.0;
+            out.write(hob_use { index1, generation });
+            Ok(())
+        })
+    }
+}
+
+/// End a use with a hob_use_outcome. A rejected program is removed. HOB_RESULT_NOT_FOUND: it has ended already.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_use_end(
+    cache: *const hob_program_cache,
+    use_: hob_use,
+    outcome: u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let verdict = match outcome {
+                0 => Verdict::Accepted,
+                1 => Verdict::Rejected,
+                other => return Err(error!(InvalidArgument, "outcome {other} is none: pass a hob_use_outcome")),
+            };
+            let hob_use { index1, generation } = use_;
+            cache.memory().use_end(UseToken(Id { index1, generation }), verdict)
+        })
+    }
+}
+
+/// `*out_strikes` gets the strikes of a key: use one that has any by itself. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_strikes(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_strikes: *mut u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let (strikes, _) = cache.strikes(&key_of(key)?);
+            Out::new(out_strikes, "out_strikes")?.write(strikes);
+            Ok(())
+        })
+    }
+}
+
+/// Lift the strikes of a key; NULL: of all. Waits for a small file. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_forgive(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| match key.is_null() {
+            true => cache.forgive(None),
+            false => cache.forgive(Some(&key_of(key)?)),
+        })
+    }
+}
+
+/// Do on this thread, and await where others do it, what is to be read and written: for loading screens and tests.
+/// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| match cache.disk() {
+            Some(disk) if !disk.wait_idle(Duration::from_micros(timeout_us)) => {
+                Err(error!(Busy, "{} pieces of work are left: call again", disk.progress().waiting))
+            }
+            _ => Ok(()),
+        })
+    }
+}
+
+/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most.
+/// HOB_RESULT_IO when something could not be written. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe { inspect(cache, |cache| cache.disk().map_or(Ok(()), |disk| disk.flush(Duration::from_micros(timeout_us)))) }
+}
+
+/// How far loading has come: of `*out_total` programs, 0 until the directory was opened, `*out_loaded` were looked at.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_loading(
+    cache: *const hob_program_cache,
+    out_loaded: *mut u64,
+    out_total: *mut u64,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let (loaded, total) = (Out::new(out_loaded, "out_loaded")?, Out::new(out_total, "out_total")?);
+            let progress = cache.disk().map(|disk| disk.progress()).unwrap_or_default();
+            loaded.write(progress.loaded);
+            total.write(progress.to_load);
+            Ok(())
+        })
+    }
+}
+
+/// Why programs are not read, not written or not noted, as a sentence without a NUL; empty if nothing is wrong.
+/// `*out_size` gets the bytes needed. With `buffer` NULL that is all; with `capacity` too small the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer is left alone. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_trouble(
+    cache: *const hob_program_cache,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let trouble = cache.trouble();
+            give_text(buffer, capacity, out_size, trouble.as_str())
+        })
+    }
+}
+
+/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble.
+/// Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_report(
+    cache: *const hob_program_cache,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let mut text = Report { text: String::new(), failed: false };
+            let _ = cache.memory().statistics()?.write_json(&mut text);
+            if text.failed {
+                return Err(crate::base::Error::OUT_OF_MEMORY);
+            }
+            give_text(buffer, capacity, out_size, &text.text)
+        })
+    }
+}
+
+/// # Safety
+/// As [`fill`].
+unsafe fn give_text(buffer: *mut c_char, capacity: usize, out_size: *mut usize, text: &str) -> Result<()> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        fill(buffer, capacity, out_size, text.len(), |bytes| {
+            bytes.copy_from_slice(text.as_bytes());
+            Ok(text.len())
+        })
+    }
+}
+
+/// Text that grows as far as there is memory.
+struct Report {
+    text: String,
+    failed: bool,
+}
+
+impl std::fmt::Write for Report {
+    fn write_str(&mut self, piece: &str) -> std::fmt::Result {
+        self.failed |= self.text.try_reserve(piece.len()).is_err();
+        if self.failed {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(piece);
+        Ok(())
+    }
+}
