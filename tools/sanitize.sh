@@ -1,9 +1,11 @@
 #!/bin/sh
-# Run the C++ harness where mistakes with memory show: with AddressSanitizer and UndefinedBehaviorSanitizer, the Rust
-# instrumented, too, and under valgrind. The heavy tests are scaled down. Fails at the first finding.
+# Run the C++ harness where mistakes with memory and threads show: with AddressSanitizer and UndefinedBehaviorSanitizer,
+# with ThreadSanitizer, the Rust instrumented, too, and under valgrind. The heavy tests are scaled down. Fails at the first
+# finding.
 #
-#   tools/sanitize.sh            both
-#   tools/sanitize.sh asan       the sanitizers alone
+#   tools/sanitize.sh            all three
+#   tools/sanitize.sh asan       the first two sanitizers alone
+#   tools/sanitize.sh tsan       ThreadSanitizer alone
 #   tools/sanitize.sh valgrind   valgrind alone
 #
 # HOB_TEST_SCALE   by what the repetitions are divided (default 1000)
@@ -54,7 +56,7 @@ program() {
         '"$0" $1 -std=c++17 -g -O1 -fno-omit-frame-pointer -Iinclude -c "$3" -o "$2/$(basename "$3").o"' \
         "$cxx" "$flags" "$objects" {}
     # shellcheck disable=SC2086
-    "$cxx" $flags "$objects"/*.o $link -lpthread -ldl -lm -o "$out/$name"
+    "$cxx" ${link_flags-$flags} "$objects"/*.o ${more_objects-} $link -lpthread -ldl -lm -o "$out/$name"
 }
 
 asan() {
@@ -74,6 +76,33 @@ asan() {
     done
 }
 
+# The runtime is Rust's, for both languages; see tools/tsan_std.cpp.
+tsan() {
+    need "$cxx" g++
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    runtime=$(rustc --print sysroot)/lib/rustlib/$host/lib/librustc-stable_rt.tsan.a
+    say "ThreadSanitizer: building for $host"
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer -Cforce-frame-pointers=yes" \
+        library tsan --target "$host"
+    folder=$out/tsan/$host/harness
+    nm -u "$folder/libhobgoblin.a" 2>/dev/null >"$out/tsan/undefined"
+    names='' wraps=''
+    for lock in LOCK=mutex5futex.*14lock_contended READ=rwlock5futex.*14read_contended \
+        WRITE=rwlock5futex.*15write_contended WAIT=condvar5futex.*4wait WAIT_FOR=condvar5futex.*12wait_timeout; do
+        name=$(grep -oE "_R[A-Za-z0-9_]*${lock#*=}\$" "$out/tsan/undefined" | head -1)
+        [ "$name" ] || { echo "the standard library has no ${lock#*=}: see tools/tsan_std.cpp" >&2; exit 1; }
+        names="$names -D${lock%%=*}=\"$name\"" wraps="$wraps -Wl,--wrap=$name"
+    done
+    # shellcheck disable=SC2086
+    "$cxx" -std=c++17 -g -O1 $names -c tools/tsan_std.cpp -o "$out/tsan/tsan_std.o"
+    more_objects="$out/tsan/tsan_std.o $wraps -Wl,--whole-archive $runtime -Wl,--no-whole-archive" link_flags=''
+    program static "$folder" -fsanitize=thread tsan_static
+    unset more_objects link_flags
+    say "ThreadSanitizer: the program with the static library"
+    # Its memory does not move about with address randomisation.
+    TSAN_OPTIONS=allocator_may_return_null=1:exitcode=66 setarch -R "$out/tsan_static"
+}
+
 under_valgrind() {
     need valgrind valgrind
     need "$cxx" g++
@@ -91,9 +120,10 @@ under_valgrind() {
 }
 
 case $what in
-    all) asan && under_valgrind ;;
+    all) asan && tsan && under_valgrind ;;
     asan) asan ;;
+    tsan) tsan ;;
     valgrind) under_valgrind ;;
-    *) echo "usage: tools/sanitize.sh [asan|valgrind]" >&2; exit 2 ;;
+    *) echo "usage: tools/sanitize.sh [asan|tsan|valgrind]" >&2; exit 2 ;;
 esac
 say "clean"
