@@ -25,7 +25,7 @@
 //! | `deadline` | until when, by the host's clock |
 //!
 //! The hand-offs are model-checked:
-//! `RUSTFLAGS="--cfg loom" cargo test --lib --features executor --target-dir target/loom loom_`.
+//! `RUSTFLAGS="--cfg loom" cargo test --lib --no-default-features --features executor --target-dir target/loom loom_`.
 //!
 //! Ideas, and no code, from: the blocks and the caller that takes part, Intel's TBB and enkiTS; task hooks that a host
 //! fills in (`enqueue`, `finish`), Box2D v3; that a helper may be retracted, Jolt Physics' barriers.
