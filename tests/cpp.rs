@@ -187,6 +187,27 @@ fn harness(program: fn(&Programs) -> &Path, aspect: &str) {
     print!("{}", String::from_utf8_lossy(&run(&mut command).stdout));
 }
 
+#[test]
+fn a_job_system_that_nobody_here_wrote_does_the_work() {
+    let (Some(programs), Some(tool)) = (programs(), compiler()) else { return };
+    let directory = output().join("job_system");
+    let _ = fs::remove_dir_all(&directory);
+    let probe = tool.to_command().args(["-x", "c++", "-E", "-include", "tbb/version.h", "/dev/null"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        assert!(!requires_all(), "oneTBB is not installed: install libtbb-dev");
+        eprintln!("skipped: oneTBB is not installed (Debian: libtbb-dev)");
+        return;
+    }
+    let folder = programs.library.parent().expect("a library is in a folder");
+    let mut compile = tool.to_command();
+    // Its own headers do not pass our warnings.
+    compile.current_dir(root()).args(["-w", "-I", "include", "cpp_tests/job_system/onetbb.cpp"]);
+    compile.arg(&programs.library).arg(format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display()));
+    let program = output().join("onetbb");
+    run(compile.args(["-ltbb", "-lpthread", "-o"]).arg(&program));
+    print!("{}", String::from_utf8_lossy(&run(Command::new(program).arg(directory)).stdout));
+}
+
 macro_rules! aspects {
     ($($aspect:ident)+) => {
         /// Against the `.so`.
