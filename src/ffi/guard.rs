@@ -44,11 +44,18 @@ struct ThreadState {
     panic: Text<{ SENTENCE - 1 }>,
     /// Guards entered and not left, minus the host callbacks in between: above zero exactly while our code runs.
     inside: u32,
+    /// The floating-point environment that the host came in with, for callbacks.
+    host_environment: Register,
 }
 
 thread_local! {
     static THREAD: UnsafeCell<ThreadState> = const {
-        UnsafeCell::new(ThreadState { last_error: CSentence::EMPTY, panic: Text::EMPTY, inside: 0 })
+        UnsafeCell::new(ThreadState {
+            last_error: CSentence::EMPTY,
+            panic: Text::EMPTY,
+            inside: 0,
+            host_environment: Register::DEFAULT,
+        })
     };
 }
 
@@ -120,11 +127,12 @@ pub fn enclose(work: &mut dyn FnMut()) -> Result<(), crate::executor::Sentence> 
 pub fn wall(body: &mut dyn FnMut() -> crate::base::Result<()>) -> hob_result {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install_panic_hook);
-    let host_environment = float_environment::enter();
-    with_thread(|thread| thread.inside += 1);
+    let thread = THREAD.with(UnsafeCell::get);
+    // SAFETY: this thread's own, as in `with_thread`; the place is looked up once, since that is a call in a shared library.
+    let host = unsafe { (*thread).enter() };
     let outcome = catch_unwind(AssertUnwindSafe(body));
-    with_thread(|thread| thread.inside -= 1);
-    float_environment::restore(host_environment);
+    // SAFETY: as before; the host must return from callbacks on the thread that called it, so it is still this thread.
+    unsafe { (*thread).leave(host) };
     match outcome {
         Ok(Ok(())) => hob_result::Ok,
         Ok(Err(error)) => report(&error),
@@ -144,17 +152,47 @@ pub fn report(error: &Error) -> hob_result {
     hob_result::from(error.code())
 }
 
+/// What a thread puts back when it goes through the wall once more.
+#[derive(Clone, Copy)]
+struct Outside {
+    register: Register,
+    host_environment: Register,
+}
+
+impl ThreadState {
+    /// The default environment, and our code, from here on.
+    fn enter(&mut self) -> Outside {
+        let register = Register::read();
+        let outside = Outside { register, host_environment: self.host_environment };
+        self.host_environment = register;
+        self.inside += 1;
+        if !register.is_default() {
+            Register::DEFAULT.write();
+        }
+        outside
+    }
+
+    /// The host's environment and code again.
+    fn leave(&mut self, outside: Outside) {
+        self.inside -= 1;
+        self.host_environment = outside.host_environment;
+        outside.register.restore();
+    }
+}
+
 /// Call out to the host: with its floating-point environment, and with its panics (if it is written in Rust) its own.
 pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
-    if with_thread(|thread| thread.inside) == 0 {
+    let (inside, environment) = with_thread(|thread| (thread.inside, thread.host_environment));
+    if inside == 0 {
         // Outside the wall the environment is the host's already.
         return callback();
     }
-    let ours = float_environment::leave();
-    let inside = with_thread(|thread| std::mem::replace(&mut thread.inside, 0));
+    let ours = Register::read();
+    with_thread(|thread| thread.inside = 0);
+    environment.write();
     let answer = callback();
     with_thread(|thread| thread.inside = inside);
-    float_environment::restore(ours);
+    ours.write();
     answer
 }
 
@@ -191,83 +229,71 @@ fn record_panic(info: &PanicHookInfo<'_>) {
     with_thread(|thread| thread.panic = sentence);
 }
 
-/// The floating-point control register: rounding, traps, denormals.
-mod float_environment {
-    use std::cell::Cell;
+/// The floating-point control register: rounding, traps, denormals, and on some machines what happened so far. Rust code
+/// runs only under the default; to look and compare costs less than to write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Register(usize);
 
-    thread_local! {
-        /// The environment that the host came in with, for callbacks.
-        static HOST: Cell<usize> = const { Cell::new(DEFAULT) };
+impl Register {
+    fn restore(self) {
+        if Self::read() != self {
+            self.write();
+        }
     }
 
-    /// What to put back.
-    #[derive(Clone, Copy)]
-    pub struct Saved {
-        register: usize,
-        host: usize,
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn read() -> Self {
+        Self::DEFAULT
     }
 
-    /// The default environment from here on.
-    pub fn enter() -> Saved {
-        let register = read();
-        let saved = Saved { register, host: HOST.replace(register) };
-        write(DEFAULT);
-        saved
-    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn write(self) {}
+}
 
-    /// The host's environment from here on.
-    pub fn leave() -> Saved {
-        let saved = Saved { register: read(), host: HOST.get() };
-        write(saved.host);
-        saved
-    }
-
-    pub fn restore(saved: Saved) {
-        HOST.set(saved.host);
-        write(saved.register);
-    }
-
+#[cfg(target_arch = "x86_64")]
+impl Register {
     /// All exceptions masked, round to nearest, denormals kept.
-    #[cfg(target_arch = "x86_64")]
-    const DEFAULT: usize = 0x1f80;
-    #[cfg(not(target_arch = "x86_64"))]
-    const DEFAULT: usize = 0;
+    const DEFAULT: Self = Self(0x1f80);
 
-    #[cfg(target_arch = "x86_64")]
-    fn read() -> usize {
+    /// Whether it is, but for the exceptions that have happened.
+    fn is_default(self) -> bool {
+        self.0 & !0x3f == Self::DEFAULT.0
+    }
+
+    fn read() -> Self {
         let mut register = 0u32;
         // SAFETY: stores the 32-bit MXCSR to a 32-bit place.
         unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut register, options(nostack, preserves_flags)) };
-        register as usize
+        Self(register as usize)
     }
 
-    #[cfg(target_arch = "x86_64")]
-    fn write(register: usize) {
-        let register = register as u32;
-        // SAFETY: the value is the default or was read from MXCSR, so no reserved bit is set. Rust code runs only
-        // under the default; other values are in force only while the host's code runs.
+    fn write(self) {
+        let register = self.0 as u32;
+        // SAFETY: the value is the default or was read from MXCSR, so no reserved bit is set.
         unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &register, options(nostack, preserves_flags)) };
     }
+}
 
-    #[cfg(target_arch = "aarch64")]
-    fn read() -> usize {
+#[cfg(not(target_arch = "x86_64"))]
+impl Register {
+    const DEFAULT: Self = Self(0);
+
+    fn is_default(self) -> bool {
+        self == Self::DEFAULT
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+impl Register {
+    fn read() -> Self {
         let register: usize;
         // SAFETY: reads FPCR, which every exception level may.
         unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) register, options(nostack, preserves_flags)) };
-        register
+        Self(register)
     }
 
-    #[cfg(target_arch = "aarch64")]
-    fn write(register: usize) {
-        // SAFETY: the value is 0 or was read from FPCR. Rust code runs only under 0.
-        unsafe { std::arch::asm!("msr fpcr, {}", in(reg) register, options(nostack, preserves_flags)) };
+    fn write(self) {
+        // SAFETY: the value is 0 or was read from FPCR.
+        unsafe { std::arch::asm!("msr fpcr, {}", in(reg) self.0, options(nostack, preserves_flags)) };
     }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn read() -> usize {
-        DEFAULT
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn write(_: usize) {}
 }
