@@ -10,7 +10,7 @@ use super::executor::hob_executor;
 use super::fingerprint::{environment_number, hob_environment, hob_fingerprint};
 use super::guard::guard;
 use super::handle::{self, Opaque, inspect, shared};
-use super::layout::{Array, Element, Out, Versioned, bytes, checked_size, init_struct, read_struct, write_struct};
+use super::layout::{Array, Element, Out, Versioned, bytes, checked_size, init_struct, read_struct};
 use super::program_cache_blob::unbind;
 use crate::base::{Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
@@ -381,31 +381,45 @@ pub unsafe extern "C" fn hob_program_cache_get(
             let key = key_of(key)?;
             release(blob)?;
             let found = cache.memory().get(&key).ok_or_else(|| missed(cache, &key))?;
-            give(blob, found)
+            give(blob, found);
+            Ok(())
         })
     }
 }
 
+/// Hand out a view.
+///
 /// # Safety
-/// As [`write_struct`].
-unsafe fn give(place: *mut hob_blob, blob: Blob) -> Result<()> {
-    let view = hob_blob::from(blob);
-    // SAFETY: by this function's contract.
-    unsafe { write_struct(place, &view) }
+/// [`release`] has accepted the place.
+unsafe fn give(place: *mut hob_blob, blob: Blob) {
+    // SAFETY: by this function's contract the size was checked.
+    unsafe { fill(place, &hob_blob::from(blob)) };
 }
 
 /// # Safety
-/// As [`write_struct`]; a `pin` in there is this library's or NULL.
+/// [`checked_size`] has accepted the place.
+#[inline]
+unsafe fn fill(place: *mut hob_blob, view: &hob_blob) {
+    let (from, to, head) = (std::ptr::from_ref(view).cast::<u8>(), place.cast::<u8>(), size_of::<u32>());
+    // SAFETY: no released header has a shorter struct, so there is room; the first field is the caller's own.
+    unsafe { std::ptr::copy_nonoverlapping(from.add(head), to.add(head), size_of::<hob_blob>() - head) };
+}
+
+/// Let go of the view in a place, and see that there is room for another.
+///
+/// # Safety
+/// As [`write_struct`](super::layout::write_struct); a `pin` in there is this library's or NULL.
 unsafe fn release(place: *mut hob_blob) -> Result<()> {
     // SAFETY: by this function's contract: no released header has a shorter struct, so the pin is there; it is a blob's
     // only pointer, and is not there any more afterwards.
     unsafe {
         checked_size(place)?;
         let pin = (&raw const (*place).pin).read_unaligned();
-        write_struct(place, &hob_blob::defaults())?;
-        if !pin.is_null() {
-            drop((&raw const pin).cast::<Blob>().read());
+        if pin.is_null() {
+            return Ok(());
         }
+        fill(place, &hob_blob::defaults());
+        drop((&raw const pin).cast::<Blob>().read());
     }
     Ok(())
 }
@@ -431,7 +445,8 @@ pub unsafe extern "C" fn hob_program_cache_get_wait(
                 }
                 found = cache.memory().get(&key);
             }
-            give(blob, found.ok_or_else(|| missed(cache, &key))?)
+            give(blob, found.ok_or_else(|| missed(cache, &key))?);
+            Ok(())
         })
     }
 }
