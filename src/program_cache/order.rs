@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::Key;
-use super::blob::Blob;
+use super::blob::{self, Blob};
 use crate::base::Result;
 
 /// Whether it is kept to the last, and within that what the policy says. Least goes first.
@@ -104,7 +104,8 @@ impl Order {
     }
 
     /// An entry is there now.
-    pub fn insert(&mut self, blob: &Blob, rank: Rank) {
+    pub fn insert(&mut self, entry: &blob::Entry, rank: Rank) {
+        let blob = entry.blob();
         match &mut self.0 {
             Kind::Entries(heap) => heap.nodes.push(Reverse((rank, (blob.serial(), *blob.key())))),
             Kind::Groups { heap, groups } => {
@@ -115,13 +116,14 @@ impl Order {
     }
 
     /// An entry is no longer there. What the heap says of it is found to be out of date when it comes up.
-    pub fn removed(&mut self, blob: &Blob) {
+    pub fn removed(&mut self, entry: &blob::Entry) {
+        let blob = entry.blob();
         if let Kind::Groups { groups, .. } = &mut self.0
             && let Some(group) = groups.get_mut(&blob.group())
             && let Some(place) = group.members.iter().position(|key| key == blob.key())
         {
             group.members.swap_remove(place);
-            group.last_use = group.last_use.max(blob.0.recency.stamp());
+            group.last_use = group.last_use.max(entry.stamp());
         }
     }
 
