@@ -34,14 +34,16 @@ pub struct Blob(pub(super) Arc<Seated>);
 /// Threads that get programs sit in so many rows, which share nothing that they write. A power of two.
 pub(super) const ROWS: usize = 4;
 
-/// A program as the threads of one row see it. It fills cache lines of its own: how often it is pinned, which is before
-/// it, and when it was used are written by every get.
+/// A program as the threads of one row see it. How often it is pinned, which is before it, and when it was used are
+/// written by every get; so the next row's is kept off their cache lines. Not by aligning them, for which allocators take
+/// their time.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C)]
 pub(super) struct Seated {
-    key: Key,
-    stored: Arc<Stored>,
     pub recency: Recency,
+    stored: Arc<Stored>,
+    key: Key,
+    _apart: [u8; 48],
 }
 
 /// A program's bytes, which all rows read.
@@ -109,13 +111,13 @@ impl Entry {
         probe.try_reserve_exact(Self::SIZE)?;
         drop(probe);
         let stored = Arc::new(stored);
-        let seat = || Seated { key: *key, stored: Arc::clone(&stored), recency: Recency::default() };
+        let seat = || Seated { recency: Recency::default(), stored: Arc::clone(&stored), key: *key, _apart: [0; 48] };
         Ok(Self(array::from_fn(|_| Blob(Arc::new(seat())))))
     }
 
-    /// Bytes beside those of the program.
+    /// Bytes beside those of the program; before what an `Arc` shares are two counts.
     const SIZE: usize =
-        ROWS * (size_of::<Seated>() + align_of::<Seated>()) + size_of::<Stored>() + 2 * size_of::<usize>();
+        ROWS * (size_of::<Seated>() + 2 * size_of::<usize>()) + size_of::<Stored>() + 2 * size_of::<usize>();
 
     /// Any view of it.
     pub fn blob(&self) -> &Blob {
