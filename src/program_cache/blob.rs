@@ -66,16 +66,17 @@ pub(super) struct Stored {
 pub(super) struct Recency {
     stamp: AtomicU64,
     uses: AtomicU32,
-    floor: AtomicU64,
+    /// The bits of a double.
+    age: AtomicU64,
 }
 
 impl Recency {
     /// Used again. Plain stores: a locked instruction would cost more than a use that two threads count as one.
     #[inline]
-    pub fn touch(&self, stamp: u64, floor: u64) {
+    pub fn touch(&self, stamp: u64, age: u64) {
         self.stamp.store(stamp, Relaxed);
         self.uses.store(self.uses.load(Relaxed).saturating_add(1), Relaxed);
-        self.floor.store(floor, Relaxed);
+        self.age.store(age, Relaxed);
     }
 }
 
@@ -124,9 +125,11 @@ impl Entry {
         &self.0[0]
     }
 
-    /// Used when `stamp` was given, and the cost-aware policy had come to `floor`.
-    pub fn touch(&self, stamp: u64, floor: u64) {
-        self.blob().0.recency.touch(stamp, floor);
+    /// Put when `stamp` was given and the cost-aware policy was of this age, after so many uses before it last went.
+    pub fn came(&self, stamp: u64, age: f64, uses: u32) {
+        let recency = &self.blob().0.recency;
+        recency.uses.store(uses, Relaxed);
+        recency.touch(stamp, age.to_bits());
     }
 
     /// The stamp of the last use; 0 if it was loaded and never used.
@@ -139,9 +142,10 @@ impl Entry {
         self.0.iter().map(|blob| blob.0.recency.uses.load(Relaxed)).fold(0, u32::saturating_add)
     }
 
-    /// The bits of the double that the cost-aware policy had come to at the last use.
-    pub fn floor(&self) -> u64 {
-        self.latest(|recency| recency.floor.load(Relaxed))
+    /// The age of the cost-aware policy at the last use.
+    pub fn last_use(&self) -> f64 {
+        // Doubles that are not negative are ordered as their bits are.
+        f64::from_bits(self.latest(|recency| recency.age.load(Relaxed)))
     }
 
     fn latest(&self, of: impl Fn(&Recency) -> u64) -> u64 {

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::blob::{Blob, Entry, Program, Stored};
+use super::fading::{self, Fading};
 use super::material::Materials;
 use super::options::{Counted, Options, Policy};
 use super::order::{Order, Rank};
@@ -39,6 +40,7 @@ pub(super) struct Memory {
     entries: usize,
     serial: u64,
     order: Order,
+    fading: Fading,
     start_up: StartUpSet,
     pub statuses: Statuses,
     pub materials: Materials,
@@ -53,6 +55,7 @@ impl Memory {
             entries: 0,
             serial: 0,
             order: if options.policy == Policy::Groups { Order::of_groups() } else { Order::of_entries() },
+            fading: Fading::default(),
             start_up: StartUpSet::default(),
             statuses: Statuses::default(),
             materials: Materials::of(options.described_keys),
@@ -101,16 +104,28 @@ impl Memory {
             self.account_out(old, Reason::Replaced);
         }
         let size = self.counted(&blob.program());
+        let was_missed = old.is_none() && origin != Origin::Ahead;
+        let uses_before = if was_missed { self.missed(table, key, size) } else { 0 };
         self.make_room_beside(table, blob.key(), self.options.limit_bytes - size);
         self.statuses.linked(blob.stages());
         self.materials.is_there(blob.key());
-        entry.touch(if origin == Origin::Ahead { 0 } else { table.next_stamp() }, table.floor());
+        entry.came(if origin == Origin::Ahead { 0 } else { table.next_stamp() }, self.fading.age(), uses_before);
         self.order.insert(&entry, self.rank(&entry));
         table.insert(entry);
         self.used += size;
         self.entries += 1;
         self.tidy(table);
         Ok((if old.is_some() { Put::Replaced } else { Put::Stored }, blob))
+    }
+
+    /// One that was missed comes; how often it was used before it went.
+    fn missed(&mut self, table: &Table, key: &Key, size: u64) -> u32 {
+        if self.options.policy != Policy::CostAware {
+            return 0;
+        }
+        let uses = self.fading.came(key, size as f64 / self.options.limit_bytes as f64, self.entries);
+        table.set_age(self.fading.age());
+        uses
     }
 
     /// Take one out, and with it what only it needed.
@@ -147,13 +162,12 @@ impl Memory {
         let mut order = std::mem::replace(&mut self.order, Order::of_entries());
         let rank_of = |key: &Key| table.peek(key, |entry| (entry.blob().serial(), self.rank(entry)));
         let victim = order.victim(|key| if beside == Some(key) { None } else { rank_of(key) });
-        let rank = victim.as_ref().and_then(rank_of);
         self.order = order;
-        let (Some(key), Some((_, (_, rank)))) = (victim, rank) else { return false };
+        let Some(entry) = victim.and_then(|key| self.take_out(table, &key, reason)) else { return false };
         if self.options.policy == Policy::CostAware {
-            table.set_floor(rank.max(table.floor()));
+            self.fading.went(entry.blob().key(), entry.uses(), entry.last_use(), self.entries);
         }
-        self.take_out(table, &key, reason).is_some()
+        true
     }
 
     /// Forget every program and every status. Who is in the start-up set, and what is counted, stays.
@@ -162,6 +176,7 @@ impl Memory {
         table.for_each(|entry| self.materials.is_gone(entry.blob().key(), Reason::Cleared));
         table.clear();
         self.order.clear();
+        self.fading.clear();
         self.statuses.clear();
         (self.used, self.entries) = (0, 0);
     }
@@ -197,6 +212,7 @@ impl Memory {
             + histograms
             + size_of::<Self>()
             + self.order.memory_used()
+            + self.fading.memory_used()
             + self.statuses.memory_used()
             + self.materials.memory_used()
     }
@@ -224,9 +240,7 @@ impl Memory {
         let rank = match self.options.policy {
             Policy::LeastRecentlyUsed | Policy::Groups => entry.stamp(),
             Policy::CostAware => {
-                let worth = blob.cost_us().max(1) as f64 / self.counted(&blob.program()) as f64;
-                // Doubles that are not negative are ordered as their bits are.
-                (f64::from_bits(entry.floor()) + f64::from(entry.uses()) * worth).to_bits()
+                fading::rank(entry.uses(), entry.last_use(), blob.cost_us(), self.counted(&blob.program()))
             }
         };
         (kept, rank)

@@ -13,6 +13,7 @@
 mod blob;
 mod cache;
 mod disk;
+mod fading;
 mod lru;
 pub mod manager;
 mod material;

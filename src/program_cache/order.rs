@@ -6,9 +6,7 @@
 //! of one step of the heap for every entry used since it was last looked at.
 //!
 //! - *Least recently used*: the rank is the stamp of the last use.
-//! - *Cost-aware*: Greedy-Dual-Size-Frequency (L. Cherkasova, "Improving WWW Proxies Performance with
-//!   Greedy-Dual-Size-Frequency Caching Policy", 1998): `floor + uses · cost / size`, where floor is the rank of the
-//!   last one evicted as of the entry's last use.
+//! - *Cost-aware*: the build time that was saved for each byte, fading since the last use: see [`fading`](super::fading).
 //! - *Groups*: the rank of a group is the last use of any of its members; of the least recently used group the most
 //!   recently used member goes, since a page that is shown again asks for its programs in the order it did before.
 

@@ -72,8 +72,8 @@ pub(super) struct Table {
     first: Row<Entry>,
     others: [Row<Blob>; ROWS - 1],
     lanes: [Apart<Lane>; LANES],
-    /// What the cost-aware policy has come to, as the bits of a double.
-    floor: Apart<AtomicU64>,
+    /// How old the cost-aware policy is, as the bits of a double.
+    age: Apart<AtomicU64>,
 }
 
 /// One more. Only the last lane has several threads, and needs a locked instruction for it.
@@ -148,7 +148,7 @@ impl Table {
             first: Row::new(),
             others: array::from_fn(|_| Row::new()),
             lanes: array::from_fn(|_| Apart::default()),
-            floor: Apart::default(),
+            age: Apart::default(),
         }
     }
 
@@ -160,7 +160,7 @@ impl Table {
         let touch = |blob: &Blob| {
             let stamp = lane.clock.load(Relaxed) + 1;
             lane.clock.store(stamp, Relaxed);
-            blob.0.recency.touch(stamp, self.floor.0.load(Relaxed));
+            blob.0.recency.touch(stamp, self.age.0.load(Relaxed));
             blob.clone()
         };
         let found = match place % ROWS {
@@ -219,12 +219,9 @@ impl Table {
         latest
     }
 
-    pub fn floor(&self) -> u64 {
-        self.floor.0.load(Relaxed)
-    }
-
-    pub fn set_floor(&self, floor: u64) {
-        self.floor.0.store(floor, Relaxed);
+    /// From now on this is the age of what is used.
+    pub fn set_age(&self, age: f64) {
+        self.age.0.store(age.to_bits(), Relaxed);
     }
 
     /// Hits and misses so far.

@@ -17,15 +17,15 @@ seconds=${SECONDS_EACH:-40}
 
 [ -e "$folder/record.so" ] || cc -O2 -shared -fPIC -o "$folder/record.so" "$here/record.c" -ldl
 export LIBGL_ALWAYS_SOFTWARE=1 SDL_AUDIODRIVER=dummy HOME="$folder/home"
-mkdir -p "$HOME"
-chmod 777 "$folder" "$HOME"
+mkdir -p "$HOME" "$folder/other-home"
+chmod 777 "$folder" "$folder/other-home"
 
 # Mesa tells the size of a binary only while its own cache is on: so it is on, and empty.
 record() {
     rm -rf "$folder/mesa"
     mkdir -m 777 "$folder/mesa"
     MESA_SHADER_CACHE_DIR=$folder/mesa PROGRAM_TRACE=$folder/$session.txt LD_PRELOAD=$folder/record.so \
-        timeout -s KILL "$seconds" "$@" >"$folder/$session.log" 2>&1 || true
+        timeout -s KILL "$seconds" "$@" </dev/null >"$folder/$session.log" 2>&1 || true
 }
 
 number=0
@@ -38,7 +38,7 @@ while read -r game level; do
     supertuxkart)
         record supertuxkart --no-start-screen "--track=$level" --profile-time=600 --numkarts=5 --screensize=640x360 --windowed --no-sound ;;
     redeclipse) (cd "${REDECLIPSE:-/usr/share/games/redeclipse}" && record "${REDECLIPSE_BINARY:-/usr/lib/games/redeclipse/redeclipse}" -df0 -dw640 -dh360 "-xmode 2; map $level") ;;
-    0ad) record ${AS_USER:-setpriv --reuid=65534 --regid=65534 --clear-groups} pyrogenesis "-autostart=skirmishes/$level" -autostart-ai=2:petra -xres=640 -yres=360 ;;
+    0ad) record env "HOME=$folder/other-home" ${AS_USER:-setpriv --reuid=65534 --regid=65534 --clear-groups} pyrogenesis "-autostart=skirmishes/$level" -autostart-ai=2:petra -xres=640 -yres=360 ;;
     glmark2) record glmark2 ${GLMARK2_DATA:+--data-path "$GLMARK2_DATA"} -s 320x200 -b :duration=0.3 ${level:+$(for scene in $level; do echo "-b $scene"; done)} ;;
     stellarium) record stellarium ;;
     esac
