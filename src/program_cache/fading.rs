@@ -21,7 +21,7 @@ use super::table::FoldKeys;
 /// Fillings of the cache after the last use until which a program put again should have been kept by being recent.
 const SOON: f64 = 1.5;
 /// By what the logarithm of the half-life changes when as many programs as are cached have been put again.
-const STEP: f64 = 2.0;
+const STEP: f64 = 3.0;
 /// Logarithms of half-lives, in fillings of the cache.
 const FIRST: f64 = 2.0;
 const LEAST: f64 = -4.0;

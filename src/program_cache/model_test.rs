@@ -95,7 +95,7 @@ impl Model {
         let mut uses = 0;
         if let Some(gone) = self.gone.iter_mut().find(|gone| gone.number == number && !gone.is_forgotten) {
             (gone.is_forgotten, uses) = (true, gone.uses);
-            let step = 2.0 / self.held.len().max(1) as f64;
+            let step = 3.0 / self.held.len().max(1) as f64;
             let is_soon = (self.age - gone.last_use) * self.half_life < 1.5;
             let logarithm = self.half_life.log2() + if is_soon { -step } else { step };
             self.half_life = logarithm.clamp(-4.0, 6.0).exp2();
