@@ -1,5 +1,6 @@
 //! One program's bytes, shared and never changed.
 
+use std::array;
 use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -28,11 +29,26 @@ pub struct Program<'a> {
 /// A pinned view of a program in the cache: cheap to clone, and valid for as long as it is held, also after the program
 /// was evicted, replaced or removed.
 #[derive(Clone, Debug)]
-pub struct Blob(pub(super) Arc<Stored>);
+pub struct Blob(pub(super) Arc<Seated>);
 
+/// Threads that get programs sit in so many rows, which share nothing that they write. A power of two.
+pub(super) const ROWS: usize = 4;
+
+/// A program as the threads of one row see it. How often it is pinned, which is before it, and when it was used are
+/// written by every get; so the next row's is kept off their cache lines. Not by aligning them, for which allocators take
+/// their time.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Seated {
+    pub recency: Recency,
+    stored: Arc<Stored>,
+    key: Key,
+    _apart: [u8; 48],
+}
+
+/// A program's bytes, which all rows read.
 #[derive(Debug)]
 pub(super) struct Stored {
-    key: Key,
     /// Data, stages, reflection, in this order: what the driver reads begins where the allocator aligned it.
     bytes: Vec<u8>,
     data_len: usize,
@@ -42,60 +58,37 @@ pub(super) struct Stored {
     cost_us: u64,
     /// Which put of this cache it came from.
     pub serial: u64,
-    pub recency: Recency,
 }
 
 /// How lately and how often an entry was used. Written by readers without a lock; each of these may be a little behind
-/// when threads meet, which costs a little in the order of eviction and nothing else.
+/// when threads of a row meet, which costs a little in the order of eviction and nothing else.
 #[derive(Debug, Default)]
 pub(super) struct Recency {
     stamp: AtomicU64,
     uses: AtomicU32,
-    floor: AtomicU64,
+    /// The bits of a double.
+    age: AtomicU64,
 }
 
 impl Recency {
-    pub fn first(stamp: u64, floor: u64) -> Self {
-        Self { stamp: AtomicU64::new(stamp), uses: AtomicU32::new(1), floor: AtomicU64::new(floor) }
-    }
-
     /// Used again. Plain stores: a locked instruction would cost more than a use that two threads count as one.
     #[inline]
-    pub fn touch(&self, stamp: u64, floor: u64) {
+    pub fn touch(&self, stamp: u64, age: u64) {
         self.stamp.store(stamp, Relaxed);
         self.uses.store(self.uses.load(Relaxed).saturating_add(1), Relaxed);
-        self.floor.store(floor, Relaxed);
-    }
-
-    /// Not used, but the cost-aware policy has come further since it was made.
-    pub fn raise(&self, floor: u64) {
-        self.floor.store(floor, Relaxed);
-    }
-
-    pub fn stamp(&self) -> u64 {
-        self.stamp.load(Relaxed)
-    }
-
-    pub fn uses(&self) -> u32 {
-        self.uses.load(Relaxed)
-    }
-
-    /// The bits of the double that the cost-aware policy had come to at the last use.
-    pub fn floor(&self) -> u64 {
-        self.floor.load(Relaxed)
+        self.age.store(age, Relaxed);
     }
 }
 
 impl Stored {
     /// A copy of all that `program` points to.
-    pub fn copy(key: &Key, program: &Program<'_>) -> Result<Self> {
+    pub fn copy(program: &Program<'_>) -> Result<Self> {
         let stages = program.stages.as_flattened();
         let parts = [program.data, stages, program.reflection];
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(parts.iter().fold(0, |sum: usize, part| sum.saturating_add(part.len())))?;
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         Ok(Self {
-            key: *key,
             bytes,
             data_len: program.data.len(),
             stages_len: stages.len(),
@@ -103,21 +96,69 @@ impl Stored {
             group: program.group,
             cost_us: program.cost_us,
             serial: 0,
-            recency: Recency::default(),
         })
     }
 }
 
-impl Blob {
-    /// Share `stored`. The standard library's `Arc` cannot fail to find memory without ending the process; that so much
-    /// could just be had is as near to a result as one gets.
-    pub(super) fn share(stored: Stored) -> Result<Self> {
-        let mut probe = Vec::<[usize; 2 + size_of::<Stored>() / size_of::<usize>()]>::new();
-        probe.try_reserve_exact(1)?;
+/// A program in the cache: what each row sees of it.
+#[derive(Clone, Debug)]
+pub(super) struct Entry(pub [Blob; ROWS]);
+
+impl Entry {
+    /// Share `stored` with all rows, under `key`. The standard library's `Arc` cannot fail to find memory without ending the process;
+    /// that so much could just be had is as near to a result as one gets.
+    pub fn share(key: &Key, stored: Stored) -> Result<Self> {
+        let mut probe = Vec::<u8>::new();
+        probe.try_reserve_exact(Self::SIZE)?;
         drop(probe);
-        Ok(Self(Arc::new(stored)))
+        let stored = Arc::new(stored);
+        let seat = || Seated { recency: Recency::default(), stored: Arc::clone(&stored), key: *key, _apart: [0; 48] };
+        Ok(Self(array::from_fn(|_| Blob(Arc::new(seat())))))
     }
 
+    /// Bytes beside those of the program; before what an `Arc` shares are two counts.
+    const SIZE: usize =
+        ROWS * (size_of::<Seated>() + 2 * size_of::<usize>()) + size_of::<Stored>() + 2 * size_of::<usize>();
+
+    /// Any view of it.
+    pub fn blob(&self) -> &Blob {
+        &self.0[0]
+    }
+
+    /// Put when `stamp` was given and the cost-aware policy was of this age, after so many uses before it last went.
+    pub fn came(&self, stamp: u64, age: f64, uses: u32) {
+        let recency = &self.blob().0.recency;
+        recency.uses.store(uses, Relaxed);
+        recency.touch(stamp, age.to_bits());
+    }
+
+    /// The stamp of the last use; 0 if it was loaded and never used.
+    pub fn stamp(&self) -> u64 {
+        self.latest(|recency| recency.stamp.load(Relaxed))
+    }
+
+    /// How often it was used.
+    pub fn uses(&self) -> u32 {
+        self.0.iter().map(|blob| blob.0.recency.uses.load(Relaxed)).fold(0, u32::saturating_add)
+    }
+
+    /// The age of the cost-aware policy at the last use.
+    pub fn last_use(&self) -> f64 {
+        // Doubles that are not negative are ordered as their bits are.
+        f64::from_bits(self.latest(|recency| recency.age.load(Relaxed)))
+    }
+
+    fn latest(&self, of: impl Fn(&Recency) -> u64) -> u64 {
+        self.0.iter().map(|blob| of(&blob.0.recency)).fold(0, u64::max)
+    }
+
+    /// Bytes that it holds.
+    pub fn memory_used(&self) -> usize {
+        self.blob().0.stored.bytes.capacity() + Self::SIZE
+    }
+}
+
+impl Blob {
     /// The key under which it was put.
     pub fn key(&self) -> &Key {
         &self.0.key
@@ -125,38 +166,38 @@ impl Blob {
 
     /// The driver's name for the format of the data.
     pub fn format(&self) -> u32 {
-        self.0.format
+        self.0.stored.format
     }
 
     /// The program binary.
     pub fn data(&self) -> &[u8] {
-        &self.0.bytes[..self.0.data_len]
+        &self.0.stored.bytes[..self.0.stored.data_len]
     }
 
     /// What the host gave with it.
     pub fn reflection(&self) -> &[u8] {
-        &self.0.bytes[self.0.data_len + self.0.stages_len..]
+        &self.0.stored.bytes[self.0.stored.data_len + self.0.stored.stages_len..]
     }
 
     /// Keys of the shaders that it was linked from.
     pub fn stages(&self) -> &[Key] {
-        let bytes = &self.0.bytes[self.0.data_len..][..self.0.stages_len];
+        let bytes = &self.0.stored.bytes[self.0.stored.data_len..][..self.0.stored.stages_len];
         bytes.as_chunks().0
     }
 
     /// What it cost to build, in microseconds.
     pub fn cost_us(&self) -> u64 {
-        self.0.cost_us
+        self.0.stored.cost_us
     }
 
     /// The group that it was put with.
     pub fn group(&self) -> u32 {
-        self.0.group
+        self.0.stored.group
     }
 
     /// Grows with each put of this cache: of two blobs with the same key, the one with the greater serial is the newer.
     pub fn serial(&self) -> u64 {
-        self.0.serial
+        self.0.stored.serial
     }
 
     /// All of it as it could be put again.
@@ -170,31 +211,36 @@ impl Blob {
             group: self.group(),
         }
     }
-
-    /// Bytes that it holds.
-    pub(super) fn memory_used(&self) -> usize {
-        self.0.bytes.capacity() + size_of::<Stored>() + 2 * size_of::<usize>()
-    }
 }
 
-// In the table a blob stands for its key.
+// In a table, blobs and entries stand for their keys.
 
-impl Borrow<Key> for Blob {
-    fn borrow(&self) -> &Key {
-        &self.0.key
-    }
+macro_rules! stand_for_key {
+    ($type:ty, $self:ident => $key:expr) => {
+        impl Borrow<Key> for $type {
+            #[inline(always)]
+            fn borrow(&$self) -> &Key {
+                $key
+            }
+        }
+
+        impl Hash for $type {
+            #[inline(always)]
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                Borrow::<Key>::borrow(self).hash(state);
+            }
+        }
+
+        impl PartialEq for $type {
+            #[inline(always)]
+            fn eq(&self, other: &Self) -> bool {
+                Borrow::<Key>::borrow(self) == Borrow::<Key>::borrow(other)
+            }
+        }
+
+        impl Eq for $type {}
+    };
 }
 
-impl Hash for Blob {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.key.hash(state);
-    }
-}
-
-impl PartialEq for Blob {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.key == other.0.key
-    }
-}
-
-impl Eq for Blob {}
+stand_for_key!(Blob, self => &self.0.key);
+stand_for_key!(Entry, self => &self.0[0].0.key);

@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::blob::{Blob, Program, Recency, Stored};
+use super::blob::{Blob, Entry, Program, Stored};
+use super::fading::{self, Fading};
 use super::material::Materials;
 use super::options::{Counted, Options, Policy};
 use super::order::{Order, Rank};
@@ -39,6 +40,7 @@ pub(super) struct Memory {
     entries: usize,
     serial: u64,
     order: Order,
+    fading: Fading,
     start_up: StartUpSet,
     pub statuses: Statuses,
     pub materials: Materials,
@@ -53,6 +55,7 @@ impl Memory {
             entries: 0,
             serial: 0,
             order: if options.policy == Policy::Groups { Order::of_groups() } else { Order::of_entries() },
+            fading: Fading::default(),
             start_up: StartUpSet::default(),
             statuses: Statuses::default(),
             materials: Materials::of(options.described_keys),
@@ -86,44 +89,57 @@ impl Memory {
     }
 
     /// Put a copy in. [`refusal`](Self::refusal) must have had nothing against it. On an error nothing changed.
-    pub fn store(&mut self, table: &Table, mut stored: Stored, origin: Origin) -> Result<(Put, Blob)> {
-        let first = if origin == Origin::Ahead { 0 } else { table.next_stamp() };
-        (stored.serial, stored.recency) = (self.serial + 1, Recency::first(first, table.floor()));
-        let blob = Blob::share(stored)?;
+    pub fn store(&mut self, table: &Table, key: &Key, mut stored: Stored, origin: Origin) -> Result<(Put, Blob)> {
+        stored.serial = self.serial + 1;
+        let entry = Entry::share(key, stored)?;
+        let blob = entry.blob().clone();
         table.reserve_one(blob.key())?;
         self.order.reserve_one(blob.group())?;
         self.statuses.reserve(blob.stages().len())?;
         // Nothing fails from here on.
         self.serial += 1;
         // The old one stays to be found until the new one takes its place, but counts no more.
-        let old = table.peek(blob.key(), Blob::clone);
+        let old = table.peek(blob.key(), Entry::clone);
         if let Some(old) = &old {
             self.account_out(old, Reason::Replaced);
         }
         let size = self.counted(&blob.program());
+        let was_missed = old.is_none() && origin != Origin::Ahead;
+        let uses_before = if was_missed { self.missed(table, key, size) } else { 0 };
         self.make_room_beside(table, blob.key(), self.options.limit_bytes - size);
         self.statuses.linked(blob.stages());
         self.materials.is_there(blob.key());
-        blob.0.recency.raise(table.floor());
-        self.order.insert(&blob, self.rank(&blob));
-        table.insert(blob.clone());
+        entry.came(if origin == Origin::Ahead { 0 } else { table.next_stamp() }, self.fading.age(), uses_before);
+        self.order.insert(&entry, self.rank(&entry));
+        table.insert(entry);
         self.used += size;
         self.entries += 1;
         self.tidy(table);
         Ok((if old.is_some() { Put::Replaced } else { Put::Stored }, blob))
     }
 
-    /// Take one out, and with it what only it needed.
-    pub fn take_out(&mut self, table: &Table, key: &Key, reason: Reason) -> Option<Blob> {
-        let blob = table.remove(key)?;
-        self.account_out(&blob, reason);
-        Some(blob)
+    /// One that was missed comes; how often it was used before it went.
+    fn missed(&mut self, table: &Table, key: &Key, size: u64) -> u32 {
+        if self.options.policy != Policy::CostAware {
+            return 0;
+        }
+        let uses = self.fading.came(key, size as f64 / self.options.limit_bytes as f64, self.entries);
+        table.set_age(self.fading.age());
+        uses
     }
 
-    fn account_out(&mut self, blob: &Blob, reason: Reason) {
+    /// Take one out, and with it what only it needed.
+    pub fn take_out(&mut self, table: &Table, key: &Key, reason: Reason) -> Option<Entry> {
+        let entry = table.remove(key)?;
+        self.account_out(&entry, reason);
+        Some(entry)
+    }
+
+    fn account_out(&mut self, entry: &Entry, reason: Reason) {
+        let blob = entry.blob();
         self.used -= self.counted(&blob.program());
         self.entries -= 1;
-        self.order.removed(blob);
+        self.order.removed(entry);
         self.statuses.evicted(blob.stages());
         self.materials.is_gone(blob.key(), reason);
         self.statistics.left[reason as usize] += 1;
@@ -144,23 +160,23 @@ impl Memory {
     fn evict(&mut self, table: &Table, beside: Option<&Key>, reason: Reason) -> bool {
         // Lent for the moment, since ranking looks at all the rest.
         let mut order = std::mem::replace(&mut self.order, Order::of_entries());
-        let rank_of = |key: &Key| table.peek(key, |blob| (blob.serial(), self.rank(blob)));
+        let rank_of = |key: &Key| table.peek(key, |entry| (entry.blob().serial(), self.rank(entry)));
         let victim = order.victim(|key| if beside == Some(key) { None } else { rank_of(key) });
-        let rank = victim.as_ref().and_then(rank_of);
         self.order = order;
-        let (Some(key), Some((_, (_, rank)))) = (victim, rank) else { return false };
+        let Some(entry) = victim.and_then(|key| self.take_out(table, &key, reason)) else { return false };
         if self.options.policy == Policy::CostAware {
-            table.set_floor(rank.max(table.floor()));
+            self.fading.went(entry.blob().key(), entry.uses(), entry.last_use(), self.entries);
         }
-        self.take_out(table, &key, reason).is_some()
+        true
     }
 
     /// Forget every program and every status. Who is in the start-up set, and what is counted, stays.
     pub fn clear(&mut self, table: &Table) {
         self.statistics.left[Reason::Cleared as usize] += self.entries as u64;
-        table.for_each(|blob| self.materials.is_gone(blob.key(), Reason::Cleared));
+        table.for_each(|entry| self.materials.is_gone(entry.blob().key(), Reason::Cleared));
         table.clear();
         self.order.clear();
+        self.fading.clear();
         self.statuses.clear();
         (self.used, self.entries) = (0, 0);
     }
@@ -170,7 +186,7 @@ impl Memory {
         if self.start_up.has.contains(key) == marked {
             return Ok(());
         }
-        let look_again = |blob: &Blob| self.order.look_again(blob);
+        let look_again = |entry: &Entry| self.order.look_again(entry.blob());
         table.peek(key, look_again).unwrap_or(Ok(()))?;
         if marked {
             self.start_up.has.try_reserve(1)?;
@@ -196,6 +212,7 @@ impl Memory {
             + histograms
             + size_of::<Self>()
             + self.order.memory_used()
+            + self.fading.memory_used()
             + self.statuses.memory_used()
             + self.materials.memory_used()
     }
@@ -213,19 +230,17 @@ impl Memory {
 
     fn tidy(&mut self, table: &Table) {
         let mut order = std::mem::replace(&mut self.order, Order::of_entries());
-        order.tidy(self.entries, |show| table.for_each(|blob| show(blob, self.rank(blob))));
+        order.tidy(self.entries, |show| table.for_each(|entry| show(entry.blob(), self.rank(entry))));
         self.order = order;
     }
 
-    fn rank(&self, blob: &Blob) -> Rank {
+    fn rank(&self, entry: &Entry) -> Rank {
+        let blob = entry.blob();
         let kept = self.options.start_up_set_last && self.start_up.has.contains(blob.key());
-        let recency = &blob.0.recency;
         let rank = match self.options.policy {
-            Policy::LeastRecentlyUsed | Policy::Groups => recency.stamp(),
+            Policy::LeastRecentlyUsed | Policy::Groups => entry.stamp(),
             Policy::CostAware => {
-                let worth = blob.cost_us().max(1) as f64 / self.counted(&blob.program()) as f64;
-                // Doubles that are not negative are ordered as their bits are.
-                (f64::from_bits(recency.floor()) + f64::from(recency.uses()) * worth).to_bits()
+                fading::rank(entry.uses(), entry.last_use(), blob.cost_us(), self.counted(&blob.program()))
             }
         };
         (kept, rank)

@@ -13,6 +13,7 @@
 mod blob;
 mod cache;
 mod disk;
+mod fading;
 mod lru;
 pub mod manager;
 mod material;
@@ -152,13 +153,13 @@ impl ProgramCache {
         // Looked at before the copy is made, which may be large, and again after, since others may have put meanwhile.
         let banned = self.partners.quarantine.as_ref().is_some_and(|quarantine| quarantine.is_banned(key));
         let refusal = if banned { Some(Refusal::Banned) } else { self.refusal(key, program, origin) };
-        let copy = if refusal.is_none() { Some(Stored::copy(key, program)?) } else { None };
+        let copy = if refusal.is_none() { Some(Stored::copy(program)?) } else { None };
         let mut memory = self.lock();
         let refusal = refusal.or_else(|| memory.refusal(&self.table, key, program, origin));
         let before = memory.used();
         let outcome = match copy {
             Some(copy) if refusal.is_none() => {
-                let (put, blob) = memory.store(&self.table, copy, origin)?;
+                let (put, blob) = memory.store(&self.table, key, copy, origin)?;
                 (put, Some(blob))
             }
             _ => {
@@ -245,9 +246,9 @@ impl ProgramCache {
     /// Show every program that was put or asked for since this cache was made.
     pub(super) fn for_each_used(&self, mut look: impl FnMut(&Blob) -> Result<()>) -> Result<()> {
         let mut done = Ok(());
-        self.table.for_each(|blob| {
-            if done.is_ok() && blob.0.recency.stamp() > 0 {
-                done = look(blob);
+        self.table.for_each(|entry| {
+            if done.is_ok() && entry.stamp() > 0 {
+                done = look(entry.blob());
             }
         });
         done
@@ -280,7 +281,7 @@ impl ProgramCache {
     /// Note that the driver is about to see the program of `key`; nothing if the key is banned, which means: build it
     /// from source. The use is to be ended after the first frame drawn with the program, since drivers compile late.
     pub fn use_begin(&self, key: &Key) -> Result<Option<UseToken>> {
-        let serial = self.table.peek(key, Blob::serial).unwrap_or(0);
+        let serial = self.serial_of(key).unwrap_or(0);
         let token = self.uses().begin(key, serial, self.partners.quarantine.as_deref())?;
         if token.is_none() {
             self.lock().statistics.banned += 1;
@@ -295,7 +296,7 @@ impl ProgramCache {
             return Ok(());
         }
         let mut memory = self.lock();
-        if self.table.peek(&ended.key, Blob::serial).is_some_and(|serial| serial != ended.serial) {
+        if self.serial_of(&ended.key).is_some_and(|serial| serial != ended.serial) {
             return Ok(());
         }
         memory.take_out(&self.table, &ended.key, Reason::Rejected);
@@ -351,6 +352,10 @@ impl ProgramCache {
     pub fn memory_used(&self) -> usize {
         let uses = self.uses().memory_used();
         self.lock().memory_used() + self.table.memory_used() + uses
+    }
+
+    fn serial_of(&self, key: &Key) -> Option<u64> {
+        self.table.peek(key, |entry| entry.blob().serial())
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {

@@ -14,7 +14,7 @@ struct Held {
     value: u8,
     stamp: u64,
     uses: u32,
-    floor: f64,
+    last_use: f64,
 }
 
 /// What the cache should hold.
@@ -24,16 +24,32 @@ struct Model {
     marked: Vec<u64>,
     last_use_of_group: [u64; 5],
     stamp: u64,
-    floor: f64,
+    age: f64,
+    half_life: f64,
+    gone: Vec<Gone>,
+}
+
+/// A program that made room, in the order in which they went; forgotten when it comes again.
+#[derive(Clone, Debug)]
+struct Gone {
+    number: u64,
+    uses: u32,
+    last_use: f64,
+    is_forgotten: bool,
 }
 
 impl Model {
+    fn of(options: Options) -> Self {
+        let (held, marked, gone) = (Vec::new(), Vec::new(), Vec::new());
+        Self { options, held, marked, last_use_of_group: [0; 5], stamp: 0, age: 0.0, half_life: 4.0, gone }
+    }
+
     fn used(&self) -> u64 {
         self.held.iter().map(|held| held.size).sum()
     }
 
     fn worth(held: &Held) -> f64 {
-        held.floor + f64::from(held.uses) * (held.cost.max(1) as f64 / held.size as f64)
+        64.0 + held.last_use + (f64::from(held.uses) * held.cost.max(1) as f64 / held.size as f64).log2()
     }
 
     fn is_kept(&self, held: &Held) -> bool {
@@ -64,17 +80,34 @@ impl Model {
 
     fn make_room(&mut self, most: u64) {
         while self.used() > most {
-            let gone = self.held.remove(self.victim());
-            if self.options.policy == Policy::CostAware {
-                self.floor = self.floor.max(Self::worth(&gone));
+            let Held { number, uses, last_use, .. } = self.held.remove(self.victim());
+            self.gone.push(Gone { number, uses, last_use, is_forgotten: false });
+            let most = 16.max(2 * self.held.len());
+            let too_many = |gone: &[Gone]| gone.iter().filter(|gone| !gone.is_forgotten).count() > most;
+            while too_many(&self.gone) || self.gone.len() > 2 * most {
+                self.gone.remove(0);
             }
         }
     }
 
+    /// A program that was missed is put; how often it was used before it went.
+    fn missed(&mut self, number: u64, size: u64) -> u32 {
+        let mut uses = 0;
+        if let Some(gone) = self.gone.iter_mut().find(|gone| gone.number == number && !gone.is_forgotten) {
+            (gone.is_forgotten, uses) = (true, gone.uses);
+            let step = 3.0 / self.held.len().max(1) as f64;
+            let is_soon = (self.age - gone.last_use) * self.half_life < 1.5;
+            let logarithm = self.half_life.log2() + if is_soon { -step } else { step };
+            self.half_life = logarithm.clamp(-4.0, 6.0).exp2();
+        }
+        self.age += size as f64 / self.options.limit_bytes as f64 / self.half_life;
+        uses
+    }
+
     fn get(&mut self, number: u64) -> Option<u8> {
-        let (stamp, floor) = (self.stamp + 1, self.floor);
+        let (stamp, age) = (self.stamp + 1, self.age);
         let held = self.held.iter_mut().find(|held| held.number == number)?;
-        (held.stamp, held.floor, held.uses) = (stamp, floor, held.uses + 1);
+        (held.stamp, held.last_use, held.uses) = (stamp, age, held.uses + 1);
         self.last_use_of_group[held.group as usize] = stamp;
         self.stamp = stamp;
         Some(held.value)
@@ -91,12 +124,14 @@ impl Model {
         if !self.options.last_put_wins && self.held.iter().any(|held| held.number == number) {
             return false;
         }
+        let was_held = self.held.iter().any(|held| held.number == number);
+        let uses_before = if was_held { 0 } else { self.missed(number, size) };
         self.held.retain(|held| held.number != number);
         self.make_room(limit - size);
         self.stamp += 1;
-        let (stamp, floor) = (self.stamp, self.floor);
+        let stamp = self.stamp;
         self.last_use_of_group[group as usize] = stamp;
-        self.held.push(Held { number, size, cost, group, value, stamp, uses: 1, floor });
+        self.held.push(Held { number, size, cost, group, value, stamp, uses: uses_before + 1, last_use: self.age });
         true
     }
 }
@@ -153,7 +188,7 @@ proptest! {
     #[test]
     fn every_policy_does_what_a_plain_list_would(options in options(), steps in prop::collection::vec(step(), 1..250)) {
         let cache = cache(options);
-        let mut model = Model { options, held: Vec::new(), marked: Vec::new(), last_use_of_group: [0; 5], stamp: 0, floor: 0.0 };
+        let mut model = Model::of(options);
         let mut pinned = Vec::new();
         for step in steps {
             match step {
@@ -191,6 +226,7 @@ proptest! {
                 }
                 Step::Clear => {
                     model.held.clear();
+                    model.gone.clear();
                     cache.clear(false);
                 }
             }

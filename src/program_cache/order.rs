@@ -6,9 +6,7 @@
 //! of one step of the heap for every entry used since it was last looked at.
 //!
 //! - *Least recently used*: the rank is the stamp of the last use.
-//! - *Cost-aware*: Greedy-Dual-Size-Frequency (L. Cherkasova, "Improving WWW Proxies Performance with
-//!   Greedy-Dual-Size-Frequency Caching Policy", 1998): `floor + uses · cost / size`, where floor is the rank of the
-//!   last one evicted as of the entry's last use.
+//! - *Cost-aware*: the build time that was saved for each byte, fading since the last use: see [`fading`](super::fading).
 //! - *Groups*: the rank of a group is the last use of any of its members; of the least recently used group the most
 //!   recently used member goes, since a page that is shown again asks for its programs in the order it did before.
 
@@ -16,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::Key;
-use super::blob::Blob;
+use super::blob::{self, Blob};
 use crate::base::Result;
 
 /// Whether it is kept to the last, and within that what the policy says. Least goes first.
@@ -104,7 +102,8 @@ impl Order {
     }
 
     /// An entry is there now.
-    pub fn insert(&mut self, blob: &Blob, rank: Rank) {
+    pub fn insert(&mut self, entry: &blob::Entry, rank: Rank) {
+        let blob = entry.blob();
         match &mut self.0 {
             Kind::Entries(heap) => heap.nodes.push(Reverse((rank, (blob.serial(), *blob.key())))),
             Kind::Groups { heap, groups } => {
@@ -115,13 +114,14 @@ impl Order {
     }
 
     /// An entry is no longer there. What the heap says of it is found to be out of date when it comes up.
-    pub fn removed(&mut self, blob: &Blob) {
+    pub fn removed(&mut self, entry: &blob::Entry) {
+        let blob = entry.blob();
         if let Kind::Groups { groups, .. } = &mut self.0
             && let Some(group) = groups.get_mut(&blob.group())
             && let Some(place) = group.members.iter().position(|key| key == blob.key())
         {
             group.members.swap_remove(place);
-            group.last_use = group.last_use.max(blob.0.recency.stamp());
+            group.last_use = group.last_use.max(entry.stamp());
         }
     }
 

@@ -1,21 +1,27 @@
 //! Who has which blob: read from many threads at once, written by one.
 //!
-//! The table is cut into shards, each behind a reader-writer lock of its own, so that readers of different programs do
-//! not meet. Recency is a stamp that a reader writes without a lock. One clock for all stamps would be a cache line that
-//! every get of every thread fights for, so each thread has a clock of its own, and every put brings all of them to the
-//! greatest: for one thread the order is exact, for several it is exact from one put to the next.
+//! A get writes: how many threads read, how many pin the program, when it was used. Were these written by all threads in
+//! one place, its cache line would go from processor to processor with every get. So threads sit in rows, each with a
+//! table and with counts of its own for every program; a put goes through all rows, and is seen by all threads once it
+//! has returned. The first row's table has what all rows see, for the one who writes.
+//!
+//! A table is cut into shards, each behind a reader-writer lock, so that those of a row who read different programs do not
+//! meet, nor wait long for a put. Recency is a stamp that a reader writes without a lock, from a clock that its thread has
+//! for itself. Every put brings all clocks to the greatest: for one thread the order is exact, for several it is exact
+//! from one put to the next.
 
 use std::array;
+use std::borrow::Borrow;
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::Key;
-use super::blob::Blob;
+use super::blob::{Blob, Entry, ROWS};
 use crate::base::Result;
 
-/// A power of two.
+/// Of a row. A power of two.
 const SHARDS: usize = 32;
 /// One for each of the first threads that ever use a cache; the last is for all that come after.
 const LANES: usize = 64;
@@ -45,7 +51,7 @@ impl Hasher for Fold {
 }
 
 pub(super) type FoldKeys = BuildHasherDefault<Fold>;
-type Shard = HashSet<Blob, FoldKeys>;
+type Shard<T> = HashSet<T, FoldKeys>;
 
 /// So far apart that no two are in one cache line, nor in a pair that is fetched together.
 #[derive(Default)]
@@ -59,11 +65,15 @@ struct Lane {
     misses: AtomicU64,
 }
 
+/// What the threads of one row look in.
+struct Row<T>([Apart<RwLock<Shard<T>>>; SHARDS]);
+
 pub(super) struct Table {
-    shards: [Apart<RwLock<Shard>>; SHARDS],
+    first: Row<Entry>,
+    others: [Row<Blob>; ROWS - 1],
     lanes: [Apart<Lane>; LANES],
-    /// What the cost-aware policy has come to, as the bits of a double.
-    floor: Apart<AtomicU64>,
+    /// How old the cost-aware policy is, as the bits of a double.
+    age: Apart<AtomicU64>,
 }
 
 /// One more. Only the last lane has several threads, and needs a locked instruction for it.
@@ -94,22 +104,52 @@ fn shard_of(key: &Key) -> usize {
     (fold.finish() >> 40) as usize % SHARDS
 }
 
-impl Table {
-    pub fn new() -> Self {
-        Self {
-            shards: array::from_fn(|_| Apart::default()),
-            lanes: array::from_fn(|_| Apart::default()),
-            floor: Apart::default(),
-        }
+impl<T: Borrow<Key> + Eq + Hash> Row<T> {
+    fn new() -> Self {
+        Self(array::from_fn(|_| Apart::default()))
     }
 
     #[inline(always)]
-    fn read(&self, key: &Key) -> RwLockReadGuard<'_, Shard> {
-        self.shards[shard_of(key)].0.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self, key: &Key) -> RwLockReadGuard<'_, Shard<T>> {
+        self.0[shard_of(key)].0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, key: &Key) -> RwLockWriteGuard<'_, Shard> {
-        self.shards[shard_of(key)].0.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self, key: &Key) -> RwLockWriteGuard<'_, Shard<T>> {
+        self.0[shard_of(key)].0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `take` makes of the blob of `key`.
+    #[inline(always)]
+    fn get(&self, key: &Key, take: impl FnOnce(&T) -> Blob) -> Option<Blob> {
+        self.read(key).get(key).map(take)
+    }
+
+    fn clear(&self) {
+        for shard in &self.0 {
+            // Taken first: what frees it is not the lock's business.
+            let taken = std::mem::take(&mut *shard.0.write().unwrap_or_else(PoisonError::into_inner));
+            drop(taken);
+        }
+    }
+
+    fn fold<R>(&self, start: R, mut next: impl FnMut(R, &Shard<T>) -> R) -> R {
+        self.0.iter().fold(start, |sum, shard| next(sum, &shard.0.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Bytes of the tables.
+    fn memory_used(&self) -> usize {
+        self.fold(0, |sum, shard| sum + shard.capacity() * (size_of::<T>() + 1))
+    }
+}
+
+impl Table {
+    pub fn new() -> Self {
+        Self {
+            first: Row::new(),
+            others: array::from_fn(|_| Row::new()),
+            lanes: array::from_fn(|_| Apart::default()),
+            age: Apart::default(),
+        }
     }
 
     /// The blob of `key`, which is thereby used.
@@ -117,55 +157,59 @@ impl Table {
     pub fn get(&self, key: &Key) -> Option<Blob> {
         let place = lane();
         let (lane, is_shared) = (&self.lanes[place].0, place == LANES - 1);
-        let shard = self.read(key);
-        let Some(blob) = shard.get(key) else {
-            drop(shard);
-            add_one(&lane.misses, is_shared);
-            return None;
+        let touch = |blob: &Blob| {
+            let stamp = lane.clock.load(Relaxed) + 1;
+            lane.clock.store(stamp, Relaxed);
+            blob.0.recency.touch(stamp, self.age.0.load(Relaxed));
+            blob.clone()
         };
-        let stamp = lane.clock.load(Relaxed) + 1;
-        lane.clock.store(stamp, Relaxed);
-        blob.0.recency.touch(stamp, self.floor.0.load(Relaxed));
-        let pinned = blob.clone();
-        drop(shard);
-        add_one(&lane.hits, is_shared);
-        Some(pinned)
+        let found = match place % ROWS {
+            0 => self.first.get(key, |entry| touch(entry.blob())),
+            row => self.others[row - 1].get(key, touch),
+        };
+        add_one(if found.is_some() { &lane.hits } else { &lane.misses }, is_shared);
+        found
     }
 
-    /// What `ask` says of the blob of `key`, which is not used by that.
-    pub fn peek<R>(&self, key: &Key, ask: impl FnOnce(&Blob) -> R) -> Option<R> {
-        self.read(key).get(key).map(ask)
+    /// What `ask` says of the entry of `key`, which is not used by that.
+    pub fn peek<R>(&self, key: &Key, ask: impl FnOnce(&Entry) -> R) -> Option<R> {
+        self.first.read(key).get(key).map(ask)
     }
 
     /// Make room, so that the next [`insert`](Self::insert) of this key cannot fail, if nothing else is put between.
     pub fn reserve_one(&self, key: &Key) -> Result<()> {
-        Ok(self.write(key).try_reserve(1)?)
+        self.first.write(key).try_reserve(1)?;
+        Ok(self.others.iter().try_for_each(|row| row.write(key).try_reserve(1))?)
     }
 
-    /// Put a blob in; what had its key.
-    pub fn insert(&self, blob: Blob) -> Option<Blob> {
-        self.write(blob.key()).replace(blob)
-    }
-
-    pub fn remove(&self, key: &Key) -> Option<Blob> {
-        self.write(key).take(key)
-    }
-
-    /// Show every blob to `look`.
-    pub fn for_each(&self, mut look: impl FnMut(&Blob)) {
-        for shard in &self.shards {
-            shard.0.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(&mut look);
+    /// Put an entry in, instead of what had its key. What goes is dropped without a lock held.
+    pub fn insert(&self, entry: Entry) {
+        let key = *entry.blob().key();
+        for (row, blob) in self.others.iter().zip(&entry.0[1..]) {
+            let old = row.write(&key).replace(blob.clone());
+            drop(old);
         }
+        let old = self.first.write(&key).replace(entry);
+        drop(old);
+    }
+
+    pub fn remove(&self, key: &Key) -> Option<Entry> {
+        for row in &self.others {
+            let old = row.write(key).take(key);
+            drop(old);
+        }
+        self.first.write(key).take(key)
+    }
+
+    /// Show every entry to `look`.
+    pub fn for_each(&self, mut look: impl FnMut(&Entry)) {
+        self.first.fold((), |(), shard| shard.iter().for_each(&mut look));
     }
 
     /// Take out all that is there.
-    #[allow(clippy::mutable_key_type, reason = "what a blob is found by is its key, and that does not change")]
     pub fn clear(&self) {
-        for shard in &self.shards {
-            // Taken first: what frees it is not the lock's business.
-            let taken = std::mem::take(&mut *shard.0.write().unwrap_or_else(PoisonError::into_inner));
-            drop(taken);
-        }
+        self.others.iter().for_each(Row::clear);
+        self.first.clear();
     }
 
     /// A stamp later than any given so far; brings all clocks there.
@@ -175,12 +219,9 @@ impl Table {
         latest
     }
 
-    pub fn floor(&self) -> u64 {
-        self.floor.0.load(Relaxed)
-    }
-
-    pub fn set_floor(&self, floor: u64) {
-        self.floor.0.store(floor, Relaxed);
+    /// From now on this is the age of what is used.
+    pub fn set_age(&self, age: f64) {
+        self.age.0.store(age.to_bits(), Relaxed);
     }
 
     /// Hits and misses so far.
@@ -193,10 +234,8 @@ impl Table {
 
     /// Bytes held, blobs included.
     pub fn memory_used(&self) -> usize {
-        let of_shard = |shard: &Apart<RwLock<Shard>>| {
-            let shard = shard.0.read().unwrap_or_else(PoisonError::into_inner);
-            shard.capacity() * (size_of::<Blob>() + 1) + shard.iter().map(Blob::memory_used).sum::<usize>()
-        };
-        size_of::<Self>() + self.shards.iter().map(of_shard).sum::<usize>()
+        let of_blobs = self.first.fold(0, |sum, shard| sum + shard.iter().map(Entry::memory_used).sum::<usize>());
+        let of_others = self.others.iter().map(Row::memory_used).sum::<usize>();
+        size_of::<Self>() + self.first.memory_used() + of_others + of_blobs
     }
 }
