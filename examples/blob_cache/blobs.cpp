@@ -76,13 +76,23 @@ void Blobs::say_trouble() const {
 Blobs::~Blobs() {
     if (cache != nullptr) {
         hob_program_cache_bind_egl(nullptr);
-        if (hob_program_cache_flush(cache, wait_us()) != HOB_RESULT_OK) say(hob_last_error());
+        const bool is_written = hob_program_cache_flush(cache, wait_us()) == HOB_RESULT_OK;
+        report(is_written ? "" : hob_last_error());
         hob_program_cache_destroy(cache);
-        if (*variable("HOB_BLOB_CACHE_REPORT") != 0)
-            say(std::to_string(hits) + " of " + std::to_string(gets) + " blobs found, " + std::to_string(sets) +
-                " kept, in " + directory);
     }
     hob_executor_destroy(executor);
+}
+
+/// Not on stderr, which a program that ends may have closed.
+void Blobs::report(const char* trouble) const {
+    const char* name = variable("HOB_BLOB_CACHE_REPORT");
+    std::FILE* file = *name == 0 ? nullptr : std::fopen(name, "a");
+    if (file == nullptr) return;
+    std::fprintf(file, "%zu of %zu blobs found, %zu kept, in %s", hits.load(), gets.load(), sets.load(),
+                 directory.c_str());
+    if (*trouble != 0) std::fprintf(file, ": %s", trouble);
+    std::fputc('\n', file);
+    std::fclose(file);
 }
 
 } // namespace blob_cache

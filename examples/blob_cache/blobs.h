@@ -13,7 +13,7 @@ public:
     /// Waits for what is in the directory, HOB_BLOB_CACHE_WAIT_MS milliseconds at most (default 1000): hits come from
     /// memory alone. Without a directory, or without a cache, says so.
     Blobs();
-    /// Writes what still waits. With HOB_BLOB_CACHE_REPORT set, says what was asked for.
+    /// Writes what still waits, and into the file that HOB_BLOB_CACHE_REPORT names a line of what was asked for.
     ~Blobs();
     Blobs(const Blobs&) = delete;
     Blobs& operator=(const Blobs&) = delete;
@@ -29,6 +29,7 @@ public:
 private:
     void open();
     void say_trouble() const;
+    void report(const char* trouble) const;
 
     std::string directory;
     hob_executor* executor = nullptr;

@@ -17,7 +17,7 @@ HOB_BLOB_CACHE=DIR cargo run --release --example blob_cache -- PROGRAM [ARGUMENT
   HOB_BLOB_CACHE          the directory to keep them in; several processes may share one
   HOB_BLOB_CACHE_WAIT_MS  how long a program waits for what is in there when it first draws, and for its own to be
                           written when it ends (default: 1000)
-  HOB_BLOB_CACHE_REPORT   if set, a line on stderr at the end: how much was found, how much was kept
+  HOB_BLOB_CACHE_REPORT   a file that gets a line when the program ends: how much was found, how much was kept
 
 The same without cargo:
 ";

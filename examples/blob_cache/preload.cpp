@@ -52,7 +52,7 @@ template <typename To, typename From> To as(From from) {
     return to;
 }
 
-using Dlsym = void* (*)(void*, const char*);
+using Dlsym = void* (*)(void*, const char*) noexcept;
 
 /// The C library's, which is found without itself; it has one version for each machine and age of glibc.
 Dlsym find_dlsym() {
@@ -63,7 +63,7 @@ Dlsym find_dlsym() {
 
 std::atomic<Dlsym> known_dlsym{nullptr};
 
-Dlsym real_dlsym() {
+Dlsym real_dlsym() noexcept {
     Dlsym found = known_dlsym.load(std::memory_order_relaxed);
     if (found == nullptr) known_dlsym = found = find_dlsym();
     return found;
@@ -200,7 +200,7 @@ std::size_t place_of(void* handle) {
 }
 
 /// Instead of what dlsym would find; NULL: what it finds.
-void* hook(void* handle, const char* name) {
+void* hook(void* handle, const char* name) noexcept {
     if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || hooks_of(0).named(name) == nullptr) return nullptr;
     const std::size_t place = place_of(handle);
     return place == most_egls ? nullptr : as<void*>(hooks_of(place).named(name));
@@ -233,7 +233,7 @@ EXPORT void (*eglGetProcAddress(const char* name))() {
     return next == nullptr ? nullptr : next(name);
 }
 
-/// Ends in a jump, which optimised code does: RTLD_NEXT is answered by who called.
+/// Ends in a jump, since RTLD_NEXT is answered by who calls: what optimised code does where nothing can be thrown.
 EXPORT void* dlsym(void* handle, const char* name) noexcept {
     if (void* found = blob_cache::hook(handle, name)) return found;
     return blob_cache::real_dlsym()(handle, name);
