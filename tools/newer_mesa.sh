@@ -25,10 +25,9 @@ if [ ! -e "$there/unpacked" ]; then
 fi
 
 libraries=$(dirname "$(find "$there/root" -name libEGL_mesa.so.0)")
-for icd in "$there"/root/usr/share/vulkan/icd.d/*.json; do sed -i "s|\"library_path\": \"lib|\"library_path\": \"$libraries/lib|" "$icd"; done
 cat <<ENVIRONMENT
 export LD_LIBRARY_PATH=$libraries
 export LIBGL_DRIVERS_PATH=$libraries/dri
 export __EGL_VENDOR_LIBRARY_FILENAMES=$there/root/usr/share/glvnd/egl_vendor.d/50_mesa.json
-export VK_DRIVER_FILES=$there/root/usr/share/vulkan/icd.d/lvp_icd.json VK_ICD_FILENAMES=$there/root/usr/share/vulkan/icd.d/lvp_icd.json
+export VK_ICD_FILENAMES=$there/root/usr/share/vulkan/icd.d/lvp_icd.json
 ENVIRONMENT
