@@ -223,7 +223,7 @@ fn without_a_directory_a_program_runs_as_before_and_is_told_why() {
     let Some((stage, _)) = stage_with_blobs("none") else { return };
     let run = stage.validate(None);
     assert!(
-        run.report.is_none() && run.complaint().contains("HOB_BLOB_CACHE names no directory"),
+        run.report.is_none() && run.complaint().contains("HOB_BLOB_CACHE names no directory by its full path"),
         "{}",
         run.complaint()
     );

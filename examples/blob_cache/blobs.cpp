@@ -45,8 +45,8 @@ ptrdiff_t Blobs::get(const void* key, ptrdiff_t key_size, void* value, ptrdiff_t
 }
 
 Blobs::Blobs() : directory(variable("HOB_BLOB_CACHE")) {
-    if (directory.empty()) {
-        say("HOB_BLOB_CACHE names no directory to keep blobs in: nothing is kept");
+    if (directory.empty() || directory[0] != '/') { // a program may have changed its own directory before it draws
+        say("HOB_BLOB_CACHE names no directory by its full path: nothing is kept");
         return;
     }
     open();

@@ -6,7 +6,7 @@ mod cpp;
 
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::process::Command;
 
 const USAGE: &str = "\
@@ -19,7 +19,7 @@ HOB_BLOB_CACHE=DIR cargo run --release --example blob_cache -- PROGRAM [ARGUMENT
                           written when it ends (default: 1000)
   HOB_BLOB_CACHE_REPORT   a file that gets a line when the program ends: how much was found, how much was kept
 
-The same without cargo:
+The same without cargo, which takes full paths alone:
 ";
 
 fn main() {
@@ -31,6 +31,9 @@ fn main() {
         };
         let mut command = Command::new(program);
         command.args(words).env("LD_PRELOAD", before_others(library));
+        if let Some(Ok(directory)) = env::var_os("HOB_BLOB_CACHE").map(path::absolute) {
+            command.env("HOB_BLOB_CACHE", directory);
+        }
         Some(command)
     })
 }

@@ -4,10 +4,10 @@
 //! ends. So what they keep is a program without all that, under the hash of their key. The signatures are theirs, to the
 //! order of the parameters, so that nothing has to be written in between.
 //!
-//! Who loads asks for the size first, makes room, and asks again. Dawn, for one, did not look at the second answer for
-//! years and took whatever was in its room for the value: what was measured is kept for the thread that asked, so that it
-//! can be neither evicted nor replaced in between. Mesa on the other hand makes room beforehand and takes every size that
-//! is not 0 for bytes that were copied: what does not fit is none.
+//! Who loads asks for the size first, makes room, and asks again. Older releases of Dawn do not look at the second answer
+//! and take whatever is in their room for the value: what was measured is kept for the thread that asked, so that it can
+//! be neither evicted nor replaced in between. Mesa on the other hand makes room beforehand and takes every size that is
+//! not 0 for bytes that were copied: what does not fit is none.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
