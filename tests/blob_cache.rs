@@ -1,5 +1,5 @@
-//! Programs that nobody here wrote, with our cache put before them: `examples/blob_cache` over Debian's `glmark2-es2` on an
-//! X server without a screen, and Google's Dawn from PyPI.
+//! Programs that nobody here wrote, with our cache put before them: `examples/blob_cache` over Debian's `glmark2-es2`, on
+//! an X server without a screen, and Google's Dawn from PyPI.
 //!
 //! Most needs an EGL that offers `EGL_ANDROID_blob_cache`. Mesa does on graphics cards; in software from version 23 on,
 //! which Debian 12 has among its backports: see `tools/newer_mesa.sh`.

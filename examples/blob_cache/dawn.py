@@ -6,8 +6,8 @@ data. There is nothing of ours in between.
     pip install dawn-python
     python3 examples/blob_cache/dawn.py target/release/libhobgoblin.so DIRECTORY
 
-Makes compute pipelines on the Vulkan driver that Dawn picks, runs each, and looks at what it has computed. Run it twice: the
-second time Dawn finds in DIRECTORY what the first has made.
+Makes compute pipelines on the Vulkan driver that Dawn picks, runs each, and looks at what it has computed. Run it twice:
+the second time Dawn finds in DIRECTORY what the first has made.
 """
 import ctypes
 import json
@@ -80,7 +80,8 @@ def open_device(cache):
 
 def source(which):
     """Logistic maps of `which` rounds, folded: no two alike, and long enough that compiling one takes its time."""
-    rounds = "\n".join(f"    x = fract(x * {3 + which % 7}.0 + f32({i * which}u) * 0.0078125);" for i in range(16 + which))
+    factor = 3 + which % 7
+    rounds = "\n".join(f"    x = fract(x * {factor}.0 + f32({i * which}u) * 0.0078125);" for i in range(16 + which))
     return f"""
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3u) {{
@@ -93,7 +94,8 @@ def source(which):
 def run_pipeline(device, pipeline, layout):
     size = 8 * 4
     out = utils.create_buffer(device, size, webgpu.WGPUBufferUsage_Storage | webgpu.WGPUBufferUsage_CopySrc)
-    group = utils.create_bind_group(device, layout, [{"binding": 0, "resource": {"buffer": out, "offset": 0, "size": size}}])
+    resource = {"buffer": out, "offset": 0, "size": size}
+    group = utils.create_bind_group(device, layout, [{"binding": 0, "resource": resource}])
     encoder = utils.create_command_encoder(device)
     compute = utils.begin_compute_pass(encoder)
     utils.set_pipeline(compute, pipeline)
@@ -109,7 +111,8 @@ def main():
         sys.exit(__doc__)
     cache = Cache(sys.argv[1], sys.argv[2])
     device = open_device(cache)
-    entry = {"binding": 0, "visibility": webgpu.WGPUShaderStage_Compute, "buffer": {"type": webgpu.WGPUBufferBindingType_Storage}}
+    storage = {"type": webgpu.WGPUBufferBindingType_Storage}
+    entry = {"binding": 0, "visibility": webgpu.WGPUShaderStage_Compute, "buffer": storage}
     group_layout = utils.create_bind_group_layout(device, [entry])
     layout = utils.create_pipeline_layout(device, [group_layout])
 
@@ -124,8 +127,8 @@ def main():
             sys.exit(f"pipeline {which} has computed {computed}")
 
     report = cache.report()
-    print(f"{PIPELINES} pipelines in {seconds * 1000:.0f} ms of processor time, all right; blobs: {report['hits']} found, "
-          f"{report['misses']} missed, {report['puts']} kept")
+    print(f"{PIPELINES} pipelines in {seconds * 1000:.0f} ms of processor time, all right; "
+          f"blobs: {report['hits']} found, {report['misses']} missed, {report['puts']} kept")
     webgpu.wgpuDeviceDestroy(device)
     cache.close()
 
