@@ -432,38 +432,6 @@ TEST("program_cache: several threads put and get at once") {
     ENSURE(report.find("\"hits\":600") != std::string::npos);
 }
 
-TEST("program_cache: a renderer with a place for two functions keeps its blobs here") {
-    const Directory directory;
-    const std::string path = directory.inside("cache");
-    const hob_program_cache_desc desc = desc_of(path);
-    char value[16] = "untouched";
-    {
-        Cache cache = open(desc);
-        hob_program_cache_store_blob(cache.get(), "key", 3, "value", 5);
-        ENSURE(hob_program_cache_load_blob(cache.get(), "key", 3, value, 4) == 5);
-        ENSURE(std::string_view(value) == "untouched");
-        ENSURE(hob_program_cache_load_blob(cache.get(), "ke", 2, value, 16) == 0);
-        ENSURE(hob_program_cache_load_blob(cache.get(), nullptr, 3, value, 16) == 0);
-        hob_egl_blob_set("unbound", 7, "x", 1);
-        ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
-        hob_egl_blob_set("egl", 3, "blob", 4);
-        hob_egl_blob_set("egl", -3, "blob", 4);
-        hob_egl_blob_set("egl", 3, nullptr, 4);
-        ENSURE(hob_egl_blob_get("egl", 3, nullptr, 0) == 4);
-        ENSURE(hob_egl_blob_get("egl", -3, value, 16) == 0);
-        ENSURE(hob_egl_blob_get("egl", 3, value, -1) == 4);
-    }
-    ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0);
-    Cache cache = opened(desc);
-    ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
-    ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 4 && std::memcmp(value, "blob", 4) == 0);
-    ENSURE(hob_egl_blob_get("unbound", 7, value, 16) == 0);
-    ENSURE_OK(hob_program_cache_bind_egl(nullptr));
-    ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0);
-    ENSURE(hob_program_cache_load_blob(cache.get(), "key", 3, value, 16) == 5);
-    ENSURE(std::memcmp(value, "value", 5) == 0);
-}
-
 TEST("program_cache: nonsense is refused and changes nothing") {
     ENSURE(hob_program_cache_create(nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     hob_program_cache* made = nullptr;

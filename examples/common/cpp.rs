@@ -1,11 +1,12 @@
 //! Builds the C++ program of an example with the machine's own compiler, links it to the `libhobgoblin` that cargo has
 //! just built, and becomes that program: its arguments, its exit status and Ctrl-C are those of `cargo run`.
 //!
-//! The program is all C++ files in `examples/<name>` and in `examples/common`.
+//! The program is all C++ files in `examples/<name>` and in `examples/common`. Or it builds a shared library of those in
+//! `examples/<name>` alone, with `libhobgoblin` inside, to be put before other programs.
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::error::Error;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +16,27 @@ use std::{env, fs, thread};
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Builds the example `name` and becomes it.
+#[allow(dead_code, reason = "each example uses one of the two")]
 pub fn run(name: &str) -> ! {
-    match build(name).and_then(become_program) {
+    end(
+        name,
+        build(name, Product::Program)
+            .and_then(|program| become_program(Command::new(program).args(env::args_os().skip(1)))),
+    )
+}
+
+/// Builds the example `name` as a shared library and becomes what `command` makes of its path.
+#[allow(dead_code, reason = "each example uses one of the two")]
+pub fn run_with_library(name: &str, command: impl FnOnce(PathBuf) -> Option<Command>) -> ! {
+    end(
+        name,
+        build(name, Product::SharedLibrary)
+            .and_then(|library| command(library).map_or(Ok(0), |mut command| become_program(&mut command))),
+    )
+}
+
+fn end(name: &str, outcome: Result<i32>) -> ! {
+    match outcome {
         Ok(status) => exit(status),
         Err(error) => {
             eprintln!("{name}: {error}");
@@ -25,14 +45,64 @@ pub fn run(name: &str) -> ! {
     }
 }
 
-/// Compiles what has changed since the last time, links, and returns the program's path.
-fn build(name: &str) -> Result<PathBuf> {
+/// What an example is built to.
+#[derive(Clone, Copy, PartialEq)]
+enum Product {
+    Program,
+    SharedLibrary,
+}
+
+impl Product {
+    fn folders(self, name: &str) -> Vec<PathBuf> {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        match self {
+            Product::Program => vec![examples.join(name), examples.join("common")],
+            Product::SharedLibrary => vec![examples.join(name)],
+        }
+    }
+
+    fn compile_flags(self) -> &'static [&'static str] {
+        match self {
+            Product::Program => &[],
+            Product::SharedLibrary => &["-fPIC", "-fvisibility=hidden"],
+        }
+    }
+
+    fn file_name(self, name: &str) -> String {
+        match self {
+            Product::Program => format!("{name}{EXE_SUFFIX}"),
+            Product::SharedLibrary => format!("{DLL_PREFIX}hobgoblin_{name}{DLL_SUFFIX}"),
+        }
+    }
+
+    /// In `libraries` is what cargo has built.
+    fn library(self, libraries: &Path) -> PathBuf {
+        libraries.join(match self {
+            Product::Program => format!("{DLL_PREFIX}hobgoblin{DLL_SUFFIX}"),
+            Product::SharedLibrary => "libhobgoblin.a".to_owned(),
+        })
+    }
+
+    fn link_flags(self, libraries: &Path) -> Vec<OsString> {
+        let flags = match self {
+            Product::Program => vec![format!("-Wl,-rpath,{}", libraries.display())],
+            // Nothing of the library is for the programs that it comes before.
+            Product::SharedLibrary => {
+                ["-shared", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-lm"].map(str::to_owned).to_vec()
+            }
+        };
+        flags.into_iter().map(OsString::from).chain(["-ldl", "-lpthread"].map(OsString::from)).collect()
+    }
+}
+
+/// Compiles what has changed since the last time, links, and returns the product's path.
+fn build(name: &str, product: Product) -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let directories = [root.join("examples").join(name), root.join("examples/common")];
+    let directories = product.folders(name);
     let executable = env::current_exe()?; // target/<profile>/examples/<name>
     let examples = executable.parent().ok_or("the example has no directory")?;
     let libraries = examples.with_file_name("deps");
-    let library = libraries.join(format!("{DLL_PREFIX}hobgoblin{DLL_SUFFIX}"));
+    let library = product.library(&libraries);
     if !library.exists() {
         return Err(format!("{} is not there: run this with cargo run --example {name}", library.display()).into());
     }
@@ -58,19 +128,18 @@ fn build(name: &str) -> Result<PathBuf> {
         .collect();
     if !stale.is_empty() {
         eprintln!("compiling {} C++ files of the example with {}", stale.len(), compiler.path().display());
-        compile_all(&compiler, &stale, &object_of)?;
+        compile_all(&compiler, product.compile_flags(), &stale, &object_of)?;
     }
 
-    let program = output.join(format!("{name}{EXE_SUFFIX}"));
+    let made = output.join(product.file_name(name));
     let objects: Vec<PathBuf> = sources.iter().map(|source| object_of(source)).collect();
     let newest_part = objects.iter().chain([&library]).filter_map(|path| modified(path)).max();
-    if modified(&program) < newest_part {
+    if modified(&made) < newest_part {
         let mut link = compiler.to_command();
-        link.args(&objects).arg("-o").arg(&program).arg("-L").arg(&libraries).arg("-lhobgoblin");
-        link.arg(format!("-Wl,-rpath,{}", libraries.display())).args(["-ldl", "-lpthread"]);
+        link.args(&objects).arg("-o").arg(&made).arg(&library).args(product.link_flags(&libraries));
         succeed(&mut link, "linking the example")?;
     }
-    Ok(program)
+    Ok(made)
 }
 
 /// The machine's C++ compiler, as the `cc` crate finds it: `CXX` in the environment has the first word.
@@ -95,12 +164,17 @@ fn compiler(include: &Path, output: &Path) -> Result<cc::Tool> {
 }
 
 /// As many compilers at a time as there are cores.
-fn compile_all(compiler: &cc::Tool, sources: &[&PathBuf], object_of: &(dyn Fn(&Path) -> PathBuf + Sync)) -> Result<()> {
+fn compile_all(
+    compiler: &cc::Tool,
+    flags: &[&str],
+    sources: &[&PathBuf],
+    object_of: &(dyn Fn(&Path) -> PathBuf + Sync),
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut compile = compiler.to_command();
-            compile.args(["-Wall", "-Wextra", "-c"]).arg(source).arg("-o").arg(object_of(source));
+            compile.args(["-Wall", "-Wextra", "-c"]).args(flags).arg(source).arg("-o").arg(object_of(source));
             succeed(&mut compile, &format!("compiling {}", source.display()))?;
         }
         Ok(())
@@ -140,14 +214,13 @@ fn modified(path: &Path) -> Option<SystemTime> {
 
 /// Replaces this process, so that signals and the exit status need no passing on.
 #[cfg(unix)]
-fn become_program(program: PathBuf) -> Result<i32> {
+fn become_program(command: &mut Command) -> Result<i32> {
     use std::os::unix::process::CommandExt;
-    let error = Command::new(&program).args(env::args_os().skip(1)).exec();
-    Err(format!("{} cannot be run: {error}", program.display()).into())
+    let error = command.exec();
+    Err(format!("{} cannot be run: {error}", command.get_program().display()).into())
 }
 
 #[cfg(not(unix))]
-fn become_program(program: PathBuf) -> Result<i32> {
-    let status = Command::new(&program).args(env::args_os().skip(1)).status()?;
-    Ok(status.code().unwrap_or(1))
+fn become_program(command: &mut Command) -> Result<i32> {
+    Ok(command.status()?.code().unwrap_or(1))
 }

@@ -29,7 +29,8 @@ cargo run --release --example program_cache_gl -- [options]
 One step in this process, with --cache:
   --step NAME         go through all programs once and print the row
   --binaries FILE     a list of all binaries that the compiler ever gave; a hit that is not in it is wrong
-  --driver-name TEXT  tell the cache that the driver is this one
+  --vendor-name TEXT, --device-name TEXT, --driver-name TEXT
+                      tell the cache that these are what the driver says of itself
   --spoil             damage each binary between the cache and the driver
   --die-in-driver NAME, --abort-in-driver NAME, --die-before NAME
                       SIGKILL or abort() inside the driver call that loads the program NAME; SIGKILL before it
@@ -65,6 +66,8 @@ Options parse_options(int count, char** values) {
         else if (flag == "--damaged") options.damaged_runs = arguments.count();
         else if (flag == "--seed") options.seed = static_cast<std::uint32_t>(arguments.count());
         else if (flag == "--step") options.step = arguments.value();
+        else if (flag == "--vendor-name") options.vendor_name = arguments.value();
+        else if (flag == "--device-name") options.device_name = arguments.value();
         else if (flag == "--driver-name") options.driver_name = arguments.value();
         else if (flag == "--binaries") options.binaries_file = arguments.value();
         else if (flag == "--result") options.result_file = arguments.value();

@@ -22,7 +22,7 @@ struct Options {
 
     // One step, run in this process.
     std::string step;          ///< Its name; empty: the whole trial.
-    std::string driver_name;   ///< Empty: what the driver says.
+    std::string vendor_name, device_name, driver_name; ///< Empty: what the driver says.
     std::string binaries_file; ///< Sums of all binaries that the compiler gave; empty: none are kept.
     std::string result_file;   ///< Where the trial wants the result; empty: a row on stdout.
     std::string work_directory;

@@ -7,7 +7,8 @@
 namespace program_cache_gl {
 
 struct StepResult {
-    std::string name, driver;
+    std::string name;
+    std::string vendor, device, driver; ///< By their own words.
     std::size_t programs = 0;
     std::size_t compiles = 0, hits = 0, misses = 0, rejects = 0, bans = 0;
     std::size_t refused = 0; ///< Programs that do not compile or link on this driver: counted nowhere else, nor timed.
@@ -29,6 +30,8 @@ struct StepResult {
 /// Calls `visit` with the name and the value of each field.
 template <typename Result, typename Visit> void visit_fields(Result& result, Visit&& visit) {
     visit("name", result.name);
+    visit("vendor", result.vendor);
+    visit("device", result.device);
     visit("driver", result.driver);
     visit("programs", result.programs);
     visit("compiles", result.compiles);

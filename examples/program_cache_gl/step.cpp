@@ -116,7 +116,11 @@ private:
 void Step::open() {
     const Charge charge(result.open_ms);
     Environment environment = driver.environment();
+    result.vendor = environment.vendor;
+    result.device = environment.device;
     result.driver = environment.driver;
+    if (!options.vendor_name.empty()) environment.vendor = options.vendor_name;
+    if (!options.device_name.empty()) environment.device = options.device_name;
     if (!options.driver_name.empty()) environment.driver = options.driver_name;
     cache.emplace(options.cache_directory, environment);
     cache->load();

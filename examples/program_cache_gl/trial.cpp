@@ -136,8 +136,9 @@ void Trial::change_driver_really() {
     const StepResult other = step("another driver (real)", fresh_copy(), {}, options.other_driver);
     target("a real other driver, " + other.driver + ", finds nothing",
            is_all_misses(other) && other.driver != cold.driver, hits_of(other) + " found");
-    const StepResult fooled =
-        step("the same under the first one's name", fresh_copy(), {"--driver-name", cold.driver}, options.other_driver);
+    const StepResult fooled = step(
+        "the same under the first one's name", fresh_copy(),
+        {"--vendor-name", cold.vendor, "--device-name", cold.device, "--driver-name", cold.driver}, options.other_driver);
     target("given the first one's binaries all the same, it refuses them and all are compiled",
            is_whole(fooled) && fooled.hits == 0 && fooled.rejects == fooled.usable(),
            count(fooled.rejects, "refused"));

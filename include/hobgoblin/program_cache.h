@@ -256,23 +256,24 @@ hob_result hob_program_cache_report(const hob_program_cache *cache,
                                     size_t capacity,
                                     size_t *out_size);
 
-/// Keep `value_size` bytes under a key of `key_size` bytes; for callbacks that store a blob, with the cache as user data.
-/// What cannot be kept is dropped. Threads: shared.
+/// A DawnStoreCacheDataFunction: keep `value_size` bytes under a key of `key_size` bytes. `cache` is a hob_program_cache,
+/// to be given as functionUserdata. What cannot be kept is dropped. Threads: any.
 HOB_API
-void hob_program_cache_store_blob(const hob_program_cache *cache,
-                                  const void *key,
-                                  size_t key_size,
-                                  const void *value,
-                                  size_t value_size);
+void hob_dawn_blob_store(const void *key,
+                         size_t key_size,
+                         const void *value,
+                         size_t value_size,
+                         void *cache);
 
-/// The size of what is kept under a key, 0 if nothing is in memory; copied to `value` if `capacity` bytes suffice. For
-/// callbacks that load a blob, with the cache as user data. Never waits for a file. Threads: shared.
+/// A DawnLoadCacheDataFunction: the size of what is in memory under a key, 0 if nothing is. With a NULL `value` that is
+/// all, and this thread may count on it when it comes back with a `value`; then it is copied, and 0 means that it does not
+/// fit. `cache` is a hob_program_cache, to be given as functionUserdata. Never waits for a file. Threads: any.
 HOB_API
-size_t hob_program_cache_load_blob(const hob_program_cache *cache,
-                                   const void *key,
-                                   size_t key_size,
-                                   void *value,
-                                   size_t capacity);
+size_t hob_dawn_blob_load(const void *key,
+                          size_t key_size,
+                          void *value,
+                          size_t value_size,
+                          void *cache);
 
 /// Make `cache` the one behind hob_egl_blob_set and hob_egl_blob_get, for the whole process; NULL: none is. Destroying it
 /// ends that. Give the two functions to eglSetBlobCacheFuncsANDROID; some drivers listen only once a context is current.
@@ -283,9 +284,14 @@ hob_result hob_program_cache_bind_egl(const hob_program_cache *cache);
 /// An EGLSetBlobFuncANDROID: keep a blob in the bound cache. Threads: any.
 HOB_API void hob_egl_blob_set(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size);
 
-/// An EGLGetBlobFuncANDROID: the size of a blob in the bound cache, 0 if it has none; copied if there is room.
-/// Threads: any.
-HOB_API ptrdiff_t hob_egl_blob_get(const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size);
+/// An EGLGetBlobFuncANDROID: the size of a blob in the bound cache, 0 if it has none; as hob_dawn_blob_load. (The
+/// extension would have the size of a blob that does not fit, too. Mesa makes room for 64 KiB and takes any answer but 0
+/// for bytes that it has.) Threads: any.
+HOB_API
+ptrdiff_t hob_egl_blob_get(const void *key,
+                           ptrdiff_t key_size,
+                           void *value,
+                           ptrdiff_t value_size);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,0 +1,260 @@
+// program_cache.h, the functions that have other libraries' signatures, and hobgoblin_skia.hpp.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <hobgoblin/hobgoblin_skia.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "support.h"
+
+using namespace support;
+
+namespace {
+
+// Dawn's webgpu.h, from 2022 on: what WGPUDawnCacheDeviceDescriptor takes beside functionUserdata.
+typedef size_t (*WGPUDawnLoadCacheDataFunction)(void const* key, size_t keySize, void* value, size_t valueSize,
+                                                void* userdata);
+typedef void (*WGPUDawnStoreCacheDataFunction)(void const* key, size_t keySize, void const* value, size_t valueSize,
+                                               void* userdata);
+static_assert(std::is_same<decltype(&hob_dawn_blob_load), WGPUDawnLoadCacheDataFunction>::value,
+              "Dawn takes the function as it is");
+static_assert(std::is_same<decltype(&hob_dawn_blob_store), WGPUDawnStoreCacheDataFunction>::value,
+              "Dawn takes the function as it is");
+
+// EGL_ANDROID_blob_cache: EGLsizeiANDROID is khronos_ssize_t, which is a long but on 64-bit Windows.
+#ifdef _WIN64
+typedef signed long long int EGLsizeiANDROID;
+#else
+typedef signed long int EGLsizeiANDROID;
+#endif
+typedef void (*EGLSetBlobFuncANDROID)(const void* key, EGLsizeiANDROID keySize, const void* value,
+                                      EGLsizeiANDROID valueSize);
+typedef EGLsizeiANDROID (*EGLGetBlobFuncANDROID)(const void* key, EGLsizeiANDROID keySize, void* value,
+                                                 EGLsizeiANDROID valueSize);
+static_assert(std::is_same<decltype(&hob_egl_blob_set), EGLSetBlobFuncANDROID>::value, "EGL takes the function as it is");
+static_assert(std::is_same<decltype(&hob_egl_blob_get), EGLGetBlobFuncANDROID>::value, "EGL takes the function as it is");
+
+// What Skia declares of GrContextOptions::PersistentCache, and as much of its types as hobgoblin_skia.hpp uses.
+struct SkString {};
+template <class T> using sk_sp = std::shared_ptr<T>;
+class SkData {
+public:
+    static sk_sp<SkData> MakeUninitialized(size_t size) {
+        return std::make_shared<SkData>(std::string(size, '?'));
+    }
+    explicit SkData(std::string bytes) : bytes_(std::move(bytes)) {}
+    const void* data() const { return bytes_.data(); }
+    void* writable_data() { return &bytes_[0]; }
+    size_t size() const { return bytes_.size(); }
+    bool equals(std::string_view text) const { return bytes_ == text; }
+
+private:
+    std::string bytes_;
+};
+struct GrContextOptions {
+    class PersistentCache {
+    public:
+        virtual ~PersistentCache() = default;
+        virtual sk_sp<SkData> load(const SkData& key) = 0;
+        virtual void store(const SkData&, const SkData&) { std::abort(); }
+        virtual void store(const SkData& key, const SkData& data, const SkString&) { store(key, data); }
+
+    protected:
+        PersistentCache() = default;
+        PersistentCache(const PersistentCache&) = delete;
+        PersistentCache& operator=(const PersistentCache&) = delete;
+    };
+};
+using SkiaCache = hob::SkiaCache<GrContextOptions::PersistentCache, SkData, SkString>;
+
+struct DestroyCache {
+    void operator()(hob_program_cache* cache) const { hob_program_cache_destroy(cache); }
+};
+using Cache = std::unique_ptr<hob_program_cache, DestroyCache>;
+
+Cache open(uint64_t memory_limit = uint64_t{1} << 20, std::string_view directory = {}) {
+    hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    desc.memory_limit = memory_limit;
+    desc.directory = str(directory);
+    hob_program_cache* cache = nullptr;
+    ENSURE_OK(hob_program_cache_create(&desc, &cache));
+    ENSURE_OK(hob_program_cache_wait_idle(cache, UINT64_MAX));
+    return Cache(cache);
+}
+
+void store(const Cache& cache, std::string_view key, std::string_view value) {
+    hob_dawn_blob_store(key.data(), key.size(), value.data(), value.size(), cache.get());
+}
+
+size_t size_of(const Cache& cache, std::string_view key) {
+    return hob_dawn_blob_load(key.data(), key.size(), nullptr, 0, cache.get());
+}
+
+/// What is copied into `room` bytes.
+std::string copy_of(const Cache& cache, std::string_view key, size_t room) {
+    std::string value(room + 1, '#');
+    const size_t size = hob_dawn_blob_load(key.data(), key.size(), &value[0], room, cache.get());
+    ENSURE(size <= room);
+    ENSURE(value.substr(size) == std::string(room + 1 - size, '#'));
+    return value.substr(0, size);
+}
+
+} // namespace
+
+TEST("program_cache: a renderer with a place for two functions and user data keeps its blobs here") {
+    const Cache cache = open();
+    store(cache, "key", "value");
+    ENSURE(size_of(cache, "key") == 5);
+    ENSURE(copy_of(cache, "key", 5) == "value");
+    ENSURE(copy_of(cache, "key", 16) == "value");
+    ENSURE(size_of(cache, "ke") == 0);
+    ENSURE(copy_of(cache, "ke", 16).empty());
+    store(cache, "key", "another");
+    ENSURE(copy_of(cache, "key", 16) == "another");
+    store(cache, "", "of no key");
+    ENSURE(copy_of(cache, "", 16) == "of no key");
+}
+
+TEST("program_cache: a blob that does not fit is none, and nothing is written") {
+    const Cache cache = open();
+    store(cache, "key", "value");
+    ENSURE(copy_of(cache, "key", 4).empty());
+    ENSURE(size_of(cache, "key") == 5);
+    ENSURE(copy_of(cache, "key", 4).empty());
+}
+
+TEST("program_cache: a blob whose size was asked for is neither evicted nor replaced before it is fetched") {
+    const Cache cache = open(100);
+    store(cache, "one", std::string(40, '1'));
+    ENSURE(size_of(cache, "one") == 40);
+    store(cache, "two", std::string(40, '2')); // with the keys there is room for one of them
+    ENSURE(copy_of(cache, "one", 40) == std::string(40, '1'));
+    ENSURE(copy_of(cache, "one", 40).empty());
+
+    ENSURE(size_of(cache, "two") == 40);
+    store(cache, "two", "short");
+    ENSURE(copy_of(cache, "two", 40) == std::string(40, '2'));
+    ENSURE(copy_of(cache, "two", 40) == "short");
+
+    ENSURE(size_of(cache, "two") == 5);
+    store(cache, "two", "longer");
+    ENSURE(size_of(cache, "two") == 6); // the last answer counts
+    ENSURE(copy_of(cache, "two", 6) == "longer");
+}
+
+TEST("program_cache: what one thread has measured is not another's") {
+    const Cache cache = open();
+    store(cache, "key", "old");
+    ENSURE(size_of(cache, "key") == 3);
+    store(cache, "key", "renewed");
+    std::string seen;
+    std::thread([&] { seen = copy_of(cache, "key", 7); }).join();
+    ENSURE(seen == "renewed");
+    ENSURE(copy_of(cache, "key", 3) == "old");
+}
+
+TEST("program_cache: sizes that nobody comes back for cost nobody else a value") {
+    const Cache one = open(), two = open();
+    for (int i = 0; i < 100; ++i) {
+        const std::string name = std::to_string(i);
+        store(one, name, "of one " + name);
+        store(two, name, "of two " + name);
+        ENSURE(size_of(one, name) == 7 + name.size());
+        ENSURE(size_of(two, name) == 7 + name.size());
+    }
+    for (int i = 0; i < 100; ++i) {
+        const std::string name = std::to_string(i);
+        ENSURE(copy_of(one, name, 16) == "of one " + name);
+        ENSURE(copy_of(two, name, 16) == "of two " + name);
+    }
+}
+
+TEST("program_cache: threads that measure and fetch what others replace get whole values") {
+    const Cache cache = open();
+    std::atomic<bool> stop{false};
+    std::atomic<int> torn{0};
+    store(cache, "key", "x");
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 3; ++i)
+        readers.emplace_back([&] {
+            while (!stop) {
+                const size_t size = size_of(cache, "key");
+                std::string value(size, '#');
+                const size_t got = hob_dawn_blob_load("key", 3, &value[0], size, cache.get());
+                if (size == 0 || got != size || value[0] == '#' || value != std::string(size, value[0])) ++torn;
+            }
+        });
+    for (int i = 0; i < 20000; ++i)
+        store(cache, "key", std::string(static_cast<size_t>(1 + i % 37), static_cast<char>('a' + i % 26)));
+    stop = true;
+    for (std::thread& reader : readers) reader.join();
+    ENSURE(torn == 0);
+}
+
+TEST("program_cache: nonsense from a renderer is a miss") {
+    const Cache cache = open();
+    char value[16];
+    hob_dawn_blob_store(nullptr, 3, "value", 5, cache.get());
+    hob_dawn_blob_store("key", 3, nullptr, 5, cache.get());
+    hob_dawn_blob_store("key", 3, "value", SIZE_MAX, cache.get());
+    hob_dawn_blob_store("key", 3, "value", 5, nullptr);
+    ENSURE(hob_dawn_blob_load("key", 3, value, 16, cache.get()) == 0);
+    ENSURE(hob_dawn_blob_load(nullptr, 3, value, 16, cache.get()) == 0);
+    ENSURE(hob_dawn_blob_load("key", 3, value, 16, nullptr) == 0);
+    ENSURE(hob_dawn_blob_load("key", 3, nullptr, 16, cache.get()) == 0);
+    store(cache, "key", std::string(2 << 20, '.')); // more than the cache may hold
+    ENSURE(size_of(cache, "key") == 0);
+}
+
+TEST("program_cache: a driver with EGL_ANDROID_blob_cache keeps its blobs here, in the next process too") {
+    char directory[] = "/tmp/hob-blobs-XXXXXX";
+    ENSURE(mkdtemp(directory) != nullptr);
+    char value[16] = "untouched";
+    {
+        const Cache cache = open(1 << 20, directory);
+        hob_egl_blob_set("unbound", 7, "x", 1);
+        ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
+        hob_egl_blob_set("egl", 3, "blob", 4);
+        hob_egl_blob_set("egl", -3, "blob", 4);
+        hob_egl_blob_set("egl", 3, nullptr, 4);
+        hob_egl_blob_set("egl", 3, "blob", -4);
+        ENSURE(hob_egl_blob_get("egl", 3, nullptr, 0) == 4);
+        ENSURE(hob_egl_blob_get("egl", 3, value, 0) == 4);
+        ENSURE(hob_egl_blob_get("egl", 3, value, -1) == 4);
+        ENSURE(hob_egl_blob_get("egl", 3, value, 3) == 0);
+        ENSURE(hob_egl_blob_get("egl", -3, value, 16) == 0);
+        ENSURE(std::string_view(value) == "untouched");
+    }
+    ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0); // with the cache, what was bound has gone
+    {
+        const Cache cache = open(1 << 20, directory);
+        ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
+        ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 4 && std::memcmp(value, "blob", 4) == 0);
+        ENSURE(hob_egl_blob_get("unbound", 7, value, 16) == 0);
+        ENSURE_OK(hob_program_cache_bind_egl(nullptr));
+        ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0);
+        ENSURE(copy_of(cache, "egl", 4) == "blob");
+    }
+    const std::string remove = std::string("rm -rf '") + directory + "'";
+    ENSURE(std::system(remove.c_str()) == 0);
+}
+
+TEST("program_cache: Skia keeps its shaders here") {
+    const Cache cache = open();
+    SkiaCache shaders(cache.get());
+    GrContextOptions::PersistentCache& skia = shaders;
+    ENSURE(skia.load(SkData("key")) == nullptr);
+    skia.store(SkData("key"), SkData("shader"), SkString());
+    const sk_sp<SkData> found = skia.load(SkData("key"));
+    ENSURE(found != nullptr && found->equals("shader"));
+    ENSURE(skia.load(SkData("other")) == nullptr);
+}

@@ -1,0 +1,49 @@
+//! Puts a blob cache before an EGL program that nobody has changed: builds `libhobgoblin_blob_cache.so` and becomes that
+//! program with it in `LD_PRELOAD`. What it does is told in `preload.cpp`.
+
+#[path = "../common/cpp.rs"]
+mod cpp;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{self, PathBuf};
+use std::process::Command;
+
+const USAGE: &str = "\
+blob_cache: keeps the compiled shaders of an EGL program that nobody has changed, through EGL_ANDROID_blob_cache
+
+HOB_BLOB_CACHE=DIR cargo run --release --example blob_cache -- PROGRAM [ARGUMENTS]
+
+  HOB_BLOB_CACHE          the directory to keep them in; several processes may share one
+  HOB_BLOB_CACHE_WAIT_MS  how long a program waits for what is in there when it first draws, and for its own to be
+                          written when it ends (default: 1000)
+  HOB_BLOB_CACHE_REPORT   a file that gets a line when the program ends: how much was found, how much was kept
+
+The same without cargo, which takes full paths alone:
+";
+
+fn main() {
+    cpp::run_with_library("blob_cache", |library| {
+        let mut words = env::args_os().skip(1);
+        let Some(program) = words.next().filter(|word| word != "--help" && word != "-h") else {
+            println!("{USAGE}\nHOB_BLOB_CACHE=DIR LD_PRELOAD={} PROGRAM [ARGUMENTS]", library.display());
+            return None;
+        };
+        let mut command = Command::new(program);
+        command.args(words).env("LD_PRELOAD", before_others(library));
+        if let Some(Ok(directory)) = env::var_os("HOB_BLOB_CACHE").map(path::absolute) {
+            command.env("HOB_BLOB_CACHE", directory);
+        }
+        Some(command)
+    })
+}
+
+/// The library, and what was to be preloaded anyway.
+fn before_others(library: PathBuf) -> OsString {
+    let mut list = library.into_os_string();
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
+}
