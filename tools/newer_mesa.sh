@@ -11,9 +11,12 @@ packages=(libegl-mesa0 libgl1-mesa-dri mesa-libgallium mesa-vulkan-drivers libgb
     libdrm-nouveau2 libdrm-radeon1 libglapi-mesa)
 
 if [ ! -e "$there/unpacked" ]; then
+    # From where this machine has its packages.
+    mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' | awk '$1 == "bookworm" { print $2; exit }')
+    [ "$mirror" ] || { echo "this is no Debian 12, or its package lists were never fetched: apt-get update" >&2; exit 1; }
     keys=/usr/share/keyrings/debian-archive-keyring.gpg
     for suite in bookworm bookworm-backports; do
-        echo "deb [signed-by=$keys] http://deb.debian.org/debian $suite main"
+        echo "deb [signed-by=$keys] $mirror $suite main"
     done >"$there/sources.list"
     options=(-qq -o "Dir::Etc::sourcelist=$there/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::lists=$there/lists" -o "Dir::Cache=$there" -o "APT::Sandbox::User=$(id -un)"
