@@ -14,7 +14,7 @@ use super::layout::{Array, Element, Out, Versioned, bytes, checked_size, init_st
 use super::program_cache_blob::unbind;
 use crate::base::{Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
-use crate::program_cache::{Blob, Cache, Desc, Key, Options, Policy, Pressure, Program, Put, Refusal};
+use crate::program_cache::{Blob, Cache, Desc, Key, Material, Options, Policy, Pressure, Program, Put, Refusal};
 use crate::store::{self, Compression};
 
 /// Programs in memory and, if it has a directory, on the disk. All functions but create and destroy may be called from
@@ -306,7 +306,7 @@ unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
             read_only: has(HOB_PROGRAM_CACHE_READ_ONLY),
             ..store::Options::new(seconds)
         },
-        bundles: Vec::new(),
+        material: Material::default(),
         ban_at: desc.ban_at,
         waiting_limit: desc.waiting_limit,
         load_ahead: !has(HOB_PROGRAM_CACHE_LOAD_LAZILY),
@@ -439,8 +439,8 @@ pub unsafe extern "C" fn hob_program_cache_get_wait(
             let key = key_of(key)?;
             release(blob)?;
             let mut found = cache.memory().get(&key);
-            if let (None, Some(disk)) = (&found, cache.disk()) {
-                if !disk.look_for(&key, Duration::from_micros(timeout_us))? {
+            if found.is_none() {
+                if !cache.disk().look_for(&key, Duration::from_micros(timeout_us))? {
                     return Err(error!(Busy, "the disk was not read in {timeout_us} us: build it, or wait longer"));
                 }
                 found = cache.memory().get(&key);

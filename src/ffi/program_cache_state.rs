@@ -151,11 +151,9 @@ pub unsafe extern "C" fn hob_program_cache_forgive(
 pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.
     unsafe {
-        inspect(cache, |cache| match cache.disk() {
-            Some(disk) if !disk.wait_idle(Duration::from_micros(timeout_us)) => {
-                Err(error!(Busy, "{} pieces of work are left: call again", disk.progress().waiting))
-            }
-            _ => Ok(()),
+        inspect(cache, |cache| match cache.disk().wait_idle(Duration::from_micros(timeout_us)) {
+            true => Ok(()),
+            false => Err(error!(Busy, "{} pieces of work are left: call again", cache.disk().progress().waiting)),
         })
     }
 }
@@ -165,7 +163,7 @@ pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.
-    unsafe { inspect(cache, |cache| cache.disk().map_or(Ok(()), |disk| disk.flush(Duration::from_micros(timeout_us)))) }
+    unsafe { inspect(cache, |cache| cache.disk().flush(Duration::from_micros(timeout_us))) }
 }
 
 /// How far loading has come: of `*out_total` programs, 0 until the directory was opened, `*out_loaded` were looked at.
@@ -180,7 +178,7 @@ pub unsafe extern "C" fn hob_program_cache_loading(
     unsafe {
         inspect(cache, |cache| {
             let (loaded, total) = (Out::new(out_loaded, "out_loaded")?, Out::new(out_total, "out_total")?);
-            let progress = cache.disk().map(|disk| disk.progress()).unwrap_or_default();
+            let progress = cache.disk().progress();
             loaded.write(progress.loaded);
             total.write(progress.to_load);
             Ok(())

@@ -68,11 +68,13 @@ pub enum Refusal {
     NoRoom,
     /// Its key is banned: nobody could use it.
     Banned,
+    /// It was removed while the disk was bringing it.
+    Removed,
 }
 
 impl Refusal {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 5] = [Self::TooLarge, Self::Empty, Self::Exists, Self::NoRoom, Self::Banned];
+    pub const ALL: [Self; 6] = [Self::TooLarge, Self::Empty, Self::Exists, Self::NoRoom, Self::Banned, Self::Removed];
 
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
@@ -82,6 +84,7 @@ impl Refusal {
             Self::Exists => "exists",
             Self::NoRoom => "no_room",
             Self::Banned => "banned",
+            Self::Removed => "removed",
         }
     }
 }
