@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{DiskOptions, DiskTier};
 use super::table::FoldKeys;
-use super::{Disk, Key, Material, Options, Partners, ProgramCache, Quarantine, Verdict};
+use super::{CacheStatistics, Disk, Key, Material, Options, Partners, ProgramCache, Quarantine, Verdict};
 use crate::base::{Result, Text};
 use crate::executor::Executor;
 use crate::quarantine::{self, Outcome, Token};
@@ -96,9 +96,16 @@ impl Cache {
         self.bans.as_ref().map_or((0, false), |bans| (bans.strikes(key), bans.is_banned(key)))
     }
 
-    /// What the quarantine has counted.
-    pub fn quarantine_statistics(&self) -> quarantine::Statistics {
-        self.bans.as_ref().map(|bans| bans.quarantine.statistics()).unwrap_or_default()
+    /// What it has done so far, and what it holds now.
+    pub fn statistics(&self) -> Result<CacheStatistics> {
+        Ok(CacheStatistics {
+            memory: self.memory.statistics()?,
+            memory_used: self.memory.memory_used() as u64,
+            uses_open: self.memory.open_uses() as u32,
+            progress: self.disk.progress(),
+            disk: self.disk.statistics(),
+            quarantine: self.bans.as_ref().map(|bans| bans.quarantine.statistics()).unwrap_or_default(),
+        })
     }
 
     /// Lift the strikes of a key, or of all.

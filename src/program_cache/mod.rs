@@ -50,7 +50,7 @@ pub use lru::Lru;
 pub use material::{Difference, Label, Material, Shown, Whereabouts, WhyMissed};
 pub use options::{Counted, Options, Policy, Pressure};
 pub use poison::{Quarantine, UseToken, Verdict};
-pub use statistics::{Measure, Reason, Refusal, Statistics};
+pub use statistics::{CacheStatistics, Measure, Reason, Refusal, Statistics};
 pub use status::Status;
 
 use crate::base::{Result, try_filled};
