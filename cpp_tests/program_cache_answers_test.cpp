@@ -35,7 +35,7 @@ void has_buckets(const hob_program_cache* cache, uint32_t measure, const std::ve
     ENSURE_OK(hob_program_cache_histogram_buckets(cache, measure, nullptr, 0, 0, &count));
     ENSURE(count == expected.size() && count == histogram(cache, measure).bucket_count);
     std::vector<hob_histogram_bucket> found(count);
-    ENSURE_OK(hob_program_cache_histogram_buckets(cache, measure, found.data(), sizeof found[0], count, nullptr));
+    ENSURE_OK(hob_program_cache_histogram_buckets(cache, measure, found.data(), sizeof found[0], count, &count));
     for (size_t n = 0; n < count; ++n) {
         ENSURE(found[n].least == expected[n].least && found[n].greatest == expected[n].greatest);
         ENSURE(found[n].count == expected[n].count);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::format::{HEADS, u64_at};
 use super::io::{File, Io, Lock, read_exact_at};
 use super::{Compression, Name, Options, Store, io_error};
-use crate::base::{Result, error};
+use crate::base::{Code, Result, error};
 
 /// A segment that was shipped. Its head was looked at, and nothing else.
 pub struct Bundle {
@@ -58,7 +58,12 @@ impl BundleWriter {
 
     /// Keep a value. False if it is too long to be kept.
     pub fn put(&mut self, name: &Name, build_us: u32, data: &[u8]) -> Result<bool> {
-        self.store.put(name, build_us, data)
+        let put = self.store.put(name, build_us, data);
+        // The store knows the file by another name.
+        put.map_err(|why| match why.code() {
+            Code::Io => error!(Io, "cannot write '{}': {}", self.path.display(), why.sentence()),
+            _ => why,
+        })
     }
 
     /// Wait until it is on the disk, and give it its name. Nothing was put: a failure, since that would be no segment.
