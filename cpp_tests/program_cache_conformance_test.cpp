@@ -25,7 +25,7 @@
 // files: ENOSPC, EIO                                           | store: a_full_disk_loses_nothing_..., short_reads_...
 // files: read-only directory                                   | "a directory that may not be written ..."
 // files: a 4 GiB length claim allocates nothing                | store: a_claim_of_four_gibibytes_takes_no_memory
-// files: forced collision of hashes                            | store: model.rs
+// files: forced collision of hashes                            | "keys that hash alike are different programs"
 // files: two processes put and get                             | "two processes put and get in one directory"
 // files: SIGKILL at any moment, loss of power                  | store: the_store_does_what_the_model_does
 //
@@ -36,6 +36,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -344,6 +345,38 @@ TEST("program_cache: four saves that fill it to the byte all stay") {
     ENSURE(cached(cache.get(), "abcd") == "abcd" && statistics(cache.get()).bytes == 1024);
     ENSURE_OK(put_bytes(cache.get(), "e", 1));
     ENSURE(cached(cache.get(), "abcde") == "bcde");
+}
+
+TEST("program_cache: keys that hash alike are different programs") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    // The table in memory folds a key's four words, each time rotating by 23 bits: these all fold to nothing.
+    const auto alike = [](uint64_t n) {
+        const uint64_t words[] = {0, 0, n, n << 23 | n >> 41};
+        hob_fingerprint name = {};
+        std::memcpy(name.bytes, words, sizeof words);
+        return name;
+    };
+    hob_program program = HOB_PROGRAM_INIT;
+    {
+        const Cache cache = open(desc_of(path));
+        for (uint64_t n = 1; n <= 100; ++n) {
+            const hob_fingerprint name = alike(n << (n % 40));
+            program.data = &n;
+            program.size = sizeof n;
+            ENSURE_OK(hob_program_cache_put(cache.get(), &name, &program));
+        }
+        ENSURE(statistics(cache.get()).programs == 100);
+    }
+    const Cache cache = opened(desc_of(path));
+    for (uint64_t n = 1; n <= 100; ++n) {
+        const hob_fingerprint name = alike(n << (n % 40));
+        Blob blob;
+        ENSURE_OK(hob_program_cache_get(cache.get(), &name, &blob.view));
+        ENSURE(blob.view.size == sizeof n && std::memcmp(blob.view.data, &n, sizeof n) == 0);
+        ENSURE_OK(hob_program_cache_remove(cache.get(), &name));
+        ENSURE(hob_program_cache_get(cache.get(), &name, &blob.view) == HOB_RESULT_NOT_FOUND);
+    }
 }
 
 TEST("program_cache: a file whose ends were stomped or cut costs what stood there") {
