@@ -120,12 +120,14 @@ public:
     /// A program in memory; none: build it. Waits for no file.
     Outcome<Blob> get(const hob_fingerprint& key) const {
         Blob blob;
-        return found(hob_program_cache_get(cache_.get(), &key, blob.capi()), std::move(blob));
+        const hob_result result = hob_program_cache_get(cache_.get(), &key, blob.capi());
+        return found(result, std::move(blob));
     }
     /// The same, and look for it on the disk for a while: for loading screens.
     Outcome<Blob> get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
         Blob blob;
-        return found(hob_program_cache_get_wait(cache_.get(), &key, timeout_us, blob.capi()), std::move(blob));
+        const hob_result result = hob_program_cache_get_wait(cache_.get(), &key, timeout_us, blob.capi());
+        return found(result, std::move(blob));
     }
     Outcome<void> put(const hob_fingerprint& key, const Program& program) const {
         hob_program desc = HOB_PROGRAM_INIT;
