@@ -104,6 +104,8 @@ struct Queue {
     is_cancelled: bool,
     progress: Progress,
     trouble: Text<232>,
+    /// Why a bundle is not read: that does not pass.
+    bundle_trouble: Text<232>,
     counts: store::Statistics,
 }
 
@@ -173,6 +175,9 @@ impl DiskTier {
 
     /// Another limit for the disk, from the next piece of work on.
     pub fn set_limit(&self, limit_bytes: u64) -> Result<()> {
+        if !self.shared.writes() {
+            return Ok(());
+        }
         self.shared.put(&mut self.shared.queue(), Work::Limit(limit_bytes))
     }
 
@@ -189,7 +194,8 @@ impl DiskTier {
 
     /// Why programs are not written or not read, if so: a sentence, else empty.
     pub fn trouble(&self) -> Text<232> {
-        self.shared.queue().trouble
+        let queue = self.shared.queue();
+        if queue.trouble.as_str().is_empty() { queue.bundle_trouble } else { queue.trouble }
     }
 
     /// Look for a program on the disk, and wait until it was looked for. Whether that was in time.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use super::super::value::{decode, encode, kind};
 use super::super::{Key, Material, ProgramCache, Put, Refusal, Wanted};
 use super::{Bench, DiskOptions, Shared, Work};
-use crate::base::{Result, try_push};
+use crate::base::{Result, Text, try_push};
 use crate::store::{Name, Store};
 
 /// Bytes that one call of the store's maintenance may copy.
@@ -112,11 +112,18 @@ impl Shared {
                 synced
             }
             Work::Bundle(bundle) => {
-                let store = Store::open_bundle(bundle, self.options.store)?;
-                try_push(&mut sources.bundles, store)?;
-                let source = bench.sources.bundles.len();
-                self.read_start_up(bench, source)?;
-                self.plan(bench, source)
+                let opened = Store::open_bundle(bundle, self.options.store);
+                match opened.and_then(|store| try_push(&mut sources.bundles, store)) {
+                    Ok(()) => {
+                        let source = bench.sources.bundles.len();
+                        self.read_start_up(bench, source)?;
+                        self.plan(bench, source)
+                    }
+                    Err(why) => {
+                        self.queue().bundle_trouble = Text::format(format_args!("a bundle is not read: {why}"));
+                        Ok(())
+                    }
+                }
             }
             Work::Limit(limit_bytes) => {
                 *maintains |= own.map(|store| store.set_limit(limit_bytes)).is_some();
@@ -197,7 +204,11 @@ impl Shared {
         let Some(memory) = self.memory() else { return Ok(()) };
         let Some(store) = bench.sources.own.as_mut().filter(|_| self.writes()) else { return Ok(()) };
         let mut used = Vec::new();
-        memory.for_each_used(|blob| try_push(&mut used, self.name(kind::PROGRAM, blob.key())))?;
+        // What a program was made from ages as the program does.
+        let kinds = if memory.described_keys() > 0 { &[kind::PROGRAM, kind::MATERIAL][..] } else { &[kind::PROGRAM] };
+        memory.for_each_used(|blob| {
+            kinds.iter().try_for_each(|&kind| try_push(&mut used, self.name(kind, blob.key())))
+        })?;
         store.touch(&used)?;
         let start_up = memory.start_up_keys()?;
         if bench.knows_start_up && start_up != bench.start_up {
