@@ -54,6 +54,7 @@ struct Traffic {
 
     static Traffic now() {
         Traffic found;
+        if (harness::scaled(1000) < 1000) return found;  // under valgrind, which reads by itself
         FILE* const file = std::fopen("/proc/thread-self/io", "r");
         if (file == nullptr) return found;
         const int fields = std::fscanf(file, "rchar: %llu wchar: %llu syscr: %llu syscw: %llu", &found.read,
