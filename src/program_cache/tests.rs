@@ -313,6 +313,28 @@ fn statistics_count_every_event_and_json_has_them_all() {
 }
 
 #[test]
+fn the_report_of_a_whole_cache_is_that_of_its_memory_and_more() {
+    let memory = cache(conforming());
+    put(&memory, 1, 20);
+    let whole = CacheStatistics {
+        memory: memory.statistics().unwrap(),
+        memory_used: 5,
+        uses_open: 6,
+        disk: crate::store::Statistics { values: 7, ..Default::default() },
+        quarantine: crate::quarantine::Statistics { bans: 8, ..Default::default() },
+        ..CacheStatistics::default()
+    };
+    let (mut small, mut large) = (String::new(), String::new());
+    whole.memory.write_json(&mut small).unwrap();
+    whole.write_json(&mut large).unwrap();
+    let [small, large]: [serde_json::Value; 2] = [small, large].map(|json| serde_json::from_str(&json).unwrap());
+    assert!(small.as_object().unwrap().iter().all(|(name, value)| large[name] == *value));
+    assert_eq!([&large["memory_used"], &large["uses_open"]], [5, 6]);
+    assert_eq!([&large["disk"]["values"], &large["quarantine"]["keys_banned"]], [7, 8]);
+    assert_eq!(large["disk"].as_object().unwrap().len(), 15);
+}
+
+#[test]
 fn numbers_of_enums_are_their_places() {
     assert!(Reason::ALL.iter().enumerate().all(|(place, &reason)| reason as usize == place));
     assert!(Refusal::ALL.iter().enumerate().all(|(place, &refusal)| refusal as usize == place));
@@ -399,4 +421,19 @@ fn only_so_many_keys_are_described_and_none_unless_asked_for() {
     assert_eq!(two.why_missed(&material(&[("a", "2")])).unwrap().unwrap().nearest, key(2));
     two.recall(0, &key(9), material(&[("a", "9")])).unwrap();
     assert_eq!(two.why_missed(&material(&[("a", "9")])).unwrap().unwrap().in_common, 0, "there is no room for it");
+}
+
+#[test]
+fn a_material_has_the_bytes_of_the_document() {
+    let long: Vec<u8> = (0..5000).map(|number| (number % 251) as u8).collect();
+    let mut material = Material::default();
+    for (label, value) in [("vertex stage", &long[..]), ("defines", b"FOG 1"), ("driver", b"25.0.7")] {
+        material.push(label, value).unwrap();
+    }
+    let hex: String = material.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let golden = [
+        "0c008813000000000000ee78d92070de3df17665727465782073746167650705050000000000000046b66f2448e79632",
+        "646566696e6573464f472031060606000000000000005cf1b0045113c6f164726976657232352e302e37",
+    ];
+    assert_eq!(hex, golden.concat());
 }
