@@ -142,7 +142,8 @@ typedef struct {
     /// The driver, device and build that programs are for: others' are never loaded. NULL: none told apart.
     const hob_environment *environment;
     /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
-    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush and destroy.
+    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
+    /// hob_program_cache_write_bundle and destroy.
     const hob_executor *executor;
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.

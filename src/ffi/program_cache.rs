@@ -84,7 +84,8 @@ pub struct hob_program_cache_desc {
     /// The driver, device and build that programs are for: others' are never loaded. NULL: none told apart.
     pub environment: *const hob_environment,
     /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
-    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush and destroy.
+    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
+    /// hob_program_cache_write_bundle and destroy.
     pub executor: *const hob_executor,
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
