@@ -109,6 +109,16 @@ struct Queue {
     counts: store::Statistics,
 }
 
+impl Queue {
+    /// What the disk has of a key up to now is not wanted in memory any more.
+    fn forget_older(&mut self, key: &Key) {
+        self.is_cancelled |= self.reading.as_ref() == Some(key);
+        if self.asked.remove(key) {
+            self.waiting.retain(|work| !matches!(work, Work::Load(asked) if asked == key));
+        }
+    }
+}
+
 /// What only whoever does a turn touches.
 #[derive(Default)]
 pub(super) struct Bench {
@@ -280,6 +290,7 @@ impl Disk for DiskTier {
         let shared = &self.shared;
         let size = blob.data().len() as u64;
         shared.tell(|queue| {
+            queue.forget_older(blob.key());
             queue.removed.remove(blob.key());
             if !shared.writes() {
                 return Ok(());
@@ -302,10 +313,7 @@ impl Disk for DiskTier {
 
     fn removed(&self, key: &Key) {
         self.shared.tell(|queue| {
-            queue.is_cancelled |= queue.reading.as_ref() == Some(key);
-            if queue.asked.remove(key) {
-                queue.waiting.retain(|work| !matches!(work, Work::Load(asked) if asked == key));
-            }
+            queue.forget_older(key);
             if queue.bundles > 0 && queue.removed.try_reserve(1).is_ok() {
                 queue.removed.insert(*key);
             }

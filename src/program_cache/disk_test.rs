@@ -180,6 +180,62 @@ fn a_program_that_is_removed_while_it_is_read_does_not_come_back() {
 }
 
 #[test]
+fn an_older_value_that_is_being_read_does_not_take_the_place_of_a_newer_one() {
+    let (_disk, host) = Host::with(0..2);
+    let memory = Arc::clone(&host.memory);
+    let put_and_evict = |memory: &ProgramCache, number: u64| {
+        super::tests::put(memory, number, 200);
+        memory.trim(0);
+    };
+    host.before_the_next_read(move || put_and_evict(&memory, 0));
+    assert!(host.memory.get(&key(0)).is_none());
+    assert!(host.tier.wait_idle(FOREVER) && !host.has(0), "the one of 100 bytes came too late");
+    assert!(host.tier.look_for(&key(0), FOREVER).unwrap());
+    assert_eq!(host.memory.get(&key(0)).unwrap().data().len(), 200);
+    // One that was only asked for, too.
+    assert!(host.memory.get(&key(1)).is_none());
+    put_and_evict(&host.memory, 1);
+    assert!(host.tier.wait_idle(FOREVER) && !host.has(1));
+    assert!(host.tier.look_for(&key(1), FOREVER).unwrap());
+    assert_eq!(host.memory.get(&key(1)).unwrap().data().len(), 200);
+}
+
+#[test]
+fn what_a_thread_removes_stays_away_until_it_puts_it_again_whatever_the_background_does() {
+    let disk = FaultDisk::default();
+    let host = Host::on(&disk, 1);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let background = scope.spawn(|| {
+            while !is_over.load(SeqCst) {
+                host.tier.wait_idle(Duration::from_millis(1));
+            }
+        });
+        let hands: Vec<_> = (0..2_u64)
+            .map(|hand| {
+                let memory = &host.memory;
+                scope.spawn(move || {
+                    for step in 0..3000_u64 {
+                        let number = hand * 100 + step % 5;
+                        super::tests::put(memory, number, 50);
+                        assert!(memory.get(&key(number)).is_some());
+                        memory.remove(&key(number));
+                        for _ in 0..step % 4 {
+                            assert!(memory.get(&key(number)).is_none(), "step {step}");
+                        }
+                    }
+                })
+            })
+            .collect();
+        hands.into_iter().for_each(|hand| hand.join().unwrap());
+        is_over.store(true, SeqCst);
+        background.join().unwrap();
+    });
+    assert!(host.tier.wait_idle(FOREVER));
+    assert_eq!((host.tier.statistics().values, host.memory.statistics().unwrap().entries), (0, 0));
+}
+
+#[test]
 fn what_is_cleared_while_it_is_read_does_not_come_back() {
     let (_disk, host) = Host::with(0..2);
     let memory = Arc::clone(&host.memory);
