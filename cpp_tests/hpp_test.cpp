@@ -1,6 +1,7 @@
 // hobgoblin.hpp: owners that move, failures that throw, and callbacks that may throw, too.
 #include <hobgoblin/hobgoblin.hpp>
 
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -4,114 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
-#include "support.h"
+#include "program_cache_support.h"
 
 using namespace support;
 
 namespace {
-
-const uint64_t forever = UINT64_MAX;
-
-struct DestroyCache {
-    void operator()(hob_program_cache* cache) const { hob_program_cache_destroy(cache); }
-};
-using Cache = std::unique_ptr<hob_program_cache, DestroyCache>;
-
-/// A directory that goes with the test.
-class Directory {
-public:
-    Directory() {
-        char pattern[] = "/tmp/hob-program-cache-XXXXXX";
-        ENSURE(mkdtemp(pattern) != nullptr);
-        path_ = pattern;
-    }
-    ~Directory() {
-        const std::string command = "rm -rf '" + path_ + "'";
-        if (std::system(command.c_str()) != 0) std::abort();
-    }
-    std::string inside(const char* name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
-
-hob_fingerprint key(std::string_view name) {
-    hob_fingerprint fingerprint = {};
-    ENSURE_OK(hob_fingerprint_bytes(name.data(), name.size(), &fingerprint));
-    return fingerprint;
-}
-
-hob_environment environment_of(std::string_view driver) {
-    hob_environment environment = HOB_ENVIRONMENT_INIT;
-    environment.driver = str(driver);
-    return environment;
-}
-
-hob_program_cache_desc desc_of(const std::string& directory) {
-    hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
-    desc.directory = str(directory);
-    return desc;
-}
-
-Cache open(const hob_program_cache_desc& desc) {
-    hob_program_cache* cache = nullptr;
-    ENSURE_OK(hob_program_cache_create(&desc, &cache));
-    return Cache(cache);
-}
-
-/// Open, and wait until all is loaded.
-Cache opened(const hob_program_cache_desc& desc) {
-    Cache cache = open(desc);
-    ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
-    return cache;
-}
-
-hob_result put(hob_program_cache* cache, std::string_view name, std::string_view data, uint64_t build_us = 1000) {
-    hob_program program = HOB_PROGRAM_INIT;
-    program.format = 7;
-    program.data = data.data();
-    program.size = data.size();
-    program.reflection = "map";
-    program.reflection_size = 3;
-    program.build_us = build_us;
-    const hob_fingerprint fingerprint = key(name);
-    return hob_program_cache_put(cache, &fingerprint, &program);
-}
-
-struct Blob {
-    hob_blob view = HOB_BLOB_INIT;
-    Blob() = default;
-    Blob(const Blob&) = delete;
-    ~Blob() { hob_blob_release(&view); }
-    std::string_view data() const { return {static_cast<const char*>(view.data), view.size}; }
-};
-
-hob_result get(const hob_program_cache* cache, std::string_view name, Blob& blob) {
-    const hob_fingerprint fingerprint = key(name);
-    return hob_program_cache_get(cache, &fingerprint, &blob.view);
-}
-
-std::string data_of(const hob_program_cache* cache, std::string_view name) {
-    Blob blob;
-    return get(cache, name, blob) == HOB_RESULT_OK ? std::string(blob.data()) : std::string("(none)");
-}
-
-std::string trouble(const hob_program_cache* cache) {
-    size_t size = 0;
-    ENSURE_OK(hob_program_cache_trouble(cache, nullptr, 0, &size));
-    std::string sentence(size, '\0');
-    ENSURE_OK(hob_program_cache_trouble(cache, sentence.data(), sentence.size(), &size));
-    return sentence;
-}
 
 uint32_t strikes(const hob_program_cache* cache, std::string_view name) {
     const hob_fingerprint fingerprint = key(name);

@@ -77,9 +77,9 @@ impl Drop for Complaints {
 }
 
 /// Each header alone, and twice.
-fn headers_alone() -> Vec<String> {
+fn headers_alone(extension: &str) -> Vec<String> {
     let alone = |header| format!("#include <{header}>\n#include <{header}>\nint one_declaration_at_least;\n");
-    headers("h").into_iter().map(alone).collect()
+    headers(extension).into_iter().map(alone).collect()
 }
 
 fn compile_only(name: &str) -> String {
@@ -89,7 +89,7 @@ fn compile_only(name: &str) -> String {
 
 /// Each header alone, and a program that uses what they define.
 fn sources() -> Vec<String> {
-    let mut sources = headers_alone();
+    let mut sources = headers_alone("h");
     sources.push(compile_only("uses_headers.c"));
     sources
 }
@@ -121,7 +121,7 @@ fn every_header_compiles_in_every_cpp() {
 fn no_struct_has_a_hole() {
     let mut complaints = Complaints::default();
     for compiler in present(&["gcc", "clang"]) {
-        for source in headers_alone() {
+        for source in headers_alone("h") {
             complaints.check(compiler, &["-xc", "-std=c11", "-Wpadded"], &source);
         }
     }
@@ -162,11 +162,11 @@ fn the_wrapper_compiles_in_every_cpp_with_and_without_exceptions() {
     for compiler in present(&["g++", "clang++"]) {
         for standard in CPP_OF_WRAPPER {
             for variant in variants {
-                complaints.check(
-                    compiler,
-                    &[&["-xc++", standard], variant].concat(),
-                    &compile_only("uses_wrapper.cpp"),
-                );
+                let flags = [&["-xc++", standard], variant].concat();
+                complaints.check(compiler, &flags, &compile_only("uses_wrapper.cpp"));
+                if *standard == CPP_OF_WRAPPER[0] {
+                    headers_alone("hpp").iter().for_each(|source| complaints.check(compiler, &flags, source));
+                }
             }
         }
     }

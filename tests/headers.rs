@@ -76,10 +76,20 @@ const TOPICS: &[Topic] = &[
     },
     Topic {
         name: "program_cache",
-        more: &["state", "blob"],
+        more: &["state", "statistics", "why", "bundle", "manager", "blob"],
         about: "Program binaries in memory and on the disk, so that nothing is compiled twice.",
         includes: &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\""],
-        inits: &["hob_program_cache_desc", "hob_program", "hob_blob"],
+        inits: &[
+            "hob_program_cache_desc",
+            "hob_program",
+            "hob_blob",
+            "hob_program_cache_statistics",
+            "hob_histogram",
+            "hob_program_miss",
+            "hob_program_driver",
+            "hob_program_link_desc",
+            "hob_program_linked",
+        ],
         before: "",
     },
 ];

@@ -46,7 +46,11 @@ fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usi
     };
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let run = |_| {
-        let ran = Command::new(&program).current_dir(&folder).output().expect("the program can be run");
+        let ran = Command::new(&program)
+            .current_dir(&folder)
+            .env_remove("LD_LIBRARY_PATH")
+            .output()
+            .expect("the program can be run");
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8_lossy(&ran.stdout).into_owned()
     };
@@ -71,4 +75,10 @@ fn the_cpp_program_keeps_the_budget() {
 fn the_renderer_finds_its_shader_at_the_second_start() {
     let printed = run("Drop it into an existing renderer", "c", "cc", "-std=c11", 2);
     assert!(printed.is_empty() || printed == ["compiled\n", "found: its binary\n"], "{printed:?}");
+}
+
+#[test]
+fn the_program_is_built_once_and_loaded_after() {
+    let printed = run("Programs that are built once", "cpp", "c++", "-std=c++17", 3);
+    assert!(printed.is_empty() || printed == ["built\n", "loaded\n", "loaded\n"], "{printed:?}");
 }

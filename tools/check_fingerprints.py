@@ -125,6 +125,15 @@ def strikes():
     return header + strike(7, 0x0A, 0x1234, now) + strike(7, 0x0A, 0x5678, now) + strike(9, 0x0B, 0x1234, 0)
 
 
+def material():
+    """What a program was made from, as docs/formats.md has it: a long source and two texts."""
+    def part(label, data):
+        shown = data if len(data) <= 60 else b""
+        return bytes([len(label), len(shown)]) + struct.pack("<Q", len(data)) + blake3(data)[:8] + label + shown
+
+    return part(b"vertex stage", LONG) + part(b"defines", b"FOG 1") + part(b"driver", b"25.0.7")
+
+
 def dump(data):
     for at in range(0, len(data), 16):
         row = data[at : at + 16]
@@ -143,11 +152,12 @@ def main():
                 if digest.hex() not in file.read_text():
                     missing += 1
                     print(f"  is not in {file.relative_to(root)}")
-    example = "\n".join(dump(strikes()))
-    print(example)
-    if "--check" in sys.argv and example not in held[0].read_text():
-        missing += 1
-        print("  is not in docs/formats.md")
+    for example in (strikes(), material()):
+        example = "\n".join(dump(example))
+        print(example)
+        if "--check" in sys.argv and example not in held[0].read_text():
+            missing += 1
+            print("  is not in docs/formats.md")
     # From the published test vectors of BLAKE3, for the hash itself.
     assert blake3(b"").hex() == "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"
     sys.exit(1 if missing else 0)

@@ -29,6 +29,15 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     hob_product_desc product = HOB_PRODUCT_DESC_INIT;
     const hob_program_key_desc key = HOB_PROGRAM_KEY_DESC_INIT;
     const hob_environment environment = HOB_ENVIRONMENT_INIT;
+    const hob_program_cache_desc cache_desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    const hob_program program = HOB_PROGRAM_INIT;
+    const hob_blob blob = HOB_BLOB_INIT;
+    const hob_program_cache_statistics cache_statistics = HOB_PROGRAM_CACHE_STATISTICS_INIT;
+    const hob_histogram histogram = HOB_HISTOGRAM_INIT;
+    const hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
+    const hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    const hob_program_link_desc link_desc = HOB_PROGRAM_LINK_DESC_INIT;
+    const hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
     hob_product_axis axis = {0, 0, 0, 0};
     const double values[2] = {0, 1};
     hob_result result;
@@ -39,6 +48,8 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     product.flags = HOB_SETTING_TRIM;
     if (reason.why == HOB_WHY_HELD || strategy.incentive > 0 || product.reserved || report.different) return HOB_RESULT_INVALID_ARGUMENT;
     if (key.mode != HOB_FINGERPRINT_MODE_BLAKE3 || environment.api != HOB_GRAPHICS_API_UNKNOWN) return HOB_RESULT_INVALID_ARGUMENT;
+    if (cache_desc.flags || program.size || blob.pin || cache_statistics.hits || histogram.count || miss.difference_count ||
+        driver.compile || link_desc.shader_count || linked.outcome) return HOB_RESULT_INVALID_ARGUMENT;
     if (executor_desc.background == HOB_BACKGROUND_THREAD || executor_statistics.failed) return HOB_RESULT_BUSY;
     desc.id = hob_str_from("shadows");
     desc.id = hob_str_of("shadows", 7);

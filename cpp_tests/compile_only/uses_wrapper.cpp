@@ -29,6 +29,63 @@ hob::Callbacks callbacks() {
     return all;
 }
 
+void uses_program_cache(const hob::ProgramCacheOptions& options, const hob::ProgramKey& key) {
+    auto made = hob::ProgramCache::create(options);
+    const hob::ProgramCache& cache = value(made);
+    (void)value(made).capi();
+    (void)cache.capi();
+    const hob_fingerprint name = {};
+    auto found = cache.get(name);
+    auto waited = cache.get_wait(name, 5);
+    hob::Blob blob = static_cast<hob::Blob&&>(value(found));
+    blob = static_cast<hob::Blob&&>(value(waited));
+    (void)static_cast<bool>(blob);
+    (void)(blob.format() + blob.data().size() + blob.reflection().size());
+    (void)blob.capi();
+    (void)cache.put(name, hob::Program());
+    (void)cache.remove(name);
+    (void)cache.clear(true);
+    (void)cache.trim(1);
+    (void)cache.set_limits(1, 2);
+    (void)cache.memory_pressure(HOB_MEMORY_PRESSURE_MODERATE);
+    (void)cache.mark_startup(name, false);
+    (void)cache.shader_compiled(name);
+    (void)(cache.knows_shader(name) || cache.knows_program(name));
+    auto use = cache.use(name);
+    hob::ProgramUse moved = static_cast<hob::ProgramUse&&>(value(use));
+    (void)moved.capi();
+    (void)moved.end();
+    (void)cache.strikes(name);
+    (void)cache.forgive(name);
+    (void)cache.wait_idle();
+    (void)cache.flush(1);
+    (void)cache.add_bundle("path");
+    (void)cache.add_bundle_bytes("bytes");
+    (void)cache.write_bundle("path", HOB_BUNDLE_CONTENTS_STARTUP_SET);
+    (void)cache.describe(key);
+    (void)cache.why_missed(key);
+    (void)cache.trouble();
+    (void)cache.report();
+    (void)cache.statistics();
+    (void)cache.histogram(HOB_PROGRAM_CACHE_MEASURE_MISS_US);
+    (void)cache.record(HOB_PROGRAM_CACHE_MEASURE_MISS_US, 1);
+
+    hob::ProgramDriver driver;
+    driver.compile = [](void*, uint32_t, std::string_view) { return uint32_t{0}; };
+    driver.link = [](void*) { return uint32_t{0}; };
+    driver.load = [](void*, const hob_blob&) { return uint32_t{0}; };
+    driver.binary = [](void*, hob_program&) { return uint32_t{0}; };
+    auto created = hob::ProgramManager::create(cache, driver);
+    hob::ProgramManager& manager = value(created);
+    auto shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    (void)manager.set_source(value(shader), "other");
+    (void)manager.compile(value(shader));
+    (void)manager.link(nullptr, {value(shader)}, key, 1);
+    (void)manager.remove_shader(value(shader));
+    (void)manager.capi();
+    (void)static_cast<const hob::ProgramManager&>(manager).capi();
+}
+
 void uses_executor(const hob_executor_desc& desc) {
     auto made = hob::Executor::create(desc);
     auto pool = hob::Executor::pool(1);
@@ -130,6 +187,7 @@ void uses_wrapper() {
     auto created = hob::Goblin::create(options);
     auto profile = hob::Profile::create();
     uses_profile(value(profile));
+    uses_program_cache(hob::ProgramCacheOptions(), hob::ProgramKey());
     uses_executor(HOB_EXECUTOR_DESC_INIT);
     uses_goblin(value(created), value(profile));
     hob::ProgramKey key;

@@ -436,9 +436,26 @@ fn known(number: u32, last: u32, first_own: u32, what: &str) -> Result<u32> {
     Ok(number)
 }
 
+/// A hob_shader_stage, or the host's own.
+pub fn known_stage(stage: u32) -> Result<u32> {
+    known(stage, hob_shader_stage::Callable as u32, hob_shader_stage::User as u32, "the shader stage")
+}
+
 /// # Safety
 /// As the header says of the desc.
 unsafe fn program_name(desc: *const hob_program_key_desc, parts: &mut dyn FnMut(Part)) -> Result<Fingerprint> {
+    // SAFETY: by this function's contract.
+    unsafe { with_program(desc, |mode, described| program(mode, described, parts)) }
+}
+
+/// What a desc says, without a copy of what it points to.
+///
+/// # Safety
+/// As the header says of the desc.
+pub unsafe fn with_program<R>(
+    desc: *const hob_program_key_desc,
+    with: impl FnOnce(Mode, &Program<'_>) -> Result<R>,
+) -> Result<R> {
     // SAFETY: by this function's contract, here and below.
     let desc = unsafe { read_struct(desc) }?;
     let mode = match desc.mode {
@@ -448,13 +465,7 @@ unsafe fn program_name(desc: *const hob_program_key_desc, parts: &mut dyn FnMut(
     };
     let stages = unsafe {
         list(desc.stages, desc.stage_stride, desc.stage_count, "stages", |stage: hob_program_stage| {
-            let number = known(
-                stage.stage,
-                hob_shader_stage::Callable as u32,
-                hob_shader_stage::User as u32,
-                "the shader stage",
-            )?;
-            Ok(Stage { stage: number, source: source(stage.source, stage.size)? })
+            Ok(Stage { stage: known_stage(stage.stage)?, source: source(stage.source, stage.size)? })
         })
     }?;
     let attributes = unsafe {
@@ -474,7 +485,7 @@ unsafe fn program_name(desc: *const hob_program_key_desc, parts: &mut dyn FnMut(
         feedback: Feedback { mode: desc.feedback_mode, varyings: &varyings },
         extra: unsafe { bytes(desc.extra, desc.extra_size, "extra") }?,
     };
-    program(mode, &described, parts)
+    with(mode, &described)
 }
 
 /// The elements of a caller's array, made ours by `take`.
@@ -514,7 +525,19 @@ unsafe fn source<'a>(source: *const c_void, size: usize) -> Result<&'a [u8]> {
 
 /// # Safety
 /// As the header says of the struct.
-pub unsafe fn environment_number(environment: *const hob_environment, parts: &mut dyn FnMut(Part)) -> Result<u64> {
+unsafe fn environment_number(environment: *const hob_environment, parts: &mut dyn FnMut(Part)) -> Result<u64> {
+    // SAFETY: by this function's contract.
+    unsafe { with_environment(environment, |environment| Ok(environment.id(parts))) }
+}
+
+/// What a struct says, without a copy of what it points to.
+///
+/// # Safety
+/// As the header says of the struct.
+pub unsafe fn with_environment<R>(
+    environment: *const hob_environment,
+    with: impl FnOnce(&Environment<'_>) -> Result<R>,
+) -> Result<R> {
     // SAFETY: by this function's contract, here and below.
     let found = unsafe { read_struct(environment) }?;
     let api = known(found.api, hob_graphics_api::Webgpu as u32, hob_graphics_api::User as u32, "the graphics API")?;
@@ -533,7 +556,7 @@ pub unsafe fn environment_number(environment: *const hob_environment, parts: &mu
             build: found.build.read("build")?,
         }
     };
-    Ok(environment.id(parts))
+    with(&environment)
 }
 
 /// Where the caller wants parts.

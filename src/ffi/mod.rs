@@ -57,4 +57,14 @@ mod program_cache;
 #[cfg(feature = "program_cache")]
 mod program_cache_blob;
 #[cfg(feature = "program_cache")]
+mod program_cache_bundle;
+#[cfg(feature = "program_cache")]
+mod program_cache_driver;
+#[cfg(feature = "program_cache")]
+mod program_cache_manager;
+#[cfg(feature = "program_cache")]
 mod program_cache_state;
+#[cfg(feature = "program_cache")]
+mod program_cache_statistics;
+#[cfg(feature = "program_cache")]
+mod program_cache_why;

@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use super::base::{hob_result, hob_str};
 use super::executor::hob_executor;
-use super::fingerprint::{environment_number, hob_environment, hob_fingerprint};
+use super::fingerprint::{hob_environment, hob_fingerprint, with_environment};
 use super::guard::guard;
 use super::handle::{self, Opaque, inspect, shared};
 use super::layout::{Array, Element, Out, Versioned, bytes, checked_size, init_struct, read_struct};
 use super::program_cache_blob::unbind;
+use super::program_cache_why::environment_material;
 use crate::base::{Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
-use crate::program_cache::{Blob, Cache, Desc, Key, Options, Policy, Pressure, Program, Put, Refusal};
+use crate::program_cache::{
+    Blob, Cache, Counted, Desc, Key, Material, Options, Policy, Pressure, Program, Put, Refusal,
+};
 use crate::store::{self, Compression};
 
 /// Programs in memory and, if it has a directory, on the disk. All functions but create and destroy may be called from
@@ -59,7 +62,13 @@ pub const HOB_PROGRAM_CACHE_COMPRESS: u32 = 2;
 pub const HOB_PROGRAM_CACHE_LOAD_LAZILY: u32 = 4;
 /// hob_program_cache_desc.flags: programs of the start-up set leave memory after all others.
 pub const HOB_PROGRAM_CACHE_KEEP_STARTUP_SET: u32 = 8;
-const FLAGS: u32 = 15;
+/// hob_program_cache_desc.flags: of what memory_limit allows, count the data of programs alone, as Chromium's cache does,
+/// and neither keys nor shaders nor reflection.
+pub const HOB_PROGRAM_CACHE_COUNT_DATA_ALONE: u32 = 16;
+/// hob_program_cache_desc.flags: a second put of a key changes nothing, and saves the writing. For hosts of which several
+/// threads may build the same program at a time.
+pub const HOB_PROGRAM_CACHE_FIRST_PUT_WINS: u32 = 32;
+const FLAGS: u32 = 63;
 
 /// Parameters of a program cache.
 #[repr(C)]
@@ -75,11 +84,13 @@ pub struct hob_program_cache_desc {
     /// The driver, device and build that programs are for: others' are never loaded. NULL: none told apart.
     pub environment: *const hob_environment,
     /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
-    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush and destroy.
+    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
+    /// hob_program_cache_write_bundle and destroy.
     pub executor: *const hob_executor,
-    /// Bytes in memory, keys included. Default 64 MiB. 0 keeps nothing.
+    /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
+    /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
     pub memory_limit: u64,
-    /// Bytes on the disk for each environment. Default 512 MiB.
+    /// Bytes on the disk for each environment. Default 512 MiB. The seed's choice is the same as in memory.
     pub disk_limit: u64,
     /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB.
     pub waiting_limit: u64,
@@ -89,8 +100,9 @@ pub struct hob_program_cache_desc {
     pub ban_at: u32,
     /// HOB_PROGRAM_CACHE_READ_ONLY and the like.
     pub flags: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Of how many programs it is remembered what they were made from, for hob_program_cache_why_missed: some hundred bytes
+    /// each, in memory and on the disk. Default 0.
+    pub described_keys: u32,
 }
 
 // SAFETY: repr(C), begins with struct_size, integers and pointers.
@@ -111,7 +123,7 @@ unsafe impl Versioned for hob_program_cache_desc {
             max_age_seconds: disk.max_age_seconds,
             ban_at: 2,
             flags: 0,
-            reserved: 0,
+            described_keys: 0,
         }
     }
 }
@@ -203,17 +215,24 @@ unsafe impl Versioned for hob_blob {
 
 const _: () = assert!(size_of::<Blob>() == size_of::<*mut c_void>());
 
-impl From<Blob> for hob_blob {
-    fn from(blob: Blob) -> Self {
+impl hob_blob {
+    /// A view that is valid as long as the blob is.
+    pub fn view(blob: &Blob) -> Self {
         let (data, reflection) = (blob.data(), blob.reflection());
-        let mut view = Self {
+        Self {
             format: blob.format(),
             data: data.as_ptr().cast(),
             size: data.len(),
             reflection: reflection.as_ptr().cast(),
             reflection_size: reflection.len(),
             ..Self::defaults()
-        };
+        }
+    }
+}
+
+impl From<Blob> for hob_blob {
+    fn from(blob: Blob) -> Self {
+        let mut view = Self::view(&blob);
         let blob = ManuallyDrop::new(blob);
         // SAFETY: a blob is one pointer, which the view now owns.
         view.pin = unsafe { (&raw const blob).cast::<*mut c_void>().read() };
@@ -275,26 +294,33 @@ unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
         2 => Policy::Groups,
         other => return Err(error!(InvalidArgument, "eviction {other} is none: pass one of hob_eviction")),
     };
-    if desc.flags & !FLAGS != 0 || desc.reserved != 0 {
+    if desc.flags & !FLAGS != 0 {
         return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
     }
     let has = |flag: u32| desc.flags & flag != 0;
     // SAFETY: by this function's contract.
-    let (directory, environment, executor) = unsafe {
-        let environment =
-            if desc.environment.is_null() { 0 } else { environment_number(desc.environment, &mut |_| ())? };
+    let (directory, (environment, material), executor) = unsafe {
+        let environment = match desc.environment.is_null() {
+            true => (0, Material::default()),
+            false => {
+                with_environment(desc.environment, |found| Ok((found.id(&mut |_| ()), environment_material(found)?)))?
+            }
+        };
         let executor = match desc.executor.is_null() {
             true => Executor::new(ExecutorOptions::default())?,
             false => shared(desc.executor, |executor| Ok(executor.clone()))
                 .map_err(|_| error!(InvalidArgument, "executor is no live hob_executor"))?,
         };
-        (path(&desc.directory)?, environment, executor)
+        (path(&desc.directory, "directory")?, environment, executor)
     };
     Ok(Desc {
         memory: Options {
             limit_bytes: desc.memory_limit,
             policy,
             start_up_set_last: has(HOB_PROGRAM_CACHE_KEEP_STARTUP_SET),
+            counted: if has(HOB_PROGRAM_CACHE_COUNT_DATA_ALONE) { Counted::Data } else { Counted::KeyAndValue },
+            last_put_wins: !has(HOB_PROGRAM_CACHE_FIRST_PUT_WINS),
+            described_keys: desc.described_keys as usize,
             ..Options::default()
         },
         directory,
@@ -306,7 +332,7 @@ unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
             read_only: has(HOB_PROGRAM_CACHE_READ_ONLY),
             ..store::Options::new(seconds)
         },
-        bundles: Vec::new(),
+        material,
         ban_at: desc.ban_at,
         waiting_limit: desc.waiting_limit,
         load_ahead: !has(HOB_PROGRAM_CACHE_LOAD_LAZILY),
@@ -316,16 +342,16 @@ unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
 
 /// # Safety
 /// As [`hob_str::read`].
-unsafe fn path(text: &hob_str) -> Result<Option<PathBuf>> {
+pub unsafe fn path(text: &hob_str, what: &str) -> Result<Option<PathBuf>> {
     // SAFETY: by this function's contract.
-    let bytes = unsafe { text.read_bytes("directory") }?;
+    let bytes = unsafe { text.read_bytes(what) }?;
     if bytes.contains(&0) {
-        return Err(error!(InvalidArgument, "directory has a NUL in it: no path does"));
+        return Err(error!(InvalidArgument, "{what} has a NUL in it: no path does"));
     }
     #[cfg(unix)]
     let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes);
     #[cfg(not(unix))]
-    let path = OsStr::new(std::str::from_utf8(bytes).map_err(|_| error!(InvalidArgument, "directory is not UTF-8"))?);
+    let path = OsStr::new(std::str::from_utf8(bytes).map_err(|_| error!(InvalidArgument, "{what} is not UTF-8"))?);
     Ok((!path.is_empty()).then(|| PathBuf::from(path)))
 }
 
@@ -366,7 +392,8 @@ pub fn banned(strikes: u32) -> crate::base::Error {
 }
 
 /// Get a program from memory: never waits for a file, copies nothing, takes no memory. HOB_RESULT_NOT_FOUND: build it.
-/// HOB_RESULT_UNSUPPORTED: build it, and always will; its binary is banned, see hob_program_cache_use_begin.
+/// HOB_RESULT_UNSUPPORTED: build it, and always will; its binary is banned, see hob_program_cache_use_begin. What is banned
+/// never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
 /// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
 /// released first. Threads: shared.
 #[unsafe(no_mangle)]
@@ -439,8 +466,8 @@ pub unsafe extern "C" fn hob_program_cache_get_wait(
             let key = key_of(key)?;
             release(blob)?;
             let mut found = cache.memory().get(&key);
-            if let (None, Some(disk)) = (&found, cache.disk()) {
-                if !disk.look_for(&key, Duration::from_micros(timeout_us))? {
+            if found.is_none() {
+                if !cache.disk().look_for(&key, Duration::from_micros(timeout_us))? {
                     return Err(error!(Busy, "the disk was not read in {timeout_us} us: build it, or wait longer"));
                 }
                 found = cache.memory().get(&key);
@@ -460,10 +487,9 @@ pub unsafe extern "C" fn hob_blob_release(blob: *mut hob_blob) {
     }
 }
 
-/// Keep a copy of a program, in memory now and on the disk soon. A second put of a key replaces the first.
-/// HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not kept, and
-/// that is no error.
-/// Threads: shared.
+/// Keep a copy of a program, in memory now and on the disk soon; waits for no file. A second put of a key replaces the
+/// first. HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not kept,
+/// and that is no error. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_put(
     cache: *const hob_program_cache,
@@ -490,7 +516,7 @@ pub unsafe extern "C" fn hob_program_cache_put(
                 },
             )?;
             match put {
-                Put::Stored | Put::Replaced | Put::Refused(Refusal::Banned) => Ok(()),
+                Put::Stored | Put::Replaced | Put::Refused(Refusal::Banned | Refusal::Exists) => Ok(()),
                 Put::Refused(why) => Err(error!(LimitExceeded, "the program was not kept ({})", why.name())),
             }
         })
@@ -535,6 +561,18 @@ pub unsafe extern "C" fn hob_program_cache_trim(cache: *const hob_program_cache,
             Ok(())
         })
     }
+}
+
+/// Change what memory and disk may take, see hob_program_cache_desc. Memory gives up at once what it may not have any more;
+/// the disk in the background. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_set_limits(
+    cache: *const hob_program_cache,
+    memory_limit: u64,
+    disk_limit: u64,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe { inspect(cache, |cache| cache.set_limits(memory_limit, disk_limit)) }
 }
 
 /// Do what a hob_memory_pressure asks for, each time the system says so. Threads: shared.

@@ -69,6 +69,41 @@ pub unsafe extern "C" fn hob_program_cache_shader_status(
     }
 }
 
+/// `*out_programs` gets the number of programs in memory that vouch for the shader. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_shader_programs(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+    out_programs: *mut u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let programs = cache.memory().programs_of_shader(&key_of(shader)?);
+            Out::new(out_programs, "out_programs")?.write(programs);
+            Ok(())
+        })
+    }
+}
+
+/// `*out_is_known` gets 1 if the program is in memory, so that it is known to link; else 0. It is not used by that, nor
+/// looked for on the disk. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_program_status(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_is_known: *mut u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let status = cache.memory().link_status(&key_of(key)?);
+            Out::new(out_is_known, "out_is_known")?.write((status == Status::Succeeded) as u32);
+            Ok(())
+        })
+    }
+}
+
 /// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
 /// frame drawn with it, since drivers compile late. A process that dies in between leaves a strike. HOB_RESULT_UNSUPPORTED:
 /// the key is banned; build it from source, and neither use nor put its binary. One small write to a file. Threads: shared.
@@ -151,11 +186,9 @@ pub unsafe extern "C" fn hob_program_cache_forgive(
 pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.
     unsafe {
-        inspect(cache, |cache| match cache.disk() {
-            Some(disk) if !disk.wait_idle(Duration::from_micros(timeout_us)) => {
-                Err(error!(Busy, "{} pieces of work are left: call again", disk.progress().waiting))
-            }
-            _ => Ok(()),
+        inspect(cache, |cache| match cache.disk().wait_idle(Duration::from_micros(timeout_us)) {
+            true => Ok(()),
+            false => Err(error!(Busy, "{} pieces of work are left: call again", cache.disk().progress().waiting)),
         })
     }
 }
@@ -165,7 +198,7 @@ pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.
-    unsafe { inspect(cache, |cache| cache.disk().map_or(Ok(()), |disk| disk.flush(Duration::from_micros(timeout_us)))) }
+    unsafe { inspect(cache, |cache| cache.disk().flush(Duration::from_micros(timeout_us))) }
 }
 
 /// How far loading has come: of `*out_total` programs, 0 until the directory was opened, `*out_loaded` were looked at.
@@ -180,7 +213,7 @@ pub unsafe extern "C" fn hob_program_cache_loading(
     unsafe {
         inspect(cache, |cache| {
             let (loaded, total) = (Out::new(out_loaded, "out_loaded")?, Out::new(out_total, "out_total")?);
-            let progress = cache.disk().map(|disk| disk.progress()).unwrap_or_default();
+            let progress = cache.disk().progress();
             loaded.write(progress.loaded);
             total.write(progress.to_load);
             Ok(())
@@ -207,53 +240,14 @@ pub unsafe extern "C" fn hob_program_cache_trouble(
     }
 }
 
-/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble.
-/// Threads: shared.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_program_cache_report(
-    cache: *const hob_program_cache,
-    buffer: *mut c_char,
-    capacity: usize,
-    out_size: *mut usize,
-) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        inspect(cache, |cache| {
-            let mut text = Report { text: String::new(), failed: false };
-            let _ = cache.memory().statistics()?.write_json(&mut text);
-            if text.failed {
-                return Err(crate::base::Error::OUT_OF_MEMORY);
-            }
-            give_text(buffer, capacity, out_size, &text.text)
-        })
-    }
-}
-
 /// # Safety
 /// As [`fill`].
-unsafe fn give_text(buffer: *mut c_char, capacity: usize, out_size: *mut usize, text: &str) -> Result<()> {
+pub unsafe fn give_text(buffer: *mut c_char, capacity: usize, out_size: *mut usize, text: &str) -> Result<()> {
     // SAFETY: by this function's contract.
     unsafe {
         fill(buffer, capacity, out_size, text.len(), |bytes| {
             bytes.copy_from_slice(text.as_bytes());
             Ok(text.len())
         })
-    }
-}
-
-/// Text that grows as far as there is memory.
-struct Report {
-    text: String,
-    failed: bool,
-}
-
-impl std::fmt::Write for Report {
-    fn write_str(&mut self, piece: &str) -> std::fmt::Result {
-        self.failed |= self.text.try_reserve(piece.len()).is_err();
-        if self.failed {
-            return Err(std::fmt::Error);
-        }
-        self.text.push_str(piece);
-        Ok(())
     }
 }

@@ -105,8 +105,8 @@ impl Stored {
 pub(super) struct Entry(pub [Blob; ROWS]);
 
 impl Entry {
-    /// Share `stored` with all rows, under `key`. The standard library's `Arc` cannot fail to find memory without ending the process;
-    /// that so much could just be had is as near to a result as one gets.
+    /// Share `stored` with all rows, under `key`. The standard library's `Arc` cannot fail to find memory without ending
+    /// the process; that so much could just be had is as near to a result as one gets.
     pub fn share(key: &Key, stored: Stored) -> Result<Self> {
         let mut probe = Vec::<u8>::new();
         probe.try_reserve_exact(Self::SIZE)?;

@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{DiskOptions, DiskTier};
 use super::table::FoldKeys;
-use super::{Disk, Key, Options, Partners, ProgramCache, Quarantine, Verdict};
+use super::{CacheStatistics, Disk, Key, Material, Options, Partners, ProgramCache, Quarantine, Verdict};
 use crate::base::{Result, Text};
 use crate::executor::Executor;
 use crate::quarantine::{self, Outcome, Token};
-use crate::store::io::OsIo;
-use crate::store::{self, Store};
+use crate::store::{self, io::OsIo};
 
 /// What a cache is to be.
 pub struct Desc {
@@ -23,8 +22,8 @@ pub struct Desc {
     pub environment: u64,
     /// Limits and habits of the disk.
     pub store: store::Options,
-    /// Shipped segments, to be read beside the directory.
-    pub bundles: Vec<Store>,
+    /// What the environment is made of, for [`ProgramCache::why_missed`].
+    pub material: Material,
     /// Strikes that ban a key; 0: nothing is banned, and nothing noted.
     pub ban_at: u32,
     /// See [`DiskOptions::waiting_limit`].
@@ -38,7 +37,7 @@ pub struct Desc {
 /// A cache with what it keeps its programs in. The memory tier is all that a frame needs of it.
 pub struct Cache {
     memory: Arc<ProgramCache>,
-    disk: Option<Arc<DiskTier>>,
+    disk: Arc<DiskTier>,
     bans: Option<Arc<Bans>>,
 }
 
@@ -50,30 +49,22 @@ impl Cache {
             Some(directory) if desc.ban_at > 0 => Some(Arc::new(Bans::open(directory, &desc)?)),
             _ => None,
         };
-        let has_disk = desc.directory.is_some() || !desc.bundles.is_empty();
-        let read_only = desc.directory.is_none();
-        let disk = if has_disk {
-            Some(Arc::new(DiskTier::new(DiskOptions {
-                directory: desc.directory,
-                environment: desc.environment,
-                store: store::Options { read_only: read_only || desc.store.read_only, ..desc.store },
-                bundles: desc.bundles,
-                waiting_limit: desc.waiting_limit,
-                load_ahead: desc.load_ahead,
-                io: Arc::new(OsIo),
-                executor: desc.executor,
-            })?))
-        } else {
-            None
-        };
+        let disk = Arc::new(DiskTier::new(DiskOptions {
+            directory: desc.directory,
+            environment: desc.environment,
+            store: desc.store,
+            waiting_limit: desc.waiting_limit,
+            load_ahead: desc.load_ahead,
+            io: Arc::new(OsIo),
+            executor: desc.executor,
+        })?);
         let partners = Partners {
-            disk: disk.clone().map(|disk| disk as Arc<dyn Disk>),
+            disk: Some(Arc::clone(&disk) as Arc<dyn Disk>),
             quarantine: bans.clone().map(|bans| bans as Arc<dyn Quarantine>),
         };
         let memory = Arc::new(ProgramCache::new(desc.memory, partners)?);
-        if let Some(disk) = &disk {
-            disk.bind(&memory);
-        }
+        memory.set_environment(desc.environment, desc.material);
+        disk.bind(&memory);
         Ok(Self { memory, disk, bans })
     }
 
@@ -88,9 +79,16 @@ impl Cache {
         Arc::clone(&self.memory)
     }
 
-    /// The disk tier, if there is one.
-    pub fn disk(&self) -> Option<&DiskTier> {
-        self.disk.as_deref()
+    /// The disk tier.
+    pub fn disk(&self) -> &DiskTier {
+        &self.disk
+    }
+
+    /// Other limits. Memory gives up at once what it may not have any more, the disk when it is maintained.
+    pub fn set_limits(&self, memory_bytes: u64, disk_bytes: u64) -> Result<()> {
+        self.disk.set_limit(disk_bytes)?;
+        self.memory.set_limit(memory_bytes);
+        Ok(())
     }
 
     /// Strikes against a key, and whether it is banned.
@@ -98,9 +96,16 @@ impl Cache {
         self.bans.as_ref().map_or((0, false), |bans| (bans.strikes(key), bans.is_banned(key)))
     }
 
-    /// What the quarantine has counted.
-    pub fn quarantine_statistics(&self) -> quarantine::Statistics {
-        self.bans.as_ref().map(|bans| bans.quarantine.statistics()).unwrap_or_default()
+    /// What it has done so far, and what it holds now.
+    pub fn statistics(&self) -> Result<CacheStatistics> {
+        Ok(CacheStatistics {
+            memory: self.memory.statistics()?,
+            memory_used: self.memory.memory_used() as u64,
+            uses_open: self.memory.open_uses() as u32,
+            progress: self.disk.progress(),
+            disk: self.disk.statistics(),
+            quarantine: self.bans.as_ref().map(|bans| bans.quarantine.statistics()).unwrap_or_default(),
+        })
     }
 
     /// Lift the strikes of a key, or of all.
@@ -114,17 +119,18 @@ impl Cache {
 
     /// What keeps the cache from reading or writing, as a sentence; empty if nothing does.
     pub fn trouble(&self) -> Text<232> {
-        let disk = self.disk.as_ref().map(|disk| disk.trouble()).filter(|trouble| !trouble.as_str().is_empty());
-        disk.or_else(|| self.bans.as_ref().and_then(|bans| bans.quarantine.problem())).unwrap_or(Text::EMPTY)
+        let disk = self.disk.trouble();
+        if !disk.as_str().is_empty() {
+            return disk;
+        }
+        self.bans.as_ref().and_then(|bans| bans.quarantine.problem()).unwrap_or(Text::EMPTY)
     }
 }
 
 impl Drop for Cache {
     fn drop(&mut self) {
         // While memory is still there to say which programs were used.
-        if let Some(disk) = &self.disk {
-            disk.close();
-        }
+        self.disk.close();
     }
 }
 

@@ -4,40 +4,47 @@
 //! for it but put off; when its program is linked and cached, it never is. A program that is missed, or that the driver
 //! will not load, is linked after compiling just the shaders that were put off, and saved once.
 
-use super::{Blob, Key, Measure, Program, ProgramCache, Put, Status, UseToken, Verdict};
+use super::{Blob, Key, Material, Measure, Program, ProgramCache, Put, Status, UseToken, Verdict};
+use crate::base::host::{Level, log};
 use crate::base::{self, Result};
 
 /// How keys are made of what they stand for.
 pub trait Keys {
+    /// All that a program depends on beside its shaders (attribute locations, feedback).
+    type Extra: ?Sized;
     /// The key of a shader, of its source as the host wrote it.
     fn shader(&self, stage: u32, source: &[u8]) -> Key;
-    /// The key of a program, of its shaders and of all else that the result depends on (attribute locations, feedback).
-    fn program(&self, shaders: &[Key], extra: &[u8]) -> Key;
+    /// The key of a program.
+    fn program(&self, shaders: &[&mut Shader], extra: &Self::Extra) -> Result<Key>;
+    /// What that key is made from, for who wants to know why a program was missed.
+    fn material(&self, _shaders: &[&mut Shader], _extra: &Self::Extra) -> Result<Option<Material>> {
+        Ok(None)
+    }
 }
 
 /// A program as the driver gives it back after linking.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Binary {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Binary<'a> {
     /// The driver's name for the format.
     pub format: u32,
     /// The binary.
-    pub data: Vec<u8>,
+    pub data: &'a [u8],
     /// What the host wants back with it.
-    pub reflection: Vec<u8>,
+    pub reflection: &'a [u8],
 }
 
 /// The host's graphics interface, for one program object.
 pub trait Driver {
     /// What a compile or a link that failed says.
     type Error;
-    /// Compile the source of a stage.
-    fn compile(&mut self, stage: u32, source: &[u8]) -> std::result::Result<(), Self::Error>;
+    /// Compile the source that a shader had when the host asked for it.
+    fn compile(&mut self, shader: &Shader) -> std::result::Result<(), Self::Error>;
     /// Link what was compiled.
     fn link(&mut self) -> std::result::Result<(), Self::Error>;
     /// Take a program from the cache instead; whether the driver would.
     fn load(&mut self, cached: &Blob) -> bool;
     /// Get the linked program back; nothing if this driver cannot give it.
-    fn binary(&mut self) -> Option<Binary>;
+    fn binary(&mut self) -> Option<Binary<'_>>;
     /// Microseconds of a clock that never goes back; with none, builds count as costing nothing.
     fn now_us(&mut self) -> Option<u64> {
         base::host::now_ns().map(|ns| ns / 1000)
@@ -59,6 +66,7 @@ pub enum ShaderState {
 #[derive(Debug)]
 pub struct Shader {
     stage: u32,
+    object: usize,
     /// As the host set it last.
     source: Vec<u8>,
     /// As it was when the host last asked for a compile: what counts until it asks again.
@@ -69,15 +77,30 @@ pub struct Shader {
 }
 
 impl Shader {
-    /// A shader without source.
-    pub fn new(stage: u32) -> Self {
+    /// A shader without source. `object` is the driver's name for it, or whatever the host likes.
+    pub fn new(stage: u32, object: usize) -> Self {
         let (source, compiled_source, key) = (Vec::new(), Vec::new(), Key::default());
-        Self { stage, source, compiled_source, key, state: ShaderState::NotCompiled, compile_us: 0 }
+        Self { stage, object, source, compiled_source, key, state: ShaderState::NotCompiled, compile_us: 0 }
     }
 
     /// Give it a source, to be copied. What was compiled before stays compiled until the next compile.
     pub fn set_source(&mut self, source: &[u8]) -> Result<()> {
         copy_into(&mut self.source, source)
+    }
+
+    /// Which stage it is for.
+    pub fn stage(&self) -> u32 {
+        self.stage
+    }
+
+    /// What it was made with.
+    pub fn object(&self) -> usize {
+        self.object
+    }
+
+    /// The source as it was when the host last asked for a compile.
+    pub fn compiled_source(&self) -> &[u8] {
+        &self.compiled_source
     }
 
     /// Key of the source that was compiled.
@@ -114,10 +137,10 @@ impl<E> From<base::Error> for Failure<E> {
 #[derive(Debug)]
 pub enum Linked {
     /// From the cache. The use is to be ended after the first frame drawn with it.
-    Loaded(UseToken),
+    Loaded(Key, UseToken),
     /// Built. What became of saving it: nothing if the driver gave no binary, an error if there was no memory; neither
     /// harms the program.
-    Built(Option<Result<Put>>),
+    Built(Key, Option<Result<Put>>),
 }
 
 /// Puts a cache between a host and its driver.
@@ -161,23 +184,35 @@ impl<'a, K: Keys> Manager<'a, K> {
         &self,
         driver: &mut D,
         shaders: &mut [&mut Shader],
-        extra: &[u8],
+        extra: &K::Extra,
         group: u32,
     ) -> std::result::Result<Linked, Failure<D::Error>> {
         let begun = driver.now_us();
         let stages = stages_of(shaders)?;
-        let key = self.keys.program(&stages, extra);
+        let key = self.keys.program(shaders, extra)?;
         if let Some(token) = self.load(driver, &key)? {
             self.record(driver, begun, Measure::HitMicros);
-            return Ok(Linked::Loaded(token));
+            return Ok(Linked::Loaded(key, token));
         }
         let cost_us = self.build(driver, shaders)?;
-        let program = driver.binary().map(|binary| {
-            let Binary { format, data, reflection } = &binary;
-            self.cache.put(&key, &Program { format: *format, data, reflection, stages: &stages, cost_us, group })
+        let saved = driver.binary().map(|Binary { format, data, reflection }| {
+            self.cache.put(&key, &Program { format, data, reflection, stages: &stages, cost_us, group })
         });
         self.record(driver, begun, Measure::MissMicros);
-        Ok(Linked::Built(program))
+        if self.cache.described_keys() > 0 {
+            // Nothing that the host needs; without memory for it there is none.
+            let _ = self.explain(&key, shaders, extra);
+        }
+        Ok(Linked::Built(key, saved))
+    }
+
+    /// Say why a program was missed, and remember what it was made from.
+    fn explain(&self, key: &Key, shaders: &[&mut Shader], extra: &K::Extra) -> Result<()> {
+        let Some(material) = self.keys.material(shaders, extra)? else { return Ok(()) };
+        if let Some(why) = self.cache.why_missed(&material)? {
+            log(Level::Info, format_args!("a program was built: {why}"));
+        }
+        self.cache.describe(key, &material)
     }
 
     /// Give the driver what is cached; nothing if there is nothing, if it is banned, or if the driver rejects it.
@@ -211,7 +246,7 @@ impl<'a, K: Keys> Manager<'a, K> {
     fn compile_now<D: Driver>(&self, driver: &mut D, shader: &mut Shader) -> std::result::Result<(), D::Error> {
         let begun = driver.now_us();
         shader.state = ShaderState::NotCompiled;
-        driver.compile(shader.stage, &shader.compiled_source)?;
+        driver.compile(shader)?;
         shader.state = ShaderState::Compiled;
         shader.compile_us = since(driver, begun).unwrap_or(0);
         // Without memory to remember it the shader is compiled again next time, no more.

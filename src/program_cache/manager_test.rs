@@ -24,13 +24,29 @@ fn digest(parts: &[&[u8]]) -> Key {
 }
 
 impl Keys for PlainKeys {
+    type Extra = [u8];
+
     fn shader(&self, stage: u32, source: &[u8]) -> Key {
         digest(&[&stage.to_le_bytes(), source])
     }
 
-    fn program(&self, shaders: &[Key], extra: &[u8]) -> Key {
-        digest(&[shaders.as_flattened(), extra])
+    fn program(&self, shaders: &[&mut Shader], extra: &[u8]) -> Result<Key> {
+        let keys: Vec<Key> = shaders.iter().map(|shader| *shader.key()).collect();
+        Ok(program_key(&keys, extra))
     }
+
+    fn material(&self, shaders: &[&mut Shader], extra: &[u8]) -> Result<Option<Material>> {
+        let mut material = Material::default();
+        for shader in shaders {
+            material.push(&format!("stage {}", shader.stage()), shader.compiled_source())?;
+        }
+        material.push("extra", extra)?;
+        Ok(Some(material))
+    }
+}
+
+fn program_key(shaders: &[Key], extra: &[u8]) -> Key {
+    digest(&[shaders.as_flattened(), extra])
 }
 
 /// A driver to which a source with "bad" in it does not compile, and which writes down what happened.
@@ -38,6 +54,7 @@ impl Keys for PlainKeys {
 struct FakeDriver {
     log: Vec<String>,
     compiled: HashMap<u32, String>,
+    linked: String,
     refuses_binaries: bool,
     refuses_links: bool,
     has_no_binaries: bool,
@@ -47,8 +64,9 @@ struct FakeDriver {
 impl Driver for FakeDriver {
     type Error = String;
 
-    fn compile(&mut self, stage: u32, source: &[u8]) -> std::result::Result<(), String> {
-        let source = String::from_utf8(source.to_vec()).unwrap();
+    fn compile(&mut self, shader: &Shader) -> std::result::Result<(), String> {
+        let (stage, source) = (shader.stage(), String::from_utf8(shader.compiled_source().to_vec()).unwrap());
+        assert_eq!(shader.object(), stage as usize + 100);
         self.log.push(format!("compile {source}"));
         self.now_us += 100;
         if source.contains("bad") {
@@ -70,11 +88,11 @@ impl Driver for FakeDriver {
         !self.refuses_binaries
     }
 
-    fn binary(&mut self) -> Option<Binary> {
+    fn binary(&mut self) -> Option<Binary<'_>> {
         let mut stages: Vec<_> = self.compiled.iter().collect();
         stages.sort();
-        let data = stages.into_iter().map(|(_, source)| source.as_str()).collect::<Vec<_>>().join("+");
-        let binary = Binary { format: 1, data: data.into_bytes(), reflection: b"map".to_vec() };
+        self.linked = stages.into_iter().map(|(_, source)| source.as_str()).collect::<Vec<_>>().join("+");
+        let binary = Binary { format: 1, data: self.linked.as_bytes(), reflection: b"map" };
         (!self.has_no_binaries).then_some(binary)
     }
 
@@ -102,7 +120,7 @@ impl Host {
     }
 
     fn shader(&self, driver: &mut FakeDriver, stage: u32, source: &str) -> Outcome<Shader> {
-        let mut shader = Shader::new(stage);
+        let mut shader = Shader::new(stage, stage as usize + 100);
         shader.set_source(source.as_bytes()).unwrap();
         self.manager().compile(driver, &mut shader).map(|_| shader)
     }
@@ -117,7 +135,7 @@ impl Host {
     /// The same on a new driver that works; what it was asked for, in order.
     fn asked(&self, sources: &[&str], extra: &[u8]) -> Vec<String> {
         let mut driver = FakeDriver::default();
-        if let Linked::Loaded(token) = self.run(&mut driver, sources, extra).unwrap() {
+        if let Linked::Loaded(_, token) = self.run(&mut driver, sources, extra).unwrap() {
             self.cache.use_end(token, Verdict::Accepted).unwrap();
         }
         driver.log
@@ -172,7 +190,7 @@ fn a_load_that_the_driver_rejects_compiles_all_links_and_saves_once() {
     let host = Host::new();
     host.asked(&["vs", "fs"], b"");
     let mut driver = FakeDriver { refuses_binaries: true, ..FakeDriver::default() };
-    assert!(matches!(host.run(&mut driver, &["vs", "fs"], b""), Ok(Linked::Built(Some(Ok(Put::Stored))))));
+    assert!(matches!(host.run(&mut driver, &["vs", "fs"], b""), Ok(Linked::Built(_, Some(Ok(Put::Stored))))));
     assert_eq!(driver.log, ["load vs+fs", "compile vs", "compile fs", "link"]);
     assert_eq!(host.disk.told(), [2, 1, 1, 0], "saved once more, and the rejected one removed");
     assert_eq!(host.cache.statistics().unwrap().left(Reason::Rejected), 1);
@@ -195,7 +213,7 @@ fn when_a_compile_after_a_rejected_load_fails_the_host_gets_that_error_and_nothi
     // Cached by a driver that took what this one does not.
     let shaders = [PlainKeys.shader(0, b"vs"), PlainKeys.shader(1, b"bad fs")];
     let program = Program { data: b"old", stages: &shaders, ..Program::default() };
-    host.cache.load(&PlainKeys.program(&shaders, b""), &program, Wanted::Now).unwrap();
+    host.cache.load(&program_key(&shaders, b""), &program, Wanted::Now).unwrap();
     let mut driver = FakeDriver { refuses_binaries: true, ..FakeDriver::default() };
     let failure = host.run(&mut driver, &["vs", "bad fs"], b"").unwrap_err();
     assert!(matches!(failure, Failure::Compile(1, text) if text == "bad fs does not compile"));
@@ -226,7 +244,7 @@ fn the_source_at_the_time_of_the_compile_counts_even_if_it_was_replaced_after() 
     let mut link = |extra: &[u8], driver: &mut FakeDriver| {
         host.manager().link(driver, &mut [&mut vertex, &mut fragment], extra, 0).unwrap()
     };
-    assert!(matches!(link(b"", &mut driver), Linked::Loaded(_)));
+    assert!(matches!(link(b"", &mut driver), Linked::Loaded(..)));
     link(b"missed", &mut driver);
     assert_eq!(driver.log, ["load vs+fs", "compile vs", "compile fs", "link"]);
     host.manager().compile(&mut driver, &mut vertex).unwrap();
@@ -237,7 +255,7 @@ fn the_source_at_the_time_of_the_compile_counts_even_if_it_was_replaced_after() 
 fn a_shader_that_was_not_compiled_is_named() {
     let host = Host::new();
     let mut driver = FakeDriver::default();
-    let (mut vertex, mut fragment) = (host.shader(&mut driver, 0, "vs").unwrap(), Shader::new(1));
+    let (mut vertex, mut fragment) = (host.shader(&mut driver, 0, "vs").unwrap(), Shader::new(1, 101));
     let failure = host.manager().link(&mut driver, &mut [&mut vertex, &mut fragment], b"", 0).unwrap_err();
     assert!(matches!(failure, Failure::NotCompiled(1)));
     assert_eq!(driver.log, ["compile vs"]);
@@ -256,7 +274,7 @@ fn one_stage_or_five_make_a_program_as_two_do() {
 fn a_driver_without_binaries_still_links() {
     let host = Host::new();
     let mut driver = FakeDriver { has_no_binaries: true, ..FakeDriver::default() };
-    assert!(matches!(host.run(&mut driver, &["vs", "fs"], b""), Ok(Linked::Built(None))));
+    assert!(matches!(host.run(&mut driver, &["vs", "fs"], b""), Ok(Linked::Built(_, None))));
     assert_eq!((host.saves(), host.cache.statistics().unwrap().puts), (0, 0));
 }
 
@@ -277,7 +295,7 @@ fn hits_misses_and_statuses_are_timed_and_the_build_cost_is_kept() {
     assert_eq!(times(Measure::MissMicros), (2, 1000 + 1200));
     let shaders = [PlainKeys.shader(0, b"vs"), PlainKeys.shader(1, b"fs")];
     for extra in [&b""[..], b"other"] {
-        let cached = host.cache.get(&PlainKeys.program(&shaders, extra)).unwrap();
+        let cached = host.cache.get(&program_key(&shaders, extra)).unwrap();
         assert_eq!((cached.cost_us(), cached.stages()), (1200, &shaders[..]), "two compiles and a link");
     }
 }
@@ -365,19 +383,33 @@ fn a_rejected_program_is_removed_unless_it_was_put_again_since() {
 fn a_banned_key_is_built_from_source_and_not_stored_until_it_is_forgiven() {
     let (cache, quarantine) = quarantined();
     let shaders = [PlainKeys.shader(0, b"vs")];
-    let program = PlainKeys.program(&shaders, b"");
+    let program = program_key(&shaders, b"");
     cache.put(&program, &Program { data: b"deadly", stages: &shaders, ..Program::default() }).unwrap();
     quarantine.banned.lock().unwrap().push(program);
     assert!(cache.use_begin(&program).unwrap().is_none());
     let mut driver = FakeDriver::default();
-    let mut shader = Shader::new(0);
+    let mut shader = Shader::new(0, 100);
     shader.set_source(b"vs").unwrap();
     let manager = Manager::new(&cache, &PlainKeys);
     manager.compile(&mut driver, &mut shader).unwrap();
     let linked = manager.link(&mut driver, &mut [&mut shader], b"", 0).unwrap();
-    assert!(matches!(linked, Linked::Built(Some(Ok(Put::Refused(Refusal::Banned))))));
+    assert!(matches!(linked, Linked::Built(_, Some(Ok(Put::Refused(Refusal::Banned))))));
     assert_eq!(driver.log, ["compile vs", "link"]);
     assert_eq!((quarantine.log(), cache.statistics().unwrap().banned), (vec![], 2));
     assert_eq!((cache.forgive(&program), cache.forgive(&program)), (true, false));
-    assert!(matches!(manager.link(&mut driver, &mut [&mut shader], b"", 0), Ok(Linked::Loaded(_))));
+    assert!(matches!(manager.link(&mut driver, &mut [&mut shader], b"", 0), Ok(Linked::Loaded(..))));
+}
+
+#[test]
+fn a_program_that_was_built_is_described() {
+    let (cache, _) = with_disk(Options { limit_bytes: 1 << 20, described_keys: 4, ..conforming() });
+    let host = Host { cache, disk: Arc::default() };
+    host.asked(&["vs", "fs"], b"a");
+    let mut material = Material::default();
+    for (label, value) in [("stage 0", "vs"), ("stage 1", "fs"), ("extra", "b")] {
+        material.push(label, value.as_bytes()).unwrap();
+    }
+    let why = host.cache.why_missed(&material).unwrap().unwrap();
+    let nearest = program_key(&[PlainKeys.shader(0, b"vs"), PlainKeys.shader(1, b"fs")], b"a");
+    assert_eq!((why.nearest, why.whereabouts, why.differences.len()), (nearest, Whereabouts::InMemory, 1));
 }

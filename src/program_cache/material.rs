@@ -1,8 +1,8 @@
 //! Why a key was missed: which of the things that it was made from differ from what is known.
 //!
-//! A key is a digest and says nothing about itself. If the host turns it on, the parts that each key was made from are
-//! remembered by label, long ones by a 128-bit FNV-1a digest (for telling apart, not for safety), and a miss is compared
-//! with the key that has most parts in common.
+//! A key is a digest and says nothing about itself. If the host turns it on, what each key was made from is remembered,
+//! its environment included: short texts as they are, all else by digest. A miss is compared with the key that has most
+//! in common. The disk keeps it too, so that a process that starts after the driver was updated can say just that.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,100 +10,177 @@ use std::fmt;
 use super::Key;
 use super::lru::Lru;
 use super::statistics::Reason;
-use super::table::FoldKeys;
 use crate::base::{Result, Text};
+use crate::fingerprint::Fingerprint;
 
-/// Something that a key was made from: a stage's source or its digest, the defines, the driver's version.
-#[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
-    /// What it is, in the host's words, such as "driver version"; unique within a key, cut to 40 bytes.
-    pub label: &'a str,
-    /// The bytes, or a digest of them.
-    pub value: &'a [u8],
+/// Longest label; what is beyond is cut.
+const LABEL: usize = 40;
+/// Longest text that is remembered as it is.
+const SHOWN: usize = 60;
+/// Of a part, before its texts: their lengths, the number of its bytes, the beginning of their hash.
+const HEAD: usize = 2 + 8 + 8;
+
+/// A label in a sentence.
+pub type Label = Text<LABEL>;
+/// What stood behind a label, as far as it can be shown: the text itself, or how long it was and how its hash begins.
+pub type Shown = Text<{ SHOWN + 4 }>;
+
+/// What a key was made from: labels, and what is remembered of the bytes behind them. Its bytes are also what the disk
+/// has; they are in `docs/formats.md`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Material {
+    bytes: Vec<u8>,
 }
 
-/// What is remembered of a part's bytes.
-#[derive(Clone, Copy)]
-struct Value {
-    digest: u128,
-    bytes: usize,
-    /// The value itself if it is short and text, else nothing.
-    shown: Text<24>,
+/// Something that a key was made from.
+#[derive(Clone, Copy, PartialEq)]
+struct Part<'a> {
+    label: &'a str,
+    /// Empty if it is too long or no text.
+    shown: &'a str,
+    length: u64,
+    digest: [u8; 8],
 }
 
-impl PartialEq for Value {
-    fn eq(&self, other: &Self) -> bool {
-        (self.digest, self.bytes) == (other.digest, other.bytes)
+impl Material {
+    /// Add a part: what it is in words that are its own within the key, such as "driver", and the bytes themselves. On an
+    /// error nothing changed.
+    pub fn push(&mut self, label: &str, value: &[u8]) -> Result<()> {
+        let label = Label::format(format_args!("{label}"));
+        let is_shown = |text: &&str| text.len() <= SHOWN && !text.contains(char::is_control);
+        let shown = std::str::from_utf8(value).ok().filter(is_shown).unwrap_or("");
+        let label = label.as_str();
+        self.bytes.try_reserve(HEAD + label.len() + shown.len())?;
+        self.bytes.extend_from_slice(&[label.len() as u8, shown.len() as u8]);
+        self.bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(&Fingerprint::of(value).short());
+        self.bytes.extend_from_slice(label.as_bytes());
+        self.bytes.extend_from_slice(shown.as_bytes());
+        Ok(())
+    }
+
+    /// Add all parts of another one.
+    pub fn append(&mut self, other: &Self) -> Result<()> {
+        self.bytes.try_reserve(other.bytes.len())?;
+        self.bytes.extend_from_slice(&other.bytes);
+        Ok(())
+    }
+
+    /// As the disk keeps it.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// From what the disk has; none if that is not a material.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Option<Self>> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let Some((_, after)) = split_part(rest) else { return Ok(None) };
+            rest = after;
+        }
+        let mut material = Self::default();
+        material.bytes.try_reserve_exact(bytes.len())?;
+        material.bytes.extend_from_slice(bytes);
+        Ok(Some(material))
+    }
+
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let mut rest = &self.bytes[..];
+        std::iter::from_fn(move || {
+            let (part, after) = split_part(rest)?;
+            rest = after;
+            Some(part)
+        })
+    }
+
+    fn part(&self, label: &str) -> Option<Part<'_>> {
+        self.parts().find(|part| part.label == label)
+    }
+
+    fn in_common(&self, other: &Self) -> usize {
+        self.parts().filter(|part| other.part(part.label) == Some(*part)).count()
+    }
+
+    /// What differs between this, which is known, and `here`, which was missed.
+    fn differences(&self, here: &Self) -> Result<Vec<Difference>> {
+        let mut differences = Vec::new();
+        differences.try_reserve_exact(self.parts().count() + here.parts().count())?;
+        let changed = here.parts().filter(|part| self.part(part.label) != Some(*part));
+        let difference = |part: Part<'_>| Difference {
+            label: Text::format(format_args!("{}", part.label)),
+            there: self.part(part.label).map(|part| part.show()),
+            here: here.part(part.label).map(|part| part.show()),
+        };
+        differences.extend(changed.map(difference));
+        differences.extend(self.parts().filter(|part| here.part(part.label).is_none()).map(difference));
+        Ok(differences)
     }
 }
 
-impl Value {
-    fn of(bytes: &[u8]) -> Self {
-        const START: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-        const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-        let digest = bytes.iter().fold(START, |sum, &byte| (sum ^ u128::from(byte)).wrapping_mul(PRIME));
-        let readable = |text: &&str| text.len() <= 24 && !text.is_empty() && !text.contains(char::is_control);
-        let shown = std::str::from_utf8(bytes).ok().filter(readable).unwrap_or("");
-        Self { digest, bytes: bytes.len(), shown: Text::format(format_args!("{shown}")) }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.shown.as_str().is_empty() {
-            write!(f, "{} bytes, {:08x}", self.bytes, (self.digest >> 96) as u32)
+impl Part<'_> {
+    fn show(&self) -> Shown {
+        if self.shown.is_empty() && self.length > 0 {
+            let [a, b, c, d, ..] = self.digest;
+            Text::format(format_args!("{} bytes, {a:02x}{b:02x}{c:02x}{d:02x}", self.length))
         } else {
-            write!(f, "'{}'", self.shown)
+            Text::format(format_args!("'{}'", self.shown))
         }
     }
 }
 
-/// A part that is not the same in two keys.
-#[derive(Clone, Copy)]
-pub struct Difference {
-    label: Text<40>,
-    /// In the key that is known.
-    there: Option<Value>,
-    /// In the key that was missed.
-    here: Option<Value>,
+/// The first part of these bytes, and the rest; none if they do not begin with one.
+fn split_part(bytes: &[u8]) -> Option<(Part<'_>, &[u8])> {
+    let (head, rest) = bytes.split_at_checked(HEAD)?;
+    let (label, rest) = rest.split_at_checked(usize::from(head[0]))?;
+    let (shown, rest) = rest.split_at_checked(usize::from(head[1]))?;
+    let (length, digest) = (u64::from_le_bytes(*head[2..].first_chunk()?), *head[10..].first_chunk()?);
+    let (label, shown) = (std::str::from_utf8(label).ok()?, std::str::from_utf8(shown).ok()?);
+    Some((Part { label, shown, length, digest }, rest))
 }
 
-impl Difference {
+/// A part that is not the same in two keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference {
     /// Which part it is.
-    pub fn label(&self) -> &str {
-        self.label.as_str()
-    }
+    pub label: Label,
+    /// In the key that is known; none if that has no such part.
+    pub there: Option<Shown>,
+    /// In the key that was missed.
+    pub here: Option<Shown>,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.there, &self.here) {
-            (Some(there), Some(here)) => write!(f, "{} ({there} there, {here} here)", self.label),
-            (Some(there), None) => write!(f, "{} ({there} there, none here)", self.label),
-            (None, Some(here)) => write!(f, "{} (none there, {here} here)", self.label),
-            (None, None) => write!(f, "{}", self.label),
-        }
+        let shown = |value: &Option<Shown>| value.unwrap_or_else(|| Text::format(format_args!("none")));
+        write!(f, "{} (was {}, is {})", self.label, shown(&self.there), shown(&self.here))
     }
 }
 
+/// Where a program is of which the material is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// It was never in memory.
+    #[default]
+    Elsewhere,
+    /// It is in memory.
+    InMemory,
+    /// It has left memory.
+    Left(Reason),
+    /// It is of another environment, and never loaded.
+    OtherEnvironment,
+}
+
 /// What is known of a miss. As text it is a sentence.
+#[derive(Debug)]
 pub struct WhyMissed {
     /// The key with most parts in common, of those known.
     pub nearest: Key,
     /// How many parts it has in common.
     pub in_common: usize,
-    /// Why it is no longer in memory, if it was.
-    pub gone: Option<Reason>,
-    /// Whether it is in memory.
-    pub is_there: bool,
-    differences: Vec<Difference>,
-}
-
-impl WhyMissed {
+    /// Where its program is.
+    pub whereabouts: Whereabouts,
     /// What differs; nothing if it is the very same key.
-    pub fn differences(&self) -> &[Difference] {
-        &self.differences
-    }
+    pub differences: Vec<Difference>,
 }
 
 impl fmt::Display for WhyMissed {
@@ -121,59 +198,36 @@ impl fmt::Display for WhyMissed {
             };
             write!(f, "{before}{difference}")?;
         }
-        match self.gone {
-            Some(reason) => write!(f, "; it has left memory: {}", reason.name()),
-            None if self.is_there => f.write_str("; it is in memory"),
-            None => f.write_str("; it was never in memory"),
+        match self.whereabouts {
+            Whereabouts::Elsewhere => f.write_str("; it was never in memory"),
+            Whereabouts::InMemory => f.write_str("; it is in memory"),
+            Whereabouts::Left(reason) => write!(f, "; it has left memory: {}", reason.name()),
+            Whereabouts::OtherEnvironment => f.write_str("; it is of another environment, and never loaded"),
         }
     }
 }
 
 #[derive(Default)]
-struct Material {
-    parts: Vec<(Text<40>, Value)>,
-    described: u64,
-    gone: Option<Reason>,
-    is_there: bool,
+struct Described {
+    material: Material,
+    /// Grows with each one.
+    place: u64,
+    whereabouts: Whereabouts,
 }
 
-impl Material {
-    fn value_of(&self, label: &Text<40>) -> Option<&Value> {
-        let found = self.parts.iter().find(|(other, _)| other.as_str() == label.as_str());
-        found.map(|(_, value)| value)
-    }
+/// A key, and the environment that it is in.
+type Place = (u64, Key);
 
-    fn in_common(&self, other: &Self) -> usize {
-        self.parts.iter().filter(|(label, value)| other.value_of(label) == Some(value)).count()
-    }
-
-    /// What differs between this, which is known, and `here`, which was missed.
-    fn differences(&self, here: &Self) -> Result<Vec<Difference>> {
-        let mut differences = Vec::new();
-        differences.try_reserve_exact(self.parts.len() + here.parts.len())?;
-        for (label, value) in &here.parts {
-            let there = self.value_of(label);
-            if there != Some(value) {
-                differences.push(Difference { label: *label, there: there.copied(), here: Some(*value) });
-            }
-        }
-        let only_there = self.parts.iter().filter(|(label, _)| here.value_of(label).is_none());
-        differences.extend(only_there.map(|(label, there)| Difference {
-            label: *label,
-            there: Some(*there),
-            here: None,
-        }));
-        Ok(differences)
-    }
-}
-
-/// The parts of the keys described last.
+/// The materials of the keys described last.
 #[derive(Default)]
 pub(super) struct Materials {
     most: usize,
-    described: u64,
-    of: HashMap<Key, Material, FoldKeys>,
-    by_age: Lru<Key>,
+    environment: u64,
+    /// What is part of every key of the environment.
+    common: Material,
+    last_place: u64,
+    of: HashMap<Place, Described>,
+    by_age: Lru<Place>,
 }
 
 impl Materials {
@@ -182,17 +236,55 @@ impl Materials {
         Self { most, ..Self::default() }
     }
 
-    /// Remember what `key` was made from. On an error nothing changed.
-    pub fn describe(&mut self, key: &Key, parts: &[Part<'_>], is_there: bool) -> Result<()> {
+    /// Of how many keys it remembers the material.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    /// The environment of all keys that are described from here on.
+    pub fn set_environment(&mut self, environment: u64, common: Material) {
+        (self.environment, self.common) = (environment, common);
+    }
+
+    /// Remember what `key` was made from, beside the environment. What the disk should keep is given back, if it is news.
+    /// On an error nothing changed.
+    pub fn describe(&mut self, key: &Key, material: &Material, is_there: bool) -> Result<Option<Material>> {
         if self.most == 0 {
+            return Ok(None);
+        }
+        let whole = self.whole(material)?;
+        let known = self.of.get(&(self.environment, *key)).is_some_and(|known| known.material == whole);
+        let news = if known { None } else { Some(whole.clone_checked()?) };
+        let whereabouts = if is_there { Whereabouts::InMemory } else { Whereabouts::Elsewhere };
+        self.keep((self.environment, *key), whole, whereabouts)?;
+        Ok(news)
+    }
+
+    /// Remember what the disk had. What is known already is newer.
+    pub fn recall(&mut self, environment: u64, key: &Key, material: Material, is_there: bool) -> Result<()> {
+        let place = (environment, *key);
+        if self.of.len() >= self.most || self.of.contains_key(&place) {
             return Ok(());
         }
-        let fresh = material(parts)?;
+        let whereabouts = match is_there {
+            _ if environment != self.environment => Whereabouts::OtherEnvironment,
+            true => Whereabouts::InMemory,
+            false => Whereabouts::Elsewhere,
+        };
+        self.keep(place, material, whereabouts)
+    }
+
+    fn whole(&self, material: &Material) -> Result<Material> {
+        let mut whole = material.clone_checked()?;
+        whole.append(&self.common)?;
+        Ok(whole)
+    }
+
+    fn keep(&mut self, place: Place, material: Material, whereabouts: Whereabouts) -> Result<()> {
         self.of.try_reserve(1)?;
-        self.by_age.touch(*key)?;
-        self.described += 1;
-        let kept = self.of.entry(*key).or_default();
-        (kept.parts, kept.described, kept.is_there) = (fresh, self.described, is_there);
+        self.by_age.touch(place)?;
+        self.last_place += 1;
+        self.of.insert(place, Described { material, place: self.last_place, whereabouts });
         while self.by_age.len() > self.most {
             if let Some(oldest) = self.by_age.pop() {
                 self.of.remove(&oldest);
@@ -202,40 +294,46 @@ impl Materials {
     }
 
     pub fn is_there(&mut self, key: &Key) {
-        if let Some(material) = self.of.get_mut(key) {
-            (material.gone, material.is_there) = (None, true);
-        }
+        self.moved(key, Whereabouts::InMemory);
     }
 
     pub fn is_gone(&mut self, key: &Key, reason: Reason) {
-        if let Some(material) = self.of.get_mut(key) {
-            (material.gone, material.is_there) = (Some(reason), false);
+        self.moved(key, Whereabouts::Left(reason));
+    }
+
+    fn moved(&mut self, key: &Key, to: Whereabouts) {
+        if self.most > 0
+            && let Some(described) = self.of.get_mut(&(self.environment, *key))
+        {
+            described.whereabouts = to;
         }
     }
 
-    /// The known key that has most in common with one made from `parts`, of several the one described last.
-    pub fn why_missed(&self, parts: &[Part<'_>]) -> Result<Option<WhyMissed>> {
-        let here = Material { parts: material(parts)?, ..Material::default() };
-        let known = self.of.iter().map(|(key, there)| (there.in_common(&here), there.described, key, there));
-        let Some((in_common, _, key, there)) = known.max_by_key(|(in_common, described, ..)| (*in_common, *described))
+    /// The known key that has most in common with one made from `material`, of several the one described last.
+    pub fn why_missed(&self, material: &Material) -> Result<Option<WhyMissed>> {
+        let here = self.whole(material)?;
+        let known = self.of.iter().map(|(place, there)| (there.material.in_common(&here), there.place, place, there));
+        let Some((in_common, _, (_, key), there)) = known.max_by_key(|(in_common, place, ..)| (*in_common, *place))
         else {
             return Ok(None);
         };
-        let differences = there.differences(&here)?;
-        Ok(Some(WhyMissed { nearest: *key, in_common, gone: there.gone, is_there: there.is_there, differences }))
+        let differences = there.material.differences(&here)?;
+        Ok(Some(WhyMissed { nearest: *key, in_common, whereabouts: there.whereabouts, differences }))
     }
 
     pub fn memory_used(&self) -> usize {
-        let parts: usize = self.of.values().map(|material| material.parts.capacity()).sum();
-        parts * size_of::<(Text<40>, Value)>()
-            + self.of.capacity() * (size_of::<(Key, Material)>() + 1)
+        let materials: usize = self.of.values().map(|described| described.material.bytes.capacity()).sum();
+        materials
+            + self.common.bytes.capacity()
+            + self.of.capacity() * (size_of::<(Place, Described)>() + 1)
             + self.by_age.memory_used()
     }
 }
 
-fn material(parts: &[Part<'_>]) -> Result<Vec<(Text<40>, Value)>> {
-    let mut kept = Vec::new();
-    kept.try_reserve_exact(parts.len())?;
-    kept.extend(parts.iter().map(|part| (Text::format(format_args!("{}", part.label)), Value::of(part.value))));
-    Ok(kept)
+impl Material {
+    fn clone_checked(&self) -> Result<Self> {
+        let mut copy = Self::default();
+        copy.append(self)?;
+        Ok(copy)
+    }
 }

@@ -10,7 +10,9 @@
 //! [`Options`] to say: strictly the least recently used, the cheapest to build again, or by groups.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod blob;
+mod bundle;
 mod cache;
 mod disk;
 mod fading;
@@ -29,6 +31,8 @@ mod value;
 #[cfg(test)]
 mod conformance_test;
 #[cfg(test)]
+mod disk_test;
+#[cfg(test)]
 mod manager_test;
 #[cfg(test)]
 mod model_test;
@@ -40,13 +44,14 @@ mod threads_test;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use blob::{Blob, Program};
+pub use bundle::Contents;
 pub use cache::{Cache, Desc};
 pub use disk::{DiskOptions, DiskTier, Progress};
 pub use lru::Lru;
-pub use material::{Difference, Part, WhyMissed};
+pub use material::{Difference, Label, Material, Shown, Whereabouts, WhyMissed};
 pub use options::{Counted, Options, Policy, Pressure};
 pub use poison::{Quarantine, UseToken, Verdict};
-pub use statistics::{Measure, Reason, Refusal, Statistics};
+pub use statistics::{CacheStatistics, Measure, Reason, Refusal, Statistics};
 pub use status::Status;
 
 use crate::base::{Result, try_filled};
@@ -69,6 +74,8 @@ pub trait Disk: Send + Sync {
     fn removed(&self, key: &Key);
     /// The host cleared memory and wants the disk cleared with it.
     fn cleared(&self);
+    /// The host said what a key was made from, and that is news.
+    fn described(&self, _key: &Key, _material: Material) {}
 }
 
 /// What a cache works with, each of them optional.
@@ -116,7 +123,7 @@ impl ProgramCache {
     }
 
     /// The program of `key`, which is thereby used. Copies and allocates nothing, and waits for nobody who reads. On a
-    /// miss the disk is told.
+    /// miss the disk is told. A banned one is never in memory: it is not kept when it is put or loaded.
     #[inline]
     pub fn get(&self, key: &Key) -> Option<Blob> {
         let found = self.table.get(key);
@@ -130,7 +137,7 @@ impl ProgramCache {
 
     /// Keep a copy of a program that was linked, and tell the disk once if it was stored. On an error nothing changed.
     pub fn put(&self, key: &Key, program: &Program<'_>) -> Result<Put> {
-        let stored = self.keep(key, program, Origin::Linked)?;
+        let stored = self.keep(key, program, Origin::Linked, || true)?;
         match (&stored, &self.partners.disk) {
             ((Put::Stored | Put::Replaced, Some(blob)), Some(disk)) => disk.saved(blob),
             ((Put::Refused(Refusal::TooLarge), _), Some(disk)) if !self.lock().options.oversized_keeps_old => {
@@ -144,11 +151,29 @@ impl ProgramCache {
     /// Take over a program that the disk had, together with the statuses of its shaders. What memory has already is
     /// newer and stays. The disk is not told. On an error nothing changed.
     pub fn load(&self, key: &Key, program: &Program<'_>, wanted: Wanted) -> Result<Put> {
-        let origin = if wanted == Wanted::Now { Origin::Asked } else { Origin::Ahead };
-        Ok(self.keep(key, program, origin)?.0)
+        self.load_if(key, program, wanted, || true)
     }
 
-    fn keep(&self, key: &Key, program: &Program<'_>, origin: Origin) -> Result<(Put, Option<Blob>)> {
+    /// [`load`](Self::load), unless it is no longer `wanted_still` when it has been copied. That is asked with a lock
+    /// held: it must not call the cache back.
+    fn load_if(
+        &self,
+        key: &Key,
+        program: &Program<'_>,
+        wanted: Wanted,
+        wanted_still: impl FnOnce() -> bool,
+    ) -> Result<Put> {
+        let origin = if wanted == Wanted::Now { Origin::Asked } else { Origin::Ahead };
+        Ok(self.keep(key, program, origin, wanted_still)?.0)
+    }
+
+    fn keep(
+        &self,
+        key: &Key,
+        program: &Program<'_>,
+        origin: Origin,
+        wanted_still: impl FnOnce() -> bool,
+    ) -> Result<(Put, Option<Blob>)> {
         let linked = origin == Origin::Linked;
         // Looked at before the copy is made, which may be large, and again after, since others may have put meanwhile.
         let banned = self.partners.quarantine.as_ref().is_some_and(|quarantine| quarantine.is_banned(key));
@@ -156,6 +181,7 @@ impl ProgramCache {
         let copy = if refusal.is_none() { Some(Stored::copy(program)?) } else { None };
         let mut memory = self.lock();
         let refusal = refusal.or_else(|| memory.refusal(&self.table, key, program, origin));
+        let refusal = refusal.or_else(|| if wanted_still() { None } else { Some(Refusal::Removed) });
         let before = memory.used();
         let outcome = match copy {
             Some(copy) if refusal.is_none() => {
@@ -189,19 +215,19 @@ impl ProgramCache {
 
     /// Remove a program from memory and disk; whether memory had it.
     pub fn remove(&self, key: &Key) -> bool {
-        let removed = self.lock().take_out(&self.table, key, Reason::Removed).is_some();
+        // First, so that what it brings meanwhile is either not wanted any more, or taken out below.
         if let Some(disk) = &self.partners.disk {
             disk.removed(key);
         }
-        removed
+        self.lock().take_out(&self.table, key, Reason::Removed).is_some()
     }
 
     /// Forget all programs and statuses; with `disk_too` the disk is told to do the same. The start-up set stays.
     pub fn clear(&self, disk_too: bool) {
-        self.lock().clear(&self.table);
         if disk_too && let Some(disk) = &self.partners.disk {
             disk.cleared();
         }
+        self.lock().clear(&self.table);
     }
 
     /// Evict until at most `most_bytes` are counted; how many programs went. The limit stays.
@@ -295,14 +321,16 @@ impl ProgramCache {
         if verdict == Verdict::Accepted {
             return Ok(());
         }
-        let mut memory = self.lock();
-        if self.serial_of(&ended.key).is_some_and(|serial| serial != ended.serial) {
+        let is_another = || self.serial_of(&ended.key).is_some_and(|serial| serial != ended.serial);
+        if is_another() {
             return Ok(());
         }
-        memory.take_out(&self.table, &ended.key, Reason::Rejected);
-        drop(memory);
         if let Some(disk) = &self.partners.disk {
             disk.removed(&ended.key);
+        }
+        let mut memory = self.lock();
+        if !is_another() {
+            memory.take_out(&self.table, &ended.key, Reason::Rejected);
         }
         Ok(())
     }
@@ -319,16 +347,36 @@ impl ProgramCache {
 
     // What it knows about itself.
 
-    /// Remember what a key was made from, if [`Options::described_keys`] says so. On an error nothing changed.
-    pub fn describe(&self, key: &Key, parts: &[Part<'_>]) -> Result<()> {
-        let is_there = self.table.peek(key, |_| ()).is_some();
-        self.lock().materials.describe(key, parts, is_there)
+    /// Of how many keys it remembers what they were made from; see [`Options::described_keys`].
+    pub fn described_keys(&self) -> usize {
+        self.lock().materials.most()
     }
 
-    /// In what a key made from `parts` differs from the nearest one described; nothing if none was. Looks at every key
+    /// The environment of all keys, and what it is made from: part of every key that is described from here on.
+    pub fn set_environment(&self, environment: u64, material: Material) {
+        self.lock().materials.set_environment(environment, material);
+    }
+
+    /// Remember what a key was made from, if [`Options::described_keys`] says so. On an error nothing changed.
+    pub fn describe(&self, key: &Key, material: &Material) -> Result<()> {
+        let is_there = self.table.peek(key, |_| ()).is_some();
+        let news = self.lock().materials.describe(key, material, is_there)?;
+        if let (Some(news), Some(disk)) = (news, &self.partners.disk) {
+            disk.described(key, news);
+        }
+        Ok(())
+    }
+
+    /// Remember what the disk says a key of some environment was made from, if nothing is known of it yet.
+    pub fn recall(&self, environment: u64, key: &Key, material: Material) -> Result<()> {
+        let is_there = self.table.peek(key, |_| ()).is_some();
+        self.lock().materials.recall(environment, key, material, is_there)
+    }
+
+    /// In what a key made from `material` differs from the nearest one described; nothing if none was. Looks at every key
     /// described: not for every frame.
-    pub fn why_missed(&self, parts: &[Part<'_>]) -> Result<Option<WhyMissed>> {
-        self.lock().materials.why_missed(parts)
+    pub fn why_missed(&self, material: &Material) -> Result<Option<WhyMissed>> {
+        self.lock().materials.why_missed(material)
     }
 
     /// Take one value into a histogram, for hosts that do without the [`manager`].

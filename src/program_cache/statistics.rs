@@ -2,8 +2,10 @@
 
 use std::fmt::{self, Write};
 
+use super::disk::Progress;
 use crate::base::{Result, try_filled};
 use crate::stats::Histogram;
+use crate::{quarantine, store};
 
 /// Why a program left memory. The disk is told of none of these but a removal and a
 /// rejection (and of a clearing, if the host says so).
@@ -68,11 +70,13 @@ pub enum Refusal {
     NoRoom,
     /// Its key is banned: nobody could use it.
     Banned,
+    /// It was removed while the disk was bringing it.
+    Removed,
 }
 
 impl Refusal {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 5] = [Self::TooLarge, Self::Empty, Self::Exists, Self::NoRoom, Self::Banned];
+    pub const ALL: [Self; 6] = [Self::TooLarge, Self::Empty, Self::Exists, Self::NoRoom, Self::Banned, Self::Removed];
 
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
@@ -82,6 +86,7 @@ impl Refusal {
             Self::Exists => "exists",
             Self::NoRoom => "no_room",
             Self::Banned => "banned",
+            Self::Removed => "removed",
         }
     }
 }
@@ -177,7 +182,7 @@ impl Statistics {
 
     /// How what was measured is spread.
     pub fn histogram(&self, measure: Measure) -> &Histogram {
-        &self.histograms[measure as usize]
+        self.histograms.get(measure as usize).unwrap_or(&Histogram::EMPTY)
     }
 
     /// Programs that left memory for that reason.
@@ -192,6 +197,12 @@ impl Statistics {
 
     /// Write all of it as a JSON object of whole numbers.
     pub fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
+        self.write_members(out)?;
+        out.write_str("}\n")
+    }
+
+    /// The same without its end, so that more can follow.
+    fn write_members(&self, out: &mut dyn Write) -> fmt::Result {
         let counts = [
             ("hits", self.hits),
             ("misses", self.misses),
@@ -215,6 +226,60 @@ impl Statistics {
             write!(out, "{comma}\"{}\":", measure.name())?;
             histogram.write_json(out)?;
         }
+        out.write_char('}')
+    }
+}
+
+/// What a cache knows of itself with all that it keeps its programs in.
+#[derive(Clone, Debug, Default)]
+pub struct CacheStatistics {
+    /// The memory tier.
+    pub memory: Statistics,
+    /// Bytes held in all by the memory tier.
+    pub memory_used: u64,
+    /// Uses that have begun and not ended.
+    pub uses_open: u32,
+    /// How far the disk tier is.
+    pub progress: Progress,
+    /// What is on the disk.
+    pub disk: store::Statistics,
+    /// Strikes and bans.
+    pub quarantine: quarantine::Statistics,
+}
+
+impl CacheStatistics {
+    /// Write all of it as a JSON object of whole numbers: what [`Statistics::write_json`] writes, and more.
+    pub fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
+        let Self { progress, disk, quarantine, .. } = self;
+        let of_disk = [
+            ("to_load", progress.to_load),
+            ("loaded", progress.loaded),
+            ("waiting", progress.waiting),
+            ("unwritten", progress.unwritten),
+            ("values", disk.values),
+            ("live_bytes", disk.live_bytes),
+            ("file_bytes", disk.file_bytes),
+            ("files", disk.segments),
+            ("foreign_files", disk.foreign_segments),
+            ("memory_used", disk.memory_used),
+            ("damaged", disk.damaged),
+            ("io_errors", disk.io_errors),
+            ("refused", disk.refused),
+            ("evicted", disk.evicted),
+            ("aged", disk.aged),
+        ];
+        let of_quarantine = [
+            ("keys_banned", quarantine.bans.into()),
+            ("keys_struck", quarantine.struck.into()),
+            ("uses_noted", quarantine.noted),
+            ("uses_unnoted", quarantine.unnoted),
+            ("strikes_given", quarantine.counted.into()),
+        ];
+        self.memory.write_members(out)?;
+        write!(out, ",\"memory_used\":{},\"uses_open\":{},\"disk\":{{", self.memory_used, self.uses_open)?;
+        write_counts(out, of_disk.into_iter())?;
+        out.write_str("},\"quarantine\":{")?;
+        write_counts(out, of_quarantine.into_iter())?;
         out.write_str("}}\n")
     }
 }

@@ -313,52 +313,127 @@ fn statistics_count_every_event_and_json_has_them_all() {
 }
 
 #[test]
+fn the_report_of_a_whole_cache_is_that_of_its_memory_and_more() {
+    let memory = cache(conforming());
+    put(&memory, 1, 20);
+    let whole = CacheStatistics {
+        memory: memory.statistics().unwrap(),
+        memory_used: 5,
+        uses_open: 6,
+        disk: crate::store::Statistics { values: 7, ..Default::default() },
+        quarantine: crate::quarantine::Statistics { bans: 8, ..Default::default() },
+        ..CacheStatistics::default()
+    };
+    let (mut small, mut large) = (String::new(), String::new());
+    whole.memory.write_json(&mut small).unwrap();
+    whole.write_json(&mut large).unwrap();
+    let [small, large]: [serde_json::Value; 2] = [small, large].map(|json| serde_json::from_str(&json).unwrap());
+    assert!(small.as_object().unwrap().iter().all(|(name, value)| large[name] == *value));
+    assert_eq!([&large["memory_used"], &large["uses_open"]], [5, 6]);
+    assert_eq!([&large["disk"]["values"], &large["quarantine"]["keys_banned"]], [7, 8]);
+    assert_eq!(large["disk"].as_object().unwrap().len(), 15);
+}
+
+#[test]
 fn numbers_of_enums_are_their_places() {
     assert!(Reason::ALL.iter().enumerate().all(|(place, &reason)| reason as usize == place));
     assert!(Refusal::ALL.iter().enumerate().all(|(place, &refusal)| refusal as usize == place));
     assert!(Measure::ALL.iter().enumerate().all(|(place, &measure)| measure as usize == place));
 }
 
-fn part<'a>(label: &'a str, value: &'a str) -> Part<'a> {
-    Part { label, value: value.as_bytes() }
+fn material(parts: &[(&str, &str)]) -> Material {
+    let mut material = Material::default();
+    parts.iter().for_each(|(label, value)| material.push(label, value.as_bytes()).unwrap());
+    material
 }
 
 #[test]
 fn a_miss_says_which_parts_differ_from_the_nearest_key() {
     let cache = cache(Options { described_keys: 16, ..conforming() });
-    assert!(cache.why_missed(&[part("driver", "1")]).unwrap().is_none());
-    let old = [part("vertex", "void main() { one long source; }"), part("driver", "22.3.6"), part("defines", "A=1")];
-    let far = [part("vertex", "other"), part("driver", "22.3.6"), part("defines", "B=1")];
+    assert!(cache.why_missed(&material(&[("driver", "1")])).unwrap().is_none());
+    let source = "void main() { one long source; }".repeat(4);
+    let old = [("vertex", source.as_str()), ("driver", "22.3.6"), ("defines", "A=1")];
+    let far = [("vertex", "other"), ("driver", "22.3.6"), ("defines", "B=1")];
     put(&cache, 1, 10);
-    cache.describe(&key(1), &old).unwrap();
-    cache.describe(&key(2), &far).unwrap();
-    let now = [old[0], part("driver", "25.0.7"), old[2], part("layer", "on")];
-    let why = cache.why_missed(&now).unwrap().unwrap();
-    let labels: Vec<_> = why.differences().iter().map(Difference::label).collect();
+    cache.describe(&key(1), &material(&old)).unwrap();
+    cache.describe(&key(2), &material(&far)).unwrap();
+    let now = [old[0], ("driver", "25.0.7"), old[2], ("layer", "on")];
+    let why = cache.why_missed(&material(&now)).unwrap().unwrap();
+    let labels: Vec<_> = why.differences.iter().map(|difference| difference.label.as_str()).collect();
     assert_eq!((why.nearest, why.in_common, labels), (key(1), 2, vec!["driver", "layer"]));
     assert_eq!(
         why.to_string(),
-        "the nearest known program differs in driver ('22.3.6' there, '25.0.7' here) and layer (none there, 'on' \
-         here); it is in memory"
+        "the nearest known program differs in driver (was '22.3.6', is '25.0.7') and layer (was none, is 'on'); it is in \
+         memory"
     );
     put(&cache, 3, 1024);
-    let why = cache.why_missed(&old).unwrap().unwrap();
-    assert_eq!((why.differences().len(), why.gone), (0, Some(Reason::Capacity)));
+    let why = cache.why_missed(&material(&old)).unwrap().unwrap();
+    assert_eq!((why.differences.len(), why.whereabouts), (0, Whereabouts::Left(Reason::Capacity)));
     assert_eq!(why.to_string(), "all parts are those of a known program; it has left memory: capacity");
-    let changed = [part("vertex", "void main() { two long sources; }"), old[1], old[2]];
-    let sentence = cache.why_missed(&changed).unwrap().unwrap().to_string();
-    assert!(sentence.starts_with("the nearest known program differs in vertex (32 bytes, "), "{sentence}");
+    let longer = format!("{source};");
+    let sentence = cache.why_missed(&material(&[("vertex", &longer), old[1], old[2]])).unwrap().unwrap().to_string();
+    let begins = "the nearest known program differs in vertex (was 128 bytes, ";
+    assert!(sentence.starts_with(begins) && sentence.contains(", is 129 bytes, "), "{sentence}");
+}
+
+#[test]
+fn a_key_of_another_environment_is_told_from_one_of_this() {
+    let cache = cache(Options { described_keys: 16, ..conforming() });
+    cache.set_environment(2, material(&[("driver", "25.0.7")]));
+    let known = material(&[("defines", "A=1"), ("driver", "22.3.6")]);
+    cache.recall(1, &key(1), known.clone()).unwrap();
+    cache.recall(1, &key(1), Material::default()).unwrap();
+    let why = cache.why_missed(&material(&[("defines", "A=1")])).unwrap().unwrap();
+    assert_eq!((why.nearest, why.in_common, why.whereabouts), (key(1), 1, Whereabouts::OtherEnvironment));
+    assert_eq!(
+        why.to_string(),
+        "the nearest known program differs in driver (was '22.3.6', is '25.0.7'); it is of another environment, and never \
+         loaded"
+    );
+    cache.describe(&key(1), &material(&[("defines", "A=1")])).unwrap();
+    let why = cache.why_missed(&material(&[("defines", "A=1")])).unwrap().unwrap();
+    assert_eq!((why.differences.len(), why.whereabouts), (0, Whereabouts::Elsewhere));
+}
+
+#[test]
+fn a_damaged_material_is_none_and_long_labels_are_cut() {
+    let mut whole = material(&[("vertex", "a"), ("driver", &"x".repeat(100))]);
+    whole.push(&"é".repeat(40), &[0xff; 3]).unwrap();
+    assert_eq!(Material::decode(whole.bytes()).unwrap(), Some(whole.clone()));
+    for cut in 1..whole.bytes().len() {
+        let decoded = Material::decode(&whole.bytes()[..cut]).unwrap();
+        assert!(decoded.is_none_or(|part| whole.bytes().starts_with(part.bytes())), "{cut}");
+    }
+    assert_eq!(Material::decode(&[255; 300]).unwrap(), None);
+    assert_eq!(Material::decode(&[0; 7]).unwrap(), None);
 }
 
 #[test]
 fn only_so_many_keys_are_described_and_none_unless_asked_for() {
     let off = cache(conforming());
-    off.describe(&key(1), &[part("a", "1")]).unwrap();
-    assert!(off.why_missed(&[part("a", "1")]).unwrap().is_none());
+    off.describe(&key(1), &material(&[("a", "1")])).unwrap();
+    assert!(off.why_missed(&material(&[("a", "1")])).unwrap().is_none());
     let two = cache(Options { described_keys: 2, ..conforming() });
     for (number, value) in [(1, "1"), (2, "2"), (3, "3")] {
-        two.describe(&key(number), &[part("a", value)]).unwrap();
+        two.describe(&key(number), &material(&[("a", value)])).unwrap();
     }
-    assert_eq!(two.why_missed(&[part("a", "1")]).unwrap().unwrap().in_common, 0);
-    assert_eq!(two.why_missed(&[part("a", "2")]).unwrap().unwrap().nearest, key(2));
+    assert_eq!(two.why_missed(&material(&[("a", "1")])).unwrap().unwrap().in_common, 0);
+    assert_eq!(two.why_missed(&material(&[("a", "2")])).unwrap().unwrap().nearest, key(2));
+    two.recall(0, &key(9), material(&[("a", "9")])).unwrap();
+    assert_eq!(two.why_missed(&material(&[("a", "9")])).unwrap().unwrap().in_common, 0, "there is no room for it");
+}
+
+#[test]
+fn a_material_has_the_bytes_of_the_document() {
+    let long: Vec<u8> = (0..5000).map(|number| (number % 251) as u8).collect();
+    let mut material = Material::default();
+    for (label, value) in [("vertex stage", &long[..]), ("defines", b"FOG 1"), ("driver", b"25.0.7")] {
+        material.push(label, value).unwrap();
+    }
+    let hex: String = material.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let golden = [
+        "0c008813000000000000ee78d92070de3df17665727465782073746167650705050000000000000046b66f2448e79632",
+        "646566696e6573464f472031060606000000000000005cf1b0045113c6f164726976657232352e302e37",
+    ];
+    assert_eq!(hex, golden.concat());
 }

@@ -11,6 +11,8 @@ pub(super) mod kind {
     pub const PROGRAM: u8 = 1;
     /// The keys of the start-up set, one after the other; its own key is all zeros.
     pub const START_UP: u8 = 2;
+    /// What a key was made from.
+    pub const MATERIAL: u8 = 3;
 }
 
 const HEAD: usize = 16;

@@ -456,7 +456,10 @@ fn a_note_is_no_strike_and_a_strike_no_note() {
 fn strikes_are_written_as_in_the_document() {
     let document = include_str!("../../docs/formats.md");
     let (_, example) = document.split_once("Two strikes against a key of 0x0a").unwrap();
-    let rows = example.lines().filter(|line| line.len() > 54 && line.as_bytes()[4..6] == *b"  ");
+    let rows = example
+        .lines()
+        .take_while(|line| !line.starts_with("## "))
+        .filter(|line| line.len() > 54 && line.as_bytes()[4..6] == *b"  ");
     let expected: Vec<u8> =
         rows.flat_map(|row| row[6..53].split(' ').map(|digits| u8::from_str_radix(digits, 16).unwrap())).collect();
     let strike = |environment, key, incident, when| Record { environment, key, incident, when };

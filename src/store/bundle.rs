@@ -1,33 +1,149 @@
-//! A segment in memory, with its snapshot or without: a directory that nobody can change.
+//! A segment by itself, a file or in memory, with its snapshot or without: a directory that nobody can change. And how
+//! such a file is made: by a store whose directory is that one file.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::format::u64_at;
-use super::io::{File, Io, Lock};
-use crate::base::{Result, error};
+use super::format::{HEADS, u64_at};
+use super::io::{File, Io, Lock, read_exact_at};
+use super::{Compression, Name, Options, Store, io_error};
+use crate::base::{Code, Result, error};
 
-pub(super) struct Bundle {
+/// A segment that was shipped. Its head was looked at, and nothing else.
+pub struct Bundle {
     name: String,
-    segment: Arc<Bytes>,
-    snapshot: Option<Arc<Bytes>>,
+    segment: Arc<dyn File>,
+    snapshot: Option<Arc<dyn File>>,
 }
 
 impl Bundle {
-    pub fn new(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>) -> Result<Self> {
-        let Some(head) = segment.first_chunk::<64>() else {
-            return Err(error!(Malformed, "a bundle is a whole segment, and these are only {} bytes", segment.len()));
-        };
-        // Both heads say what the segment is called; the checksums tell whether it is right.
-        let id = [12, 44].into_iter().map(|at| u64_at(head, at)).find(|&id| is_head_of(head, id));
-        let Some(id) = id else {
-            return Err(error!(Malformed, "these bytes are not a segment: a bundle is made by sealing a store"));
-        };
-        let snapshot = snapshot.map(|bytes| Arc::new(Bytes(bytes)));
-        Ok(Self { name: format!("{id:016x}"), segment: Arc::new(Bytes(segment)), snapshot })
+    /// One that is held in memory, such as one out of an archive.
+    pub fn of_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>) -> Result<Self> {
+        let name = name_of(segment.get(..HEADS).unwrap_or(&segment))?;
+        let snapshot = snapshot.map(|bytes| Arc::new(Bytes(bytes)) as Arc<dyn File>);
+        Ok(Self { name, segment: Arc::new(Bytes(segment)), snapshot })
     }
+
+    /// One that is a file, which is read from as values are.
+    pub fn of_file(io: &dyn Io, path: &Path) -> Result<Self> {
+        let mut head = [0; HEADS];
+        let opened = io.open(path).and_then(|file| Ok((read_exact_at(&*file, &mut head, 0)?, file)));
+        let (is_whole, segment) = opened.map_err(|why| io_error("read", path, &why))?;
+        Ok(Self { name: name_of(if is_whole { &head } else { &[] })?, segment, snapshot: None })
+    }
+}
+
+/// Writes a bundle. The same values in the same order make the same bytes.
+pub struct BundleWriter {
+    io: Arc<dyn Io>,
+    path: PathBuf,
+    fresh: PathBuf,
+    store: Store,
+}
+
+impl BundleWriter {
+    /// One that will be at `path` when it is [finished](Self::finish), and replace what is there.
+    pub fn create(io: Arc<dyn Io>, path: &Path, compression: Compression) -> Result<Self> {
+        let mut fresh = path.as_os_str().to_os_string();
+        fresh.push(".new");
+        let fresh = PathBuf::from(fresh);
+        let (limit_bytes, segment_limit) = (u64::MAX, u64::MAX);
+        let options = Options { limit_bytes, segment_limit, compression, ..Options::new(|| 0) };
+        let directory = OneFile { io: Arc::clone(&io), path: fresh.clone() };
+        let store = Store::open(Arc::new(directory), Path::new(""), options)?;
+        Ok(Self { io, path: path.to_path_buf(), fresh, store })
+    }
+
+    /// Keep a value. False if it is too long to be kept.
+    pub fn put(&mut self, name: &Name, build_us: u32, data: &[u8]) -> Result<bool> {
+        let put = self.store.put(name, build_us, data);
+        // The store knows the file by another name.
+        put.map_err(|why| match why.code() {
+            Code::Io => error!(Io, "cannot write '{}': {}", self.path.display(), why.sentence()),
+            _ => why,
+        })
+    }
+
+    /// Wait until it is on the disk, and give it its name. Nothing was put: a failure, since that would be no segment.
+    pub fn finish(mut self) -> Result<()> {
+        if self.store.statistics().values == 0 {
+            return Err(error!(NotFound, "there is nothing to put into a bundle"));
+        }
+        self.store.sync()?;
+        self.io.rename(&self.fresh, &self.path).map_err(|why| io_error("write", &self.path, &why))?;
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        self.io.sync_directory(parent).map_err(|why| io_error("sync", parent, &why))
+    }
+}
+
+impl Drop for BundleWriter {
+    fn drop(&mut self) {
+        // Not there any more if it was finished.
+        let _ = self.io.remove(&self.fresh);
+    }
+}
+
+/// A directory that is one segment, about to be written.
+struct OneFile {
+    io: Arc<dyn Io>,
+    path: PathBuf,
+}
+
+/// Nobody else knows of it.
+struct Unlocked;
+
+impl Lock for Unlocked {}
+
+impl Io for OneFile {
+    fn list(&self, _: &Path) -> io::Result<Vec<OsString>> {
+        Ok(Vec::new())
+    }
+
+    fn open(&self, _: &Path) -> io::Result<Arc<dyn File>> {
+        Err(ErrorKind::NotFound.into())
+    }
+
+    fn create_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn create(&self, _: &Path) -> io::Result<Arc<dyn File>> {
+        // Left over from somebody who was killed here.
+        let _ = self.io.remove(&self.path);
+        self.io.create(&self.path)
+    }
+
+    fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
+        refused()
+    }
+
+    fn remove(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn try_lock(&self, _: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        Ok(Some(Box::new(Unlocked)))
+    }
+
+    fn nonce(&self) -> u64 {
+        0
+    }
+}
+
+/// What the segment with these heads is called. Both say so; the checksums tell whether it is right.
+fn name_of(heads: &[u8]) -> Result<String> {
+    let id = match heads.len() {
+        HEADS => [12, 44].into_iter().map(|at| u64_at(heads, at)).find(|&id| is_head_of(heads, id)),
+        _ => None,
+    };
+    let id = id.ok_or_else(|| error!(Malformed, "this is no bundle: give a file that was written as one"))?;
+    Ok(format!("{id:016x}"))
 }
 
 fn is_head_of(heads: &[u8], id: u64) -> bool {
@@ -50,8 +166,7 @@ impl Io for Bundle {
             Some(extension) if extension == "seg" => Some(&self.segment),
             _ => self.snapshot.as_ref(),
         };
-        let file: Arc<dyn File> = file.cloned().ok_or(ErrorKind::NotFound)?;
-        Ok(file)
+        Ok(Arc::clone(file.ok_or(ErrorKind::NotFound)?))
     }
 
     fn create_directory(&self, _: &Path) -> io::Result<()> {

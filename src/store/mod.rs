@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use crate::base::{Error, Result, error};
 
+pub use bundle::{Bundle, BundleWriter};
 pub use index::Name;
 pub use maintain::Maintained;
 
@@ -183,10 +184,19 @@ impl Store {
         Ok(store)
     }
 
-    /// Open a segment that is held in memory, such as a bundle that came out of an archive. Read-only.
+    /// Open a segment that was shipped. Read-only.
+    pub fn open_bundle(bundle: Bundle, options: Options) -> Result<Self> {
+        Self::open(Arc::new(bundle), Path::new(""), Options { read_only: true, ..options })
+    }
+
+    /// [`open_bundle`](Self::open_bundle) of one in memory.
     pub fn from_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>, options: Options) -> Result<Self> {
-        let io = bundle::Bundle::new(segment, snapshot)?;
-        Self::open(Arc::new(io), Path::new(""), Options { read_only: true, ..options })
+        Self::open_bundle(Bundle::of_bytes(segment, snapshot)?, options)
+    }
+
+    /// Bytes of records that an environment may keep through [`maintain`](Self::maintain) from here on.
+    pub fn set_limit(&mut self, limit_bytes: u64) {
+        self.options.limit_bytes = limit_bytes;
     }
 
     /// Whether there is a value, as far as can be told without reading it.

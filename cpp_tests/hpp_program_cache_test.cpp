@@ -1,0 +1,222 @@
+// hobgoblin.hpp: program caches and managers: views and uses that end by themselves, callbacks that may throw.
+#include <hobgoblin/program_cache.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program_cache_support.h"
+
+namespace {
+
+using support::Directory;
+
+struct Thrown : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The code of the hob::Error that the call throws.
+template <class Call>
+hob_result code_of(const Call& call) {
+    try {
+        (void)call();
+    } catch (const hob::Error& error) {
+        return error.code();
+    }
+    return HOB_RESULT_OK;
+}
+
+hob::Program program_of(std::string_view data) {
+    hob::Program program;
+    program.format = 3;
+    program.data = data;
+    program.reflection = "map";
+    return program;
+}
+
+hob::ProgramCache in(const std::string& directory, std::string_view driver = "driver") {
+    hob::ProgramCacheOptions options;
+    options.directory = directory;
+    options.environment.driver = support::str(driver);
+    options.desc.described_keys = 10;
+    return hob::ProgramCache(options);
+}
+
+hob::ProgramKey key_of(std::string_view source) {
+    hob::ProgramKey key;
+    key.stage(HOB_SHADER_STAGE_COMPUTE, source);
+    return key;
+}
+
+/// A driver that compiles everything but "bad", and throws where it is told to.
+struct Driver {
+    std::string log, throws;
+
+    void note(const char* what) {
+        log += what;
+        if (throws == what) throw Thrown(what);
+    }
+    hob::ProgramDriver callbacks() {
+        hob::ProgramDriver driver;
+        driver.compile = [this](void*, uint32_t, std::string_view source) -> uint32_t {
+            note("compile ");
+            return source == "bad" ? 7 : 0;
+        };
+        driver.link = [this](void*) -> uint32_t {
+            note("link ");
+            return 0;
+        };
+        driver.load = [this](void*, const hob_blob&) -> uint32_t {
+            note("load ");
+            return 0;
+        };
+        driver.binary = [this](void*, hob_program& binary) -> uint32_t {
+            note("binary ");
+            binary.data = "binary";
+            binary.size = 6;
+            return 0;
+        };
+        return driver;
+    }
+};
+
+}  // namespace
+
+TEST("hpp: a view of a program is moved, and outlives the cache") {
+    const auto key = key_of("a").fingerprint();
+    hob::Blob kept;
+    ENSURE(!kept && kept.data().empty());
+    {
+        const hob::ProgramCache cache;
+        ENSURE(!cache.get(key) && !cache.knows_program(key));
+        cache.put(key, program_of("binary"));
+        hob::Blob blob = cache.get(key);
+        kept = std::move(blob);
+        ENSURE(cache.knows_program(key));
+        cache.remove(key);
+        ENSURE(!cache.get(key));
+    }
+    const hob::Blob moved = std::move(kept);
+    ENSURE(moved && moved.data() == "binary" && moved.reflection() == "map" && moved.format() == 3);
+}
+
+TEST("hpp: programs are there in the next cache, out of the directory or a bundle") {
+    const Directory directory;
+    const std::string path = directory.inside("cache"), bundle = directory.inside("bundle");
+    const auto a = key_of("a"), b = key_of("b");
+    {
+        const auto cache = in(path);
+        cache.put(a.fingerprint(), program_of("of a"));
+        cache.describe(a);
+        cache.mark_startup(a.fingerprint());
+        cache.flush();
+        ENSURE(cache.trouble().empty() && cache.report().find("\"puts\":1,") != std::string::npos);
+        ENSURE(cache.statistics().disk_values == 2);
+        ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES).sum == 4);
+        ENSURE(cache.write_bundle(bundle, HOB_BUNDLE_CONTENTS_STARTUP_SET) == 1);
+    }
+    ENSURE(in(path).get_wait(a.fingerprint()).data() == "of a");
+    const auto shipped = in("");
+    shipped.add_bundle(bundle);
+    shipped.wait_idle();
+    ENSURE(shipped.get(a.fingerprint()).data() == "of a");
+    ENSURE(code_of([&] { return shipped.add_bundle(path + "/none"); }) == HOB_RESULT_IO);
+    ENSURE(code_of([&] { return shipped.add_bundle_bytes("no bundle"); }) == HOB_RESULT_MALFORMED);
+
+    const auto updated = in(path, "another driver");
+    updated.wait_idle();
+    ENSURE(!updated.get(a.fingerprint()));
+    const hob_program_miss miss = updated.why_missed(a);
+    ENSURE(miss.difference_count == 1 && std::string(miss.differences[0].label) == "driver");
+    ENSURE(std::string(in("").why_missed(b).sentence).empty());
+}
+
+TEST("hpp: a use ends by itself, once, and a banned program has none") {
+    const Directory directory;
+    const auto cache = in(directory.inside("cache"));
+    const auto key = key_of("a").fingerprint();
+    cache.put(key, program_of("binary"));
+    {
+        auto use = cache.use(key);
+        auto moved = std::move(use);
+        ENSURE(moved && !use && cache.statistics().uses_open == 1);
+    }
+    ENSURE(cache.statistics().uses_open == 0 && cache.get(key));
+    auto use = cache.use(key);
+    use.end(HOB_USE_OUTCOME_REJECTED);
+    ENSURE(!use && cache.statistics().uses_open == 0 && !cache.get(key) && cache.strikes(key) == 0);
+    cache.forgive(key);
+}
+
+TEST("hpp: limits, pressure and statuses of a program cache") {
+    const hob::ProgramCache cache;
+    const auto key = key_of("a").fingerprint(), shader = key_of("shader").fingerprint();
+    hob::Program program = program_of("binary");
+    program.shaders = {shader};
+    cache.put(key, program);
+    ENSURE(cache.knows_shader(shader));
+    cache.clear();
+    ENSURE(!cache.knows_shader(shader));
+    cache.shader_compiled(shader);
+    ENSURE(cache.knows_shader(shader));
+    cache.put(key, program);
+    cache.memory_pressure(HOB_MEMORY_PRESSURE_CRITICAL);
+    cache.put(key, program);
+    cache.trim(0);
+    cache.set_limits(10, 10);
+    ENSURE(code_of([&] { return cache.put(key, program); }) == HOB_RESULT_LIMIT_EXCEEDED);
+    cache.record(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
+    ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).greatest == 5);
+    hob::ProgramCacheOptions options;
+    options.desc.eviction = 99;
+    ENSURE(code_of([&] { return hob::ProgramCache(options); }) == HOB_RESULT_INVALID_ARGUMENT);
+}
+
+TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
+    const hob::ProgramCache cache;
+    Driver driver;
+    hob::ProgramManager manager(cache, driver.callbacks());
+    const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_COMPILED);
+    const hob_program_linked built = manager.link(nullptr, {shader});
+    ENSURE(built.outcome == HOB_LINK_OUTCOME_BUILT && driver.log == "compile link binary ");
+    ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_DEFERRED);
+    const hob_program_linked loaded = manager.link(nullptr, {shader});
+    ENSURE(loaded.outcome == HOB_LINK_OUTCOME_LOADED && driver.log == "compile link binary load ");
+    hob::ProgramUse(cache.capi(), loaded.first_use).end();
+    manager.set_source(shader, "bad");
+    const hob::ShaderCompiled no = manager.compile(shader);
+    ENSURE(no.state == HOB_SHADER_STATE_NOT_COMPILED && no.driver_code == 7);
+    ENSURE(code_of([&] { return manager.link(nullptr, {shader}); }) == HOB_RESULT_INVALID_ARGUMENT);
+    manager.remove_shader(shader);
+    ENSURE(code_of([&] { return manager.compile(shader); }) == HOB_RESULT_NOT_FOUND);
+    ENSURE(code_of([&] { return hob::ProgramManager(cache, hob::ProgramDriver()); }) == HOB_RESULT_INVALID_ARGUMENT);
+}
+
+TEST("hpp: what a driver of programs throws is thrown on, and the manager goes on") {
+    const hob::ProgramCache cache;
+    Driver driver;
+    hob::ProgramManager manager(cache, driver.callbacks());
+    const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const auto thrown_by = [&](const char* where, const auto& call) {
+        driver.throws = where;
+        std::string thrown;
+        try {
+            (void)call();
+        } catch (const Thrown& caught) {
+            thrown = caught.what();
+        }
+        driver.throws.clear();
+        return thrown == where;
+    };
+    ENSURE(thrown_by("compile ", [&] { return manager.compile(shader); }));
+    ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_COMPILED);
+    ENSURE(thrown_by("link ", [&] { return manager.link(nullptr, {shader}); }));
+    ENSURE(thrown_by("binary ", [&] { return manager.link(nullptr, {shader}); }));
+    ENSURE(cache.statistics().puts == 0);
+    ENSURE(manager.link(nullptr, {shader}).outcome == HOB_LINK_OUTCOME_BUILT);
+    ENSURE(thrown_by("load ", [&] { return manager.link(nullptr, {shader}); }));
+    ENSURE(cache.statistics().uses_open == 0 && cache.statistics().left_rejected == 1);
+    ENSURE(manager.link(nullptr, {shader}).outcome == HOB_LINK_OUTCOME_LOADED);
+}

@@ -1,0 +1,219 @@
+//! The pieces of work of the disk tier, as whoever has the bench does them.
+
+use std::sync::{Arc, Weak};
+
+use super::super::value::{decode, encode, kind};
+use super::super::{Key, Material, ProgramCache, Put, Refusal, Wanted};
+use super::{Bench, DiskOptions, Shared, Work};
+use crate::base::{Result, Text, try_push};
+use crate::store::{Name, Store};
+
+/// Bytes that one call of the store's maintenance may copy.
+const MAINTAINED: u64 = 8 << 20;
+/// Saves after which there is maintenance again.
+const SAVES: u32 = 1024;
+/// So many programs that found no room end the loading ahead: one or two may only have been large.
+const NO_ROOM: u32 = 16;
+
+impl Shared {
+    pub(super) fn open(&self, bench: &mut Bench) -> Result<()> {
+        bench.is_open = true;
+        let DiskOptions { io, directory, store, .. } = &self.options;
+        let opened = directory.as_ref().map(|directory| Store::open(Arc::clone(io), directory, *store)).transpose();
+        let opened = opened.map(|store| bench.sources.own = store);
+        bench.maintains = bench.sources.own.is_some() && self.writes();
+        if bench.sources.own.is_some() {
+            bench.start_up = self.read_start_up(bench, 0)?;
+            bench.knows_start_up = true;
+        }
+        self.plan(bench, 0)?;
+        opened
+    }
+
+    /// What to load ahead of a source that is new.
+    fn plan(&self, bench: &mut Bench, source: usize) -> Result<()> {
+        let Some(memory) = self.memory() else { return Ok(()) };
+        if memory.described_keys() > 0 {
+            bench.materials = bench.sources.materials(memory.described_keys())?;
+        }
+        if !self.options.load_ahead {
+            return Ok(());
+        }
+        let (first, room) = (memory.start_up_keys()?, memory.statistics()?.limit_bytes);
+        let fresh = bench.sources.programs(std::iter::once(source), self.options.environment, &first, room)?;
+        bench.no_room = 0;
+        self.queue().progress.to_load += fresh.len() as u64;
+        // The source before it comes first: the last one is the first to be loaded.
+        bench.ahead.try_reserve(fresh.len())?;
+        bench.ahead.splice(0..0, fresh);
+        Ok(())
+    }
+
+    /// The start-up set of a source, which becomes part of memory's.
+    fn read_start_up(&self, bench: &mut Bench, source: usize) -> Result<Vec<Key>> {
+        let (name, mut keys) = (self.name(kind::START_UP, &Key::default()), Vec::new());
+        let mut bytes = std::mem::take(&mut bench.bytes);
+        let found = bench.sources.get_mut(source).map_or(Ok(None), |store| store.get(&name, &mut bytes));
+        let found = found.map(|meta| if meta.is_some() { bytes.as_chunks().0 } else { &[] });
+        let taken = found.and_then(|found| found.iter().try_for_each(|key| try_push(&mut keys, *key)));
+        bench.bytes = bytes;
+        taken?;
+        if let Some(memory) = self.memory() {
+            keys.iter().try_for_each(|key| memory.mark_start_up(key, true))?;
+        }
+        Ok(keys)
+    }
+
+    fn name(&self, kind: u8, key: &Key) -> Name {
+        Name { kind, environment: self.options.environment, key: *key }
+    }
+
+    fn memory(&self) -> Option<Arc<ProgramCache>> {
+        self.memory.get().and_then(Weak::upgrade)
+    }
+
+    pub(super) fn perform(&self, bench: &mut Bench, work: Work) -> Result<()> {
+        let Bench { sources, bytes, saves, maintains, .. } = bench;
+        // Where nothing is to be written that is no trouble, but the host's wish.
+        let own = sources.own.as_mut().filter(|_| self.writes());
+        match work {
+            Work::Load(key) => {
+                let loaded = self.load(bench, &key);
+                self.queue().asked.remove(&key);
+                loaded
+            }
+            Work::Save(blob) => {
+                encode(&blob, bytes)?;
+                let build_us = u32::try_from(blob.cost_us()).unwrap_or(u32::MAX);
+                let name = self.name(kind::PROGRAM, blob.key());
+                let written = own.map(|store| store.put(&name, build_us, bytes));
+                if !matches!(written, Some(Ok(true))) {
+                    self.queue().progress.unwritten += 1;
+                }
+                *saves += 1;
+                *maintains |= saves.is_multiple_of(SAVES);
+                written.unwrap_or(Ok(false)).map(|_| ())
+            }
+            Work::Describe(key, material) => {
+                let name = self.name(kind::MATERIAL, &key);
+                own.map_or(Ok(false), |store| store.put(&name, 0, material.bytes())).map(|_| ())
+            }
+            Work::Remove(key) => {
+                own.map_or(Ok(false), |store| store.remove(&self.name(kind::PROGRAM, &key))).map(|_| ())
+            }
+            Work::Clear => {
+                bench.ahead.clear();
+                bench.start_up.clear();
+                own.map_or(Ok(()), |store| store.clear(Some(self.options.environment)))
+            }
+            Work::Flush(number) => {
+                let synced = own.map_or(Ok(()), Store::sync);
+                self.queue().flushed = number;
+                synced
+            }
+            Work::Bundle(bundle) => {
+                let opened = Store::open_bundle(bundle, self.options.store);
+                match opened.and_then(|store| try_push(&mut sources.bundles, store)) {
+                    Ok(()) => {
+                        let source = bench.sources.bundles.len();
+                        self.read_start_up(bench, source)?;
+                        self.plan(bench, source)
+                    }
+                    Err(why) => {
+                        self.queue().bundle_trouble = Text::format(format_args!("a bundle is not read: {why}"));
+                        Ok(())
+                    }
+                }
+            }
+            Work::Limit(limit_bytes) => {
+                *maintains |= own.map(|store| store.set_limit(limit_bytes)).is_some();
+                Ok(())
+            }
+        }
+    }
+
+    /// Bring a program that was missed.
+    fn load(&self, bench: &mut Bench, key: &Key) -> Result<()> {
+        let name = self.name(kind::PROGRAM, key);
+        for source in bench.sources.numbers() {
+            if self.bring(bench, source, &name, Wanted::Now)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn load_ahead(&self, bench: &mut Bench, source: usize, name: &Name) -> Result<()> {
+        let brought = self.bring(bench, source, name, Wanted::Perhaps);
+        let mut progress = 1;
+        if bench.no_room >= NO_ROOM {
+            progress += bench.ahead.len() as u64;
+            bench.ahead.clear();
+        }
+        self.queue().progress.loaded += progress;
+        brought.map(|_| ())
+    }
+
+    /// Read a program and give it to memory; false if there is none.
+    fn bring(&self, bench: &mut Bench, source: usize, name: &Name, wanted: Wanted) -> Result<bool> {
+        let Some(memory) = self.memory() else { return Ok(true) };
+        let mut queue = self.queue();
+        if source > 0 && queue.removed.contains(&name.key) {
+            return Ok(false);
+        }
+        (queue.reading, queue.is_cancelled) = (Some(name.key), false);
+        drop(queue);
+        let mut bytes = std::mem::take(&mut bench.bytes);
+        let found = bench.sources.get_mut(source).map_or(Ok(None), |store| store.get(name, &mut bytes));
+        let program = match &found {
+            Ok(Some(meta)) => decode(&bytes, meta.build_us),
+            _ => None,
+        };
+        let wanted_still = || !self.queue().is_cancelled;
+        let loaded = program.map(|program| memory.load_if(&name.key, &program, wanted, wanted_still));
+        self.queue().reading = None;
+        bench.bytes = bytes;
+        match loaded {
+            None => found.map(|meta| meta.is_some()),
+            Some(put) => {
+                bench.no_room += u32::from(matches!(put, Ok(Put::Refused(Refusal::NoRoom))));
+                put.map(|_| true)
+            }
+        }
+    }
+
+    /// Read what a key was made from, and give it to memory.
+    pub(super) fn recall(&self, bench: &mut Bench, source: usize, name: &Name) -> Result<()> {
+        let Some(memory) = self.memory() else { return Ok(()) };
+        let Bench { sources, bytes, .. } = bench;
+        let found = sources.get_mut(source).map_or(Ok(None), |store| store.get(name, bytes))?;
+        match found.and(Material::decode(bytes).transpose()).transpose()? {
+            Some(material) => memory.recall(name.environment, &name.key, material),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn maintain(&self, bench: &mut Bench) -> (bool, Result<()>) {
+        let Some(store) = bench.sources.own.as_mut().filter(|_| bench.maintains) else { return (false, Ok(())) };
+        let maintained = store.maintain(MAINTAINED);
+        bench.maintains = maintained.as_ref().is_ok_and(|done| done.more && !done.busy);
+        (true, maintained.map(|_| ()))
+    }
+
+    pub(super) fn note_uses(&self, bench: &mut Bench) -> Result<()> {
+        let Some(memory) = self.memory() else { return Ok(()) };
+        let Some(store) = bench.sources.own.as_mut().filter(|_| self.writes()) else { return Ok(()) };
+        let mut used = Vec::new();
+        // What a program was made from ages as the program does.
+        let kinds = if memory.described_keys() > 0 { &[kind::PROGRAM, kind::MATERIAL][..] } else { &[kind::PROGRAM] };
+        memory.for_each_used(|blob| {
+            kinds.iter().try_for_each(|&kind| try_push(&mut used, self.name(kind, blob.key())))
+        })?;
+        store.touch(&used)?;
+        let start_up = memory.start_up_keys()?;
+        if bench.knows_start_up && start_up != bench.start_up {
+            store.put(&self.name(kind::START_UP, &Key::default()), 0, start_up.as_flattened())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,304 @@
+//! The disk tier over a file system that does on purpose what others do now and then.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+use super::tests::key;
+use super::*;
+use crate::executor::{Executor, Options as ExecutorOptions};
+use crate::store;
+use crate::store::fault_io::{FaultDisk, FaultIo};
+use crate::store::io::{File, Io, Lock};
+
+const FOREVER: Duration = Duration::MAX;
+
+/// Does something once before the next read, and counts how often somebody waited for the disk.
+#[derive(Default)]
+struct Trap {
+    before_read: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    syncs: AtomicU64,
+}
+
+struct TrapIo {
+    io: FaultIo,
+    trap: Arc<Trap>,
+}
+
+struct TrapFile {
+    file: Arc<dyn File>,
+    trap: Arc<Trap>,
+}
+
+impl TrapIo {
+    fn with_trap(&self, file: Arc<dyn File>) -> Arc<dyn File> {
+        Arc::new(TrapFile { file, trap: Arc::clone(&self.trap) })
+    }
+}
+
+impl Io for TrapIo {
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        self.io.list(directory)
+    }
+    fn create_directory(&self, directory: &Path) -> io::Result<()> {
+        self.io.create_directory(directory)
+    }
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.io.open(path).map(|file| self.with_trap(file))
+    }
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.io.create(path).map(|file| self.with_trap(file))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.io.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.io.remove(path)
+    }
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        self.io.sync_directory(directory)
+    }
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        self.io.try_lock(path)
+    }
+    fn nonce(&self) -> u64 {
+        self.io.nonce()
+    }
+}
+
+impl File for TrapFile {
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let sprung = self.trap.before_read.lock().unwrap().take();
+        if let Some(sprung) = sprung {
+            sprung();
+        }
+        self.file.read_at(buffer, offset)
+    }
+    fn append(&self, parts: [&[u8]; 3]) -> io::Result<()> {
+        self.file.append(parts)
+    }
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.file.truncate(length)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.trap.syncs.fetch_add(1, SeqCst);
+        self.file.sync()
+    }
+}
+
+struct Host {
+    memory: Arc<ProgramCache>,
+    tier: Arc<DiskTier>,
+    executor: Executor,
+    trap: Arc<Trap>,
+}
+
+impl Host {
+    fn on(disk: &FaultDisk, environment: u64) -> Self {
+        let (trap, executor) = (Arc::<Trap>::default(), Executor::new(ExecutorOptions::default()).unwrap());
+        let options = DiskOptions {
+            directory: Some(PathBuf::from("/cache")),
+            environment,
+            store: store::Options::new(|| 1_700_000_000),
+            waiting_limit: 1 << 20,
+            load_ahead: false,
+            io: Arc::new(TrapIo { io: disk.process(), trap: Arc::clone(&trap) }),
+            executor: executor.clone(),
+        };
+        let tier = Arc::new(DiskTier::new(options).unwrap());
+        let partners = Partners { disk: Some(Arc::clone(&tier) as Arc<dyn Disk>), quarantine: None };
+        let memory = Options { described_keys: 8, ..Options::default() };
+        let memory = Arc::new(ProgramCache::new(memory, partners).unwrap());
+        let mut material = Material::default();
+        material.push("driver", format!("version {environment}").as_bytes()).unwrap();
+        memory.set_environment(environment, material);
+        tier.bind(&memory);
+        Self { memory, tier, executor, trap }
+    }
+
+    /// With programs on the disk that are not in memory.
+    fn with(numbers: std::ops::Range<u64>) -> (FaultDisk, Self) {
+        let disk = FaultDisk::default();
+        let before = Self::on(&disk, 1);
+        for number in numbers {
+            super::tests::put(&before.memory, number, 100);
+        }
+        before.tier.close();
+        let host = Self::on(&disk, 1);
+        assert!(host.tier.wait_idle(FOREVER));
+        (disk, host)
+    }
+
+    fn before_the_next_read(&self, what: impl FnOnce() + Send + 'static) {
+        *self.trap.before_read.lock().unwrap() = Some(Box::new(what));
+    }
+
+    fn has(&self, number: u64) -> bool {
+        self.memory.link_status(&key(number)) == Status::Succeeded
+    }
+}
+
+#[test]
+fn after_a_panic_in_the_background_the_background_goes_on() {
+    let (_disk, host) = Host::with(0..3);
+    host.before_the_next_read(|| panic!("on purpose"));
+    assert!(host.memory.get(&key(0)).is_none());
+    host.executor.pump(FOREVER).unwrap();
+    assert!(!host.has(0) && host.tier.trouble().as_str().contains("internal error"));
+    for number in 0..3 {
+        assert!(host.memory.get(&key(number)).is_none());
+    }
+    host.executor.pump(FOREVER).unwrap();
+    assert!((0..3).all(|number| host.has(number)), "they were looked for again, by a task that was posted again");
+    assert_eq!(host.tier.trouble().as_str(), "");
+    host.before_the_next_read(|| panic!("on purpose"));
+    host.memory.clear(false);
+    assert!(host.memory.get(&key(0)).is_none());
+    host.executor.pump(FOREVER).unwrap();
+    assert!(host.tier.wait_idle(FOREVER) && host.tier.flush(FOREVER).is_ok(), "nobody waits for what is lost");
+}
+
+#[test]
+fn a_program_that_is_removed_while_it_is_read_does_not_come_back() {
+    let (_disk, host) = Host::with(0..2);
+    let memory = Arc::clone(&host.memory);
+    host.before_the_next_read(move || _ = memory.remove(&key(0)));
+    assert!(host.memory.get(&key(0)).is_none());
+    assert!(host.tier.wait_idle(FOREVER) && !host.has(0));
+    assert_eq!(host.memory.statistics().unwrap().refused(Refusal::Removed), 1);
+    // One that was only asked for, too.
+    assert!(host.memory.get(&key(1)).is_none());
+    host.memory.remove(&key(1));
+    assert!(host.tier.wait_idle(FOREVER) && !host.has(1));
+    assert!(host.tier.look_for(&key(1), FOREVER).unwrap() && !host.has(1));
+}
+
+#[test]
+fn an_older_value_that_is_being_read_does_not_take_the_place_of_a_newer_one() {
+    let (_disk, host) = Host::with(0..2);
+    let memory = Arc::clone(&host.memory);
+    let put_and_evict = |memory: &ProgramCache, number: u64| {
+        super::tests::put(memory, number, 200);
+        memory.trim(0);
+    };
+    host.before_the_next_read(move || put_and_evict(&memory, 0));
+    assert!(host.memory.get(&key(0)).is_none());
+    assert!(host.tier.wait_idle(FOREVER) && !host.has(0), "the one of 100 bytes came too late");
+    assert!(host.tier.look_for(&key(0), FOREVER).unwrap());
+    assert_eq!(host.memory.get(&key(0)).unwrap().data().len(), 200);
+    // One that was only asked for, too.
+    assert!(host.memory.get(&key(1)).is_none());
+    put_and_evict(&host.memory, 1);
+    assert!(host.tier.wait_idle(FOREVER) && !host.has(1));
+    assert!(host.tier.look_for(&key(1), FOREVER).unwrap());
+    assert_eq!(host.memory.get(&key(1)).unwrap().data().len(), 200);
+}
+
+#[test]
+fn what_a_thread_removes_stays_away_until_it_puts_it_again_whatever_the_background_does() {
+    let disk = FaultDisk::default();
+    let host = Host::on(&disk, 1);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let background = scope.spawn(|| {
+            while !is_over.load(SeqCst) {
+                host.tier.wait_idle(Duration::from_millis(1));
+            }
+        });
+        let hands: Vec<_> = (0..2_u64)
+            .map(|hand| {
+                let memory = &host.memory;
+                scope.spawn(move || {
+                    for step in 0..3000_u64 {
+                        let number = hand * 100 + step % 5;
+                        super::tests::put(memory, number, 50);
+                        assert!(memory.get(&key(number)).is_some());
+                        memory.remove(&key(number));
+                        for _ in 0..step % 4 {
+                            assert!(memory.get(&key(number)).is_none(), "step {step}");
+                        }
+                    }
+                })
+            })
+            .collect();
+        hands.into_iter().for_each(|hand| hand.join().unwrap());
+        is_over.store(true, SeqCst);
+        background.join().unwrap();
+    });
+    assert!(host.tier.wait_idle(FOREVER));
+    assert_eq!((host.tier.statistics().values, host.memory.statistics().unwrap().entries), (0, 0));
+}
+
+#[test]
+fn what_is_cleared_while_it_is_read_does_not_come_back() {
+    let (_disk, host) = Host::with(0..2);
+    let memory = Arc::clone(&host.memory);
+    host.before_the_next_read(move || memory.clear(true));
+    (0..2).for_each(|number| assert!(host.memory.get(&key(number)).is_none()));
+    assert!(host.tier.wait_idle(FOREVER) && !host.has(0) && !host.has(1));
+}
+
+#[test]
+fn a_flush_that_waits_is_not_forgotten_when_another_thread_clears() {
+    let (_disk, host) = Host::with(0..1);
+    super::tests::put(&host.memory, 1, 10);
+    assert!(host.tier.wait_idle(FOREVER));
+    let syncs = host.trap.syncs.load(SeqCst);
+    std::thread::scope(|scope| {
+        let flush = host.tier.with_bench(|_| {
+            let flush = scope.spawn(|| host.tier.flush(FOREVER));
+            while host.tier.progress().waiting == 0 {
+                std::thread::yield_now();
+            }
+            host.memory.clear(true);
+            flush
+        });
+        flush.join().unwrap().unwrap();
+    });
+    assert!(host.trap.syncs.load(SeqCst) > syncs, "it has waited for the disk");
+}
+
+#[test]
+fn another_limit_counts_at_the_next_maintenance() {
+    let disk = FaultDisk::default();
+    let host = Host::on(&disk, 1);
+    (0..50).for_each(|number| _ = super::tests::put(&host.memory, number, 1000));
+    assert!(host.tier.wait_idle(FOREVER));
+    assert_eq!(host.tier.statistics().values, 50);
+    host.tier.set_limit(20_000).unwrap();
+    assert!(host.tier.wait_idle(FOREVER));
+    let found = host.tier.statistics();
+    assert!(found.live_bytes <= 20_000 && found.values > 10 && found.evicted == 50 - found.values, "{found:?}");
+}
+
+#[test]
+fn a_new_process_after_a_driver_update_says_that_the_driver_differs() {
+    let disk = FaultDisk::default();
+    let mut defines = Material::default();
+    defines.push("defines", b"A=1").unwrap();
+    {
+        let before = Host::on(&disk, 1);
+        super::tests::put(&before.memory, 1, 10);
+        before.memory.describe(&key(1), &defines).unwrap();
+        before.memory.describe(&key(1), &defines).unwrap();
+        before.tier.close();
+        assert_eq!(before.tier.statistics().values, 2, "the program and its material, once");
+    }
+    let host = Host::on(&disk, 2);
+    assert!(host.tier.wait_idle(FOREVER));
+    assert!(host.memory.get(&key(1)).is_none());
+    let why = host.memory.why_missed(&defines).unwrap().unwrap();
+    assert_eq!((why.nearest, why.whereabouts), (key(1), Whereabouts::OtherEnvironment));
+    assert!(why.to_string().contains("differs in driver (was 'version 1', is 'version 2')"), "{why}");
+    drop(host);
+    let same = Host::on(&disk, 1);
+    assert!(same.tier.wait_idle(FOREVER));
+    let why = same.memory.why_missed(&defines).unwrap().unwrap();
+    assert_eq!((why.differences.len(), why.whereabouts), (0, Whereabouts::Elsewhere), "it was not asked for yet");
+}
