@@ -5,7 +5,8 @@
 pub enum Policy {
     /// The least recently used one, to the byte.
     LeastRecentlyUsed,
-    /// The one whose loss costs the least compile time for the room it gives back, by measured build cost.
+    /// The one whose loss costs the least compile time for the room it gives back, by measured build cost and by how often
+    /// it was used; uses of long ago count less.
     #[default]
     CostAware,
     /// The most recently used one of the least recently used group. For groups of up to a few hundred programs.

@@ -86,14 +86,15 @@ fn add_one(count: &AtomicU64, is_shared: bool) {
     }
 }
 
-/// Which lane the calling thread uses. Nothing here needs dropping, so that it does not keep an unloaded library mapped.
+/// How many threads came before the calling one. Nothing here needs dropping, so that it does not keep an unloaded
+/// library mapped.
 #[inline(always)]
-fn lane() -> usize {
+fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
-        static LANE: usize = NEXT.fetch_add(1, Relaxed).min(LANES - 1);
+        static NUMBER: usize = NEXT.fetch_add(1, Relaxed);
     }
-    LANE.with(|lane| *lane)
+    NUMBER.with(|number| *number)
 }
 
 #[inline(always)]
@@ -155,15 +156,15 @@ impl Table {
     /// The blob of `key`, which is thereby used.
     #[inline(always)]
     pub fn get(&self, key: &Key) -> Option<Blob> {
-        let place = lane();
-        let (lane, is_shared) = (&self.lanes[place].0, place == LANES - 1);
+        let number = thread_number();
+        let (lane, is_shared) = (&self.lanes[number.min(LANES - 1)].0, number >= LANES - 1);
         let touch = |blob: &Blob| {
             let stamp = lane.clock.load(Relaxed) + 1;
             lane.clock.store(stamp, Relaxed);
             blob.0.recency.touch(stamp, self.age.0.load(Relaxed));
             blob.clone()
         };
-        let found = match place % ROWS {
+        let found = match number % ROWS {
             0 => self.first.get(key, |entry| touch(entry.blob())),
             row => self.others[row - 1].get(key, touch),
         };

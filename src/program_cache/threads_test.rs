@@ -124,3 +124,42 @@ fn uses_on_two_threads_are_all_ended() {
     });
     assert_eq!((cache.open_uses(), cache.link_status(&key(1))), (0, Status::Succeeded));
 }
+
+/// What `ask` says on enough new threads, one after the other, that every row has one.
+fn on_all_rows<R: Send>(ask: impl Fn() -> R + Sync) -> Vec<R> {
+    (0..blob::ROWS + 1).map(|_| thread::scope(|scope| scope.spawn(&ask).join().unwrap())).collect()
+}
+
+#[test]
+fn what_a_call_did_is_seen_by_all_threads_once_it_has_returned() {
+    let cache = cache(Options::default());
+    let seen = |number: u64| on_all_rows(|| cache.get(&key(number)).map(|view| view.serial()));
+    put_own(&cache, 1, 7);
+    let first = seen(1);
+    put_own(&cache, 1, 8);
+    let second = seen(1);
+    assert!(first.iter().zip(&second).all(|(old, new)| old.is_some() && old < new), "{first:?} {second:?}");
+    cache.remove(&key(1));
+    assert!(seen(1).iter().all(Option::is_none));
+    put_own(&cache, 2, 7);
+    cache.clear(false);
+    assert!(seen(2).iter().all(Option::is_none));
+    put_own(&cache, 3, 7);
+    cache.trim(0);
+    assert!(seen(3).iter().all(Option::is_none));
+}
+
+#[test]
+fn a_use_counts_on_whatever_thread_it_was() {
+    for policy in [Policy::LeastRecentlyUsed, Policy::CostAware] {
+        // Each time around the thread is a new one, of the next row.
+        for round in 0..blob::ROWS + 1 {
+            let cache = cache(Options { limit_bytes: 400, policy, counted: Counted::Data, ..Options::default() });
+            let put = |number| cache.put(&key(number), &Program { data: &[7; 100], ..Program::default() }).unwrap();
+            (1..5).for_each(|number| _ = put(number));
+            thread::scope(|scope| _ = scope.spawn(|| assert!(cache.get(&key(1)).is_some())).join());
+            put(5);
+            assert!(cache.get(&key(1)).is_some() && cache.get(&key(2)).is_none(), "{policy:?}, round {round}");
+        }
+    }
+}
