@@ -110,6 +110,7 @@ struct Bench {
     /// Whether that set was read, so that memory's may take its place.
     knows_start_up: bool,
     bytes: Vec<u8>,
+    read: store::Buffer,
     saves: u32,
     maintains: bool,
     /// Programs for which memory had no room when they were loaded ahead.
@@ -417,15 +418,13 @@ impl Shared {
 
     fn read_start_up(&self, bench: &mut Bench) -> Result<()> {
         let name = self.name(kind::START_UP, &Key::default());
-        let mut bytes = std::mem::take(&mut bench.bytes);
         if let Some(store) = &mut bench.own
-            && store.get(&name, &mut bytes)?.is_some()
+            && let Some((_, bytes)) = store.view(&name, &mut bench.read)?
         {
             for key in bytes.as_chunks().0 {
                 try_push(&mut bench.start_up, *key)?;
             }
         }
-        bench.bytes = bytes;
         Ok(())
     }
 
@@ -496,20 +495,21 @@ impl Shared {
         let mut queue = self.queue();
         (queue.reading, queue.is_cancelled) = (Some(name.key), false);
         drop(queue);
-        let mut bytes = std::mem::take(&mut bench.bytes);
-        let found = bench.source_mut(source).map_or(Ok(None), |store| store.get(name, &mut bytes));
+        let mut buffer = std::mem::take(&mut bench.read);
+        let found = bench.source_mut(source).map_or(Ok(None), |store| store.view(name, &mut buffer));
         let mut queue = self.queue();
         queue.reading = None;
         let program = match &found {
-            Ok(Some(meta)) if !queue.is_cancelled => decode(&bytes, meta.build_us),
+            Ok(Some((meta, bytes))) if !queue.is_cancelled => decode(bytes, meta.build_us),
             _ => None,
         };
         // Under the queue's lock, so that nobody removes the key between this look and the loading.
         let loaded = program.map(|program| memory.load(&name.key, &program, wanted));
         drop(queue);
-        bench.bytes = bytes;
+        let found = found.map(|value| value.is_some());
+        bench.read = buffer;
         match loaded {
-            None => found.map(|meta| meta.is_some()),
+            None => found,
             Some(put) => {
                 bench.no_room += u32::from(matches!(put, Ok(Put::Refused(Refusal::NoRoom))));
                 put.map(|_| true)

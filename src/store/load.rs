@@ -115,9 +115,9 @@ impl Store {
         };
         self.index.reserve(snapshot.row_count())?;
         let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, State::Sealed) };
-        self.add_segment(segment)?;
+        let place = self.add_segment(segment)?;
         for row in snapshot.rows() {
-            self.show(row, id)?;
+            self.show_at(row, place)?;
         }
         for used in snapshot.uses() {
             try_push(uses, used)?;
@@ -174,7 +174,7 @@ impl Store {
 
     /// Read what was appended to a segment that is known.
     fn extend(&mut self, id: u64, sealed: bool, uses: &mut Vec<Use>) -> Result<Presence> {
-        if self.writer.as_ref().is_some_and(|writer| writer.id == id) {
+        if self.is_own(id) {
             return Ok(Presence::Here);
         }
         let path = self.path(id, "seg");
@@ -222,6 +222,7 @@ impl Store {
         if self.writer.as_ref().is_some_and(|writer| is_missing(writer.id)) {
             self.writer = None;
         }
+        self.full.retain(|writer| !is_missing(writer.id));
         if self.segments.iter().any(|segment| is_missing(segment.id)) {
             self.drop_segments(is_missing);
         }
