@@ -4,10 +4,8 @@
 //! two records is newer is told by their stamps: a hybrid logical clock (Kulkarni and others, "Logical Physical Clocks",
 //! 2014) of the second in the upper half and a count in the lower, never behind a stamp that was seen.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::Key;
-use super::format::{Form, Use, record_size};
+use super::format::{Form, Use, hash_with_seed, record_size};
 use super::snapshot::Row;
 use crate::base::{Result, try_filled, try_push};
 
@@ -24,7 +22,7 @@ pub struct Name {
 
 impl Name {
     pub(super) fn hash(&self) -> u64 {
-        xxh3_64_with_seed(&self.key, self.environment ^ u64::from(self.kind).rotate_right(8))
+        hash_with_seed(self.environment ^ u64::from(self.kind).rotate_right(8), &self.key)
     }
 }
 

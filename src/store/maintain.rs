@@ -9,7 +9,7 @@
 //! another segment might hold what it removed.
 
 use super::Store;
-use super::format::{Form, Header, Use, payload_hash};
+use super::format::{Form, Header, Use, hash};
 use super::index::Entry;
 use super::io::Lock;
 use super::read::{Buffer, Found};
@@ -264,7 +264,7 @@ impl Store {
 
     fn copy_mark(&mut self, row: &Row, copy: &mut Copy) -> Result<()> {
         let Row { kind, form, raw, build_us, stamp, environment, key, .. } = *row;
-        let payload_hash = payload_hash(&[]);
+        let payload_hash = hash(&[]);
         let header = Header { kind, form, stored: 0, raw, build_us, stamp, environment, key, payload_hash };
         self.copy_record(&header, &[], copy)
     }
@@ -283,7 +283,7 @@ impl Store {
             stamp: self.stamp(),
             environment: 0,
             key: [0; 32],
-            payload_hash: payload_hash(&payload),
+            payload_hash: hash(&payload),
         };
         self.copy_record(&header, &payload, copy)?;
         let Some(target) = copy.targets.last_mut() else { return Ok(()) };

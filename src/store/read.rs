@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, payload_hash};
+use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, hash};
 use super::index::Entry;
 use super::io::{File, read_exact_at};
 use super::segment::Segment;
@@ -151,7 +151,7 @@ impl Store {
         }
         let header = Header::decode(&buffer.bytes[buffer.from..], segment.seed, offset)
             .filter(|header| Row::new(header, entry.row.unit) == entry.row)
-            .filter(|header| payload_hash(buffer.payload(header)) == header.payload_hash);
+            .filter(|header| hash(buffer.payload(header)) == header.payload_hash);
         Ok(header.map_or(Found::Damaged, Found::Whole))
     }
 

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Header, UNIT, Use, encode_heads, payload_hash, record_size};
+use super::format::{Form, HEADER, HEADS, Header, UNIT, Use, encode_heads, hash, record_size};
 use super::io::{File, Lock};
 use super::segment::{Segment, State};
 use super::snapshot::{Contents, Row, encode};
@@ -228,7 +228,7 @@ impl Store {
             stamp: self.stamp(),
             environment: name.environment,
             key: name.key,
-            payload_hash: payload_hash(payload),
+            payload_hash: hash(payload),
         };
         let limit = self.options.segment_limit;
         if self.writer.as_ref().is_some_and(|writer| writer.is_full_for(header.size(), limit)) {

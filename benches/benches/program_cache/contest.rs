@@ -172,5 +172,6 @@ pub fn print(rows: &[Value]) {
             figure("space"),
         );
     }
-    rows.iter().for_each(|row| println!("{:8}  {}", row["name"].as_str().unwrap_or(""), row["about"].as_str().unwrap_or("")));
+    rows.iter()
+        .for_each(|row| println!("{:8}  {}", row["name"].as_str().unwrap_or(""), row["about"].as_str().unwrap_or("")));
 }

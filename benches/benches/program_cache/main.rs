@@ -52,7 +52,7 @@ value, checked. Verified get: the median time of a get, of all values in any ord
 checked, over the median time of copying the same values, in the same order, from one large buffer to one place. Those
 that check nothing themselves are given XXH3, as ours has it. Space: blocks on the disk over bytes of values.
 
-Tier: the cache in a new process, cold. Segments: opening 500 small segments and one large one, warm.
+Tier: the cache in a new process, cold. Segments: opening 500 small segments and one large one of as many values, warm, the least of many times each.
 
 Get: nanoseconds of a get that hits and of dropping what it gives, the least of several runs, on one thread and on two at
 once (each thread's own time), ours beside quick_cache (the same keys, values in an Arc). Two threads either turn over

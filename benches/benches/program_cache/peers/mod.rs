@@ -47,7 +47,13 @@ pub trait Filled {
 
 /// Ours first.
 pub fn all() -> Vec<Box<dyn Peer>> {
-    vec![Box::new(ours::Ours), Box::new(lmdb::Lmdb), Box::new(sqlite::Sqlite), Box::new(redb::Redb), Box::new(files::Files)]
+    vec![
+        Box::new(ours::Ours),
+        Box::new(lmdb::Lmdb),
+        Box::new(sqlite::Sqlite),
+        Box::new(redb::Redb),
+        Box::new(files::Files),
+    ]
 }
 
 pub use ours::seconds;
@@ -60,7 +66,7 @@ fn sentence(why: impl Display) -> String {
 const SEAL: usize = 8;
 
 fn seal(value: &[u8]) -> [u8; SEAL] {
-    xxhash_rust::xxh3::xxh3_64(value).to_le_bytes()
+    twox_hash::XxHash3_64::oneshot(value).to_le_bytes()
 }
 
 /// The value, if its seal is right.

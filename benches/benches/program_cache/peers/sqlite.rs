@@ -23,7 +23,7 @@ fn open(directory: &Path) -> Result<Connection, String> {
 }
 
 fn hash(value: &[u8]) -> i64 {
-    xxhash_rust::xxh3::xxh3_64(value).cast_signed()
+    twox_hash::XxHash3_64::oneshot(value).cast_signed()
 }
 
 impl Peer for Sqlite {
