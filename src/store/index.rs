@@ -87,7 +87,8 @@ impl Index {
     /// Make room for so many more entries.
     pub fn reserve(&mut self, more: usize) -> Result<()> {
         self.entries.try_reserve(more)?;
-        let wanted = (self.entries.len() + more) * 2;
+        // At most three quarters are taken: neighbours are in one cache line, and half of their hash tells them apart.
+        let wanted = (self.entries.len() + more).div_ceil(3) * 4;
         if wanted > self.slots.len() {
             // Whoever had too few before will have so again.
             let ahead = if self.slots.is_empty() { 1 } else { 2 };

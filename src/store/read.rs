@@ -47,7 +47,7 @@ pub struct Buffer {
 
 impl Buffer {
     const LEAST_STRIDE: usize = 64 << 10;
-    const GREATEST_STRIDE: usize = 1 << 20;
+    const GREATEST_STRIDE: usize = 256 << 10;
 
     /// Bytes of memory held.
     pub fn memory_used(&self) -> usize {

@@ -82,6 +82,16 @@ impl Blobs {
         &self.keys[index]
     }
 
+    /// Where it begins.
+    pub fn place(&self, index: usize) -> usize {
+        self.places[index]
+    }
+
+    /// Bytes of the longest one.
+    pub fn longest(&self) -> usize {
+        self.iter().map(|(_, value)| value.len()).max().unwrap_or(0)
+    }
+
     pub fn value(&self, index: usize) -> &[u8] {
         &self.bytes[self.places[index]..self.places[index + 1]]
     }
@@ -94,7 +104,7 @@ impl Blobs {
     pub fn describe(&self) -> String {
         let mut lengths: Vec<usize> = self.iter().map(|(_, value)| value.len()).collect();
         lengths.sort_unstable();
-        let (median, most) = (lengths[lengths.len() / 2], lengths[lengths.len() - 1]);
+        let (median, most) = (lengths[lengths.len() / 2], self.longest());
         let total = self.total() as f64 / 1e6;
         format!("{} blobs, {total:.1} MB, median {median} bytes, {most} at most", self.count())
     }

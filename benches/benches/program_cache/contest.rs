@@ -28,8 +28,18 @@ pub struct Plan<'a> {
 }
 
 /// Names of what is measured, as they are printed and in JSON.
-pub const FIGURES: [&str; 9] =
-    ["insert", "insert_batched", "finish_ms", "open_warm_ms", "open_cold_ms", "load", "get", "get_ns", "space"];
+pub const FIGURES: [&str; 10] = [
+    "insert",
+    "insert_batched",
+    "finish_ms",
+    "open_warm_ms",
+    "open_cold_ms",
+    "load",
+    "get",
+    "get_apart",
+    "get_ns",
+    "space",
+];
 
 /// The figures of one peer in one round, in the order above.
 type Round = [f64; FIGURES.len()];
@@ -76,9 +86,9 @@ fn measure(peer: &dyn Peer, blobs: &Blobs, plan: &Plan<'_>) -> Result<Round, Str
     let space = floor::size(&directory).map_err(sentence)? as f64 / blobs.total() as f64;
     let (warm, cold) = open(peer, blobs, &directory, plan.drop_all)?;
     let load = load(peer, blobs, &directory, &floor, plan.drop_all)?;
-    let (get, get_ns) = get(peer, blobs, &directory)?;
+    let [get, get_apart, get_ns] = get(peer, blobs, &directory)?;
     fs::remove_dir_all(&directory).map_err(sentence)?;
-    Ok([inserted, batched, finish * 1e3, warm * 1e3, cold * 1e3, load, get, get_ns, space])
+    Ok([inserted, batched, finish * 1e3, warm * 1e3, cold * 1e3, load, get, get_apart, get_ns, space])
 }
 
 /// Times as fast as writing the same bytes to one file, and seconds until all is safe after that.
@@ -122,18 +132,20 @@ fn load(peer: &dyn Peer, blobs: &Blobs, directory: &Path, floor: &Floor, drop_al
     ratios.collect::<Result<Vec<_>, String>>().map(|ratios| median(&ratios))
 }
 
-/// The median get over the median copy of the same values in the same order, and the former in nanoseconds.
-fn get(peer: &dyn Peer, blobs: &Blobs, directory: &Path) -> Result<(f64, f64), String> {
+/// The median get over the median copy of the same values in the same order, to one place and to a place for each, and
+/// in nanoseconds.
+fn get(peer: &dyn Peer, blobs: &Blobs, directory: &Path) -> Result<[f64; 3], String> {
     let mut order: Vec<usize> = (0..blobs.count()).collect();
     Random(2).shuffle(&mut order);
     let mut filled = peer.open(directory)?;
     // What is in files shall be in memory.
     filled.each(&mut |_| ())?;
     gets(&mut *filled, blobs, &order)?;
-    let (copies, gets) = (floor::copies(blobs, &order), gets(&mut *filled, blobs, &order)?);
     let clock = floor::clock();
-    let (copy, get) = (median(&copies) - clock, median(&gets) - clock);
-    Ok((get / copy, get))
+    let copy = median(&floor::copies(blobs, &order, false)) - clock;
+    let apart = median(&floor::copies(blobs, &order, true)) - clock;
+    let get = median(&gets(&mut *filled, blobs, &order)?) - clock;
+    Ok([get / copy, get / apart, get])
 }
 
 fn gets(filled: &mut dyn Filled, blobs: &Blobs, order: &[usize]) -> Result<Vec<f64>, String> {
@@ -151,8 +163,8 @@ fn expect(right: bool) -> Result<(), String> {
 }
 
 pub fn print(rows: &[Value]) {
-    println!("          insert         finish   open + index, ms    load all   verified get      space");
-    println!("          each   batch       ms      warm     cold         x       x       ns          x");
+    println!("          insert         finish   open + index, ms    load all    verified get          space");
+    println!("          each   batch       ms      warm     cold         x    one   apart     ns         x");
     for row in rows {
         let figure = |name: &str| number(&row[name]);
         let batched = match figure("insert_batched") {
@@ -160,7 +172,7 @@ pub fn print(rows: &[Value]) {
             there => format!("{there:4.2}"),
         };
         println!(
-            "{:8}  {:4.2}    {batched}   {:6.1}   {:7.2}  {:7.2}     {:5.2}   {:5.2}   {:6.0}     {:6.3}",
+            "{:8}  {:4.2}    {batched}   {:6.1}   {:7.2}  {:7.2}     {:5.2}   {:4.2}   {:4.2}  {:6.0}    {:6.3}",
             row["name"].as_str().unwrap_or(""),
             figure("insert"),
             figure("finish_ms"),
@@ -168,6 +180,7 @@ pub fn print(rows: &[Value]) {
             figure("open_cold_ms"),
             figure("load"),
             figure("get"),
+            figure("get_apart"),
             figure("get_ns"),
             figure("space"),
         );

@@ -50,14 +50,14 @@ impl Floor {
     }
 }
 
-/// Nanoseconds of copying each blob to the same place, in that order.
-pub fn copies(blobs: &Blobs, order: &[usize]) -> Vec<f64> {
-    let mut place = vec![1_u8; order.iter().map(|&index| blobs.value(index).len()).max().unwrap_or(0)];
+/// Nanoseconds of copying each blob, in that order: all of them to the same place, or each to its own.
+pub fn copies(blobs: &Blobs, order: &[usize], apart: bool) -> Vec<f64> {
+    let mut places = vec![1_u8; if apart { blobs.total() } else { blobs.longest() }];
     let copy = |&index: &usize| {
-        let value = blobs.value(index);
+        let (value, from) = (blobs.value(index), if apart { blobs.place(index) } else { 0 });
         let start = Instant::now();
-        place[..value.len()].copy_from_slice(value);
-        black_box(&mut place);
+        places[from..from + value.len()].copy_from_slice(value);
+        black_box(&mut places);
         start.elapsed().as_secs_f64() * 1e9
     };
     order.iter().map(copy).collect()
