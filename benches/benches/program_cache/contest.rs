@@ -44,7 +44,7 @@ pub const FIGURES: [&str; 10] = [
 /// The figures of one peer in one round, in the order above.
 type Round = [f64; FIGURES.len()];
 
-/// A row for each peer: medians of the rounds.
+/// A row for each peer: medians of the rounds, and of each figure the least and the greatest.
 pub fn run(peers: &[Box<dyn Peer>], blobs: &Blobs, plan: &Plan<'_>) -> Result<Vec<Value>, String> {
     let mut rounds: Vec<Vec<Round>> = peers.iter().map(|_| Vec::new()).collect();
     for round in 0..plan.rounds {
@@ -59,6 +59,7 @@ pub fn run(peers: &[Box<dyn Peer>], blobs: &Blobs, plan: &Plan<'_>) -> Result<Ve
         for (place, figure) in FIGURES.iter().enumerate() {
             let samples: Vec<f64> = rounds.iter().map(|round| round[place]).collect();
             row[figure] = json!(median(&samples));
+            row[format!("{figure}_range")] = json!([quantile(&samples, 0.0), quantile(&samples, 1.0)]);
         }
         row
     });
@@ -95,11 +96,12 @@ fn measure(peer: &dyn Peer, blobs: &Blobs, plan: &Plan<'_>) -> Result<Round, Str
 fn insert(peer: &dyn Peer, blobs: &Blobs, batch: usize, directory: &Path, floor: &Floor) -> Result<(f64, f64), String> {
     let _ = fs::remove_dir_all(directory);
     fs::create_dir_all(directory).map_err(sentence)?;
-    let write = floor.write(blobs).map_err(sentence)?;
+    let before = floor.write(blobs).map_err(sentence)?;
     let mut filling = peer.create(directory)?;
     let (put, ()) = seconds(|| filling.put_all(blobs, batch))?;
     let (finish, ()) = seconds(|| filling.finish())?;
-    Ok((write / put, finish))
+    let after = floor.write(blobs).map_err(sentence)?;
+    Ok(((before + after) / 2.0 / put, finish))
 }
 
 /// Seconds until every key is known, with the files in memory (the least of several times) and without (the median).

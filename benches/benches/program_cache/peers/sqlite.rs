@@ -47,7 +47,7 @@ impl Peer for Sqlite {
         let connection = open(directory)?;
         let count = {
             let mut keys = connection.prepare("SELECT key FROM blobs INDEXED BY sqlite_autoindex_blobs_1 ORDER BY key");
-            let keys = keys.as_mut().map_err(|why| sentence(why))?;
+            let keys = keys.as_mut().map_err(sentence)?;
             let mut rows = keys.query([]).map_err(sentence)?;
             let mut count = 0;
             while rows.next().map_err(sentence)?.is_some() {
