@@ -31,7 +31,7 @@ Benchmark of the program cache.
   --quick          fewer values and rounds: half a minute
   --only WORD      only parts whose name contains the word: store, tier, segments, get, put, policies
   --peer WORD      only we and peers whose name contains the word: LMDB, SQLite, redb, files
-  --rounds N       rounds of the store, 7 if not said
+  --rounds N       rounds of the store, 5 if not said
   --blobs DIR      store the files of a directory instead of generated values
   --directory DIR  where to write, instead of cargo's target directory
   --drop-caches    for what is cold, drop all that the kernel has cached, not only the files: needs root
@@ -180,7 +180,7 @@ fn run(settings: &Settings) -> Result<(), String> {
     let target = || PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let directory = settings.directory.clone().unwrap_or_else(target).join("program-cache-bench");
     std::fs::create_dir_all(&directory).map_err(|why| format!("{}: {why}", directory.display()))?;
-    let rounds = settings.rounds.unwrap_or(if settings.quick { 3 } else { 7 });
+    let rounds = settings.rounds.unwrap_or(if settings.quick { 3 } else { 5 });
     let plan = Plan { directory: &directory, rounds, drop_all: settings.drop_all };
     let mut report = Report { json: settings.json, ..Report::default() };
     let done = disk_parts(settings, &plan, &mut report);
