@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use hobgoblin::executor::{Background, Executor, Helpers, Options, Priority};
+use hobgoblin_bench::options::Operand;
 use hobgoblin_bench::timing::{median, microseconds, quantile};
 
 const HELP: &str = "\
@@ -81,13 +82,18 @@ fn row(peers: &Peers, blocks: usize, rounds: usize, pause: Duration) {
     );
 }
 
-fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.iter().any(|word| word == "--help") {
-        print!("{HELP}");
-        return;
-    }
-    let rounds = if words.iter().any(|word| word == "--quick") { 200 } else { 2000 };
+fn main() -> std::process::ExitCode {
+    let take = |quick: &mut bool, word: &str, _: &mut Operand<'_>| {
+        *quick |= word == "--quick";
+        Ok(word == "--quick")
+    };
+    hobgoblin_bench::options::run(HELP, false, take, |&quick| {
+        run(if quick { 200 } else { 2000 });
+        Ok(())
+    })
+}
+
+fn run(rounds: usize) {
     let options = Options { helpers: Helpers::Pool(THREADS), background: Background::Pump, ..Options::default() };
     let peers = Peers {
         ours: Executor::new(options).expect("threads can be had"),

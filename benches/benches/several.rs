@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use hobgoblin::knapsack::several::{Answer, Several, Weight};
 use hobgoblin::knapsack::{Economy, Effort};
+use hobgoblin_bench::options::Operand;
+use hobgoblin_bench::random::Random;
 use hobgoblin_bench::timing::{least_of, median, microseconds, quantile};
 use serde_json::{Value, json};
 
@@ -51,54 +53,20 @@ struct Options {
     data: Option<PathBuf>,
 }
 
-fn parse() -> Result<Option<Options>, String> {
+fn main() -> std::process::ExitCode {
     let data = std::env::var_os("HOB_KNAPSACK_DATA").map(PathBuf::from);
-    let mut options = Options { quick: false, json: false, nodes: 3000, only: None, data };
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let mut operand = || words.next().ok_or_else(|| format!("{word} needs an operand: see --help"));
-        match word.as_str() {
-            "--help" | "-h" => return Ok(None),
+    let options = Options { quick: false, json: false, nodes: 3000, only: None, data };
+    let take = |options: &mut Options, word: &str, operand: &mut Operand<'_>| {
+        match word {
             "--quick" => options.quick = true,
             "--json" => options.json = true,
-            "--nodes" => options.nodes = operand()?.parse().map_err(|error| format!("--nodes: {error}"))?,
-            "--only" => options.only = Some(operand()?),
-            // What cargo adds.
-            "--bench" | "--test" => {}
-            _ => return Err(format!("{word} is not an option: see --help")),
+            "--nodes" => options.nodes = operand.parsed()?,
+            "--only" => options.only = Some(operand.text()?),
+            _ => return Ok(false),
         }
-    }
-    Ok(Some(options))
-}
-
-fn main() -> std::process::ExitCode {
-    let outcome = parse().and_then(|options| match options {
-        Some(options) => run(&options),
-        None => {
-            print!("{HELP}");
-            Ok(())
-        }
-    });
-    match outcome {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(sentence) => {
-            eprintln!("{sentence}");
-            std::process::ExitCode::FAILURE
-        }
-    }
-}
-
-/// The same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    /// From 0 to 1.
-    fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
+        Ok(true)
+    };
+    hobgoblin_bench::options::run(HELP, options, take, run)
 }
 
 #[derive(Clone, Copy)]

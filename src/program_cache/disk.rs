@@ -132,6 +132,7 @@ pub(super) struct Bench {
     /// Whether that set was read, so that memory's may take its place.
     knows_start_up: bool,
     bytes: Vec<u8>,
+    read: store::Buffer,
     saves: u32,
     maintains: bool,
     /// Programs for which memory had no room when they were loaded ahead.

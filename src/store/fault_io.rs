@@ -52,6 +52,8 @@ pub struct Counts {
     pub reads: u64,
     /// Bytes read.
     pub bytes_read: u64,
+    /// Calls that wait for the disk.
+    pub syncs: u64,
 }
 
 /// The disk.
@@ -444,6 +446,7 @@ impl File for FaultFile {
     fn sync(&self) -> io::Result<()> {
         self.io.change_whole()?;
         let mut state = self.io.disk.state();
+        state.counts.syncs += 1;
         let inode = &mut state.inodes[self.inode];
         inode.synced.clone_from(&inode.bytes);
         inode.unsynced.clear();

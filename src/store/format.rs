@@ -5,7 +5,7 @@
 //! they once were one somewhere else (a segment stored as a value, a block that the disk put in the wrong place) do not
 //! pass for one here.
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use twox_hash::XxHash3_64;
 
 use super::Key;
 
@@ -67,12 +67,17 @@ pub fn record_size(stored: u32) -> u64 {
     (HEADER as u64 + u64::from(stored)).next_multiple_of(UNIT)
 }
 
-pub fn payload_hash(payload: &[u8]) -> u64 {
-    xxh3_64(payload)
+/// XXH3, as wide as the processor can.
+pub fn hash(bytes: &[u8]) -> u64 {
+    XxHash3_64::oneshot(bytes)
+}
+
+pub fn hash_with_seed(seed: u64, bytes: &[u8]) -> u64 {
+    XxHash3_64::oneshot_with_seed(seed, bytes)
 }
 
 fn header_hash(bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {
-    xxh3_64_with_seed(&bytes[..72], seed.wrapping_add(offset))
+    hash_with_seed(seed.wrapping_add(offset), &bytes[..72])
 }
 
 impl Header {
@@ -134,8 +139,8 @@ pub fn encode_heads(id: u64, seed: u64) -> [u8; HEADS] {
     head[8..12].copy_from_slice(&FORMAT.to_le_bytes());
     head[12..20].copy_from_slice(&id.to_le_bytes());
     head[20..28].copy_from_slice(&seed.to_le_bytes());
-    let hash = xxh3_64(&head[..28]) as u32;
-    head[28..].copy_from_slice(&hash.to_le_bytes());
+    let check = hash(&head[..28]) as u32;
+    head[28..].copy_from_slice(&check.to_le_bytes());
     let mut heads = [0; HEADS];
     heads[..HEAD].copy_from_slice(&head);
     heads[HEAD..].copy_from_slice(&head);
@@ -149,7 +154,7 @@ pub fn decode_heads(bytes: &[u8], id: u64) -> Head {
 }
 
 fn decode_head(head: &[u8], id: u64) -> Head {
-    if head[..8] != HEAD_MAGIC || u32_at(head, 28) != xxh3_64(&head[..28]) as u32 {
+    if head[..8] != HEAD_MAGIC || u32_at(head, 28) != hash(&head[..28]) as u32 {
         return Head::Damaged;
     }
     match u32_at(head, 8) {

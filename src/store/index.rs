@@ -4,10 +4,8 @@
 //! two records is newer is told by their stamps: a hybrid logical clock (Kulkarni and others, "Logical Physical Clocks",
 //! 2014) of the second in the upper half and a count in the lower, never behind a stamp that was seen.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::Key;
-use super::format::{Form, Use, record_size};
+use super::format::{Form, Use, hash_with_seed, record_size};
 use super::snapshot::Row;
 use crate::base::{Result, try_filled, try_push};
 
@@ -24,7 +22,7 @@ pub struct Name {
 
 impl Name {
     pub(super) fn hash(&self) -> u64 {
-        xxh3_64_with_seed(&self.key, self.environment ^ u64::from(self.kind).rotate_right(8))
+        hash_with_seed(self.environment ^ u64::from(self.kind).rotate_right(8), &self.key)
     }
 }
 
@@ -67,10 +65,12 @@ impl Cleared {
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// The upper half of the name's hash and the entry's position plus one; 0 is none. A power of two of them.
+    /// The upper half of the name's hash, which is also where to begin to look, and the entry's position plus one; 0 is
+    /// none. A power of two of them.
     slots: Vec<u64>,
     pub entries: Vec<Entry>,
     pub cleared: Vec<Cleared>,
+    live: usize,
     pub newest_stamp: u64,
 }
 
@@ -87,43 +87,49 @@ impl Index {
     /// Make room for so many more entries.
     pub fn reserve(&mut self, more: usize) -> Result<()> {
         self.entries.try_reserve(more)?;
-        let wanted = (self.entries.len() + more) * 2;
+        // At most three quarters are taken: neighbours are in one cache line, and half of their hash tells them apart.
+        let wanted = (self.entries.len() + more).div_ceil(3) * 4;
         if wanted > self.slots.len() {
-            let slots = try_filled(0, wanted.next_power_of_two().max(16))?;
-            self.slots = slots;
-            for position in 0..self.entries.len() {
-                let hash = self.entries[position].name().hash();
-                self.occupy(hash, position);
+            // Whoever had too few before will have so again.
+            let ahead = if self.slots.is_empty() { 1 } else { 2 };
+            let slots = try_filled(0, (wanted * ahead).next_power_of_two().max(16))?;
+            for slot in std::mem::replace(&mut self.slots, slots).into_iter().filter(|&slot| slot != 0) {
+                self.occupy(slot);
             }
         }
         Ok(())
     }
 
-    fn occupy(&mut self, hash: u64, position: usize) {
-        let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
-        while self.slots[at] != 0 {
-            at = (at + 1) & mask;
+    fn occupy(&mut self, slot: u64) {
+        if let Err(place) = self.probe(slot, |_| false) {
+            self.slots[place] = slot;
         }
-        self.slots[at] = (hash >> 32 << 32) | (position as u64 + 1);
     }
 
-    /// Position of the entry with that hash for which `is_it` holds.
-    fn probe(&self, hash: u64, is_it: impl Fn(&Entry) -> bool) -> Option<usize> {
-        let mask = self.slots.len().checked_sub(1)?;
-        let mut at = hash as usize & mask;
-        while self.slots[at] != 0 {
-            let position = (self.slots[at] as u32 - 1) as usize;
-            if self.slots[at] >> 32 == hash >> 32 && is_it(&self.entries[position]) {
-                return Some(position);
+    /// Position of the entry with that hash for which `is_it` holds, or else the vacant slot where it would be. There must
+    /// be slots.
+    fn probe(&self, hash: u64, is_it: impl Fn(&Entry) -> bool) -> std::result::Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = (hash >> 32) as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Err(at);
+            }
+            let position = (slot as u32 - 1) as usize;
+            if slot >> 32 == hash >> 32 && is_it(&self.entries[position]) {
+                return Ok(position);
             }
             at = (at + 1) & mask;
         }
-        None
     }
 
     pub fn position(&self, name: &Name) -> Option<usize> {
-        self.probe(name.hash(), |entry| entry.name() == *name)
+        self.find(name.hash(), |entry| entry.name() == *name)
+    }
+
+    fn find(&self, hash: u64, is_it: impl Fn(&Entry) -> bool) -> Option<usize> {
+        if self.slots.is_empty() { None } else { self.probe(hash, is_it).ok() }
     }
 
     pub fn live(&self, name: &Name) -> Option<usize> {
@@ -137,23 +143,28 @@ impl Index {
             return Ok(Outcome::Stale);
         }
         let entry = Entry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
-        let name = entry.name();
-        if let Some(position) = self.position(&name) {
-            let known = &mut self.entries[position];
-            if (known.row.stamp, known.segment, known.row.unit) >= (row.stamp, segment, row.unit) {
-                return Ok(Outcome::Stale);
-            }
-            let before = std::mem::replace(known, entry);
-            if before.row.stamp == row.stamp {
-                // The same record in another place.
-                (known.used, known.uses) = (before.used, before.uses);
-            }
-            return Ok(Outcome::Taken { before: Some(before) });
-        }
+        let (name, position) = (entry.name(), self.entries.len());
         self.reserve(1)?;
-        self.entries.push(entry);
-        self.occupy(name.hash(), self.entries.len() - 1);
-        Ok(Outcome::Taken { before: None })
+        let hash = name.hash();
+        let known = match self.probe(hash, |known| known.name() == name) {
+            Ok(position) => &mut self.entries[position],
+            Err(place) => {
+                self.slots[place] = slot(hash, position);
+                self.entries.push(entry);
+                self.live += usize::from(entry.is_live());
+                return Ok(Outcome::Taken { before: None });
+            }
+        };
+        if (known.row.stamp, known.segment, known.row.unit) >= (row.stamp, segment, row.unit) {
+            return Ok(Outcome::Stale);
+        }
+        let before = std::mem::replace(known, entry);
+        self.live = self.live + usize::from(entry.is_live()) - usize::from(before.is_live());
+        if before.row.stamp == row.stamp {
+            // The same record in another place.
+            (known.used, known.uses) = (before.used, before.uses);
+        }
+        Ok(Outcome::Taken { before: Some(before) })
     }
 
     /// Show a record that clears; hands each entry that is no more to `gone`.
@@ -168,6 +179,7 @@ impl Index {
         }
         for entry in self.entries.iter_mut().filter(|entry| cleared.covers(&entry.row)) {
             gone(entry);
+            self.live -= usize::from(entry.is_live());
             forget(entry);
         }
         Ok(())
@@ -175,7 +187,7 @@ impl Index {
 
     /// Note uses; those of names that are not known are dropped.
     pub fn show_use(&mut self, used: Use) {
-        if let Some(position) = self.probe(used.name_hash, |_| true) {
+        if let Some(position) = self.find(used.name_hash, |_| true) {
             let entry = &mut self.entries[position];
             entry.used = entry.used.max(used.second);
             entry.uses = entry.uses.max(used.count);
@@ -184,6 +196,7 @@ impl Index {
 
     /// As if nothing had ever been known of that name.
     pub fn forget(&mut self, position: usize) {
+        self.live -= usize::from(self.entries[position].is_live());
         forget(&mut self.entries[position]);
     }
 
@@ -194,13 +207,26 @@ impl Index {
             return Ok(());
         }
         self.entries.retain(|entry| entry.row.stamp != 0);
-        self.slots.clear();
-        self.reserve(0)
+        self.slots.fill(0);
+        for position in 0..self.entries.len() {
+            let hash = self.entries[position].name().hash();
+            self.occupy(slot(hash, position));
+        }
+        Ok(())
+    }
+
+    /// Names that have a value.
+    pub fn live_count(&self) -> usize {
+        self.live
     }
 
     pub fn memory_used(&self) -> usize {
         self.slots.capacity() * size_of::<u64>() + self.entries.capacity() * size_of::<Entry>()
     }
+}
+
+fn slot(hash: u64, position: usize) -> u64 {
+    (hash >> 32 << 32) | (position as u64 + 1)
 }
 
 fn forget(entry: &mut Entry) {

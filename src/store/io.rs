@@ -115,7 +115,7 @@ impl Io for OsIo {
         bytes[..16].copy_from_slice(&since.as_nanos().to_le_bytes());
         bytes[16..20].copy_from_slice(&std::process::id().to_le_bytes());
         bytes[20..].copy_from_slice(&((&raw const stack).addr() as u64).to_le_bytes());
-        xxhash_rust::xxh3::xxh3_64(&bytes)
+        super::format::hash(&bytes)
     }
 }
 

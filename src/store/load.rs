@@ -1,15 +1,14 @@
 //! Finding out what is in the directory: at first, and again when other processes may have changed it.
 
 use std::ffi::OsStr;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{self, ErrorKind};
 
 use super::Store;
 use super::format::{Form, HEADS, Head, UNIT, Use, decode_heads};
 use super::io::{File, read_exact_at};
 use super::segment::{ScanError, Segment, State, scan};
 use super::snapshot::{Row, Snapshot};
-use crate::base::{Error, Result, error, try_filled, try_push};
+use crate::base::{Error, Result, error, try_push};
 
 /// The directory may change while it is read; it is looked at so often before that is reported.
 const ATTEMPTS: usize = 16;
@@ -55,15 +54,22 @@ enum Presence {
     Gone,
 }
 
+/// What is read once and shown to the index in the end, and memory to read snapshots into.
+#[derive(Default)]
+struct Found {
+    uses: Vec<Use>,
+    bytes: Vec<u8>,
+}
+
 impl Store {
     /// See what other processes have written, moved and removed since.
     pub fn refresh(&mut self) -> Result<()> {
-        let mut uses = Vec::new();
+        let mut found = Found::default();
         for _ in 0..ATTEMPTS {
             let listing = self.list()?;
-            if self.load_all(&listing, &mut uses)? == Presence::Here {
+            if self.load_all(&listing, &mut found)? == Presence::Here {
                 self.drop_missing(&listing.segments);
-                uses.into_iter().for_each(|used| self.index.show_use(used));
+                found.uses.into_iter().for_each(|used| self.index.show_use(used));
                 return self.index.tidy();
             }
         }
@@ -85,17 +91,17 @@ impl Store {
         self.failed(verb, &directory, why)
     }
 
-    fn load_all(&mut self, listing: &Listing, uses: &mut Vec<Use>) -> Result<Presence> {
+    fn load_all(&mut self, listing: &Listing, found: &mut Found) -> Result<Presence> {
         let mut presence = Presence::Here;
         for &id in &listing.segments {
             let sealed = listing.snapshots.binary_search(&id).is_ok();
-            let found = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
-                Ok(place) if self.segments[place].state == State::Open => self.extend(id, sealed, uses)?,
+            let there = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
+                Ok(place) if self.segments[place].state == State::Open => self.extend(id, sealed, found)?,
                 Ok(_) => Presence::Here,
-                Err(_) if sealed && self.load_snapshot(id, uses)? => Presence::Here,
-                Err(_) => self.load_segment(id, uses)?,
+                Err(_) if sealed && self.load_snapshot(id, found)? => Presence::Here,
+                Err(_) => self.load_segment(id, found)?,
             };
-            if found == Presence::Gone {
+            if there == Presence::Gone {
                 presence = Presence::Gone;
             }
         }
@@ -103,21 +109,26 @@ impl Store {
     }
 
     /// False if there is none, or none that can be trusted.
-    fn load_snapshot(&mut self, id: u64, uses: &mut Vec<Use>) -> Result<bool> {
+    fn load_snapshot(&mut self, id: u64, found: &mut Found) -> Result<bool> {
         let path = self.path(id, "idx");
-        let bytes = match self.io.open(&path).and_then(|file| Ok((file.length()?, file))) {
-            Ok((length, file)) => self.read_all(&path, &*file, length)?,
-            Err(_) => return Ok(false),
+        let Ok(file) = self.io.open(&path) else { return Ok(false) };
+        let Found { uses, bytes } = found;
+        let length = match read_all(&*file, bytes)? {
+            Ok(length) => length,
+            Err(why) => {
+                self.failed("read", &path, &why);
+                return Ok(false);
+            }
         };
-        let Some(snapshot) = Snapshot::decode(&bytes, id) else {
+        let Some(snapshot) = Snapshot::decode(&bytes[..length], id) else {
             self.counts.damaged += 1;
             return Ok(false);
         };
         self.index.reserve(snapshot.row_count())?;
         let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, State::Sealed) };
-        self.add_segment(segment)?;
+        let place = self.add_segment(segment)?;
         for row in snapshot.rows() {
-            self.show(row, id)?;
+            self.show_at(row, place)?;
         }
         for used in snapshot.uses() {
             try_push(uses, used)?;
@@ -125,20 +136,7 @@ impl Store {
         Ok(true)
     }
 
-    fn read_all(&mut self, path: &Path, file: &dyn File, length: u64) -> Result<Vec<u8>> {
-        let mut bytes = try_filled(0, usize::try_from(length).unwrap_or(usize::MAX))?;
-        match read_exact_at(file, &mut bytes, 0) {
-            Ok(true) => Ok(bytes),
-            // What is shorter than it said it was has no right checksum.
-            Ok(false) => Ok(Vec::new()),
-            Err(why) => {
-                self.failed("read", path, &why);
-                Ok(Vec::new())
-            }
-        }
-    }
-
-    fn load_segment(&mut self, id: u64, uses: &mut Vec<Use>) -> Result<Presence> {
+    fn load_segment(&mut self, id: u64, found: &mut Found) -> Result<Presence> {
         let path = self.path(id, "seg");
         let mut heads = [0; HEADS];
         let file = match self.io.open(&path).and_then(|file| Ok((read_exact_at(&*file, &mut heads, 0)?, file))) {
@@ -154,7 +152,7 @@ impl Store {
         match decode_heads(&heads, id) {
             Head::Ours { seed } => {
                 self.add_segment(Segment::new(id, seed, State::Open))?;
-                self.scan(id, &*file, uses)?;
+                self.scan(id, &*file, found)?;
             }
             Head::Foreign { format } => {
                 self.add_segment(Segment::new(id, 0, State::Foreign))?;
@@ -173,14 +171,14 @@ impl Store {
     }
 
     /// Read what was appended to a segment that is known.
-    fn extend(&mut self, id: u64, sealed: bool, uses: &mut Vec<Use>) -> Result<Presence> {
-        if self.writer.as_ref().is_some_and(|writer| writer.id == id) {
+    fn extend(&mut self, id: u64, sealed: bool, found: &mut Found) -> Result<Presence> {
+        if self.is_own(id) {
             return Ok(Presence::Here);
         }
         let path = self.path(id, "seg");
         let known = self.segment_mut(id).and_then(|segment| segment.file.clone());
         match known.map_or_else(|| self.io.open(&path), Ok) {
-            Ok(file) => self.scan(id, &*file, uses)?,
+            Ok(file) => self.scan(id, &*file, found)?,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
             Err(why) => self.trouble = Some(self.failed("read", &path, &why)),
         }
@@ -190,12 +188,14 @@ impl Store {
         Ok(Presence::Here)
     }
 
-    fn scan(&mut self, id: u64, file: &dyn File, uses: &mut Vec<Use>) -> Result<()> {
+    fn scan(&mut self, id: u64, file: &dyn File, found: &mut Found) -> Result<()> {
         let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(()) };
         let scanned = scan(file, seed, length, |offset, header, payload| {
             let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
-                return payload.chunks_exact(Use::SIZE).try_for_each(|used| try_push(uses, Use::decode(used)));
+                return payload
+                    .chunks_exact(Use::SIZE)
+                    .try_for_each(|used| try_push(&mut found.uses, Use::decode(used)));
             }
             self.show(Row::new(header, unit), id)
         });
@@ -222,6 +222,7 @@ impl Store {
         if self.writer.as_ref().is_some_and(|writer| is_missing(writer.id)) {
             self.writer = None;
         }
+        self.full.retain(|writer| !is_missing(writer.id));
         if self.segments.iter().any(|segment| is_missing(segment.id)) {
             self.drop_segments(is_missing);
         }
@@ -236,6 +237,33 @@ impl Store {
             if entry.row.stamp != 0 && dropped(entry.segment) {
                 self.forget(position);
             }
+        }
+    }
+}
+
+/// Read a file to its end, or as far as it said that it goes; how far that is. A short one's length is not asked for.
+fn read_all(file: &dyn File, bytes: &mut Vec<u8>) -> Result<io::Result<usize>> {
+    const SHORT: usize = 16 << 10;
+    let (mut filled, mut end) = (0, SHORT);
+    loop {
+        if filled == SHORT {
+            end = match file.length() {
+                Ok(length) => usize::try_from(length).unwrap_or(usize::MAX),
+                Err(why) => return Ok(Err(why)),
+            };
+        }
+        if filled >= end {
+            return Ok(Ok(filled));
+        }
+        if bytes.len() < end {
+            bytes.try_reserve_exact(end - bytes.len())?;
+            bytes.resize(end, 0);
+        }
+        match file.read_at(&mut bytes[filled..end], filled as u64) {
+            Ok(0) => return Ok(Ok(filled)),
+            Ok(count) => filled += count,
+            Err(why) if why.kind() == ErrorKind::Interrupted => {}
+            Err(why) => return Ok(Err(why)),
         }
     }
 }

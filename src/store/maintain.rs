@@ -9,10 +9,10 @@
 //! another segment might hold what it removed.
 
 use super::Store;
-use super::format::{Form, HEADER, Header, Use, payload_hash};
+use super::format::{Form, Header, Use, hash};
 use super::index::Entry;
 use super::io::Lock;
-use super::read::Found;
+use super::read::{Buffer, Found};
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
 use super::write::{AppendError, Writer, encode_uses};
@@ -60,6 +60,8 @@ impl Store {
     /// after starting, and after many values were put.
     pub fn maintain(&mut self, budget_bytes: u64) -> Result<Maintained> {
         self.must_be_writable()?;
+        // Where that fails there is the more reason to make room; it is tried again.
+        let _ = self.seal_full();
         self.refresh()?;
         let mut done = Maintained::default();
         if self.segments.is_empty() {
@@ -171,12 +173,11 @@ impl Store {
     fn candidates(&mut self) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
-        let ours = self.writer.as_ref().map(|writer| writer.id);
         for place in 0..self.segments.len() {
             let Segment { id, state, length, live_bytes, .. } = self.segments[place];
             let lock = match state {
                 State::Sealed => None,
-                State::Open if Some(id) != ours => match self.lock_of_the_dead(id)? {
+                State::Open if !self.is_own(id) => match self.lock_of_the_dead(id)? {
                     Some(lock) => Some(lock),
                     None => continue,
                 },
@@ -226,7 +227,7 @@ impl Store {
         let place = |position: usize| (entries[position].segment, entries[position].row.unit);
         sort(&mut positions, |&a, &b| place(a) < place(b));
 
-        let mut buffer = Vec::new();
+        let mut buffer = Buffer::default();
         let mut uses = Vec::new();
         for position in positions {
             let entry = self.index.entries[position];
@@ -237,7 +238,7 @@ impl Store {
                 continue;
             }
             match self.read_record(&entry, &mut buffer)? {
-                Found::Whole(header) => self.copy_record(&header, &buffer[HEADER..], copy)?,
+                Found::Whole(header) => self.copy_record(&header, buffer.payload(&header), copy)?,
                 Found::Damaged => self.counts.damaged += 1,
                 Found::Gone => continue,
             }
@@ -263,7 +264,7 @@ impl Store {
 
     fn copy_mark(&mut self, row: &Row, copy: &mut Copy) -> Result<()> {
         let Row { kind, form, raw, build_us, stamp, environment, key, .. } = *row;
-        let payload_hash = payload_hash(&[]);
+        let payload_hash = hash(&[]);
         let header = Header { kind, form, stored: 0, raw, build_us, stamp, environment, key, payload_hash };
         self.copy_record(&header, &[], copy)
     }
@@ -282,7 +283,7 @@ impl Store {
             stamp: self.stamp(),
             environment: 0,
             key: [0; 32],
-            payload_hash: payload_hash(&payload),
+            payload_hash: hash(&payload),
         };
         self.copy_record(&header, &payload, copy)?;
         let Some(target) = copy.targets.last_mut() else { return Ok(()) };

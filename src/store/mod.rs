@@ -34,6 +34,7 @@ use crate::base::{Error, Result, error};
 pub use bundle::{Bundle, BundleWriter};
 pub use index::Name;
 pub use maintain::Maintained;
+pub use read::Buffer;
 
 use index::{Entry, Index, Outcome};
 use io::Io;
@@ -154,9 +155,12 @@ pub struct Store {
     /// In order of id.
     segments: Vec<Segment>,
     writer: Option<Writer>,
+    /// Writers of segments that are full, and not sealed yet: that waits for the disk, and so not for a put.
+    full: Vec<Writer>,
     /// The lock of a segment that could not be made yet.
     claim: Option<write::Claim>,
     scratch: Vec<u8>,
+    buffer: Buffer,
     open_files: usize,
     counts: Statistics,
     trouble: Option<Error>,
@@ -173,8 +177,10 @@ impl Store {
             index: Index::default(),
             segments: Vec::new(),
             writer: None,
+            full: Vec::new(),
             claim: None,
             scratch: Vec::new(),
+            buffer: Buffer::default(),
             open_files: 0,
             counts: Statistics::default(),
             trouble: None,
@@ -247,9 +253,10 @@ impl Store {
         let memory = self.index.memory_used()
             + self.segments.capacity() * size_of::<Segment>()
             + self.scratch.capacity()
-            + self.writer.as_ref().map_or(0, Writer::memory_used);
+            + self.buffer.memory_used()
+            + self.own_writers().map(Writer::memory_used).sum::<usize>();
         Statistics {
-            values: self.live().count() as u64,
+            values: self.index.live_count() as u64,
             live_bytes: readable().map(|segment| segment.live_bytes).sum(),
             file_bytes: readable().map(|segment| segment.length).sum(),
             segments: readable().count() as u64,
@@ -277,26 +284,50 @@ impl Store {
         self.directory.join(format!("{id:016x}.{extension}"))
     }
 
+    fn own_writers(&self) -> impl Iterator<Item = &Writer> {
+        self.full.iter().chain(&self.writer)
+    }
+
+    /// Whether it is us who have its lock.
+    fn is_own(&self, id: u64) -> bool {
+        self.own_writers().any(|writer| writer.id == id)
+    }
+
+    fn segment(&self, id: u64) -> Option<&Segment> {
+        let place = self.segments.binary_search_by_key(&id, |segment| segment.id).ok()?;
+        self.segments.get(place)
+    }
+
     fn segment_mut(&mut self, id: u64) -> Option<&mut Segment> {
         let place = self.segments.binary_search_by_key(&id, |segment| segment.id).ok()?;
         self.segments.get_mut(place)
     }
 
-    fn add_segment(&mut self, segment: Segment) -> Result<()> {
+    /// Its place in the list.
+    fn add_segment(&mut self, segment: Segment) -> Result<usize> {
         self.segments.try_reserve(1)?;
         let place = self.segments.partition_point(|known| known.id < segment.id);
         self.segments.insert(place, segment);
-        Ok(())
+        Ok(place)
     }
 
     /// A record was read or written: let it count.
     fn show(&mut self, row: Row, id: u64) -> Result<()> {
+        match self.segments.binary_search_by_key(&id, |segment| segment.id) {
+            Ok(place) => self.show_at(row, place),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// The same, of the segment at that place in the list.
+    fn show_at(&mut self, row: Row, place: usize) -> Result<()> {
+        let id = self.segments[place].id;
         if row.form == format::Form::Cleared {
             let segments = &mut self.segments;
             return self.index.show_cleared(row, id, |entry| lose(segments, entry));
         }
         let outcome = self.index.show(row, id)?;
-        let Some(segment) = self.segment_mut(id) else { return Ok(()) };
+        let segment = &mut self.segments[place];
         if row.form.is_value() {
             segment.oldest = segment.oldest.min(row.stamp);
         }

@@ -1,11 +1,12 @@
 //! Getting values: one read, three checks.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, payload_hash};
+use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, hash};
 use super::index::Entry;
 use super::io::{File, read_exact_at};
+use super::segment::Segment;
 use super::snapshot::Row;
 use super::{Meta, Name, Store};
 use crate::base::{Result, error};
@@ -19,7 +20,7 @@ const OPEN_FILES: usize = 64;
 
 /// What became of a record where the index says that it is.
 pub(super) enum Found {
-    /// The header and the payload are in the buffer, and right.
+    /// It is in the buffer, and right.
     Whole(Header),
     /// Something else is there.
     Damaged,
@@ -27,19 +28,87 @@ pub(super) enum Found {
     Gone,
 }
 
+/// Memory to read values into, again and again. Who reads one value after the other as they lie on the disk is read to
+/// ahead, in ever greater strides.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    /// A stretch of a segment. Longer than what is filled, so that nothing is zeroed twice.
+    bytes: Vec<u8>,
+    filled: usize,
+    /// Segment, seed and offset of the stretch.
+    place: (u64, u64, u64),
+    /// How much to read at a time.
+    stride: usize,
+    /// Where in `bytes` the record begins that was asked for last.
+    from: usize,
+    /// A value that had to be decompressed.
+    value: Vec<u8>,
+}
+
+impl Buffer {
+    const LEAST_STRIDE: usize = 64 << 10;
+    const GREATEST_STRIDE: usize = 256 << 10;
+
+    /// Bytes of memory held.
+    pub fn memory_used(&self) -> usize {
+        self.bytes.capacity() + self.value.capacity()
+    }
+
+    pub(super) fn payload(&self, header: &Header) -> &[u8] {
+        &self.bytes[self.from + HEADER..][..header.stored as usize]
+    }
+
+    /// Have these bytes of a segment, of which so many are known to be good for reading. False if the file is shorter.
+    fn fetch(&mut self, file: &dyn File, segment: &Segment, offset: u64, length: usize) -> Result<io::Result<bool>> {
+        let (id, seed, begin) = self.place;
+        let is_near = (id, seed) == (segment.id, segment.seed) && offset >= begin;
+        let from = offset.saturating_sub(begin);
+        if is_near && from + length as u64 <= self.filled as u64 {
+            self.from = from as usize;
+            return Ok(Ok(true));
+        }
+        let follows = is_near && from <= (self.filled + self.stride.max(Self::LEAST_STRIDE)) as u64;
+        self.stride = if follows { (2 * self.stride).clamp(Self::LEAST_STRIDE, Self::GREATEST_STRIDE) } else { 0 };
+        let wanted = segment.length.saturating_sub(offset).min(self.stride.max(length) as u64) as usize;
+        (self.filled, self.from) = (0, 0);
+        if self.bytes.len() < wanted {
+            self.bytes.try_reserve(wanted - self.bytes.len())?;
+            self.bytes.resize(wanted, 0);
+        }
+        let read = read_exact_at(file, &mut self.bytes[..wanted], offset);
+        if matches!(read, Ok(true)) {
+            (self.filled, self.place) = (wanted, (segment.id, segment.seed, offset));
+        }
+        Ok(read)
+    }
+}
+
 impl Store {
     /// Read a value into `out`, replacing what is there; `None` if there is none. A value that was damaged is forgotten.
     pub fn get(&mut self, name: &Name, out: &mut Vec<u8>) -> Result<Option<Meta>> {
+        out.clear();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let found = self.view(name, &mut buffer).and_then(|found| {
+            let Some((meta, value)) = found else { return Ok(None) };
+            out.try_reserve(value.len())?;
+            out.extend_from_slice(value);
+            Ok(Some(meta))
+        });
+        self.buffer = buffer;
+        found
+    }
+
+    /// Read a value and look at it where it was read to; else as [`get`](Self::get).
+    pub fn view<'a>(&mut self, name: &Name, buffer: &'a mut Buffer) -> Result<Option<(Meta, &'a [u8])>> {
         for _ in 0..ATTEMPTS {
-            let Some(position) = self.index.live(name) else {
-                out.clear();
-                return Ok(None);
-            };
+            let Some(position) = self.index.live(name) else { return Ok(None) };
             let entry = self.index.entries[position];
-            match self.read_value(&entry, out)? {
-                Found::Whole(_) => return Ok(Some(Meta::of(&entry))),
+            match self.read_value(&entry, buffer)? {
+                Found::Whole(header) => {
+                    let value = if header.form == Form::Lz4 { &buffer.value } else { buffer.payload(&header) };
+                    return Ok(Some((Meta::of(&entry), value)));
+                }
                 Found::Damaged => {
-                    out.clear();
                     self.counts.damaged += 1;
                     self.forget(position);
                     return Ok(None);
@@ -50,39 +119,29 @@ impl Store {
         Err(error!(Busy, "other processes keep moving a value of '{}': call again", self.directory.display()))
     }
 
-    fn read_value(&mut self, entry: &Entry, out: &mut Vec<u8>) -> Result<Found> {
-        if entry.row.form == Form::Plain {
-            let found = self.read_record(entry, out)?;
-            if let Found::Whole(_) = found {
-                out.copy_within(HEADER.., 0);
-                out.truncate(out.len() - HEADER);
-            }
+    fn read_value(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
+        let found = self.read_record(entry, buffer)?;
+        let Found::Whole(header) = &found else { return Ok(found) };
+        if header.form != Form::Lz4 {
             return Ok(found);
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let found = self.read_record(entry, &mut scratch).and_then(|found| match found {
-            Found::Whole(header) => {
-                Ok(if decompress(&header, &scratch[HEADER..], out)? { found } else { Found::Damaged })
-            }
-            _ => Ok(found),
-        });
-        self.scratch = scratch;
-        found
+        let mut value = std::mem::take(&mut buffer.value);
+        let done = decompress(header, buffer.payload(header), &mut value);
+        buffer.value = value;
+        Ok(if done? { found } else { Found::Damaged })
     }
 
     /// Read a record, header and all, and check all of it.
-    pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Vec<u8>) -> Result<Found> {
+    pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
         let Some(file) = self.file(entry.segment)? else { return Ok(Found::Gone) };
-        let Some(segment) = self.segment_mut(entry.segment) else { return Ok(Found::Gone) };
-        let (seed, offset) = (segment.seed, u64::from(entry.row.unit) * UNIT);
+        let Some(segment) = self.segment(entry.segment) else { return Ok(Found::Gone) };
+        let offset = u64::from(entry.row.unit) * UNIT;
+        let length = HEADER + entry.row.stored as usize;
         // Nothing is taken for a length that the file does not have.
-        if offset + HEADER as u64 + u64::from(entry.row.stored) > segment.length {
+        if offset + length as u64 > segment.length {
             return Ok(Found::Damaged);
         }
-        let length = HEADER + entry.row.stored as usize;
-        buffer.try_reserve(length.saturating_sub(buffer.len()))?;
-        buffer.resize(length, 0);
-        match read_exact_at(&*file, buffer, offset) {
+        match buffer.fetch(&*file, segment, offset, length)? {
             Ok(true) => {}
             Ok(false) => return Ok(Found::Damaged),
             Err(why) => {
@@ -90,9 +149,9 @@ impl Store {
                 return Err(self.failed("read", &path, &why));
             }
         }
-        let header = Header::decode(buffer, seed, offset)
+        let header = Header::decode(&buffer.bytes[buffer.from..], segment.seed, offset)
             .filter(|header| Row::new(header, entry.row.unit) == entry.row)
-            .filter(|header| payload_hash(&buffer[HEADER..]) == header.payload_hash);
+            .filter(|header| hash(buffer.payload(header)) == header.payload_hash);
         Ok(header.map_or(Found::Damaged, Found::Whole))
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::format::{HEADER, HEADS, Header, UNIT, payload_hash};
+use super::format::{HEADER, HEADS, Header, UNIT, hash};
 use super::io::{File, read_exact_at};
 use crate::base::Result;
 
@@ -87,7 +87,7 @@ pub(super) fn scan(
         }
         let payload = window.bytes(at + HEADER as u64, header.stored as usize)?;
         let next = at + header.size();
-        let whole = payload_hash(payload) == header.payload_hash;
+        let whole = hash(payload) == header.payload_hash;
         if !whole && next == length {
             break;
         }

@@ -2,10 +2,8 @@
 //!
 //! One checksum covers all of it: a snapshot is right or it is not there, and then the segment itself is read.
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::Key;
-use super::format::{FORMAT, Form, HEADER, HEADS, Header, Use, key_at, u32_at, u64_at};
+use super::format::{FORMAT, Form, HEADER, HEADS, Header, Use, hash, key_at, u32_at, u64_at};
 use crate::base::Result;
 
 const MAGIC: [u8; 8] = *b"HOBIDX\r\n";
@@ -86,8 +84,8 @@ pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Ve
     bytes.extend_from_slice(&length.to_le_bytes());
     rows.iter().for_each(|row| bytes.extend_from_slice(&row.encode()));
     uses.iter().for_each(|used| bytes.extend_from_slice(&used.encode()));
-    let hash = xxh3_64(&bytes);
-    bytes.extend_from_slice(&hash.to_le_bytes());
+    let check = hash(&bytes);
+    bytes.extend_from_slice(&check.to_le_bytes());
     Ok(bytes)
 }
 
@@ -102,10 +100,10 @@ pub struct Snapshot<'a> {
 impl<'a> Snapshot<'a> {
     /// `None` unless that is all of the snapshot of that segment.
     pub fn decode(bytes: &'a [u8], id: u64) -> Option<Self> {
-        let (body, hash) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
+        let (body, check) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
         let (head, lists) = body.split_at_checked(HEAD)?;
         let ours = head[..8] == MAGIC && u32_at(head, 8) == FORMAT && u64_at(head, 24) == id;
-        if !ours || u64_at(hash, 0) != xxh3_64(body) {
+        if !ours || u64_at(check, 0) != hash(body) {
             return None;
         }
         let rows = (u32_at(head, 12) as usize).checked_mul(Row::SIZE)?;

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Header, UNIT, Use, encode_heads, payload_hash, record_size};
+use super::format::{Form, HEADER, HEADS, Header, UNIT, Use, encode_heads, hash, record_size};
 use super::io::{File, Lock};
 use super::segment::{Segment, State};
 use super::snapshot::{Contents, Row, encode};
@@ -16,6 +16,9 @@ use crate::base::{Result, error};
 
 /// Ids tried before it is said that others are in the way.
 const ATTEMPTS: usize = 64;
+/// Segments that may be full and not sealed: so many that only who never calls [`Store::maintain`] or [`Store::sync`] has
+/// a put wait for the disk.
+const MOST_FULL: usize = 8;
 /// Names in one record of uses.
 const USES: usize = 4096;
 /// The farthest that a row can point.
@@ -152,6 +155,7 @@ impl Store {
 
     /// Wait until all that was put is on the disk.
     pub fn sync(&mut self) -> Result<()> {
+        self.seal_full()?;
         let Some(mut writer) = self.writer.take() else { return Ok(()) };
         let done = self.sync_writer(&mut writer);
         self.writer = Some(writer);
@@ -162,12 +166,32 @@ impl Store {
     /// called before the store is dropped, and when there is time.
     pub fn seal(&mut self) -> Result<()> {
         self.claim = None;
-        let Some(mut writer) = self.writer.take() else { return Ok(()) };
-        if let Err(why) = self.sync_writer(&mut writer) {
-            self.writer = Some(writer);
-            return Err(why);
+        self.seal_full()?;
+        self.retire()?;
+        self.seal_full()
+    }
+
+    /// Seal the segments that are full.
+    pub(super) fn seal_full(&mut self) -> Result<()> {
+        while !self.full.is_empty() {
+            let mut writer = self.full.remove(0);
+            if let Err(why) = self.sync_writer(&mut writer) {
+                self.full.insert(0, writer);
+                return Err(why);
+            }
+            self.seal_writer(writer)?;
         }
-        self.seal_writer(writer)
+        Ok(())
+    }
+
+    /// The segment is full: have the next record begin another.
+    fn retire(&mut self) -> Result<()> {
+        if self.full.len() >= MOST_FULL {
+            self.seal_full()?;
+        }
+        self.full.try_reserve(1)?;
+        self.full.extend(self.writer.take());
+        Ok(())
     }
 
     pub(super) fn must_be_writable(&self) -> Result<()> {
@@ -204,11 +228,11 @@ impl Store {
             stamp: self.stamp(),
             environment: name.environment,
             key: name.key,
-            payload_hash: payload_hash(payload),
+            payload_hash: hash(payload),
         };
         let limit = self.options.segment_limit;
         if self.writer.as_ref().is_some_and(|writer| writer.is_full_for(header.size(), limit)) {
-            self.seal()?;
+            self.retire()?;
         }
         let mut writer = match self.writer.take() {
             Some(writer) => writer,
@@ -257,7 +281,7 @@ impl Store {
             };
             let segment = Segment { file: Some(Arc::clone(&file)), ..Segment::new(claim.id, seed, State::Open) };
             let begun = match file.append([&heads, &[], &[]]) {
-                Ok(()) => self.add_segment(segment),
+                Ok(()) => self.add_segment(segment).map(|_| ()),
                 Err(why) => Err(self.failed("write", &path, &why)),
             };
             if let Err(why) = begun {

@@ -20,6 +20,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use figures::Figures;
+use hobgoblin_bench::options::Operand;
 use run::Row;
 use suite::Length;
 
@@ -52,43 +53,40 @@ struct Options {
     check: bool,
 }
 
-fn parse() -> Result<Option<Options>, String> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut options = Options {
-        seeds: None,
-        first_seed: 1,
-        frames: None,
-        only: Vec::new(),
-        length: Length::Usual,
-        threads,
-        json: false,
-        curve: false,
-        list: false,
-        check: false,
-    };
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let mut text = || args.next().ok_or(format!("{arg} needs something after it"));
-        let number = |text: String| text.parse::<u64>().map_err(|_| format!("{arg} {text}: not a whole number"));
-        match arg.as_str() {
-            "--help" | "-h" => return Ok(None),
-            "--seeds" => options.seeds = Some(number(text()?)?.max(1)),
-            "--first-seed" => options.first_seed = number(text()?)?,
-            "--frames" => options.frames = Some(number(text()?)?.max(2048) as usize),
-            "--only" => options.only.push(text()?),
-            "--quick" => options.length = Length::Quick,
-            "--full" => options.length = Length::Full,
-            "--threads" => options.threads = number(text()?)?.max(1) as usize,
-            "--json" => options.json = true,
-            "--curve" => options.curve = true,
-            "--check" => options.check = true,
-            "--list" => options.list = true,
-            // What `cargo bench` adds.
-            "--bench" => {}
-            _ => return Err(format!("{arg}: not known; see --help")),
+impl Options {
+    fn new() -> Self {
+        Self {
+            seeds: None,
+            first_seed: 1,
+            frames: None,
+            only: Vec::new(),
+            length: Length::Usual,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            json: false,
+            curve: false,
+            list: false,
+            check: false,
         }
     }
-    Ok(Some(options))
+
+    /// Whether there is such an option.
+    fn take(&mut self, word: &str, operand: &mut Operand<'_>) -> Result<bool, String> {
+        match word {
+            "--seeds" => self.seeds = Some(operand.parsed::<u64>()?.max(1)),
+            "--first-seed" => self.first_seed = operand.parsed()?,
+            "--frames" => self.frames = Some(operand.parsed::<usize>()?.max(2048)),
+            "--only" => self.only.push(operand.text()?),
+            "--quick" => self.length = Length::Quick,
+            "--full" => self.length = Length::Full,
+            "--threads" => self.threads = operand.parsed::<usize>()?.max(1),
+            "--json" => self.json = true,
+            "--curve" => self.curve = true,
+            "--check" => self.check = true,
+            "--list" => self.list = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
 }
 
 /// Simulate all seeds of a row, several at once; the result does not depend on how many.
@@ -146,17 +144,14 @@ fn timings(row: &Row, options: &Options) -> Vec<u32> {
     all
 }
 
-fn main() {
-    let options = match parse() {
-        Ok(Some(options)) => options,
-        Ok(None) => return print!("{HELP}"),
-        Err(complaint) => {
-            eprintln!("{complaint}");
-            std::process::exit(2);
-        }
-    };
+fn main() -> std::process::ExitCode {
+    hobgoblin_bench::options::run(HELP, Options::new(), Options::take, run)
+}
+
+fn run(options: &Options) -> Result<(), String> {
     if options.check {
-        std::process::exit(i32::from(!check::check(options.seeds.unwrap_or(3))));
+        let can_be_believed = check::check(options.seeds.unwrap_or(3));
+        return if can_be_believed { Ok(()) } else { Err("the generator is not what the oracle takes it for".into()) };
     }
     let mut rows = suite::rows(options.length);
     rows.retain(|row| options.only.is_empty() || options.only.iter().any(|only| row.name.contains(only)));
@@ -164,9 +159,15 @@ fn main() {
         rows.iter_mut().filter(|row| row.event == run::Event::Nothing).for_each(|row| row.frames = frames);
     }
     if options.list {
-        return rows.iter().for_each(|row| println!("{}", row.name));
+        rows.iter().for_each(|row| println!("{}", row.name));
+        return Ok(());
     }
-    let figures: Vec<Figures> = rows.iter().map(|row| simulate(row, &options)).collect();
+    let figures: Vec<Figures> = rows.iter().map(|row| simulate(row, options)).collect();
     let verdicts = targets::judge(&figures);
-    if options.json { json::print(&figures, &verdicts) } else { report::print(&figures, &verdicts, options.curve) }
+    if options.json {
+        json::print(&figures, &verdicts)
+    } else {
+        report::print(&figures, &verdicts, options.curve)
+    }
+    Ok(())
 }

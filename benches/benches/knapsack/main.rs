@@ -13,6 +13,7 @@ mod shipped;
 use std::path::{Path, PathBuf};
 
 use hobgoblin::knapsack::{Effort, Knapsack};
+use hobgoblin_bench::options::Operand;
 use measure::Measured;
 use report::{HardRow, Report, Row};
 use scenario::{Instance, KINDS, Kind};
@@ -48,40 +49,19 @@ struct Options {
     data: Option<PathBuf>,
 }
 
-fn parse() -> Result<Option<Options>, String> {
-    let mut options = Options { data: std::env::var_os("HOB_KNAPSACK_DATA").map(PathBuf::from), ..Options::default() };
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let mut operand = || words.next().ok_or_else(|| format!("{word} needs an operand: see --help"));
-        match word.as_str() {
-            "--help" | "-h" => return Ok(None),
+fn main() -> std::process::ExitCode {
+    let options = Options { data: std::env::var_os("HOB_KNAPSACK_DATA").map(PathBuf::from), ..Options::default() };
+    let take = |options: &mut Options, word: &str, operand: &mut Operand<'_>| {
+        match word {
             "--quick" => options.quick = true,
             "--json" => options.json = true,
-            "--only" => options.only = Some(operand()?),
-            "--dump" => options.dump = Some(operand()?.into()),
-            // What cargo adds.
-            "--bench" | "--test" => {}
-            _ => return Err(format!("{word} is not an option: see --help")),
+            "--only" => options.only = Some(operand.text()?),
+            "--dump" => options.dump = Some(operand.parsed()?),
+            _ => return Ok(false),
         }
-    }
-    Ok(Some(options))
-}
-
-fn main() -> std::process::ExitCode {
-    let outcome = parse().and_then(|options| match options {
-        Some(options) => run(&options),
-        None => {
-            print!("{HELP}");
-            Ok(())
-        }
-    });
-    match outcome {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(sentence) => {
-            eprintln!("{sentence}");
-            std::process::ExitCode::FAILURE
-        }
-    }
+        Ok(true)
+    };
+    hobgoblin_bench::options::run(HELP, options, take, run)
 }
 
 /// Settings, instances, instances looked at warm, and frames of each.

@@ -163,18 +163,17 @@ impl Shared {
         }
         (queue.reading, queue.is_cancelled) = (Some(name.key), false);
         drop(queue);
-        let mut bytes = std::mem::take(&mut bench.bytes);
-        let found = bench.sources.get_mut(source).map_or(Ok(None), |store| store.get(name, &mut bytes));
+        let Bench { sources, read, .. } = bench;
+        let found = sources.get_mut(source).map_or(Ok(None), |store| store.view(name, read));
         let program = match &found {
-            Ok(Some(meta)) => decode(&bytes, meta.build_us),
+            Ok(Some((meta, bytes))) => decode(bytes, meta.build_us),
             _ => None,
         };
         let wanted_still = || !self.queue().is_cancelled;
         let loaded = program.map(|program| memory.load_if(&name.key, &program, wanted, wanted_still));
         self.queue().reading = None;
-        bench.bytes = bytes;
         match loaded {
-            None => found.map(|meta| meta.is_some()),
+            None => found.map(|value| value.is_some()),
             Some(put) => {
                 bench.no_room += u32::from(matches!(put, Ok(Put::Refused(Refusal::NoRoom))));
                 put.map(|_| true)

@@ -155,7 +155,7 @@ fn a_newer_format_is_left_alone_read_around_and_spoken_of() {
     let mut newer = encode_heads(5, 1).to_vec();
     for head in newer.chunks_exact_mut(32) {
         head[8] = 2;
-        let hash = xxhash_rust::xxh3::xxh3_64(&head[..28]) as u32;
+        let hash = crate::store::format::hash(&head[..28]) as u32;
         head[28..].copy_from_slice(&hash.to_le_bytes());
     }
     newer.extend_from_slice(&[0x77; 500]);
@@ -225,8 +225,7 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
     }
 
     // Compressed bytes that claim to become more than they can.
-    let bomb =
-        Header { form: Form::Lz4, stored: 16, payload_hash: super::super::format::payload_hash(&[0; 16]), ..header };
+    let bomb = Header { form: Form::Lz4, stored: 16, payload_hash: super::super::format::hash(&[0; 16]), ..header };
     let mut segment = encode_heads(5, 1).to_vec();
     segment.extend_from_slice(&bomb.encode(1, HEADS as u64));
     segment.extend_from_slice(&[0; 16]);

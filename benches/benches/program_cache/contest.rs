@@ -1,0 +1,192 @@
+//! Everybody stores the same blobs and gets them back; each time is held against what the machine could do at best, which
+//! is measured right beside it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use hobgoblin_bench::random::Random;
+use hobgoblin_bench::timing::{median, quantile};
+use serde_json::{Value, json};
+
+use crate::blobs::Blobs;
+use crate::floor::{self, Floor};
+use crate::peers::{BATCH, Filled, Peer};
+use crate::report::number;
+
+/// Openings in a round.
+const OPENINGS: usize = 5;
+/// Cold loads of which the median counts, in a round.
+const LOADS: usize = 3;
+
+/// Where, and how often.
+pub struct Plan<'a> {
+    pub directory: &'a Path,
+    pub rounds: usize,
+    pub drop_all: bool,
+}
+
+/// Names of what is measured, as they are printed and in JSON.
+pub const FIGURES: [&str; 10] = [
+    "insert",
+    "insert_batched",
+    "finish_ms",
+    "open_warm_ms",
+    "open_cold_ms",
+    "load",
+    "get",
+    "get_apart",
+    "get_ns",
+    "space",
+];
+
+/// The figures of one peer in one round, in the order above.
+type Round = [f64; FIGURES.len()];
+
+/// A row for each peer: medians of the rounds, and of each figure the least and the greatest.
+pub fn run(peers: &[Box<dyn Peer>], blobs: &Blobs, plan: &Plan<'_>) -> Result<Vec<Value>, String> {
+    let mut rounds: Vec<Vec<Round>> = peers.iter().map(|_| Vec::new()).collect();
+    for round in 0..plan.rounds {
+        for (peer, done) in peers.iter().zip(&mut rounds) {
+            eprint!("\rround {} of {}: {:8}", round + 1, plan.rounds, peer.name());
+            done.push(measure(&**peer, blobs, plan).map_err(|why| format!("{}: {why}", peer.name()))?);
+        }
+    }
+    eprint!("\r{:40}\r", "");
+    let rows = peers.iter().zip(rounds).map(|(peer, rounds)| {
+        let mut row = json!({ "name": peer.name(), "about": peer.about() });
+        for (place, figure) in FIGURES.iter().enumerate() {
+            let samples: Vec<f64> = rounds.iter().map(|round| round[place]).collect();
+            row[figure] = json!(median(&samples));
+            row[format!("{figure}_range")] = json!([quantile(&samples, 0.0), quantile(&samples, 1.0)]);
+        }
+        row
+    });
+    Ok(rows.collect())
+}
+
+fn sentence(why: io::Error) -> String {
+    why.to_string()
+}
+
+fn seconds<T>(work: impl FnOnce() -> Result<T, String>) -> Result<(f64, T), String> {
+    let start = Instant::now();
+    let done = work()?;
+    Ok((start.elapsed().as_secs_f64(), done))
+}
+
+fn measure(peer: &dyn Peer, blobs: &Blobs, plan: &Plan<'_>) -> Result<Round, String> {
+    let directory = plan.directory.join("peer");
+    let floor = Floor::new(plan.directory.join("floor"));
+    let batched = match peer.has_batches() {
+        true => insert(peer, blobs, BATCH, &directory, &floor)?.0,
+        false => f64::NAN,
+    };
+    let (inserted, finish) = insert(peer, blobs, 1, &directory, &floor)?;
+    let space = floor::size(&directory).map_err(sentence)? as f64 / blobs.total() as f64;
+    let (warm, cold) = open(peer, blobs, &directory, plan.drop_all)?;
+    let load = load(peer, blobs, &directory, &floor, plan.drop_all)?;
+    let [get, get_apart, get_ns] = get(peer, blobs, &directory)?;
+    fs::remove_dir_all(&directory).map_err(sentence)?;
+    Ok([inserted, batched, finish * 1e3, warm * 1e3, cold * 1e3, load, get, get_apart, get_ns, space])
+}
+
+/// Times as fast as writing the same bytes to one file, and seconds until all is safe after that.
+fn insert(peer: &dyn Peer, blobs: &Blobs, batch: usize, directory: &Path, floor: &Floor) -> Result<(f64, f64), String> {
+    let _ = fs::remove_dir_all(directory);
+    fs::create_dir_all(directory).map_err(sentence)?;
+    let before = floor.write(blobs).map_err(sentence)?;
+    let mut filling = peer.create(directory)?;
+    let (put, ()) = seconds(|| filling.put_all(blobs, batch))?;
+    let (finish, ()) = seconds(|| filling.finish())?;
+    let after = floor.write(blobs).map_err(sentence)?;
+    Ok(((before + after) / 2.0 / put, finish))
+}
+
+/// Seconds until every key is known, with the files in memory (the least of several times) and without (the median).
+fn open(peer: &dyn Peer, blobs: &Blobs, directory: &Path, drop_all: bool) -> Result<(f64, f64), String> {
+    let open = |is_cold: bool| {
+        let times = (0..OPENINGS).map(|_| {
+            if is_cold {
+                floor::forget(directory, drop_all).map_err(sentence)?;
+            }
+            let (time, filled) = seconds(|| peer.open(directory))?;
+            expect(filled.count() == blobs.count())?;
+            Ok(time)
+        });
+        times.collect::<Result<Vec<_>, String>>()
+    };
+    let cold = median(&open(true)?);
+    Ok((quantile(&open(false)?, 0.0), cold))
+}
+
+/// Times as long as reading as many bytes from one file: opening, and every value checked.
+fn load(peer: &dyn Peer, blobs: &Blobs, directory: &Path, floor: &Floor, drop_all: bool) -> Result<f64, String> {
+    let ratios = (0..LOADS).map(|_| {
+        let read = floor.read(drop_all).map_err(sentence)?;
+        floor::forget(directory, drop_all).map_err(sentence)?;
+        let mut loaded = 0;
+        let (all, ()) = seconds(|| peer.open(directory)?.each(&mut |value| loaded += value.len()))?;
+        expect(loaded == blobs.total())?;
+        Ok(all / read)
+    });
+    ratios.collect::<Result<Vec<_>, String>>().map(|ratios| median(&ratios))
+}
+
+/// The median get over the median copy of the same values in the same order, to one place and to a place for each, and
+/// in nanoseconds.
+fn get(peer: &dyn Peer, blobs: &Blobs, directory: &Path) -> Result<[f64; 3], String> {
+    let mut order: Vec<usize> = (0..blobs.count()).collect();
+    Random(2).shuffle(&mut order);
+    let mut filled = peer.open(directory)?;
+    // What is in files shall be in memory.
+    filled.each(&mut |_| ())?;
+    gets(&mut *filled, blobs, &order)?;
+    let clock = floor::clock();
+    let copy = median(&floor::copies(blobs, &order, false)) - clock;
+    let apart = median(&floor::copies(blobs, &order, true)) - clock;
+    let get = median(&gets(&mut *filled, blobs, &order)?) - clock;
+    Ok([get / copy, get / apart, get])
+}
+
+fn gets(filled: &mut dyn Filled, blobs: &Blobs, order: &[usize]) -> Result<Vec<f64>, String> {
+    let get = |&index: &usize| {
+        let mut found = 0;
+        let (time, ()) = seconds(|| filled.get(blobs.key(index), &mut |value| found = value.len()))?;
+        expect(found == blobs.value(index).len())?;
+        Ok(time * 1e9)
+    };
+    order.iter().map(get).collect()
+}
+
+fn expect(right: bool) -> Result<(), String> {
+    if right { Ok(()) } else { Err("what was put is not what is there".into()) }
+}
+
+pub fn print(rows: &[Value]) {
+    println!("          insert         finish   open + index, ms    load all    verified get          space");
+    println!("          each   batch       ms      warm     cold         x    one   apart     ns         x");
+    for row in rows {
+        let figure = |name: &str| number(&row[name]);
+        let batched = match figure("insert_batched") {
+            missing if missing.is_nan() => "   -".to_string(),
+            there => format!("{there:4.2}"),
+        };
+        println!(
+            "{:8}  {:4.2}    {batched}   {:6.1}   {:7.2}  {:7.2}     {:5.2}   {:4.2}   {:4.2}  {:6.0}    {:6.3}",
+            row["name"].as_str().unwrap_or(""),
+            figure("insert"),
+            figure("finish_ms"),
+            figure("open_warm_ms"),
+            figure("open_cold_ms"),
+            figure("load"),
+            figure("get"),
+            figure("get_apart"),
+            figure("get_ns"),
+            figure("space"),
+        );
+    }
+    rows.iter()
+        .for_each(|row| println!("{:8}  {}", row["name"].as_str().unwrap_or(""), row["about"].as_str().unwrap_or("")));
+}

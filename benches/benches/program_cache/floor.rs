@@ -1,0 +1,93 @@
+//! What the machine could do at best: the same bytes to and from one file, and from memory to memory.
+
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::blobs::Blobs;
+
+/// Bytes that a reader who wants all takes at a time.
+const STRIDE: usize = 1 << 20;
+
+/// One file of all blobs.
+pub struct Floor(PathBuf);
+
+impl Floor {
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Seconds of a `write` for each blob, one after the other.
+    pub fn write(&self, blobs: &Blobs) -> io::Result<f64> {
+        let _ = fs::remove_file(&self.0);
+        let mut file = File::create_new(&self.0)?;
+        let start = Instant::now();
+        for (_, value) in blobs.iter() {
+            file.write_all(value)?;
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    /// Seconds of reading the file from front to back, from the disk.
+    pub fn read(&self, drop_all: bool) -> io::Result<f64> {
+        // What is not on the disk yet cannot be dropped.
+        File::open(&self.0)?.sync_all()?;
+        forget(&self.0, drop_all)?;
+        let mut buffer = vec![1; STRIDE];
+        let start = Instant::now();
+        let file = File::open(&self.0)?;
+        let mut at = 0;
+        loop {
+            match file.read_at(&mut buffer, at)? {
+                0 => return Ok(start.elapsed().as_secs_f64()),
+                count => at += count as u64,
+            }
+            black_box(&mut buffer);
+        }
+    }
+}
+
+/// Nanoseconds of copying each blob, in that order: all of them to the same place, or each to its own.
+pub fn copies(blobs: &Blobs, order: &[usize], apart: bool) -> Vec<f64> {
+    let mut places = vec![1_u8; if apart { blobs.total() } else { blobs.longest() }];
+    let copy = |&index: &usize| {
+        let (value, from) = (blobs.value(index), if apart { blobs.place(index) } else { 0 });
+        let start = Instant::now();
+        places[from..from + value.len()].copy_from_slice(value);
+        black_box(&mut places);
+        start.elapsed().as_secs_f64() * 1e9
+    };
+    order.iter().map(copy).collect()
+}
+
+/// Nanoseconds that asking for the time takes.
+pub fn clock() -> f64 {
+    let times: Vec<f64> = (0..1000).map(|_| Instant::now().elapsed().as_secs_f64() * 1e9).collect();
+    hobgoblin_bench::timing::median(&times)
+}
+
+/// Have nothing of a file, or of the files of a directory, in memory: what was not synced stays. With `all` the kernel
+/// drops all it can, names of files included.
+pub fn forget(path: &Path, all: bool) -> io::Result<()> {
+    if all {
+        fs::write("/proc/sys/vm/drop_caches", "3")?;
+    }
+    if path.is_dir() {
+        return fs::read_dir(path)?.try_for_each(|entry| forget(&entry?.path(), false));
+    }
+    let file = File::open(path)?;
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+    Ok(())
+}
+
+/// Bytes of the disk that a directory takes.
+pub fn size(directory: &Path) -> io::Result<u64> {
+    let mut sum = fs::metadata(directory)?.blocks() * 512;
+    for entry in fs::read_dir(directory)? {
+        sum += entry?.metadata()?.blocks() * 512;
+    }
+    Ok(sum)
+}

@@ -1,0 +1,71 @@
+//! A directory that many launches left their small segments in, against one segment of the same values.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+
+use hobgoblin::store::io::OsIo;
+use hobgoblin::store::{Name, Options, Store};
+use hobgoblin_bench::timing::microseconds;
+use serde_json::{Value, json};
+
+use crate::blobs::key;
+use crate::peers::seconds;
+use crate::report::number;
+
+const VALUES: u64 = 20_000;
+const SEGMENTS: u64 = 500;
+
+fn open(directory: &Path) -> Store {
+    Store::open(Arc::new(OsIo), directory, Options::new(seconds)).expect("readable")
+}
+
+fn fill(directory: &Path, segments: u64) {
+    let _ = fs::remove_dir_all(directory);
+    let mut store = open(directory);
+    for number in 0..VALUES {
+        let name = Name { kind: 1, environment: 7, key: key(number) };
+        store.put(&name, 1000, &number.to_le_bytes()).expect("writable");
+        if (number + 1).is_multiple_of(VALUES / segments) {
+            store.seal().expect("writable");
+        }
+    }
+}
+
+pub fn row(directory: &Path, rounds: usize) -> Value {
+    let (one, many) = (directory.join("one"), directory.join("many"));
+    fill(&one, 1);
+    fill(&many, SEGMENTS);
+    let time = |directory: &Path, segments: u64| {
+        let mut values = (0, 0);
+        let time = microseconds(|| {
+            let found = black_box(open(directory)).statistics();
+            values = (found.values, found.segments);
+        });
+        assert_eq!(values, (VALUES, segments));
+        time
+    };
+    let least = [(&one, 1), (&many, SEGMENTS)];
+    let mut least = least.map(|(directory, segments)| (directory, segments, f64::INFINITY));
+    for _ in 0..20 * rounds {
+        for (directory, segments, least) in &mut least {
+            *least = least.min(time(directory, *segments));
+        }
+    }
+    let [one_us, many_us] = least.map(|(_, _, least)| least);
+    for directory in [one, many] {
+        let _ = fs::remove_dir_all(directory);
+    }
+    json!({ "one_ms": one_us / 1e3, "many_ms": many_us / 1e3, "ratio": many_us / one_us })
+}
+
+pub fn print(row: &Value) {
+    println!(
+        "open {SEGMENTS} segments of {} values: {:.2} ms; one of {VALUES}: {:.2} ms; ratio {:.2}",
+        VALUES / SEGMENTS,
+        number(&row["many_ms"]),
+        number(&row["one_ms"]),
+        number(&row["ratio"])
+    );
+}

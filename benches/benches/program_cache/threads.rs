@@ -1,0 +1,106 @@
+//! Gets of the memory tier on one thread and on two, beside what the machine can do at all.
+
+use std::hint::{self, black_box};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::Instant;
+
+use hobgoblin::program_cache::{Key, Options, Program, ProgramCache};
+use serde_json::{Value, json};
+
+use crate::Settings;
+use crate::blobs::key;
+use crate::memory::cache;
+use crate::report::number;
+
+/// Gets in a slice.
+const TURNS: usize = 2_000;
+const ROWS: [&str; 3] = ["ours", "apart", "quick_cache"];
+
+/// A row for each set of keys.
+pub fn rows(settings: &Settings) -> Vec<Value> {
+    let slices = if settings.quick { 3_000 } else { 30_000 };
+    [("1 key", 1, false), ("1024 keys", 1024, false), ("512 keys each", 1024, true)]
+        .map(|(name, count, is_split)| row(name, count, is_split, slices))
+        .into()
+}
+
+fn row(name: &str, count: u64, is_split: bool, slices: usize) -> Value {
+    let keys: Vec<Key> = (0..count).map(key).collect();
+    let of = |thread: usize| if is_split { &keys[thread * keys.len() / 2..][..keys.len() / 2] } else { &keys[..] };
+    let ours = [filled(&keys), filled(&keys)];
+    let theirs: quick_cache::sync::Cache<Key, Arc<Vec<u8>>> = quick_cache::sync::Cache::new(20_000);
+    keys.iter().for_each(|key| theirs.insert(*key, Arc::new(vec![7; 1000])));
+    let get = |cache: &ProgramCache, key: &Key| assert_eq!(black_box(cache.get(key).expect("cached")).data()[0], 7);
+    json!({
+        "name": name,
+        "ours": one_and_two(slices, of, |_, key| get(&ours[0], key)),
+        "apart": one_and_two(slices, of, |thread, key| get(&ours[thread], key)),
+        "quick_cache": one_and_two(slices, of, |_, key| assert_eq!(black_box(theirs.get(key).expect("cached"))[0], 7)),
+    })
+}
+
+pub fn print(row: &Value) {
+    println!("gets of {} on one thread and on two:", row["name"].as_str().unwrap_or(""));
+    for name in ROWS {
+        let [one, two] = ["one", "two"].map(|threads| number(&row[name][threads]));
+        println!("  {name:11}: {one:5.1} ns, {two:5.1} ns each: {:.2} times the gets", 2.0 * one / two);
+    }
+}
+
+fn filled(keys: &[Key]) -> ProgramCache {
+    let cache = cache(Options::default());
+    for key in keys {
+        cache.put(key, &Program { data: &[7; 1000], ..Program::default() }).expect("memory");
+    }
+    cache
+}
+
+fn one_and_two<'a>(
+    slices: usize,
+    keys_of: impl Fn(usize) -> &'a [Key] + Sync,
+    get: impl Fn(usize, &Key) + Sync,
+) -> Value {
+    let [one, two] = [1, 2].map(|threads| best_slice(threads, slices, &keys_of, &get));
+    json!({ "one": one, "two": two })
+}
+
+/// Nanoseconds that one get takes the slower thread in the best slice; only those count in which all threads were at it
+/// nine tenths of the time. NaN if there was none.
+fn best_slice<'a>(
+    threads: usize,
+    slices: usize,
+    keys_of: &(impl Fn(usize) -> &'a [Key] + Sync),
+    get: &(impl Fn(usize, &Key) + Sync),
+) -> f64 {
+    let (arrived, epoch) = (&AtomicUsize::new(0), Instant::now());
+    let hand = |thread: usize| {
+        move || {
+            let keys = keys_of(thread);
+            let slice = |slice: usize| {
+                arrived.fetch_add(1, SeqCst);
+                while arrived.load(SeqCst) < threads * (slice + 1) {
+                    hint::spin_loop();
+                }
+                let first = thread * keys.len() / 2;
+                let start = epoch.elapsed();
+                (first..first + TURNS).for_each(|turn| get(thread, &keys[turn & (keys.len() - 1)]));
+                [start, epoch.elapsed()].map(|time| time.as_secs_f64() * 1e9)
+            };
+            (0..slices).map(slice).collect::<Vec<[f64; 2]>>()
+        }
+    };
+    let times: Vec<Vec<[f64; 2]>> = thread::scope(|scope| {
+        let hands: Vec<_> = (0..threads).map(|thread| scope.spawn(hand(thread))).collect();
+        hands.into_iter().map(|hand| hand.join().expect("a thread that ends")).collect()
+    });
+    let slower = |slice: usize| {
+        let of_slice = || times.iter().map(|times| times[slice]);
+        let longest = of_slice().map(|[start, end]| end - start).fold(0.0, f64::max);
+        let together = of_slice().map(|time| time[1]).fold(f64::INFINITY, f64::min)
+            - of_slice().map(|time| time[0]).fold(0.0, f64::max);
+        (together > 0.9 * longest).then_some(longest / TURNS as f64)
+    };
+    (0..slices).filter_map(slower).fold(f64::NAN, f64::min)
+}
