@@ -61,6 +61,7 @@ impl Store {
         let mut uses = Vec::new();
         for _ in 0..ATTEMPTS {
             let listing = self.list()?;
+            self.is_all_read = true;
             if self.load_all(&listing, &mut uses)? == Presence::Here {
                 self.drop_missing(&listing.segments);
                 uses.into_iter().for_each(|used| self.index.show_use(used));
@@ -147,7 +148,7 @@ impl Store {
             Ok((false, _)) => return Ok(Presence::Here),
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
             Err(why) => {
-                self.trouble = Some(self.failed("read", &path, &why));
+                self.not_read(&path, &why);
                 return Ok(Presence::Here);
             }
         };
@@ -179,19 +180,27 @@ impl Store {
         }
         let path = self.path(id, "seg");
         let known = self.segment_mut(id).and_then(|segment| segment.file.clone());
-        match known.map_or_else(|| self.io.open(&path), Ok) {
+        let is_read = match known.map_or_else(|| self.io.open(&path), Ok) {
             Ok(file) => self.scan(id, &*file, uses)?,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
-            Err(why) => self.trouble = Some(self.failed("read", &path, &why)),
-        }
-        if let Some(segment) = self.segment_mut(id).filter(|_| sealed) {
+            Err(why) => self.not_read(&path, &why),
+        };
+        if let Some(segment) = self.segment_mut(id).filter(|_| sealed && is_read) {
             segment.state = State::Sealed;
         }
         Ok(Presence::Here)
     }
 
-    fn scan(&mut self, id: u64, file: &dyn File, uses: &mut Vec<Use>) -> Result<()> {
-        let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(()) };
+    /// Something could not be read, and may be the next time.
+    fn not_read(&mut self, path: &Path, why: &std::io::Error) -> bool {
+        self.trouble = Some(self.failed("read", path, why));
+        self.is_all_read = false;
+        false
+    }
+
+    /// Read a segment from where it is known; false if it could not be read.
+    fn scan(&mut self, id: u64, file: &dyn File, uses: &mut Vec<Use>) -> Result<bool> {
+        let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(true) };
         let scanned = scan(file, seed, length, |offset, header, payload| {
             let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
@@ -205,13 +214,9 @@ impl Store {
                 if let Some(segment) = self.segment_mut(id) {
                     segment.length = scanned.end;
                 }
-                Ok(())
+                Ok(true)
             }
-            Err(ScanError::Io(why)) => {
-                let path = self.path(id, "seg");
-                self.trouble = Some(self.failed("read", &path, &why));
-                Ok(())
-            }
+            Err(ScanError::Io(why)) => Ok(self.not_read(&self.path(id, "seg"), &why)),
             Err(ScanError::Other(why)) => Err(why),
         }
     }

@@ -9,7 +9,7 @@
 //! another segment might hold what it removed.
 
 use super::Store;
-use super::format::{Form, HEADER, Header, Use, payload_hash};
+use super::format::{Form, HEADER, HEADS, Header, UNIT, Use, payload_hash};
 use super::index::Entry;
 use super::io::Lock;
 use super::read::Found;
@@ -201,6 +201,10 @@ impl Store {
         sort(&mut ids, |a, b| a < b);
         // What a dead writer wrote since we looked.
         self.refresh()?;
+        // What is not known is not copied, and may be what a removal is kept for.
+        if !self.is_all_read {
+            return Ok(());
+        }
         let mut copy = Copy { targets: Vec::new(), moved: Vec::new() };
         let copied = self.copy_all(&ids, &mut copy).and_then(|()| self.make_sure(&mut copy));
         if let Err(why) = copied {
@@ -363,14 +367,25 @@ impl Store {
         }
     }
 
-    /// Seal what the dead left open, and remove what belongs to nothing.
+    /// Seal what the dead left open, and clear away what belongs to nothing.
     fn clean_up(&mut self) -> Result<()> {
-        for Candidate { id, lock, .. } in self.candidates()? {
+        let candidates = self.candidates()?;
+        // What they wrote since we looked: of a sealed segment, nothing is read again.
+        self.refresh()?;
+        if !self.is_all_read {
+            return Ok(());
+        }
+        for Candidate { id, lock, .. } in candidates {
             if lock.is_some() {
                 self.seal_of_the_dead(id)?;
                 let _ = self.io.remove(&self.path(id, "live"));
             }
         }
+        self.clear_away()
+    }
+
+    /// Remove what belongs to nothing.
+    fn clear_away(&mut self) -> Result<()> {
         let listing = self.list()?;
         let exists = |id: u64| listing.segments.binary_search(&id).is_ok();
         for &id in listing.snapshots.iter().filter(|&&id| !exists(id)) {
@@ -379,23 +394,42 @@ impl Store {
         for &id in listing.unfinished.iter().filter(|&&id| !exists(id)) {
             let _ = self.io.remove(&self.path(id, "idx.new"));
         }
-        let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < u64::from(self.seconds());
-        for &id in listing.claims.iter().filter(|&&id| !exists(id) && is_stale(id)) {
-            let path = self.path(id, "live");
-            if let Ok(Some(_held)) = self.io.try_lock(&path) {
-                let _ = self.io.remove(&path);
+        for &id in &listing.segments {
+            if self.segment_mut(id).is_none() {
+                self.remove_unbegun(id)?;
             }
+        }
+        let now = u64::from(self.seconds());
+        let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < now;
+        for &id in &listing.claims {
+            let is_sealed = self.segment_mut(id).is_some_and(|segment| segment.state == State::Sealed);
+            if is_sealed || !exists(id) && is_stale(id) {
+                let path = self.path(id, "live");
+                if let Ok(Some(_held)) = self.io.try_lock(&path) {
+                    let _ = self.io.remove(&path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Remove a segment whose writer died before it had a head.
+    fn remove_unbegun(&mut self, id: u64) -> Result<()> {
+        let Some(_held) = self.lock_of_the_dead(id)? else { return Ok(()) };
+        let length = self.io.open(&self.path(id, "seg")).and_then(|file| file.length());
+        if length.is_ok_and(|length| length < HEADS as u64) {
+            self.remove_files(id);
         }
         Ok(())
     }
 
     fn seal_of_the_dead(&mut self, id: u64) -> Result<()> {
         let Some(file) = self.file(id)? else { return Ok(()) };
-        let Some(&mut Segment { seed, .. }) = self.segment_mut(id) else { return Ok(()) };
+        let Some(&mut Segment { seed, state: State::Open, .. }) = self.segment_mut(id) else { return Ok(()) };
         let mut contents = Contents::default();
-        let from = super::format::HEADS as u64;
+        let from = HEADS as u64;
         let scanned = scan(&*file, seed, from, |offset, header, payload| {
-            let Ok(unit) = u32::try_from(offset / super::format::UNIT) else { return Ok(()) };
+            let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
                 return payload
                     .chunks_exact(Use::SIZE)

@@ -157,6 +157,8 @@ pub struct Store {
     claim: Option<write::Claim>,
     scratch: Vec<u8>,
     open_files: usize,
+    /// Whether nothing failed to be read when the directory was last looked at.
+    is_all_read: bool,
     counts: Statistics,
     trouble: Option<Error>,
     foreign: Option<Error>,
@@ -175,6 +177,7 @@ impl Store {
             claim: None,
             scratch: Vec::new(),
             open_files: 0,
+            is_all_read: false,
             counts: Statistics::default(),
             trouble: None,
             foreign: None,
