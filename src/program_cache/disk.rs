@@ -25,7 +25,7 @@ use crate::store::{self, Name, Store};
 const TURNS: usize = 32;
 /// Bytes that one call of the store's maintenance may copy.
 const MAINTAINED: u64 = 8 << 20;
-/// Saves after which there is maintenance again.
+/// Saves after which there is maintenance again, at the latest.
 const SAVES: u32 = 1024;
 /// Missed keys that wait at a time; more are not looked for.
 const ASKED: usize = 256;
@@ -447,7 +447,11 @@ impl Shared {
                 encode(&blob, bytes)?;
                 let build_us = u32::try_from(blob.cost_us()).unwrap_or(u32::MAX);
                 let name = self.name(kind::PROGRAM, blob.key());
-                let written = own.map(|store| store.put(&name, build_us, bytes));
+                let written = own.map(|store| {
+                    let written = store.put(&name, build_us, bytes);
+                    *maintains |= store.wants_maintenance();
+                    written
+                });
                 if !matches!(written, Some(Ok(true))) {
                     self.queue().progress.unwritten += 1;
                 }

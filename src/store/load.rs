@@ -71,6 +71,15 @@ impl Store {
         Err(error!(Busy, "other processes keep changing '{}': call again later", self.directory.display()))
     }
 
+    /// Forget what is known of a segment, and read it without its snapshot.
+    pub(super) fn load_anew(&mut self, id: u64) -> Result<()> {
+        let mut uses = Vec::new();
+        self.drop_segments(|known| known == id);
+        self.load_segment(id, &mut uses)?;
+        uses.into_iter().for_each(|used| self.index.show_use(used));
+        Ok(())
+    }
+
     pub(super) fn list(&mut self) -> Result<Listing> {
         let mut listing = Listing::default();
         match self.io.list(&self.directory) {

@@ -16,7 +16,7 @@ use super::read::Found;
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
 use super::write::{AppendError, Writer, encode_uses};
-use crate::base::{Result, sort::sort, try_push};
+use crate::base::{Result, error, sort::sort, try_push};
 
 /// A segment is copied when so much of it is dead: a quarter.
 const WASTEFUL: u64 = 4;
@@ -60,6 +60,7 @@ impl Store {
     /// after starting, and after many values were put.
     pub fn maintain(&mut self, budget_bytes: u64) -> Result<Maintained> {
         self.must_be_writable()?;
+        self.appended = 0;
         self.refresh()?;
         let mut done = Maintained::default();
         if self.segments.is_empty() {
@@ -234,16 +235,21 @@ impl Store {
         let mut uses = Vec::new();
         for position in positions {
             let entry = self.index.entries[position];
-            if !entry.is_live() {
-                if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
-                    self.copy_mark(&entry.row, copy)?;
-                }
-                continue;
-            }
-            match self.read_record(&entry, &mut buffer)? {
+            let found = if entry.is_live() { self.read_record(&entry, &mut buffer)? } else { Found::Damaged };
+            match found {
                 Found::Whole(header) => self.copy_record(&header, &buffer[HEADER..], copy)?,
-                Found::Damaged => self.counts.damaged += 1,
-                Found::Gone => continue,
+                // What is there instead is not known yet, and would be unlinked.
+                Found::Gone => {
+                    let place = self.directory.display();
+                    return Err(error!(Busy, "somebody else changes the segments of '{place}': call again"));
+                }
+                Found::Damaged => {
+                    self.counts.damaged += u64::from(entry.is_live());
+                    if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
+                        self.copy_mark(&Row { form: Form::Removed, ..entry.row }, copy)?;
+                    }
+                    continue;
+                }
             }
             if entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32 {
                 let used = Use { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };

@@ -105,7 +105,7 @@ impl Store {
         if self.index.live(name).is_none() {
             return Ok(false);
         }
-        self.append(name, Form::Removed, 0, 0, &[]).map(|()| true)
+        self.append_mark(name, Form::Removed).map(|()| true)
     }
 
     /// Have no value in an environment, or in any. Also not those that other processes have put.
@@ -116,7 +116,15 @@ impl Store {
             return Ok(());
         }
         let all = Name { kind: u8::from(environment.is_none()), environment: environment.unwrap_or(0), key: [0; 32] };
-        self.append(&all, Form::Cleared, 0, 0, &[])
+        self.append_mark(&all, Form::Cleared)
+    }
+
+    /// Say that something is no more, and say it again: were it said once, a flipped bit would bring it back.
+    fn append_mark(&mut self, name: &Name, form: Form) -> Result<()> {
+        self.append(name, form, 0, 0, &[])?;
+        // It is done; where there is no room for the second one there is [`Store::trouble`].
+        let _ = self.append(name, form, 0, 0, &[]);
+        Ok(())
     }
 
     /// Note that values were used, so that eviction spares them. Names that are not known are left out.
@@ -216,6 +224,7 @@ impl Store {
         };
         match writer.append(&header, payload) {
             Ok(row) => {
+                self.appended += header.size();
                 let (id, length) = (writer.id, writer.length);
                 self.writer = Some(writer);
                 if let Some(segment) = self.segment_mut(id) {

@@ -6,6 +6,7 @@ use super::super::fault_io::{FaultDisk, FaultIo};
 use super::super::io::{File, Io, Lock};
 use super::super::{Options, Store};
 use super::*;
+use crate::base::Code;
 
 /// Something happens once between two calls of a process: when it has listed the directory and now locks that file.
 struct Meanwhile {
@@ -268,14 +269,41 @@ fn an_emptied_directory_is_begun_again() {
 
 #[test]
 fn a_segment_that_took_the_name_of_another_is_read_anew() {
+    use super::super::format::{Form, HEADS, Header, encode_heads, payload_hash};
     let disk = populated(3, 30);
-    let mut reader = on(&disk);
+    let (mut reader, mut merger) = (on(&disk), on(&disk));
     let path = &with_extension(&disk, "seg")[0];
     let id = u64::from_str_radix(path.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
-    disk.write(path, &super::super::format::encode_heads(id, 999));
-    disk.write(&path.with_extension("idx"), b"");
-    assert_eq!(get(&mut reader, &name(1)), None);
-    assert_eq!(reader.statistics().values, 0);
+    let header = Header {
+        kind: 1,
+        form: Form::Plain,
+        stored: 16,
+        raw: 16,
+        build_us: 0,
+        stamp: now() << 32,
+        environment: 7,
+        key: name(9).key,
+        payload_hash: payload_hash(&[9; 16]),
+    };
+    let segment = [&encode_heads(id, 999)[..], &header.encode(999, HEADS as u64), &[9; 16]].concat();
+    // The snapshot still is that of the other segment, and as good as ever.
+    disk.write(path, &segment);
+    for store in [&mut reader, &mut on(&disk)] {
+        assert_eq!(get(store, &name(1)), None);
+        assert_eq!(get(store, &name(9)), Some(vec![9; 16]));
+        assert_eq!(store.statistics().values, 1);
+    }
+    // Who finds out only in the middle of merging leaves it alone the first time.
+    for number in 10..15 {
+        let mut store = on(&disk);
+        store.put(&name(number), 0, &value(number, 50)).unwrap();
+        store.seal().unwrap();
+    }
+    assert_eq!(merger.maintain(u64::MAX).unwrap_err().code(), Code::Busy);
+    assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 6);
+    for store in [&mut merger, &mut on(&disk)] {
+        assert_eq!((get(store, &name(9)), store.statistics().values), (Some(vec![9; 16]), 6));
+    }
 }
 
 /// Random calls of several processes; a value says which name it belongs to.
