@@ -15,7 +15,7 @@ use super::io::Lock;
 use super::read::Found;
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
-use super::write::{AppendError, Writer, encode_uses};
+use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
 use crate::base::{Result, error, sort::sort, try_push};
 
 /// A segment is copied when so much of it is dead: a quarter.
@@ -168,7 +168,7 @@ impl Store {
         Ok(candidates)
     }
 
-    /// Readable segments without a living writer.
+    /// Readable segments without a living writer. What is copied has to come after them.
     fn candidates(&mut self) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
@@ -176,6 +176,7 @@ impl Store {
         for place in 0..self.segments.len() {
             let Segment { id, state, length, live_bytes, .. } = self.segments[place];
             let lock = match state {
+                _ if id >= END_OF_IDS => continue,
                 State::Sealed => None,
                 State::Open if Some(id) != ours => match self.lock_of_the_dead(id)? {
                     Some(lock) => Some(lock),
@@ -216,10 +217,9 @@ impl Store {
         for (row, target) in copy.moved {
             self.show(row, target)?;
         }
-        for target in copy.targets {
-            self.seal_writer(target)?;
-        }
-        self.unlink(&ids, done)
+        // First, since a snapshot wants room.
+        self.unlink(&ids, done)?;
+        copy.targets.into_iter().try_for_each(|target| self.seal_writer(target))
     }
 
     fn copy_all(&mut self, ids: &[u64], copy: &mut Copy) -> Result<()> {

@@ -16,6 +16,8 @@ use crate::base::{Result, error};
 
 /// Ids tried before it is said that others are in the way.
 const ATTEMPTS: usize = 64;
+/// Segments begin below this and some way beyond: greater ids are files that somebody made to be in the way.
+pub(super) const END_OF_IDS: u64 = 0xffff_0000 << 32;
 /// Names in one record of uses.
 const USES: usize = 4096;
 /// The farthest that a row can point.
@@ -255,10 +257,7 @@ impl Store {
             let heads = encode_heads(claim.id, seed);
             let file = match self.io.create(&path) {
                 Ok(file) => file,
-                Err(why) if why.kind() == ErrorKind::AlreadyExists => {
-                    self.index.newest_stamp = self.index.newest_stamp.max(claim.id);
-                    continue;
-                }
+                Err(why) if why.kind() == ErrorKind::AlreadyExists => continue,
                 Err(why) => {
                     self.claim = Some(claim);
                     return Err(self.failed("create", &path, &why));
@@ -286,7 +285,9 @@ impl Store {
         if let Some(claim) = self.claim.take() {
             return Ok(claim);
         }
-        let least = self.stamp().max(self.segments.last().map_or(0, |last| last.id.saturating_add(1)));
+        let earlier = self.segments.iter().map(|segment| segment.id).filter(|&id| id < END_OF_IDS);
+        let now = u64::from(self.seconds()) << 32;
+        let least = now.min(END_OF_IDS).max(earlier.last().map_or(0, |last| last + 1));
         // A name that was another segment's before would be taken for that one by who knew it; processes whose clocks agree
         // would choose the same.
         let apart = self.io.nonce().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;

@@ -277,6 +277,38 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
 }
 
 #[test]
+fn records_and_segments_from_the_end_of_time_are_not_in_the_way() {
+    use super::super::format::{Form, Header, payload_hash};
+    let header = Header {
+        kind: 1,
+        form: Form::Plain,
+        stored: 16,
+        raw: 16,
+        build_us: 0,
+        stamp: u64::MAX,
+        environment: 7,
+        key: name(1).key,
+        payload_hash: payload_hash(&[9; 16]),
+    };
+    for id in [5, u64::MAX] {
+        let disk = populated(3, 30);
+        let segment = [&encode_heads(id, 1)[..], &header.encode(1, HEADS as u64), &[9; 16]].concat();
+        disk.write(&directory().join(format!("{id:016x}.seg")), &segment);
+        for launch in 10..20 {
+            let mut store = on(&disk);
+            assert_eq!(get(&mut store, &name(1)), Some(vec![9; 16]));
+            store.put(&name(launch), 5, &value(launch, 90)).unwrap();
+            store.seal().unwrap();
+            store.put(&name(launch), 5, &value(launch, 91)).unwrap();
+            store.maintain(u64::MAX).unwrap();
+            for store in [&mut store, &mut on(&disk)] {
+                assert!((10..=launch).all(|number| get(store, &name(number)) == Some(value(number, 91))));
+            }
+        }
+    }
+}
+
+#[test]
 fn a_full_disk_loses_nothing_and_says_so() {
     let disk = populated(4, 90);
     for space in 0..600 {
