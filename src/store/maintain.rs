@@ -74,12 +74,24 @@ impl Store {
         };
         self.age_out(&mut done)?;
         self.evict(&mut done)?;
+        if self.wastes_its_own() {
+            self.seal()?;
+        }
         let chosen = self.choose(budget_bytes, &mut done)?;
         if !chosen.is_empty() {
             self.merge(chosen, &mut done)?;
         }
         self.clean_up()?;
         Ok(done)
+    }
+
+    /// Whether so much is dead in the segment that is being written that it should be rewritten, too: a quarter of the limit.
+    fn wastes_its_own(&self) -> bool {
+        let own = self.writer.as_ref().map(|writer| writer.id);
+        let dead = |segment: &Segment| segment.length.saturating_sub(segment.live_bytes);
+        let is_wasted =
+            |segment: &Segment| Some(segment.id) == own && dead(segment) > self.options.limit_bytes / WASTEFUL;
+        self.segments.iter().any(is_wasted)
     }
 
     fn age(&self, entry: &Entry) -> u32 {

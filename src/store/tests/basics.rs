@@ -186,6 +186,20 @@ fn what_is_worth_least_goes_first() {
 }
 
 #[test]
+fn maintenance_is_due_after_a_sixteenth_of_the_limit() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { limit_bytes: 160 * 1104, ..options() });
+    for number in 0..30 {
+        assert_eq!(store.wants_maintenance(), number % 11 == 0 && number > 0, "{number}");
+        if store.wants_maintenance() {
+            store.maintain(u64::MAX).unwrap();
+        }
+        store.put(&name(number), 5, &value(number, 1024)).unwrap();
+    }
+    assert!(!on(&disk).wants_maintenance());
+}
+
+#[test]
 fn what_is_used_outlives_what_is_not() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { limit_bytes: 20 * 1104, ..options() });
