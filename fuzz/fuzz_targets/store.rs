@@ -80,6 +80,13 @@ struct Pair {
     snapshot: Option<Vec<u8>>,
 }
 
+impl Pair {
+    fn has_a_snapshot_of_another(&self) -> bool {
+        let seed = |bytes: &[u8], at| bytes.get(at..at + 8).map(|_| u64_at(bytes, at));
+        self.snapshot.as_ref().is_some_and(|snapshot| seed(snapshot, 32) != seed(&self.segment, 20))
+    }
+}
+
 /// Cut the input into pairs of files.
 fn pairs(mut input: &[u8]) -> Vec<Pair> {
     let mut pairs = Vec::new();
@@ -237,10 +244,14 @@ fuzz_target!(|input: &[u8]| {
             continue;
         }
         assert_eq!(new.as_deref(), Some(&b"new"[..]));
+        if pairs.iter().any(Pair::has_a_snapshot_of_another) {
+            // That was found out meanwhile: what the segment itself says had not been known before.
+            continue;
+        }
         for (name, value) in &before {
             assert_eq!(after.get(name), Some(value), "{name:?} is lost");
         }
-        // A snapshot that is not its segment's may have said that something was removed.
+        // A snapshot may have said that something was removed of which its segment knows nothing.
         assert!(before.len() == after.len() || pairs.iter().any(|pair| pair.snapshot.is_some()), "something came back");
     }
 });

@@ -220,7 +220,7 @@ impl Store {
             return Ok(());
         }
         let mut copy = Copy { targets: Vec::new(), moved: Vec::new() };
-        let copied = self.copy_all(&ids, &mut copy).and_then(|()| self.make_sure(&mut copy));
+        let copied = self.copy_all(&ids, &mut copy).and_then(|()| self.make_sure(&copy));
         if let Err(why) = copied {
             self.undo(copy);
             return Err(why);
@@ -338,16 +338,13 @@ impl Store {
 
     /// Have on the disk what was copied, and everything that made other records dead: what is unlinked must not have been
     /// the last good copy of anything.
-    fn make_sure(&mut self, copy: &mut Copy) -> Result<()> {
-        for target in &mut copy.targets {
-            self.sync_writer(target)?;
-            let length = target.length;
-            if let Some(segment) = self.segment_mut(target.id) {
-                segment.length = length;
+    fn make_sure(&mut self, copy: &Copy) -> Result<()> {
+        for Writer { id, length, .. } in &copy.targets {
+            if let Some(segment) = self.segment_mut(*id) {
+                segment.length = *length;
             }
         }
-        self.sync()?;
-        // Looking for one that is gone may change the list.
+        // Copies and what we are writing are among them. Looking for one that is gone may change the list.
         let mut open = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.state == State::Open) {
             try_push(&mut open, segment.id)?;

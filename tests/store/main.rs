@@ -1,6 +1,6 @@
 //! The store among real processes and on real file systems: this test program runs itself as children, which write, read,
 //! and are killed.
-#![cfg(feature = "program_cache")]
+#![cfg(all(unix, feature = "program_cache"))]
 #![allow(missing_docs, reason = "a program of tests")]
 
 mod hostile;

@@ -10,7 +10,7 @@ use super::*;
 
 /// `HOB_STORE_DAMAGES` sets how often the directory is damaged.
 fn damages() -> u64 {
-    std::env::var("HOB_STORE_DAMAGES").ok().and_then(|word| word.parse().ok()).unwrap_or(10_000)
+    std::env::var("HOB_STORE_DAMAGES").ok().and_then(|word| word.parse().ok()).unwrap_or(3_000)
 }
 
 /// Values that compress and values that do not, replaced, removed and cleared ones, of processes that sealed their segments

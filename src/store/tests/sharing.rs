@@ -97,6 +97,29 @@ fn what_is_written_while_another_process_maintains_is_not_lost() {
 }
 
 #[test]
+fn what_replaced_a_merged_value_is_safe_from_a_loss_of_power() {
+    let disk = FaultDisk::default();
+    for launch in 0..5 {
+        let mut store = on(&disk);
+        store.put(&name(launch), 0, b"old").unwrap();
+        store.put(&name(10 + launch), 0, b"merged").unwrap();
+        store.seal().unwrap();
+    }
+    // A process that lives, and has had no reason to wait for the disk.
+    let mut living = on(&disk);
+    (0..5).for_each(|number| _ = living.put(&name(number), 0, b"new").unwrap());
+    let mut merger = on(&disk);
+    merger.remove(&name(10)).unwrap();
+    assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 5);
+    // All that was not synced is gone.
+    disk.lose_power(|| 0);
+    let mut store = on(&disk);
+    assert!((0..5).all(|number| get(&mut store, &name(number)).as_deref() == Some(b"new")));
+    assert!((11..15).all(|number| get(&mut store, &name(number)).as_deref() == Some(b"merged")));
+    assert_eq!(get(&mut store, &name(10)), None);
+}
+
+#[test]
 fn what_cannot_be_read_for_a_while_is_not_merged_without_it() {
     let disk = FaultDisk::default();
     let mut writers: Vec<_> = (0..5).map(|_| on(&disk)).collect();
