@@ -244,7 +244,6 @@ impl Store {
         sort(&mut positions, |&a, &b| place(a) < place(b));
 
         let mut buffer = Vec::new();
-        let mut uses = Vec::new();
         for position in positions {
             let entry = self.index.entries[position];
             let found = if entry.is_live() { self.read_record(&entry, &mut buffer)? } else { Found::Damaged };
@@ -260,12 +259,7 @@ impl Store {
                     if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
                         self.copy_mark(&Row { form: Form::Removed, ..entry.row }, copy)?;
                     }
-                    continue;
                 }
-            }
-            if entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32 {
-                let used = Use { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
-                try_push(&mut uses, used)?;
             }
         }
         for place in 0..self.index.cleared.len() {
@@ -274,7 +268,7 @@ impl Store {
                 self.copy_mark(&cleared.row, copy)?;
             }
         }
-        self.copy_uses(&uses, copy)
+        self.copy_uses(copy)
     }
 
     /// Whether a segment other than the removal's own may hold what it removed. Its own goes in one piece.
@@ -290,11 +284,16 @@ impl Store {
         self.copy_record(&header, &[], copy)
     }
 
-    fn copy_uses(&mut self, uses: &[Use], copy: &mut Copy) -> Result<()> {
+    /// What is merged may have said how often values in other segments were used.
+    fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
+        let mut uses = Vec::new();
+        for entry in self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32) {
+            try_push(&mut uses, Use { name_hash: entry.name().hash(), second: entry.used, count: entry.uses })?;
+        }
         if uses.is_empty() {
             return Ok(());
         }
-        let payload = encode_uses(uses)?;
+        let payload = encode_uses(&uses)?;
         let header = Header {
             kind: 0,
             form: Form::Uses,
@@ -309,7 +308,7 @@ impl Store {
         self.copy_record(&header, &payload, copy)?;
         let Some(target) = copy.targets.last_mut() else { return Ok(()) };
         target.contents.uses.try_reserve(uses.len())?;
-        target.contents.uses.extend_from_slice(uses);
+        target.contents.uses.extend_from_slice(&uses);
         Ok(())
     }
 

@@ -164,6 +164,24 @@ fn uses_are_remembered() {
 }
 
 #[test]
+fn uses_outlive_the_segment_that_tells_of_them() {
+    let disk = populated(3, 5000);
+    for launch in 1..5 {
+        wait(100);
+        let mut store = on(&disk);
+        store.maintain(u64::MAX).unwrap();
+        store.touch(&[name(1), name(2)]).unwrap();
+        store.seal().unwrap();
+        for store in [&store, &on(&disk)] {
+            let used = |number| store.meta(&name(number)).map(|meta| (meta.uses, now() - u64::from(meta.last_used)));
+            let expected = Some((1 + launch, 0));
+            assert_eq!([used(0), used(1), used(2)], [Some((1, 100 * u64::from(launch))), expected, expected]);
+        }
+    }
+    assert!(with_extension(&disk, "seg").len() <= 3, "{:?}", disk.files());
+}
+
+#[test]
 fn what_is_worth_least_goes_first() {
     let disk = FaultDisk::default();
     let limit_bytes = 100 * 1104;
