@@ -285,9 +285,9 @@ impl Store {
         if let Some(claim) = self.claim.take() {
             return Ok(claim);
         }
-        let earlier = self.segments.iter().map(|segment| segment.id).filter(|&id| id < END_OF_IDS);
+        let last = self.segments.iter().rev().map(|segment| segment.id).find(|&id| id < END_OF_IDS);
         let now = u64::from(self.seconds()) << 32;
-        let least = now.min(END_OF_IDS).max(earlier.last().map_or(0, |last| last + 1));
+        let least = now.min(END_OF_IDS).max(last.map_or(0, |last| last + 1));
         // A name that was another segment's before would be taken for that one by who knew it; processes whose clocks agree
         // would choose the same.
         let apart = self.io.nonce().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;

@@ -23,7 +23,7 @@ fn options(peer: u64) -> Options {
 
 /// Every fifth version is none.
 fn is_removal(version: u32) -> bool {
-    version % 5 == 0
+    version.is_multiple_of(5)
 }
 
 /// How far a process has come with one of its names.
