@@ -110,8 +110,9 @@ struct Damaged<'a> {
 
 impl Damaged<'_> {
     fn at_random(&mut self, random: &mut Random) -> String {
-        let path = self.after.keys().nth(random.below(self.after.len() as u64) as usize).unwrap().clone();
-        let bytes = self.after.get_mut(&path).unwrap();
+        let mut files: Vec<_> = self.after.iter_mut().filter(|(_, bytes)| !bytes.is_empty()).collect();
+        let (path, bytes) = files.swap_remove(random.below(files.len() as u64) as usize);
+        let path = path.clone();
         let at = random.below(bytes.len() as u64) as usize;
         let what = match random.below(20) {
             0 => {
