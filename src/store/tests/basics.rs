@@ -178,6 +178,12 @@ fn uses_outlive_the_segment_that_tells_of_them() {
             assert_eq!([used(0), used(1), used(2)], [Some((1, 100 * u64::from(launch))), expected, expected]);
         }
     }
+    // Nor do they go when nobody touches anything again.
+    for _ in 0..2 {
+        on(&disk).maintain(u64::MAX).unwrap();
+        let meta = on(&disk).meta(&name(1)).unwrap();
+        assert_eq!((meta.uses, u64::from(meta.last_used)), (5, now()));
+    }
     assert!(with_extension(&disk, "seg").len() <= 3, "{:?}", disk.files());
 }
 
