@@ -437,3 +437,33 @@ fn a_material_has_the_bytes_of_the_document() {
     ];
     assert_eq!(hex, golden.concat());
 }
+
+/// Long before there were so many saves that maintenance would be due anyway.
+#[test]
+fn the_disk_keeps_to_its_limit_by_what_is_written() {
+    use super::disk::{DiskOptions, DiskTier};
+    use crate::executor::{Executor, Options as ExecutorOptions};
+    use crate::store::{self, fault_io::FaultDisk};
+    let limit_bytes = 1 << 20;
+    let tier = DiskTier::new(DiskOptions {
+        directory: Some("/cache".into()),
+        environment: 1,
+        store: store::Options { limit_bytes, ..store::Options::new(|| 1_700_000_000) },
+        waiting_limit: 1 << 20,
+        load_ahead: false,
+        io: Arc::new(FaultDisk::default().process()),
+        executor: Executor::new(ExecutorOptions::default()).unwrap(),
+    });
+    let tier = Arc::new(tier.unwrap());
+    let partners = Partners { disk: Some(tier.clone()), quarantine: None };
+    let cache = Arc::new(ProgramCache::new(Options::default(), partners).unwrap());
+    tier.bind(&cache);
+    for number in 0..200 {
+        put(&cache, number, 20_000);
+        assert!(tier.wait_idle(std::time::Duration::MAX));
+        let store::Statistics { live_bytes, file_bytes, .. } = tier.statistics();
+        assert!(live_bytes <= limit_bytes + limit_bytes / 16 + 30_000, "{live_bytes} after {number}");
+        assert!(file_bytes <= 2 * limit_bytes, "{file_bytes} after {number}");
+    }
+    assert!(tier.statistics().evicted > 100);
+}

@@ -75,6 +75,8 @@ pub struct Plan {
     pub calls_to_live: Option<u64>,
     /// A call that changes something fails with `EIO` after so many more, once.
     pub calls_to_error: Option<u64>,
+    /// A call that reads fails with `EIO` after so many more, once.
+    pub calls_to_misread: Option<u64>,
     /// Reads return at most so many bytes.
     pub longest_read: Option<usize>,
     /// Reading fails.
@@ -392,14 +394,18 @@ impl File for FaultFile {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         self.io.look()?;
-        let plan = *self.io.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if plan.reads_fail {
+        let mut plan = self.io.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let fails = plan.reads_fail || plan.calls_to_misread == Some(0);
+        plan.calls_to_misread = plan.calls_to_misread.and_then(|left| left.checked_sub(1));
+        if fails {
             return Err(eio());
         }
+        let longest = plan.longest_read.unwrap_or(usize::MAX);
+        drop(plan);
         let mut state = self.io.disk.state();
         let bytes = &state.inodes[self.inode].bytes;
         let there = bytes.get(offset as usize..).unwrap_or(&[]);
-        let count = there.len().min(buffer.len()).min(plan.longest_read.unwrap_or(usize::MAX));
+        let count = there.len().min(buffer.len()).min(longest);
         buffer[..count].copy_from_slice(&there[..count]);
         state.counts.reads += 1;
         state.counts.bytes_read += count as u64;

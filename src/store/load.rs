@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use super::Store;
 use super::format::{Form, HEADS, Head, UNIT, Use, decode_heads};
@@ -67,6 +68,7 @@ impl Store {
         let mut found = Found::default();
         for _ in 0..ATTEMPTS {
             let listing = self.list()?;
+            self.is_all_read = true;
             if self.load_all(&listing, &mut found)? == Presence::Here {
                 self.drop_missing(&listing.segments);
                 found.uses.into_iter().for_each(|used| self.index.show_use(used));
@@ -74,6 +76,15 @@ impl Store {
             }
         }
         Err(error!(Busy, "other processes keep changing '{}': call again later", self.directory.display()))
+    }
+
+    /// Forget what is known of a segment, and read it without its snapshot.
+    pub(super) fn load_anew(&mut self, id: u64) -> Result<()> {
+        let mut found = Found::default();
+        self.drop_segments(|known| known == id);
+        self.load_segment(id, &mut found)?;
+        found.uses.into_iter().for_each(|used| self.index.show_use(used));
+        Ok(())
     }
 
     pub(super) fn list(&mut self) -> Result<Listing> {
@@ -145,7 +156,7 @@ impl Store {
             Ok((false, _)) => return Ok(Presence::Here),
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
             Err(why) => {
-                self.trouble = Some(self.failed("read", &path, &why));
+                self.not_read(&path, &why);
                 return Ok(Presence::Here);
             }
         };
@@ -177,19 +188,27 @@ impl Store {
         }
         let path = self.path(id, "seg");
         let known = self.segment_mut(id).and_then(|segment| segment.file.clone());
-        match known.map_or_else(|| self.io.open(&path), Ok) {
+        let is_read = match known.map_or_else(|| self.io.open(&path), Ok) {
             Ok(file) => self.scan(id, &*file, found)?,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
-            Err(why) => self.trouble = Some(self.failed("read", &path, &why)),
-        }
-        if let Some(segment) = self.segment_mut(id).filter(|_| sealed) {
+            Err(why) => self.not_read(&path, &why),
+        };
+        if let Some(segment) = self.segment_mut(id).filter(|_| sealed && is_read) {
             segment.state = State::Sealed;
         }
         Ok(Presence::Here)
     }
 
-    fn scan(&mut self, id: u64, file: &dyn File, found: &mut Found) -> Result<()> {
-        let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(()) };
+    /// Something could not be read, and may be the next time.
+    fn not_read(&mut self, path: &Path, why: &std::io::Error) -> bool {
+        self.trouble = Some(self.failed("read", path, why));
+        self.is_all_read = false;
+        false
+    }
+
+    /// Read a segment from where it is known; false if it could not be read.
+    fn scan(&mut self, id: u64, file: &dyn File, found: &mut Found) -> Result<bool> {
+        let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(true) };
         let scanned = scan(file, seed, length, |offset, header, payload| {
             let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
@@ -205,13 +224,9 @@ impl Store {
                 if let Some(segment) = self.segment_mut(id) {
                     segment.length = scanned.end;
                 }
-                Ok(())
+                Ok(true)
             }
-            Err(ScanError::Io(why)) => {
-                let path = self.path(id, "seg");
-                self.trouble = Some(self.failed("read", &path, &why));
-                Ok(())
-            }
+            Err(ScanError::Io(why)) => Ok(self.not_read(&self.path(id, "seg"), &why)),
             Err(ScanError::Other(why)) => Err(why),
         }
     }

@@ -9,14 +9,14 @@
 //! another segment might hold what it removed.
 
 use super::Store;
-use super::format::{Form, Header, Use, hash};
+use super::format::{Form, HEADS, Header, UNIT, Use, hash};
 use super::index::Entry;
 use super::io::Lock;
 use super::read::{Buffer, Found};
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
-use super::write::{AppendError, Writer, encode_uses};
-use crate::base::{Result, sort::sort, try_push};
+use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
+use crate::base::{Result, error, sort::sort, try_push};
 
 /// A segment is copied when so much of it is dead: a quarter.
 const WASTEFUL: u64 = 4;
@@ -60,6 +60,7 @@ impl Store {
     /// after starting, and after many values were put.
     pub fn maintain(&mut self, budget_bytes: u64) -> Result<Maintained> {
         self.must_be_writable()?;
+        self.appended = 0;
         // Where that fails there is the more reason to make room; it is tried again.
         let _ = self.seal_full();
         self.refresh()?;
@@ -75,12 +76,24 @@ impl Store {
         };
         self.age_out(&mut done)?;
         self.evict(&mut done)?;
+        if self.wastes_its_own() {
+            self.seal()?;
+        }
         let chosen = self.choose(budget_bytes, &mut done)?;
         if !chosen.is_empty() {
             self.merge(chosen, &mut done)?;
         }
         self.clean_up()?;
         Ok(done)
+    }
+
+    /// Whether so much is dead in the segment that is being written that it should be rewritten, too: a quarter of the limit.
+    fn wastes_its_own(&self) -> bool {
+        let own = self.writer.as_ref().map(|writer| writer.id);
+        let dead = |segment: &Segment| segment.length.saturating_sub(segment.live_bytes);
+        let is_wasted =
+            |segment: &Segment| Some(segment.id) == own && dead(segment) > self.options.limit_bytes / WASTEFUL;
+        self.segments.iter().any(is_wasted)
     }
 
     fn age(&self, entry: &Entry) -> u32 {
@@ -169,13 +182,14 @@ impl Store {
         Ok(candidates)
     }
 
-    /// Readable segments without a living writer.
+    /// Readable segments without a living writer. What is copied has to come after them.
     fn candidates(&mut self) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
         for place in 0..self.segments.len() {
             let Segment { id, state, length, live_bytes, .. } = self.segments[place];
             let lock = match state {
+                _ if id >= END_OF_IDS => continue,
                 State::Sealed => None,
                 State::Open if !self.is_own(id) => match self.lock_of_the_dead(id)? {
                     Some(lock) => Some(lock),
@@ -202,8 +216,12 @@ impl Store {
         sort(&mut ids, |a, b| a < b);
         // What a dead writer wrote since we looked.
         self.refresh()?;
+        // What is not known is not copied, and may be what a removal is kept for.
+        if !self.is_all_read {
+            return Ok(());
+        }
         let mut copy = Copy { targets: Vec::new(), moved: Vec::new() };
-        let copied = self.copy_all(&ids, &mut copy).and_then(|()| self.make_sure(&mut copy));
+        let copied = self.copy_all(&ids, &mut copy).and_then(|()| self.make_sure(&copy));
         if let Err(why) = copied {
             self.undo(copy);
             return Err(why);
@@ -212,10 +230,9 @@ impl Store {
         for (row, target) in copy.moved {
             self.show(row, target)?;
         }
-        for target in copy.targets {
-            self.seal_writer(target)?;
-        }
-        self.unlink(&ids, done)
+        // First, since a snapshot wants room.
+        self.unlink(&ids, done)?;
+        copy.targets.into_iter().try_for_each(|target| self.seal_writer(target))
     }
 
     fn copy_all(&mut self, ids: &[u64], copy: &mut Copy) -> Result<()> {
@@ -228,23 +245,22 @@ impl Store {
         sort(&mut positions, |&a, &b| place(a) < place(b));
 
         let mut buffer = Buffer::default();
-        let mut uses = Vec::new();
         for position in positions {
             let entry = self.index.entries[position];
-            if !entry.is_live() {
-                if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
-                    self.copy_mark(&entry.row, copy)?;
-                }
-                continue;
-            }
-            match self.read_record(&entry, &mut buffer)? {
+            let found = if entry.is_live() { self.read_record(&entry, &mut buffer)? } else { Found::Damaged };
+            match found {
                 Found::Whole(header) => self.copy_record(&header, buffer.payload(&header), copy)?,
-                Found::Damaged => self.counts.damaged += 1,
-                Found::Gone => continue,
-            }
-            if entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32 {
-                let used = Use { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
-                try_push(&mut uses, used)?;
+                // What is there instead is not known yet, and would be unlinked.
+                Found::Gone => {
+                    let place = self.directory.display();
+                    return Err(error!(Busy, "somebody else changes the segments of '{place}': call again"));
+                }
+                Found::Damaged => {
+                    self.counts.damaged += u64::from(entry.is_live());
+                    if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
+                        self.copy_mark(&Row { form: Form::Removed, ..entry.row }, copy)?;
+                    }
+                }
             }
         }
         for place in 0..self.index.cleared.len() {
@@ -253,7 +269,7 @@ impl Store {
                 self.copy_mark(&cleared.row, copy)?;
             }
         }
-        self.copy_uses(&uses, copy)
+        self.copy_uses(copy)
     }
 
     /// Whether a segment other than the removal's own may hold what it removed. Its own goes in one piece.
@@ -269,11 +285,16 @@ impl Store {
         self.copy_record(&header, &[], copy)
     }
 
-    fn copy_uses(&mut self, uses: &[Use], copy: &mut Copy) -> Result<()> {
+    /// What is merged may have said how often values in other segments were used.
+    fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
+        let mut uses = Vec::new();
+        for entry in self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32) {
+            try_push(&mut uses, Use { name_hash: entry.name().hash(), second: entry.used, count: entry.uses })?;
+        }
         if uses.is_empty() {
             return Ok(());
         }
-        let payload = encode_uses(uses)?;
+        let payload = encode_uses(&uses)?;
         let header = Header {
             kind: 0,
             form: Form::Uses,
@@ -288,7 +309,7 @@ impl Store {
         self.copy_record(&header, &payload, copy)?;
         let Some(target) = copy.targets.last_mut() else { return Ok(()) };
         target.contents.uses.try_reserve(uses.len())?;
-        target.contents.uses.extend_from_slice(uses);
+        target.contents.uses.extend_from_slice(&uses);
         Ok(())
     }
 
@@ -317,16 +338,13 @@ impl Store {
 
     /// Have on the disk what was copied, and everything that made other records dead: what is unlinked must not have been
     /// the last good copy of anything.
-    fn make_sure(&mut self, copy: &mut Copy) -> Result<()> {
-        for target in &mut copy.targets {
-            self.sync_writer(target)?;
-            let length = target.length;
-            if let Some(segment) = self.segment_mut(target.id) {
-                segment.length = length;
+    fn make_sure(&mut self, copy: &Copy) -> Result<()> {
+        for Writer { id, length, .. } in &copy.targets {
+            if let Some(segment) = self.segment_mut(*id) {
+                segment.length = *length;
             }
         }
-        self.sync()?;
-        // Looking for one that is gone may change the list.
+        // Copies and what we are writing are among them. Looking for one that is gone may change the list.
         let mut open = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.state == State::Open) {
             try_push(&mut open, segment.id)?;
@@ -364,14 +382,25 @@ impl Store {
         }
     }
 
-    /// Seal what the dead left open, and remove what belongs to nothing.
+    /// Seal what the dead left open, and clear away what belongs to nothing.
     fn clean_up(&mut self) -> Result<()> {
-        for Candidate { id, lock, .. } in self.candidates()? {
+        let candidates = self.candidates()?;
+        // What they wrote since we looked: of a sealed segment, nothing is read again.
+        self.refresh()?;
+        if !self.is_all_read {
+            return Ok(());
+        }
+        for Candidate { id, lock, .. } in candidates {
             if lock.is_some() {
                 self.seal_of_the_dead(id)?;
                 let _ = self.io.remove(&self.path(id, "live"));
             }
         }
+        self.clear_away()
+    }
+
+    /// Remove what belongs to nothing.
+    fn clear_away(&mut self) -> Result<()> {
         let listing = self.list()?;
         let exists = |id: u64| listing.segments.binary_search(&id).is_ok();
         for &id in listing.snapshots.iter().filter(|&&id| !exists(id)) {
@@ -380,23 +409,42 @@ impl Store {
         for &id in listing.unfinished.iter().filter(|&&id| !exists(id)) {
             let _ = self.io.remove(&self.path(id, "idx.new"));
         }
-        let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < u64::from(self.seconds());
-        for &id in listing.claims.iter().filter(|&&id| !exists(id) && is_stale(id)) {
-            let path = self.path(id, "live");
-            if let Ok(Some(_held)) = self.io.try_lock(&path) {
-                let _ = self.io.remove(&path);
+        for &id in &listing.segments {
+            if self.segment_mut(id).is_none() {
+                self.remove_unbegun(id)?;
             }
+        }
+        let now = u64::from(self.seconds());
+        let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < now;
+        for &id in &listing.claims {
+            let is_sealed = self.segment_mut(id).is_some_and(|segment| segment.state == State::Sealed);
+            if is_sealed || !exists(id) && is_stale(id) {
+                let path = self.path(id, "live");
+                if let Ok(Some(_held)) = self.io.try_lock(&path) {
+                    let _ = self.io.remove(&path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Remove a segment whose writer died before it had a head.
+    fn remove_unbegun(&mut self, id: u64) -> Result<()> {
+        let Some(_held) = self.lock_of_the_dead(id)? else { return Ok(()) };
+        let length = self.io.open(&self.path(id, "seg")).and_then(|file| file.length());
+        if length.is_ok_and(|length| length < HEADS as u64) {
+            self.remove_files(id);
         }
         Ok(())
     }
 
     fn seal_of_the_dead(&mut self, id: u64) -> Result<()> {
         let Some(file) = self.file(id)? else { return Ok(()) };
-        let Some(&mut Segment { seed, .. }) = self.segment_mut(id) else { return Ok(()) };
+        let Some(&mut Segment { seed, state: State::Open, .. }) = self.segment_mut(id) else { return Ok(()) };
         let mut contents = Contents::default();
-        let from = super::format::HEADS as u64;
+        let from = HEADS as u64;
         let scanned = scan(&*file, seed, from, |offset, header, payload| {
-            let Ok(unit) = u32::try_from(offset / super::format::UNIT) else { return Ok(()) };
+            let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
                 return payload
                     .chunks_exact(Use::SIZE)

@@ -7,6 +7,14 @@
 //! costs one value. A sealed segment has a snapshot of its index beside it, so that opening reads little.
 //! [`maintain`](Store::maintain) evicts and merges, copying what is alive and unlinking whole segments.
 //!
+//! What is served was put under that name, to the last bit. It may be an older value, though: a record that is lost before
+//! its segment is sealed, to a loss of power or to damage, is as if it had never been written. What says that something was
+//! removed is written twice, so a flipped bit brings nothing back; a file that somebody cuts off or deletes may.
+//!
+//! What other processes write is seen after a [`refresh`](Store::refresh), which `clear` and `maintain` begin with, and when
+//! a value has been moved. Two processes that write one name, or clear what the other writes, are told apart by the second:
+//! of calls within one, either may be the later.
+//!
 //! After Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The format
 //! is in `docs/formats.md`. Everything here may wait for a file, so it belongs on a background lane.
 #![forbid(unsafe_code)]
@@ -162,6 +170,10 @@ pub struct Store {
     scratch: Vec<u8>,
     buffer: Buffer,
     open_files: usize,
+    /// Bytes of records written since maintenance began the last time.
+    appended: u64,
+    /// Whether nothing failed to be read when the directory was last looked at.
+    is_all_read: bool,
     counts: Statistics,
     trouble: Option<Error>,
     foreign: Option<Error>,
@@ -182,6 +194,8 @@ impl Store {
             scratch: Vec::new(),
             buffer: Buffer::default(),
             open_files: 0,
+            appended: 0,
+            is_all_read: false,
             counts: Statistics::default(),
             trouble: None,
             foreign: None,
@@ -245,6 +259,11 @@ impl Store {
             }
         }
         Ok(found)
+    }
+
+    /// Whether a sixteenth of the limit was written since the last [`maintain`](Self::maintain): it is due again.
+    pub fn wants_maintenance(&self) -> bool {
+        self.appended > self.options.limit_bytes / 16
     }
 
     /// What there is, and what happened.
@@ -345,6 +364,12 @@ impl Store {
     fn forget(&mut self, position: usize) {
         lose(&mut self.segments, &self.index.entries[position]);
         self.index.forget(position);
+    }
+
+    /// The value turned out to be damaged: nor is what was there before it to be served.
+    fn bury(&mut self, position: usize) {
+        lose(&mut self.segments, &self.index.entries[position]);
+        self.index.entries[position].row.form = format::Form::Removed;
     }
 
     /// A file operation failed.

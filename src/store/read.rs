@@ -110,7 +110,7 @@ impl Store {
                 }
                 Found::Damaged => {
                     self.counts.damaged += 1;
-                    self.forget(position);
+                    self.bury(position);
                     return Ok(None);
                 }
                 Found::Gone => self.refresh()?,
@@ -178,9 +178,10 @@ impl Store {
         }
         self.open_files += 1;
         let Some(segment) = self.segment_mut(id) else { return Ok(None) };
-        // Another file took the name. With damaged heads, the checksums of its records will tell.
+        // Another file took the name, or the snapshot is another file's. With damaged heads, the checksums of its records
+        // will tell.
         if matches!(head, Head::Ours { seed } if seed != segment.seed) {
-            self.drop_segments(|known| known == id);
+            self.load_anew(id)?;
             return Ok(None);
         }
         segment.length = segment.length.min(length);

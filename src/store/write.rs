@@ -19,6 +19,8 @@ const ATTEMPTS: usize = 64;
 /// Segments that may be full and not sealed: so many that only who never calls [`Store::maintain`] or [`Store::sync`] has
 /// a put wait for the disk.
 const MOST_FULL: usize = 8;
+/// Segments begin below this and some way beyond: greater ids are files that somebody made to be in the way.
+pub(super) const END_OF_IDS: u64 = 0xffff_0000 << 32;
 /// Names in one record of uses.
 const USES: usize = 4096;
 /// The farthest that a row can point.
@@ -108,7 +110,7 @@ impl Store {
         if self.index.live(name).is_none() {
             return Ok(false);
         }
-        self.append(name, Form::Removed, 0, 0, &[]).map(|()| true)
+        self.append_mark(name, Form::Removed).map(|()| true)
     }
 
     /// Have no value in an environment, or in any. Also not those that other processes have put.
@@ -119,7 +121,15 @@ impl Store {
             return Ok(());
         }
         let all = Name { kind: u8::from(environment.is_none()), environment: environment.unwrap_or(0), key: [0; 32] };
-        self.append(&all, Form::Cleared, 0, 0, &[])
+        self.append_mark(&all, Form::Cleared)
+    }
+
+    /// Say that something is no more, and say it again: were it said once, a flipped bit would bring it back.
+    fn append_mark(&mut self, name: &Name, form: Form) -> Result<()> {
+        self.append(name, form, 0, 0, &[])?;
+        // It is done; where there is no room for the second one there is [`Store::trouble`].
+        let _ = self.append(name, form, 0, 0, &[]);
+        Ok(())
     }
 
     /// Note that values were used, so that eviction spares them. Names that are not known are left out.
@@ -240,6 +250,7 @@ impl Store {
         };
         match writer.append(&header, payload) {
             Ok(row) => {
+                self.appended += header.size();
                 let (id, length) = (writer.id, writer.length);
                 self.writer = Some(writer);
                 if let Some(segment) = self.segment_mut(id) {
@@ -270,10 +281,7 @@ impl Store {
             let heads = encode_heads(claim.id, seed);
             let file = match self.io.create(&path) {
                 Ok(file) => file,
-                Err(why) if why.kind() == ErrorKind::AlreadyExists => {
-                    self.index.newest_stamp = self.index.newest_stamp.max(claim.id);
-                    continue;
-                }
+                Err(why) if why.kind() == ErrorKind::AlreadyExists => continue,
                 Err(why) => {
                     self.claim = Some(claim);
                     return Err(self.failed("create", &path, &why));
@@ -301,7 +309,9 @@ impl Store {
         if let Some(claim) = self.claim.take() {
             return Ok(claim);
         }
-        let least = self.stamp().max(self.segments.last().map_or(0, |last| last.id.saturating_add(1)));
+        let last = self.segments.iter().rev().map(|segment| segment.id).find(|&id| id < END_OF_IDS);
+        let now = u64::from(self.seconds()) << 32;
+        let least = now.min(END_OF_IDS).max(last.map_or(0, |last| last + 1));
         // A name that was another segment's before would be taken for that one by who knew it; processes whose clocks agree
         // would choose the same.
         let apart = self.io.nonce().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;

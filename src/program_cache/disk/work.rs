@@ -10,7 +10,7 @@ use crate::store::{Name, Store};
 
 /// Bytes that one call of the store's maintenance may copy.
 const MAINTAINED: u64 = 8 << 20;
-/// Saves after which there is maintenance again.
+/// Saves after which there is maintenance again, at the latest.
 const SAVES: u32 = 1024;
 /// So many programs that found no room end the loading ahead: one or two may only have been large.
 const NO_ROOM: u32 = 16;
@@ -86,7 +86,11 @@ impl Shared {
                 encode(&blob, bytes)?;
                 let build_us = u32::try_from(blob.cost_us()).unwrap_or(u32::MAX);
                 let name = self.name(kind::PROGRAM, blob.key());
-                let written = own.map(|store| store.put(&name, build_us, bytes));
+                let written = own.map(|store| {
+                    let written = store.put(&name, build_us, bytes);
+                    *maintains |= store.wants_maintenance();
+                    written
+                });
                 if !matches!(written, Some(Ok(true))) {
                     self.queue().progress.unwritten += 1;
                 }

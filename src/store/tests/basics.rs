@@ -1,4 +1,4 @@
-use super::super::fault_io::FaultDisk;
+use super::super::fault_io::{Counts, FaultDisk};
 use super::super::io::Io;
 use super::super::{Buffer, Bundle, BundleWriter, Compression, Name, Options, Store};
 use super::*;
@@ -165,6 +165,30 @@ fn uses_are_remembered() {
 }
 
 #[test]
+fn uses_outlive_the_segment_that_tells_of_them() {
+    let disk = populated(3, 5000);
+    for launch in 1..5 {
+        wait(100);
+        let mut store = on(&disk);
+        store.maintain(u64::MAX).unwrap();
+        store.touch(&[name(1), name(2)]).unwrap();
+        store.seal().unwrap();
+        for store in [&store, &on(&disk)] {
+            let used = |number| store.meta(&name(number)).map(|meta| (meta.uses, now() - u64::from(meta.last_used)));
+            let expected = Some((1 + launch, 0));
+            assert_eq!([used(0), used(1), used(2)], [Some((1, 100 * u64::from(launch))), expected, expected]);
+        }
+    }
+    // Nor do they go when nobody touches anything again.
+    for _ in 0..2 {
+        on(&disk).maintain(u64::MAX).unwrap();
+        let meta = on(&disk).meta(&name(1)).unwrap();
+        assert_eq!((meta.uses, u64::from(meta.last_used)), (5, now()));
+    }
+    assert!(with_extension(&disk, "seg").len() <= 3, "{:?}", disk.files());
+}
+
+#[test]
 fn what_is_worth_least_goes_first() {
     let disk = FaultDisk::default();
     let limit_bytes = 100 * 1104;
@@ -184,6 +208,20 @@ fn what_is_worth_least_goes_first() {
     let left = store.statistics();
     assert!(left.file_bytes < left.live_bytes * 4 / 3 + 1000, "{left:?}");
     assert_eq!(on(&disk).statistics().values, 90);
+}
+
+#[test]
+fn maintenance_is_due_after_a_sixteenth_of_the_limit() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { limit_bytes: 160 * 1104, ..options() });
+    for number in 0..30 {
+        assert_eq!(store.wants_maintenance(), number % 11 == 0 && number > 0, "{number}");
+        if store.wants_maintenance() {
+            store.maintain(u64::MAX).unwrap();
+        }
+        store.put(&name(number), 5, &value(number, 1024)).unwrap();
+    }
+    assert!(!on(&disk).wants_maintenance());
 }
 
 #[test]
@@ -260,9 +298,22 @@ fn a_budget_bounds_what_is_copied() {
     assert_eq!(on(&disk).statistics().values, 100);
 }
 
+/// What is asked of the disk when a directory of that many launches is opened.
+fn asked_by_opening(disk: &FaultDisk) -> Counts {
+    let before = disk.counts();
+    assert_eq!(on(disk).statistics().values, 5000);
+    let after = disk.counts();
+    Counts {
+        opened: after.opened - before.opened,
+        reads: after.reads - before.reads,
+        bytes_read: after.bytes_read - before.bytes_read,
+        syncs: after.syncs - before.syncs,
+    }
+}
+
 #[test]
-fn many_small_segments_are_opened_with_little_more_reading_than_one() {
-    let bytes_read = |launches: u64| {
+fn five_hundred_small_segments_are_opened_like_a_big_one() {
+    let after_launches = |launches: u64| {
         let disk = FaultDisk::default();
         for launch in 0..launches {
             let mut store = on(&disk);
@@ -271,13 +322,17 @@ fn many_small_segments_are_opened_with_little_more_reading_than_one() {
             }
             store.seal().unwrap();
         }
-        let before = disk.counts();
-        assert_eq!(on(&disk).statistics().values, 5000);
-        (disk.counts().bytes_read - before.bytes_read, disk.counts().reads - before.reads)
+        disk
     };
-    let (one, many) = (bytes_read(1), bytes_read(500));
-    assert!(many.0 < 3 * one.0, "{one:?} {many:?}");
-    assert_eq!(many.1, 1000, "a read each, and one that finds the end");
+    let big = asked_by_opening(&after_launches(1));
+    assert_eq!((big.opened, big.reads), (1, 2), "nothing but its snapshot, and that it ends there");
+    let disk = after_launches(500);
+    let small = asked_by_opening(&disk);
+    assert_eq!((small.opened, small.reads), (500, 1000), "nothing but their snapshots");
+    assert!(small.bytes_read * 2 < 3 * big.bytes_read, "{small:?} {big:?}");
+    // And that only once: whoever has started maintains.
+    on(&disk).maintain(8 << 20).unwrap();
+    assert_eq!(asked_by_opening(&disk), big);
 }
 
 #[test]

@@ -6,11 +6,6 @@ use super::super::{Options, Store};
 use super::*;
 use crate::base::Code;
 
-/// `HOB_STORE_FLIPS` sets how many there are in all.
-fn flips() -> u64 {
-    std::env::var("HOB_STORE_FLIPS").ok().and_then(|word| word.parse().ok()).unwrap_or(20_000)
-}
-
 /// How many of the values are served; each that is has to be right.
 fn served(disk: &FaultDisk, count: u64, length: usize) -> u64 {
     let mut store = on(disk);
@@ -41,18 +36,63 @@ fn two_segments(count: u64, length: usize) -> FaultDisk {
 }
 
 #[test]
-fn a_flipped_bit_costs_one_value_and_never_makes_a_wrong_one() {
-    let disk = two_segments(16, 90).duplicate();
-    let files: Vec<_> = disk.files().into_iter().filter(|path| !disk.read(path).unwrap().is_empty()).collect();
-    let mut random = Random(11);
-    for _ in 0..flips() {
-        let path = &files[random.below(files.len() as u64) as usize];
-        let bit = random.next();
-        let copy = damaged(&disk, path, |bytes| {
-            let bit = bit as usize % (bytes.len() * 8);
-            bytes[bit / 8] ^= 1 << (bit % 8);
-        });
-        assert!(served(&copy, 16, 90) >= 15, "bit {bit} of {path:?}");
+fn no_flipped_bit_brings_back_what_was_removed_or_cleared() {
+    for is_sealed in [false, true] {
+        let disk = FaultDisk::default();
+        let mut store = on(&disk);
+        (0..3).for_each(|number| _ = store.put(&name(number), 5, &value(number, 90)).unwrap());
+        store.put(&named(8, 1), 5, b"cleared").unwrap();
+        store.seal().unwrap();
+        store.remove(&name(1)).unwrap();
+        store.clear(Some(8)).unwrap();
+        if is_sealed {
+            store.seal().unwrap();
+        }
+        let disk = disk.duplicate();
+        for path in disk.files() {
+            for bit in 0..disk.read(&path).unwrap().len() * 8 {
+                let copy = damaged(&disk, &path, |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
+                let store = on(&copy);
+                assert!(!store.contains(&name(1)) && !store.contains(&named(8, 1)), "bit {bit} of {path:?}");
+            }
+        }
+    }
+}
+
+/// What was damaged after it had been sealed is not replaced by what was there before it; what was damaged earlier cannot
+/// be told from what was never written.
+#[test]
+fn damage_to_a_sealed_value_does_not_bring_back_an_older_one() {
+    for is_sealed in [false, true] {
+        let disk = FaultDisk::default();
+        let small = Options { segment_limit: 100_000, ..options() };
+        let mut store = open(&disk.process(), small);
+        store.put(&name(1), 5, b"older").unwrap();
+        store.put(&name(2), 5, &value(2, 50_000)).unwrap();
+        store.seal().unwrap();
+        for launch in 10..15 {
+            let mut store = open(&disk.process(), small);
+            store.put(&name(launch), 5, &value(launch, 90)).unwrap();
+            if launch == 12 {
+                store.put(&name(1), 5, b"newer").unwrap();
+            }
+            store.put(&name(10 + launch), 5, &value(launch, 90)).unwrap();
+            if is_sealed {
+                store.seal().unwrap();
+            }
+        }
+        // The second record of the fourth segment.
+        let path = &with_extension(&disk, "seg")[3];
+        let copy = damaged(&disk, path, |bytes| bytes[HEADS + 176 + HEADER + 1] ^= 4);
+        let expected = if is_sealed { None } else { Some(b"older".to_vec()) };
+        let mut store = open(&copy.process(), small);
+        assert_eq!(get(&mut store, &name(1)), expected);
+        // Nor does it when the damaged record is left behind.
+        assert_eq!(store.maintain(u64::MAX).unwrap().unlinked, 5);
+        for store in [&mut store, &mut on(&copy)] {
+            assert_eq!(get(store, &name(1)), expected);
+            assert!((10..15).all(|launch| store.contains(&name(launch)) && store.contains(&name(10 + launch))));
+        }
     }
 }
 
@@ -233,6 +273,38 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
     let mut out = Vec::new();
     assert!(store.contains(&name(1)) && store.get(&name(1), &mut out).unwrap().is_none());
     assert!(out.capacity() < 1000);
+}
+
+#[test]
+fn records_and_segments_from_the_end_of_time_are_not_in_the_way() {
+    use super::super::format::{Form, Header, hash};
+    let header = Header {
+        kind: 1,
+        form: Form::Plain,
+        stored: 16,
+        raw: 16,
+        build_us: 0,
+        stamp: u64::MAX,
+        environment: 7,
+        key: name(1).key,
+        payload_hash: hash(&[9; 16]),
+    };
+    for id in [5, u64::MAX] {
+        let disk = populated(3, 30);
+        let segment = [&encode_heads(id, 1)[..], &header.encode(1, HEADS as u64), &[9; 16]].concat();
+        disk.write(&directory().join(format!("{id:016x}.seg")), &segment);
+        for launch in 10..20 {
+            let mut store = on(&disk);
+            assert_eq!(get(&mut store, &name(1)), Some(vec![9; 16]));
+            store.put(&name(launch), 5, &value(launch, 90)).unwrap();
+            store.seal().unwrap();
+            store.put(&name(launch), 5, &value(launch, 91)).unwrap();
+            store.maintain(u64::MAX).unwrap();
+            for store in [&mut store, &mut on(&disk)] {
+                assert!((10..=launch).all(|number| get(store, &name(number)) == Some(value(number, 91))));
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 mod basics;
 mod damage;
+mod golden;
+mod lived_in;
 mod model;
 mod sharing;
 

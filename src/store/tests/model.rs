@@ -86,6 +86,7 @@ impl Run {
             32 => self.arm(),
             33 => self.restart(),
             34 => self.lose_power(),
+            35 => self.misread(),
             _ => self.check(number),
         }
         if self.io.is_dead() {
@@ -150,6 +151,18 @@ impl Run {
             known.since_sync.push(found.clone());
             known.now = found;
         }
+    }
+
+    /// A process that cannot read something neither loses nor removes it.
+    fn misread(&mut self) {
+        self.restart();
+        let calls = self.random.below(20);
+        self.io.plan(|plan| plan.calls_to_misread = Some(calls));
+        if let Ok(mut store) = Store::open(Arc::new(self.io.clone()), &directory(), some_options(&mut self.random)) {
+            let _ = store.maintain(u64::MAX);
+            let _ = store.maintain(u64::MAX);
+        }
+        self.restart();
     }
 
     fn lose_power(&mut self) {

@@ -1,6 +1,168 @@
-use super::super::fault_io::FaultDisk;
+use std::ffi::OsString;
+use std::io;
+use std::sync::Mutex;
+
+use super::super::fault_io::{FaultDisk, FaultIo};
+use super::super::io::{File, Io, Lock};
 use super::super::{Options, Store};
 use super::*;
+use crate::base::Code;
+
+/// Something happens once between two calls of a process: when it has listed the directory and now locks that file.
+struct Meanwhile {
+    io: FaultIo,
+    locked: &'static str,
+    happens: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Io for Meanwhile {
+    fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
+        self.io.list(directory)
+    }
+
+    fn create_directory(&self, directory: &Path) -> io::Result<()> {
+        self.io.create_directory(directory)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.io.open(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.io.create(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.io.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.io.remove(path)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        self.io.sync_directory(directory)
+    }
+
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        if path.ends_with(self.locked)
+            && let Some(happens) = self.happens.lock().unwrap().take()
+        {
+            happens();
+        }
+        self.io.try_lock(path)
+    }
+
+    fn nonce(&self) -> u64 {
+        self.io.nonce()
+    }
+}
+
+/// What a process writes, after another one has looked, into a segment that this one knows: also when it is sealed, or its
+/// writer dies, before the other one seals or merges it.
+#[test]
+fn what_is_written_while_another_process_maintains_is_not_lost() {
+    for (is_sealed, small_segments) in [(false, 0), (true, 0), (false, 5), (true, 5)] {
+        let disk = FaultDisk::default();
+        let mut writer = on(&disk);
+        writer.put(&name(1), 0, &value(1, 5000)).unwrap();
+        for number in 0..small_segments {
+            let mut store = on(&disk);
+            store.put(&name(100 + number), 0, b"small").unwrap();
+            store.seal().unwrap();
+        }
+        let happens = move || {
+            writer.put(&name(2), 0, &value(2, 5000)).unwrap();
+            if is_sealed {
+                writer.seal().unwrap();
+            }
+        };
+        let happens = Mutex::new(Some(Box::new(happens) as Box<dyn FnOnce() + Send>));
+        let io = Meanwhile { io: disk.process(), locked: "maintain.lock", happens };
+        let mut other = Store::open(Arc::new(io), &directory(), options()).unwrap();
+        for _ in 0..3 {
+            other.maintain(u64::MAX).unwrap();
+            for store in [&mut other, &mut on(&disk)] {
+                let has = |number| get(store, &name(number)) == Some(value(number, 5000));
+                assert_eq!([1, 2].map(has), [true, true], "{is_sealed}, {small_segments}");
+            }
+            // So that it is merged the next time.
+            (0..4).for_each(|number| {
+                let mut store = on(&disk);
+                store.put(&name(200 + number), 0, b"more").unwrap();
+                store.seal().unwrap();
+            });
+        }
+    }
+}
+
+#[test]
+fn what_replaced_a_merged_value_is_safe_from_a_loss_of_power() {
+    let disk = FaultDisk::default();
+    for launch in 0..5 {
+        let mut store = on(&disk);
+        store.put(&name(launch), 0, b"old").unwrap();
+        store.put(&name(10 + launch), 0, b"merged").unwrap();
+        store.seal().unwrap();
+    }
+    // A process that lives, and has had no reason to wait for the disk.
+    let mut living = on(&disk);
+    (0..5).for_each(|number| _ = living.put(&name(number), 0, b"new").unwrap());
+    let mut merger = on(&disk);
+    merger.remove(&name(10)).unwrap();
+    assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 5);
+    // All that was not synced is gone.
+    disk.lose_power(|| 0);
+    let mut store = on(&disk);
+    assert!((0..5).all(|number| get(&mut store, &name(number)).as_deref() == Some(b"new")));
+    assert!((11..15).all(|number| get(&mut store, &name(number)).as_deref() == Some(b"merged")));
+    assert_eq!(get(&mut store, &name(10)), None);
+}
+
+#[test]
+fn what_cannot_be_read_for_a_while_is_not_merged_without_it() {
+    let disk = FaultDisk::default();
+    let mut writers: Vec<_> = (0..5).map(|_| on(&disk)).collect();
+    let put = |writers: &mut [Store], number: u64| {
+        for (which, writer) in (0..).zip(writers) {
+            writer.put(&name(which * 10 + number), 0, &value(number, 50)).unwrap();
+        }
+    };
+    put(&mut writers, 1);
+    let io = disk.process();
+    let mut other = open(&io, options());
+    put(&mut writers, 2);
+    writers.iter_mut().for_each(|writer| writer.seal().unwrap());
+    io.plan(|plan| plan.reads_fail = true);
+    other.refresh().unwrap();
+    assert!(other.trouble().unwrap().contains("cannot read"), "{:?}", other.trouble());
+    // Neither now, when a refresh fails within, nor later, when all can be read.
+    assert_eq!(other.maintain(u64::MAX).unwrap().unlinked, 0);
+    io.plan(|plan| plan.reads_fail = false);
+    assert_eq!(other.maintain(u64::MAX).unwrap().unlinked, 5);
+    for store in [&mut other, &mut on(&disk)] {
+        for number in [1, 2] {
+            assert!((0..5).all(|which| get(store, &name(which * 10 + number)) == Some(value(number, 50))));
+        }
+    }
+}
+
+#[test]
+fn a_segment_that_was_never_begun_is_cleared_away() {
+    for length in [0, 1, 63] {
+        let disk = populated(3, 30);
+        let path = directory().join("6553f20000000001.seg");
+        disk.write(&path, &super::super::format::encode_heads(0x6553_f200_0000_0001, 5)[..length]);
+        disk.write(&path.with_extension("live"), b"");
+        let io = disk.process();
+        let held = io.try_lock(&path.with_extension("live")).unwrap();
+        on(&disk).maintain(u64::MAX).unwrap();
+        assert!(disk.read(&path).is_some(), "its writer lives");
+        drop(held);
+        on(&disk).maintain(u64::MAX).unwrap();
+        assert_eq!((disk.read(&path), with_extension(&disk, "live").len()), (None, 0));
+    }
+}
 
 #[test]
 fn processes_see_each_others_values_after_a_refresh() {
@@ -85,7 +247,6 @@ fn a_living_writer_is_not_merged_and_a_dead_one_is() {
 fn one_process_at_a_time_maintains() {
     let disk = populated(3, 30);
     let (io, mut other) = (disk.process(), on(&disk));
-    use super::super::io::Io;
     let held = io.try_lock(&directory().join("maintain.lock")).unwrap();
     assert!(other.maintain(u64::MAX).unwrap().busy);
     drop(held);
@@ -121,7 +282,6 @@ fn an_emptied_directory_is_begun_again() {
     let disk = populated(3, 30);
     let mut store = on(&disk);
     store.put(&name(5), 0, b"x").unwrap();
-    use super::super::io::Io;
     let io = disk.process();
     disk.files().iter().for_each(|path| io.remove(path).unwrap());
     store.refresh().unwrap();
@@ -132,14 +292,41 @@ fn an_emptied_directory_is_begun_again() {
 
 #[test]
 fn a_segment_that_took_the_name_of_another_is_read_anew() {
+    use super::super::format::{Form, HEADS, Header, encode_heads, hash};
     let disk = populated(3, 30);
-    let mut reader = on(&disk);
+    let (mut reader, mut merger) = (on(&disk), on(&disk));
     let path = &with_extension(&disk, "seg")[0];
     let id = u64::from_str_radix(path.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
-    disk.write(path, &super::super::format::encode_heads(id, 999));
-    disk.write(&path.with_extension("idx"), b"");
-    assert_eq!(get(&mut reader, &name(1)), None);
-    assert_eq!(reader.statistics().values, 0);
+    let header = Header {
+        kind: 1,
+        form: Form::Plain,
+        stored: 16,
+        raw: 16,
+        build_us: 0,
+        stamp: now() << 32,
+        environment: 7,
+        key: name(9).key,
+        payload_hash: hash(&[9; 16]),
+    };
+    let segment = [&encode_heads(id, 999)[..], &header.encode(999, HEADS as u64), &[9; 16]].concat();
+    // The snapshot still is that of the other segment, and as good as ever.
+    disk.write(path, &segment);
+    for store in [&mut reader, &mut on(&disk)] {
+        assert_eq!(get(store, &name(1)), None);
+        assert_eq!(get(store, &name(9)), Some(vec![9; 16]));
+        assert_eq!(store.statistics().values, 1);
+    }
+    // Who finds out only in the middle of merging leaves it alone the first time.
+    for number in 10..15 {
+        let mut store = on(&disk);
+        store.put(&name(number), 0, &value(number, 50)).unwrap();
+        store.seal().unwrap();
+    }
+    assert_eq!(merger.maintain(u64::MAX).unwrap_err().code(), Code::Busy);
+    assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 6);
+    for store in [&mut merger, &mut on(&disk)] {
+        assert_eq!((get(store, &name(9)), store.statistics().values), (Some(vec![9; 16]), 6));
+    }
 }
 
 /// Random calls of several processes; a value says which name it belongs to.

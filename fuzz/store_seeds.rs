@@ -1,0 +1,53 @@
+//! Writes directories of a store as inputs of the fuzz target `store` into the directory that it is given.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hobgoblin::store::fault_io::FaultDisk;
+use hobgoblin::store::{Compression, Name, Options, Store};
+
+const DIRECTORY: &str = "/store";
+
+fn main() -> std::io::Result<()> {
+    let out = std::env::args().nth(1).expect("give a directory for the seeds");
+    std::fs::create_dir_all(&out)?;
+    for is_sealed in [false, true] {
+        for compression in [Compression::None, Compression::Lz4] {
+            for segment_limit in [300, 100_000] {
+                let input = input(is_sealed, compression, segment_limit);
+                std::fs::write(format!("{out}/{}-{compression:?}-{segment_limit}", u8::from(is_sealed)), input)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All sorts of records.
+fn input(is_sealed: bool, compression: Compression, segment_limit: u64) -> Vec<u8> {
+    let disk = FaultDisk::default();
+    let options = Options { compression, segment_limit, ..Options::new(|| 1_600_000_000) };
+    let mut store = Store::open(Arc::new(disk.process()), Path::new(DIRECTORY), options).expect("it opens");
+    let name = |number: u8| Name { kind: 1, environment: u64::from(number % 2), key: [number; 32] };
+    for number in 0..6 {
+        let value: Vec<u8> = (0..40 * number).map(|at| at / (number + 1)).collect();
+        store.put(&name(number), 5, &value).expect("there is room");
+    }
+    store.touch(&[name(1), name(2)]).expect("there is room");
+    store.remove(&name(3)).expect("there is room");
+    store.put(&name(4), 5, b"newer").expect("there is room");
+    store.clear(Some(0)).expect("there is room");
+    store.put(&name(0), 5, b"after").expect("there is room");
+    if is_sealed {
+        store.seal().expect("there is room");
+    }
+    let segments = disk.files().into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "seg"));
+    segments.flat_map(|path| pair(&disk.read(&path).expect("listed"), disk.read(&path.with_extension("idx")))).collect()
+}
+
+/// A segment and its snapshot, whose checksums the target makes right.
+fn pair(segment: &[u8], snapshot: Option<Vec<u8>>) -> Vec<u8> {
+    let traits = if snapshot.is_some() { 7 } else { 1 };
+    let snapshot = snapshot.unwrap_or_default();
+    let length = |bytes: &[u8]| (bytes.len() as u16).to_le_bytes();
+    [&[traits][..], &length(segment), &length(&snapshot), segment, &snapshot].concat()
+}

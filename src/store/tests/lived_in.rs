@@ -1,0 +1,195 @@
+//! A directory as it is after some launches, damaged at random: what was not hit is served as it is, and what was hit never
+//! as something that was not put there.
+
+use std::collections::BTreeMap;
+
+use super::super::fault_io::FaultDisk;
+use super::super::format::{Form, HEADER, HEADS, Head, Header, decode_heads};
+use super::super::{Compression, Name, Options, Store};
+use super::*;
+
+/// `HOB_STORE_DAMAGES` sets how often the directory is damaged.
+fn damages() -> u64 {
+    std::env::var("HOB_STORE_DAMAGES").ok().and_then(|word| word.parse().ok()).unwrap_or(3_000)
+}
+
+/// Values that compress and values that do not, replaced, removed and cleared ones, of processes that sealed their segments
+/// and of two that were killed.
+fn lived_in() -> FaultDisk {
+    let disk = FaultDisk::default();
+    for launch in 0..5_u64 {
+        let compression = if launch.is_multiple_of(2) { Compression::Lz4 } else { Compression::None };
+        let mut store = open(&disk.process(), Options { compression, segment_limit: 900, ..options() });
+        let mut put = |environment, number: u64, length| {
+            let text = [number as u8 + launch as u8 * 16; 200];
+            let value =
+                if number.is_multiple_of(3) { text[..length].to_vec() } else { value(number * 10 + launch, length) };
+            store.put(&named(environment, number), 5, &value).unwrap();
+        };
+        (0..4).for_each(|number| put(7, launch * 3 + number, 20 + 13 * number as usize));
+        (0..2).for_each(|number| put(8, launch + number, 60));
+        store.touch(&[named(7, launch), named(8, launch)]).unwrap();
+        store.remove(&named(7, launch * 2)).unwrap();
+        if launch == 2 {
+            store.clear(Some(8)).unwrap();
+        }
+        if launch < 3 {
+            store.seal().unwrap();
+        }
+    }
+    disk.duplicate()
+}
+
+/// A record and where it is.
+struct Record {
+    path: PathBuf,
+    begin: usize,
+    header: Header,
+    value: Option<Vec<u8>>,
+    is_sealed: bool,
+}
+
+impl Record {
+    /// Whether it can still be found and is what it was.
+    fn is_whole_in(&self, before: &[u8], after: &[u8]) -> bool {
+        let needed = self.begin..self.begin + HEADER + self.header.stored as usize;
+        // Nothing but the snapshot tells of a record whose padding is cut off.
+        let end = if self.is_sealed { needed.end } else { self.begin + self.header.size() as usize };
+        let has_seed = self.is_sealed || decode_heads(after, id_of(&self.path)) != Head::Damaged;
+        after.len() >= end && before[needed.clone()] == after[needed] && has_seed
+    }
+}
+
+fn id_of(path: &Path) -> u64 {
+    u64::from_str_radix(path.file_stem().unwrap().to_str().unwrap(), 16).unwrap()
+}
+
+/// All records of all segments.
+fn records(disk: &FaultDisk) -> Vec<Record> {
+    let mut records = Vec::new();
+    for path in with_extension(disk, "seg") {
+        let bytes = disk.read(&path).unwrap();
+        let Head::Ours { seed } = decode_heads(&bytes, id_of(&path)) else { panic!("{path:?}") };
+        let is_sealed = disk.read(&path.with_extension("idx")).is_some();
+        let mut begin = HEADS;
+        while begin < bytes.len() {
+            let header = Header::decode(&bytes[begin..], seed, begin as u64).unwrap();
+            let payload = &bytes[begin + HEADER..][..header.stored as usize];
+            let mut made = vec![0; header.raw as usize];
+            let value = match header.form {
+                Form::Plain => Some(payload.to_vec()),
+                Form::Lz4 => lz4_flex::block::decompress_into(payload, &mut made).ok().map(|_| made),
+                _ => None,
+            };
+            records.push(Record { path: path.clone(), begin, header, value, is_sealed });
+            begin += header.size() as usize;
+        }
+    }
+    records.sort_by_key(|record| std::cmp::Reverse(record.header.stamp));
+    records
+}
+
+/// What a name may have: records that say something about it, the newest first.
+fn history<'a>(records: &'a [Record], name: &Name) -> Vec<&'a Record> {
+    let concerns = |record: &&Record| match record.header.form {
+        Form::Uses => false,
+        Form::Cleared => record.header.environment == name.environment,
+        _ => {
+            (record.header.kind, record.header.environment, record.header.key)
+                == (name.kind, name.environment, name.key)
+        }
+    };
+    records.iter().filter(concerns).collect()
+}
+
+/// What lies in the directory, and what was made of it.
+struct Damaged<'a> {
+    before: &'a BTreeMap<PathBuf, Vec<u8>>,
+    after: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Damaged<'_> {
+    fn at_random(&mut self, random: &mut Random) -> String {
+        let mut files: Vec<_> = self.after.iter_mut().filter(|(_, bytes)| !bytes.is_empty()).collect();
+        let (path, bytes) = files.swap_remove(random.below(files.len() as u64) as usize);
+        let path = path.clone();
+        let at = random.below(bytes.len() as u64) as usize;
+        let what = match random.below(20) {
+            0 => {
+                self.after.remove(&path);
+                "lost"
+            }
+            1..5 => {
+                bytes.truncate(at);
+                "cut"
+            }
+            5..9 => {
+                let end = bytes.len().min(at + 1 + random.below(100) as usize);
+                bytes[at..end].iter_mut().for_each(|byte| *byte = random.next() as u8);
+                "overwritten"
+            }
+            _ => {
+                bytes[at] ^= 1 << random.below(8);
+                "flipped"
+            }
+        };
+        format!("{what} at {at} of {path:?}")
+    }
+
+    /// Snapshots that were damaged are as if they had never been; their segments are read without them.
+    fn is_whole(&self, record: &Record) -> bool {
+        let is_same = |path: &Path| self.before.get(path) == self.after.get(path);
+        let is_sealed = record.is_sealed && is_same(&record.path.with_extension("idx"));
+        let Some(after) = self.after.get(&record.path) else { return false };
+        let (Record { path, begin, header, .. }, value) = (record, None);
+        let record = Record { path: path.clone(), begin: *begin, header: *header, value, is_sealed };
+        record.is_whole_in(&self.before[path], after)
+    }
+
+    fn check(&self, store: &mut Store, names: &[(Name, Vec<&Record>)], what: &str) {
+        for (name, history) in names {
+            let found = get(store, name);
+            let newest = history.iter().position(|record| self.is_whole(record)).unwrap_or(history.len());
+            let is_right = match history.get(newest) {
+                Some(record) if newest == 0 => found == record.value,
+                // Older ones than the newest that is whole are not to be seen again.
+                _ => found.is_none() || history.iter().take(newest + 1).skip(1).any(|record| found == record.value),
+            };
+            assert!(is_right, "{what}: {name:?} has {found:?}, {newest} of its records were damaged");
+        }
+    }
+}
+
+#[test]
+fn damage_costs_what_it_hits_and_never_makes_a_wrong_value() {
+    let disk = lived_in();
+    let records = records(&disk);
+    let mut names: Vec<_> = (0..20).flat_map(|number| [7, 8].map(|environment| named(environment, number))).collect();
+    names.retain(|name| !history(&records, name).is_empty());
+    let names: Vec<_> = names.into_iter().map(|name| (name, history(&records, &name))).collect();
+    let forms = |form| records.iter().filter(|record| record.header.form == form).count();
+    assert!(forms(Form::Plain) > 10 && forms(Form::Lz4) > 2 && forms(Form::Removed) > 5 && forms(Form::Cleared) == 2);
+    assert!(names.iter().filter(|(_, history)| history[0].value.is_some()).count() > 10 && names.len() > 15);
+
+    let files = disk.files().into_iter().map(|path| (disk.read(&path).unwrap(), path));
+    let before: BTreeMap<_, _> =
+        files.filter(|(bytes, _)| !bytes.is_empty()).map(|(bytes, path)| (path, bytes)).collect();
+    assert!(with_extension(&disk, "seg").len() >= 8 && with_extension(&disk, "idx").len() >= 4);
+    let mut random = Random(17);
+    for trial in 0..damages() {
+        let mut damaged = Damaged { before: &before, after: before.clone() };
+        let mut what = format!("{trial}: {}", damaged.at_random(&mut random));
+        if random.below(8) == 0 {
+            what = format!("{what}, {}", damaged.at_random(&mut random));
+        }
+        let disk = FaultDisk::default();
+        damaged.after.iter().for_each(|(path, bytes)| disk.write(path, bytes));
+        let mut store = on(&disk);
+        damaged.check(&mut store, &names, &what);
+        if trial.is_multiple_of(16) {
+            store.maintain(random.below(3000)).unwrap();
+            damaged.check(&mut store, &names, &what);
+            damaged.check(&mut on(&disk), &names, &what);
+        }
+    }
+}

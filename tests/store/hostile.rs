@@ -1,0 +1,197 @@
+//! Directories that are not as a store would like them, on real file systems.
+
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use hobgoblin::base::Code;
+use hobgoblin::store::{Options, Store};
+
+use super::*;
+
+/// The user and group `nobody`, who may write nowhere.
+const NOBODY: u32 = 65534;
+
+fn options() -> Options {
+    Options { segment_limit: 20_000, ..Options::new(now) }
+}
+
+/// Put values until one is refused for want of space; how many were kept.
+fn fill(store: &mut Store, first: u32) -> u32 {
+    for number in first..first + 10_000 {
+        let name = name(1, number);
+        match store.put(&name, 1, &value(&name, 1)) {
+            Ok(stored) => assert!(stored),
+            Err(why) => {
+                assert_eq!(why.code(), Code::Io);
+                assert!(store.trouble().is_some_and(|trouble| trouble.starts_with("values are not kept")), "{why}");
+                return number;
+            }
+        }
+    }
+    panic!("there is room for everything");
+}
+
+fn has_all(store: &mut Store, count: u32) {
+    (0..count).for_each(|number| assert_eq!(version(store, &name(1, number), &mut Vec::new()), Some(1), "{number}"));
+}
+
+/// A file system of its own for some files, as root on Linux.
+struct Mounted<'a>(&'a Path);
+
+impl<'a> Mounted<'a> {
+    fn small(place: &'a Path) -> Option<Self> {
+        std::fs::create_dir_all(place).expect("it can be made");
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", "size=256k", "hobgoblin-test"]).arg(place);
+        let mounted = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        mounted.then_some(Self(place))
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_file_system_loses_nothing_and_works_on_when_there_is_room() {
+    let scratch = Scratch::new("full");
+    let Some(_mounted) = Mounted::small(&scratch.0) else {
+        return println!("skipped: this user may not mount a small file system");
+    };
+    std::fs::write(scratch.0.join("ballast"), [1; 80_000]).expect("there is room");
+    let mut store = open(&scratch.store(), options());
+    let mut count = fill(&mut store, 0);
+    assert!(store.trouble().is_some_and(|trouble| trouble.contains("free some space")), "{:?}", store.trouble());
+    assert!(count > 50, "{count}");
+    for _ in 0..3 {
+        // Where there is no room, what was put stays, and neither sealing nor maintaining breaks anything.
+        let _ = store.seal();
+        let _ = store.maintain(u64::MAX);
+        has_all(&mut store, count);
+        count = fill(&mut store, count);
+        store = open(&scratch.store(), options());
+        has_all(&mut store, count);
+        assert_eq!(store.statistics().damaged, 0);
+    }
+    // A lower limit makes room, but a log needs some even to say that something is no more.
+    let limit_bytes = store.statistics().live_bytes / 2;
+    // What somebody has open keeps its room after it was unlinked.
+    drop(store);
+    let mut store = open(&scratch.store(), Options { limit_bytes, ..options() });
+    std::fs::remove_file(scratch.0.join("ballast")).expect("it is there");
+    while store.maintain(10_000).expect("there is room to copy some").more {}
+    let kept: Vec<_> = (0..count).filter(|&number| store.contains(&name(1, number))).collect();
+    assert!(store.statistics().live_bytes <= limit_bytes, "{:?}", store.statistics());
+    let new = name(1, count);
+    assert!(store.put(&new, 1, &value(&new, 1)).expect("there is room again"));
+    assert_eq!(store.trouble(), None);
+    for mut store in [store, open(&scratch.store(), options())] {
+        let mut bytes = Vec::new();
+        kept.iter().for_each(|&number| assert_eq!(version(&mut store, &name(1, number), &mut bytes), Some(1)));
+        assert_eq!(version(&mut store, &new, &mut bytes), Some(1));
+    }
+}
+
+/// As a user who may read the directory and not write it.
+pub fn read_without_rights(directory: &Path) {
+    let mut store = open(directory, options());
+    has_all(&mut store, 10);
+    let new = name(1, 10);
+    let why = store.put(&new, 1, &value(&new, 1)).expect_err("nothing may be written here");
+    assert!(why.sentence().contains("allow this user to write there"), "{why}");
+    assert!(store.trouble().is_some_and(|trouble| trouble.starts_with("values are not kept")));
+    assert!(store.remove(&name(1, 1)).is_err() && store.clear(None).is_err() && store.maintain(u64::MAX).is_err());
+    store.refresh().expect("it can be read");
+    has_all(&mut store, 10);
+    println!("@ all was read");
+}
+
+#[test]
+fn a_directory_of_somebody_else_is_read_and_not_written() {
+    let scratch = Scratch::new("denied");
+    let mut store = open(&scratch.store(), options());
+    (0..10).for_each(|number| {
+        let name = name(1, number);
+        assert!(store.put(&name, 1, &value(&name, 1)).expect("nothing is in the way"));
+    });
+    drop(store);
+    let may_write = |mode| {
+        let rights = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(scratch.store(), rights).expect("the directory is ours");
+    };
+    may_write(0o555);
+    let before = files(&scratch.store(), "seg");
+    let mut command = child("stranger", &scratch.store());
+    // Root may write everywhere.
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
+    if is_root {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    match command.output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && said.contains("@ all was read"), "{said}{complaint}");
+        }
+        Err(why) => println!("skipped: nobody may not run this program here: {why}"),
+    }
+    assert_eq!(files(&scratch.store(), "seg"), before);
+    assert_eq!(files(&scratch.store(), "live").len(), 1);
+    may_write(0o755);
+}
+
+#[test]
+fn a_file_where_the_directory_should_be_is_left_alone() {
+    let scratch = Scratch::new("file");
+    std::fs::write(scratch.store(), b"mine").expect("it can be written");
+    for path in [scratch.store(), scratch.store().join("deeper")] {
+        let opened = Store::open(Arc::new(OsIo), &path, options());
+        let Err(why) = opened else { panic!("{path:?} was opened") };
+        assert_eq!(why.code(), Code::Io);
+        assert!(why.sentence().contains("give a directory, not a file"), "{why}");
+    }
+    assert_eq!(std::fs::read(scratch.store()).ok().as_deref(), Some(&b"mine"[..]));
+}
+
+#[test]
+fn a_path_need_not_be_text() {
+    let scratch = Scratch::new("bytes");
+    let path = scratch.0.join(OsStr::from_bytes(b"caf\xe9 \xff")).join("two deep");
+    let name = name(1, 1);
+    assert!(open(&path, options()).put(&name, 1, &value(&name, 7)).expect("it is made"));
+    assert_eq!(version(&mut open(&path, options()), &name, &mut Vec::new()), Some(7));
+}
+
+#[test]
+fn segments_of_a_newer_version_are_left_alone_and_spoken_of() {
+    let scratch = Scratch::new("newer");
+    let name = name(1, 1);
+    let put = |version| {
+        let mut store = open(&scratch.store(), options());
+        assert!(store.put(&name, 1, &value(&name, version)).expect("nothing is in the way"));
+        store.seal().expect("nothing is in the way");
+    };
+    put(1);
+    let [old] = &files(&scratch.store(), "seg")[..] else { panic!("one segment") };
+    let mut newer = std::fs::read(old).expect("it is there");
+    for head in newer[..64].chunks_exact_mut(32) {
+        head[8] = 2;
+        let check = twox_hash::XxHash3_64::oneshot(&head[..28]) as u32;
+        head[28..].copy_from_slice(&check.to_le_bytes());
+    }
+    // Whoever wrote it has no snapshot that we could read either.
+    std::fs::remove_file(old.with_extension("idx")).expect("it is there");
+    std::fs::write(old, &newer).expect("it can be written");
+    put(2);
+    let mut store = open(&scratch.store(), options());
+    assert!(store.trouble().is_some_and(|trouble| trouble.contains("format 2")), "{:?}", store.trouble());
+    assert_eq!(version(&mut store, &name, &mut Vec::new()), Some(2));
+    store.clear(None).expect("nothing is in the way");
+    store.maintain(u64::MAX).expect("nothing is in the way");
+    assert_eq!(std::fs::read(old).expect("it is there"), newer);
+}

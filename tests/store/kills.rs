@@ -1,0 +1,324 @@
+//! Writers that are killed at any moment of what they do.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::ChildStdout;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hobgoblin::store::{Compression, Name, Options, Store};
+
+use super::*;
+
+/// Names that a writer puts, and nobody else: an environment each.
+const NAMES: u32 = 30;
+/// Where values are put that nobody counts on, so that they have to be evicted.
+const CHURN: u64 = 99;
+const CHURNED: u32 = 300;
+/// Kills that one directory goes through.
+const KILLS: u64 = 40;
+/// A writer is killed in so many milliseconds.
+const LIFETIME: u64 = 25;
+
+fn options(random: &mut Random) -> Options {
+    let compression = if random.below(2) == 0 { Compression::Lz4 } else { Compression::None };
+    let segment_limit = if random.below(2) == 0 { 20 << 10 } else { 400 << 10 };
+    // The names of one writer fit, those of the churn do not.
+    Options { compression, limit_bytes: 100 << 10, segment_limit, ..Options::new(now) }
+}
+
+/// When a name that was claimed and never used may be cleaned up.
+fn two_days_later() -> u64 {
+    now() + 2 * 24 * 60 * 60
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Doing {
+    Open,
+    Put,
+    Remove,
+    Clear,
+    Churn,
+    Touch,
+    Sync,
+    Seal,
+    Maintain,
+}
+
+const ALL: [Doing; 9] = [
+    Doing::Open,
+    Doing::Put,
+    Doing::Remove,
+    Doing::Clear,
+    Doing::Churn,
+    Doing::Touch,
+    Doing::Sync,
+    Doing::Seal,
+    Doing::Maintain,
+];
+
+/// What a writer does to which of its names.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    doing: Doing,
+    number: u32,
+    version: u32,
+}
+
+impl Step {
+    /// A hasty writer does only what does not wait for the disk, so that it is killed there as well.
+    fn random(random: &mut Random, is_hasty: bool, version: u32) -> Self {
+        let doing = match random.below(if is_hasty { 380 } else { 400 }) {
+            0..180 => Doing::Put,
+            180..260 => Doing::Remove,
+            260..265 => Doing::Clear,
+            265..340 => Doing::Churn,
+            340..375 => Doing::Touch,
+            375..380 => Doing::Open,
+            380..385 => Doing::Sync,
+            385..392 => Doing::Seal,
+            _ => Doing::Maintain,
+        };
+        let numbers = if doing == Doing::Churn { CHURNED } else { NAMES };
+        Self { doing, number: random.below(numbers.into()) as u32, version }
+    }
+
+    /// What a name may have after it, if that is something else than before.
+    fn outcome(&self, number: u32) -> Option<Option<u32>> {
+        match self.doing {
+            Doing::Put if self.number == number => Some(Some(self.version)),
+            Doing::Remove if self.number == number => Some(None),
+            Doing::Clear => Some(None),
+            _ => None,
+        }
+    }
+
+    fn perform(&self, store: &mut Store, environment: u64) -> hobgoblin::base::Result<()> {
+        let name = name(environment, self.number);
+        match self.doing {
+            Doing::Open => store.refresh(),
+            Doing::Put => store.put(&name, 10, &value(&name, self.version)).map(|stored| assert!(stored)),
+            Doing::Remove => store.remove(&name).map(drop),
+            Doing::Clear => store.clear(Some(environment)),
+            Doing::Churn => {
+                let name = Name { environment: CHURN, ..name };
+                store.put(&name, 10, &value(&name, self.version)).map(drop)
+            }
+            Doing::Touch => store.touch(&[name, super::name(CHURN, self.number)]),
+            Doing::Sync => store.sync(),
+            Doing::Seal => store.seal(),
+            Doing::Maintain => store.maintain(1 << 20).map(drop),
+        }
+    }
+}
+
+/// The life of a writer: it says what it begins and that it is done.
+pub fn write_for_ever(directory: &Path) {
+    let environment = number_in("HOB_ENVIRONMENT").expect("it was given");
+    let first = number_in("HOB_VERSION").expect("it was given") as u32;
+    let mut random = Random(u64::from(first) << 8 | environment);
+    println!("@begin Open 0 0");
+    let mut store = super::open(directory, options(&mut random));
+    println!("@done");
+    let is_hasty = random.below(3) > 0;
+    for version in first.. {
+        let step = Step::random(&mut random, is_hasty, version);
+        println!("@begin {:?} {} {version}", step.doing, step.number);
+        if step.doing == Doing::Open {
+            store = super::open(directory, options(&mut random));
+        }
+        if let Err(why) = step.perform(&mut store, environment) {
+            println!("@failed {step:?}: {why}");
+            panic!("{step:?}: {why}");
+        }
+        println!("@done");
+    }
+}
+
+/// A writer, and a thread that hears what it says.
+struct Writer {
+    running: Running,
+    environment: u64,
+    began: Receiver<()>,
+    heard: JoinHandle<Heard>,
+}
+
+/// All that a writer completed, and what it was at when it died.
+#[derive(Default)]
+struct Heard {
+    done: Vec<Step>,
+    begun: Option<Step>,
+}
+
+impl Writer {
+    fn start(directory: &Path, environment: u64, round: u64) -> Self {
+        let mut command = child("writer", directory);
+        command.env("HOB_ENVIRONMENT", environment.to_string()).env("HOB_VERSION", (round << 20).to_string());
+        let mut running = Running(command.spawn().expect("a child can be started"));
+        let said = running.0.stdout.take().expect("it was piped");
+        let (begins, began) = channel();
+        let heard = std::thread::spawn(move || Heard::of(said, || _ = begins.send(())));
+        Self { running, environment, began, heard }
+    }
+}
+
+impl Heard {
+    fn of(said: ChildStdout, begins: impl Fn()) -> Self {
+        let mut heard = Self::default();
+        for line in BufReader::new(said).lines().map_while(Result::ok) {
+            let mut words = line.split(' ');
+            match words.next() {
+                Some("@begin") => {
+                    let doing =
+                        words.next().and_then(|word| ALL.into_iter().find(|doing| format!("{doing:?}") == word));
+                    let mut number = || words.next().and_then(|word| word.parse().ok());
+                    // The last line may be cut off, and is then of something that had not begun.
+                    let (Some(doing), Some(number), Some(version)) = (doing, number(), number()) else { continue };
+                    heard.begun = Some(Step { doing, number, version });
+                    begins();
+                }
+                Some("@done") => heard.done.extend(heard.begun.take()),
+                Some("@failed") => panic!("a writer says: {line}"),
+                _ => {}
+            }
+        }
+        heard
+    }
+}
+
+/// What each name has, as far as was heard.
+#[derive(Default)]
+struct Model(BTreeMap<(u64, u32), u32>);
+
+impl Model {
+    fn hear(&mut self, environment: u64, steps: &[Step]) {
+        for step in steps {
+            for number in 0..NAMES {
+                match step.outcome(number) {
+                    Some(Some(version)) => drop(self.0.insert((environment, number), version)),
+                    Some(None) => drop(self.0.remove(&(environment, number))),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    /// Every name has what it should, or what the writer that was killed was at.
+    fn check(&mut self, store: &mut Store, environment: u64, begun: Option<Step>) {
+        let mut bytes = Vec::new();
+        let (mut cleared, mut kept) = (0, 0);
+        for number in 0..NAMES {
+            let found = version(store, &name(environment, number), &mut bytes);
+            let done = self.0.get(&(environment, number)).copied();
+            let at = begun.and_then(|step| step.outcome(number));
+            let is_right = found == done || at == Some(found);
+            assert!(is_right, "{environment}/{number} has {found:?}, not {done:?}; killed at {begun:?}");
+            cleared += u32::from(done.is_some() && found.is_none());
+            kept += u32::from(found.is_some());
+            match found {
+                Some(version) => drop(self.0.insert((environment, number), version)),
+                None => drop(self.0.remove(&(environment, number))),
+            }
+        }
+        let clears = begun.is_some_and(|step| step.doing == Doing::Clear);
+        assert!(!clears || cleared == 0 || kept == 0, "half of {environment} was cleared");
+        for number in 0..CHURNED {
+            version(store, &name(CHURN, number), &mut bytes);
+        }
+    }
+}
+
+/// What can be said of a store that nobody has damaged.
+fn is_in_order(store: &Store) {
+    assert_eq!(store.trouble(), None);
+    let statistics = store.statistics();
+    assert_eq!((statistics.damaged, statistics.io_errors, statistics.foreign_segments), (0, 0, 0));
+}
+
+/// One directory and its writers.
+struct Place {
+    directory: PathBuf,
+    model: Model,
+    random: Random,
+}
+
+impl Place {
+    /// Some writers live and die together; how many died, by what they were at.
+    fn round(&mut self, round: u64, deaths: &mut BTreeMap<Doing, u64>) -> u64 {
+        let writers = [1, 1, 2, 3][self.random.below(4) as usize];
+        let mut writers: Vec<_> =
+            (1..=writers).map(|environment| Writer::start(&self.directory, environment, round)).collect();
+        let mut killed = Vec::new();
+        while !writers.is_empty() {
+            let writer = writers.swap_remove(self.random.below(writers.len() as u64) as usize);
+            writer.began.recv().expect("a writer begins");
+            std::thread::sleep(Duration::from_micros(self.random.below(LIFETIME * 1000)));
+            let Writer { running, environment, heard, .. } = writer;
+            drop(running);
+            let heard = heard.join().unwrap_or_else(|_| panic!("a writer of round {round} failed"));
+            self.model.hear(environment, &heard.done);
+            *deaths.entry(heard.begun.map_or(Doing::Open, |step| step.doing)).or_default() += 1;
+            // While others still write.
+            let mut store = super::open(&self.directory, options(&mut self.random));
+            self.model.check(&mut store, environment, heard.begun);
+            is_in_order(&store);
+            killed.push(environment);
+        }
+        self.look_after(&killed);
+        killed.len() as u64
+    }
+
+    /// What is there stays there through maintenance and reopening.
+    fn look_after(&mut self, environments: &[u64]) {
+        let mut store = super::open(&self.directory, options(&mut self.random));
+        if self.random.below(2) == 0 {
+            let budget = [0, 10_000, u64::MAX][self.random.below(3) as usize];
+            store.maintain(budget).expect("nobody is in the way");
+        }
+        if self.random.below(2) == 0 {
+            store.seal().expect("nothing is in the way");
+        }
+        for mut store in [store, super::open(&self.directory, options(&mut self.random))] {
+            environments.iter().for_each(|&environment| self.model.check(&mut store, environment, None));
+            is_in_order(&store);
+        }
+    }
+
+    /// Nothing lies about that belongs to nothing.
+    fn is_clean(&mut self) {
+        let mut store = super::open(&self.directory, Options { now: two_days_later, ..options(&mut self.random) });
+        while store.maintain(u64::MAX).expect("nobody is in the way").more {}
+        store.seal().expect("nothing is in the way");
+        let count = |extension| files(&self.directory, extension).len() as u64;
+        let segments = store.statistics().segments;
+        let found = [count("seg"), count("idx"), count("live"), count("idx.new")];
+        assert_eq!(found, [segments, segments, 0, 0]);
+        let statistics = store.statistics();
+        assert!(statistics.file_bytes < 2 * statistics.live_bytes + (100 << 10), "{statistics:?}");
+    }
+}
+
+/// `HOB_STORE_KILLS` sets how many.
+#[test]
+fn no_kill_loses_what_was_put() {
+    let kills = number_in("HOB_STORE_KILLS").unwrap_or(60);
+    let scratch = Scratch::new("kills");
+    let (mut killed, mut round) = (0, number_in("HOB_STORE_SEED").unwrap_or(0));
+    let mut deaths = BTreeMap::new();
+    while killed < kills {
+        let directory = scratch.0.join(round.to_string());
+        let mut place = Place { directory, model: Model::default(), random: Random(round) };
+        let until = kills.min(killed + KILLS);
+        while killed < until {
+            round += 1;
+            killed += place.round(round, &mut deaths);
+        }
+        place.is_clean();
+        let _ = std::fs::remove_dir_all(&place.directory);
+    }
+    println!("{killed} writers were killed while they were at: {deaths:?}");
+    // Of many, some were at each.
+    assert!(killed < 1000 || deaths.len() == ALL.len(), "{deaths:?}");
+}

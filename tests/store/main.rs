@@ -1,0 +1,139 @@
+//! The store among real processes and on real file systems: this test program runs itself as children, which write, read,
+//! and are killed.
+#![cfg(all(unix, feature = "program_cache"))]
+#![allow(missing_docs, reason = "a program of tests")]
+
+mod hostile;
+mod kills;
+mod peers;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use hobgoblin::store::io::OsIo;
+use hobgoblin::store::{Name, Options, Store};
+
+/// A directory that is gone afterwards, in the directory `HOB_STORE_PLACE` if that is set.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Self {
+        let place = std::env::var_os("HOB_STORE_PLACE").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
+        let path = Path::new(&place).join(format!("store-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a directory can be made");
+        Self(path)
+    }
+
+    /// Where the store is; not made yet.
+    pub fn store(&self) -> PathBuf {
+        self.0.join("store")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The command that runs this program as a child of that sort.
+pub fn child(what: &str, directory: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    command.args(["--exact", "the_child", "--nocapture"]).env("HOB_CHILD", what).env("HOB_DIRECTORY", directory);
+    command.stdout(Stdio::piped());
+    command
+}
+
+/// A child that is killed when nobody waits for it any more.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a child does; in the test program itself nothing.
+#[test]
+fn the_child() {
+    let Some(what) = std::env::var_os("HOB_CHILD") else { return };
+    let directory = PathBuf::from(std::env::var_os("HOB_DIRECTORY").expect("it was given"));
+    // The line that the test runner has begun ends here.
+    println!();
+    match what.to_str() {
+        Some("writer") => kills::write_for_ever(&directory),
+        Some("peer") => peers::write_and_read(&directory),
+        Some("stranger") => hostile::read_without_rights(&directory),
+        _ => panic!("nobody knows how to do that"),
+    }
+}
+
+/// A number that was given to a child, or to the tests.
+pub fn number_in(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|word| word.parse().unwrap_or_else(|_| panic!("{variable} is no number: {word}")))
+}
+
+/// Steele, Lea and Flood's SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.number() % limit
+    }
+}
+
+pub fn now() -> u64 {
+    1_700_000_000
+}
+
+pub fn open(directory: &Path, options: Options) -> Store {
+    Store::open(Arc::new(OsIo), directory, options).unwrap_or_else(|why| panic!("opening was refused: {why}"))
+}
+
+pub fn name(environment: u64, number: u32) -> Name {
+    let mut key = [0x5a; 32];
+    key[..4].copy_from_slice(&number.to_le_bytes());
+    Name { kind: 1, environment, key }
+}
+
+/// What the name has in that version, which can be told from it.
+pub fn value(name: &Name, version: u32) -> Vec<u8> {
+    let mut bytes = [&version.to_le_bytes()[..], &name.key[..4], &name.environment.to_le_bytes()].concat();
+    let mut random = Random(u64::from(version) << 32 ^ u64::from(name.key[0]) ^ name.environment);
+    let length = if random.below(40) == 0 { 9000 } else { random.below(1200) };
+    let compresses = random.below(2) == 0;
+    let noise = |_| if compresses { b'a' + version as u8 % 16 } else { random.number() as u8 };
+    bytes.extend((0..length).map(noise));
+    bytes
+}
+
+/// The version of the name's value that is served, which has to be right to the last byte.
+pub fn version(store: &mut Store, name: &Name, bytes: &mut Vec<u8>) -> Option<u32> {
+    store.get(name, bytes).unwrap_or_else(|why| panic!("{name:?} cannot be read: {why}"))?;
+    let version = bytes.first_chunk().map(|version| u32::from_le_bytes(*version)).expect("a version");
+    assert_eq!(*bytes, value(name, version), "a wrong value of {name:?}");
+    Some(version)
+}
+
+/// Files of the directory with that extension, all that comes after the first dot.
+pub fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(listing) = std::fs::read_dir(directory) else { return Vec::new() };
+    let paths = listing.map(|entry| entry.expect("listable").path());
+    let has_it = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or("");
+        name.split_once('.').is_some_and(|(_, rest)| rest == extension)
+    };
+    paths.filter(has_it).collect()
+}
