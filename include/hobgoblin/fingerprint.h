@@ -184,12 +184,14 @@ HOB_API hob_result hob_environment_init(hob_environment *environment, uint32_t s
 
 /// The BLAKE3 of `size` bytes; `data` may be NULL when `size` is 0. On failure `*out_fingerprint` is as it was.
 /// Threads: any.
-HOB_API hob_result hob_fingerprint_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
+HOB_NODISCARD HOB_API hob_result hob_fingerprint_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
 
 /// The name of a program. HOB_RESULT_INVALID_ARGUMENT without a stage, HOB_RESULT_LIMIT_EXCEEDED with more than 1024 of
 /// something, HOB_RESULT_UNSUPPORTED for what the mode has no room for; on failure `*out_fingerprint` is as it was.
 /// Nothing that `desc` points to is kept. Threads: any.
-HOB_API hob_result hob_fingerprint_program(const hob_program_key_desc *desc, hob_fingerprint *out_fingerprint);
+HOB_NODISCARD HOB_API
+hob_result hob_fingerprint_program(const hob_program_key_desc *desc,
+                                   hob_fingerprint *out_fingerprint);
 
 /// The parts of a program's name, in a fixed order: the stages as they are given, then of attributes, defines, feedback
 /// and extra what is not empty.

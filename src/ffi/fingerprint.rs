@@ -308,6 +308,7 @@ pub unsafe extern "C" fn hob_environment_init(environment: *mut hob_environment,
 /// The BLAKE3 of `size` bytes; `data` may be NULL when `size` is 0. On failure `*out_fingerprint` is as it was.
 /// Threads: any.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn hob_fingerprint_bytes(
     data: *const c_void,
     size: usize,
@@ -325,6 +326,7 @@ pub unsafe extern "C" fn hob_fingerprint_bytes(
 /// something, HOB_RESULT_UNSUPPORTED for what the mode has no room for; on failure `*out_fingerprint` is as it was.
 /// Nothing that `desc` points to is kept. Threads: any.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn hob_fingerprint_program(
     desc: *const hob_program_key_desc,
     out_fingerprint: *mut hob_fingerprint,

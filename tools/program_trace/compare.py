@@ -150,7 +150,7 @@ def programs(count, spread, rng):
 
 
 def levels(spread, rng):
-    """As the benchmark program_cache_memory generates them."""
+    """As the benchmark program_cache generates them."""
     made, favourites, trace = programs(4000, spread, rng), list(range(4000)), []
     rng.shuffle(favourites)
     of_levels, of_all, of_session = zipf(40, 1.0), zipf(4000, 0.9), zipf(300, 0.9)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make one trace of what record.sh recorded, for `--trace` of the benchmark program_cache_memory.
+"""Make one trace of what record.sh recorded, for `--trace` of the benchmark program_cache.
 
     tools/program_trace/make_trace.py FOLDER > tests/fixtures/programs.txt
 
