@@ -214,6 +214,7 @@ fn disk_parts(settings: &Settings, plan: &Plan<'_>, report: &mut Report) -> Resu
             most("open + index, cold, ms", "open_cold_ms", 6.0).of(range("open_cold_ms")),
             most("load all, cold, x reading", "load", 1.5).of(range("load")),
             most("verified get, median, x memcpy to one place", "get", 2.0).of(range("get")),
+            most("verified get, median, x memcpy to its own place", "get_apart", 2.0).of(range("get_apart")),
             most("space, x payload", "space", 1.02),
         ]);
         report.add("store", json!({ "blobs": blobs.describe(), "rows": rows }), |_| {
