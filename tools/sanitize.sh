@@ -120,7 +120,12 @@ under_valgrind() {
 }
 
 case $what in
-    all) asan && tsan && under_valgrind ;;
+    # One after the other, not joined by &&: that would keep `set -e` from seeing what fails inside.
+    all)
+        asan
+        tsan
+        under_valgrind
+        ;;
     asan) asan ;;
     tsan) tsan ;;
     valgrind) under_valgrind ;;

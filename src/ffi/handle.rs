@@ -34,7 +34,9 @@ struct Handle<T> {
     value: UnsafeCell<T>,
 }
 
-/// Who is inside a handle, and what became of it. The same for every type.
+/// Who is inside a handle, and what became of it. The same for every type, the tag first: of what is no handle nothing else
+/// is looked at.
+#[repr(C)]
 struct Gate {
     tag: AtomicU64,
     /// Token of the thread inside an exclusive call; 0 when there is none.
