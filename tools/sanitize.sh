@@ -115,8 +115,9 @@ under_valgrind() {
     for linkage in shared static; do
         program $linkage "$folder" "" "plain_$linkage"
         say "valgrind: the program with the $linkage library"
-        # Its processor has no traps and no flushing of denormals, so the hostile environments cannot be made.
-        valgrind --quiet --leak-check=full --show-leak-kinds=definite,indirect,possible \
+        # Its processor has no traps and no flushing of denormals, so the hostile environments cannot be made; and it runs one
+        # thread at a time, which must not be the same one for ever.
+        valgrind --quiet --fair-sched=yes --leak-check=full --show-leak-kinds=definite,indirect,possible \
             --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=9 --num-callers=30 "$out/plain_$linkage" --skip "float: "
     done
 }
