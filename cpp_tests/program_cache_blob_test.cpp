@@ -1,6 +1,4 @@
 // program_cache.h, the functions that have other libraries' signatures, and hobgoblin_skia.hpp.
-#include <unistd.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "support.h"
+#include "program_cache_support.h"
 
 using namespace support;
 
@@ -76,19 +74,10 @@ struct GrContextOptions {
 };
 using SkiaCache = hob::SkiaCache<GrContextOptions::PersistentCache, SkData, SkString>;
 
-struct DestroyCache {
-    void operator()(hob_program_cache* cache) const { hob_program_cache_destroy(cache); }
-};
-using Cache = std::unique_ptr<hob_program_cache, DestroyCache>;
-
-Cache open(uint64_t memory_limit = uint64_t{1} << 20, std::string_view directory = {}) {
-    hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+Cache limited(uint64_t memory_limit = uint64_t{1} << 20, const std::string& directory = {}) {
+    hob_program_cache_desc desc = desc_of(directory);
     desc.memory_limit = memory_limit;
-    desc.directory = str(directory);
-    hob_program_cache* cache = nullptr;
-    ENSURE_OK(hob_program_cache_create(&desc, &cache));
-    ENSURE_OK(hob_program_cache_wait_idle(cache, UINT64_MAX));
-    return Cache(cache);
+    return opened(desc);
 }
 
 void store(const Cache& cache, std::string_view key, std::string_view value) {
@@ -111,7 +100,7 @@ std::string copy_of(const Cache& cache, std::string_view key, size_t room) {
 } // namespace
 
 TEST("program_cache: a renderer with a place for two functions and user data keeps its blobs here") {
-    const Cache cache = open();
+    const Cache cache = limited();
     store(cache, "key", "value");
     ENSURE(size_of(cache, "key") == 5);
     ENSURE(copy_of(cache, "key", 5) == "value");
@@ -125,7 +114,7 @@ TEST("program_cache: a renderer with a place for two functions and user data kee
 }
 
 TEST("program_cache: a blob that does not fit is none, and nothing is written") {
-    const Cache cache = open();
+    const Cache cache = limited();
     store(cache, "key", "value");
     ENSURE(copy_of(cache, "key", 4).empty());
     ENSURE(size_of(cache, "key") == 5);
@@ -133,7 +122,7 @@ TEST("program_cache: a blob that does not fit is none, and nothing is written") 
 }
 
 TEST("program_cache: a blob whose size was asked for is neither evicted nor replaced before it is fetched") {
-    const Cache cache = open(100);
+    const Cache cache = limited(100);
     store(cache, "one", std::string(40, '1'));
     ENSURE(size_of(cache, "one") == 40);
     store(cache, "two", std::string(40, '2')); // with the keys there is room for one of them
@@ -152,7 +141,7 @@ TEST("program_cache: a blob whose size was asked for is neither evicted nor repl
 }
 
 TEST("program_cache: what one thread has measured is not another's") {
-    const Cache cache = open();
+    const Cache cache = limited();
     store(cache, "key", "old");
     ENSURE(size_of(cache, "key") == 3);
     store(cache, "key", "renewed");
@@ -163,7 +152,7 @@ TEST("program_cache: what one thread has measured is not another's") {
 }
 
 TEST("program_cache: sizes that nobody comes back for cost nobody else a value") {
-    const Cache one = open(), two = open();
+    const Cache one = limited(), two = limited();
     for (int i = 0; i < 100; ++i) {
         const std::string name = std::to_string(i);
         store(one, name, "of one " + name);
@@ -179,7 +168,7 @@ TEST("program_cache: sizes that nobody comes back for cost nobody else a value")
 }
 
 TEST("program_cache: threads that measure and fetch what others replace get whole values") {
-    const Cache cache = open();
+    const Cache cache = limited();
     std::atomic<bool> stop{false};
     std::atomic<int> torn{0};
     store(cache, "key", "x");
@@ -203,7 +192,7 @@ TEST("program_cache: threads that measure and fetch what others replace get whol
 }
 
 TEST("program_cache: nonsense from a renderer is a miss") {
-    const Cache cache = open();
+    const Cache cache = limited();
     char value[16];
     hob_dawn_blob_store(nullptr, 3, "value", 5, cache.get());
     hob_dawn_blob_store("key", 3, nullptr, 5, cache.get());
@@ -218,11 +207,10 @@ TEST("program_cache: nonsense from a renderer is a miss") {
 }
 
 TEST("program_cache: a driver with EGL_ANDROID_blob_cache keeps its blobs here, in the next process too") {
-    char directory[] = "/tmp/hob-blobs-XXXXXX";
-    ENSURE(mkdtemp(directory) != nullptr);
+    const Directory directory;
     char value[16] = "untouched";
     {
-        const Cache cache = open(1 << 20, directory);
+        const Cache cache = limited(1 << 20, directory.inside("cache"));
         hob_egl_blob_set("unbound", 7, "x", 1);
         ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
         hob_egl_blob_set("egl", 3, "blob", 4);
@@ -238,7 +226,7 @@ TEST("program_cache: a driver with EGL_ANDROID_blob_cache keeps its blobs here, 
     }
     ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0); // with the cache, what was bound has gone
     {
-        const Cache cache = open(1 << 20, directory);
+        const Cache cache = limited(1 << 20, directory.inside("cache"));
         ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
         ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 4 && std::memcmp(value, "blob", 4) == 0);
         ENSURE(hob_egl_blob_get("unbound", 7, value, 16) == 0);
@@ -246,12 +234,10 @@ TEST("program_cache: a driver with EGL_ANDROID_blob_cache keeps its blobs here, 
         ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0);
         ENSURE(copy_of(cache, "egl", 4) == "blob");
     }
-    const std::string remove = std::string("rm -rf '") + directory + "'";
-    ENSURE(std::system(remove.c_str()) == 0);
 }
 
 TEST("program_cache: Skia keeps its shaders here") {
-    const Cache cache = open();
+    const Cache cache = limited();
     SkiaCache shaders(cache.get());
     GrContextOptions::PersistentCache& skia = shaders;
     ENSURE(skia.load(SkData("key")) == nullptr);

@@ -23,9 +23,8 @@ using Cache = std::unique_ptr<hob_program_cache, DestroyCache>;
 class Directory {
 public:
     Directory() {
-        char pattern[] = "/tmp/hob-program-cache-XXXXXX";
-        ENSURE(mkdtemp(pattern) != nullptr);
-        path_ = pattern;
+        path_ = scratch_file("program-cache-XXXXXX");
+        ENSURE(mkdtemp(&path_[0]) != nullptr);
     }
     ~Directory() {
         const std::string command = "rm -rf '" + path_ + "'";

@@ -148,7 +148,7 @@ typedef struct {
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
     uint64_t memory_limit;
-    /// Bytes on the disk for each environment. Default 512 MiB. The seed's choice is the same as in memory.
+    /// Bytes on the disk for each environment. Default 512 MiB. Chromium has the same limit for both.
     uint64_t disk_limit;
     /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB.
     uint64_t waiting_limit;

@@ -90,7 +90,7 @@ pub struct hob_program_cache_desc {
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
     pub memory_limit: u64,
-    /// Bytes on the disk for each environment. Default 512 MiB. The seed's choice is the same as in memory.
+    /// Bytes on the disk for each environment. Default 512 MiB. Chromium has the same limit for both.
     pub disk_limit: u64,
     /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB.
     pub waiting_limit: u64,

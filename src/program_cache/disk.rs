@@ -17,7 +17,7 @@ use super::ahead::{Place, Sources};
 use super::table::FoldKeys;
 use super::{Blob, Disk, Key, Material, ProgramCache};
 use crate::base::{Result, Text, error};
-use crate::executor::{Context, Deadline, Executor, Priority, try_task};
+use crate::executor::{Context, Deadline, Executor, Priority, Task, try_task};
 use crate::store::io::Io;
 use crate::store::{self, Bundle};
 
@@ -389,11 +389,8 @@ impl Shared {
         if queue.is_posted || queue.is_closing || self.memory.get().is_none() {
             return;
         }
-        // A task that kept the tier would keep the executor, which keeps the task.
-        let shared = Arc::downgrade(self);
-        let task = try_task(|| move |context: &Context<'_>| serve(&shared, context));
-        queue.is_posted =
-            task.and_then(|task| self.options.executor.post(task, Priority::Normal, "program cache")).is_ok();
+        let post = |task| self.options.executor.post(task, Priority::Normal, "program cache");
+        queue.is_posted = task_of(self).and_then(post).is_ok();
     }
 
     /// Do one piece of work; false if there is none.
@@ -485,6 +482,12 @@ impl Drop for Posted<'_> {
     }
 }
 
+/// Some turns. A task that kept the tier would keep the executor, which keeps the task.
+fn task_of(shared: &Arc<Shared>) -> Result<Task> {
+    let shared = Arc::downgrade(shared);
+    try_task(|| move |context: &Context<'_>| serve(&shared, context))
+}
+
 /// Do some turns, and post what is left.
 fn serve(shared: &Weak<Shared>, context: &Context<'_>) {
     let Some(shared) = shared.upgrade() else { return };
@@ -507,9 +510,8 @@ fn serve(shared: &Weak<Shared>, context: &Context<'_>) {
     let mut queue = shared.queue();
     // Work that came after the last turn found a task posted.
     if !queue.is_posted && !queue.is_closing && (is_more || !queue.waiting.is_empty()) {
-        let weak = Arc::downgrade(&shared);
-        let task = try_task(|| move |context: &Context<'_>| serve(&weak, context));
-        queue.is_posted = task.and_then(|task| context.post(task, Priority::Normal, "program cache")).is_ok();
+        let post = |task| context.post(task, Priority::Normal, "program cache");
+        queue.is_posted = task_of(&shared).and_then(post).is_ok();
     }
 }
 

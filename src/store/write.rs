@@ -172,8 +172,8 @@ impl Store {
         done
     }
 
-    /// End the segment that is being written and put its snapshot beside it, so that the next opening is quick. To be
-    /// called before the store is dropped, and when there is time.
+    /// End the segment that is being written and put its snapshot beside it, so that the next opening is quick. For when
+    /// there is time, since it waits for the disk; whoever drops the store without leaves it to the next maintenance.
     pub fn seal(&mut self) -> Result<()> {
         self.claim = None;
         self.seal_full()?;
