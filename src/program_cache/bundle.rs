@@ -69,6 +69,7 @@ impl Cache {
 /// Read a program as the store keeps it; what it cost to build, nothing if nobody has it.
 fn find(memory: &ProgramCache, sources: &mut Sources, name: &Name, bytes: &mut Vec<u8>) -> Result<Option<u32>> {
     if let Some(blob) = memory.table.peek(&name.key, |entry| entry.blob().clone()) {
+        bytes.clear();
         encode(&blob, bytes)?;
         return Ok(Some(u32::try_from(blob.cost_us()).unwrap_or(u32::MAX)));
     }

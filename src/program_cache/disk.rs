@@ -61,10 +61,15 @@ pub struct Progress {
     pub unwritten: u64,
 }
 
+/// What is to be kept.
+enum Kept {
+    Program(Blob),
+    Material(Key, Material),
+}
+
 /// What is to be done.
 enum Work {
-    Save(Blob),
-    Describe(Key, Material),
+    Save(Kept),
     Load(Key),
     Remove(Key),
     Clear,
@@ -110,6 +115,25 @@ struct Queue {
 }
 
 impl Queue {
+    fn pop(&mut self) -> Option<Work> {
+        let work = self.waiting.pop_front()?;
+        if let Work::Save(Kept::Program(blob)) = &work {
+            self.pinned = self.pinned.saturating_sub(blob.data().len() as u64);
+        }
+        Some(work)
+    }
+
+    /// What comes first, if it is to be kept.
+    fn pop_kept(&mut self) -> Option<Kept> {
+        match self.waiting.front()? {
+            Work::Save(_) => match self.pop()? {
+                Work::Save(kept) => Some(kept),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What the disk has of a key up to now is not wanted in memory any more.
     fn forget_older(&mut self, key: &Key) {
         self.is_cancelled |= self.reading.as_ref() == Some(key);
@@ -299,7 +323,7 @@ impl Disk for DiskTier {
             if queue.pinned.saturating_add(size) > shared.options.waiting_limit {
                 return Err(error!(LimitExceeded, "programs are put faster than they are written: some are not kept"));
             }
-            shared.put(queue, Work::Save(blob.clone()))?;
+            shared.put(queue, Work::Save(Kept::Program(blob.clone())))?;
             queue.pinned += size;
             Ok(())
         });
@@ -335,7 +359,7 @@ impl Disk for DiskTier {
 
     fn described(&self, key: &Key, material: Material) {
         if self.shared.writes() {
-            self.shared.tell(|queue| self.shared.put(queue, Work::Describe(*key, material)));
+            self.shared.tell(|queue| self.shared.put(queue, Work::Save(Kept::Material(*key, material))));
         }
     }
 }
@@ -396,10 +420,7 @@ impl Shared {
     /// Do one piece of work; false if there is none.
     fn turn(&self, bench: &mut Bench) -> bool {
         let mut queue = self.queue();
-        let work = if bench.is_open { queue.waiting.pop_front() } else { None };
-        if let Some(Work::Save(blob)) = &work {
-            queue.pinned = queue.pinned.saturating_sub(blob.data().len() as u64);
-        }
+        let work = if bench.is_open { queue.pop() } else { None };
         let is_closing = queue.is_closing;
         drop(queue);
         let _survives = Survives(self);

@@ -80,7 +80,7 @@ impl File for TrapFile {
         }
         self.file.read_at(buffer, offset)
     }
-    fn append(&self, parts: [&[u8]; 3]) -> io::Result<()> {
+    fn append(&self, parts: &mut [io::IoSlice<'_>]) -> io::Result<()> {
         self.file.append(parts)
     }
     fn truncate(&self, length: u64) -> io::Result<()> {
@@ -162,6 +162,35 @@ fn after_a_panic_in_the_background_the_background_goes_on() {
     assert!(host.memory.get(&key(0)).is_none());
     host.executor.pump(FOREVER).unwrap();
     assert!(host.tier.wait_idle(FOREVER) && host.tier.flush(FOREVER).is_ok(), "nobody waits for what is lost");
+}
+
+#[test]
+fn what_waits_is_written_with_few_calls_and_what_there_is_no_room_for_is_counted() {
+    for room in [None, Some(20_000)] {
+        let disk = FaultDisk::default();
+        let host = Host::on(&disk, 1);
+        let before = disk.counts().appends;
+        for number in 0..200 {
+            super::tests::put(&host.memory, number, 100);
+            let mut material = Material::default();
+            material.push("number", &number.to_le_bytes()).unwrap();
+            host.memory.describe(&key(number), &material).unwrap();
+        }
+        disk.set_space(room);
+        host.executor.pump(FOREVER).unwrap();
+        let unwritten = host.tier.progress().unwritten;
+        assert_eq!(host.tier.trouble().as_str().is_empty(), room.is_none(), "{}", host.tier.trouble().as_str());
+        if room.is_none() {
+            assert!(disk.counts().appends - before <= 400 / 16 + 10, "{:?}", disk.counts());
+        }
+        disk.set_space(None);
+        drop(host);
+        let next = Host::on(&disk, 1);
+        (0..200).for_each(|number| _ = next.memory.get(&key(number)));
+        assert!(next.tier.wait_idle(FOREVER));
+        let there = (0..200).filter(|&number| next.has(number)).count() as u64;
+        assert_eq!((there + unwritten, there == 200), (200, room.is_none()));
+    }
 }
 
 #[test]

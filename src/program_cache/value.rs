@@ -17,10 +17,9 @@ pub(super) mod kind {
 
 const HEAD: usize = 16;
 
-/// Write a program into `out`, replacing what is there.
+/// Write a program behind what is in `out`.
 pub(super) fn encode(blob: &Blob, out: &mut Vec<u8>) -> Result<()> {
     let (stages, reflection, data) = (blob.stages(), blob.reflection(), blob.data());
-    out.clear();
     out.try_reserve(HEAD + size_of_val(stages) + reflection.len() + data.len())?;
     let lengths = [stages.len() as u32, reflection.len() as u32];
     for number in [blob.format(), blob.group(), lengths[0], lengths[1]] {

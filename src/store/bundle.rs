@@ -2,7 +2,7 @@
 //! such a file is made: by a store whose directory is that one file.
 
 use std::ffi::OsString;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -213,7 +213,7 @@ impl File for Bytes {
         Ok(count)
     }
 
-    fn append(&self, _: [&[u8]; 3]) -> io::Result<()> {
+    fn append(&self, _: &mut [IoSlice<'_>]) -> io::Result<()> {
         refused()
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -17,7 +17,7 @@ struct Inode {
     bytes: Vec<u8>,
     /// What is certain to survive.
     synced: Vec<u8>,
-    /// Where each append since the last sync began and ended.
+    /// Where each part of what was appended since the last sync began and ended.
     unsynced: Vec<(usize, usize)>,
 }
 
@@ -52,6 +52,8 @@ pub struct Counts {
     pub reads: u64,
     /// Bytes read.
     pub bytes_read: u64,
+    /// Calls that append.
+    pub appends: u64,
     /// Calls that wait for the disk.
     pub syncs: u64,
 }
@@ -412,21 +414,26 @@ impl File for FaultFile {
         Ok(count)
     }
 
-    fn append(&self, parts: [&[u8]; 3]) -> io::Result<()> {
+    fn append(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
         let fate = self.io.change()?;
-        let all = parts.concat();
+        let all: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
         let mut state = self.io.disk.state();
         let room = state.space.unwrap_or(u64::MAX);
         let dies = matches!(fate, Fate::Dies);
         // Some of it, when the process dies: which part is as good as any.
         let fits = if dies { all.len() * 2 / 3 } else { all.len() }.min(usize::try_from(room).unwrap_or(usize::MAX));
         state.space = state.space.map(|space| space - fits as u64);
+        state.counts.appends += 1;
         let inode = &mut state.inodes[self.inode];
-        let from = inode.bytes.len();
+        let mut from = inode.bytes.len();
         inode.bytes.extend_from_slice(&all[..fits]);
-        if fits > 0 {
-            inode.unsynced.push((from, from + fits));
+        let end = inode.bytes.len();
+        for part in parts.iter() {
+            let to = (from + part.len()).min(end);
+            inode.unsynced.push((from, to));
+            from = to;
         }
+        inode.unsynced.retain(|(from, to)| from < to);
         match fits == all.len() && !dies {
             true => Ok(()),
             false if dies => Err(eio()),

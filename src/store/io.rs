@@ -39,7 +39,7 @@ pub trait File: Send + Sync {
     /// Read up to `buffer.len()` bytes at an offset; 0 at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Write all parts at the end, one after the other. When it fails, some of the bytes may be there.
-    fn append(&self, parts: [&[u8]; 3]) -> io::Result<()>;
+    fn append(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()>;
     /// Cut off what is beyond `length`.
     fn truncate(&self, length: u64) -> io::Result<()>;
     /// Wait until the bytes are on the disk.
@@ -148,14 +148,12 @@ impl File for OsFile {
         (&self.0).read(buffer)
     }
 
-    fn append(&self, parts: [&[u8]; 3]) -> io::Result<()> {
-        let mut slices = parts.map(IoSlice::new);
-        let mut slices = &mut slices[..];
-        IoSlice::advance_slices(&mut slices, 0);
-        while !slices.is_empty() {
-            match (&self.0).write_vectored(slices) {
+    fn append(&self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        IoSlice::advance_slices(&mut parts, 0);
+        while !parts.is_empty() {
+            match (&self.0).write_vectored(parts) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => IoSlice::advance_slices(&mut slices, count),
+                Ok(count) => IoSlice::advance_slices(&mut parts, count),
                 Err(why) if why.kind() == ErrorKind::Interrupted => {}
                 Err(why) => return Err(why),
             }

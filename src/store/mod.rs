@@ -43,6 +43,7 @@ pub use bundle::{Bundle, BundleWriter};
 pub use index::Name;
 pub use maintain::Maintained;
 pub use read::Buffer;
+pub use write::Value;
 
 use index::{Entry, Index, Outcome};
 use io::Io;
@@ -312,14 +313,13 @@ impl Store {
         self.own_writers().any(|writer| writer.id == id)
     }
 
-    fn segment(&self, id: u64) -> Option<&Segment> {
-        let place = self.segments.binary_search_by_key(&id, |segment| segment.id).ok()?;
-        self.segments.get(place)
+    /// Where in the list a segment is.
+    fn place(&self, id: u64) -> Option<usize> {
+        self.segments.binary_search_by_key(&id, |segment| segment.id).ok()
     }
 
     fn segment_mut(&mut self, id: u64) -> Option<&mut Segment> {
-        let place = self.segments.binary_search_by_key(&id, |segment| segment.id).ok()?;
-        self.segments.get_mut(place)
+        self.place(id).map(|place| &mut self.segments[place])
     }
 
     /// Its place in the list.
@@ -332,10 +332,7 @@ impl Store {
 
     /// A record was read or written: let it count.
     fn show(&mut self, row: Row, id: u64) -> Result<()> {
-        match self.segments.binary_search_by_key(&id, |segment| segment.id) {
-            Ok(place) => self.show_at(row, place),
-            Err(_) => Ok(()),
-        }
+        self.place(id).map_or(Ok(()), |place| self.show_at(row, place))
     }
 
     /// The same, of the segment at that place in the list.

@@ -133,15 +133,16 @@ impl Store {
 
     /// Read a record, header and all, and check all of it.
     pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
-        let Some(file) = self.file(entry.segment)? else { return Ok(Found::Gone) };
-        let Some(segment) = self.segment(entry.segment) else { return Ok(Found::Gone) };
+        let Some(place) = self.open_segment(entry.segment)? else { return Ok(Found::Gone) };
+        let segment = &self.segments[place];
+        let Some(file) = segment.file.as_deref() else { return Ok(Found::Gone) };
         let offset = u64::from(entry.row.unit) * UNIT;
         let length = HEADER + entry.row.stored as usize;
         // Nothing is taken for a length that the file does not have.
         if offset + length as u64 > segment.length {
             return Ok(Found::Damaged);
         }
-        match buffer.fetch(&*file, segment, offset, length)? {
+        match buffer.fetch(file, segment, offset, length)? {
             Ok(true) => {}
             Ok(false) => return Ok(Found::Damaged),
             Err(why) => {
@@ -157,10 +158,15 @@ impl Store {
 
     /// The open file of a segment; `None` if it is not there any more.
     pub(super) fn file(&mut self, id: u64) -> Result<Option<Arc<dyn File>>> {
-        match self.segment_mut(id) {
-            None => return Ok(None),
-            Some(segment) if segment.file.is_some() => return Ok(segment.file.clone()),
-            Some(_) => {}
+        let place = self.open_segment(id)?;
+        Ok(place.and_then(|place| self.segments[place].file.clone()))
+    }
+
+    /// Have a segment's file open. Its place in the list; `None` if it is not there any more.
+    fn open_segment(&mut self, id: u64) -> Result<Option<usize>> {
+        let Some(place) = self.place(id) else { return Ok(None) };
+        if self.segments[place].file.is_some() {
+            return Ok(Some(place));
         }
         let path = self.path(id, "seg");
         let opened = self.io.open(&path).and_then(|file| {
@@ -177,7 +183,7 @@ impl Store {
             self.close_files();
         }
         self.open_files += 1;
-        let Some(segment) = self.segment_mut(id) else { return Ok(None) };
+        let segment = &mut self.segments[place];
         // Another file took the name, or the snapshot is another file's. With damaged heads, the checksums of its records
         // will tell.
         if matches!(head, Head::Ours { seed } if seed != segment.seed) {
@@ -185,8 +191,8 @@ impl Store {
             return Ok(None);
         }
         segment.length = segment.length.min(length);
-        segment.file = Some(Arc::clone(&file));
-        Ok(Some(file))
+        segment.file = Some(file);
+        Ok(Some(place))
     }
 
     /// Close all that can be opened again.

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hobgoblin::store::{Compression, Name, Options, Store};
+use hobgoblin::store::{Compression, Name, Options, Store, Value};
 
 use super::*;
 
@@ -17,6 +17,8 @@ const NAMES: u32 = 30;
 /// Where values are put that nobody counts on, so that they have to be evicted.
 const CHURN: u64 = 99;
 const CHURNED: u32 = 300;
+/// Values that are put in one call, if there are several.
+const TOGETHER: u32 = 20;
 /// Kills that one directory goes through.
 const KILLS: u64 = 40;
 /// A writer is killed in so many milliseconds.
@@ -38,6 +40,7 @@ fn two_days_later() -> u64 {
 enum Doing {
     Open,
     Put,
+    PutAll,
     Remove,
     Clear,
     Churn,
@@ -47,9 +50,10 @@ enum Doing {
     Maintain,
 }
 
-const ALL: [Doing; 9] = [
+const ALL: [Doing; 10] = [
     Doing::Open,
     Doing::Put,
+    Doing::PutAll,
     Doing::Remove,
     Doing::Clear,
     Doing::Churn,
@@ -71,7 +75,8 @@ impl Step {
     /// A hasty writer does only what does not wait for the disk, so that it is killed there as well.
     fn random(random: &mut Random, is_hasty: bool, version: u32) -> Self {
         let doing = match random.below(if is_hasty { 380 } else { 400 }) {
-            0..180 => Doing::Put,
+            0..140 => Doing::Put,
+            140..180 => Doing::PutAll,
             180..260 => Doing::Remove,
             260..265 => Doing::Clear,
             265..340 => Doing::Churn,
@@ -89,6 +94,7 @@ impl Step {
     fn outcome(&self, number: u32) -> Option<Option<u32>> {
         match self.doing {
             Doing::Put if self.number == number => Some(Some(self.version)),
+            Doing::PutAll if (number + NAMES - self.number) % NAMES < TOGETHER => Some(Some(self.version)),
             Doing::Remove if self.number == number => Some(None),
             Doing::Clear => Some(None),
             _ => None,
@@ -100,6 +106,14 @@ impl Step {
         match self.doing {
             Doing::Open => store.refresh(),
             Doing::Put => store.put(&name, 10, &value(&name, self.version)).map(|stored| assert!(stored)),
+            Doing::PutAll => {
+                let names =
+                    (self.number..).take(TOGETHER as usize).map(|number| super::name(environment, number % NAMES));
+                let data: Vec<_> = names.map(|name| (name, value(&name, self.version))).collect();
+                let values: Vec<_> =
+                    data.iter().map(|(name, data)| Value { name: *name, build_us: 10, data }).collect();
+                store.put_all(&values, |_| ())
+            }
             Doing::Remove => store.remove(&name).map(drop),
             Doing::Clear => store.clear(Some(environment)),
             Doing::Churn => {

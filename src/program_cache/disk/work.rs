@@ -1,19 +1,40 @@
 //! The pieces of work of the disk tier, as whoever has the bench does them.
 
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use super::super::value::{decode, encode, kind};
 use super::super::{Key, Material, ProgramCache, Put, Refusal, Wanted};
-use super::{Bench, DiskOptions, Shared, Work};
+use super::{Bench, DiskOptions, Kept, Shared, Work};
 use crate::base::{Result, Text, try_push};
-use crate::store::{Name, Store};
+use crate::store::{Name, Store, Value};
 
 /// Bytes that one call of the store's maintenance may copy.
 const MAINTAINED: u64 = 8 << 20;
 /// Saves after which there is maintenance again, at the latest.
 const SAVES: u32 = 1024;
+/// Values that are written at once, and bytes of values after which no more are.
+const SAVED: usize = 64;
+const SAVED_BYTES: usize = 1 << 20;
 /// So many programs that found no room end the loading ahead: one or two may only have been large.
 const NO_ROOM: u32 = 16;
+
+/// A value among the bytes that are about to be written.
+struct Draft {
+    name: Name,
+    build_us: u32,
+    bytes: Range<usize>,
+}
+
+fn put_all(store: &mut Store, drafts: &[Draft], bytes: &[u8], kept: impl FnMut(usize)) -> Result<()> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(drafts.len())?;
+    values.extend(drafts.iter().map(|draft| {
+        let Draft { name, build_us, bytes: range } = draft;
+        Value { name: *name, build_us: *build_us, data: &bytes[range.clone()] }
+    }));
+    store.put_all(&values, kept)
+}
 
 impl Shared {
     pub(super) fn open(&self, bench: &mut Bench) -> Result<()> {
@@ -73,7 +94,7 @@ impl Shared {
     }
 
     pub(super) fn perform(&self, bench: &mut Bench, work: Work) -> Result<()> {
-        let Bench { sources, bytes, saves, maintains, .. } = bench;
+        let Bench { sources, maintains, .. } = bench;
         // Where nothing is to be written that is no trouble, but the host's wish.
         let own = sources.own.as_mut().filter(|_| self.writes());
         match work {
@@ -82,26 +103,7 @@ impl Shared {
                 self.queue().asked.remove(&key);
                 loaded
             }
-            Work::Save(blob) => {
-                encode(&blob, bytes)?;
-                let build_us = u32::try_from(blob.cost_us()).unwrap_or(u32::MAX);
-                let name = self.name(kind::PROGRAM, blob.key());
-                let written = own.map(|store| {
-                    let written = store.put(&name, build_us, bytes);
-                    *maintains |= store.wants_maintenance();
-                    written
-                });
-                if !matches!(written, Some(Ok(true))) {
-                    self.queue().progress.unwritten += 1;
-                }
-                *saves += 1;
-                *maintains |= saves.is_multiple_of(SAVES);
-                written.unwrap_or(Ok(false)).map(|_| ())
-            }
-            Work::Describe(key, material) => {
-                let name = self.name(kind::MATERIAL, &key);
-                own.map_or(Ok(false), |store| store.put(&name, 0, material.bytes())).map(|_| ())
-            }
+            Work::Save(kept) => self.save(bench, kept),
             Work::Remove(key) => {
                 own.map_or(Ok(false), |store| store.remove(&self.name(kind::PROGRAM, &key))).map(|_| ())
             }
@@ -134,6 +136,51 @@ impl Shared {
                 Ok(())
             }
         }
+    }
+
+    /// Write what was put, and with it what was put next.
+    fn save(&self, bench: &mut Bench, first: Kept) -> Result<()> {
+        let Bench { sources, bytes, saves, maintains, .. } = bench;
+        bytes.clear();
+        let (mut drafts, mut drafted, mut unwritten) = (Vec::new(), Ok(()), 0);
+        let mut next = Some(first);
+        while let Some(kept) = next {
+            unwritten += u64::from(matches!(kept, Kept::Program(_)));
+            let draft = self.draft(&kept, bytes).and_then(|draft| try_push(&mut drafts, draft));
+            drafted = drafted.and(draft);
+            let is_enough = drafts.len() >= SAVED || bytes.len() >= SAVED_BYTES;
+            next = if is_enough { None } else { self.queue().pop_kept() };
+        }
+        let mut written = Ok(());
+        // Where nothing is to be written that is no trouble, but the host's wish.
+        if let Some(store) = sources.own.as_mut().filter(|_| self.writes()) {
+            let kept = |place: usize| unwritten -= u64::from(drafts[place].name.kind == kind::PROGRAM);
+            written = put_all(store, &drafts, bytes, kept);
+            *maintains |= store.wants_maintenance();
+        }
+        self.queue().progress.unwritten += unwritten;
+        *saves += drafts.len() as u32;
+        if *saves >= SAVES {
+            (*saves, *maintains) = (0, true);
+        }
+        drafted.and(written)
+    }
+
+    /// Lay the bytes of a value behind those that are there.
+    fn draft(&self, kept: &Kept, bytes: &mut Vec<u8>) -> Result<Draft> {
+        let begin = bytes.len();
+        let (kind, key, build_us) = match kept {
+            Kept::Program(blob) => {
+                encode(blob, bytes)?;
+                (kind::PROGRAM, blob.key(), u32::try_from(blob.cost_us()).unwrap_or(u32::MAX))
+            }
+            Kept::Material(key, material) => {
+                bytes.try_reserve(material.bytes().len())?;
+                bytes.extend_from_slice(material.bytes());
+                (kind::MATERIAL, key, 0)
+            }
+        };
+        Ok(Draft { name: self.name(kind, key), build_us, bytes: begin..bytes.len() })
     }
 
     /// Bring a program that was missed.

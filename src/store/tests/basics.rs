@@ -1,6 +1,7 @@
 use super::super::fault_io::{Counts, FaultDisk};
+use super::super::format::record_size;
 use super::super::io::Io;
-use super::super::{Buffer, Bundle, BundleWriter, Compression, Name, Options, Store};
+use super::super::{Buffer, Bundle, BundleWriter, Compression, Name, Options, Statistics, Store, Value};
 use super::*;
 use crate::base::Code;
 
@@ -25,6 +26,86 @@ fn what_was_put_is_got_also_by_the_next_process() {
         store = on(&disk);
     }
     assert_eq!(store.statistics().damaged, 0);
+}
+
+/// Each with its number for a name, of which there are ten, and as much of a value as that.
+fn many(data: &[Vec<u8>]) -> Vec<Value<'_>> {
+    (0..).zip(data).map(|(number, data)| Value { name: name(number % 10), build_us: number as u32, data }).collect()
+}
+
+#[test]
+fn many_values_in_one_call_are_as_if_each_were_put() {
+    for compression in [Compression::None, Compression::Lz4] {
+        // Several runs, segments and megabytes; and texts, which LZ4 makes something of.
+        let lengths = [0, 1, 2000, 70_000, 16, 300_000, 5];
+        let data: Vec<_> = (0..100)
+            .map(|number| match number % 3 {
+                0 => b"again and ".repeat(lengths[number % 7] / 10),
+                _ => value(number as u64, lengths[number % 7]),
+            })
+            .collect();
+        let options = Options { compression, segment_limit: 1 << 20, ..options() };
+        let (together, apart) = (FaultDisk::default(), FaultDisk::default());
+        let (mut store, mut model) = (open(&together.process(), options), open(&apart.process(), options));
+        let mut kept = Vec::new();
+        store.put_all(&many(&data), |place| kept.push(place)).unwrap();
+        assert_eq!(kept, (0..100).collect::<Vec<_>>());
+        for Value { name, build_us, data } in many(&data) {
+            assert!(model.put(&name, build_us, data).unwrap());
+        }
+        let mut again = open(&together.process(), options);
+        for number in 0..10 {
+            let last = Some(data[90 + number as usize].clone());
+            assert_eq!((get(&mut store, &name(number)), get(&mut model, &name(number))), (last.clone(), last.clone()));
+            assert_eq!(get(&mut again, &name(number)), last);
+            assert_eq!(again.meta(&name(number)).unwrap(), model.meta(&name(number)).unwrap());
+        }
+        assert_eq!(
+            store.statistics(),
+            Statistics { memory_used: store.statistics().memory_used, ..model.statistics() }
+        );
+    }
+}
+
+#[test]
+fn of_many_values_those_that_are_too_long_are_left_out() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { entry_limit: 10, ..options() });
+    let data: Vec<_> = [11, 10, 0, 11, 11, 3].map(|length| value(length, length as usize)).to_vec();
+    let mut kept = Vec::new();
+    store.put_all(&many(&data), |place| kept.push(place)).unwrap();
+    assert_eq!(kept, [1, 2, 5]);
+    assert_eq!((store.statistics().values, store.statistics().refused), (3, 3));
+    store.put_all(&[], |_| panic!("there is none")).unwrap();
+}
+
+#[test]
+fn of_many_values_those_that_there_is_room_for_are_kept() {
+    for room in (0..20_000).step_by(397) {
+        let disk = FaultDisk::default();
+        let mut store = on(&disk);
+        disk.set_space(Some(room));
+        let data: Vec<_> = (0..10).map(|number| value(number, if number == 4 { 9000 } else { 1000 })).collect();
+        let mut kept = Vec::new();
+        let done = store.put_all(&many(&data), |place| kept.push(place));
+        assert_eq!(done.is_ok(), kept.len() == 10);
+        let mut left = room;
+        let fits = |size: u64| left.checked_sub(size).inspect(|&rest| left = rest).is_some();
+        let sizes = std::iter::once(64).chain(data.iter().map(|data| record_size(data.len() as u32)));
+        let fitting: Vec<_> = sizes.map(fits).collect();
+        let wanted = (0..10).filter(|&place| fitting[0] && fitting[1 + place]);
+        assert_eq!(kept, wanted.collect::<Vec<_>>(), "{room} bytes");
+        disk.set_space(None);
+        store.put(&name(11), 0, b"after").unwrap();
+        for store in [&mut store, &mut on(&disk)] {
+            for number in 0..10 {
+                let wanted = kept.contains(&(number as usize)).then(|| value(number, data[number as usize].len()));
+                assert_eq!(get(store, &name(number)), wanted, "{room} bytes, {number}");
+            }
+            assert_eq!(get(store, &name(11)).as_deref(), Some(&b"after"[..]));
+            assert_eq!(store.statistics().damaged, 0);
+        }
+    }
 }
 
 #[test]
@@ -307,6 +388,7 @@ fn asked_by_opening(disk: &FaultDisk) -> Counts {
         opened: after.opened - before.opened,
         reads: after.reads - before.reads,
         bytes_read: after.bytes_read - before.bytes_read,
+        appends: after.appends - before.appends,
         syncs: after.syncs - before.syncs,
     }
 }

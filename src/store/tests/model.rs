@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::fault_io::{FaultDisk, FaultIo};
-use super::super::{Compression, Name, Options, Store};
+use super::super::{Compression, Name, Options, Store, Value};
 use super::*;
 
 const NAMES: u64 = 14;
@@ -65,7 +65,8 @@ impl Run {
         let number = self.random.below(NAMES);
         let name = numbered(number);
         match self.random.below(40) {
-            0..16 => {
+            0..4 => self.put_all(number),
+            4..16 => {
                 let value = self.some_value();
                 let before = self.model[&number].now.clone();
                 let done = self.store.put(&name, 3, &value).is_ok();
@@ -91,6 +92,21 @@ impl Run {
         }
         if self.io.is_dead() {
             self.restart();
+        }
+    }
+
+    /// Values of several names, in one call.
+    fn put_all(&mut self, first: u64) {
+        let numbers = (first..=first + self.random.below(NAMES - 1)).map(|number| number % NAMES);
+        let wanted: Vec<_> = numbers.map(|number| (number, self.some_value())).collect();
+        let values: Vec<_> =
+            wanted.iter().map(|(number, data)| Value { name: numbered(*number), build_us: 3, data }).collect();
+        let mut kept = vec![false; values.len()];
+        let done = self.store.put_all(&values, |place| kept[place] = true).is_ok();
+        assert_eq!(done, kept.iter().all(|&kept| kept), "seed {}: what is not kept is told", self.seed);
+        for ((number, value), kept) in wanted.into_iter().zip(kept) {
+            let before = self.model[&number].now.clone();
+            self.ended(number, kept, Some(value), before);
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hobgoblin::store::io::OsIo;
-use hobgoblin::store::{Buffer, Name, Options, Store};
+use hobgoblin::store::{Buffer, Name, Options, Store, Value};
 
 use super::{Filled, Filling, Peer, sentence};
 use crate::blobs::Blobs;
@@ -35,7 +35,7 @@ impl Peer for Ours {
     }
 
     fn has_batches(&self) -> bool {
-        false
+        true
     }
 
     fn create(&self, directory: &Path) -> Result<Box<dyn Filling>, String> {
@@ -50,11 +50,9 @@ impl Peer for Ours {
 struct Open(Store);
 
 impl Filling for Open {
-    fn put_all(&mut self, blobs: &Blobs, _: usize) -> Result<(), String> {
-        for (key, value) in blobs.iter() {
-            self.0.put(&name(key), 1000, value).map_err(sentence)?;
-        }
-        Ok(())
+    fn put_all(&mut self, blobs: &Blobs, batch: usize) -> Result<(), String> {
+        let values: Vec<_> = blobs.iter().map(|(key, data)| Value { name: name(key), build_us: 1000, data }).collect();
+        values.chunks(batch).try_for_each(|values| self.0.put_all(values, |_| ())).map_err(sentence)
     }
 
     fn finish(&mut self) -> Result<(), String> {
