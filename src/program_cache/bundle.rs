@@ -75,8 +75,8 @@ fn find(memory: &ProgramCache, sources: &mut Sources, name: &Name, bytes: &mut V
     }
     for source in sources.numbers() {
         let Some(store) = sources.get_mut(source) else { continue };
-        if let Some(meta) = store.get(name, bytes)? {
-            return Ok(Some(meta.build_us));
+        if let Some(build_us) = store.get(name, bytes)? {
+            return Ok(Some(build_us));
         }
     }
     Ok(None)

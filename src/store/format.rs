@@ -7,7 +7,7 @@
 
 use twox_hash::XxHash3_64;
 
-use super::Key;
+use super::{Key, Name};
 
 /// The one format that is read and written.
 pub const FORMAT: u32 = 1;
@@ -81,6 +81,10 @@ fn header_hash(bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {
 }
 
 impl Header {
+    pub fn name(&self) -> Name {
+        Name { kind: self.kind, environment: self.environment, key: self.key }
+    }
+
     pub fn size(&self) -> u64 {
         record_size(self.stored)
     }

@@ -1,11 +1,12 @@
-//! What the store knows of every key: a list of entries in order of arrival and an open-addressed table into it.
+//! What the store knows of every key: a list of entries in order of arrival and an open-addressed table into it, which
+//! also says where each value lies: who gets values in no order waits for memory once then, and not twice.
 //!
 //! A removed key keeps its entry, since an older record of it may still turn up in a segment that is read later. Which of
 //! two records is newer is told by their stamps: a hybrid logical clock (Kulkarni and others, "Logical Physical Clocks",
 //! 2014) of the second in the upper half and a count in the lower, never behind a stamp that was seen.
 
 use super::Key;
-use super::format::{Form, Use, hash_with_seed, record_size};
+use super::format::{Form, Header, Use, hash_with_seed, record_size};
 use super::snapshot::Row;
 use crate::base::{Result, try_filled, try_push};
 
@@ -26,6 +27,16 @@ impl Name {
     }
 }
 
+/// Where the record of a value is; nowhere by default, which is before any record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub segment: u64,
+    /// Offset in units of 16 bytes.
+    pub unit: u32,
+    /// Bytes of the record behind its header.
+    pub stored: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub row: Row,
@@ -38,6 +49,17 @@ pub(super) struct Entry {
 impl Entry {
     pub fn name(&self) -> Name {
         Name { kind: self.row.kind, environment: self.row.environment, key: self.row.key }
+    }
+
+    /// Whether it says what that header says.
+    pub fn is_of(&self, header: &Header) -> bool {
+        Row::new(header, self.row.unit) == self.row
+    }
+
+    /// Where its value is.
+    pub fn place(&self) -> Place {
+        let Row { unit, stored, .. } = self.row;
+        if self.is_live() { Place { segment: self.segment, unit, stored } } else { Place::default() }
     }
 
     pub fn is_live(&self) -> bool {
@@ -63,11 +85,20 @@ impl Cleared {
     }
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// The upper half of the name's hash, which is also where to begin to look.
+    tag: u32,
+    /// The entry's position plus one; 0 is none.
+    entry: u32,
+    /// As the entry says.
+    place: Place,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// The upper half of the name's hash, which is also where to begin to look, and the entry's position plus one; 0 is
-    /// none. A power of two of them.
-    slots: Vec<u64>,
+    /// A power of two of them.
+    slots: Vec<Slot>,
     pub entries: Vec<Entry>,
     pub cleared: Vec<Cleared>,
     live: usize,
@@ -90,46 +121,55 @@ impl Index {
         // At most three quarters are taken: neighbours are in one cache line, and half of their hash tells them apart.
         let wanted = (self.entries.len() + more).div_ceil(3) * 4;
         if wanted > self.slots.len() {
-            // Whoever had too few before will have so again.
-            let ahead = if self.slots.is_empty() { 1 } else { 2 };
-            let slots = try_filled(0, (wanted * ahead).next_power_of_two().max(16))?;
-            for slot in std::mem::replace(&mut self.slots, slots).into_iter().filter(|&slot| slot != 0) {
+            let slots = try_filled(Slot::default(), wanted.next_power_of_two().max(16))?;
+            for slot in std::mem::replace(&mut self.slots, slots).into_iter().filter(|slot| slot.entry != 0) {
                 self.occupy(slot);
             }
         }
         Ok(())
     }
 
-    fn occupy(&mut self, slot: u64) {
-        if let Err(place) = self.probe(slot, |_| false) {
-            self.slots[place] = slot;
+    fn occupy(&mut self, slot: Slot) {
+        if let Err(vacant) = self.probe(slot.tag, |_| false) {
+            self.slots[vacant] = slot;
         }
     }
 
-    /// Position of the entry with that hash for which `is_it` holds, or else the vacant slot where it would be. There must
+    /// The slot with that tag for whose entry's position `is_it` holds, or else the vacant one where it would be. There must
     /// be slots.
-    fn probe(&self, hash: u64, is_it: impl Fn(&Entry) -> bool) -> std::result::Result<usize, usize> {
+    fn probe(&self, tag: u32, is_it: impl Fn(usize) -> bool) -> std::result::Result<usize, usize> {
         let mask = self.slots.len() - 1;
-        let mut at = (hash >> 32) as usize & mask;
+        let mut at = tag as usize & mask;
         loop {
-            let slot = self.slots[at];
-            if slot == 0 {
+            let slot = &self.slots[at];
+            if slot.entry == 0 {
                 return Err(at);
             }
-            let position = (slot as u32 - 1) as usize;
-            if slot >> 32 == hash >> 32 && is_it(&self.entries[position]) {
-                return Ok(position);
+            if slot.tag == tag && is_it(slot.entry as usize - 1) {
+                return Ok(at);
             }
             at = (at + 1) & mask;
         }
     }
 
-    pub fn position(&self, name: &Name) -> Option<usize> {
-        self.find(name.hash(), |entry| entry.name() == *name)
+    /// Where the value of that name's hash lies, unless another name with half of it came first.
+    pub fn likely_place(&self, hash: u64) -> Option<Place> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let slot = self.probe(tag(hash), |_| true).ok()?;
+        Some(self.slots[slot].place).filter(|place| *place != Place::default())
     }
 
-    fn find(&self, hash: u64, is_it: impl Fn(&Entry) -> bool) -> Option<usize> {
-        if self.slots.is_empty() { None } else { self.probe(hash, is_it).ok() }
+    pub fn position(&self, name: &Name) -> Option<usize> {
+        self.find(name.hash(), |position| self.entries[position].name() == *name)
+    }
+
+    fn find(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.probe(tag(hash), is_it).ok().map(|slot| self.slots[slot].entry as usize - 1)
     }
 
     pub fn live(&self, name: &Name) -> Option<usize> {
@@ -145,20 +185,22 @@ impl Index {
         let entry = Entry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
         let (name, position) = (entry.name(), self.entries.len());
         self.reserve(1)?;
-        let hash = name.hash();
-        let known = match self.probe(hash, |known| known.name() == name) {
-            Ok(position) => &mut self.entries[position],
-            Err(place) => {
-                self.slots[place] = slot(hash, position);
+        let tag = tag(name.hash());
+        let slot = match self.probe(tag, |known| self.entries[known].name() == name) {
+            Ok(slot) => &mut self.slots[slot],
+            Err(vacant) => {
+                self.slots[vacant] = Slot { tag, entry: position as u32 + 1, place: entry.place() };
                 self.entries.push(entry);
                 self.live += usize::from(entry.is_live());
                 return Ok(Outcome::Taken { before: None });
             }
         };
+        let known = &mut self.entries[slot.entry as usize - 1];
         if (known.row.stamp, known.segment, known.row.unit) >= (row.stamp, segment, row.unit) {
             return Ok(Outcome::Stale);
         }
         let before = std::mem::replace(known, entry);
+        slot.place = entry.place();
         self.live = self.live + usize::from(entry.is_live()) - usize::from(before.is_live());
         if before.row.stamp == row.stamp {
             // The same record in another place.
@@ -177,10 +219,11 @@ impl Index {
             Some(known) => *known = cleared,
             None => try_push(&mut self.cleared, cleared)?,
         }
-        for entry in self.entries.iter_mut().filter(|entry| cleared.covers(&entry.row)) {
-            gone(entry);
-            self.live -= usize::from(entry.is_live());
-            forget(entry);
+        for position in 0..self.entries.len() {
+            if cleared.covers(&self.entries[position].row) {
+                gone(&self.entries[position]);
+                self.forget(position);
+            }
         }
         Ok(())
     }
@@ -196,8 +239,20 @@ impl Index {
 
     /// As if nothing had ever been known of that name.
     pub fn forget(&mut self, position: usize) {
-        self.live -= usize::from(self.entries[position].is_live());
-        forget(&mut self.entries[position]);
+        self.bury(position);
+        let entry = &mut self.entries[position];
+        (entry.row.stamp, entry.segment) = (0, 0);
+    }
+
+    /// Have no value of that name.
+    pub fn bury(&mut self, position: usize) {
+        let entry = &mut self.entries[position];
+        self.live -= usize::from(entry.is_live());
+        entry.row.form = Form::Removed;
+        let tag = tag(entry.name().hash());
+        if let Ok(slot) = self.probe(tag, |known| known == position) {
+            self.slots[slot].place = Place::default();
+        }
     }
 
     /// Leave out names of which nothing is known, once they are the most.
@@ -207,12 +262,24 @@ impl Index {
             return Ok(());
         }
         self.entries.retain(|entry| entry.row.stamp != 0);
-        self.slots.fill(0);
+        self.slots.fill(Slot::default());
         for position in 0..self.entries.len() {
-            let hash = self.entries[position].name().hash();
-            self.occupy(slot(hash, position));
+            let entry = &self.entries[position];
+            self.occupy(Slot { tag: tag(entry.name().hash()), entry: position as u32 + 1, place: entry.place() });
         }
         Ok(())
+    }
+
+    /// Check that table and entries agree.
+    #[cfg(test)]
+    pub fn assert_sound(&self) {
+        let taken = self.slots.iter().filter(|slot| slot.entry != 0).count();
+        assert_eq!(taken, self.entries.len());
+        assert_eq!(self.live, self.entries.iter().filter(|entry| entry.is_live()).count());
+        for (position, entry) in self.entries.iter().enumerate() {
+            let slot = self.probe(tag(entry.name().hash()), |known| known == position);
+            assert_eq!(slot.map(|slot| self.slots[slot].place), Ok(entry.place()));
+        }
     }
 
     /// Names that have a value.
@@ -221,16 +288,10 @@ impl Index {
     }
 
     pub fn memory_used(&self) -> usize {
-        self.slots.capacity() * size_of::<u64>() + self.entries.capacity() * size_of::<Entry>()
+        self.slots.capacity() * size_of::<Slot>() + self.entries.capacity() * size_of::<Entry>()
     }
 }
 
-fn slot(hash: u64, position: usize) -> u64 {
-    (hash >> 32 << 32) | (position as u64 + 1)
-}
-
-fn forget(entry: &mut Entry) {
-    entry.row.form = Form::Removed;
-    entry.row.stamp = 0;
-    entry.segment = 0;
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }

@@ -249,7 +249,10 @@ impl Store {
             let entry = self.index.entries[position];
             let found = if entry.is_live() { self.read_record(&entry, &mut buffer)? } else { Found::Damaged };
             match found {
-                Found::Whole(header) => self.copy_record(&header, buffer.payload(&header), copy)?,
+                Found::Whole => {
+                    let Some((header, payload)) = buffer.record() else { continue };
+                    self.copy_record(header, payload, copy)?;
+                }
                 // What is there instead is not known yet, and would be unlinked.
                 Found::Gone => {
                     let place = self.directory.display();

@@ -366,7 +366,7 @@ impl Store {
     /// The value turned out to be damaged: nor is what was there before it to be served.
     fn bury(&mut self, position: usize) {
         lose(&mut self.segments, &self.index.entries[position]);
-        self.index.entries[position].row.form = format::Form::Removed;
+        self.index.bury(position);
     }
 
     /// A file operation failed.

@@ -4,11 +4,10 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, hash};
-use super::index::Entry;
+use super::index::{Entry, Place};
 use super::io::{File, read_exact_at};
 use super::segment::Segment;
-use super::snapshot::Row;
-use super::{Meta, Name, Store};
+use super::{Name, Store};
 use crate::base::{Result, error};
 
 /// A value may be moved by another process while it is looked for, but not for ever.
@@ -19,9 +18,10 @@ const MOST_OF_A_BYTE: u64 = 255;
 const OPEN_FILES: usize = 64;
 
 /// What became of a record where the index says that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// It is in the buffer, and right.
-    Whole(Header),
+    Whole,
     /// Something else is there.
     Damaged,
     /// The segment is not there any more.
@@ -41,7 +41,9 @@ pub struct Buffer {
     stride: usize,
     /// Where in `bytes` the record begins that was asked for last.
     from: usize,
-    /// A value that had to be decompressed.
+    /// Its header, if it is whole.
+    header: Option<Header>,
+    /// Its value, if that had to be decompressed.
     value: Vec<u8>,
 }
 
@@ -54,8 +56,20 @@ impl Buffer {
         self.bytes.capacity() + self.value.capacity()
     }
 
-    pub(super) fn payload(&self, header: &Header) -> &[u8] {
-        &self.bytes[self.from + HEADER..][..header.stored as usize]
+    /// The last record, if it was found whole, and its payload.
+    pub(super) fn record(&self) -> Option<(&Header, &[u8])> {
+        self.header.as_ref().map(|header| (header, &self.bytes[self.from + HEADER..][..header.stored as usize]))
+    }
+
+    /// Whether the last record was found whole, and is a value of that name.
+    fn has_value_of(&self, name: &Name) -> bool {
+        self.header.as_ref().is_some_and(|header| header.form.is_value() && header.name() == *name)
+    }
+
+    /// What the last value cost to make, and the value.
+    fn value(&self) -> Option<(u32, &[u8])> {
+        let (header, payload) = self.record()?;
+        Some((header.build_us, if header.form == Form::Lz4 { &self.value } else { payload }))
     }
 
     /// Have these bytes of a segment, of which so many are known to be good for reading. False if the file is shorter.
@@ -84,60 +98,75 @@ impl Buffer {
 }
 
 impl Store {
-    /// Read a value into `out`, replacing what is there; `None` if there is none. A value that was damaged is forgotten.
-    pub fn get(&mut self, name: &Name, out: &mut Vec<u8>) -> Result<Option<Meta>> {
+    /// Read a value into `out`, replacing what is there; `None` if there is none, else what it cost to make, in
+    /// microseconds. A value that was damaged is forgotten.
+    pub fn get(&mut self, name: &Name, out: &mut Vec<u8>) -> Result<Option<u32>> {
         out.clear();
         let mut buffer = std::mem::take(&mut self.buffer);
         let found = self.view(name, &mut buffer).and_then(|found| {
-            let Some((meta, value)) = found else { return Ok(None) };
+            let Some((build_us, value)) = found else { return Ok(None) };
             out.try_reserve(value.len())?;
             out.extend_from_slice(value);
-            Ok(Some(meta))
+            Ok(Some(build_us))
         });
         self.buffer = buffer;
         found
     }
 
     /// Read a value and look at it where it was read to; else as [`get`](Self::get).
-    pub fn view<'a>(&mut self, name: &Name, buffer: &'a mut Buffer) -> Result<Option<(Meta, &'a [u8])>> {
+    pub fn view<'a>(&mut self, name: &Name, buffer: &'a mut Buffer) -> Result<Option<(u32, &'a [u8])>> {
+        // Mostly it lies there: a record says itself whose it is.
+        if let Some(place) = self.index.likely_place(name.hash())
+            && self.read_value(place, buffer)? == Found::Whole
+            && buffer.has_value_of(name)
+        {
+            return Ok(buffer.value());
+        }
         for _ in 0..ATTEMPTS {
             let Some(position) = self.index.live(name) else { return Ok(None) };
             let entry = self.index.entries[position];
-            match self.read_value(&entry, buffer)? {
-                Found::Whole(header) => {
-                    let value = if header.form == Form::Lz4 { &buffer.value } else { buffer.payload(&header) };
-                    return Ok(Some((Meta::of(&entry), value)));
+            match self.read_value(entry.place(), buffer)? {
+                Found::Whole if buffer.header.as_ref().is_some_and(|header| entry.is_of(header)) => {
+                    return Ok(buffer.value());
                 }
-                Found::Damaged => {
+                Found::Gone => self.refresh()?,
+                Found::Whole | Found::Damaged => {
                     self.counts.damaged += 1;
                     self.bury(position);
                     return Ok(None);
                 }
-                Found::Gone => self.refresh()?,
             }
         }
         Err(error!(Busy, "other processes keep moving a value of '{}': call again", self.directory.display()))
     }
 
-    fn read_value(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
-        let found = self.read_record(entry, buffer)?;
-        let Found::Whole(header) = &found else { return Ok(found) };
-        if header.form != Form::Lz4 {
-            return Ok(found);
+    /// Read a value, and check all of it but whose it is.
+    fn read_value(&mut self, place: Place, buffer: &mut Buffer) -> Result<Found> {
+        let found = self.read_place(place, buffer)?;
+        if buffer.header.as_ref().is_some_and(|header| header.form == Form::Lz4) {
+            let mut value = std::mem::take(&mut buffer.value);
+            let done = buffer.record().map_or(Ok(false), |(header, payload)| decompress(header, payload, &mut value));
+            buffer.value = value;
+            return Ok(if done? { found } else { Found::Damaged });
         }
-        let mut value = std::mem::take(&mut buffer.value);
-        let done = decompress(header, buffer.payload(header), &mut value);
-        buffer.value = value;
-        Ok(if done? { found } else { Found::Damaged })
+        Ok(found)
     }
 
     /// Read a record, header and all, and check all of it.
     pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
-        let Some(place) = self.open_segment(entry.segment)? else { return Ok(Found::Gone) };
-        let segment = &self.segments[place];
+        let found = self.read_place(entry.place(), buffer)?;
+        let is_it = buffer.header.as_ref().is_none_or(|header| entry.is_of(header));
+        Ok(if is_it { found } else { Found::Damaged })
+    }
+
+    /// Read a record, and check all of it but whether it is the right one.
+    fn read_place(&mut self, place: Place, buffer: &mut Buffer) -> Result<Found> {
+        buffer.header = None;
+        let Some(listed) = self.open_segment(place.segment)? else { return Ok(Found::Gone) };
+        let segment = &self.segments[listed];
         let Some(file) = segment.file.as_deref() else { return Ok(Found::Gone) };
-        let offset = u64::from(entry.row.unit) * UNIT;
-        let length = HEADER + entry.row.stored as usize;
+        let offset = u64::from(place.unit) * UNIT;
+        let length = HEADER + place.stored as usize;
         // Nothing is taken for a length that the file does not have.
         if offset + length as u64 > segment.length {
             return Ok(Found::Damaged);
@@ -146,14 +175,17 @@ impl Store {
             Ok(true) => {}
             Ok(false) => return Ok(Found::Damaged),
             Err(why) => {
-                let path = self.path(entry.segment, "seg");
+                let path = self.path(place.segment, "seg");
                 return Err(self.failed("read", &path, &why));
             }
         }
-        let header = Header::decode(&buffer.bytes[buffer.from..], segment.seed, offset)
-            .filter(|header| Row::new(header, entry.row.unit) == entry.row)
-            .filter(|header| hash(buffer.payload(header)) == header.payload_hash);
-        Ok(header.map_or(Found::Damaged, Found::Whole))
+        buffer.header = Header::decode(&buffer.bytes[buffer.from..], segment.seed, offset);
+        buffer.header.take_if(|header| header.stored != place.stored);
+        let is_whole = buffer.record().is_some_and(|(header, payload)| hash(payload) == header.payload_hash);
+        if !is_whole {
+            buffer.header = None;
+        }
+        Ok(if is_whole { Found::Whole } else { Found::Damaged })
     }
 
     /// The open file of a segment; `None` if it is not there any more.
@@ -164,10 +196,15 @@ impl Store {
 
     /// Have a segment's file open. Its place in the list; `None` if it is not there any more.
     fn open_segment(&mut self, id: u64) -> Result<Option<usize>> {
-        let Some(place) = self.place(id) else { return Ok(None) };
-        if self.segments[place].file.is_some() {
-            return Ok(Some(place));
+        match self.place(id) {
+            Some(place) if self.segments[place].file.is_some() => Ok(Some(place)),
+            Some(place) => self.open_file(id, place),
+            None => Ok(None),
         }
+    }
+
+    #[cold]
+    fn open_file(&mut self, id: u64, place: usize) -> Result<Option<usize>> {
         let path = self.path(id, "seg");
         let opened = self.io.open(&path).and_then(|file| {
             let mut heads = [0; HEADS];

@@ -217,7 +217,7 @@ impl Shared {
         let Bench { sources, read, .. } = bench;
         let found = sources.get_mut(source).map_or(Ok(None), |store| store.view(name, read));
         let program = match &found {
-            Ok(Some((meta, bytes))) => decode(bytes, meta.build_us),
+            Ok(Some((build_us, bytes))) => decode(bytes, *build_us),
             _ => None,
         };
         let wanted_still = || !self.queue().is_cancelled;

@@ -128,6 +128,28 @@ fn kind_environment_and_key_all_tell_values_apart() {
 }
 
 #[test]
+fn names_that_share_half_of_their_hashes_keep_their_own_values() {
+    let mut seen = std::collections::HashMap::new();
+    let (one, other) = (0..)
+        .find_map(|number| Some((seen.insert(name(number).hash() >> 32, number)?, number)))
+        .expect("there are more numbers than halves");
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    // Of the same length, as two records may be.
+    store.put(&name(one), 0, b"one..").unwrap();
+    assert_eq!(get(&mut store, &name(other)), None);
+    store.put(&name(other), 0, b"other").unwrap();
+    let mut again = on(&disk);
+    for store in [&mut store, &mut again] {
+        assert_eq!(get(store, &name(one)).as_deref(), Some(&b"one.."[..]));
+        assert_eq!(get(store, &name(other)).as_deref(), Some(&b"other"[..]));
+    }
+    assert!(store.remove(&name(one)).unwrap());
+    assert_eq!(get(&mut store, &name(one)), None);
+    assert_eq!(get(&mut store, &name(other)).as_deref(), Some(&b"other"[..]));
+}
+
+#[test]
 fn the_last_put_wins_and_a_removed_value_stays_removed() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
@@ -559,8 +581,8 @@ fn values_read_as_they_lie_take_few_reads() {
     let before = disk.counts();
     for name in &names {
         let number = u64::from_le_bytes(*name.key.last_chunk().unwrap());
-        let (meta, bytes) = store.view(name, &mut buffer).unwrap().unwrap();
-        assert_eq!((meta.name, bytes), (*name, &value(number, 1000)[..]));
+        let (build_us, bytes) = store.view(name, &mut buffer).unwrap().unwrap();
+        assert_eq!((store.meta(name).unwrap().build_us, &value(number, 1000)[..]), (build_us, bytes));
     }
     let (reads, read) = (disk.counts().reads - before.reads, disk.counts().bytes_read - before.bytes_read);
     assert!(reads < 30, "{reads} reads");

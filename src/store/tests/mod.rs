@@ -77,13 +77,15 @@ pub fn value(number: u64, length: usize) -> Vec<u8> {
 
 pub fn get(store: &mut Store, name: &Name) -> Option<Vec<u8>> {
     let mut out = vec![1, 2, 3];
-    let meta = store.get(name, &mut out).expect("readable");
-    if let Some(meta) = meta {
-        assert_eq!((meta.name, meta.length as usize), (*name, out.len()));
-    } else {
-        assert!(out.is_empty());
+    let found = store.get(name, &mut out).expect("readable");
+    store.index.assert_sound();
+    match store.meta(name) {
+        Some(meta) => {
+            assert_eq!((meta.name, meta.length as usize, Some(meta.build_us)), (*name, out.len(), found));
+        }
+        None => assert!(out.is_empty() && found.is_none()),
     }
-    meta.map(|_| out)
+    found.map(|_| out)
 }
 
 pub fn with_extension(disk: &FaultDisk, extension: &str) -> Vec<PathBuf> {
