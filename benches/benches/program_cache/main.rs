@@ -52,10 +52,10 @@ process (also a SIGKILL), but not a loss of power: nobody waits for the disk aft
   kernel was told to drop the files, which is not to say that the disk has nothing in a memory of its own.
 - Load all: times as long as reading as many bytes from one file, cold, 1 MiB at a time, measured right before: opening
   and handing out every value, checked.
-- Verified get: the median time of a get, of all values in any order, files in memory, opened before and checked (the least
-  of five passes, by turns with what it is held against), over the median time of copying the same values in the same order from one large buffer to one place (which stays in the
+- Verified get: the median time of a get, of all values in any order, files in memory, opened before and checked, over the
+  median time of copying the same values in the same order from one large buffer to one place (which stays in the
   processor's cache, as what a get reads to does); and, floor, what reading them from one file and their checksum alone
-  take over that.
+  take over that. Each is the least of five passes, taken by turns.
 - Space: blocks on the disk over bytes of values.
 Those that check nothing themselves are given XXH3, as ours has it.
 
