@@ -6,7 +6,7 @@
 //! 2014) of the second in the upper half and a count in the lower, never behind a stamp that was seen.
 
 use super::Key;
-use super::format::{Form, Header, Use, hash_with_seed, record_size};
+use super::format::{Form, Use, hash_with_seed, record_size};
 use super::snapshot::Row;
 use crate::base::{Result, try_filled, try_push};
 
@@ -49,11 +49,6 @@ pub(super) struct Entry {
 impl Entry {
     pub fn name(&self) -> Name {
         Name { kind: self.row.kind, environment: self.row.environment, key: self.row.key }
-    }
-
-    /// Whether it says what that header says.
-    pub fn is_of(&self, header: &Header) -> bool {
-        Row::new(header, self.row.unit) == self.row
     }
 
     /// Where its value is.

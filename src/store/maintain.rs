@@ -251,7 +251,8 @@ impl Store {
             match found {
                 Found::Whole => {
                     let Some((header, payload)) = buffer.record() else { continue };
-                    self.copy_record(header, payload, copy)?;
+                    // A snapshot that told another time was believed, and has to be still.
+                    self.copy_record(&Header { stamp: entry.row.stamp, ..*header }, payload, copy)?;
                 }
                 // What is there instead is not known yet, and would be unlinked.
                 Found::Gone => {

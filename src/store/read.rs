@@ -131,11 +131,8 @@ impl Store {
         }
         for _ in 0..ATTEMPTS {
             let Some(position) = self.index.live(name) else { return Ok(None) };
-            let entry = self.index.entries[position];
-            match self.read_value(entry.place(), buffer)? {
-                Found::Whole if buffer.header.as_ref().is_some_and(|header| entry.is_of(header)) => {
-                    return Ok(buffer.value());
-                }
+            match self.read_value(self.index.entries[position].place(), buffer)? {
+                Found::Whole if buffer.has_value_of(name) => return Ok(buffer.value()),
                 Found::Gone => self.refresh()?,
                 Found::Whole | Found::Damaged => {
                     self.counts.damaged += 1;
@@ -159,11 +156,11 @@ impl Store {
         Ok(found)
     }
 
-    /// Read a record, header and all, and check all of it.
+    /// Read a value's record, header and all, and check all of it.
     pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
         let found = self.read_place(entry.place(), buffer)?;
-        let is_it = buffer.header.as_ref().is_none_or(|header| entry.is_of(header));
-        Ok(if is_it { found } else { Found::Damaged })
+        let is_another = found == Found::Whole && !buffer.has_value_of(&entry.name());
+        Ok(if is_another { Found::Damaged } else { found })
     }
 
     /// Read a record, and check all of it but whether it is the right one.

@@ -276,6 +276,29 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
 }
 
 #[test]
+fn who_served_a_value_whose_snapshot_tells_another_time_does_so_after_a_merge() {
+    use super::super::snapshot::{Contents, Row, Snapshot, encode};
+    for change in [|stamp: u64| stamp - 1, |stamp| stamp + (1 << 32), |_| u64::MAX - 1] {
+        let disk = populated(8, 300);
+        let path = with_extension(&disk, "idx").remove(0);
+        let id = u64::from_str_radix(path.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
+        let bytes = disk.read(&path).unwrap();
+        let snapshot = Snapshot::decode(&bytes, id).unwrap();
+        let rows = snapshot.rows().map(|row| Row { stamp: change(row.stamp), ..row }).collect();
+        let other = encode(id, snapshot.seed, snapshot.length, &Contents { rows, uses: Vec::new() }).unwrap();
+        disk.write(&path, &other);
+        assert_eq!(served(&disk, 8, 300), 8);
+        let mut store = on(&disk);
+        (4..8).for_each(|number| assert!(store.remove(&name(number)).unwrap()));
+        store.seal().unwrap();
+        store.maintain(u64::MAX).unwrap();
+        assert_eq!(disk.read(&path), None, "it was not merged");
+        assert_eq!(served(&disk, 8, 300), 4);
+        assert_eq!(store.statistics().damaged, 0);
+    }
+}
+
+#[test]
 fn records_and_segments_from_the_end_of_time_are_not_in_the_way() {
     use super::super::format::{Form, Header, hash};
     let header = Header {
