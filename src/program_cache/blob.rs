@@ -154,7 +154,7 @@ impl Entry {
 
     /// Bytes that it holds.
     pub fn memory_used(&self) -> usize {
-        self.blob().0.stored.bytes.capacity() + Self::SIZE
+        self.blob().memory_used() as usize + Self::SIZE
     }
 }
 
@@ -162,6 +162,11 @@ impl Blob {
     /// The key under which it was put.
     pub fn key(&self) -> &Key {
         &self.0.key
+    }
+
+    /// Bytes that are held for what was put.
+    pub fn memory_used(&self) -> u64 {
+        self.0.stored.bytes.capacity() as u64
     }
 
     /// The driver's name for the format of the data.

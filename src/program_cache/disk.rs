@@ -6,9 +6,10 @@
 //! ([`DiskTier::work_until`]). What was put and what was missed comes first, and when there is nothing else, what somebody
 //! may ask for is loaded [ahead](super::ahead).
 //!
-//! Where a lock of the memory tier and the queue's are held at once, the queue's was taken last.
+//! Where a lock of the memory tier and the queue's are held at once, the queue's was taken last; neither is while a task is
+//! posted, which may call the host.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 use std::time::Duration;
@@ -16,13 +17,18 @@ use std::time::Duration;
 use super::ahead::{Place, Sources};
 use super::table::FoldKeys;
 use super::{Blob, Disk, Key, Material, ProgramCache};
-use crate::base::{Result, Text, error};
+use crate::base::{Code, Error, Result, Text, error};
 use crate::executor::{Context, Deadline, Executor, Priority, Task, try_task};
 use crate::store::io::Io;
-use crate::store::{self, Bundle};
+use crate::store::{self, Bundle, Store};
 
+mod queue;
 mod work;
 
+use queue::{Kept, Queue, Work};
+
+/// What the host's job system knows tasks by.
+const TASK: &str = "program cache";
 /// Pieces of work that one task does before it lets others have the lane.
 const TURNS: usize = 32;
 /// Missed keys that wait at a time; more are not looked for.
@@ -61,88 +67,6 @@ pub struct Progress {
     pub unwritten: u64,
 }
 
-/// What is to be kept.
-enum Kept {
-    Program(Blob),
-    Material(Key, Material),
-}
-
-/// What is to be done.
-enum Work {
-    Save(Kept),
-    Load(Key),
-    Remove(Key),
-    Clear,
-    /// With its number.
-    Flush(u64),
-    Bundle(Bundle),
-    Limit(u64),
-}
-
-impl Work {
-    /// Whether it is for nothing when the host clears the disk.
-    fn ends_with_clearing(&self) -> bool {
-        !matches!(self, Self::Flush(_) | Self::Bundle(_) | Self::Limit(_))
-    }
-}
-
-#[derive(Default)]
-struct Queue {
-    waiting: VecDeque<Work>,
-    asked: HashSet<Key, FoldKeys>,
-    /// Bundles that are there or on their way.
-    bundles: usize,
-    /// What was removed and may be in a bundle, which cannot be told.
-    removed: HashSet<Key, FoldKeys>,
-    /// Bytes of the blobs that wait.
-    pinned: u64,
-    /// Numbers of the last flush that was asked for, and of the last one that was done.
-    flushes: u64,
-    flushed: u64,
-    /// Whether a task is in the lane.
-    is_posted: bool,
-    /// Whether there is nothing left to do.
-    is_idle: bool,
-    is_closing: bool,
-    /// The key that is being read, and whether it was removed meanwhile.
-    reading: Option<Key>,
-    is_cancelled: bool,
-    progress: Progress,
-    trouble: Text<232>,
-    /// Why a bundle is not read: that does not pass.
-    bundle_trouble: Text<232>,
-    counts: store::Statistics,
-}
-
-impl Queue {
-    fn pop(&mut self) -> Option<Work> {
-        let work = self.waiting.pop_front()?;
-        if let Work::Save(Kept::Program(blob)) = &work {
-            self.pinned = self.pinned.saturating_sub(blob.data().len() as u64);
-        }
-        Some(work)
-    }
-
-    /// What comes first, if it is to be kept.
-    fn pop_kept(&mut self) -> Option<Kept> {
-        match self.waiting.front()? {
-            Work::Save(_) => match self.pop()? {
-                Work::Save(kept) => Some(kept),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// What the disk has of a key up to now is not wanted in memory any more.
-    fn forget_older(&mut self, key: &Key) {
-        self.is_cancelled |= self.reading.as_ref() == Some(key);
-        if self.asked.remove(key) {
-            self.waiting.retain(|work| !matches!(work, Work::Load(asked) if asked == key));
-        }
-    }
-}
-
 /// What only whoever does a turn touches.
 #[derive(Default)]
 pub(super) struct Bench {
@@ -155,6 +79,8 @@ pub(super) struct Bench {
     start_up: Vec<Key>,
     /// Whether that set was read, so that memory's may take its place.
     knows_start_up: bool,
+    /// Programs whose use was noted on the disk: once for each process.
+    noted: HashSet<Key, FoldKeys>,
     bytes: Vec<u8>,
     read: store::Buffer,
     saves: u32,
@@ -195,17 +121,18 @@ impl DiskTier {
 
     /// Bring what there is to `memory` from here on.
     pub fn bind(&self, memory: &Arc<ProgramCache>) {
-        if self.shared.memory.set(Arc::downgrade(memory)).is_ok() && self.shared.options.directory.is_some() {
-            self.shared.post(&mut self.shared.queue());
+        if self.shared.memory.set(Arc::downgrade(memory)).is_ok() {
+            self.shared.change(|queue| queue.wants_task |= self.shared.options.directory.is_some());
         }
     }
 
     /// Read a bundle, too, from now on: after the directory, and after the bundles that came before it.
     pub fn add_bundle(&self, bundle: Bundle) -> Result<()> {
-        let mut queue = self.shared.queue();
-        self.shared.put(&mut queue, Work::Bundle(bundle))?;
-        queue.bundles += 1;
-        Ok(())
+        self.shared.change(|queue| {
+            queue.push(Work::Bundle(bundle))?;
+            queue.bundles += 1;
+            Ok(())
+        })
     }
 
     /// Another limit for the disk, from the next piece of work on.
@@ -213,7 +140,7 @@ impl DiskTier {
         if !self.shared.writes() {
             return Ok(());
         }
-        self.shared.put(&mut self.shared.queue(), Work::Limit(limit_bytes))
+        self.shared.change(|queue| queue.push(Work::Limit(limit_bytes)))
     }
 
     /// How far it is.
@@ -235,13 +162,22 @@ impl DiskTier {
 
     /// Look for a program on the disk, and wait until it was looked for. Whether that was in time.
     pub fn look_for(&self, key: &Key, timeout: Duration) -> Result<bool> {
-        self.shared.ask(&mut self.shared.queue(), key)?;
-        Ok(self.work_until(timeout, |queue| !queue.asked.contains(key)))
+        let deadline = Deadline::after(timeout);
+        // Whoever waits also waits to be heard.
+        while let Err(why) = self.shared.change(|queue| self.shared.ask(queue, key)) {
+            if why.code() != Code::LimitExceeded {
+                return Err(why);
+            }
+            if !self.work_until(&deadline, |queue| queue.asked.len() < ASKED) {
+                return Ok(false);
+            }
+        }
+        Ok(self.work_until(&deadline, |queue| !queue.asked.contains(key)))
     }
 
     /// Do what is to be done, or wait while others do, until nothing is left. Whether that was in time.
     pub fn wait_idle(&self, timeout: Duration) -> bool {
-        self.work_until(timeout, |queue| queue.is_idle && queue.waiting.is_empty())
+        self.work_until(&Deadline::after(timeout), |queue| queue.is_idle && queue.waiting.is_empty())
     }
 
     /// Write what still waits, on this thread, and take no more work.
@@ -249,21 +185,21 @@ impl DiskTier {
         self.shared.close();
     }
 
-    /// Write all that was put, and wait until it is safe from a loss of power.
+    /// Write all that was put, which programs were used and the start-up set, and wait until it is safe from a loss of power.
+    /// What was put since the last flush and could not be written is an error.
     pub fn flush(&self, timeout: Duration) -> Result<()> {
         if !self.shared.writes() {
             return Ok(());
         }
-        let mut queue = self.shared.queue();
-        let number = queue.flushes + 1;
-        self.shared.put(&mut queue, Work::Flush(number))?;
-        queue.flushes = number;
-        drop(queue);
-        if !self.work_until(timeout, |queue| queue.flushed >= number) {
+        let number = self.shared.change(|queue| {
+            let number = queue.flushes + 1;
+            queue.push(Work::Flush(number)).map(|()| queue.flushes = number)?;
+            Ok::<_, Error>(number)
+        })?;
+        if !self.work_until(&Deadline::after(timeout), |queue| queue.flushed >= number) {
             return Err(error!(Busy, "programs are still being written: call again, or allow more time"));
         }
-        let trouble = self.trouble();
-        if trouble.as_str().is_empty() { Ok(()) } else { Err(error!(Io, "{}", trouble.as_str())) }
+        self.shared.queue().tell_lost()
     }
 
     /// Stop the background for a moment, when all that was put is written or could not be, and look at what it reads from.
@@ -286,8 +222,7 @@ impl DiskTier {
     }
 
     /// Take turns with the background until that is so, or the time is over.
-    fn work_until(&self, timeout: Duration, is_done: impl Fn(&Queue) -> bool) -> bool {
-        let deadline = Deadline::after(timeout);
+    fn work_until(&self, deadline: &Deadline, is_done: impl Fn(&Queue) -> bool) -> bool {
         loop {
             if is_done(&self.shared.queue()) {
                 return true;
@@ -313,53 +248,61 @@ impl DiskTier {
 impl Disk for DiskTier {
     fn saved(&self, blob: &Blob) {
         let shared = &self.shared;
-        let size = blob.data().len() as u64;
-        shared.tell(|queue| {
+        let size = blob.memory_used();
+        let is_kept = shared.tell(|queue| {
             queue.forget_older(blob.key());
-            queue.removed.remove(blob.key());
             if !shared.writes() {
-                return Ok(());
+                // What is there is older.
+                return queue.hide(blob.key());
             }
+            queue.removed.remove(blob.key());
             if queue.pinned.saturating_add(size) > shared.options.waiting_limit {
                 return Err(error!(LimitExceeded, "programs are put faster than they are written: some are not kept"));
             }
-            shared.put(queue, Work::Save(Kept::Program(blob.clone())))?;
+            queue.push(Work::Save(Kept::Program(blob.clone())))?;
             queue.pinned += size;
             Ok(())
         });
+        if let Err(why) = is_kept {
+            shared.queue().lost(u64::from(shared.writes()), &why);
+        }
     }
 
     fn missed(&self, key: &Key) {
         // Nobody who only asks is made to wait; who asks again is heard then.
         if let Ok(mut queue) = self.shared.queue.try_lock() {
             let _ = self.shared.ask(&mut queue, key);
+            self.shared.release(queue);
         }
     }
 
     fn removed(&self, key: &Key) {
-        self.shared.tell(|queue| {
+        let shared = &self.shared;
+        let _ = shared.tell(|queue| {
             queue.forget_older(key);
-            if queue.bundles > 0 && queue.removed.try_reserve(1).is_ok() {
-                queue.removed.insert(*key);
+            if queue.bundles > 0 || !shared.writes() {
+                queue.hide(key)?;
             }
-            if self.shared.writes() { self.shared.put(queue, Work::Remove(*key)) } else { Ok(()) }
+            if shared.writes() { queue.push(Work::Remove(*key)) } else { Ok(()) }
         });
     }
 
     fn cleared(&self) {
-        self.shared.tell(|queue| {
+        let shared = &self.shared;
+        let _ = shared.tell(|queue| {
             queue.is_cancelled = true;
             // What was put before is not worth writing any more.
             queue.waiting.retain(|work| !work.ends_with_clearing());
             queue.asked.clear();
             queue.pinned = 0;
-            if self.shared.writes() { self.shared.put(queue, Work::Clear) } else { Ok(()) }
+            queue.is_own_hidden = !shared.writes();
+            if shared.writes() { queue.push(Work::Clear) } else { Ok(()) }
         });
     }
 
     fn described(&self, key: &Key, material: Material) {
         if self.shared.writes() {
-            self.shared.tell(|queue| self.shared.put(queue, Work::Save(Kept::Material(*key, material))));
+            let _ = self.shared.tell(|queue| queue.push(Work::Save(Kept::Material(*key, material))));
         }
     }
 }
@@ -374,27 +317,29 @@ impl Shared {
         self.options.directory.is_some() && !self.options.store.read_only
     }
 
-    /// Do something to the queue for somebody who does not want to know how it went.
-    fn tell(&self, tell: impl FnOnce(&mut Queue) -> Result<()>) {
+    /// Change the queue, and see to it that the background does what waits then.
+    fn change<R>(self: &Arc<Self>, change: impl FnOnce(&mut Queue) -> R) -> R {
         let mut queue = self.queue();
-        if queue.is_closing {
-            return;
-        }
-        if let Err(why) = tell(&mut queue) {
-            queue.progress.unwritten += 1;
-            queue.trouble = Text::format(format_args!("{why}"));
-        }
+        let changed = change(&mut queue);
+        self.release(queue);
+        changed
     }
 
-    /// Put work into the queue, and see to it that the background does it. On an error nothing changed.
-    fn put(self: &Arc<Self>, queue: &mut Queue, work: Work) -> Result<()> {
-        queue.waiting.try_reserve(1)?;
-        queue.waiting.push_back(work);
-        self.post(queue);
-        Ok(())
+    /// The same, unless the tier is closing. How it went is also to be told of by [`DiskTier::trouble`].
+    fn tell(self: &Arc<Self>, tell: impl FnOnce(&mut Queue) -> Result<()>) -> Result<()> {
+        self.change(|queue| {
+            if queue.is_closing {
+                return Ok(());
+            }
+            let told = tell(queue);
+            if let Err(why) = &told {
+                queue.trouble = Text::format(format_args!("{why}"));
+            }
+            told
+        })
     }
 
-    fn ask(self: &Arc<Self>, queue: &mut Queue, key: &Key) -> Result<()> {
+    fn ask(&self, queue: &mut Queue, key: &Key) -> Result<()> {
         let has_sources = self.options.directory.is_some() || queue.bundles > 0;
         if !has_sources || queue.asked.contains(key) {
             return Ok(());
@@ -402,19 +347,26 @@ impl Shared {
         if queue.asked.len() >= ASKED {
             return Err(error!(LimitExceeded, "{ASKED} programs are being looked for already: ask again later"));
         }
-        self.put(queue, Work::Load(*key))?;
+        queue.push(Work::Load(*key))?;
         queue.asked.insert(*key);
         Ok(())
     }
 
-    /// See to it that the background does what waits. Where it cannot be asked, whoever waits or drops will.
-    fn post(self: &Arc<Self>, queue: &mut Queue) {
-        queue.is_idle = false;
-        if queue.is_posted || queue.is_closing || self.memory.get().is_none() {
+    /// Let go of the queue, and see to it that the background does what waits.
+    fn release(self: &Arc<Self>, queue: MutexGuard<'_, Queue>) {
+        self.release_to(queue, |task| self.options.executor.post(task, Priority::Normal, TASK));
+    }
+
+    /// The same with that way to post. Where the background cannot be asked, whoever waits or drops does what waits.
+    fn release_to(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, post: impl FnOnce(Task) -> Result<()>) {
+        if !queue.wants_task || queue.is_posted || queue.is_closing || self.memory.get().is_none() {
             return;
         }
-        let post = |task| self.options.executor.post(task, Priority::Normal, "program cache");
-        queue.is_posted = task_of(self).and_then(post).is_ok();
+        (queue.wants_task, queue.is_posted) = (false, true);
+        drop(queue);
+        if task_of(self).and_then(post).is_err() {
+            self.queue().is_posted = false;
+        }
     }
 
     /// Do one piece of work; false if there is none.
@@ -444,10 +396,17 @@ impl Shared {
     fn report(&self, bench: &Bench, did: bool, done: Result<()>) {
         let mut queue = self.queue();
         queue.is_idle = !did && queue.waiting.is_empty();
-        if let Some(store) = &bench.sources.own {
-            if queue.is_idle || queue.waiting.is_empty() {
-                queue.counts = store.statistics();
+        if queue.waiting.is_empty() {
+            queue.counts = bench.sources.own.as_ref().map(Store::statistics).unwrap_or_default();
+            let damaged: u64 = bench.sources.bundles.iter().map(|bundle| bundle.statistics().damaged).sum();
+            queue.counts.damaged += damaged;
+            if damaged > 0 {
+                queue.bundle_trouble = Text::format(format_args!(
+                    "bundles are damaged, in {damaged} places at least: what is there is built again; ship them anew"
+                ));
             }
+        }
+        if let Some(store) = &bench.sources.own {
             match store.trouble() {
                 Some(trouble) => queue.trouble = Text::format(format_args!("{trouble}")),
                 None if done.is_ok() && did => queue.trouble = Text::EMPTY,
@@ -467,7 +426,9 @@ impl Shared {
             return;
         }
         let mut bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
-        if !bench.is_open && self.queue().waiting.is_empty() {
+        let has_start_up =
+            || self.memory().is_some_and(|memory| memory.start_up_keys().is_ok_and(|keys| !keys.is_empty()));
+        if !bench.is_open && self.queue().waiting.is_empty() && !(self.writes() && has_start_up()) {
             return;
         }
         while self.turn(&mut bench) {}
@@ -530,10 +491,8 @@ fn serve(shared: &Weak<Shared>, context: &Context<'_>) {
     drop(posted);
     let mut queue = shared.queue();
     // Work that came after the last turn found a task posted.
-    if !queue.is_posted && !queue.is_closing && (is_more || !queue.waiting.is_empty()) {
-        let post = |task| context.post(task, Priority::Normal, "program cache");
-        queue.is_posted = task_of(&shared).and_then(post).is_ok();
-    }
+    queue.wants_task = is_more || !queue.waiting.is_empty();
+    shared.release_to(queue, |task| context.post(task, Priority::Normal, TASK));
 }
 
 impl Drop for DiskTier {

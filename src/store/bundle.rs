@@ -71,6 +71,9 @@ impl BundleWriter {
         if self.store.statistics().values == 0 {
             return Err(error!(NotFound, "there is nothing to put into a bundle"));
         }
+        if self.store.statistics().segments != 1 {
+            return Err(error!(Io, "a bundle is one segment: '{}' was not written in one", self.path.display()));
+        }
         self.store.sync()?;
         self.io.rename(&self.fresh, &self.path).map_err(|why| io_error("write", &self.path, &why))?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

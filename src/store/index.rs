@@ -174,7 +174,8 @@ impl Index {
     /// Show a record that is a value or the removal of one.
     pub fn show(&mut self, row: Row, segment: u64) -> Result<Outcome> {
         self.newest_stamp = self.newest_stamp.max(row.stamp);
-        if self.cleared.iter().any(|cleared| cleared.covers(&row)) {
+        // No stamp is what a name has of which nothing is known.
+        if row.stamp == 0 || self.cleared.iter().any(|cleared| cleared.covers(&row)) {
             return Ok(Outcome::Stale);
         }
         let entry = Entry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
@@ -225,7 +226,8 @@ impl Index {
 
     /// Note uses; those of names that are not known are dropped.
     pub fn show_use(&mut self, used: Use) {
-        if let Some(position) = self.find(used.name_hash, |_| true) {
+        let is_it = |position: usize| self.entries[position].name().hash() == used.name_hash;
+        if let Some(position) = self.find(used.name_hash, is_it) {
             let entry = &mut self.entries[position];
             entry.used = entry.used.max(used.second);
             entry.uses = entry.uses.max(used.count);

@@ -271,7 +271,9 @@ fn read_all(file: &dyn File, bytes: &mut Vec<u8>) -> Result<io::Result<usize>> {
             return Ok(Ok(filled));
         }
         if bytes.len() < end {
-            bytes.try_reserve_exact(end - bytes.len())?;
+            if bytes.try_reserve_exact(end - bytes.len()).is_err() {
+                return Ok(Err(ErrorKind::OutOfMemory.into()));
+            }
             bytes.resize(end, 0);
         }
         match file.read_at(&mut bytes[filled..end], filled as u64) {

@@ -36,6 +36,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::{Error, Result, error};
 
@@ -157,6 +158,8 @@ pub struct Statistics {
 
 /// An open directory of segments. See the module's page.
 pub struct Store {
+    /// No other one of the process has it: bundles have one id and one seed.
+    number: u64,
     io: Arc<dyn Io>,
     directory: PathBuf,
     options: Options,
@@ -183,7 +186,9 @@ pub struct Store {
 impl Store {
     /// Open a directory. One that does not exist is made when the first value is put.
     pub fn open(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
+        static STORES: AtomicU64 = AtomicU64::new(1);
         let mut store = Self {
+            number: STORES.fetch_add(1, Ordering::Relaxed),
             io,
             directory: directory.to_path_buf(),
             options,

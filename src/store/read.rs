@@ -39,8 +39,8 @@ pub struct Buffer {
     /// Where in `bytes` it begins: as far into a cache line as in the file, which is copied fastest.
     start: usize,
     filled: usize,
-    /// Segment, seed and offset of the stretch.
-    place: (u64, u64, u64),
+    /// Store, segment, seed and offset of the stretch.
+    place: (u64, u64, u64, u64),
     /// How much to read at a time.
     stride: usize,
     /// Where in `bytes` the record begins that was asked for last.
@@ -77,9 +77,16 @@ impl Buffer {
     }
 
     /// Have these bytes of a segment, of which so many are known to be good for reading. False if the file is shorter.
-    fn fetch(&mut self, file: &dyn File, segment: &Segment, offset: u64, length: usize) -> Result<io::Result<bool>> {
-        let (id, seed, begin) = self.place;
-        let is_near = (id, seed) == (segment.id, segment.seed) && offset >= begin;
+    fn fetch(
+        &mut self,
+        store: u64,
+        file: &dyn File,
+        segment: &Segment,
+        offset: u64,
+        length: usize,
+    ) -> Result<io::Result<bool>> {
+        let (known, id, seed, begin) = self.place;
+        let is_near = (known, id, seed) == (store, segment.id, segment.seed) && offset >= begin;
         let from = offset.saturating_sub(begin);
         if is_near && from + length as u64 <= self.filled as u64 {
             self.from = self.start + from as usize;
@@ -96,9 +103,15 @@ impl Buffer {
         }
         self.start = (offset as usize).wrapping_sub(self.bytes.as_ptr().addr()) % CACHE_LINE;
         self.from = self.start;
-        let read = read_exact_at(file, &mut self.bytes[self.start..][..wanted], offset);
+        let mut read = read_exact_at(file, &mut self.bytes[self.start..][..wanted], offset);
+        let mut filled = wanted;
+        if !matches!(read, Ok(true)) && wanted > length {
+            // What lies behind it is none of its business.
+            (self.stride, filled) = (0, length);
+            read = read_exact_at(file, &mut self.bytes[self.start..][..length], offset);
+        }
         if matches!(read, Ok(true)) {
-            (self.filled, self.place) = (wanted, (segment.id, segment.seed, offset));
+            (self.filled, self.place) = (filled, (store, segment.id, segment.seed, offset));
         }
         Ok(read)
     }
@@ -170,12 +183,12 @@ impl Store {
         let segment = &self.segments[listed];
         let Some(file) = segment.file.as_deref() else { return Ok(Found::Gone) };
         let offset = u64::from(place.unit) * UNIT;
-        let length = HEADER + place.stored as usize;
         // Nothing is taken for a length that the file does not have.
-        if offset + length as u64 > segment.length {
+        if offset + HEADER as u64 + u64::from(place.stored) > segment.length {
             return Ok(Found::Damaged);
         }
-        match buffer.fetch(file, segment, offset, length)? {
+        let Some(length) = HEADER.checked_add(place.stored as usize) else { return Ok(Found::Damaged) };
+        match buffer.fetch(self.number, file, segment, offset, length)? {
             Ok(true) => {}
             Ok(false) => return Ok(Found::Damaged),
             Err(why) => {

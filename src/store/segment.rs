@@ -91,11 +91,12 @@ pub(super) fn scan(
         if !whole && next == length {
             break;
         }
-        scanned.damaged += u64::from(at > scanned.end) + u64::from(!whole);
         if whole {
+            scanned.damaged += u64::from(at > scanned.end);
             visit(at, &header, payload)?;
+            scanned.end = next;
         }
-        (at, scanned.end) = (next, next);
+        at = next;
     }
     Ok(scanned)
 }

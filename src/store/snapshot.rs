@@ -110,7 +110,7 @@ impl<'a> Snapshot<'a> {
         let uses = (u32_at(head, 16) as usize).checked_mul(Use::SIZE)?;
         let (rows, rest) = lists.split_at_checked(rows)?;
         let length = u64_at(head, 40);
-        let fits = rest.len() == uses && length >= HEADS as u64;
+        let fits = rest.len() == uses && length >= HEADS as u64 && length <= u64::from(u32::MAX) * 32;
         fits.then_some(Self { seed: u64_at(head, 32), length, rows, uses: rest })
     }
 
@@ -123,7 +123,7 @@ impl<'a> Snapshot<'a> {
         let room = self.length;
         let lies_within = move |row: &Row| {
             let end = u64::from(row.unit) * 16 + HEADER as u64 + u64::from(row.stored);
-            row.unit as usize * 16 >= HEADS && end <= room
+            u64::from(row.unit) * 16 >= HEADS as u64 && end <= room
         };
         self.rows.chunks_exact(Row::SIZE).filter_map(Row::decode).filter(lies_within)
     }

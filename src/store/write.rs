@@ -125,7 +125,15 @@ impl Writer {
         }
         let done = self.file.append(&mut slices[..3 * run.len()]);
         // Some of it may be there.
-        let end = if done.is_ok() { end } else { self.file.length().unwrap_or(0) };
+        let (done, end) = match done {
+            Ok(()) => (Ok(()), end),
+            Err(why) => match self.file.length() {
+                Ok(there) if there >= end => (Ok(()), end),
+                Ok(there) => (Err(why), there),
+                // What others may have seen already cannot be taken back.
+                Err(_) => return Err(AppendError::Failed { why, restored: false }),
+            },
+        };
         for Record { header, .. } in run {
             if self.length + header.size() > end {
                 break;

@@ -89,7 +89,7 @@ impl Shared {
         Name { kind, environment: self.options.environment, key: *key }
     }
 
-    fn memory(&self) -> Option<Arc<ProgramCache>> {
+    pub(super) fn memory(&self) -> Option<Arc<ProgramCache>> {
         self.memory.get().and_then(Weak::upgrade)
     }
 
@@ -113,9 +113,11 @@ impl Shared {
                 own.map_or(Ok(()), |store| store.clear(Some(self.options.environment)))
             }
             Work::Flush(number) => {
+                let noted = self.note_uses(bench);
+                let own = bench.sources.own.as_mut().filter(|_| self.writes());
                 let synced = own.map_or(Ok(()), Store::sync);
                 self.queue().flushed = number;
-                synced
+                noted.and(synced)
             }
             Work::Bundle(bundle) => {
                 let opened = Store::open_bundle(bundle, self.options.store);
@@ -158,12 +160,15 @@ impl Shared {
             written = put_all(store, &drafts, bytes, kept);
             *maintains |= store.wants_maintenance();
         }
-        self.queue().progress.unwritten += unwritten;
+        let written = drafted.and(written);
+        if let Err(why) = &written {
+            self.queue().lost(unwritten, why);
+        }
         *saves += drafts.len() as u32;
         if *saves >= SAVES {
             (*saves, *maintains) = (0, true);
         }
-        drafted.and(written)
+        written
     }
 
     /// Lay the bytes of a value behind those that are there.
@@ -209,7 +214,8 @@ impl Shared {
     fn bring(&self, bench: &mut Bench, source: usize, name: &Name, wanted: Wanted) -> Result<bool> {
         let Some(memory) = self.memory() else { return Ok(true) };
         let mut queue = self.queue();
-        if source > 0 && queue.removed.contains(&name.key) {
+        let is_fixed = source > 0 || !self.writes();
+        if is_fixed && queue.removed.contains(&name.key) || source == 0 && queue.is_own_hidden {
             return Ok(false);
         }
         (queue.reading, queue.is_cancelled) = (Some(name.key), false);
@@ -244,25 +250,37 @@ impl Shared {
     }
 
     pub(super) fn maintain(&self, bench: &mut Bench) -> (bool, Result<()>) {
-        let Some(store) = bench.sources.own.as_mut().filter(|_| bench.maintains) else { return (false, Ok(())) };
-        let maintained = store.maintain(MAINTAINED);
+        if !bench.maintains {
+            return (false, Ok(()));
+        }
+        // So that eviction knows of them.
+        let noted = self.note_uses(bench);
+        let Some(store) = bench.sources.own.as_mut() else { return (false, noted) };
+        let maintained = noted.and_then(|()| store.maintain(MAINTAINED));
         bench.maintains = maintained.as_ref().is_ok_and(|done| done.more && !done.busy);
         (true, maintained.map(|_| ()))
     }
 
+    /// Write which programs were used, each once in a process, and the start-up set if it is another one.
     pub(super) fn note_uses(&self, bench: &mut Bench) -> Result<()> {
         let Some(memory) = self.memory() else { return Ok(()) };
-        let Some(store) = bench.sources.own.as_mut().filter(|_| self.writes()) else { return Ok(()) };
+        let Bench { sources, noted, start_up, knows_start_up, .. } = bench;
+        let Some(store) = sources.own.as_mut().filter(|_| self.writes()) else { return Ok(()) };
         let mut used = Vec::new();
+        memory
+            .for_each_used(|blob| if noted.contains(blob.key()) { Ok(()) } else { try_push(&mut used, *blob.key()) })?;
         // What a program was made from ages as the program does.
         let kinds = if memory.described_keys() > 0 { &[kind::PROGRAM, kind::MATERIAL][..] } else { &[kind::PROGRAM] };
-        memory.for_each_used(|blob| {
-            kinds.iter().try_for_each(|&kind| try_push(&mut used, self.name(kind, blob.key())))
-        })?;
-        store.touch(&used)?;
-        let start_up = memory.start_up_keys()?;
-        if bench.knows_start_up && start_up != bench.start_up {
-            store.put(&self.name(kind::START_UP, &Key::default()), 0, start_up.as_flattened())?;
+        let mut names = Vec::new();
+        names.try_reserve_exact(used.len() * kinds.len())?;
+        names.extend(used.iter().flat_map(|key| kinds.iter().map(|&kind| self.name(kind, key))));
+        noted.try_reserve(used.len())?;
+        store.touch(&names)?;
+        noted.extend(used);
+        let marked = memory.start_up_keys()?;
+        if *knows_start_up && marked != *start_up {
+            store.put(&self.name(kind::START_UP, &Key::default()), 0, marked.as_flattened())?;
+            *start_up = marked;
         }
         Ok(())
     }
