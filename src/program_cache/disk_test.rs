@@ -331,3 +331,68 @@ fn a_new_process_after_a_driver_update_says_that_the_driver_differs() {
     let why = same.memory.why_missed(&defines).unwrap().unwrap();
     assert_eq!((why.differences.len(), why.whereabouts), (0, Whereabouts::Elsewhere), "it was not asked for yet");
 }
+
+/// A bundle with programs of so many bytes.
+fn bundle(disk: &FaultDisk, file: &str, numbers: std::ops::Range<u64>, first: Option<u64>) -> store::Bundle {
+    let cache = super::tests::cache(Options::default());
+    let io: Arc<dyn Io> = Arc::new(disk.process());
+    io.create_directory(Path::new("/bundles")).unwrap();
+    let path = Path::new("/bundles").join(file);
+    let mut writer = store::BundleWriter::create(Arc::clone(&io), &path, store::Compression::None).unwrap();
+    for number in numbers {
+        super::tests::put(&cache, number, 100 + number as usize * 7);
+        let blob = cache.get(&key(number)).unwrap();
+        let mut bytes = Vec::new();
+        super::value::encode(&blob, &mut bytes).unwrap();
+        let name = store::Name { kind: super::value::kind::PROGRAM, environment: 1, key: key(number) };
+        assert!(writer.put(&name, 1, &bytes).unwrap());
+    }
+    if let Some(first) = first {
+        let name = store::Name { kind: super::value::kind::START_UP, environment: 1, key: [0; 32] };
+        assert!(writer.put(&name, 0, &key(first)).unwrap());
+    }
+    writer.finish().unwrap();
+    store::Bundle::of_file(&*io, &path).unwrap()
+}
+
+fn tier_of_bundles(disk: &FaultDisk, load_ahead: bool) -> (Arc<ProgramCache>, Arc<DiskTier>) {
+    let options = DiskOptions {
+        directory: None,
+        environment: 1,
+        store: store::Options::new(|| 1_700_000_000),
+        waiting_limit: 1 << 20,
+        load_ahead,
+        io: Arc::new(disk.process()),
+        executor: Executor::new(ExecutorOptions::default()).unwrap(),
+    };
+    let tier = Arc::new(DiskTier::new(options).unwrap());
+    let partners = Partners { disk: Some(Arc::clone(&tier) as Arc<dyn Disk>), quarantine: None };
+    let memory = Arc::new(ProgramCache::new(Options::default(), partners).unwrap());
+    tier.bind(&memory);
+    (memory, tier)
+}
+
+#[test]
+fn programs_of_two_bundles_are_found_by_turns() {
+    let disk = FaultDisk::default();
+    let (memory, tier) = tier_of_bundles(&disk, false);
+    tier.add_bundle(bundle(&disk, "one", 0..20, None)).unwrap();
+    tier.add_bundle(bundle(&disk, "other", 20..40, None)).unwrap();
+    assert!(tier.wait_idle(FOREVER));
+    for number in (0..20).flat_map(|number| [20 + number, number]) {
+        assert!(tier.look_for(&key(number), FOREVER).unwrap());
+    }
+    let lost: Vec<_> = (0..40).filter(|&number| memory.link_status(&key(number)) != Status::Succeeded).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
+#[test]
+fn programs_of_two_bundles_are_loaded_ahead() {
+    let disk = FaultDisk::default();
+    let (memory, tier) = tier_of_bundles(&disk, true);
+    tier.add_bundle(bundle(&disk, "one", 0..20, None)).unwrap();
+    tier.add_bundle(bundle(&disk, "other", 20..40, Some(30))).unwrap();
+    assert!(tier.wait_idle(FOREVER));
+    let lost: Vec<_> = (0..40).filter(|&number| memory.link_status(&key(number)) != Status::Succeeded).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+}

@@ -8,7 +8,7 @@ use super::Store;
 use super::format::{Form, HEADS, Head, UNIT, Use, decode_heads};
 use super::io::{File, read_exact_at};
 use super::segment::{ScanError, Segment, State, scan};
-use super::snapshot::{Row, Snapshot};
+use super::snapshot::{self, Row, Snapshot};
 use crate::base::{Error, Result, error, try_push};
 
 /// The directory may change while it is read; it is looked at so often before that is reported.
@@ -124,7 +124,7 @@ impl Store {
         let path = self.path(id, "idx");
         let Ok(file) = self.io.open(&path) else { return Ok(false) };
         let Found { uses, bytes } = found;
-        let length = match read_all(&*file, bytes)? {
+        let length = match read_snapshot(&*file, bytes)? {
             Ok(length) => length,
             Err(why) => {
                 self.failed("read", &path, &why);
@@ -256,14 +256,16 @@ impl Store {
     }
 }
 
-/// Read a file to its end, or as far as it said that it goes; how far that is. A short one's length is not asked for.
-fn read_all(file: &dyn File, bytes: &mut Vec<u8>) -> Result<io::Result<usize>> {
+/// Read a snapshot to its end, or as far as it said that it goes; how far that is. A short one's length is not asked for,
+/// and of a long one that is not as long as its head says no more is read.
+fn read_snapshot(file: &dyn File, bytes: &mut Vec<u8>) -> Result<io::Result<usize>> {
     const SHORT: usize = 16 << 10;
     let (mut filled, mut end) = (0, SHORT);
     loop {
         if filled == SHORT {
             end = match file.length() {
-                Ok(length) => usize::try_from(length).unwrap_or(usize::MAX),
+                Ok(length) if snapshot::length(bytes) == Some(length) => usize::try_from(length).unwrap_or(usize::MAX),
+                Ok(_) => return Ok(Ok(filled)),
                 Err(why) => return Ok(Err(why)),
             };
         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, hash};
 use super::index::{Entry, Place};
 use super::io::{File, read_exact_at};
-use super::segment::Segment;
 use super::{Name, Store};
 use crate::base::{Result, error};
 
@@ -30,6 +29,15 @@ pub(super) enum Found {
     Gone,
 }
 
+/// Where a stretch was read from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Source {
+    /// The number of a [`Store`]: segments that were shipped all have one id and one seed.
+    store: u64,
+    segment: u64,
+    seed: u64,
+}
+
 /// Memory to read values into, again and again. Who reads one value after the other as they lie on the disk is read to
 /// ahead, in ever greater strides.
 #[derive(Debug, Default)]
@@ -39,8 +47,9 @@ pub struct Buffer {
     /// Where in `bytes` it begins: as far into a cache line as in the file, which is copied fastest.
     start: usize,
     filled: usize,
-    /// Store, segment, seed and offset of the stretch.
-    place: (u64, u64, u64, u64),
+    source: Source,
+    /// Offset of the stretch.
+    begin: u64,
     /// How much to read at a time.
     stride: usize,
     /// Where in `bytes` the record begins that was asked for last.
@@ -76,25 +85,24 @@ impl Buffer {
         Some((header.build_us, if header.form == Form::Lz4 { &self.value } else { payload }))
     }
 
-    /// Have these bytes of a segment, of which so many are known to be good for reading. False if the file is shorter.
+    /// Have these bytes of a file that goes to `end`, as far as is known. False if it is shorter.
     fn fetch(
         &mut self,
-        store: u64,
         file: &dyn File,
-        segment: &Segment,
+        source: Source,
+        end: u64,
         offset: u64,
         length: usize,
     ) -> Result<io::Result<bool>> {
-        let (known, id, seed, begin) = self.place;
-        let is_near = (known, id, seed) == (store, segment.id, segment.seed) && offset >= begin;
-        let from = offset.saturating_sub(begin);
+        let is_near = self.source == source && offset >= self.begin;
+        let from = offset.saturating_sub(self.begin);
         if is_near && from + length as u64 <= self.filled as u64 {
             self.from = self.start + from as usize;
             return Ok(Ok(true));
         }
         let follows = is_near && from <= (self.filled + self.stride.max(Self::LEAST_STRIDE)) as u64;
         self.stride = if follows { (2 * self.stride).clamp(Self::LEAST_STRIDE, Self::GREATEST_STRIDE) } else { 0 };
-        let wanted = segment.length.saturating_sub(offset).min(self.stride.max(length) as u64) as usize;
+        let mut wanted = end.saturating_sub(offset).min(self.stride.max(length) as u64) as usize;
         let room = wanted + CACHE_LINE;
         self.filled = 0;
         if self.bytes.len() < room {
@@ -104,14 +112,13 @@ impl Buffer {
         self.start = (offset as usize).wrapping_sub(self.bytes.as_ptr().addr()) % CACHE_LINE;
         self.from = self.start;
         let mut read = read_exact_at(file, &mut self.bytes[self.start..][..wanted], offset);
-        let mut filled = wanted;
         if !matches!(read, Ok(true)) && wanted > length {
             // What lies behind it is none of its business.
-            (self.stride, filled) = (0, length);
-            read = read_exact_at(file, &mut self.bytes[self.start..][..length], offset);
+            (self.stride, wanted) = (0, length);
+            read = read_exact_at(file, &mut self.bytes[self.start..][..wanted], offset);
         }
         if matches!(read, Ok(true)) {
-            (self.filled, self.place) = (filled, (store, segment.id, segment.seed, offset));
+            (self.filled, self.source, self.begin) = (wanted, source, offset);
         }
         Ok(read)
     }
@@ -188,7 +195,8 @@ impl Store {
             return Ok(Found::Damaged);
         }
         let Some(length) = HEADER.checked_add(place.stored as usize) else { return Ok(Found::Damaged) };
-        match buffer.fetch(self.number, file, segment, offset, length)? {
+        let source = Source { store: self.number, segment: segment.id, seed: segment.seed };
+        match buffer.fetch(file, source, segment.length, offset, length)? {
             Ok(true) => {}
             Ok(false) => return Ok(Found::Damaged),
             Err(why) => {

@@ -89,6 +89,13 @@ pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Ve
     Ok(bytes)
 }
 
+/// Bytes of the snapshot that begins so.
+pub fn length(begin: &[u8]) -> Option<u64> {
+    let head = begin.first_chunk::<HEAD>()?;
+    let lists = u64::from(u32_at(head, 12)) * Row::SIZE as u64 + u64::from(u32_at(head, 16)) * Use::SIZE as u64;
+    Some((HEAD + HASH) as u64 + lists)
+}
+
 /// A snapshot whose checksum is right.
 pub struct Snapshot<'a> {
     pub seed: u64,
@@ -110,7 +117,9 @@ impl<'a> Snapshot<'a> {
         let uses = (u32_at(head, 16) as usize).checked_mul(Use::SIZE)?;
         let (rows, rest) = lists.split_at_checked(rows)?;
         let length = u64_at(head, 40);
-        let fits = rest.len() == uses && length >= HEADS as u64 && length <= u64::from(u32::MAX) * 32;
+        // Two of them are still a length.
+        const MOST: u64 = u64::MAX >> 16;
+        let fits = rest.len() == uses && length >= HEADS as u64 && length <= MOST;
         fits.then_some(Self { seed: u64_at(head, 32), length, rows, uses: rest })
     }
 

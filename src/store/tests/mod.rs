@@ -2,6 +2,7 @@ mod basics;
 mod damage;
 mod golden;
 mod lived_in;
+mod misfortune;
 mod model;
 mod sharing;
 
