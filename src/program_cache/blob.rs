@@ -169,6 +169,11 @@ impl Blob {
         self.0.stored.bytes.capacity() as u64
     }
 
+    /// Whether no row has it any more.
+    pub(super) fn is_evicted(&self) -> bool {
+        Arc::strong_count(&self.0.stored) == 1
+    }
+
     /// The driver's name for the format of the data.
     pub fn format(&self) -> u32 {
         self.0.stored.format

@@ -100,7 +100,7 @@ impl Cache {
     pub fn statistics(&self) -> Result<CacheStatistics> {
         Ok(CacheStatistics {
             memory: self.memory.statistics()?,
-            memory_used: self.memory.memory_used() as u64,
+            memory_used: self.memory.memory_used() as u64 + self.disk.memory_used(),
             uses_open: self.memory.open_uses() as u32,
             progress: self.disk.progress(),
             disk: self.disk.statistics(),

@@ -149,6 +149,16 @@ impl DiskTier {
         Progress { waiting: queue.waiting.len() as u64, ..queue.progress }
     }
 
+    /// Bytes of programs that memory gave up, and that still wait to be written.
+    pub fn memory_used(&self) -> u64 {
+        let queue = self.shared.queue();
+        let waits = |work: &Work| match work {
+            Work::Save(Kept::Program(blob)) if blob.is_evicted() => blob.memory_used(),
+            _ => 0,
+        };
+        queue.waiting.iter().map(waits).sum()
+    }
+
     /// What the store says of itself, as of the last turn.
     pub fn statistics(&self) -> store::Statistics {
         self.shared.queue().counts

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::tests::key;
 use super::*;
+use crate::base::Code;
 use crate::executor::{Executor, Options as ExecutorOptions};
 use crate::store;
 use crate::store::fault_io::{FaultDisk, FaultIo};
@@ -101,11 +102,19 @@ struct Host {
 
 impl Host {
     fn on(disk: &FaultDisk, environment: u64) -> Self {
+        Self::with_options(disk, environment, false)
+    }
+
+    fn reading(disk: &FaultDisk) -> Self {
+        Self::with_options(disk, 1, true)
+    }
+
+    fn with_options(disk: &FaultDisk, environment: u64, read_only: bool) -> Self {
         let (trap, executor) = (Arc::<Trap>::default(), Executor::new(ExecutorOptions::default()).unwrap());
         let options = DiskOptions {
             directory: Some(PathBuf::from("/cache")),
             environment,
-            store: store::Options::new(|| 1_700_000_000),
+            store: store::Options { read_only, ..store::Options::new(|| 1_700_000_000) },
             waiting_limit: 1 << 20,
             load_ahead: false,
             io: Arc::new(TrapIo { io: disk.process(), trap: Arc::clone(&trap) }),
@@ -332,8 +341,147 @@ fn a_new_process_after_a_driver_update_says_that_the_driver_differs() {
     assert_eq!((why.differences.len(), why.whereabouts), (0, Whereabouts::Elsewhere), "it was not asked for yet");
 }
 
+#[test]
+fn a_flush_tells_once_of_what_was_lost_since_the_last_one() {
+    let disk = FaultDisk::default();
+    let host = Host::on(&disk, 1);
+    host.tier.flush(FOREVER).unwrap();
+    super::tests::put(&host.memory, 1, 100);
+    // More than may wait.
+    super::tests::put(&host.memory, 2, 2 << 20);
+    super::tests::put(&host.memory, 3, 100);
+    let why = host.tier.flush(FOREVER).unwrap_err();
+    assert_eq!((why.code(), host.tier.progress().unwritten), (Code::Io, 1));
+    assert!(why.sentence().contains("not on the disk: 1") && why.sentence().contains("faster"), "{}", why.sentence());
+    host.tier.flush(FOREVER).unwrap();
+    // More than the disk may hold.
+    host.tier.set_limit(1000).unwrap();
+    super::tests::put(&host.memory, 4, 5000);
+    super::tests::put(&host.memory, 5, 100);
+    let why = host.tier.flush(FOREVER).unwrap_err();
+    assert!(why.sentence().contains("larger than the disk"), "{}", why.sentence());
+    assert_eq!((host.tier.flush(FOREVER).is_ok(), host.tier.progress().unwritten), (true, 2));
+}
+
+#[test]
+fn all_bytes_of_a_program_count_while_it_waits() {
+    let host = Host::on(&FaultDisk::default(), 1);
+    let program = Program { data: b"small", reflection: &[7; 2 << 20], ..Program::default() };
+    host.memory.put(&key(1), &program).unwrap();
+    assert_eq!((host.tier.progress().waiting, host.tier.progress().unwritten), (0, 1));
+    let program = Program { data: b"small", reflection: &[7; 1000], ..Program::default() };
+    host.memory.put(&key(2), &program).unwrap();
+    assert_eq!(host.tier.memory_used(), 0, "that is memory's still");
+    host.memory.pressure(Pressure::Critical);
+    assert_eq!(host.tier.memory_used(), 1005);
+    assert!(host.tier.wait_idle(FOREVER));
+    assert_eq!(host.tier.memory_used(), 0);
+}
+
+#[test]
+fn who_ends_after_a_flush_has_noted_its_uses_and_its_start_up_set() {
+    let (disk, host) = Host::with(0..3);
+    assert!(host.tier.look_for(&key(1), FOREVER).unwrap() && host.memory.get(&key(1)).is_some());
+    host.memory.mark_start_up(&key(2), true).unwrap();
+    for _ in 0..3 {
+        host.tier.flush(FOREVER).unwrap();
+    }
+    // It ends here, as by _exit: nothing is dropped.
+    let later = Host::on(&disk.duplicate(), 1);
+    assert!(later.tier.wait_idle(FOREVER));
+    assert_eq!(later.memory.start_up_keys().unwrap(), [key(2)]);
+    let uses = |number| {
+        let name = store::Name { kind: super::value::kind::PROGRAM, environment: 1, key: key(number) };
+        later.tier.with_bench(|bench| bench.sources.own.as_ref().unwrap().meta(&name).unwrap().uses)
+    };
+    assert_eq!(uses(1), uses(0) + 1, "once for each process");
+    drop(host);
+}
+
+#[test]
+fn a_start_up_set_is_kept_even_if_nothing_else_was_done() {
+    let disk = FaultDisk::default();
+    let host = Host::on(&disk, 1);
+    host.memory.mark_start_up(&key(2), true).unwrap();
+    host.tier.close();
+    let later = Host::on(&disk, 1);
+    assert!(later.tier.wait_idle(FOREVER));
+    assert_eq!(later.memory.start_up_keys().unwrap(), [key(2)]);
+}
+
+#[test]
+fn what_is_removed_from_a_directory_that_is_only_read_does_not_come_back() {
+    let (disk, _) = Host::with(0..4);
+    let files = || disk.files().into_iter().map(|path| (disk.read(&path), path)).collect::<Vec<_>>();
+    let before = files();
+    let host = Host::reading(&disk);
+    let finds = |number| host.tier.look_for(&key(number), FOREVER).unwrap() && host.memory.get(&key(number)).is_some();
+    assert!(finds(0) && finds(1));
+    host.memory.remove(&key(0));
+    let token = host.memory.use_begin(&key(1)).unwrap().unwrap();
+    host.memory.use_end(token, Verdict::Rejected).unwrap();
+    assert!(!finds(0) && !finds(1) && finds(2));
+    super::tests::put(&host.memory, 2, 50);
+    host.memory.trim(0);
+    assert!(!finds(2), "what is there is older");
+    host.memory.clear(true);
+    assert!((0..4).all(|number| !finds(number)));
+    host.tier.flush(FOREVER).unwrap();
+    drop(host);
+    assert!(files() == before);
+}
+
+#[test]
+fn who_waits_for_a_program_waits_for_those_before_it_too() {
+    let (_disk, host) = Host::with(0..1);
+    (1..1000).for_each(|number| assert!(host.memory.get(&key(number)).is_none()));
+    assert_eq!(host.tier.progress().waiting, 256);
+    assert!(!host.tier.look_for(&key(0), Duration::ZERO).unwrap());
+    assert!(host.tier.look_for(&key(0), FOREVER).unwrap() && host.has(0));
+}
+
+#[test]
+fn a_bundle_that_is_damaged_or_made_for_others_is_said_to_be_so() {
+    let disk = FaultDisk::default();
+    let path = Path::new("/bundles/some");
+    let good = bundle(&disk, "some", 0..20, None);
+    let (memory, tier) = tier_of_bundles(&disk, false);
+    tier.add_bundle(good).unwrap();
+    assert!(tier.wait_idle(FOREVER) && tier.trouble().as_str().is_empty());
+    assert!(tier.look_for(&key(7), FOREVER).unwrap() && memory.get(&key(7)).is_some());
+
+    let mut bytes = disk.read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 400].fill(9);
+    disk.write(path, &bytes);
+    let (memory, tier) = tier_of_bundles(&disk, false);
+    tier.add_bundle(store::Bundle::of_file(&disk.process(), path).unwrap()).unwrap();
+    (0..20).for_each(|number| assert!(tier.look_for(&key(number), FOREVER).unwrap()));
+    let lost = (0..20).filter(|&number| memory.get(&key(number)).is_none()).count();
+    assert!(lost > 0 && tier.wait_idle(FOREVER));
+    assert!(tier.trouble().as_str().contains("bundles are damaged"), "{}", tier.trouble().as_str());
+    assert!(tier.statistics().damaged > 0);
+
+    let others = bundle_of(&disk, "others", 0..5, None, 2);
+    let (_memory, tier) = tier_of_bundles(&disk, false);
+    tier.add_bundle(others).unwrap();
+    assert!(tier.wait_idle(FOREVER));
+    assert!(tier.trouble().as_str().contains("another environment"), "{}", tier.trouble().as_str());
+    assert!(tier.trouble().as_str().contains("of 5 programs"), "{}", tier.trouble().as_str());
+}
+
 /// A bundle with programs of so many bytes.
 fn bundle(disk: &FaultDisk, file: &str, numbers: std::ops::Range<u64>, first: Option<u64>) -> store::Bundle {
+    bundle_of(disk, file, numbers, first, 1)
+}
+
+fn bundle_of(
+    disk: &FaultDisk,
+    file: &str,
+    numbers: std::ops::Range<u64>,
+    first: Option<u64>,
+    environment: u64,
+) -> store::Bundle {
     let cache = super::tests::cache(Options::default());
     let io: Arc<dyn Io> = Arc::new(disk.process());
     io.create_directory(Path::new("/bundles")).unwrap();
@@ -344,11 +492,11 @@ fn bundle(disk: &FaultDisk, file: &str, numbers: std::ops::Range<u64>, first: Op
         let blob = cache.get(&key(number)).unwrap();
         let mut bytes = Vec::new();
         super::value::encode(&blob, &mut bytes).unwrap();
-        let name = store::Name { kind: super::value::kind::PROGRAM, environment: 1, key: key(number) };
+        let name = store::Name { kind: super::value::kind::PROGRAM, environment, key: key(number) };
         assert!(writer.put(&name, 1, &bytes).unwrap());
     }
     if let Some(first) = first {
-        let name = store::Name { kind: super::value::kind::START_UP, environment: 1, key: [0; 32] };
+        let name = store::Name { kind: super::value::kind::START_UP, environment, key: [0; 32] };
         assert!(writer.put(&name, 0, &key(first)).unwrap());
     }
     writer.finish().unwrap();

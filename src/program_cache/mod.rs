@@ -315,13 +315,14 @@ impl ProgramCache {
         Ok(token)
     }
 
-    /// Note that the driver is done. A rejected program is removed from memory and disk, unless it was put again since.
+    /// Note that the driver is done. A rejected program is removed from memory and disk, unless it was put again since; where
+    /// memory did not have it when the use began, that cannot be told, and what is there goes.
     pub fn use_end(&self, token: UseToken, verdict: Verdict) -> Result<()> {
         let ended = self.uses().end(token, verdict, self.partners.quarantine.as_deref())?;
         if verdict == Verdict::Accepted {
             return Ok(());
         }
-        let is_another = || self.serial_of(&ended.key).is_some_and(|serial| serial != ended.serial);
+        let is_another = || self.serial_of(&ended.key).is_some_and(|serial| ![0, serial].contains(&ended.serial));
         if is_another() {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use super::super::value::{decode, encode, kind};
 use super::super::{Key, Material, ProgramCache, Put, Refusal, Wanted};
 use super::{Bench, DiskOptions, Kept, Shared, Work};
-use crate::base::{Result, Text, try_push};
+use crate::base::{Result, Text, error, try_push};
 use crate::store::{Name, Store, Value};
 
 /// Bytes that one call of the store's maintenance may copy.
@@ -124,6 +124,7 @@ impl Shared {
                 match opened.and_then(|store| try_push(&mut sources.bundles, store)) {
                     Ok(()) => {
                         let source = bench.sources.bundles.len();
+                        self.look_at_bundle(&bench.sources.bundles[source - 1]);
                         self.read_start_up(bench, source)?;
                         self.plan(bench, source)
                     }
@@ -137,6 +138,16 @@ impl Shared {
                 *maintains |= own.map(|store| store.set_limit(limit_bytes)).is_some();
                 Ok(())
             }
+        }
+    }
+
+    /// A bundle that nothing will ever be found in was made for another machine, or lost.
+    fn look_at_bundle(&self, bundle: &Store) {
+        if bundle.entries(self.options.environment).next().is_none() {
+            self.queue().bundle_trouble = Text::format(format_args!(
+                "a bundle has nothing for this driver, device and build, of {} programs: was it made for another environment?",
+                bundle.statistics().values
+            ));
         }
     }
 
@@ -161,8 +172,9 @@ impl Shared {
             *maintains |= store.wants_maintenance();
         }
         let written = drafted.and(written);
-        if let Err(why) = &written {
-            self.queue().lost(unwritten, why);
+        if unwritten > 0 {
+            let too_long = error!(LimitExceeded, "it is larger than the disk's limit");
+            self.queue().lost(unwritten, written.as_ref().err().unwrap_or(&too_long));
         }
         *saves += drafts.len() as u32;
         if *saves >= SAVES {

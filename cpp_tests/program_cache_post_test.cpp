@@ -1,0 +1,106 @@
+// program_cache.h with the host's job system: what the host does while it is handed a task. MIT OR Apache-2.0.
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "program_cache_support.h"
+
+using namespace support;
+
+namespace {
+
+/// A job system that asks the cache while it is handed a task, and keeps its list under a lock that others hold while they
+/// ask the cache.
+class CuriousJobs {
+public:
+    explicit CuriousJobs(const std::string& directory) {
+        hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
+        desc.user_data = this;
+        desc.background = HOB_BACKGROUND_HOST;
+        desc.post = [](void* self, void (*run)(void*), void* task, uint32_t, const char*) {
+            static_cast<CuriousJobs*>(self)->post(run, task);
+        };
+        ENSURE_OK(hob_executor_create(&desc, &executor_));
+        hob_program_cache_desc cache = desc_of(directory);
+        cache.executor = executor_;
+        cache_ = open(cache);
+        is_there_ = true;
+    }
+
+    ~CuriousJobs() {
+        is_there_ = false;
+        for (std::thread& thread : threads_) thread.join();
+        cache_.reset();
+        hob_executor_destroy(executor_);
+    }
+
+    hob_program_cache* cache() const { return cache_.get(); }
+
+    uint64_t look_under_lock() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return loading();
+    }
+
+    std::atomic<int> posts{0}, looks{0};
+
+private:
+    uint64_t loading() {
+        uint64_t loaded = 0, total = 0;
+        ENSURE_OK(hob_program_cache_loading(cache(), &loaded, &total));
+        return loaded;
+    }
+
+    void post(void (*run)(void*), void* task) {
+        ++posts;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (is_there_) {
+            hob_program_cache_statistics found = HOB_PROGRAM_CACHE_STATISTICS_INIT;
+            ENSURE_OK(hob_program_cache_get_statistics(cache(), &found));
+            Blob blob;
+            ENSURE(get(cache(), "asked from inside", blob) == HOB_RESULT_NOT_FOUND);
+            loading();
+            ++looks;
+        }
+        threads_.emplace_back([run, task] { run(task); });
+    }
+
+    hob_executor* executor_ = nullptr;
+    Cache cache_;
+    std::mutex mutex_;
+    std::vector<std::thread> threads_;
+    std::atomic<bool> is_there_{false};
+};
+
+}  // namespace
+
+TEST("program_cache: a job system may ask the cache that hands it a task") {
+    const Directory directory;
+    CuriousJobs jobs(directory.inside("cache"));
+    for (int round = 0; round < 50; ++round) {
+        const std::string name = "program " + std::to_string(round);
+        Blob blob;
+        ENSURE(get(jobs.cache(), name, blob) == HOB_RESULT_NOT_FOUND);
+        ENSURE_OK(put(jobs.cache(), name, "binary"));
+        if (round % 10 == 0) ENSURE_OK(hob_program_cache_flush(jobs.cache(), forever));
+    }
+    ENSURE(jobs.posts > 0 && jobs.looks > 0);
+    ENSURE_OK(hob_program_cache_clear(jobs.cache(), 1));
+    ENSURE_OK(hob_program_cache_flush(jobs.cache(), forever));
+}
+
+TEST("program_cache: threads that ask the cache under the job system's own lock wait for nobody who holds the cache's") {
+    const Directory directory;
+    CuriousJobs jobs(directory.inside("cache"));
+    std::atomic<bool> is_over{false};
+    std::thread asking([&] {
+        while (!is_over) jobs.look_under_lock();
+    });
+    for (int round = 0; round < harness::scaled(2000); ++round) {
+        ENSURE_OK(put(jobs.cache(), "program " + std::to_string(round), "binary"));
+    }
+    is_over = true;
+    asking.join();
+    ENSURE_OK(hob_program_cache_flush(jobs.cache(), forever));
+}
