@@ -244,7 +244,7 @@ fn open_file(path: &Path) -> Option<File> {
 /// Whether the process that a notes file belongs to is no more, asked without the lock of the directory. The file is locked
 /// for an instant, together with whoever else asks so; who wants to count it just then leaves it to the next. One that is
 /// empty is not asked: whoever has just made it must find it unlocked.
-fn is_dead(file: &File) -> bool {
+pub fn is_dead(file: &File) -> bool {
     file.metadata().is_ok_and(|found| found.len() > 0) && file.try_lock_shared().is_ok() && file.unlock().is_ok()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::directory::notes_name;
+use super::directory::{is_dead, notes_name};
 use super::format::{Kind, header};
 use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
 use super::*;
@@ -171,31 +171,17 @@ fn who_may_only_read_makes_no_directory() {
 }
 
 #[test]
-fn who_only_reads_keeps_nobody_from_being_noted() {
+fn who_asks_whether_a_process_lives_holds_no_lock_and_asks_nothing_of_a_file_that_is_being_made() {
     let scratch = Scratch::new();
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    assert_eq!(read_only(&scratch, NOW).statistics().struck, 0);
-                }
-            });
-        }
-        let _stop = Stop(&stop);
-        for _ in 0..500 {
-            let quarantine = scratch.open();
-            quarantine.begin(DRIVER, &A).unwrap();
-            assert_eq!(quarantine.statistics().noted, 1, "{}", quarantine.problem().unwrap().as_str());
-        }
-    });
-}
-
-/// Ends the others, also when an assertion fails.
-struct Stop<'a>(&'a std::sync::atomic::AtomicBool);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+    fs::create_dir(&scratch.0).unwrap();
+    let path = scratch.0.join(notes_name(5));
+    let owner = fs::File::create_new(&path).unwrap();
+    let asked = fs::File::open(&path).unwrap();
+    assert!(!is_dead(&asked), "its owner is about to lock it");
+    owner.try_lock().unwrap();
+    owner.set_len(64).unwrap();
+    assert!(!is_dead(&asked));
+    owner.unlock().unwrap();
+    assert!(is_dead(&asked) && is_dead(&fs::File::open(&path).unwrap()));
+    owner.try_lock().unwrap();
 }
