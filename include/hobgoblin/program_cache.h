@@ -527,8 +527,11 @@ hob_result hob_program_cache_strikes(const hob_program_cache *cache,
                                      const hob_fingerprint *key,
                                      uint32_t *out_strikes);
 
-/// Lift the strikes of a key; NULL: of all. Waits for a small file. Threads: shared.
-HOB_API hob_result hob_program_cache_forgive(const hob_program_cache *cache, const hob_fingerprint *key);
+/// Lift the strikes of a key; NULL: of all. Waits for a small file; with HOB_PROGRAM_CACHE_READ_ONLY it is lifted for this
+/// cache alone. Threads: shared.
+HOB_API
+hob_result hob_program_cache_forgive(const hob_program_cache *cache,
+                                     const hob_fingerprint *key);
 
 /// Do on this thread, and await where others do it, what is to be read and written: for loading screens and tests.
 /// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds. Threads: shared.

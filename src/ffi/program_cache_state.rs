@@ -171,7 +171,8 @@ pub unsafe extern "C" fn hob_program_cache_strikes(
     }
 }
 
-/// Lift the strikes of a key; NULL: of all. Waits for a small file. Threads: shared.
+/// Lift the strikes of a key; NULL: of all. Waits for a small file; with HOB_PROGRAM_CACHE_READ_ONLY it is lifted for this
+/// cache alone. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_forgive(
     cache: *const hob_program_cache,
