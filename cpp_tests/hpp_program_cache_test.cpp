@@ -1,6 +1,9 @@
 // hobgoblin.hpp: program caches and managers: views and uses that end by themselves, callbacks that may throw.
 #include <hobgoblin/program_cache.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -144,9 +147,30 @@ TEST("hpp: a use ends by itself, once, and a banned program has none") {
     }
     ENSURE(cache.statistics().uses_open == 0 && cache.get(key));
     auto use = cache.use(key);
+    use.end(HOB_USE_OUTCOME_UNUSED);
+    ENSURE(!use && cache.statistics().uses_open == 0 && cache.get(key));
+    use = cache.use(key);
     use.end(HOB_USE_OUTCOME_REJECTED);
     ENSURE(!use && cache.statistics().uses_open == 0 && !cache.get(key) && cache.strikes(key) == 0);
     cache.forgive(key);
+}
+
+TEST("hpp: a use that goes by itself takes no strike back") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const auto key = key_of("a").fingerprint();
+    const pid_t child = fork();
+    ENSURE(child >= 0);
+    if (child == 0) {
+        const auto cache = in(path);
+        const auto use = cache.use(key);
+        _exit(0);
+    }
+    ENSURE(waitpid(child, nullptr, 0) == child);
+    const auto cache = in(path);
+    ENSURE(cache.use(key) && cache.strikes(key) == 1);
+    cache.use(key).end();
+    ENSURE(cache.strikes(key) == 0);
 }
 
 TEST("hpp: limits, pressure and statuses of a program cache") {

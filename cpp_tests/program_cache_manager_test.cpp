@@ -427,11 +427,11 @@ TEST("program_cache: a manager outlives its cache, in memory") {
 
 TEST("program_cache: shaders that are stale, named twice or not there are refused") {
     const Cache cache = open(desc_of(""));
-    Host host(cache.get());
-    const hob_shader shader = host.add(vs, "vs"), removed = host.add(fs, "fs");
+    Host host(cache.get()), other(cache.get());
+    const hob_shader shader = host.add(vs, "vs"), removed = host.add(fs, "fs"), others = other.add(vs, "vs");
     (void)host.compile(shader);
     ENSURE_OK(hob_program_manager_remove_shader(host.get(), removed));
-    for (const hob_shader bad : {removed, hob_shader{0, 0}, hob_shader{99, 1}, hob_shader{UINT32_MAX, UINT32_MAX}}) {
+    for (const hob_shader bad : {removed, others, hob_shader{0, 0}, hob_shader{99, 1}, hob_shader{UINT32_MAX, UINT32_MAX}}) {
         ENSURE(hob_program_manager_remove_shader(host.get(), bad) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_set_source(host.get(), bad, "x", 1) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_NOT_FOUND);

@@ -1,8 +1,5 @@
-// program_cache.h: programs in memory, on the disk, in the next process, and after a death.
-#include <signal.h>
+// program_cache.h: programs in memory, on the disk, and in the next process.
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -11,37 +8,6 @@
 #include "program_cache_support.h"
 
 using namespace support;
-
-namespace {
-
-uint32_t strikes(const hob_program_cache* cache, std::string_view name) {
-    const hob_fingerprint fingerprint = key(name);
-    uint32_t count = 99;
-    ENSURE_OK(hob_program_cache_strikes(cache, &fingerprint, &count));
-    return count;
-}
-
-/// In a child process: begin to use a program, and die.
-void die_using(const std::string& directory, std::string_view name, bool inside) {
-    const pid_t child = fork();
-    ENSURE(child >= 0);
-    if (child == 0) {
-        hob_program_cache_desc desc = desc_of(directory);
-        hob_program_cache* cache = nullptr;
-        hob_use use = {};
-        const hob_fingerprint fingerprint = key(name);
-        if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) _exit(2);
-        if (hob_program_cache_use_begin(cache, &fingerprint, &use) != HOB_RESULT_OK) _exit(3);
-        if (!inside && hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_OK) != HOB_RESULT_OK) _exit(4);
-        kill(getpid(), SIGKILL);
-        _exit(5);
-    }
-    int status = 0;
-    ENSURE(waitpid(child, &status, 0) == child);
-    ENSURE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
-}  // namespace
 
 TEST("program_cache: what was put is got, as a view that outlives its entry and the cache") {
     Cache cache = open(desc_of(""));
@@ -250,40 +216,6 @@ TEST("program_cache: the start-up set is loaded first at the next start") {
     ENSURE(data_of(cache.get(), "not written") == "(none)");
     ENSURE(data_of(cache.get(), "program 3") == large);
     ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &first, 0));
-}
-
-TEST("program_cache: a program that the process died of twice is banned, and that one alone") {
-    const Directory directory;
-    const std::string path = directory.inside("cache");
-    const hob_program_cache_desc desc = desc_of(path);
-    { ENSURE_OK(put(open(desc).get(), "bad", "binary")); }
-    die_using(path, "bad", true);
-    die_using(path, "good", false);
-    {
-        Cache cache = opened(desc);
-        ENSURE(strikes(cache.get(), "bad") == 1 && strikes(cache.get(), "good") == 0);
-        ENSURE(data_of(cache.get(), "bad") == "binary");
-    }
-    die_using(path, "bad", true);
-    const hob_fingerprint bad = key("bad"), good = key("good");
-    hob_use use = {};
-    {
-        Cache cache = opened(desc);
-        ENSURE(strikes(cache.get(), "bad") == 2);
-        ENSURE(hob_program_cache_use_begin(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
-        Blob blob;
-        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
-        ENSURE_OK(put(cache.get(), "bad", "again"));
-        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
-        ENSURE_OK(hob_program_cache_use_begin(cache.get(), &good, &use));
-        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
-        ENSURE_OK(hob_program_cache_forgive(cache.get(), &bad));
-        ENSURE(strikes(cache.get(), "bad") == 0);
-    }
-    Cache cache = opened(desc);
-    ENSURE_OK(hob_program_cache_use_begin(cache.get(), &bad, &use));
-    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
-    ENSURE_OK(hob_program_cache_forgive(cache.get(), nullptr));
 }
 
 TEST("program_cache: a directory that cannot be used leaves a cache in memory that says so") {

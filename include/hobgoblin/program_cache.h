@@ -8,7 +8,7 @@
 #include "executor.h"
 #include "fingerprint.h"
 
-/// hob_program_cache_desc.flags: write nothing to the directory.
+/// hob_program_cache_desc.flags: write nothing to the directory. What is banned stays so; uses are not noted.
 #define HOB_PROGRAM_CACHE_READ_ONLY 1
 
 /// hob_program_cache_desc.flags: compress what is written (LZ4).
@@ -50,10 +50,12 @@ typedef enum {
 
 /// How a use of a program ended.
 typedef enum {
-    /// The first frame with it was drawn.
+    /// The first frame with it was drawn. A strike is taken back.
     HOB_USE_OUTCOME_OK = 0,
     /// The driver would not have it. It is removed, from the disk too.
     HOB_USE_OUTCOME_REJECTED = 1,
+    /// Nothing was drawn with it. Neither the program nor its strikes change.
+    HOB_USE_OUTCOME_UNUSED = 2,
 } hob_use_outcome;
 
 /// What a program cache measures.
@@ -502,16 +504,22 @@ hob_result hob_program_cache_program_status(const hob_program_cache *cache,
                                             uint32_t *out_is_known);
 
 /// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
-/// frame drawn with it, since drivers compile late. A process that dies in between leaves a strike. HOB_RESULT_UNSUPPORTED:
-/// the key is banned; build it from source, and neither use nor put its binary. One small write to a file. Threads: shared.
+/// frame drawn with it, since drivers compile late. A process that is gone before that has died of it, and leaves a strike,
+/// even if it went by exit; hob_program_cache_destroy ends all uses, and nothing is to blame. HOB_RESULT_UNSUPPORTED: the key
+/// is banned; build it from source, and neither use nor put its binary. One small write to a file. The first use makes the
+/// file, and waits for other processes that are about to make or to count theirs, a quarter of a second at most: one that is
+/// ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame that. Threads: shared.
 HOB_API
 hob_result hob_program_cache_use_begin(const hob_program_cache *cache,
                                        const hob_fingerprint *key,
                                        hob_use *out_use);
 
-/// End a use with a hob_use_outcome. A rejected program is removed. HOB_RESULT_NOT_FOUND: it has ended already.
-/// Threads: shared.
-HOB_API hob_result hob_program_cache_use_end(const hob_program_cache *cache, hob_use use_, uint32_t outcome);
+/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected program
+/// is removed. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
+HOB_API
+hob_result hob_program_cache_use_end(const hob_program_cache *cache,
+                                     hob_use use_,
+                                     uint32_t outcome);
 
 /// `*out_strikes` gets the strikes of a key: use one that has any by itself. Threads: shared.
 HOB_API
@@ -519,8 +527,11 @@ hob_result hob_program_cache_strikes(const hob_program_cache *cache,
                                      const hob_fingerprint *key,
                                      uint32_t *out_strikes);
 
-/// Lift the strikes of a key; NULL: of all. Waits for a small file. Threads: shared.
-HOB_API hob_result hob_program_cache_forgive(const hob_program_cache *cache, const hob_fingerprint *key);
+/// Lift the strikes of a key; NULL: of all. Waits for a small file; with HOB_PROGRAM_CACHE_READ_ONLY it is lifted for this
+/// cache alone. Threads: shared.
+HOB_API
+hob_result hob_program_cache_forgive(const hob_program_cache *cache,
+                                     const hob_fingerprint *key);
 
 /// Do on this thread, and await where others do it, what is to be read and written: for loading screens and tests.
 /// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds. Threads: shared.

@@ -55,7 +55,7 @@ private:
 };
 
 /// A use of a program by the driver; see hob_program_cache_use_begin. It is to be ended after the first frame drawn with
-/// the program; one that goes without that ends as if all was well. Not beyond its cache.
+/// the program; one that goes without that, as when something was thrown, was not used. Not beyond its cache.
 class ProgramUse {
 public:
     /// None: the program is banned.
@@ -68,7 +68,7 @@ public:
         return *this;
     }
     ~ProgramUse() {
-        if (cache_ != nullptr) (void)hob_program_cache_use_end(cache_, use_, HOB_USE_OUTCOME_OK);
+        if (cache_ != nullptr) (void)hob_program_cache_use_end(cache_, use_, HOB_USE_OUTCOME_UNUSED);
     }
 
     /// Whether there is one.

@@ -54,7 +54,7 @@ pub enum hob_memory_pressure {
     Critical = 2,
 }
 
-/// hob_program_cache_desc.flags: write nothing to the directory.
+/// hob_program_cache_desc.flags: write nothing to the directory. What is banned stays so; uses are not noted.
 pub const HOB_PROGRAM_CACHE_READ_ONLY: u32 = 1;
 /// hob_program_cache_desc.flags: compress what is written (LZ4).
 pub const HOB_PROGRAM_CACHE_COMPRESS: u32 = 2;

@@ -17,7 +17,7 @@ use super::program_cache_state::hob_use;
 use crate::base::{Error, Id, Result, Slots, error, try_push};
 use crate::fingerprint::{Mode, Program};
 use crate::program_cache::manager::{Failure, Linked, Manager, Shader, ShaderState};
-use crate::program_cache::{ProgramCache, Put};
+use crate::program_cache::{ProgramCache, Put, Tag};
 
 /// Drives the host's compile, link and load so that as little as possible of it happens: a shader that is known to compile
 /// is put off, and compiled only if a program of it is missed. Any number of managers may work with a cache, on as many
@@ -197,6 +197,7 @@ unsafe impl Versioned for hob_program_linked {
 pub struct ManagerCell {
     cache: Arc<ProgramCache>,
     driver: Owned,
+    tag: Tag,
     shaders: Slots<Option<Shader>>,
 }
 
@@ -214,7 +215,7 @@ impl Drop for Owned {
 impl ManagerCell {
     fn shader(&mut self, id: Id) -> Result<&mut Option<Shader>> {
         let unknown = || error!(NotFound, "no such shader: it was removed, or is another manager's");
-        let position = self.shaders.position(id).ok_or_else(unknown)?;
+        let position = self.shaders.position(self.tag.of(id)).ok_or_else(unknown)?;
         self.shaders.at_mut(position).ok_or_else(unknown)
     }
 
@@ -276,7 +277,7 @@ pub unsafe extern "C" fn hob_program_manager_create(
             .map_err(|_| error!(InvalidArgument, "cache is no live hob_program_cache: create one first"))?;
         // Ours only when nothing can fail any more.
         let owned = Owned(hob_program_driver { release: None, ..driver });
-        let cell = ManagerCell { cache, driver: owned, shaders: Slots::default() };
+        let cell = ManagerCell { cache, driver: owned, tag: Tag::default(), shaders: Slots::default() };
         let manager = handle::create::<hob_program_manager>(cell)?;
         exclusive(manager, |held| {
             held.with(|cell| cell.driver.0.release = driver.release);
@@ -318,7 +319,7 @@ pub unsafe extern "C" fn hob_program_manager_add_shader(
             let stage = known_stage(stage)?;
             let Id { index1, generation } = held.with(|cell| {
                 cell.shaders.reserve_one()?;
-                Ok::<Id, Error>(cell.shaders.insert(Some(Shader::new(stage, object as usize))))
+                Ok::<Id, Error>(cell.tag.of(cell.shaders.insert(Some(Shader::new(stage, object as usize)))))
             })?;
             out.write(hob_shader { index1, generation });
             Ok(())
@@ -337,7 +338,7 @@ pub unsafe extern "C" fn hob_program_manager_remove_shader(
         exclusive(manager, |held| {
             held.with(|cell| {
                 cell.shader(id_of(shader))?;
-                cell.shaders.remove(id_of(shader));
+                cell.shaders.remove(cell.tag.of(id_of(shader)));
                 Ok(())
             })
         })

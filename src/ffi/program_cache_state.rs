@@ -15,10 +15,12 @@ use crate::program_cache::{Status, UseToken, Verdict};
 /// How a use of a program ended.
 #[repr(C)]
 pub enum hob_use_outcome {
-    /// The first frame with it was drawn.
+    /// The first frame with it was drawn. A strike is taken back.
     Ok = 0,
     /// The driver would not have it. It is removed, from the disk too.
     Rejected = 1,
+    /// Nothing was drawn with it. Neither the program nor its strikes change.
+    Unused = 2,
 }
 
 /// A use of a program by the driver. All zero is none.
@@ -105,8 +107,11 @@ pub unsafe extern "C" fn hob_program_cache_program_status(
 }
 
 /// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
-/// frame drawn with it, since drivers compile late. A process that dies in between leaves a strike. HOB_RESULT_UNSUPPORTED:
-/// the key is banned; build it from source, and neither use nor put its binary. One small write to a file. Threads: shared.
+/// frame drawn with it, since drivers compile late. A process that is gone before that has died of it, and leaves a strike,
+/// even if it went by exit; hob_program_cache_destroy ends all uses, and nothing is to blame. HOB_RESULT_UNSUPPORTED: the key
+/// is banned; build it from source, and neither use nor put its binary. One small write to a file. The first use makes the
+/// file, and waits for other processes that are about to make or to count theirs, a quarter of a second at most: one that is
+/// ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame that. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_use_begin(
     cache: *const hob_program_cache,
@@ -126,8 +131,8 @@ pub unsafe extern "C" fn hob_program_cache_use_begin(
     }
 }
 
-/// End a use with a hob_use_outcome. A rejected program is removed. HOB_RESULT_NOT_FOUND: it has ended already.
-/// Threads: shared.
+/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected program
+/// is removed. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_use_end(
     cache: *const hob_program_cache,
@@ -140,6 +145,7 @@ pub unsafe extern "C" fn hob_program_cache_use_end(
             let verdict = match outcome {
                 0 => Verdict::Accepted,
                 1 => Verdict::Rejected,
+                2 => Verdict::Unused,
                 other => return Err(error!(InvalidArgument, "outcome {other} is none: pass a hob_use_outcome")),
             };
             let hob_use { index1, generation } = use_;
@@ -165,7 +171,8 @@ pub unsafe extern "C" fn hob_program_cache_strikes(
     }
 }
 
-/// Lift the strikes of a key; NULL: of all. Waits for a small file. Threads: shared.
+/// Lift the strikes of a key; NULL: of all. Waits for a small file; with HOB_PROGRAM_CACHE_READ_ONLY it is lifted for this
+/// cache alone. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_forgive(
     cache: *const hob_program_cache,

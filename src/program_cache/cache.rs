@@ -131,6 +131,10 @@ impl Drop for Cache {
     fn drop(&mut self) {
         // While memory is still there to say which programs were used.
         self.disk.close();
+        // Now, though a manager may keep memory, and the quarantine with it.
+        if let Some(bans) = &self.bans {
+            bans.quarantine.close();
+        }
     }
 }
 
@@ -143,7 +147,11 @@ struct Bans {
 
 impl Bans {
     fn open(directory: &Path, desc: &Desc) -> Result<Self> {
-        let options = quarantine::Options { ban_at: desc.ban_at, ..quarantine::Options::at((desc.store.now)()) };
+        let options = quarantine::Options {
+            ban_at: desc.ban_at,
+            read_only: desc.store.read_only,
+            ..quarantine::Options::at((desc.store.now)())
+        };
         let quarantine = quarantine::Quarantine::open(&directory.join("quarantine"), options)?;
         Ok(Self { quarantine, environment: desc.environment, in_hand: Mutex::default() })
     }

@@ -323,7 +323,12 @@ impl Quarantine for FakeQuarantine {
         Ok(())
     }
     fn end(&self, key: &Key, verdict: Verdict) {
-        self.note(if verdict == Verdict::Accepted { "accepted" } else { "rejected" }, key);
+        let what = match verdict {
+            Verdict::Accepted => "accepted",
+            Verdict::Rejected => "rejected",
+            Verdict::Unused => "unused",
+        };
+        self.note(what, key);
     }
     fn is_banned(&self, key: &Key) -> bool {
         self.banned.lock().unwrap().contains(key)
@@ -377,6 +382,33 @@ fn a_rejected_program_is_removed_unless_it_was_put_again_since() {
     super::tests::put(&cache, 1, 20);
     cache.use_end(token, Verdict::Rejected).unwrap();
     assert_eq!(cache.get(&key(1)).unwrap().data().len(), 20);
+}
+
+#[test]
+fn what_was_not_used_stays_and_proves_nothing_beside_a_use_that_went_well() {
+    let (cache, quarantine) = quarantined();
+    super::tests::put(&cache, 1, 10);
+    let begin = || cache.use_begin(&key(1)).unwrap().unwrap();
+    cache.use_end(begin(), Verdict::Unused).unwrap();
+    assert_eq!((quarantine.log(), cached(&cache, [1])), (vec!["begin", "unused"], vec![1]));
+    let (one, other) = (begin(), begin());
+    cache.use_end(one, Verdict::Accepted).unwrap();
+    cache.use_end(other, Verdict::Unused).unwrap();
+    assert_eq!(quarantine.log()[2..], ["begin", "accepted"]);
+}
+
+#[test]
+fn a_use_of_another_cache_is_none_of_this_one() {
+    let (one, other) = (quarantined(), quarantined());
+    let begin = |cache: &ProgramCache| cache.use_begin(&key(1)).unwrap().unwrap();
+    for _ in 0..100 {
+        let (of_one, of_other) = (begin(&one.0), begin(&other.0));
+        let why = one.0.use_end(of_other, Verdict::Rejected).unwrap_err();
+        assert_eq!((why.code(), one.0.open_uses()), (crate::base::Code::NotFound, 1));
+        assert_eq!(other.0.use_end(of_one, Verdict::Accepted).unwrap_err().code(), crate::base::Code::NotFound);
+        one.0.use_end(of_one, Verdict::Accepted).unwrap();
+        other.0.use_end(of_other, Verdict::Accepted).unwrap();
+    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub use disk::{DiskOptions, DiskTier, Progress};
 pub use lru::Lru;
 pub use material::{Difference, Label, Material, Shown, Whereabouts, WhyMissed};
 pub use options::{Counted, Options, Policy, Pressure};
-pub use poison::{Quarantine, UseToken, Verdict};
+pub use poison::{Quarantine, Tag, UseToken, Verdict};
 pub use statistics::{CacheStatistics, Measure, Reason, Refusal, Statistics};
 pub use status::Status;
 
@@ -319,7 +319,7 @@ impl ProgramCache {
     /// memory did not have it when the use began, that cannot be told, and what is there goes.
     pub fn use_end(&self, token: UseToken, verdict: Verdict) -> Result<()> {
         let ended = self.uses().end(token, verdict, self.partners.quarantine.as_deref())?;
-        if verdict == Verdict::Accepted {
+        if verdict != Verdict::Rejected {
             return Ok(());
         }
         let is_another = || self.serial_of(&ended.key).is_some_and(|serial| ![0, serial].contains(&ended.serial));

@@ -1,6 +1,7 @@
 //! Which programs the driver has in hand right now, so that one that kills the process can be told from the innocent.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Key;
 use super::table::FoldKeys;
@@ -25,12 +26,33 @@ pub enum Verdict {
     Accepted,
     /// The driver would not have it: it is removed, and was not to blame for anything else.
     Rejected,
+    /// Nothing was drawn with it, for whatever reason: all stays as it was.
+    Unused,
 }
 
 /// A use that has begun; ends once, by [`use_end`](super::ProgramCache::use_end).
 #[must_use = "a use that is not ended counts as a death of the process"]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UseToken(pub Id);
+
+/// Makes the ids of one owner others than those of every other one of its time, so that those find nothing in it.
+#[derive(Debug)]
+pub struct Tag(u32);
+
+impl Default for Tag {
+    fn default() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        // Far apart, since generations count up from 0.
+        Self(COUNT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9))
+    }
+}
+
+impl Tag {
+    /// The id that is given out for one of the owner's, and back.
+    pub fn of(&self, id: Id) -> Id {
+        Id { generation: id.generation ^ self.0, ..id }
+    }
+}
 
 struct Use {
     key: Key,
@@ -41,9 +63,17 @@ struct Use {
 /// The uses that have begun and not ended.
 #[derive(Default)]
 pub(super) struct Uses {
+    tag: Tag,
     open: Slots<Use>,
-    /// How many of each key: it is out of the driver's hands when the last has ended.
-    of_key: HashMap<Key, u32, FoldKeys>,
+    /// Of each key: it is out of the driver's hands when the last has ended.
+    of_key: HashMap<Key, OfKey, FoldKeys>,
+}
+
+#[derive(Default)]
+struct OfKey {
+    open: u32,
+    /// Whether one of them was accepted.
+    accepted: bool,
 }
 
 /// What ending a use told.
@@ -65,22 +95,23 @@ impl Uses {
                 quarantine.begin(key)?;
             }
         }
-        *self.of_key.entry(*key).or_default() += 1;
-        Ok(Some(UseToken(self.open.insert(Use { key: *key, serial }))))
+        self.of_key.entry(*key).or_default().open += 1;
+        Ok(Some(UseToken(self.tag.of(self.open.insert(Use { key: *key, serial })))))
     }
 
-    /// End a use, telling `quarantine` when it was the last of its key.
+    /// End a use, telling `quarantine` when it was the last of its key; of several, one that was accepted proves enough.
     pub fn end(&mut self, token: UseToken, verdict: Verdict, quarantine: Option<&dyn Quarantine>) -> Result<Ended> {
-        let unknown = || error!(NotFound, "this use has ended already or never began: end each use once");
-        let Use { key, serial } = self.open.remove(token.0).ok_or_else(unknown)?;
-        let left = self.of_key.get_mut(&key).map_or(0, |uses| {
-            *uses -= 1;
-            *uses
-        });
-        if left == 0 {
-            self.of_key.remove(&key);
-            if let Some(quarantine) = quarantine {
-                quarantine.end(&key, verdict);
+        let unknown = || error!(NotFound, "this use has ended already, or is another cache's: end each use once");
+        let Use { key, serial } = self.open.remove(self.tag.of(token.0)).ok_or_else(unknown)?;
+        if let Some(of_key) = self.of_key.get_mut(&key) {
+            of_key.open -= 1;
+            of_key.accepted |= verdict == Verdict::Accepted;
+            if of_key.open == 0 {
+                let verdict = if of_key.accepted { Verdict::Accepted } else { verdict };
+                self.of_key.remove(&key);
+                if let Some(quarantine) = quarantine {
+                    quarantine.end(&key, verdict);
+                }
             }
         }
         Ok(Ended { key, serial })
@@ -92,6 +123,6 @@ impl Uses {
     }
 
     pub fn memory_used(&self) -> usize {
-        self.open.memory_used() + self.of_key.capacity() * (size_of::<(Key, u32)>() + 1)
+        self.open.memory_used() + self.of_key.capacity() * (size_of::<(Key, OfKey)>() + 1)
     }
 }

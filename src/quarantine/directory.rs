@@ -6,8 +6,10 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
+use super::Options;
 use super::format::{Content, Kind, Record, most_bytes, parse};
 use super::strikes::{MOST_STRIKES, Strikes};
 use crate::base::{Code, Error, Result, error, try_push};
@@ -70,33 +72,36 @@ impl Directory {
         let failed = |why: std::io::Error| io_error("lock", &path, &why);
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        for waited in 0.. {
+        let (begun, most) = (Instant::now(), Duration::from_millis(wait_ms.into()));
+        loop {
             match file.try_lock() {
-                Ok(()) => break,
+                Ok(()) => return Ok(file),
                 Err(TryLockError::Error(why)) => return Err(failed(why)),
-                Err(TryLockError::WouldBlock) if waited < wait_ms => std::thread::sleep(Duration::from_millis(1)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < most => sleep(Duration::from_millis(1)),
                 Err(TryLockError::WouldBlock) => {
-                    return Err(error!(Busy, "another process held '{}' for {wait_ms} ms", path.display()));
+                    return Err(error!(Busy, "another process holds '{}': try again", path.display()));
                 }
             }
         }
-        Ok(file)
     }
 
     /// Read what was counted, and count those who died since. Creates nothing where nothing is.
-    pub fn open(&self, now: u64, life: u64, wait_ms: u32) -> Result<Found> {
+    pub fn open(&self, options: &Options) -> Result<Found> {
+        let &Options { now_unix_s: now, strike_life_s: life, most_wait_ms, read_only, .. } = options;
         let mut found = Found::default();
         let names = found.unless_failed(self.notes())?;
-        let lock = match names.is_empty() {
+        let lock = match names.is_empty() || read_only {
             true => None,
-            false => found.unless_failed(self.lock(wait_ms).map(Some))?,
+            false => found.unless_failed(self.lock(most_wait_ms).map(Some))?,
         };
         if let Some((strikes, damaged)) = found.unless_failed(self.strikes())? {
             found.strikes = strikes;
             found.damaged += damaged;
         }
         let has_aged = found.strikes.age(now, life);
-        if lock.is_some() {
+        if read_only {
+            self.strike_the_dead(&mut found, &names, now, is_dead)?;
+        } else if lock.is_some() {
             self.count_the_dead(&mut found, now, has_aged)?;
         } else if has_aged && found.problem.is_none() {
             // Or else what is dated in the future would always be new. If it cannot be had now, then another time.
@@ -108,21 +113,7 @@ impl Directory {
     /// With the lock of the directory held.
     fn count_the_dead(&self, found: &mut Found, now: u64, has_aged: bool) -> Result<()> {
         let names = self.notes()?;
-        let mut dead = Vec::new();
-        for name in names.iter().take(MOST_FILES) {
-            let path = self.file(name);
-            let Some(file) = dead_file(&path) else { continue };
-            match read_at_most(&file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(Kind::Notes, &bytes)) {
-                Ok(Content::Records(records, damaged)) => {
-                    found.damaged += damaged;
-                    for note in records {
-                        found.counted += u32::from(found.strikes.add(Record { when: now.max(1), ..note })?);
-                    }
-                    try_push(&mut dead, (path, file))?;
-                }
-                Ok(Content::Newer) | Err(_) => found.ignored += 1,
-            }
-        }
+        let dead = self.strike_the_dead(found, &names, now, |file| file.try_lock().is_ok())?;
         if dead.is_empty() && !has_aged {
             return Ok(());
         }
@@ -140,6 +131,32 @@ impl Directory {
             }
         }
         Ok(())
+    }
+
+    /// Give what the dead had in flight a strike each, in memory; the files that were read.
+    fn strike_the_dead(
+        &self,
+        found: &mut Found,
+        names: &[String],
+        now: u64,
+        is_dead: impl Fn(&File) -> bool,
+    ) -> Result<Vec<(PathBuf, File)>> {
+        let mut dead = Vec::new();
+        for name in names.iter().take(MOST_FILES) {
+            let path = self.file(name);
+            let Some(file) = open_file(&path).filter(&is_dead) else { continue };
+            match read_at_most(&file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(Kind::Notes, &bytes)) {
+                Ok(Content::Records(records, damaged)) => {
+                    found.damaged += damaged;
+                    for note in records {
+                        found.counted += u32::from(found.strikes.add(Record { when: now.max(1), ..note })?);
+                    }
+                    try_push(&mut dead, (path, file))?;
+                }
+                Ok(Content::Newer) | Err(_) => found.ignored += 1,
+            }
+        }
+        Ok(dead)
     }
 
     /// The strikes that were counted, and how many records were damaged. Always some if there is no failure.
@@ -218,12 +235,17 @@ fn is_notes(name: &str) -> bool {
     digits.len() == 16 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The file, locked, if the process that it belongs to is no more.
-fn dead_file(path: &Path) -> Option<File> {
+/// The file, if it is one.
+fn open_file(path: &Path) -> Option<File> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let file = File::open(path).ok()?;
-    file.try_lock().ok()?;
-    Some(file)
+    File::open(path).ok()
+}
+
+/// Whether the process that a notes file belongs to is no more, asked without the lock of the directory. The file is locked
+/// for an instant, together with whoever else asks so; who wants to count it just then leaves it to the next. One that is
+/// empty is not asked: whoever has just made it must find it unlocked.
+pub fn is_dead(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| found.len() > 0) && file.try_lock_shared().is_ok() && file.unlock().is_ok()
 }
 
 /// The first bytes of a file.

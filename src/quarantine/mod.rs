@@ -13,12 +13,15 @@
 //! key which works once between any two crashes is never banned. Strikes age, too.
 //!
 //! Nothing is created before the first [`begin`](Quarantine::begin). Where nothing can be written it works in memory
-//! alone, and [`problem`](Quarantine::problem) says why.
+//! alone, and [`problem`](Quarantine::problem) says why; where nothing may be written ([`Options::read_only`]) it does, too,
+//! and that is no problem.
 #![forbid(unsafe_code)]
 
 mod directory;
 mod format;
 mod notes;
+#[cfg(test)]
+mod processes_test;
 mod strikes;
 #[cfg(test)]
 mod tests;
@@ -42,12 +45,14 @@ pub struct Options {
     pub ban_at: u32,
     /// How long to wait for another process that counts at the same time.
     pub most_wait_ms: u32,
+    /// Change nothing in the directory: what is there is read, and the dead are counted for this process alone.
+    pub read_only: bool,
 }
 
 impl Options {
     /// Two strikes ban, for 30 days.
     pub fn at(now_unix_s: u64) -> Self {
-        Self { now_unix_s, strike_life_s: 30 * 24 * 3600, ban_at: 2, most_wait_ms: 250 }
+        Self { now_unix_s, strike_life_s: 30 * 24 * 3600, ban_at: 2, most_wait_ms: 250, read_only: false }
     }
 }
 
@@ -75,7 +80,7 @@ pub struct Statistics {
     pub in_flight: u32,
     /// Uses that were noted where they outlive the process.
     pub noted: u64,
-    /// Uses that were not; see [`Quarantine::problem`].
+    /// Uses that were not: see [`Quarantine::problem`], or [`Options::read_only`].
     pub unnoted: u64,
     /// Strikes that opening counted against keys of processes that had died.
     pub counted: u32,
@@ -132,7 +137,7 @@ impl Quarantine {
     /// tells. Reads and may write a few small files; waits for other processes no longer than the options allow.
     pub fn open(directory: &Path, options: Options) -> Result<Self> {
         let directory = Directory::new(directory);
-        let found = directory.open(options.now_unix_s, options.strike_life_s, options.most_wait_ms)?;
+        let found = directory.open(&options)?;
         let mut struck = Vec::new();
         struck.try_reserve_exact(found.strikes.counts().count())?;
         struck.extend(found.strikes.counts().map(|(environment, key, count)| Struck {
@@ -168,21 +173,21 @@ impl Quarantine {
     }
 
     /// Note a key before the driver sees its binary. Two at a time, of the same key or others, are both noted. One small
-    /// write, of which nothing is synced. Where that fails the use goes on unnoted.
+    /// write, of which nothing is synced; the first one makes the file, and may wait for other processes as
+    /// [`open`](Self::open) does. Where that fails the use goes on unnoted.
     pub fn begin(&self, environment: u64, key: &[u8; 32]) -> Result<Token> {
         let mut state = self.state();
         state.in_flight.reserve_one()?;
         let slot = state.in_flight.next_position();
-        let noted = self.note(&mut state, slot, environment, key);
-        let is_noted = noted.is_ok();
-        match noted {
-            Ok(()) => state.noted += 1,
-            Err(why) => {
-                state.unnoted += 1;
-                state.problem = Some(why);
-            }
-        }
+        let is_noted = !self.options.read_only && self.note_or_tell(&mut state, slot, environment, key);
+        *(if is_noted { &mut state.noted } else { &mut state.unnoted }) += 1;
         Ok(Token(state.in_flight.insert(InFlight { environment, key: *key, is_noted })))
+    }
+
+    /// Whether it could be noted; if not, the problem says why.
+    fn note_or_tell(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> bool {
+        let noted = self.note(state, slot, environment, key);
+        noted.map_err(|why| state.problem = Some(why)).is_ok()
     }
 
     fn note(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
@@ -232,7 +237,8 @@ impl Quarantine {
     fn take_back(&self, state: &mut State, used: &InFlight) {
         let Some(struck) = self.find(used.environment, &used.key) else { return };
         let less = |strikes: u32| strikes.checked_sub(1);
-        if struck.strikes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
+        let is_less = struck.strikes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok();
+        if is_less && !self.options.read_only {
             state.unwritten.push((used.environment, used.key));
         }
     }
@@ -254,7 +260,7 @@ impl Quarantine {
     }
 
     /// Lift all strikes of a key, for all processes that open the directory from now on, and for this one. If that cannot
-    /// be written, for this one alone, and that is the error.
+    /// be written, for this one alone, and that is the error; if it may not be, it is none.
     pub fn forgive(&self, environment: u64, key: &[u8; 32]) -> Result<()> {
         let of_key = self.find(environment, key);
         self.lift(of_key.into_iter(), Some((environment, key)))
@@ -271,12 +277,21 @@ impl Quarantine {
             struck.strikes.store(0, Ordering::Relaxed);
             is_known = true;
         }
-        if !is_known {
+        if !is_known || self.options.read_only {
             return Ok(());
         }
         // One at a time: the lock of the directory is held against this process, too.
         let _state = self.state();
         self.directory.change(self.options.most_wait_ms, true, |strikes| strikes.forgive(of))
+    }
+
+    /// End what is in flight, which is nobody's fault: the process goes on. What begins after that is not noted.
+    pub fn close(&self) {
+        let mut state = self.state();
+        self.write_taken_back(&mut state, self.options.most_wait_ms);
+        if let Place::Open(notes) = std::mem::replace(&mut state.place, Place::None) {
+            notes.close();
+        }
     }
 
     /// Why something is not remembered beyond this process, or was not read: the latest reason, as a sentence.
@@ -319,13 +334,8 @@ impl Quarantine {
 }
 
 impl Drop for Quarantine {
-    /// What is in flight is nobody's fault: the process goes on.
     fn drop(&mut self) {
-        let mut state = self.state();
-        self.write_taken_back(&mut state, self.options.most_wait_ms);
-        if let Place::Open(notes) = std::mem::replace(&mut state.place, Place::None) {
-            notes.close();
-        }
+        self.close();
     }
 }
 

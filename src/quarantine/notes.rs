@@ -5,7 +5,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
+use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::directory::{Directory, MOST_NOTES, io_error, notes_name};
 use super::format::{Kind, RECORD, Record, header};
@@ -13,6 +15,8 @@ use crate::base::{Result, error};
 
 /// Slots that a new file has; it grows by doubling.
 const FIRST_SLOTS: usize = 64;
+/// Names that are tried before it is given up.
+const MOST_NAMES: usize = 16;
 
 /// An open notes file, locked for as long as this process lives.
 pub struct Notes {
@@ -25,13 +29,14 @@ pub struct Notes {
 impl Notes {
     /// Create it, under the lock of the directory: a file that nobody holds is a dead process's.
     pub fn create(directory: &Directory, wait_ms: u32) -> Result<Self> {
+        Self::create_as(directory, wait_ms, any_incident)
+    }
+
+    /// Of the incidents that are offered, the first that is no other process's.
+    pub fn create_as(directory: &Directory, wait_ms: u32, offer: impl FnMut() -> u64) -> Result<Self> {
         directory.create()?;
         let _held = directory.lock(wait_ms)?;
-        // From the system's random numbers, by the only way to them that the standard library has.
-        let incident = RandomState::new().hash_one(0);
-        let path = directory.file(&notes_name(incident));
-        let failed = |why: std::io::Error| io_error("write", &path, &why);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
+        let (file, path, incident) = new_file(directory, offer)?;
         if let Err(why) = file.try_lock() {
             let _ = fs::remove_file(&path);
             return Err(error!(Unsupported, "files in '{}' cannot be locked: {why}", path.display()));
@@ -81,6 +86,25 @@ impl Notes {
         // First emptied: whoever is about to open it by its name must find nothing.
         let _ = self.file.set_len(0);
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// A number that no other process has. The random numbers of the system are had through the standard library, which asks
+/// for them once: a process that is forked off goes on with its parent's, but has an id of its own.
+fn any_incident() -> u64 {
+    RandomState::new().hash_one((std::process::id(), SystemTime::now()))
+}
+
+fn new_file(directory: &Directory, mut offer: impl FnMut() -> u64) -> Result<(File, PathBuf, u64)> {
+    let mut tries = 1;
+    loop {
+        let incident = offer();
+        let path = directory.file(&notes_name(incident));
+        match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((file, path, incident)),
+            Err(why) if why.kind() == ErrorKind::AlreadyExists && tries < MOST_NAMES => tries += 1,
+            Err(why) => return Err(io_error("write", &path, &why)),
+        }
     }
 }
 

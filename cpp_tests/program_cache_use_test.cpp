@@ -1,0 +1,268 @@
+// program_cache.h: programs in use: processes that die of them, others that share the directory, and how a use ends.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "program_cache_support.h"
+
+using namespace support;
+
+namespace {
+
+uint32_t strikes(const hob_program_cache* cache, std::string_view name) {
+    const hob_fingerprint fingerprint = key(name);
+    uint32_t count = 99;
+    ENSURE_OK(hob_program_cache_strikes(cache, &fingerprint, &count));
+    return count;
+}
+
+hob_use begin(const hob_program_cache* cache, std::string_view name) {
+    const hob_fingerprint fingerprint = key(name);
+    hob_use use = {};
+    ENSURE_OK(hob_program_cache_use_begin(cache, &fingerprint, &use));
+    return use;
+}
+
+/// A child process that opens a cache, begins to use a program, and goes on with that.
+template <class Then>
+pid_t child_using(const std::string& directory, std::string_view name, const Then& then) {
+    const pid_t child = fork();
+    ENSURE(child >= 0);
+    if (child != 0) return child;
+    hob_program_cache_desc desc = desc_of(directory);
+    hob_program_cache* cache = nullptr;
+    hob_use use = {};
+    const hob_fingerprint fingerprint = key(name);
+    if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) _exit(2);
+    if (hob_program_cache_use_begin(cache, &fingerprint, &use) != HOB_RESULT_OK) _exit(3);
+    then(cache, use);
+    _exit(5);
+}
+
+int status_of(pid_t child) {
+    int status = 0;
+    ENSURE(waitpid(child, &status, 0) == child);
+    return status;
+}
+
+/// In a child process: begin to use a program, and die.
+void die_using(const std::string& directory, std::string_view name, bool inside) {
+    const int status = status_of(child_using(directory, name, [=](hob_program_cache* cache, hob_use use) {
+        if (!inside && hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_OK) != HOB_RESULT_OK) _exit(4);
+        kill(getpid(), SIGKILL);
+    }));
+    ENSURE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/// Every file below a directory, and what is in it.
+std::map<std::string, std::string> contents(const std::string& directory) {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+        std::ifstream file(entry.path(), std::ios::binary);
+        std::string& bytes = found[entry.path().string()];
+        if (entry.is_regular_file()) bytes.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST("program_cache: a program that the process died of twice is banned, and that one alone") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const hob_program_cache_desc desc = desc_of(path);
+    { ENSURE_OK(put(open(desc).get(), "bad", "binary")); }
+    die_using(path, "bad", true);
+    die_using(path, "good", false);
+    {
+        Cache cache = opened(desc);
+        ENSURE(strikes(cache.get(), "bad") == 1 && strikes(cache.get(), "good") == 0);
+        ENSURE(data_of(cache.get(), "bad") == "binary");
+    }
+    die_using(path, "bad", true);
+    const hob_fingerprint bad = key("bad"), good = key("good");
+    hob_use use = {};
+    {
+        Cache cache = opened(desc);
+        ENSURE(strikes(cache.get(), "bad") == 2);
+        ENSURE(hob_program_cache_use_begin(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
+        Blob blob;
+        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
+        ENSURE_OK(put(cache.get(), "bad", "again"));
+        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
+        ENSURE_OK(hob_program_cache_use_begin(cache.get(), &good, &use));
+        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+        ENSURE_OK(hob_program_cache_forgive(cache.get(), &bad));
+        ENSURE(strikes(cache.get(), "bad") == 0);
+    }
+    Cache cache = opened(desc);
+    ENSURE_OK(hob_program_cache_use_begin(cache.get(), &bad, &use));
+    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_forgive(cache.get(), nullptr));
+}
+
+TEST("program_cache: a process that exits inside a use has died of it, and one that destroys its cache has not") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const int left = status_of(child_using(path, "left", [](hob_program_cache*, hob_use) { _exit(0); }));
+    ENSURE(WIFEXITED(left) && WEXITSTATUS(left) == 0);
+    const int closed = status_of(child_using(path, "closed", [](hob_program_cache* cache, hob_use) {
+        hob_program_cache_destroy(cache);
+        _exit(0);
+    }));
+    ENSURE(WIFEXITED(closed) && WEXITSTATUS(closed) == 0);
+    // Even if something keeps the memory of the cache.
+    const int kept = status_of(child_using(path, "kept", [](hob_program_cache* cache, hob_use) {
+        hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+        driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
+        driver.link = [](void*, void*) -> uint32_t { return 0; };
+        driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
+        hob_program_manager* manager = nullptr;
+        if (hob_program_manager_create(cache, &driver, &manager) != HOB_RESULT_OK) _exit(4);
+        hob_program_cache_destroy(cache);
+        _exit(0);
+    }));
+    ENSURE(WIFEXITED(kept) && WEXITSTATUS(kept) == 0);
+    const Cache cache = open(desc_of(path));
+    ENSURE(strikes(cache.get(), "left") == 1 && strikes(cache.get(), "closed") == 0);
+    ENSURE(strikes(cache.get(), "kept") == 0);
+}
+
+TEST("program_cache: what was not used keeps its program and its strikes") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const hob_program_cache_desc desc = desc_of(path);
+    { ENSURE_OK(put(open(desc).get(), "a", "binary")); }
+    die_using(path, "a", true);
+    {
+        const Cache cache = opened(desc);
+        ENSURE_OK(hob_program_cache_use_end(cache.get(), begin(cache.get(), "a"), HOB_USE_OUTCOME_UNUSED));
+        ENSURE(strikes(cache.get(), "a") == 1 && data_of(cache.get(), "a") == "binary");
+        ENSURE(statistics(cache.get()).uses_open == 0);
+        // Without a destroy, too: it is off the notes.
+        const hob_use use = begin(cache.get(), "b");
+        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_UNUSED));
+        ENSURE(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_UNUSED) == HOB_RESULT_NOT_FOUND);
+    }
+    const Cache cache = opened(desc);
+    ENSURE(strikes(cache.get(), "a") == 1 && data_of(cache.get(), "a") == "binary");
+    // Beside a use that went well it takes nothing away from that.
+    const hob_use well = begin(cache.get(), "a"), unused = begin(cache.get(), "a");
+    ENSURE_OK(hob_program_cache_use_end(cache.get(), well, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_use_end(cache.get(), unused, HOB_USE_OUTCOME_UNUSED));
+    ENSURE(strikes(cache.get(), "a") == 0);
+}
+
+TEST("program_cache: a use that was ended as unused is no death") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    status_of(child_using(path, "a", [](hob_program_cache* cache, hob_use use) {
+        if (hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_UNUSED) != HOB_RESULT_OK) _exit(4);
+        kill(getpid(), SIGKILL);
+    }));
+    ENSURE(strikes(open(desc_of(path)).get(), "a") == 0);
+}
+
+TEST("program_cache: a use of another cache is not found, and nobody's use ends") {
+    const Cache one = open(desc_of("")), other = open(desc_of(""));
+    const hob_use of_one = begin(one.get(), "a"), of_other = begin(other.get(), "b");
+    ENSURE(hob_program_cache_use_end(one.get(), of_other, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_program_cache_use_end(other.get(), of_one, HOB_USE_OUTCOME_REJECTED) == HOB_RESULT_NOT_FOUND);
+    ENSURE(statistics(one.get()).uses_open == 1 && statistics(other.get()).uses_open == 1);
+    ENSURE_OK(hob_program_cache_use_end(one.get(), of_one, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_use_end(other.get(), of_other, HOB_USE_OUTCOME_OK));
+}
+
+TEST("program_cache: processes that are forked off are noted each") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    // Random numbers have been asked for before, so that all children inherit them.
+    begin(open(desc_of(directory.inside("before"))).get(), "a");
+    pid_t children[3] = {};
+    for (pid_t& child : children) {
+        int ready[2] = {};
+        ENSURE(pipe(ready) == 0);
+        child = child_using(path, "child " + std::to_string(&child - children), [&](hob_program_cache* cache, hob_use) {
+            const char noted = statistics(cache).uses_noted == 1 ? 'y' : 'n';
+            if (write(ready[1], &noted, 1) == 1) sleep(600);
+        });
+        char noted = 0;
+        close(ready[1]);
+        EXPECT(read(ready[0], &noted, 1) == 1 && noted == 'y');
+        close(ready[0]);
+    }
+    for (const pid_t child : children) {
+        ENSURE(kill(child, SIGKILL) == 0);
+        status_of(child);
+    }
+    const Cache cache = open(desc_of(path));
+    for (int n = 0; n < 3; n++) ENSURE(strikes(cache.get(), "child " + std::to_string(n)) == 1);
+    ENSURE(statistics(cache.get()).strikes_given == 3);
+}
+
+TEST("program_cache: one that may only read knows who is banned, and changes no byte of the directory") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    hob_program_cache_desc desc = desc_of(path);
+    {
+        const Cache cache = open(desc);
+        ENSURE_OK(put(cache.get(), "bad", "1"));
+        ENSURE_OK(put(cache.get(), "near", "2"));
+    }
+    die_using(path, "near", true);
+    die_using(path, "bad", true);
+    { ENSURE(strikes(opened(desc).get(), "bad") == 1); }
+    die_using(path, "bad", true);
+    ENSURE(std::filesystem::remove(path + "/quarantine/lock"));
+    const std::map<std::string, std::string> before = contents(path);
+    size_t notes = 0;
+    for (const auto& file : before) notes += file.first.find("/notes-") != std::string::npos;
+    ENSURE(notes == 1 && before.count(path + "/quarantine/strikes") == 1);
+    desc.flags = HOB_PROGRAM_CACHE_READ_ONLY;
+    const hob_fingerprint bad = key("bad");
+    for (int n = 0; n < 2; n++) {
+        const Cache cache = opened(desc);
+        ENSURE(strikes(cache.get(), "bad") == 2 && strikes(cache.get(), "near") == 1);
+        hob_use use = {};
+        ENSURE(hob_program_cache_use_begin(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
+        ENSURE_OK(hob_program_cache_use_end(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_OK));
+        ENSURE(strikes(cache.get(), "near") == 0 && data_of(cache.get(), "near") == "2");
+        ENSURE_OK(hob_program_cache_use_end(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_REJECTED));
+        ENSURE_OK(hob_program_cache_forgive(cache.get(), &bad));
+        begin(cache.get(), "bad");
+        const hob_program_cache_statistics found = statistics(cache.get());
+        ENSURE(found.uses_noted == 0 && found.uses_unnoted == 3 && found.uses_open == 1);
+        ENSURE(trouble(cache.get()).empty());
+    }
+    ENSURE(contents(path) == before);
+    desc.flags = 0;
+    const Cache cache = opened(desc);
+    ENSURE(strikes(cache.get(), "bad") == 2 && strikes(cache.get(), "near") == 1);
+    ENSURE(statistics(cache.get()).strikes_given == 1);
+}
+
+TEST("program_cache: while another process holds the lock uses go on, and the trouble says so") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    ENSURE(std::filesystem::create_directories(path + "/quarantine"));
+    const int held = ::open((path + "/quarantine/lock").c_str(), O_CREAT | O_RDWR, 0644);
+    ENSURE(held >= 0 && flock(held, LOCK_EX) == 0);
+    const Cache cache = open(desc_of(path));
+    for (const char* name : {"a", "b"}) {
+        begin(cache.get(), name);
+        const std::string why = trouble(cache.get());
+        ENSURE(why.find("another process holds") != std::string::npos && why.find(" ms") == std::string::npos);
+    }
+    ENSURE(statistics(cache.get()).uses_unnoted == 2);
+    ENSURE(close(held) == 0);
+    begin(cache.get(), "c");
+    ENSURE(statistics(cache.get()).uses_noted == 1 && statistics(cache.get()).uses_unnoted == 2);
+}

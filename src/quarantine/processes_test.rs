@@ -1,0 +1,187 @@
+//! Processes that share a directory: who counts, who waits, who is called what, and who may only look.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::directory::{is_dead, notes_name};
+use super::format::{Kind, header};
+use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
+use super::*;
+
+#[test]
+fn what_a_living_process_uses_is_no_strike() {
+    let scratch = Scratch::new();
+    let living = scratch.open();
+    let token = living.begin(DRIVER, &A).unwrap();
+    assert_eq!(scratch.open().statistics(), Statistics::default());
+    living.end(token, Outcome::Ok).unwrap();
+    drop(living);
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
+}
+
+#[test]
+fn exactly_one_of_several_that_open_at_once_counts_a_death() {
+    let scratch = Scratch::new();
+    for round in 0..20 {
+        scratch.death(&[[round; 32]]);
+        let counted: u32 = std::thread::scope(|scope| {
+            let hands: Vec<_> = (0..4).map(|_| scope.spawn(|| scratch.open().statistics().counted)).collect();
+            hands.into_iter().map(|hand| hand.join().unwrap()).sum()
+        });
+        assert_eq!(counted, 1);
+        assert_eq!(scratch.open().strikes(DRIVER, &[round; 32]), 1);
+    }
+}
+
+#[test]
+fn a_death_that_was_counted_is_not_counted_again_if_its_notes_could_not_be_removed() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    let (path, bytes) = (scratch.notes(), fs::read(scratch.notes()).unwrap());
+    assert_eq!(scratch.open().statistics().counted, 1);
+    fs::write(&path, &bytes).unwrap();
+    let quarantine = scratch.open();
+    assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.statistics().counted), (1, 0));
+    // Nor if the strike was taken back meanwhile.
+    let token = quarantine.begin(DRIVER, &A).unwrap();
+    quarantine.end(token, Outcome::Ok).unwrap();
+    drop(quarantine);
+    for _ in 0..2 {
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
+    }
+}
+
+#[test]
+fn who_holds_the_lock_is_waited_for_no_longer_than_allowed() {
+    let scratch = Scratch::new();
+    scratch.death(&[A]);
+    let held = Directory::new(&scratch.0).lock(0).unwrap();
+    let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 2, ..Options::at(NOW) }).unwrap();
+    assert_eq!(quarantine.statistics().counted, 0);
+    assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
+    let token = quarantine.begin(DRIVER, &B).unwrap();
+    assert_eq!(quarantine.statistics().unnoted, 1);
+    assert!(!quarantine.problem().unwrap().as_str().contains(" ms"), "nor is it said how long");
+    quarantine.end(token, Outcome::Ok).unwrap();
+    drop(held);
+    quarantine.begin(DRIVER, &B).unwrap();
+    assert_eq!(quarantine.statistics().noted, 1, "the next use is noted");
+    drop(quarantine);
+    assert_eq!(scratch.open().statistics().counted, 1);
+}
+
+#[test]
+fn a_name_that_is_taken_is_left_alone_and_another_one_tried() {
+    let scratch = Scratch::new();
+    fs::create_dir(&scratch.0).unwrap();
+    for incident in [5, 6] {
+        fs::write(scratch.0.join(notes_name(incident)), b"another's").unwrap();
+    }
+    let directory = Directory::new(&scratch.0);
+    let mut offers = [5, 6, 5, 7, 8].into_iter();
+    let mut notes = Notes::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
+    notes.note(0, DRIVER, &A).unwrap();
+    drop(notes);
+    assert_eq!(offers.next(), Some(8), "no more was asked than was needed");
+    let bytes = fs::read(scratch.0.join(notes_name(7))).unwrap();
+    assert!(bytes.starts_with(&header(Kind::Notes, 7)));
+    for incident in [5, 6] {
+        assert_eq!(fs::read(scratch.0.join(notes_name(incident))).unwrap(), b"another's");
+    }
+    assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
+}
+
+#[test]
+fn where_no_name_is_free_there_is_an_end_to_it() {
+    let scratch = Scratch::new();
+    let directory = Directory::new(&scratch.0);
+    let living = Notes::create_as(&directory, 0, || 5).unwrap();
+    let mut offered = 0;
+    let why = Notes::create_as(&directory, 0, || {
+        offered += 1;
+        5
+    });
+    assert_eq!((why.err().map(|why| why.code()), offered), (Some(Code::Io), 16));
+    assert_eq!(scratch.names(), ["lock".to_owned(), notes_name(5)]);
+    living.close();
+}
+
+/// Every file below, and what is in it.
+fn contents(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+}
+
+fn read_only(scratch: &Scratch, now: u64) -> Quarantine {
+    Quarantine::open(&scratch.0, Options { read_only: true, ..Options::at(now) }).unwrap()
+}
+
+/// A and B have a strike each as `strikes`, A another one as notes of a dead process; B is in use by one that lives.
+fn struck_and_in_use() -> (Scratch, Quarantine) {
+    let scratch = Scratch::new();
+    scratch.death(&[A, B]);
+    let living = scratch.open();
+    living.begin(DRIVER, &B).unwrap();
+    scratch.death(&[A]);
+    fs::remove_file(scratch.0.join("lock")).unwrap();
+    (scratch, living)
+}
+
+#[test]
+fn who_may_only_read_knows_who_is_banned_and_changes_no_byte() {
+    let (scratch, living) = struck_and_in_use();
+    let before = contents(&scratch.0);
+    assert_eq!(before.len(), 3, "strikes and two notes: {:?}", before.keys());
+    for _ in 0..2 {
+        let quarantine = read_only(&scratch, NOW);
+        assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.strikes(DRIVER, &B)), (2, 1));
+        assert!(quarantine.is_banned(DRIVER, &A) && !quarantine.is_banned(DRIVER, &B));
+        assert_eq!(quarantine.statistics().counted, 1);
+        let (one, other) = (quarantine.begin(DRIVER, &B).unwrap(), quarantine.begin(DRIVER, &B).unwrap());
+        quarantine.end(one, Outcome::Rejected).unwrap();
+        assert_eq!(quarantine.strikes(DRIVER, &B), 1);
+        quarantine.end(other, Outcome::Ok).unwrap();
+        assert_eq!(quarantine.strikes(DRIVER, &B), 0, "for this process");
+        quarantine.begin(DRIVER, &B).unwrap();
+        quarantine.forgive(DRIVER, &A).unwrap();
+        assert!(!quarantine.is_banned(DRIVER, &A), "for this process");
+        quarantine.forgive_all().unwrap();
+        let statistics = quarantine.statistics();
+        assert_eq!((statistics.noted, statistics.unnoted, statistics.in_flight), (0, 3, 1));
+        assert!(quarantine.problem().is_none(), "it is as it was asked for");
+    }
+    assert_eq!(read_only(&scratch, NOW + 30 * DAY).statistics().struck, 1, "the rest has aged");
+    assert!(contents(&scratch.0) == before);
+    let quarantine = scratch.open();
+    assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.strikes(DRIVER, &B)), (2, 1));
+    assert_eq!(quarantine.statistics().counted, 1, "the dead were left to be counted");
+    drop(living);
+}
+
+#[test]
+fn who_may_only_read_makes_no_directory() {
+    let scratch = Scratch::new();
+    let quarantine = read_only(&scratch, NOW);
+    let token = quarantine.begin(DRIVER, &A).unwrap();
+    quarantine.end(token, Outcome::Ok).unwrap();
+    quarantine.forgive_all().unwrap();
+    assert!(quarantine.problem().is_none() && !scratch.0.exists());
+}
+
+#[test]
+fn who_asks_whether_a_process_lives_holds_no_lock_and_asks_nothing_of_a_file_that_is_being_made() {
+    let scratch = Scratch::new();
+    fs::create_dir(&scratch.0).unwrap();
+    let path = scratch.0.join(notes_name(5));
+    let owner = fs::File::create_new(&path).unwrap();
+    let asked = fs::File::open(&path).unwrap();
+    assert!(!is_dead(&asked), "its owner is about to lock it");
+    owner.try_lock().unwrap();
+    owner.set_len(64).unwrap();
+    assert!(!is_dead(&asked));
+    owner.unlock().unwrap();
+    assert!(is_dead(&asked) && is_dead(&fs::File::open(&path).unwrap()));
+    owner.try_lock().unwrap();
+}
