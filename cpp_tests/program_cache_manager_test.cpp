@@ -356,6 +356,16 @@ TEST("program_cache: links and compiles are timed by the clock hook, and build c
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US).least == 30);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_HIT_US).sum == 10);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_MISS_US).sum == 30 + 50);
+
+    // What fails is not counted: no cache could have saved it.
+    Host host(cache.get());
+    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    const hob_shader bad = host.add(fs, "bad fs"), good = host.add(vs, "vs");
+    ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_UNSUPPORTED);
+    host.driver.refuses_links = true;
+    ENSURE(host.compile(good) == HOB_SHADER_STATE_DEFERRED);
+    ENSURE(host.link({good}, linked) == HOB_RESULT_UNSUPPORTED && linked.outcome == HOB_LINK_OUTCOME_LINK_FAILED);
+    ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US) == 3 && count(HOB_PROGRAM_CACHE_MEASURE_MISS_US) == 2);
 }
 
 TEST("program_cache: a manager describes what it builds, and says why it had to") {
@@ -427,11 +437,11 @@ TEST("program_cache: a manager outlives its cache, in memory") {
 
 TEST("program_cache: shaders that are stale, named twice or not there are refused") {
     const Cache cache = open(desc_of(""));
-    Host host(cache.get());
-    const hob_shader shader = host.add(vs, "vs"), removed = host.add(fs, "fs");
+    Host host(cache.get()), other(cache.get());
+    const hob_shader shader = host.add(vs, "vs"), removed = host.add(fs, "fs"), others = other.add(vs, "vs");
     (void)host.compile(shader);
     ENSURE_OK(hob_program_manager_remove_shader(host.get(), removed));
-    for (const hob_shader bad : {removed, hob_shader{0, 0}, hob_shader{99, 1}, hob_shader{UINT32_MAX, UINT32_MAX}}) {
+    for (const hob_shader bad : {removed, others, hob_shader{0, 0}, hob_shader{99, 1}, hob_shader{UINT32_MAX, UINT32_MAX}}) {
         ENSURE(hob_program_manager_remove_shader(host.get(), bad) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_set_source(host.get(), bad, "x", 1) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_NOT_FOUND);

@@ -50,7 +50,7 @@ pub use disk::{DiskOptions, DiskTier, Progress};
 pub use lru::Lru;
 pub use material::{Difference, Label, Material, Shown, Whereabouts, WhyMissed};
 pub use options::{Counted, Options, Policy, Pressure};
-pub use poison::{Quarantine, UseToken, Verdict};
+pub use poison::{Quarantine, Tag, UseToken, Verdict};
 pub use statistics::{CacheStatistics, Measure, Reason, Refusal, Statistics};
 pub use status::Status;
 
@@ -133,6 +133,11 @@ impl ProgramCache {
             disk.missed(key);
         }
         found
+    }
+
+    /// The same for one that was looked for: the disk is not told of a miss.
+    fn get_here(&self, key: &Key) -> Option<Blob> {
+        self.table.get(key)
     }
 
     /// Keep a copy of a program that was linked, and tell the disk once if it was stored. On an error nothing changed.

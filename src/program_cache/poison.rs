@@ -1,6 +1,7 @@
 //! Which programs the driver has in hand right now, so that one that kills the process can be told from the innocent.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Key;
 use super::table::FoldKeys;
@@ -31,6 +32,25 @@ pub enum Verdict {
 #[must_use = "a use that is not ended counts as a death of the process"]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UseToken(pub Id);
+
+/// Makes the ids of one owner others than those of every other one of its time, so that those find nothing in it.
+#[derive(Debug)]
+pub struct Tag(u32);
+
+impl Default for Tag {
+    fn default() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        // Far apart, since generations count up from 0.
+        Self(COUNT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9))
+    }
+}
+
+impl Tag {
+    /// The id that is given out for one of the owner's, and back.
+    pub fn of(&self, id: Id) -> Id {
+        Id { generation: id.generation ^ self.0, ..id }
+    }
+}
 
 struct Use {
     key: Key,
