@@ -115,7 +115,7 @@ TEST("hpp: programs are there in the next cache, out of the directory or a bundl
         cache.mark_startup(a.fingerprint());
         cache.flush();
         ENSURE(cache.trouble().empty() && cache.report().find("\"puts\":1,") != std::string::npos);
-        ENSURE(cache.statistics().disk_values == 2);
+        ENSURE(cache.statistics().disk_values == 3);  // the program, what it was made from, and the start-up set
         ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES).sum == 4);
         ENSURE(cache.write_bundle(bundle, HOB_BUNDLE_CONTENTS_STARTUP_SET) == 1);
     }
@@ -153,6 +153,22 @@ TEST("hpp: a use ends by itself, once, and a banned program has none") {
     use.end(HOB_USE_OUTCOME_REJECTED);
     ENSURE(!use && cache.statistics().uses_open == 0 && !cache.get(key) && cache.strikes(key) == 0);
     cache.forgive(key);
+    cache.forgive_all();
+}
+
+TEST("hpp: options of a program cache override of their desc what was set") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const auto key = key_of("a").fingerprint();
+    const hob_environment environment = support::environment_of("driver");
+    hob::ProgramCacheOptions options;
+    options.desc.directory = support::str(path);
+    options.desc.environment = &environment;
+    hob::ProgramCache(options).put(key, program_of("binary"));
+    const auto cache = in(path);
+    cache.wait_idle();
+    const hob::Loading loading = cache.loading();
+    ENSURE(loading.loaded == 1 && loading.total == 1 && cache.get(key).data() == "binary");
 }
 
 TEST("hpp: a use that goes by itself takes no strike back") {
@@ -179,9 +195,9 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     hob::Program program = program_of("binary");
     program.shaders = {shader};
     cache.put(key, program);
-    ENSURE(cache.knows_shader(shader));
+    ENSURE(cache.knows_shader(shader) && cache.shader_programs(shader) == 1);
     cache.clear();
-    ENSURE(!cache.knows_shader(shader));
+    ENSURE(!cache.knows_shader(shader) && cache.shader_programs(shader) == 0);
     cache.shader_compiled(shader);
     ENSURE(cache.knows_shader(shader));
     cache.put(key, program);
@@ -192,6 +208,9 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     ENSURE(code_of([&] { return cache.put(key, program); }) == HOB_RESULT_LIMIT_EXCEEDED);
     cache.record(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
     ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).greatest == 5);
+    const std::vector<hob_histogram_bucket> buckets = cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_HIT_US);
+    ENSURE(buckets.size() == 1 && buckets[0].least == 5 && buckets[0].greatest == 5 && buckets[0].count == 1);
+    ENSURE(std::vector<hob_histogram_bucket>(cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_MISS_US)).empty());
     hob::ProgramCacheOptions options;
     options.desc.eviction = 99;
     ENSURE(code_of([&] { return hob::ProgramCache(options); }) == HOB_RESULT_INVALID_ARGUMENT);
@@ -215,6 +234,13 @@ TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
     ENSURE(code_of([&] { return manager.link(nullptr, {shader}); }) == HOB_RESULT_INVALID_ARGUMENT);
     manager.remove_shader(shader);
     ENSURE(code_of([&] { return manager.compile(shader); }) == HOB_RESULT_NOT_FOUND);
+    // One that gets no source is not left behind: the next takes its place.
+    const std::string_view impossible(static_cast<const char*>(nullptr), 5);
+    const hob_shader before = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    ENSURE(code_of([&] { return manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, impossible); }) ==
+           HOB_RESULT_INVALID_ARGUMENT);
+    const hob_shader after = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    ENSURE(after.index1 == before.index1 + 1);
     ENSURE(code_of([&] { return hob::ProgramManager(cache, hob::ProgramDriver()); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
 

@@ -135,7 +135,7 @@ TEST("program_cache: everything that happens to a program is counted once") {
     ENSURE(found.left_for_room == 1 && found.left_replaced == 1 && found.left_rejected == 1);
     ENSURE(found.left_removed == 1 && found.left_by_trim == 1 && found.left_by_pressure == 1);
     ENSURE(found.left_by_limit == 1 && found.left_cleared == 1);
-    ENSURE(found.refused_too_large == 1 && found.refused_empty + found.refused_exists + found.refused_no_room == 0);
+    ENSURE(found.refused_too_large == 1 && found.refused_exists + found.refused_no_room == 0);
     ENSURE(found.refused_banned == 0 && found.refused_removed == 0 && found.uses_banned == 0);
     ENSURE(found.programs == 1 && found.bytes == 10 && found.memory_limit == 500 && found.shaders == 1);
     ENSURE(found.memory_used > 10 && found.disk_files == 0 && found.unwritten == 0);
@@ -149,6 +149,34 @@ TEST("program_cache: everything that happens to a program is counted once") {
                              "\"disk\":{\"to_load\":0,", "\"quarantine\":{\"keys_banned\":0,",
                              "\"binary_bytes\":{\"count\":10,\"sum\":6775,"}) {
         ENSURE(has(json, part));
+    }
+}
+
+TEST("program_cache: waiting for a program is one hit or one miss, however often it is looked for") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const hob_fingerprint there = key("there"), not_there = key("not there");
+    ENSURE_OK(put_bytes(open(desc_of(path)).get(), "there", 10));
+    for (const uint32_t flags : {0u, static_cast<uint32_t>(HOB_PROGRAM_CACHE_LOAD_LAZILY)}) {
+        hob_program_cache_desc desc = desc_of(path);
+        desc.flags = flags;
+        const Cache owner = open(desc);
+        const auto waits = [&](const hob_fingerprint& name, uint64_t timeout_us) {
+            Blob blob;
+            return hob_program_cache_get_wait(owner.get(), &name, timeout_us, &blob.view);
+        };
+        const auto counted = [&](uint64_t hits, uint64_t misses) {
+            const hob_program_cache_statistics found = statistics(owner.get());
+            return found.hits == hits && found.misses == misses;
+        };
+        ENSURE(waits(there, 0) == HOB_RESULT_BUSY && counted(0, 1));
+        ENSURE_OK(waits(there, forever));
+        ENSURE(counted(1, 1));
+        ENSURE_OK(waits(there, 0));
+        ENSURE(counted(2, 1));
+        ENSURE(waits(not_there, forever) == HOB_RESULT_NOT_FOUND && counted(2, 2));
+        // And the disk is not asked for it again.
+        ENSURE(statistics(owner.get()).waiting == 0);
     }
 }
 
@@ -254,6 +282,15 @@ TEST("program_cache: where other caches differ, it is as the header says") {
     ENSURE_OK(put_bytes(owner.get(), "exactly the limit", 100));
     ENSURE_OK(put(owner.get(), "exactly the limit", "second"));
     ENSURE(data_of(owner.get(), "exactly the limit").size() == 100 && statistics(owner.get()).refused_exists == 1);
+    // What the driver rejects makes way for another when its use has ended.
+    const hob_fingerprint name = key("exactly the limit");
+    hob_use use = {};
+    ENSURE_OK(hob_program_cache_use_begin(owner.get(), &name, &use));
+    ENSURE_OK(hob_program_cache_use_end(owner.get(), use, HOB_USE_OUTCOME_REJECTED));
+    ENSURE_OK(put_bytes(owner.get(), "exactly the limit", 90));
+    ENSURE(data_of(owner.get(), "exactly the limit").size() == 90);
+    ENSURE_OK(hob_program_cache_clear(owner.get(), 0));
+    ENSURE_OK(put_bytes(owner.get(), "exactly the limit", 100));
     ENSURE_OK(put(owner.get(), "empty", ""));
     ENSURE(statistics(owner.get()).bytes == 1 && !knows_program(owner.get(), "exactly the limit"));
 }

@@ -93,6 +93,10 @@ TEST("bad_input: questions to a program cache that make no sense") {
     refuses(hob_program_cache_program_status(cache.get(), nullptr, &number), invalid, "key is NULL");
     refuses(hob_program_cache_program_status(cache.get(), &name, nullptr), invalid, "out_is_known");
     ENSURE(number == 77);
+    hob_program program = HOB_PROGRAM_INIT;
+    program.reserved = 1;
+    refuses(hob_program_cache_put(cache.get(), &name, &program), HOB_RESULT_UNSUPPORTED, "hob_program.reserved is 1");
+    ENSURE(support::statistics(cache.get()).puts == 0);
 
     hob_program_cache_desc described = desc_of("");
     described.described_keys = 2;

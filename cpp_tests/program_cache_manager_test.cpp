@@ -356,6 +356,16 @@ TEST("program_cache: links and compiles are timed by the clock hook, and build c
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US).least == 30);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_HIT_US).sum == 10);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_MISS_US).sum == 30 + 50);
+
+    // What fails is not counted: no cache could have saved it.
+    Host host(cache.get());
+    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    const hob_shader bad = host.add(fs, "bad fs"), good = host.add(vs, "vs");
+    ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_UNSUPPORTED);
+    host.driver.refuses_links = true;
+    ENSURE(host.compile(good) == HOB_SHADER_STATE_DEFERRED);
+    ENSURE(host.link({good}, linked) == HOB_RESULT_UNSUPPORTED && linked.outcome == HOB_LINK_OUTCOME_LINK_FAILED);
+    ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US) == 3 && count(HOB_PROGRAM_CACHE_MEASURE_MISS_US) == 2);
 }
 
 TEST("program_cache: a manager describes what it builds, and says why it had to") {

@@ -123,6 +123,42 @@ TEST("program_cache: programs outlive the cache on the disk, those of each envir
     ENSURE(data_of(cache.get(), "a") == "binary of 2");
 }
 
+TEST("program_cache: no environment is the default one, under the same name as in C++") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    hob_program_cache_desc desc = desc_of(path);
+    const hob_environment environment = HOB_ENVIRONMENT_INIT;
+    ENSURE_OK(put(open(desc).get(), "a", "without one"));
+    desc.environment = &environment;
+    ENSURE(data_of(opened(desc).get(), "a") == "without one");
+    ENSURE_OK(put(open(desc).get(), "b", "with the default one"));
+    desc.environment = nullptr;
+    ENSURE(data_of(opened(desc).get(), "b") == "with the default one");
+    hob_environment other = HOB_ENVIRONMENT_INIT;
+    other.pointer_size = 4;
+    desc.environment = &other;
+    ENSURE(data_of(opened(desc).get(), "b") == "(none)");
+}
+
+TEST("program_cache: a limit of 0 on the way to the disk writes nothing") {
+    const Directory directory;
+    for (const bool limits_disk : {true, false}) {
+        const std::string path = directory.inside(limits_disk ? "disk" : "waiting");
+        hob_program_cache_desc desc = desc_of(path);
+        ENSURE_OK(put(open(desc).get(), "old", "binary"));
+        (limits_disk ? desc.disk_limit : desc.waiting_limit) = 0;
+        {
+            const Cache cache = open(desc);
+            ENSURE_OK(put(cache.get(), "new", "binary"));
+            ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
+            ENSURE(statistics(cache.get()).unwritten == 1 && data_of(cache.get(), "new") == "binary");
+        }
+        const Cache cache = opened(desc_of(path));
+        ENSURE(data_of(cache.get(), "new") == "(none)");
+        ENSURE(data_of(cache.get(), "old") == (limits_disk ? "(none)" : "binary"));
+    }
+}
+
 TEST("program_cache: what is removed or rejected does not come back") {
     const Directory directory;
     const std::string path = directory.inside("cache");

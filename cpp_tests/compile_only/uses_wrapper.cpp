@@ -50,13 +50,15 @@ void uses_program_cache(const hob::ProgramCacheOptions& options, const hob::Prog
     (void)cache.memory_pressure(HOB_MEMORY_PRESSURE_MODERATE);
     (void)cache.mark_startup(name, false);
     (void)cache.shader_compiled(name);
-    (void)(cache.knows_shader(name) || cache.knows_program(name));
+    (void)(cache.knows_shader(name) || cache.knows_program(name) || cache.shader_programs(name) > 0);
     auto use = cache.use(name);
     hob::ProgramUse moved = static_cast<hob::ProgramUse&&>(value(use));
     (void)moved.capi();
     (void)moved.end();
     (void)cache.strikes(name);
     (void)cache.forgive(name);
+    (void)cache.forgive_all();
+    (void)cache.loading().total;
     (void)cache.wait_idle();
     (void)cache.flush(1);
     (void)cache.add_bundle("path");
@@ -68,6 +70,7 @@ void uses_program_cache(const hob::ProgramCacheOptions& options, const hob::Prog
     (void)cache.report();
     (void)cache.statistics();
     (void)cache.histogram(HOB_PROGRAM_CACHE_MEASURE_MISS_US);
+    (void)cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_MISS_US);
     (void)cache.record(HOB_PROGRAM_CACHE_MEASURE_MISS_US, 1);
 
     hob::ProgramDriver driver;

@@ -107,7 +107,8 @@ typedef struct {
     void (*write)(void *user_data, uint32_t level, hob_str line);
 } hob_log_hook;
 
-/// A clock for the figures that need one (hob_decision.elapsed_ns). Without this hook the library never reads a clock.
+/// A clock for the figures that need one (hob_decision.elapsed_ns, and what a hob_program_manager finds a program to have
+/// cost). Without this hook the library never reads a clock.
 typedef struct {
     /// sizeof(hob_clock_hook); set by hob_clock_hook_init.
     uint32_t struct_size;

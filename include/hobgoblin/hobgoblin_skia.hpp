@@ -16,7 +16,8 @@
 namespace hob {
 
 /// `Base` is GrContextOptions::PersistentCache, `Data` SkData, `Text` SkString. The cache must outlive it; what it loads
-/// comes from memory, so give the cache its time before Skia compiles (hob_program_cache_wait_idle). Threads: any.
+/// comes from memory, so give the cache its time before Skia compiles (hob_program_cache_wait_idle). Skia does not say when it
+/// uses a shader, so none is ever banned (hob_program_cache_use_begin). Threads: any.
 template <class Base, class Data, class Text> class SkiaCache final : public Base {
 public:
     explicit SkiaCache(hob_program_cache* cache) : cache_(cache) {}

@@ -25,7 +25,8 @@
 #define HOB_PROGRAM_CACHE_COUNT_DATA_ALONE 16
 
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and saves the writing. For hosts of which several
-/// threads may build the same program at a time.
+/// threads may build the same program at a time. A program that the driver rejected is there until its use has ended: end
+/// it before the new one is put, which would be lost otherwise.
 #define HOB_PROGRAM_CACHE_FIRST_PUT_WINS 32
 
 /// Which programs leave memory first when room is needed.
@@ -68,11 +69,11 @@ typedef enum {
     HOB_PROGRAM_CACHE_MEASURE_BYTES_AFTER = 2,
     /// Microseconds of each link that the cache answered, the driver's loading included.
     HOB_PROGRAM_CACHE_MEASURE_HIT_US = 3,
-    /// Microseconds of each link that had to be built, the compiling of what was put off included.
+    /// Microseconds of each link that had to be built and succeeded, the compiling of what was put off included.
     HOB_PROGRAM_CACHE_MEASURE_MISS_US = 4,
     /// Microseconds of each compile that was put off, since the shader is known to compile.
     HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US = 5,
-    /// Microseconds of each compile that was not.
+    /// Microseconds of each compile that was not put off and succeeded: what failed, no cache could have saved.
     HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US = 6,
 } hob_program_cache_measure;
 
@@ -127,7 +128,9 @@ typedef enum {
 typedef struct hob_program_cache hob_program_cache;
 
 /// Drives the host's compile, link and load so that as little as possible of it happens: a shader that is known to compile
-/// is put off, and compiled only if a program of it is missed. Any number of managers may work with a cache, on as many
+/// is put off, and compiled only if a program of it is missed. What building has cost is measured with the host's clock:
+/// without a hob_clock_hook programs are saved with a build_us of 0, and HOB_EVICTION_COST_AWARE takes them all for equally
+/// cheap. Any number of managers may work with a cache, on as many
 /// threads. Inside a callback functions of the cache work; those of the manager answer HOB_RESULT_BUSY, but
 /// hob_program_manager_destroy, which is put off until the running call returns. A handle; see docs/ownership.md.
 typedef struct hob_program_manager hob_program_manager;
@@ -139,9 +142,12 @@ typedef struct {
     /// A hob_eviction. Default HOB_EVICTION_COST_AWARE.
     uint32_t eviction;
     /// Where programs outlive the process: a directory that processes may share, made when the first program is written.
-    /// On Unix any bytes, elsewhere UTF-8. Empty: memory alone.
+    /// What others write is found at the start, and from then on when the directory is tidied up: each time that this
+    /// process has written 1024 programs, or a sixteenth of `disk_limit`. On Unix any bytes, elsewhere UTF-8. Empty: memory
+    /// alone.
     hob_str directory;
-    /// The driver, device and build that programs are for: others' are never loaded. NULL: none told apart.
+    /// The driver, device and build that programs are for: others' are never loaded. NULL: one that HOB_ENVIRONMENT_INIT
+    /// gives, of which nothing but the size of a pointer is known.
     const hob_environment *environment;
     /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
     /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
@@ -150,13 +156,16 @@ typedef struct {
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
     uint64_t memory_limit;
-    /// Bytes on the disk for each environment. Default 512 MiB. Chromium has the same limit for both.
+    /// Bytes on the disk for each environment; a program that is larger is not written. Default 512 MiB. Chromium has the
+    /// same limit for both. 0: nothing is written, and what is there goes.
     uint64_t disk_limit;
-    /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB.
+    /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB. 0: nothing is written.
     uint64_t waiting_limit;
-    /// Programs that were not used for so many seconds leave the disk. Default 30 days.
+    /// Programs that were not used for more than so many seconds leave the disk when it is tidied up. Default 30 days. 0:
+    /// all leave it then that were not used within that second.
     uint32_t max_age_seconds;
-    /// Strikes that ban a program: it takes one when the process dies while it is in use. 0: none is banned. Default 2.
+    /// Strikes that ban a program: it takes one when the process dies while it is in use. 0: none is banned. Default 2, so
+    /// that a program may take the process down twice.
     uint32_t ban_at;
     /// HOB_PROGRAM_CACHE_READ_ONLY and the like.
     uint32_t flags;
@@ -214,7 +223,7 @@ typedef struct {
     uint32_t struct_size;
     /// Uses that have begun and not ended.
     uint32_t uses_open;
-    /// Gets that found something, and that did not.
+    /// Gets that found something, and that did not; hob_program_cache_get_wait counts once.
     uint64_t hits;
     uint64_t misses;
     /// Puts, whether the program was kept or not.
@@ -232,10 +241,9 @@ typedef struct {
     uint64_t left_cleared;
     uint64_t left_removed;
     uint64_t left_rejected;
-    /// Puts and loads that were not kept: larger than the limit, without data, of a key that has one already, loaded ahead
-    /// without room for it, banned, removed while the disk was bringing it.
+    /// Puts and loads that were not kept: larger than the limit, of a key that has one already, loaded ahead without room
+    /// for it, banned, removed while the disk was bringing it.
     uint64_t refused_too_large;
-    uint64_t refused_empty;
     uint64_t refused_exists;
     uint64_t refused_no_room;
     uint64_t refused_banned;
@@ -272,7 +280,7 @@ typedef struct {
     uint64_t disk_refused;
     uint64_t disk_evicted;
     uint64_t disk_aged;
-    /// Keys that are banned, and that have strikes.
+    /// Keys that are banned, and that have strikes, in all environments of the directory.
     uint64_t keys_banned;
     uint64_t keys_struck;
     /// Uses that were noted where they outlive the process, and that could not be.
@@ -355,7 +363,8 @@ typedef struct {
     /// Give the driver a program from the cache. Not 0: the driver would not have it; it is removed, and built.
     uint32_t (*load)(void *user_data, void *program, const hob_blob *blob);
     /// Fill in format, data and reflection of `binary` from the linked program; they must stay until this is called again
-    /// or hob_program_manager_link has returned. Not 0: there is none to be saved. NULL: never.
+    /// or hob_program_manager_link has returned. Other fields are not looked at. Not 0: there is none to be saved. NULL:
+    /// never.
     uint32_t (*binary)(void *user_data, void *program, hob_program *binary);
     /// Called exactly once, when none of the above is called any more. May be NULL.
     void (*release)(void *user_data);
@@ -424,9 +433,9 @@ hob_result hob_program_cache_create(const hob_program_cache_desc *desc,
 /// Threads: no other call on it may run.
 HOB_API void hob_program_cache_destroy(hob_program_cache *cache);
 
-/// Get a program from memory: never waits for a file, copies nothing, takes no memory. HOB_RESULT_NOT_FOUND: build it.
-/// HOB_RESULT_UNSUPPORTED: build it, and always will; its binary is banned, see hob_program_cache_use_begin. What is banned
-/// never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
+/// Get a program from memory: never waits for a file; a hit copies nothing and takes no memory. HOB_RESULT_NOT_FOUND: build
+/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin. What
+/// is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
 /// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
 /// released first. Threads: shared.
 HOB_API
@@ -434,8 +443,9 @@ hob_result hob_program_cache_get(const hob_program_cache *cache,
                                  const hob_fingerprint *key,
                                  hob_blob *blob);
 
-/// hob_program_cache_get that waits up to `timeout_us` microseconds for the disk: for loading screens.
-/// HOB_RESULT_BUSY: the time did not suffice. Threads: shared.
+/// hob_program_cache_get that waits up to `timeout_us` microseconds for the disk: for loading screens. A piece of work that
+/// this thread has begun by then is ended first; opening a large directory is one. HOB_RESULT_BUSY: the time did not
+/// suffice. Threads: shared.
 HOB_API
 hob_result hob_program_cache_get_wait(const hob_program_cache *cache,
                                       const hob_fingerprint *key,
@@ -480,7 +490,8 @@ hob_result hob_program_cache_mark_startup(const hob_program_cache *cache,
                                           const hob_fingerprint *key,
                                           uint32_t marked);
 
-/// Note that a shader has compiled, before any program of it is put. Threads: shared.
+/// Note that a shader has compiled, before any program of it is put. 65 536 shaders of which memory has no program are
+/// remembered; with more, all of those are forgotten. Threads: shared.
 HOB_API hob_result hob_program_cache_shader_compiled(const hob_program_cache *cache, const hob_fingerprint *shader);
 
 /// `*out_is_known` gets 1 if the shader is known to compile, so that compiling it may be put off until a program of it is
@@ -527,19 +538,23 @@ hob_result hob_program_cache_strikes(const hob_program_cache *cache,
                                      const hob_fingerprint *key,
                                      uint32_t *out_strikes);
 
-/// Lift the strikes of a key; NULL: of all. Waits for a small file; with HOB_PROGRAM_CACHE_READ_ONLY it is lifted for this
-/// cache alone. Threads: shared.
-HOB_API
-hob_result hob_program_cache_forgive(const hob_program_cache *cache,
-                                     const hob_fingerprint *key);
+/// Lift the strikes of a key; NULL: of all keys, of all environments of the directory. Waits for a small file; with
+/// HOB_PROGRAM_CACHE_READ_ONLY they are lifted for this cache alone. Threads: shared.
+HOB_API hob_result hob_program_cache_forgive(const hob_program_cache *cache, const hob_fingerprint *key);
 
 /// Do on this thread, and await where others do it, what is to be read and written: for loading screens and tests.
-/// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds. Threads: shared.
-HOB_API hob_result hob_program_cache_wait_idle(const hob_program_cache *cache, uint64_t timeout_us);
+/// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds; a piece of work that this thread has begun by
+/// then is ended first. Threads: shared.
+HOB_API
+hob_result hob_program_cache_wait_idle(const hob_program_cache *cache,
+                                       uint64_t timeout_us);
 
-/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most.
-/// HOB_RESULT_IO when something could not be written. Threads: shared.
-HOB_API hob_result hob_program_cache_flush(const hob_program_cache *cache, uint64_t timeout_us);
+/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most but for a
+/// piece of work that this thread has begun by then. HOB_RESULT_BUSY when that did not suffice, HOB_RESULT_IO when
+/// something could not be written. Threads: shared.
+HOB_API
+hob_result hob_program_cache_flush(const hob_program_cache *cache,
+                                   uint64_t timeout_us);
 
 /// How far loading has come: of `*out_total` programs, 0 until the directory was opened, `*out_loaded` were looked at.
 /// Threads: shared.
@@ -560,7 +575,8 @@ HOB_API hob_result hob_program_cache_statistics_init(hob_program_cache_statistic
 /// Fill in defaults; `size` is sizeof(hob_histogram). Usually by HOB_HISTOGRAM_INIT.
 HOB_API hob_result hob_histogram_init(hob_histogram *histogram, uint32_t size);
 
-/// All that was counted. Threads: shared.
+/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for every
+/// frame. Threads: shared.
 HOB_API
 hob_result hob_program_cache_get_statistics(const hob_program_cache *cache,
                                             hob_program_cache_statistics *statistics);
@@ -589,8 +605,8 @@ hob_result hob_program_cache_record(const hob_program_cache *cache,
                                     uint32_t measure,
                                     uint64_t value);
 
-/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble.
-/// Threads: shared.
+/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble. As
+/// hob_program_cache_get_statistics not for every frame. Threads: shared.
 HOB_API
 hob_result hob_program_cache_report(const hob_program_cache *cache,
                                     char *buffer,
@@ -650,9 +666,9 @@ HOB_API hob_result hob_program_link_desc_init(hob_program_link_desc *desc, uint3
 /// Fill in defaults; `size` is sizeof(hob_program_linked). Usually by HOB_PROGRAM_LINKED_INIT.
 HOB_API hob_result hob_program_linked_init(hob_program_linked *linked, uint32_t size);
 
-/// Create a manager of a cache; `driver` needs compile, link and load. Destroy it before the cache: what it saves after that
-/// stays in memory, which it keeps. `*out_manager` is written on success, and is then the caller's to destroy; on failure
-/// nothing is released. Threads: any.
+/// Create a manager of a cache; `driver` needs compile, link and load (HOB_RESULT_INVALID_ARGUMENT). Destroy it before the
+/// cache: what it saves after that stays in memory, which it keeps. `*out_manager` is written on success, and is then the
+/// caller's to destroy; on failure nothing is released. Threads: any.
 HOB_NODISCARD HOB_API
 hob_result hob_program_manager_create(const hob_program_cache *cache,
                                       const hob_program_driver *driver,
@@ -666,18 +682,20 @@ HOB_API void hob_program_manager_destroy(hob_program_manager *manager);
 HOB_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
 
 /// Add a shader without source. `stage` is a hob_shader_stage or a number of the host's own; `object` is what
-/// hob_program_driver.compile is given, such as the API's name for it. Threads: exclusive.
+/// hob_program_driver.compile is given, such as the API's name for it. HOB_RESULT_INVALID_ARGUMENT: the stage is neither.
+/// Threads: exclusive.
 HOB_API
 hob_result hob_program_manager_add_shader(hob_program_manager *manager,
                                           uint32_t stage,
                                           void *object,
                                           hob_shader *out_shader);
 
-/// Remove a shader. Programs that were linked from it stay. Threads: exclusive.
+/// Remove a shader. Programs that were linked from it stay. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// Threads: exclusive.
 HOB_API hob_result hob_program_manager_remove_shader(hob_program_manager *manager, hob_shader shader);
 
 /// Give a shader a source, to be copied. What was compiled before stays compiled until hob_program_manager_compile.
-/// Threads: exclusive.
+/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive.
 HOB_API
 hob_result hob_program_manager_set_source(hob_program_manager *manager,
                                           hob_shader shader,
@@ -686,8 +704,8 @@ hob_result hob_program_manager_set_source(hob_program_manager *manager,
 
 /// Compile a shader's present source, or put it off if it is known to compile. The source of this moment is what counts in
 /// links from here on. `*out_state` gets a hob_shader_state, `*out_driver_code` what a compile that failed said, else 0;
-/// either may be NULL. HOB_RESULT_UNSUPPORTED: the driver did not compile it, which is not noted. Calls the driver back.
-/// Threads: exclusive.
+/// either may be NULL. HOB_RESULT_UNSUPPORTED: the driver did not compile it, which is not noted. HOB_RESULT_NOT_FOUND: the
+/// manager has no such shader. Calls the driver back. Threads: exclusive.
 HOB_API
 hob_result hob_program_manager_compile(hob_program_manager *manager,
                                        hob_shader shader,
@@ -696,14 +714,16 @@ hob_result hob_program_manager_compile(hob_program_manager *manager,
 
 /// Link a program: from the cache if that is possible, else by compiling what was put off, linking, and saving it once.
 /// `*linked` is written also when the driver failed (HOB_RESULT_UNSUPPORTED), and says what it said; nothing is saved then.
-/// Calls the driver back. HOB_RESULT_INVALID_ARGUMENT: a shader was never compiled. Threads: exclusive.
+/// Calls the driver back. HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: a shader was
+/// never compiled or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
 HOB_API
 hob_result hob_program_manager_link(hob_program_manager *manager,
                                     const hob_program_link_desc *desc,
                                     hob_program_linked *linked);
 
 /// A DawnStoreCacheDataFunction: keep `value_size` bytes under a key of `key_size` bytes. `cache` is a hob_program_cache,
-/// to be given as functionUserdata. What cannot be kept is dropped. Threads: any.
+/// to be given as functionUserdata. What cannot be kept is dropped. No use begins or ends: of what is kept here and by
+/// hob_egl_blob_set nothing is ever banned, and a blob that takes the process down may do so again. Threads: any.
 HOB_API
 void hob_dawn_blob_store(const void *key,
                          size_t key_size,
@@ -727,7 +747,8 @@ size_t hob_dawn_blob_load(const void *key,
 HOB_API
 hob_result hob_program_cache_bind_egl(const hob_program_cache *cache);
 
-/// An EGLSetBlobFuncANDROID: keep a blob in the bound cache. Threads: any.
+/// An EGLSetBlobFuncANDROID: keep a blob in the bound cache; as hob_dawn_blob_store, and as little is it ever banned.
+/// Threads: any.
 HOB_API void hob_egl_blob_set(const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size);
 
 /// An EGLGetBlobFuncANDROID: the size of a blob in the bound cache, 0 if it has none; as hob_dawn_blob_load. (The

@@ -86,14 +86,19 @@ private:
 
 /// A C++ view of hob_program_cache_desc, for the fields most programs set; for the others start from `desc`.
 struct ProgramCacheOptions {
-    /// Where programs outlive the process; empty: memory alone.
+    /// Where programs outlive the process; empty: where `desc` says, else memory alone.
     std::string directory;
-    /// What programs are for. Texts must stay until the cache is created.
+    /// What programs are for, unless `desc` says it. Texts must stay until the cache is created.
     hob_environment environment = HOB_ENVIRONMENT_INIT;
-    /// Whose background lane reads and writes; may be NULL.
+    /// Whose background lane reads and writes; NULL: whose `desc` says, if any.
     const Executor* executor = nullptr;
     /// Everything else.
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+};
+
+/// How far a cache has come with its directory: of `total` programs, 0 until that was opened, `loaded` were looked at.
+struct Loading {
+    uint64_t loaded = 0, total = 0;
 };
 
 /// Programs in memory and on the disk. All of it may be called from several threads at once.
@@ -106,8 +111,8 @@ public:
 #endif
     static Outcome<ProgramCache> create(const ProgramCacheOptions& options) {
         hob_program_cache_desc desc = options.desc;
-        desc.directory = detail::text(options.directory);
-        desc.environment = &options.environment;
+        if (!options.directory.empty()) desc.directory = detail::text(options.directory);
+        if (desc.environment == nullptr) desc.environment = &options.environment;
         if (options.executor != nullptr) desc.executor = options.executor->capi();
         hob_program_cache* cache = nullptr;
         const hob_result result = hob_program_cache_create(&desc, &cache);
@@ -170,6 +175,12 @@ public:
         uint32_t known = 0;
         return hob_program_cache_shader_status(cache_.get(), &shader, &known) == HOB_RESULT_OK && known != 0;
     }
+    /// How many programs in memory vouch for a shader.
+    uint32_t shader_programs(const hob_fingerprint& shader) const noexcept {
+        uint32_t programs = 0;
+        (void)hob_program_cache_shader_programs(cache_.get(), &shader, &programs);
+        return programs;
+    }
     /// Whether a program is in memory.
     bool knows_program(const hob_fingerprint& key) const noexcept {
         uint32_t known = 0;
@@ -192,12 +203,21 @@ public:
     Outcome<void> forgive(const hob_fingerprint& key) const {
         return detail::check(hob_program_cache_forgive(cache_.get(), &key));
     }
+    /// Of all keys, of all environments of the directory.
+    Outcome<void> forgive_all() const { return detail::check(hob_program_cache_forgive(cache_.get(), nullptr)); }
 
     Outcome<void> wait_idle(uint64_t timeout_us = UINT64_MAX) const {
         return detail::check(hob_program_cache_wait_idle(cache_.get(), timeout_us));
     }
     Outcome<void> flush(uint64_t timeout_us = UINT64_MAX) const {
         return detail::check(hob_program_cache_flush(cache_.get(), timeout_us));
+    }
+
+    /// How far loading has come.
+    Loading loading() const noexcept {
+        Loading found;
+        (void)hob_program_cache_loading(cache_.get(), &found.loaded, &found.total);
+        return found;
     }
 
     Outcome<void> add_bundle(std::string_view path) const {
@@ -245,6 +265,13 @@ public:
         if (result != HOB_RESULT_OK) return detail::fail<hob_histogram>(result);
         return found;
     }
+    /// The parts of a histogram that hold something, from low to high.
+    Outcome<std::vector<hob_histogram_bucket>> histogram_buckets(hob_program_cache_measure measure) const {
+        return filled(std::vector<hob_histogram_bucket>(), [&](hob_histogram_bucket* place, size_t capacity, size_t* count) {
+            return hob_program_cache_histogram_buckets(cache_.get(), static_cast<uint32_t>(measure), place, sizeof *place,
+                                                       capacity, count);
+        });
+    }
     /// For hosts that measure links and compiles themselves.
     Outcome<void> record(hob_program_cache_measure measure, uint64_t value) const {
         return detail::check(hob_program_cache_record(cache_.get(), static_cast<uint32_t>(measure), value));
@@ -259,18 +286,24 @@ private:
         if (!is_answer) return detail::fail<Blob>(result);
         return blob;
     }
-    Outcome<std::string> text(hob_result (*write)(const hob_program_cache*, char*, size_t, size_t*)) const {
-        std::string text;
+    /// What a function of the two-call protocol writes.
+    template <class Container, class Write>
+    static Outcome<Container> filled(Container place, const Write& write) {
         for (;;) {  // it may have grown between two calls
             size_t size = 0;
-            hob_result result = write(cache_.get(), nullptr, 0, &size);
-            text.resize(size);
-            if (result == HOB_RESULT_OK && size > 0) result = write(cache_.get(), text.data(), size, &size);
+            hob_result result = write(nullptr, 0, &size);
+            place.resize(size);
+            if (result == HOB_RESULT_OK && size > 0) result = write(place.data(), size, &size);
             if (result == HOB_RESULT_BUFFER_TOO_SMALL) continue;
-            if (result != HOB_RESULT_OK) return detail::fail<std::string>(result);
-            text.resize(size);
-            return text;
+            if (result != HOB_RESULT_OK) return detail::fail<Container>(result);
+            place.resize(size);
+            return place;
         }
+    }
+    Outcome<std::string> text(hob_result (*write)(const hob_program_cache*, char*, size_t, size_t*)) const {
+        return filled(std::string(), [&](char* place, size_t capacity, size_t* size) {
+            return write(cache_.get(), place, capacity, size);
+        });
     }
 
     struct Destroy {
@@ -323,10 +356,11 @@ public:
     Outcome<hob_shader> add_shader(uint32_t stage, void* object, std::string_view source) {
         hob_shader shader = {0, 0};
         hob_result result = hob_program_manager_add_shader(manager_.get(), stage, object, &shader);
-        if (result == HOB_RESULT_OK)
-            result = hob_program_manager_set_source(manager_.get(), shader, source.data(), source.size());
         if (result != HOB_RESULT_OK) return detail::fail<hob_shader>(result);
-        return shader;
+        result = hob_program_manager_set_source(manager_.get(), shader, source.data(), source.size());
+        if (result == HOB_RESULT_OK) return shader;
+        (void)hob_program_manager_remove_shader(manager_.get(), shader);  // which leaves the sentence as it is
+        return detail::fail<hob_shader>(result);
     }
     Outcome<void> remove_shader(hob_shader shader) {
         return detail::check(hob_program_manager_remove_shader(manager_.get(), shader));

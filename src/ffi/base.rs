@@ -188,7 +188,8 @@ pub struct hob_log_hook {
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: u32, line: hob_str)>,
 }
 
-/// A clock for the figures that need one (hob_decision.elapsed_ns). Without this hook the library never reads a clock.
+/// A clock for the figures that need one (hob_decision.elapsed_ns, and what a hob_program_manager finds a program to have
+/// cost). Without this hook the library never reads a clock.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_clock_hook {

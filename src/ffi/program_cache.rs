@@ -15,9 +15,7 @@ use super::program_cache_blob::unbind;
 use super::program_cache_why::environment_material;
 use crate::base::{Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
-use crate::program_cache::{
-    Blob, Cache, Counted, Desc, Key, Material, Options, Policy, Pressure, Program, Put, Refusal,
-};
+use crate::program_cache::{Blob, Cache, Counted, Desc, Key, Options, Policy, Program, Put, Refusal};
 use crate::store::{self, Compression};
 
 /// Programs in memory and, if it has a directory, on the disk. All functions but create and destroy may be called from
@@ -66,7 +64,8 @@ pub const HOB_PROGRAM_CACHE_KEEP_STARTUP_SET: u32 = 8;
 /// and neither keys nor shaders nor reflection.
 pub const HOB_PROGRAM_CACHE_COUNT_DATA_ALONE: u32 = 16;
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and saves the writing. For hosts of which several
-/// threads may build the same program at a time.
+/// threads may build the same program at a time. A program that the driver rejected is there until its use has ended: end
+/// it before the new one is put, which would be lost otherwise.
 pub const HOB_PROGRAM_CACHE_FIRST_PUT_WINS: u32 = 32;
 const FLAGS: u32 = 63;
 
@@ -79,9 +78,12 @@ pub struct hob_program_cache_desc {
     /// A hob_eviction. Default HOB_EVICTION_COST_AWARE.
     pub eviction: u32,
     /// Where programs outlive the process: a directory that processes may share, made when the first program is written.
-    /// On Unix any bytes, elsewhere UTF-8. Empty: memory alone.
+    /// What others write is found at the start, and from then on when the directory is tidied up: each time that this
+    /// process has written 1024 programs, or a sixteenth of `disk_limit`. On Unix any bytes, elsewhere UTF-8. Empty: memory
+    /// alone.
     pub directory: hob_str,
-    /// The driver, device and build that programs are for: others' are never loaded. NULL: none told apart.
+    /// The driver, device and build that programs are for: others' are never loaded. NULL: one that HOB_ENVIRONMENT_INIT
+    /// gives, of which nothing but the size of a pointer is known.
     pub environment: *const hob_environment,
     /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
     /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
@@ -90,13 +92,16 @@ pub struct hob_program_cache_desc {
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
     pub memory_limit: u64,
-    /// Bytes on the disk for each environment. Default 512 MiB. Chromium has the same limit for both.
+    /// Bytes on the disk for each environment; a program that is larger is not written. Default 512 MiB. Chromium has the
+    /// same limit for both. 0: nothing is written, and what is there goes.
     pub disk_limit: u64,
-    /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB.
+    /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB. 0: nothing is written.
     pub waiting_limit: u64,
-    /// Programs that were not used for so many seconds leave the disk. Default 30 days.
+    /// Programs that were not used for more than so many seconds leave the disk when it is tidied up. Default 30 days. 0:
+    /// all leave it then that were not used within that second.
     pub max_age_seconds: u32,
-    /// Strikes that ban a program: it takes one when the process dies while it is in use. 0: none is banned. Default 2.
+    /// Strikes that ban a program: it takes one when the process dies while it is in use. 0: none is banned. Default 2, so
+    /// that a program may take the process down twice.
     pub ban_at: u32,
     /// HOB_PROGRAM_CACHE_READ_ONLY and the like.
     pub flags: u32,
@@ -300,12 +305,10 @@ unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
     let has = |flag: u32| desc.flags & flag != 0;
     // SAFETY: by this function's contract.
     let (directory, (environment, material), executor) = unsafe {
-        let environment = match desc.environment.is_null() {
-            true => (0, Material::default()),
-            false => {
-                with_environment(desc.environment, |found| Ok((found.id(&mut |_| ()), environment_material(found)?)))?
-            }
-        };
+        let unknown = hob_environment::defaults();
+        let environment = if desc.environment.is_null() { &raw const unknown } else { desc.environment };
+        let environment =
+            with_environment(environment, |found| Ok((found.id(&mut |_| ()), environment_material(found)?)))?;
         let executor = match desc.executor.is_null() {
             true => Executor::new(ExecutorOptions::default())?,
             false => shared(desc.executor, |executor| Ok(executor.clone()))
@@ -391,9 +394,9 @@ pub fn banned(strikes: u32) -> crate::base::Error {
     error!(Unsupported, "the program is banned: the process died of it {strikes} times; build it from source")
 }
 
-/// Get a program from memory: never waits for a file, copies nothing, takes no memory. HOB_RESULT_NOT_FOUND: build it.
-/// HOB_RESULT_UNSUPPORTED: build it, and always will; its binary is banned, see hob_program_cache_use_begin. What is banned
-/// never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
+/// Get a program from memory: never waits for a file; a hit copies nothing and takes no memory. HOB_RESULT_NOT_FOUND: build
+/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin. What
+/// is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
 /// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
 /// released first. Threads: shared.
 #[unsafe(no_mangle)]
@@ -451,8 +454,9 @@ unsafe fn release(place: *mut hob_blob) -> Result<()> {
     Ok(())
 }
 
-/// hob_program_cache_get that waits up to `timeout_us` microseconds for the disk: for loading screens.
-/// HOB_RESULT_BUSY: the time did not suffice. Threads: shared.
+/// hob_program_cache_get that waits up to `timeout_us` microseconds for the disk: for loading screens. A piece of work that
+/// this thread has begun by then is ended first; opening a large directory is one. HOB_RESULT_BUSY: the time did not
+/// suffice. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_get_wait(
     cache: *const hob_program_cache,
@@ -465,13 +469,7 @@ pub unsafe extern "C" fn hob_program_cache_get_wait(
         inspect(cache, |cache| {
             let key = key_of(key)?;
             release(blob)?;
-            let mut found = cache.memory().get(&key);
-            if found.is_none() {
-                if !cache.disk().look_for(&key, Duration::from_micros(timeout_us))? {
-                    return Err(error!(Busy, "the disk was not read in {timeout_us} us: build it, or wait longer"));
-                }
-                found = cache.memory().get(&key);
-            }
+            let found = cache.get_wait(&key, Duration::from_micros(timeout_us))?;
             give(blob, found.ok_or_else(|| missed(cache, &key))?);
             Ok(())
         })
@@ -500,6 +498,9 @@ pub unsafe extern "C" fn hob_program_cache_put(
     unsafe {
         inspect(cache, |cache| {
             let (key, program) = (key_of(key)?, read_struct(program)?);
+            if program.reserved != 0 {
+                return Err(error!(Unsupported, "hob_program.reserved is {}: set it to 0", program.reserved));
+            }
             let mut stages = Vec::new();
             for shader in Array::new(program.shaders, size_of::<hob_fingerprint>(), program.shader_count)?.iter() {
                 try_push(&mut stages, shader.bytes)?;
@@ -573,25 +574,4 @@ pub unsafe extern "C" fn hob_program_cache_set_limits(
 ) -> hob_result {
     // SAFETY: the header's contract.
     unsafe { inspect(cache, |cache| cache.set_limits(memory_limit, disk_limit)) }
-}
-
-/// Do what a hob_memory_pressure asks for, each time the system says so. Threads: shared.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_program_cache_memory_pressure(
-    cache: *const hob_program_cache,
-    pressure: u32,
-) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        inspect(cache, |cache| {
-            let pressure = match pressure {
-                0 => Pressure::None,
-                1 => Pressure::Moderate,
-                2 => Pressure::Critical,
-                other => return Err(error!(InvalidArgument, "pressure {other} is none: pass a hob_memory_pressure")),
-            };
-            cache.memory().pressure(pressure);
-            Ok(())
-        })
-    }
 }

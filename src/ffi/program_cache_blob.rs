@@ -115,7 +115,8 @@ unsafe fn load(cache: &ProgramCache, key: &[u8], value: *mut c_void, room: usize
 }
 
 /// A DawnStoreCacheDataFunction: keep `value_size` bytes under a key of `key_size` bytes. `cache` is a hob_program_cache,
-/// to be given as functionUserdata. What cannot be kept is dropped. Threads: any.
+/// to be given as functionUserdata. What cannot be kept is dropped. No use begins or ends: of what is kept here and by
+/// hob_egl_blob_set nothing is ever banned, and a blob that takes the process down may do so again. Threads: any.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_dawn_blob_store(
     key: *const c_void,
@@ -172,7 +173,8 @@ pub unsafe extern "C" fn hob_program_cache_bind_egl(cache: *const hob_program_ca
     })
 }
 
-/// An EGLSetBlobFuncANDROID: keep a blob in the bound cache. Threads: any.
+/// An EGLSetBlobFuncANDROID: keep a blob in the bound cache; as hob_dawn_blob_store, and as little is it ever banned.
+/// Threads: any.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_egl_blob_set(
     key: *const c_void,

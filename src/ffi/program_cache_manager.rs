@@ -20,7 +20,9 @@ use crate::program_cache::manager::{Failure, Linked, Manager, Shader, ShaderStat
 use crate::program_cache::{ProgramCache, Put, Tag};
 
 /// Drives the host's compile, link and load so that as little as possible of it happens: a shader that is known to compile
-/// is put off, and compiled only if a program of it is missed. Any number of managers may work with a cache, on as many
+/// is put off, and compiled only if a program of it is missed. What building has cost is measured with the host's clock:
+/// without a hob_clock_hook programs are saved with a build_us of 0, and HOB_EVICTION_COST_AWARE takes them all for equally
+/// cheap. Any number of managers may work with a cache, on as many
 /// threads. Inside a callback functions of the cache work; those of the manager answer HOB_RESULT_BUSY, but
 /// hob_program_manager_destroy, which is put off until the running call returns. A handle; see docs/ownership.md.
 pub struct hob_program_manager {
@@ -101,7 +103,8 @@ pub struct hob_program_driver {
     /// Give the driver a program from the cache. Not 0: the driver would not have it; it is removed, and built.
     pub load: Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void, blob: *const hob_blob) -> u32>,
     /// Fill in format, data and reflection of `binary` from the linked program; they must stay until this is called again
-    /// or hob_program_manager_link has returned. Not 0: there is none to be saved. NULL: never.
+    /// or hob_program_manager_link has returned. Other fields are not looked at. Not 0: there is none to be saved. NULL:
+    /// never.
     pub binary: Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void, binary: *mut hob_program) -> u32>,
     /// Called exactly once, when none of the above is called any more. May be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
@@ -253,9 +256,9 @@ pub unsafe extern "C" fn hob_program_linked_init(linked: *mut hob_program_linked
     guard(|| unsafe { init_struct(linked, size) })
 }
 
-/// Create a manager of a cache; `driver` needs compile, link and load. Destroy it before the cache: what it saves after that
-/// stays in memory, which it keeps. `*out_manager` is written on success, and is then the caller's to destroy; on failure
-/// nothing is released. Threads: any.
+/// Create a manager of a cache; `driver` needs compile, link and load (HOB_RESULT_INVALID_ARGUMENT). Destroy it before the
+/// cache: what it saves after that stays in memory, which it keeps. `*out_manager` is written on success, and is then the
+/// caller's to destroy; on failure nothing is released. Threads: any.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn hob_program_manager_create(
@@ -304,7 +307,8 @@ pub unsafe extern "C" fn hob_program_manager_last_error(manager: *const hob_prog
 }
 
 /// Add a shader without source. `stage` is a hob_shader_stage or a number of the host's own; `object` is what
-/// hob_program_driver.compile is given, such as the API's name for it. Threads: exclusive.
+/// hob_program_driver.compile is given, such as the API's name for it. HOB_RESULT_INVALID_ARGUMENT: the stage is neither.
+/// Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_manager_add_shader(
     manager: *mut hob_program_manager,
@@ -327,7 +331,8 @@ pub unsafe extern "C" fn hob_program_manager_add_shader(
     }
 }
 
-/// Remove a shader. Programs that were linked from it stay. Threads: exclusive.
+/// Remove a shader. Programs that were linked from it stay. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_manager_remove_shader(
     manager: *mut hob_program_manager,
@@ -346,7 +351,7 @@ pub unsafe extern "C" fn hob_program_manager_remove_shader(
 }
 
 /// Give a shader a source, to be copied. What was compiled before stays compiled until hob_program_manager_compile.
-/// Threads: exclusive.
+/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_manager_set_source(
     manager: *mut hob_program_manager,
@@ -368,8 +373,8 @@ pub unsafe extern "C" fn hob_program_manager_set_source(
 
 /// Compile a shader's present source, or put it off if it is known to compile. The source of this moment is what counts in
 /// links from here on. `*out_state` gets a hob_shader_state, `*out_driver_code` what a compile that failed said, else 0;
-/// either may be NULL. HOB_RESULT_UNSUPPORTED: the driver did not compile it, which is not noted. Calls the driver back.
-/// Threads: exclusive.
+/// either may be NULL. HOB_RESULT_UNSUPPORTED: the driver did not compile it, which is not noted. HOB_RESULT_NOT_FOUND: the
+/// manager has no such shader. Calls the driver back. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_manager_compile(
     manager: *mut hob_program_manager,
@@ -404,7 +409,8 @@ pub unsafe extern "C" fn hob_program_manager_compile(
 
 /// Link a program: from the cache if that is possible, else by compiling what was put off, linking, and saving it once.
 /// `*linked` is written also when the driver failed (HOB_RESULT_UNSUPPORTED), and says what it said; nothing is saved then.
-/// Calls the driver back. HOB_RESULT_INVALID_ARGUMENT: a shader was never compiled. Threads: exclusive.
+/// Calls the driver back. HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: a shader was
+/// never compiled or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_manager_link(
     manager: *mut hob_program_manager,

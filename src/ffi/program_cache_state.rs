@@ -1,5 +1,5 @@
-//! `program_cache.h`, beside getting and putting: what is known of shaders and programs, which of them the driver has in
-//! hand, how far the disk is, and what was counted.
+//! `program_cache.h`, beside getting and putting: what memory gives up, what is known of shaders and programs, which of them
+//! the driver has in hand, and how far the disk is.
 
 use std::ffi::c_char;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::handle::inspect;
 use super::layout::{Out, fill};
 use super::program_cache::{banned, hob_program_cache, key_of};
 use crate::base::{Id, Result, error};
-use crate::program_cache::{Status, UseToken, Verdict};
+use crate::program_cache::{Pressure, Status, UseToken, Verdict};
 
 /// How a use of a program ended.
 #[repr(C)]
@@ -31,6 +31,27 @@ pub struct hob_use {
     pub generation: u32,
 }
 
+/// Do what a hob_memory_pressure asks for, each time the system says so. Threads: shared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_program_cache_memory_pressure(
+    cache: *const hob_program_cache,
+    pressure: u32,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    unsafe {
+        inspect(cache, |cache| {
+            let pressure = match pressure {
+                0 => Pressure::None,
+                1 => Pressure::Moderate,
+                2 => Pressure::Critical,
+                other => return Err(error!(InvalidArgument, "pressure {other} is none: pass a hob_memory_pressure")),
+            };
+            cache.memory().pressure(pressure);
+            Ok(())
+        })
+    }
+}
+
 /// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
 /// next start too. Threads: shared.
 #[unsafe(no_mangle)]
@@ -43,7 +64,8 @@ pub unsafe extern "C" fn hob_program_cache_mark_startup(
     unsafe { inspect(cache, |cache| cache.memory().mark_start_up(&key_of(key)?, marked != 0)) }
 }
 
-/// Note that a shader has compiled, before any program of it is put. Threads: shared.
+/// Note that a shader has compiled, before any program of it is put. 65 536 shaders of which memory has no program are
+/// remembered; with more, all of those are forgotten. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_shader_compiled(
     cache: *const hob_program_cache,
@@ -171,8 +193,8 @@ pub unsafe extern "C" fn hob_program_cache_strikes(
     }
 }
 
-/// Lift the strikes of a key; NULL: of all. Waits for a small file; with HOB_PROGRAM_CACHE_READ_ONLY it is lifted for this
-/// cache alone. Threads: shared.
+/// Lift the strikes of a key; NULL: of all keys, of all environments of the directory. Waits for a small file; with
+/// HOB_PROGRAM_CACHE_READ_ONLY they are lifted for this cache alone. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_forgive(
     cache: *const hob_program_cache,
@@ -188,7 +210,8 @@ pub unsafe extern "C" fn hob_program_cache_forgive(
 }
 
 /// Do on this thread, and await where others do it, what is to be read and written: for loading screens and tests.
-/// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds. Threads: shared.
+/// HOB_RESULT_BUSY when that was not done within `timeout_us` microseconds; a piece of work that this thread has begun by
+/// then is ended first. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.
@@ -200,8 +223,9 @@ pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_c
     }
 }
 
-/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most.
-/// HOB_RESULT_IO when something could not be written. Threads: shared.
+/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most but for a
+/// piece of work that this thread has begun by then. HOB_RESULT_BUSY when that did not suffice, HOB_RESULT_IO when
+/// something could not be written. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.

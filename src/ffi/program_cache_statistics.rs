@@ -20,7 +20,7 @@ pub struct hob_program_cache_statistics {
     pub struct_size: u32,
     /// Uses that have begun and not ended.
     pub uses_open: u32,
-    /// Gets that found something, and that did not.
+    /// Gets that found something, and that did not; hob_program_cache_get_wait counts once.
     pub hits: u64,
     pub misses: u64,
     /// Puts, whether the program was kept or not.
@@ -38,10 +38,9 @@ pub struct hob_program_cache_statistics {
     pub left_cleared: u64,
     pub left_removed: u64,
     pub left_rejected: u64,
-    /// Puts and loads that were not kept: larger than the limit, without data, of a key that has one already, loaded ahead
-    /// without room for it, banned, removed while the disk was bringing it.
+    /// Puts and loads that were not kept: larger than the limit, of a key that has one already, loaded ahead without room
+    /// for it, banned, removed while the disk was bringing it.
     pub refused_too_large: u64,
-    pub refused_empty: u64,
     pub refused_exists: u64,
     pub refused_no_room: u64,
     pub refused_banned: u64,
@@ -78,7 +77,7 @@ pub struct hob_program_cache_statistics {
     pub disk_refused: u64,
     pub disk_evicted: u64,
     pub disk_aged: u64,
-    /// Keys that are banned, and that have strikes.
+    /// Keys that are banned, and that have strikes, in all environments of the directory.
     pub keys_banned: u64,
     pub keys_struck: u64,
     /// Uses that were noted where they outlive the process, and that could not be.
@@ -117,7 +116,6 @@ impl From<&CacheStatistics> for hob_program_cache_statistics {
             left_removed: left(Reason::Removed),
             left_rejected: left(Reason::Rejected),
             refused_too_large: refused(Refusal::TooLarge),
-            refused_empty: refused(Refusal::Empty),
             refused_exists: refused(Refusal::Exists),
             refused_no_room: refused(Refusal::NoRoom),
             refused_banned: refused(Refusal::Banned),
@@ -163,11 +161,11 @@ pub enum hob_program_cache_measure {
     BytesAfter = 2,
     /// Microseconds of each link that the cache answered, the driver's loading included.
     HitUs = 3,
-    /// Microseconds of each link that had to be built, the compiling of what was put off included.
+    /// Microseconds of each link that had to be built and succeeded, the compiling of what was put off included.
     MissUs = 4,
     /// Microseconds of each compile that was put off, since the shader is known to compile.
     StatusHitUs = 5,
-    /// Microseconds of each compile that was not.
+    /// Microseconds of each compile that was not put off and succeeded: what failed, no cache could have saved.
     StatusMissUs = 6,
 }
 
@@ -246,7 +244,8 @@ pub unsafe extern "C" fn hob_histogram_init(histogram: *mut hob_histogram, size:
     guard(|| unsafe { init_struct(histogram, size) })
 }
 
-/// All that was counted. Threads: shared.
+/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for every
+/// frame. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_get_statistics(
     cache: *const hob_program_cache,
@@ -338,8 +337,8 @@ pub unsafe extern "C" fn hob_program_cache_record(
     }
 }
 
-/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble.
-/// Threads: shared.
+/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble. As
+/// hob_program_cache_get_statistics not for every frame. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_report(
     cache: *const hob_program_cache,

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::disk::{DiskOptions, DiskTier};
 use super::table::FoldKeys;
-use super::{CacheStatistics, Disk, Key, Material, Options, Partners, ProgramCache, Quarantine, Verdict};
-use crate::base::{Result, Text};
+use super::{Blob, CacheStatistics, Disk, Key, Material, Options, Partners, ProgramCache, Quarantine, Status, Verdict};
+use crate::base::{Result, Text, error};
 use crate::executor::Executor;
 use crate::quarantine::{self, Outcome, Token};
 use crate::store::{self, io::OsIo};
@@ -82,6 +83,22 @@ impl Cache {
     /// The disk tier.
     pub fn disk(&self) -> &DiskTier {
         &self.disk
+    }
+
+    /// The program of `key`, for which the disk is waited. One hit or one miss, however often it was looked for.
+    pub fn get_wait(&self, key: &Key, timeout: Duration) -> Result<Option<Blob>> {
+        let looked = match self.memory.link_status(key) {
+            Status::Succeeded => Ok(true),
+            Status::Unknown => self.disk.look_for(key, timeout),
+        };
+        match (self.memory.get_here(key), looked) {
+            (Some(blob), _) => Ok(Some(blob)),
+            (None, Ok(true)) => Ok(None),
+            (None, Ok(false)) => {
+                Err(error!(Busy, "the disk was not read in {} us: build it, or wait longer", timeout.as_micros()))
+            }
+            (None, Err(why)) => Err(why),
+        }
     }
 
     /// Other limits. Memory gives up at once what it may not have any more, the disk when it is maintained.

@@ -135,6 +135,11 @@ impl ProgramCache {
         found
     }
 
+    /// The same for one that was looked for: the disk is not told of a miss.
+    fn get_here(&self, key: &Key) -> Option<Blob> {
+        self.table.get(key)
+    }
+
     /// Keep a copy of a program that was linked, and tell the disk once if it was stored. On an error nothing changed.
     pub fn put(&self, key: &Key, program: &Program<'_>) -> Result<Put> {
         let stored = self.keep(key, program, Origin::Linked, || true)?;

@@ -102,11 +102,11 @@ pub enum Measure {
     BytesAfter,
     /// Microseconds of each link that the cache answered, the driver's loading included.
     HitMicros,
-    /// Microseconds of each link that had to be built, the compiling of deferred shaders included.
+    /// Microseconds of each link that had to be built and succeeded, the compiling of deferred shaders included.
     MissMicros,
     /// Microseconds of each compile that a status made unnecessary.
     StatusHitMicros,
-    /// Microseconds of each compile whose status was unknown.
+    /// Microseconds of each compile whose status was unknown and that succeeded.
     StatusMissMicros,
 }
 
