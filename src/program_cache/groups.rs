@@ -177,4 +177,35 @@ impl Groups {
             + self.free.capacity() * size_of::<u32>();
         of_groups + of_members + of_seats + self.order.memory_used()
     }
+
+    /// Nodes of all heaps, and seats.
+    #[cfg(test)]
+    pub fn sizes(&self) -> (usize, usize) {
+        let of_members = self.groups.values().map(|group| group.members.len()).sum::<usize>();
+        (self.order.len() + of_members, self.members.len())
+    }
+
+    /// What is noted of each group is what comes of its members' ranks.
+    #[cfg(test)]
+    pub fn check(&self) {
+        let seated = || self.members.iter().filter(|member| member.key.is_some());
+        for (name, group) in &self.groups {
+            let mut expected = None;
+            for member in seated().filter(|member| member.group == *name) {
+                let ((kept, Reverse(stamp)), number) = group.members.at(member.place);
+                assert_eq!(number, member.seat.number);
+                let (all_kept, latest) = expected.unwrap_or((true, 0));
+                expected = Some((all_kept && kept, stamp.max(latest)));
+            }
+            let expected = expected.map(|(kept, latest)| (kept, latest.max(group.last_use)));
+            assert_eq!(
+                (group.rank(), group.place.map(|place| self.order.at(place))),
+                (expected, expected.zip(Some(*name)))
+            );
+        }
+        assert_eq!(self.groups.values().map(|group| group.members.len()).sum::<usize>(), seated().count());
+        assert_eq!(self.groups.values().filter(|group| group.place.is_some()).count(), self.order.len());
+        let without = self.free.len() + usize::from(self.reserved.is_some());
+        assert_eq!(seated().count() + without, self.members.len());
+    }
 }

@@ -40,6 +40,8 @@ mod manager_test;
 #[cfg(test)]
 mod model_test;
 #[cfg(test)]
+mod order_test;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod threads_test;

@@ -152,4 +152,21 @@ impl Order {
             Kind::Groups(groups) => groups.memory_used(),
         }
     }
+
+    /// Nodes of all heaps, and seats.
+    #[cfg(test)]
+    pub fn sizes(&self) -> (usize, usize) {
+        match &self.0 {
+            Kind::Entries(heap) => (heap.nodes.len(), 0),
+            Kind::Groups(groups) => groups.sizes(),
+        }
+    }
+
+    /// Whether what is noted fits together.
+    #[cfg(test)]
+    pub fn check(&self) {
+        if let Kind::Groups(groups) = &self.0 {
+            groups.check();
+        }
+    }
 }

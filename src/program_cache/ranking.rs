@@ -24,6 +24,12 @@ impl<R: Ord + Copy> Ranking<R> {
         self.nodes.first().copied()
     }
 
+    /// Who is at `place`.
+    #[cfg(test)]
+    pub fn at(&self, place: usize) -> (R, u32) {
+        self.nodes[place]
+    }
+
     /// Make room, so that the next [`push`](Self::push) cannot fail.
     pub fn reserve_one(&mut self) -> Result<()> {
         Ok(self.nodes.try_reserve(1)?)
