@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::Key;
+use super::notes::Seat;
 use crate::base::Result;
 
 /// A program to be kept.
@@ -41,9 +42,11 @@ pub(super) const ROWS: usize = 4;
 #[repr(C)]
 pub(super) struct Seated {
     pub recency: Recency,
+    /// If the policy wants to be told that it is used.
+    pub seat: Option<Arc<Seat>>,
     stored: Arc<Stored>,
     key: Key,
-    _apart: [u8; 48],
+    _apart: [u8; 40],
 }
 
 /// A program's bytes, which all rows read.
@@ -54,7 +57,7 @@ pub(super) struct Stored {
     data_len: usize,
     stages_len: usize,
     format: u32,
-    group: u32,
+    pub group: u32,
     cost_us: u64,
     /// Which put of this cache it came from.
     pub serial: u64,
@@ -107,13 +110,19 @@ pub(super) struct Entry(pub [Blob; ROWS]);
 impl Entry {
     /// Share `stored` with all rows, under `key`. The standard library's `Arc` cannot fail to find memory without ending
     /// the process; that so much could just be had is as near to a result as one gets.
-    pub fn share(key: &Key, stored: Stored) -> Result<Self> {
+    pub fn share(key: &Key, stored: Stored, seat: Option<Arc<Seat>>) -> Result<Self> {
         let mut probe = Vec::<u8>::new();
         probe.try_reserve_exact(Self::SIZE)?;
         drop(probe);
         let stored = Arc::new(stored);
-        let seat = || Seated { recency: Recency::default(), stored: Arc::clone(&stored), key: *key, _apart: [0; 48] };
-        Ok(Self(array::from_fn(|_| Blob(Arc::new(seat())))))
+        let seated = || Seated {
+            recency: Recency::default(),
+            seat: seat.clone(),
+            stored: Arc::clone(&stored),
+            key: *key,
+            _apart: [0; 40],
+        };
+        Ok(Self(array::from_fn(|_| Blob(Arc::new(seated())))))
     }
 
     /// Bytes beside those of the program; before what an `Arc` shares are two counts.
@@ -123,6 +132,11 @@ impl Entry {
     /// Any view of it.
     pub fn blob(&self) -> &Blob {
         &self.0[0]
+    }
+
+    /// Where it sits, if the policy wants to be told that it is used.
+    pub fn seat(&self) -> Option<&Seat> {
+        self.blob().0.seat.as_deref()
     }
 
     /// Put when `stamp` was given and the cost-aware policy was of this age, after so many uses before it last went.

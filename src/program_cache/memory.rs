@@ -91,10 +91,10 @@ impl Memory {
     /// Put a copy in. [`refusal`](Self::refusal) must have had nothing against it. On an error nothing changed.
     pub fn store(&mut self, table: &Table, key: &Key, mut stored: Stored, origin: Origin) -> Result<(Put, Blob)> {
         stored.serial = self.serial + 1;
-        let entry = Entry::share(key, stored)?;
+        let seat = self.order.reserve_one(stored.group)?;
+        let entry = Entry::share(key, stored, seat)?;
         let blob = entry.blob().clone();
         table.reserve_one(blob.key())?;
-        self.order.reserve_one(blob.group())?;
         self.statuses.reserve(blob.stages().len())?;
         // Nothing fails from here on.
         self.serial += 1;
@@ -161,7 +161,7 @@ impl Memory {
         // Lent for the moment, since ranking looks at all the rest.
         let mut order = std::mem::replace(&mut self.order, Order::of_entries());
         let rank_of = |key: &Key| table.peek(key, |entry| (entry.blob().serial(), self.rank(entry)));
-        let victim = order.victim(|key| if beside == Some(key) { None } else { rank_of(key) });
+        let victim = order.victim(&table.notes, |key| if beside == Some(key) { None } else { rank_of(key) });
         self.order = order;
         let Some(entry) = victim.and_then(|key| self.take_out(table, &key, reason)) else { return false };
         if self.options.policy == Policy::CostAware {
@@ -175,7 +175,7 @@ impl Memory {
         self.statistics.left[Reason::Cleared as usize] += self.entries as u64;
         table.for_each(|entry| self.materials.is_gone(entry.blob().key(), Reason::Cleared));
         table.clear();
-        self.order.clear();
+        self.order.clear(&table.notes);
         self.fading.clear();
         self.statuses.clear();
         (self.used, self.entries) = (0, 0);
@@ -186,8 +186,7 @@ impl Memory {
         if self.start_up.has.contains(key) == marked {
             return Ok(());
         }
-        let look_again = |entry: &Entry| self.order.look_again(entry.blob());
-        table.peek(key, look_again).unwrap_or(Ok(()))?;
+        self.order.reserve_look()?;
         if marked {
             self.start_up.has.try_reserve(1)?;
             try_push(&mut self.start_up.keys, *key)?;
@@ -196,6 +195,10 @@ impl Memory {
             self.start_up.has.remove(key);
             self.start_up.keys.retain(|other| other != key);
         }
+        table.peek(key, |entry| {
+            let rank = self.rank(entry);
+            self.order.look_again(entry, rank);
+        });
         self.tidy(table);
         Ok(())
     }

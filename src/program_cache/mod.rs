@@ -16,13 +16,16 @@ mod bundle;
 mod cache;
 mod disk;
 mod fading;
+mod groups;
 mod lru;
 pub mod manager;
 mod material;
 mod memory;
+mod notes;
 mod options;
 mod order;
 mod poison;
+mod ranking;
 mod statistics;
 mod status;
 mod table;
@@ -36,6 +39,8 @@ mod disk_test;
 mod manager_test;
 #[cfg(test)]
 mod model_test;
+#[cfg(test)]
+mod order_test;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -9,7 +9,7 @@ pub enum Policy {
     /// it was used; uses of long ago count less.
     #[default]
     CostAware,
-    /// The most recently used one of the least recently used group. For groups of up to a few hundred programs.
+    /// The most recently used one of the least recently used group.
     Groups,
 }
 

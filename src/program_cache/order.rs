@@ -7,32 +7,36 @@
 //!
 //! - *Least recently used*: the rank is the stamp of the last use.
 //! - *Cost-aware*: the build time that was saved for each byte, fading since the last use: see [`fading`](super::fading).
-//! - *Groups*: the rank of a group is the last use of any of its members; of the least recently used group the most
-//!   recently used member goes, since a page that is shown again asks for its programs in the order it did before.
+//! - *Groups*: it wants the most recently used of some, whom no heap finds that is out of date: see
+//!   [`groups`](super::groups).
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use super::Key;
 use super::blob::{self, Blob};
+use super::groups::Groups;
+use super::notes::{Notes, Seat};
 use crate::base::Result;
 
 /// Whether it is kept to the last, and within that what the policy says. Least goes first.
 pub(super) type Rank = (bool, u64);
-/// Goes to the top, where it is looked at.
-const UNKNOWN: Rank = (false, 0);
 
-/// The greatest size in which stale nodes do no harm.
-const FEW_NODES: usize = 64;
+/// The greatest number in which what is out of date does no harm.
+pub(super) const FEW: usize = 64;
 
-/// A heap by rank in which ranks may have grown since.
-struct Heap<T> {
-    nodes: BinaryHeap<Reverse<(Rank, T)>>,
+/// An entry as it was put: another put of the same key is another entry.
+type Entry = (u64, Key);
+
+/// Entries by rank, where ranks may have grown since.
+struct Heap {
+    nodes: BinaryHeap<Reverse<(Rank, Entry)>>,
 }
 
-impl<T: Ord + Copy> Heap<T> {
+impl Heap {
     /// Take the one of least present rank out; those that have none are dropped on the way.
-    fn pop(&mut self, rank_of: impl Fn(&T) -> Option<Rank>) -> Option<T> {
+    fn pop(&mut self, rank_of: impl Fn(&Entry) -> Option<Rank>) -> Option<Entry> {
         // Other threads may be using entries all the while: whoever is on top after so many looks will do.
         let mut looks = 2 * self.nodes.len();
         loop {
@@ -45,36 +49,15 @@ impl<T: Ord + Copy> Heap<T> {
             }
         }
     }
-}
 
-/// An entry as it was put: another put of the same key is another entry.
-type Entry = (u64, Key);
+    fn push(&mut self, blob: &Blob, rank: Rank) {
+        self.nodes.push(Reverse((rank, (blob.serial(), *blob.key()))));
+    }
+}
 
 enum Kind {
-    Entries(Heap<Entry>),
-    Groups { heap: Heap<u32>, groups: HashMap<u32, Group> },
-}
-
-#[derive(Default)]
-struct Group {
-    /// The last use of those that have left: a page is not older because one of its programs went.
-    last_use: u64,
-    members: Vec<Key>,
-}
-
-impl Group {
-    /// It is kept to the last if all its members are; an empty one has no rank.
-    fn rank(&self, rank_of: impl Fn(&Key) -> Option<Rank>) -> Option<Rank> {
-        let of_both = |one: Rank, other: Rank| (one.0 && other.0, one.1.max(other.1));
-        let (kept, last_use) = self.members.iter().filter_map(rank_of).reduce(of_both)?;
-        Some((kept, last_use.max(self.last_use)))
-    }
-
-    /// The most recently used member, of those that are not kept to the last if there are any.
-    fn newest(&self, rank_of: impl Fn(&Key) -> Option<Rank>) -> Option<Key> {
-        let ranked = self.members.iter().filter_map(|key| Some((rank_of(key)?, key)));
-        ranked.max_by_key(|((kept, stamp), _)| (!kept, *stamp)).map(|(_, key)| *key)
-    }
+    Entries(Heap),
+    Groups(Groups),
 }
 
 pub(super) struct Order(Kind);
@@ -85,102 +68,80 @@ impl Order {
     }
 
     pub fn of_groups() -> Self {
-        Self(Kind::Groups { heap: Heap { nodes: BinaryHeap::new() }, groups: HashMap::new() })
+        Self(Kind::Groups(Groups::default()))
     }
 
-    /// Make room, so that the next [`insert`](Self::insert) into that group cannot fail.
-    pub fn reserve_one(&mut self, group: u32) -> Result<()> {
+    /// Make room, so that the next [`insert`](Self::insert) into that group cannot fail; the seat that the entry is to
+    /// have, if this policy wants to be told who is used.
+    pub fn reserve_one(&mut self, group: u32) -> Result<Option<Arc<Seat>>> {
         match &mut self.0 {
-            Kind::Entries(heap) => heap.nodes.try_reserve(1)?,
-            Kind::Groups { heap, groups } => {
-                heap.nodes.try_reserve(1)?;
-                groups.try_reserve(1)?;
-                groups.entry(group).or_default().members.try_reserve(1)?;
-            }
+            Kind::Entries(heap) => Ok(heap.nodes.try_reserve(1).map(|()| None)?),
+            Kind::Groups(groups) => groups.reserve_one(group).map(Some),
         }
-        Ok(())
     }
 
     /// An entry is there now.
     pub fn insert(&mut self, entry: &blob::Entry, rank: Rank) {
-        let blob = entry.blob();
-        match &mut self.0 {
-            Kind::Entries(heap) => heap.nodes.push(Reverse((rank, (blob.serial(), *blob.key())))),
-            Kind::Groups { heap, groups } => {
-                groups.entry(blob.group()).or_default().members.push(*blob.key());
-                heap.nodes.push(Reverse((UNKNOWN, blob.group())));
-            }
+        match (&mut self.0, entry.seat()) {
+            (Kind::Entries(heap), _) => heap.push(entry.blob(), rank),
+            (Kind::Groups(groups), Some(seat)) => groups.insert(seat, entry.blob(), rank),
+            (Kind::Groups(_), None) => {}
         }
     }
 
     /// An entry is no longer there. What the heap says of it is found to be out of date when it comes up.
     pub fn removed(&mut self, entry: &blob::Entry) {
-        let blob = entry.blob();
-        if let Kind::Groups { groups, .. } = &mut self.0
-            && let Some(group) = groups.get_mut(&blob.group())
-            && let Some(place) = group.members.iter().position(|key| key == blob.key())
-        {
-            group.members.swap_remove(place);
-            group.last_use = group.last_use.max(entry.stamp());
+        if let (Kind::Groups(groups), Some(seat)) = (&mut self.0, entry.seat()) {
+            groups.removed(seat, entry.stamp());
         }
     }
 
-    /// The rank of an entry may have become less.
-    pub fn look_again(&mut self, blob: &Blob) -> Result<()> {
+    /// Make room, so that the next [`look_again`](Self::look_again) cannot fail.
+    pub fn reserve_look(&mut self) -> Result<()> {
         match &mut self.0 {
-            Kind::Entries(heap) => {
-                heap.nodes.try_reserve(1)?;
-                heap.nodes.push(Reverse((UNKNOWN, (blob.serial(), *blob.key()))));
-            }
-            Kind::Groups { heap, .. } => {
-                heap.nodes.try_reserve(1)?;
-                heap.nodes.push(Reverse((UNKNOWN, blob.group())));
-            }
+            Kind::Entries(heap) => Ok(heap.nodes.try_reserve(1)?),
+            Kind::Groups(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The rank of an entry is this now, and may have become less.
+    pub fn look_again(&mut self, entry: &blob::Entry, rank: Rank) {
+        match (&mut self.0, entry.seat()) {
+            (Kind::Entries(heap), _) => heap.push(entry.blob(), rank),
+            (Kind::Groups(groups), Some(seat)) => groups.rank(seat.number, rank),
+            (Kind::Groups(_), None) => {}
+        }
     }
 
     /// Who goes next. `rank_of` gives serial and present rank of what is there.
-    pub fn victim(&mut self, rank_of: impl Fn(&Key) -> Option<(u64, Rank)>) -> Option<Key> {
+    pub fn victim(&mut self, notes: &Notes, rank_of: impl Fn(&Key) -> Option<(u64, Rank)>) -> Option<Key> {
         match &mut self.0 {
             Kind::Entries(heap) => {
                 let current = |(serial, key): &Entry| rank_of(key).filter(|now| now.0 == *serial).map(|now| now.1);
                 heap.pop(current).map(|(_, key)| key)
             }
-            Kind::Groups { heap, groups } => {
-                let rank_of = |key: &Key| rank_of(key).map(|now| now.1);
-                let group = heap.pop(|group| groups.get(group)?.rank(rank_of))?;
-                // Fits: it has just been taken out.
-                heap.nodes.push(Reverse((UNKNOWN, group)));
-                groups.get(&group)?.newest(rank_of)
-            }
+            Kind::Groups(groups) => groups.victim(notes, |key| rank_of(key).map(|now| now.1)),
         }
     }
 
-    /// Forget all.
-    pub fn clear(&mut self) {
+    /// Forget all. No entry may be in the table any more.
+    pub fn clear(&mut self, notes: &Notes) {
+        notes.clear();
         match &mut self.0 {
             Kind::Entries(heap) => heap.nodes = BinaryHeap::new(),
-            Kind::Groups { heap, groups } => {
-                heap.nodes = BinaryHeap::new();
-                *groups = HashMap::new();
-            }
+            Kind::Groups(groups) => *groups = Groups::default(),
         }
     }
 
     /// Drop what is out of date, once that is the greater part. `each` shows every entry and its rank.
     pub fn tidy(&mut self, entries: usize, each: impl FnOnce(&mut dyn FnMut(&Blob, Rank))) {
         match &mut self.0 {
-            Kind::Entries(heap) if heap.nodes.len() > 2 * entries + FEW_NODES => {
+            Kind::Entries(heap) if heap.nodes.len() > 2 * entries + FEW => {
                 heap.nodes.clear();
-                each(&mut |blob, rank| heap.nodes.push(Reverse((rank, (blob.serial(), *blob.key())))));
+                each(&mut |blob, rank| heap.push(blob, rank));
             }
-            Kind::Groups { heap, groups } if heap.nodes.len() > 2 * entries + FEW_NODES => {
-                groups.retain(|_, group| !group.members.is_empty());
-                heap.nodes.clear();
-                heap.nodes.extend(groups.keys().map(|&group| Reverse((UNKNOWN, group))));
-            }
-            _ => {}
+            Kind::Entries(_) => {}
+            Kind::Groups(groups) => groups.tidy(),
         }
     }
 
@@ -188,11 +149,24 @@ impl Order {
     pub fn memory_used(&self) -> usize {
         match &self.0 {
             Kind::Entries(heap) => heap.nodes.capacity() * size_of::<(Rank, Entry)>(),
-            Kind::Groups { heap, groups } => {
-                let keys: usize = groups.values().map(|group| group.members.capacity()).sum();
-                let of_groups = groups.capacity() * (size_of::<(u32, Group)>() + 1);
-                heap.nodes.capacity() * size_of::<(Rank, u32)>() + of_groups + keys * size_of::<Key>()
-            }
+            Kind::Groups(groups) => groups.memory_used(),
+        }
+    }
+
+    /// Nodes of all heaps, and seats.
+    #[cfg(test)]
+    pub fn sizes(&self) -> (usize, usize) {
+        match &self.0 {
+            Kind::Entries(heap) => (heap.nodes.len(), 0),
+            Kind::Groups(groups) => groups.sizes(),
+        }
+    }
+
+    /// Whether what is noted fits together.
+    #[cfg(test)]
+    pub fn check(&self) {
+        if let Kind::Groups(groups) = &self.0 {
+            groups.check();
         }
     }
 }

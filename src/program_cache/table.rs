@@ -19,6 +19,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::Key;
 use super::blob::{Blob, Entry, ROWS};
+use super::notes::Notes;
 use crate::base::Result;
 
 /// Of a row. A power of two.
@@ -74,6 +75,8 @@ pub(super) struct Table {
     lanes: [Apart<Lane>; LANES],
     /// How old the cost-aware policy is, as the bits of a double.
     age: Apart<AtomicU64>,
+    /// Who was used, for a policy that wants to be told.
+    pub notes: Notes,
 }
 
 /// One more. Only the last lane has several threads, and needs a locked instruction for it.
@@ -150,6 +153,7 @@ impl Table {
             others: array::from_fn(|_| Row::new()),
             lanes: array::from_fn(|_| Apart::default()),
             age: Apart::default(),
+            notes: Notes::new(),
         }
     }
 
@@ -158,13 +162,17 @@ impl Table {
     pub fn get(&self, key: &Key) -> Option<Blob> {
         let number = thread_number();
         let (lane, is_shared) = (&self.lanes[number.min(LANES - 1)].0, number >= LANES - 1);
+        let row = number % ROWS;
         let touch = |blob: &Blob| {
             let stamp = lane.clock.load(Relaxed) + 1;
             lane.clock.store(stamp, Relaxed);
             blob.0.recency.touch(stamp, self.age.0.load(Relaxed));
+            if let Some(seat) = &blob.0.seat {
+                self.notes.note(row, seat);
+            }
             blob.clone()
         };
-        let found = match number % ROWS {
+        let found = match row {
             0 => self.first.get(key, |entry| touch(entry.blob())),
             row => self.others[row - 1].get(key, touch),
         };

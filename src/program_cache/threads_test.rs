@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 
-use super::tests::{cache, key};
+use super::tests::{cache, cached, key};
 use super::*;
 
 const KEYS: u64 = 64;
@@ -161,5 +161,25 @@ fn a_use_counts_on_whatever_thread_it_was() {
             put(5);
             assert!(cache.get(&key(1)).is_some() && cache.get(&key(2)).is_none(), "{policy:?}, round {round}");
         }
+    }
+}
+
+#[test]
+fn a_use_of_a_group_counts_on_whatever_thread_it_was() {
+    for round in 0..blob::ROWS + 1 {
+        let options =
+            Options { limit_bytes: 400, policy: Policy::Groups, counted: Counted::Data, ..Options::default() };
+        let cache = cache(options);
+        let put = |number, group| {
+            cache.put(&key(number), &Program { data: &[7; 100], group, ..Program::default() }).unwrap();
+        };
+        let used = |number| thread::scope(|scope| scope.spawn(|| cache.get(&key(number)).is_some()).join().unwrap());
+        [(1, 7), (2, 7), (3, 8), (4, 8)].into_iter().for_each(|(number, group)| put(number, group));
+        assert!(used(1));
+        put(5, 9);
+        assert_eq!(cached(&cache, 1..6), [1, 2, 3, 5], "of group 8 the newest, round {round}");
+        assert!(used(3));
+        put(6, 9);
+        assert_eq!(cached(&cache, 1..7), [2, 3, 5, 6], "of group 7 the one used last, round {round}");
     }
 }
