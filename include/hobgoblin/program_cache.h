@@ -8,7 +8,8 @@
 #include "executor.h"
 #include "fingerprint.h"
 
-/// hob_program_cache_desc.flags: write nothing to the directory. What is banned stays so; uses are not noted.
+/// hob_program_cache_desc.flags: write nothing to the directory. What is banned stays so; uses are not noted. What is
+/// removed, rejected or cleared is not found any more by this cache, and by the next one it is.
 #define HOB_PROGRAM_CACHE_READ_ONLY 1
 
 /// hob_program_cache_desc.flags: compress what is written (LZ4).
@@ -45,7 +46,8 @@ typedef enum {
     HOB_MEMORY_PRESSURE_NONE = 0,
     /// Some: memory is trimmed to a quarter of its limit.
     HOB_MEMORY_PRESSURE_MODERATE = 1,
-    /// Much: memory is emptied. What the disk has stays there.
+    /// Much: memory is emptied, but for what still waits to be written: hob_program_cache_flush is the way to be rid of it.
+    /// What the disk has stays there.
     HOB_MEMORY_PRESSURE_CRITICAL = 2,
 } hob_memory_pressure;
 
@@ -159,7 +161,8 @@ typedef struct {
     /// Bytes on the disk for each environment; a program that is larger is not written. Default 512 MiB. Chromium has the
     /// same limit for both. 0: nothing is written, and what is there goes.
     uint64_t disk_limit;
-    /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB. 0: nothing is written.
+    /// Bytes of programs, with reflection and all, that may wait to be written; what is put beyond is not written. Default
+    /// 256 MiB. 0: nothing is written.
     uint64_t waiting_limit;
     /// Programs that were not used for more than so many seconds leave the disk when it is tidied up. Default 30 days. 0:
     /// all leave it then that were not used within that second.
@@ -254,7 +257,8 @@ typedef struct {
     uint64_t programs;
     uint64_t bytes;
     uint64_t memory_limit;
-    /// Bytes held in all, tables and bookkeeping included; views of what is no longer cached are not among them.
+    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is no
+    /// longer cached are not among them.
     uint64_t memory_used;
     /// Shaders that are known to compile.
     uint64_t shaders;
@@ -484,7 +488,7 @@ hob_result hob_program_cache_set_limits(const hob_program_cache *cache,
 HOB_API hob_result hob_program_cache_memory_pressure(const hob_program_cache *cache, uint32_t pressure);
 
 /// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
-/// next start too. Threads: shared.
+/// next start too: hob_program_cache_flush writes the set, and destroy does. Threads: shared.
 HOB_API
 hob_result hob_program_cache_mark_startup(const hob_program_cache *cache,
                                           const hob_fingerprint *key,
@@ -549,9 +553,10 @@ HOB_API
 hob_result hob_program_cache_wait_idle(const hob_program_cache *cache,
                                        uint64_t timeout_us);
 
-/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most but for a
-/// piece of work that this thread has begun by then. HOB_RESULT_BUSY when that did not suffice, HOB_RESULT_IO when
-/// something could not be written. Threads: shared.
+/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it, for
+/// `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
+/// end by _exit. HOB_RESULT_BUSY when the time did not suffice, HOB_RESULT_IO when something that was put since the last
+/// flush could not be written, told once. Threads: shared.
 HOB_API
 hob_result hob_program_cache_flush(const hob_program_cache *cache,
                                    uint64_t timeout_us);
@@ -635,7 +640,9 @@ hob_result hob_program_cache_why_missed(const hob_program_cache *cache,
 /// Look for programs in a bundle, too, after the directory and the bundles that came before: a file that
 /// hob_program_cache_write_bundle has made, for the same environment. It is only ever read, and its start-up set becomes part
 /// of the cache's. The head of the file is read here (HOB_RESULT_IO, HOB_RESULT_MALFORMED), all else in the background;
-/// it is left open until the cache is destroyed. Threads: shared.
+/// it is left open until the cache is destroyed. If it turns out to be damaged, or to have nothing for this environment,
+/// hob_program_cache_trouble says so. What is removed is not found in it any more by this cache, and by the next one it is.
+/// Threads: shared.
 HOB_API
 hob_result hob_program_cache_add_bundle(const hob_program_cache *cache,
                                         hob_str path);

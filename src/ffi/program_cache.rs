@@ -48,11 +48,13 @@ pub enum hob_memory_pressure {
     None = 0,
     /// Some: memory is trimmed to a quarter of its limit.
     Moderate = 1,
-    /// Much: memory is emptied. What the disk has stays there.
+    /// Much: memory is emptied, but for what still waits to be written: hob_program_cache_flush is the way to be rid of it.
+    /// What the disk has stays there.
     Critical = 2,
 }
 
-/// hob_program_cache_desc.flags: write nothing to the directory. What is banned stays so; uses are not noted.
+/// hob_program_cache_desc.flags: write nothing to the directory. What is banned stays so; uses are not noted. What is
+/// removed, rejected or cleared is not found any more by this cache, and by the next one it is.
 pub const HOB_PROGRAM_CACHE_READ_ONLY: u32 = 1;
 /// hob_program_cache_desc.flags: compress what is written (LZ4).
 pub const HOB_PROGRAM_CACHE_COMPRESS: u32 = 2;
@@ -95,7 +97,8 @@ pub struct hob_program_cache_desc {
     /// Bytes on the disk for each environment; a program that is larger is not written. Default 512 MiB. Chromium has the
     /// same limit for both. 0: nothing is written, and what is there goes.
     pub disk_limit: u64,
-    /// Bytes that may wait to be written; what is put beyond is not written. Default 256 MiB. 0: nothing is written.
+    /// Bytes of programs, with reflection and all, that may wait to be written; what is put beyond is not written. Default
+    /// 256 MiB. 0: nothing is written.
     pub waiting_limit: u64,
     /// Programs that were not used for more than so many seconds leave the disk when it is tidied up. Default 30 days. 0:
     /// all leave it then that were not used within that second.

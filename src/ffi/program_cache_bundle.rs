@@ -21,7 +21,9 @@ pub enum hob_bundle_contents {
 /// Look for programs in a bundle, too, after the directory and the bundles that came before: a file that
 /// hob_program_cache_write_bundle has made, for the same environment. It is only ever read, and its start-up set becomes part
 /// of the cache's. The head of the file is read here (HOB_RESULT_IO, HOB_RESULT_MALFORMED), all else in the background;
-/// it is left open until the cache is destroyed. Threads: shared.
+/// it is left open until the cache is destroyed. If it turns out to be damaged, or to have nothing for this environment,
+/// hob_program_cache_trouble says so. What is removed is not found in it any more by this cache, and by the next one it is.
+/// Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_add_bundle(cache: *const hob_program_cache, path: hob_str) -> hob_result {
     // SAFETY: the header's contract.

@@ -53,7 +53,7 @@ pub unsafe extern "C" fn hob_program_cache_memory_pressure(
 }
 
 /// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
-/// next start too. Threads: shared.
+/// next start too: hob_program_cache_flush writes the set, and destroy does. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_mark_startup(
     cache: *const hob_program_cache,
@@ -223,9 +223,10 @@ pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_c
     }
 }
 
-/// Write all that was put, and wait until a loss of power cannot lose it, for `timeout_us` microseconds at most but for a
-/// piece of work that this thread has begun by then. HOB_RESULT_BUSY when that did not suffice, HOB_RESULT_IO when
-/// something could not be written. Threads: shared.
+/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it, for
+/// `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
+/// end by _exit. HOB_RESULT_BUSY when the time did not suffice, HOB_RESULT_IO when something that was put since the last
+/// flush could not be written, told once. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.

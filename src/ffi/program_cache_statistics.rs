@@ -51,7 +51,8 @@ pub struct hob_program_cache_statistics {
     pub programs: u64,
     pub bytes: u64,
     pub memory_limit: u64,
-    /// Bytes held in all, tables and bookkeeping included; views of what is no longer cached are not among them.
+    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is no
+    /// longer cached are not among them.
     pub memory_used: u64,
     /// Shaders that are known to compile.
     pub shaders: u64,
