@@ -116,9 +116,9 @@ under_valgrind() {
         program $linkage "$folder" "" "plain_$linkage"
         say "valgrind: the program with the $linkage library"
         # Its processor has no traps and no flushing of denormals, so the hostile environments cannot be made; and it runs one
-        # thread at a time, which must not be the same one for ever.
-        valgrind --quiet --fair-sched=yes --leak-check=full --show-leak-kinds=definite,indirect,possible \
-            --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=9 --num-callers=30 "$out/plain_$linkage" --skip "float: "
+        # thread at a time, which must not be the same one for ever. Children die on purpose, and leave everything behind.
+        valgrind --quiet --fair-sched=yes --child-silent-after-fork=yes --leak-check=full \
+            --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=9 --num-callers=30 "$out/plain_$linkage" --skip "float: "
     done
 }
 
