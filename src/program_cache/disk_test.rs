@@ -364,6 +364,19 @@ fn a_flush_tells_once_of_what_was_lost_since_the_last_one() {
 }
 
 #[test]
+fn a_flush_into_a_directory_that_cannot_be_opened_says_why() {
+    let disk = FaultDisk::default();
+    disk.write(Path::new("/cache"), b"a file");
+    let host = Host::on(&disk, 1);
+    for _ in 0..2 {
+        super::tests::put(&host.memory, 1, 100);
+        let why = host.tier.flush(FOREVER).unwrap_err();
+        assert!(why.sentence().contains("directory"), "{}", why.sentence());
+    }
+    assert!(host.tier.progress().unwritten > 0);
+}
+
+#[test]
 fn all_bytes_of_a_program_count_while_it_waits() {
     let host = Host::on(&FaultDisk::default(), 1);
     let program = Program { data: b"small", reflection: &[7; 2 << 20], ..Program::default() };

@@ -103,14 +103,13 @@ impl Queue {
     /// What could not be written since the last time that somebody asked.
     pub fn tell_lost(&mut self) -> Result<()> {
         let lost = self.progress.unwritten - std::mem::replace(&mut self.told_unwritten, self.progress.unwritten);
-        match (lost, self.trouble.as_str()) {
-            (0, "") => Ok(()),
-            (0, trouble) => Err(error!(Io, "{trouble}")),
-            _ => Err(error!(
-                Io,
-                "programs that are not on the disk: {lost}; of the last one: {}",
-                self.why_unwritten.as_str()
-            )),
+        match (self.trouble.as_str(), lost) {
+            ("", 0) => Ok(()),
+            ("", _) => {
+                let why = self.why_unwritten.as_str();
+                Err(error!(Io, "programs that are not on the disk: {lost}; of the last one: {why}"))
+            }
+            (trouble, _) => Err(error!(Io, "{trouble}")),
         }
     }
 

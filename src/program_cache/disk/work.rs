@@ -173,8 +173,12 @@ impl Shared {
         }
         let written = drafted.and(written);
         if unwritten > 0 {
-            let too_long = error!(LimitExceeded, "it is larger than the disk's limit");
-            self.queue().lost(unwritten, written.as_ref().err().unwrap_or(&too_long));
+            let why = match (&written, &sources.own) {
+                (Err(why), _) => why,
+                (_, None) => &error!(Io, "the directory could not be opened"),
+                (_, Some(_)) => &error!(LimitExceeded, "it is larger than the disk's limit"),
+            };
+            self.queue().lost(unwritten, why);
         }
         *saves += drafts.len() as u32;
         if *saves >= SAVES {
