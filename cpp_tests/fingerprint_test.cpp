@@ -382,6 +382,7 @@ TEST("fingerprint: the wrapper gives the same names") {
     ENSURE(hob::hex(key.fingerprint()) == name(Described()));
     ENSURE(key.parts().size() == 6);
     ENSURE(key.fingerprint() == key.fingerprint() && !(key.fingerprint() != key.fingerprint()));
+    ENSURE(hob::hex(hob::fingerprint("")) == "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
     ENSURE(hob::environment_id(known_environment()) == number(known_environment()));
     bool thrown = false;
     try {

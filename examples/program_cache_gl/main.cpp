@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "../common/fields.h"
 #include "../common/files.h"
 #include "../common/interrupt.h"
+#include "report.h"
 #include "step.h"
 #include "trial.h"
 
@@ -16,7 +18,7 @@ namespace {
 void run_one_step(const Options& options) {
     const StepResult result = run_step(options);
     if (!options.result_file.empty()) {
-        example::write_file(options.result_file, to_text(result));
+        example::write_file(options.result_file, example::to_text(result));
         return;
     }
     print_head(options.egl_blob_cache);

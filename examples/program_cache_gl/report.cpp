@@ -1,33 +1,8 @@
 #include "report.h"
 
 #include <cstdio>
-#include <sstream>
-
-#include "../common/files.h"
 
 namespace program_cache_gl {
-
-namespace {
-
-std::string quoted(const std::string& text) {
-    std::string json = "\"";
-    for (const char c : text) {
-        if (static_cast<unsigned char>(c) < 0x20) continue;
-        if (c == '"' || c == '\\') json += '\\';
-        json += c;
-    }
-    return json + "\"";
-}
-
-std::string json_value(const std::string& text) { return quoted(text); }
-std::string json_value(std::size_t count) { return std::to_string(count); }
-std::string json_value(double ms) {
-    char number[40];
-    std::snprintf(number, sizeof number, "%.3f", ms);
-    return number;
-}
-
-} // namespace
 
 void print_head(bool egl_blob_cache) {
     if (egl_blob_cache)
@@ -53,41 +28,6 @@ void print_row(const StepResult& r, bool egl_blob_cache) {
     if (r.draws > 0) std::printf(" %4zu: %6.1f", r.draws, r.draw_ms);
     std::printf("%s\n", r.interrupted != 0 ? "  (interrupted)" : "");
     std::fflush(stdout);
-}
-
-bool print_verdict(const std::vector<Target>& targets) {
-    bool all_met = true;
-    std::printf("\nverdict:\n");
-    for (const Target& target : targets) {
-        std::printf("  %-94s %-4s %s\n", target.sentence.c_str(), target.is_met ? "yes" : "NO", target.found.c_str());
-        all_met = all_met && target.is_met;
-    }
-    return all_met;
-}
-
-void write_json(const std::string& path, const std::vector<StepResult>& results, const std::vector<Target>& targets) {
-    std::ostringstream out;
-    out << "{\"steps\": [";
-    const char* between = "\n";
-    for (const StepResult& result : results) {
-        out << between << "{";
-        const char* comma = "";
-        visit_fields(result, [&](const char* name, const auto& value) {
-            out << comma << quoted(name) << ": " << json_value(value);
-            comma = ", ";
-        });
-        out << "}";
-        between = ",\n";
-    }
-    out << "\n],\n\"targets\": [";
-    between = "\n";
-    for (const Target& target : targets) {
-        out << between << "{\"sentence\": " << quoted(target.sentence)
-            << ", \"is_met\": " << (target.is_met ? "true" : "false") << ", \"found\": " << quoted(target.found) << "}";
-        between = ",\n";
-    }
-    out << "\n]}\n";
-    example::write_file(path, out.str());
 }
 
 } // namespace program_cache_gl

@@ -25,37 +25,32 @@ struct StepResult {
 
     double link_ms() const { return cache_ms + driver_ms; }
     std::size_t usable() const { return programs - refused; }
+
+    template <typename Self, typename Visit> static void visit_fields(Self& result, Visit&& visit) {
+        visit("name", result.name);
+        visit("vendor", result.vendor);
+        visit("device", result.device);
+        visit("driver", result.driver);
+        visit("programs", result.programs);
+        visit("compiles", result.compiles);
+        visit("hits", result.hits);
+        visit("misses", result.misses);
+        visit("rejects", result.rejects);
+        visit("bans", result.bans);
+        visit("refused", result.refused);
+        visit("wrong", result.wrong);
+        visit("draws", result.draws);
+        visit("blob_sets", result.blob_sets);
+        visit("blob_gets", result.blob_gets);
+        visit("blob_hits", result.blob_hits);
+        visit("open_ms", result.open_ms);
+        visit("cache_ms", result.cache_ms);
+        visit("driver_ms", result.driver_ms);
+        visit("draw_ms", result.draw_ms);
+        visit("banned", result.banned);
+        visit("died", result.died);
+        visit("interrupted", result.interrupted);
+    }
 };
-
-/// Calls `visit` with the name and the value of each field.
-template <typename Result, typename Visit> void visit_fields(Result& result, Visit&& visit) {
-    visit("name", result.name);
-    visit("vendor", result.vendor);
-    visit("device", result.device);
-    visit("driver", result.driver);
-    visit("programs", result.programs);
-    visit("compiles", result.compiles);
-    visit("hits", result.hits);
-    visit("misses", result.misses);
-    visit("rejects", result.rejects);
-    visit("bans", result.bans);
-    visit("refused", result.refused);
-    visit("wrong", result.wrong);
-    visit("draws", result.draws);
-    visit("blob_sets", result.blob_sets);
-    visit("blob_gets", result.blob_gets);
-    visit("blob_hits", result.blob_hits);
-    visit("open_ms", result.open_ms);
-    visit("cache_ms", result.cache_ms);
-    visit("driver_ms", result.driver_ms);
-    visit("draw_ms", result.draw_ms);
-    visit("banned", result.banned);
-    visit("died", result.died);
-    visit("interrupted", result.interrupted);
-}
-
-// A result on its way from one process to another: one "name value" a line.
-std::string to_text(const StepResult& result);
-StepResult from_text(const std::string& text);
 
 } // namespace program_cache_gl

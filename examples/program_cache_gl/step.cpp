@@ -1,42 +1,24 @@
 #include "step.h"
 
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 
-#ifndef _WIN32
-#include <unistd.h>
-#endif
-
+#include "../common/charge.h"
+#include "../common/driver_cache.h"
 #include "../common/files.h"
 #include "../common/interrupt.h"
 #include "../common/progress.h"
+#include "../common/work_directory.h"
 #include "egl_blobs.h"
-#include "work_directory.h"
 
 namespace program_cache_gl {
 
 namespace {
 
-/// Adds the time it lives to an account.
-class Charge {
-public:
-    explicit Charge(double& the_account_ms) : account_ms(the_account_ms) {}
-    ~Charge() {
-        account_ms += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    }
-    Charge(const Charge&) = delete;
-    Charge& operator=(const Charge&) = delete;
-
-private:
-    double& account_ms;
-    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-};
+using example::Charge;
 
 /// Where one program's time went. What is left of `whole_ms` is the library's.
 struct Accounts {
@@ -44,17 +26,6 @@ struct Accounts {
     double aside_ms = 0; ///< What only the example does: comparing, damaging, throwing away.
     double cache_ms() const { return whole_ms - driver_ms - draw_ms - aside_ms; }
 };
-
-/// The driver has a cache of its own, which would make every run but the first look warm: it gets an empty one.
-void give_driver_empty_cache(const std::string& directory) {
-#ifndef _WIN32
-    const std::string own = directory + "/driver-" + std::to_string(getpid());
-    std::filesystem::create_directories(own);
-    for (const char* variable : {"MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH"})
-        setenv(variable, own.c_str(), 1);
-    unsetenv("MESA_SHADER_CACHE_DISABLE"); // Mesa 22 gives out no binaries with it
-#endif
-}
 
 std::uint64_t fnv1a(const void* data, std::size_t size) {
     std::uint64_t hash = 0xcbf29ce484222325u;
@@ -259,8 +230,8 @@ StepResult Step::run() {
 } // namespace
 
 StepResult run_step(const Options& options) {
-    const WorkDirectory work(options.work_directory);
-    give_driver_empty_cache(work.path());
+    const example::WorkDirectory work(options.work_directory, "program_cache_gl");
+    example::give_driver_empty_cache(work.path());
     Driver driver(options.device, !options.egl_blob_cache);
     return Step(options, driver).run();
 }

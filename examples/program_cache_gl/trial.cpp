@@ -6,11 +6,13 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "../common/damage.h"
+#include "../common/fields.h"
 #include "../common/files.h"
 #include "../common/interrupt.h"
+#include "../common/process.h"
 #include "../common/progress.h"
-#include "damage.h"
-#include "process.h"
+#include "report.h"
 #include "step.h"
 
 namespace program_cache_gl {
@@ -19,16 +21,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+using example::count;
+using example::times;
+
 constexpr double least_gain = 15; // the cold run's link time, in times of the warm run's
 constexpr std::size_t warm_runs = 3;
-
-std::string times(double a, double b) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.1f x", b > 0 ? a / b : 0);
-    return text;
-}
-
-std::string count(std::size_t n, const char* what) { return std::to_string(n) + " " + what; }
 
 /// Every program that this driver compiles was there in the end, from the right bytes or from its source.
 bool is_whole(const StepResult& r) {
@@ -45,7 +42,7 @@ std::string hits_of(const StepResult& r) {
 } // namespace
 
 Trial::Trial(const Options& the_options, const std::string& the_self)
-    : options(the_options), self(the_self), work(the_options.work_directory) {
+    : options(the_options), self(the_self), work(the_options.work_directory, "program_cache_gl") {
     cold_directory = options.cache_directory.empty() ? work.path() + "/cache" : options.cache_directory;
     if (fs::exists(cold_directory) && (!fs::is_directory(cold_directory) || !fs::is_empty(cold_directory)))
         throw std::runtime_error("--cache " + cold_directory + " is not an empty directory, and a cold run wants one");
@@ -70,8 +67,8 @@ StepResult Trial::step(const std::string& name, const std::string& directory, co
     arguments.insert(arguments.end(), no_draws.begin(), no_draws.end()); // unless a flag says otherwise
     arguments.insert(arguments.end(), flags.begin(), flags.end());
 
-    const std::string died = run_self(self, arguments, environment);
-    StepResult result = from_text(example::read_file(result_file));
+    const std::string died = example::run_self(self, arguments, environment);
+    StepResult result = example::from_text<StepResult>(example::read_file(result_file));
     result.name = name;
     result.died = died;
     results.push_back(result);
@@ -87,7 +84,7 @@ std::vector<std::string> Trial::draws(bool wanted) const {
 
 std::string Trial::fresh_copy() {
     const std::string copy = work.path() + "/copy-" + std::to_string(++copies);
-    copy_directory(cold_directory, copy);
+    example::copy_directory(cold_directory, copy);
     return copy;
 }
 
@@ -152,7 +149,7 @@ void Trial::damage() {
         const auto seed = static_cast<std::uint32_t>(options.seed + run);
         const bool cuts = run % 3 == 2;
         const std::size_t bytes_per_flip = run % 3 == 0 ? 32768 : 2048;
-        changes += cuts ? cut_files(directory, seed) : flip_bits(directory, seed, bytes_per_flip);
+        changes += cuts ? example::cut_files(directory, seed) : example::flip_bits(directory, seed, bytes_per_flip);
         const std::string name = cuts ? "files cut off" : "a bit flipped per " + count(bytes_per_flip, "B");
         const StepResult r = step(name, directory);
         hits += r.hits;
@@ -231,7 +228,7 @@ void Trial::run_egl_blobs() {
            warm.died.empty() && warm.driver_ms + warm.draw_ms < cold.driver_ms + cold.draw_ms,
            "link " + times(cold.driver_ms, warm.driver_ms) + ", first draw " + times(cold.draw_ms, warm.draw_ms));
     const std::string directory = fresh_copy();
-    flip_bits(directory, options.seed, 2048);
+    example::flip_bits(directory, options.seed, 2048);
     const StepResult damaged = step("a bit flipped per 2048 B", directory, draws(true));
     target("a damaged cache costs it blobs, and nothing else",
            damaged.died.empty() && damaged.usable() == cold.usable() && damaged.blob_hits < damaged.blob_gets,
@@ -246,9 +243,9 @@ bool Trial::run() {
     } catch (const Stopped&) {
         is_complete = false;
     }
-    bool all_met = print_verdict(targets);
+    bool all_met = example::print_verdict(targets);
     if (!is_complete) std::printf("(interrupted: this is how far it came)\n");
-    if (!options.json_file.empty()) write_json(options.json_file, results, targets);
+    if (!options.json_file.empty()) example::write_json(options.json_file, results, targets);
     return all_met && is_complete;
 }
 

@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "../common/verdict.h"
+#include "../common/work_directory.h"
 #include "options.h"
-#include "report.h"
-#include "work_directory.h"
+#include "result.h"
 
 namespace program_cache_gl {
 
@@ -44,11 +45,11 @@ private:
 
     Options options;
     std::string self;
-    WorkDirectory work;
+    example::WorkDirectory work;
     std::string cold_directory, binaries_file;
     std::size_t copies = 0, steps = 0;
     std::vector<StepResult> results;
-    std::vector<Target> targets;
+    std::vector<example::Target> targets;
     StepResult cold;
 };
 

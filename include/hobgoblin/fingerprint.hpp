@@ -30,6 +30,14 @@ inline std::string hex(const hob_fingerprint& fingerprint) {
     return text;
 }
 
+/// The name of any bytes.
+inline Outcome<Fingerprint> fingerprint(std::string_view bytes) {
+    Fingerprint fingerprint;
+    const hob_result result = hob_fingerprint_bytes(bytes.data(), bytes.size(), &fingerprint);
+    if (result != HOB_RESULT_OK) return detail::fail<Fingerprint>(result);
+    return fingerprint;
+}
+
 /// The number of an environment; see hob_environment.
 inline Outcome<uint64_t> environment_id(const hob_environment& environment) {
     uint64_t id = 0;

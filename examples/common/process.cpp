@@ -13,7 +13,7 @@
 extern char** environ; // NOLINT: POSIX has it in no header
 #endif
 
-namespace program_cache_gl {
+namespace example {
 
 #ifdef _WIN32
 
@@ -67,4 +67,4 @@ std::string run_self(const std::string& self, const std::vector<std::string>& ar
 
 #endif
 
-} // namespace program_cache_gl
+} // namespace example

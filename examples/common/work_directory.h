@@ -3,12 +3,13 @@
 
 #include <string>
 
-namespace program_cache_gl {
+namespace example {
 
-/// `given`, or a new directory among the temporary files, which is removed in the end.
+/// `given`, or a new directory among the temporary files, whose name begins with `name` and which is removed in the
+/// end.
 class WorkDirectory {
 public:
-    explicit WorkDirectory(const std::string& given);
+    WorkDirectory(const std::string& given, const std::string& name);
     ~WorkDirectory();
     WorkDirectory(const WorkDirectory&) = delete;
     WorkDirectory& operator=(const WorkDirectory&) = delete;
@@ -19,4 +20,4 @@ private:
     bool is_own = false;
 };
 
-} // namespace program_cache_gl
+} // namespace example

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace program_cache_gl {
+namespace example {
 
 void copy_directory(const std::string& from, const std::string& to);
 
@@ -15,4 +15,4 @@ std::size_t flip_bits(const std::string& directory, std::uint32_t seed, std::siz
 /// Cuts each file off at a random place.
 std::size_t cut_files(const std::string& directory, std::uint32_t seed);
 
-} // namespace program_cache_gl
+} // namespace example

@@ -4,9 +4,9 @@
 #include <functional>
 #include <random>
 
-#include "../common/files.h"
+#include "files.h"
 
-namespace program_cache_gl {
+namespace example {
 
 namespace fs = std::filesystem;
 
@@ -16,9 +16,9 @@ std::size_t change_files(const std::string& directory, const std::function<std::
     std::size_t changes = 0;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
         if (!entry.is_regular_file() || entry.file_size() == 0) continue;
-        std::string bytes = example::read_file(entry.path().string());
+        std::string bytes = read_file(entry.path().string());
         changes += change(bytes);
-        example::write_file(entry.path().string(), bytes);
+        write_file(entry.path().string(), bytes);
     }
     return changes;
 }
@@ -51,4 +51,4 @@ std::size_t cut_files(const std::string& directory, std::uint32_t seed) {
     });
 }
 
-} // namespace program_cache_gl
+} // namespace example

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace program_cache_gl {
+namespace example {
 
 /// Waits for it. Empty when it ended well, else how it ended. `environment` has NAME=VALUE in addition to this
 /// process's own.
 std::string run_self(const std::string& self, const std::vector<std::string>& arguments,
                      const std::vector<std::string>& environment);
 
-} // namespace program_cache_gl
+} // namespace example

@@ -4,15 +4,15 @@
 #include <random>
 #include <stdexcept>
 
-namespace program_cache_gl {
+namespace example {
 
 namespace fs = std::filesystem;
 
-WorkDirectory::WorkDirectory(const std::string& given) : directory(given) {
+WorkDirectory::WorkDirectory(const std::string& given, const std::string& name) : directory(given) {
     if (!given.empty()) return;
     std::random_device random;
     for (int attempt = 0; attempt < 100 && !is_own; ++attempt) {
-        directory = (fs::temp_directory_path() / ("program_cache_gl-" + std::to_string(random()))).string();
+        directory = (fs::temp_directory_path() / (name + "-" + std::to_string(random()))).string();
         is_own = fs::create_directory(directory);
     }
     if (!is_own) throw std::runtime_error("no temporary directory can be made");
@@ -23,4 +23,4 @@ WorkDirectory::~WorkDirectory() {
     if (is_own) fs::remove_all(directory, ignored);
 }
 
-} // namespace program_cache_gl
+} // namespace example

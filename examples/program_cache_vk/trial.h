@@ -1,0 +1,44 @@
+// The whole trial: cold runs, warm ones, and what can happen in between.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../common/verdict.h"
+#include "../common/work_directory.h"
+#include "options.h"
+#include "result.h"
+
+namespace program_cache_vk {
+
+class Trial {
+public:
+    Trial(const Options& options, const std::string& self);
+    /// Whether all targets are met. Prints as it goes.
+    bool run();
+
+private:
+    struct Stopped {}; ///< Thrown on Ctrl-C.
+
+    void run_pipelines();
+    void spoil_pipeline_cache();
+    void run_shader_objects();
+    void warm_up(const StepResult& cold);
+    void damage_shaders();
+    void kill_in_driver();
+
+    /// Runs a step in a new process, prints its row and keeps its result.
+    StepResult step(const std::string& name, const std::string& directory, const std::vector<std::string>& flags = {});
+    std::string fresh_copy(const std::string& directory);
+    void target(const std::string& sentence, bool is_met, const std::string& found = {});
+
+    Options options;
+    std::string self;
+    example::WorkDirectory work;
+    std::string directory; ///< The cold runs'.
+    std::size_t copies = 0, steps = 0;
+    std::vector<StepResult> results;
+    std::vector<example::Target> targets;
+};
+
+} // namespace program_cache_vk
