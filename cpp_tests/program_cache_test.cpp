@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "allocator.h"
 #include "program_cache_support.h"
 
 using namespace support;
@@ -39,6 +40,29 @@ TEST("program_cache: a view that is asked for again lets go of what it held") {
     hob_blob_release(&blob.view);
     hob_blob_release(&blob.view);
     hob_blob_release(nullptr);
+}
+
+TEST("program_cache: what the driver reads is at a multiple of 16 bytes, however little the host's allocator aligns") {
+    const HostAllocator host;
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const auto misplaced = [](hob_program_cache* cache) {
+        int count = 0;
+        for (size_t size = 1; size <= 64; ++size) {
+            Blob blob;
+            ENSURE_OK(get(cache, std::to_string(size), blob));
+            ENSURE(blob.data() == std::string(size, 'x') && blob.view.reflection_size == 3);
+            count += reinterpret_cast<uintptr_t>(blob.view.data) % 16 != 0;
+        }
+        return count;
+    };
+    {
+        const Cache cache = open(desc_of(path));
+        for (size_t size = 1; size <= 64; ++size)
+            ENSURE_OK(put(cache.get(), std::to_string(size), std::string(size, 'x')));
+        ENSURE(misplaced(cache.get()) == 0);
+    }
+    ENSURE(misplaced(opened(desc_of(path)).get()) == 0);
 }
 
 TEST("program_cache: memory is limited, trimmed and emptied as asked") {

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <map>
 
+#include <hobgoblin/program_cache.hpp>
+
 #include "program_cache_support.h"
 
 using namespace support;
@@ -95,6 +97,12 @@ TEST("program_cache: a program that the process died of twice is banned, and tha
     }
     die_using(path, "bad", true);
     const hob_fingerprint bad = key("bad"), good = key("good");
+    {
+        hob::ProgramCacheOptions options;
+        options.directory = path;
+        const hob::ProgramCache cache(options);
+        ENSURE(cache.get(bad).is_banned() && !cache.get(bad) && !cache.use(bad) && !cache.get(good).is_banned());
+    }
     hob_use use = {};
     {
         Cache cache = opened(desc);

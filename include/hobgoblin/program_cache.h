@@ -206,6 +206,7 @@ typedef struct {
     uint32_t struct_size;
     /// As it was put.
     uint32_t format;
+    /// At a multiple of 16 bytes, where Vulkan wants a shader's binary.
     const void *data;
     size_t size;
     const void *reflection;

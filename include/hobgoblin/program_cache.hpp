@@ -32,15 +32,18 @@ class Blob {
 public:
     /// None.
     Blob() = default;
-    Blob(Blob&& other) noexcept : blob_(std::exchange(other.blob_, none())) {}
+    Blob(Blob&& other) noexcept : blob_(std::exchange(other.blob_, none())), is_banned_(other.is_banned_) {}
     Blob& operator=(Blob&& other) noexcept {
         std::swap(blob_, other.blob_);
+        std::swap(is_banned_, other.is_banned_);
         return *this;
     }
     ~Blob() { hob_blob_release(&blob_); }
 
     /// Whether there is one.
     explicit operator bool() const noexcept { return blob_.pin != nullptr; }
+    /// Whether there is none because its binary is banned. It is to be built all the same.
+    bool is_banned() const noexcept { return is_banned_; }
     uint32_t format() const noexcept { return blob_.format; }
     std::string_view data() const noexcept { return {static_cast<const char*>(blob_.data), blob_.size}; }
     std::string_view reflection() const noexcept {
@@ -50,8 +53,10 @@ public:
     hob_blob* capi() noexcept { return &blob_; }
 
 private:
+    friend class ProgramCache;
     static hob_blob none() noexcept { return HOB_BLOB_INIT; }
     hob_blob blob_ = none();
+    bool is_banned_ = false;
 };
 
 /// A use of a program by the driver; see hob_program_cache_use_begin. It is to be ended after the first frame drawn with
@@ -284,6 +289,7 @@ private:
     static Outcome<Blob> found(hob_result result, Blob blob) {
         const bool is_answer = result == HOB_RESULT_OK || result == HOB_RESULT_NOT_FOUND || result == HOB_RESULT_UNSUPPORTED;
         if (!is_answer) return detail::fail<Blob>(result);
+        blob.is_banned_ = result == HOB_RESULT_UNSUPPORTED;
         return blob;
     }
     /// What a function of the two-call protocol writes.

@@ -196,6 +196,7 @@ pub struct hob_blob {
     pub struct_size: u32,
     /// As it was put.
     pub format: u32,
+    /// At a multiple of 16 bytes, where Vulkan wants a shader's binary.
     pub data: *const c_void,
     pub size: usize,
     pub reflection: *const c_void,

@@ -49,11 +49,15 @@ pub(super) struct Seated {
     _apart: [u8; 40],
 }
 
+/// What the driver reads begins at a multiple of so many bytes: Vulkan wants that of a shader's binary.
+pub(super) const ALIGNMENT: usize = 16;
+
 /// A program's bytes, which all rows read.
 #[derive(Debug)]
 pub(super) struct Stored {
-    /// Data, stages, reflection, in this order: what the driver reads begins where the allocator aligned it.
+    /// From `start` on data, stages, reflection, in this order.
     bytes: Vec<u8>,
+    start: usize,
     data_len: usize,
     stages_len: usize,
     format: u32,
@@ -88,11 +92,14 @@ impl Stored {
     pub fn copy(program: &Program<'_>) -> Result<Self> {
         let stages = program.stages.as_flattened();
         let parts = [program.data, stages, program.reflection];
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(parts.iter().fold(0, |sum: usize, part| sum.saturating_add(part.len())))?;
+        let mut bytes = Vec::<u8>::new();
+        bytes.try_reserve_exact(parts.iter().fold(ALIGNMENT - 1, |sum, part| sum.saturating_add(part.len())))?;
+        let start = bytes.as_ptr().addr().wrapping_neg() % ALIGNMENT;
+        bytes.resize(start, 0);
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         Ok(Self {
             bytes,
+            start,
             data_len: program.data.len(),
             stages_len: stages.len(),
             format: program.format,
@@ -193,20 +200,23 @@ impl Blob {
         self.0.stored.format
     }
 
-    /// The program binary.
+    /// The program binary; at a multiple of 16 bytes.
     pub fn data(&self) -> &[u8] {
-        &self.0.stored.bytes[..self.0.stored.data_len]
+        &self.from_start()[..self.0.stored.data_len]
     }
 
     /// What the host gave with it.
     pub fn reflection(&self) -> &[u8] {
-        &self.0.stored.bytes[self.0.stored.data_len + self.0.stored.stages_len..]
+        &self.from_start()[self.0.stored.data_len + self.0.stored.stages_len..]
     }
 
     /// Keys of the shaders that it was linked from.
     pub fn stages(&self) -> &[Key] {
-        let bytes = &self.0.stored.bytes[self.0.stored.data_len..][..self.0.stored.stages_len];
-        bytes.as_chunks().0
+        self.from_start()[self.0.stored.data_len..][..self.0.stored.stages_len].as_chunks().0
+    }
+
+    fn from_start(&self) -> &[u8] {
+        &self.0.stored.bytes[self.0.stored.start..]
     }
 
     /// What it cost to build, in microseconds.
