@@ -202,20 +202,20 @@ impl Blob {
 
     /// The program binary; at a multiple of 16 bytes.
     pub fn data(&self) -> &[u8] {
-        &self.from_start()[..self.0.stored.data_len]
+        &self.kept()[..self.0.stored.data_len]
     }
 
     /// What the host gave with it.
     pub fn reflection(&self) -> &[u8] {
-        &self.from_start()[self.0.stored.data_len + self.0.stored.stages_len..]
+        &self.kept()[self.0.stored.data_len + self.0.stored.stages_len..]
     }
 
     /// Keys of the shaders that it was linked from.
     pub fn stages(&self) -> &[Key] {
-        self.from_start()[self.0.stored.data_len..][..self.0.stored.stages_len].as_chunks().0
+        self.kept()[self.0.stored.data_len..][..self.0.stored.stages_len].as_chunks().0
     }
 
-    fn from_start(&self) -> &[u8] {
+    fn kept(&self) -> &[u8] {
         &self.0.stored.bytes[self.0.stored.start..]
     }
 
