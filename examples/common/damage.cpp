@@ -43,6 +43,13 @@ std::size_t flip_bits(const std::string& directory, std::uint32_t seed, std::siz
     });
 }
 
+std::vector<std::uint8_t> spoiled(const void* data, std::size_t size) {
+    const auto* const bytes = static_cast<const std::uint8_t*>(data);
+    std::vector<std::uint8_t> copy(bytes, bytes + size);
+    if (!copy.empty()) copy[size / 2] ^= 0x10;
+    return copy;
+}
+
 std::size_t cut_files(const std::string& directory, std::uint32_t seed) {
     std::mt19937 random(seed);
     return change_files(directory, [&](std::string& bytes) {

@@ -1,5 +1,5 @@
-// The library at work: all that a host has to write. A key per program, `use` around the driver call, `put` after a
-// compile.
+// The library at work: all that a host has to write. Either a key per program, `use` around the driver call, and `put`
+// after a compile; or a manager, which does all that.
 #include "cache.h"
 
 #include <hobgoblin/fingerprint.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace program_cache_gl {
 
@@ -25,6 +26,20 @@ void check(hob_result result) {
 const hob_fingerprint& fingerprint(const Key& key) {
     static_assert(sizeof(Key) == sizeof(hob_fingerprint), "a key is a fingerprint");
     return reinterpret_cast<const hob_fingerprint&>(key);
+}
+
+void set(hob_program& program, const Binary& binary) {
+    program.format = binary.format;
+    program.data = binary.data;
+    program.size = binary.size;
+    program.reflection = binary.reflection;
+    program.reflection_size = binary.reflection_size;
+}
+
+// What the manager hands to the driver's functions is a pointer: GL's numbers travel as one.
+void* pointer_to(example::GLuint object) { return reinterpret_cast<void*>(std::uintptr_t{object}); }
+example::GLuint object_of(void* pointer) {
+    return static_cast<example::GLuint>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
 struct BlobRelease {
@@ -93,16 +108,93 @@ Answer Cache::use(const Key& key, const std::function<bool(const Binary&)>& driv
 
 void Cache::put(const Key& key, const Binary& binary, std::uint64_t build_us) {
     hob_program program = HOB_PROGRAM_INIT;
-    program.format = binary.format;
-    program.data = binary.data;
-    program.size = binary.size;
-    program.reflection = binary.reflection;
-    program.reflection_size = binary.reflection_size;
+    set(program, binary);
     program.build_us = build_us;
     check(hob_program_cache_put(handle->cache, &fingerprint(key), &program));
 }
 
 void Cache::flush() { check(hob_program_cache_flush(handle->cache, patience_us)); }
+
+struct Manager::Handle {
+    hob_program_cache* cache = nullptr;
+    hob_program_manager* manager = nullptr;
+    ManagedDriver driver;
+    hob_use use = {};
+
+    ~Handle() {
+        end_use(HOB_USE_OUTCOME_UNUSED);
+        hob_program_manager_destroy(manager);
+    }
+    void end_use(hob_use_outcome outcome) {
+        const hob_use ended = std::exchange(use, hob_use{});
+        if (ended.index1 != 0) (void)hob_program_cache_use_end(cache, ended, outcome);
+    }
+
+    static ManagedDriver& driver_of(void* user_data) { return static_cast<Handle*>(user_data)->driver; }
+    static uint32_t compile(void* user_data, void* shader, uint32_t, const void* source, size_t size) {
+        return !driver_of(user_data).compile(object_of(shader), {static_cast<const char*>(source), size});
+    }
+    static uint32_t link(void* user_data, void* program) { return !driver_of(user_data).link(object_of(program)); }
+    static uint32_t load(void* user_data, void* program, const hob_blob* blob) {
+        return !driver_of(user_data).load(
+            object_of(program), {blob->format, blob->data, blob->size, blob->reflection, blob->reflection_size});
+    }
+    static uint32_t binary(void* user_data, void* program, hob_program* kept) {
+        Binary binary;
+        if (!driver_of(user_data).binary(object_of(program), binary)) return 1;
+        set(*kept, binary);
+        return 0;
+    }
+};
+
+Manager::Manager(const Cache& cache, ManagedDriver driver) : handle(std::make_unique<Handle>()) {
+    handle->cache = cache.handle->cache;
+    handle->driver = std::move(driver);
+    hob_program_driver calls = HOB_PROGRAM_DRIVER_INIT;
+    calls.user_data = handle.get();
+    calls.compile = Handle::compile;
+    calls.link = Handle::link;
+    calls.load = Handle::load;
+    calls.binary = Handle::binary;
+    check(hob_program_manager_create(handle->cache, &calls, &handle->manager));
+}
+
+Manager::~Manager() = default;
+
+Manager::Shader Manager::add(bool is_vertex, example::GLuint object, const std::string& source) {
+    hob_shader shader = {};
+    check(hob_program_manager_add_shader(handle->manager, is_vertex ? HOB_SHADER_STAGE_VERTEX : HOB_SHADER_STAGE_FRAGMENT,
+                                         pointer_to(object), &shader));
+    check(hob_program_manager_set_source(handle->manager, shader, source.data(), source.size()));
+    return {shader.index1, shader.generation};
+}
+
+Manager::Compiled Manager::compile(Shader shader) {
+    uint32_t state = HOB_SHADER_STATE_NOT_COMPILED, code = 0;
+    const hob_result result =
+        hob_program_manager_compile(handle->manager, {shader.index, shader.generation}, &state, &code);
+    if (code != 0) return Compiled::never;
+    check(result);
+    return state == HOB_SHADER_STATE_DEFERRED ? Compiled::put_off : Compiled::now;
+}
+
+Manager::Linked Manager::link(example::GLuint program, Shader vertex, Shader fragment) {
+    handle->end_use(HOB_USE_OUTCOME_UNUSED);
+    const hob_shader shaders[] = {{vertex.index, vertex.generation}, {fragment.index, fragment.generation}};
+    hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
+    desc.program = pointer_to(program);
+    desc.shaders = shaders;
+    desc.shader_count = 2;
+    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    const hob_result result = hob_program_manager_link(handle->manager, &desc, &linked);
+    if (linked.driver_code != 0) return Linked::never;
+    check(result);
+    if (linked.outcome != HOB_LINK_OUTCOME_LOADED) return Linked::from_sources;
+    handle->use = linked.first_use;
+    return Linked::from_cache;
+}
+
+void Manager::drawn() { handle->end_use(HOB_USE_OUTCOME_OK); }
 
 void Cache::bind_egl() { check(hob_program_cache_bind_egl(handle->cache)); }
 const example::EglSetBlob Cache::egl_set = hob_egl_blob_set;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "../common/gl_api.h"
 #include "corpus.h"
@@ -66,6 +67,43 @@ public:
     void bind_egl();
     static const example::EglSetBlob egl_set;
     static const example::EglGetBlob egl_get;
+
+private:
+    friend class Manager;
+    struct Handle;
+    std::unique_ptr<Handle> handle;
+};
+
+/// What a manager has done of a driver. Each says whether it was done; all are called by what the manager is told to do.
+struct ManagedDriver {
+    std::function<bool(example::GLuint shader, std::string_view source)> compile;
+    std::function<bool(example::GLuint program)> link;
+    std::function<bool(example::GLuint program, const Binary& binary)> load;
+    /// Of a linked program. The bytes stay until the next call.
+    std::function<bool(example::GLuint program, Binary& binary)> binary;
+};
+
+/// The other way to use a cache: it decides when to compile, to link and to load.
+class Manager {
+public:
+    Manager(const Cache& cache, ManagedDriver driver);
+    ~Manager();
+    Manager(const Manager&) = delete;
+    Manager& operator=(const Manager&) = delete;
+
+    enum class Compiled { now, put_off, never };
+    enum class Linked { from_cache, from_sources, never };
+    struct Shader {
+        std::uint32_t index = 0, generation = 0;
+    };
+
+    /// What the driver's functions are given for it is `object`.
+    Shader add(bool is_vertex, example::GLuint object, const std::string& source);
+    /// `put_off`: it is known to compile, and is compiled once a program needs it.
+    Compiled compile(Shader shader);
+    Linked link(example::GLuint program, Shader vertex, Shader fragment);
+    /// The program that was linked last was drawn with, and nothing bad happened. Before the next link, if at all.
+    void drawn();
 
 private:
     struct Handle;

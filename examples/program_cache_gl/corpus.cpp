@@ -20,6 +20,10 @@ std::string defines(const std::string& words) {
     return text;
 }
 
+std::vector<Program> programs_of(const std::string& directory, bool is_es) {
+    return directory.empty() ? own_programs(is_es) : programs_in(directory);
+}
+
 std::vector<Program> own_programs(bool is_es) {
     std::vector<Program> programs;
     add_surfaces(programs);

@@ -11,6 +11,9 @@ struct Program {
     std::string vertex, fragment; ///< Whole sources, with their #version.
 };
 
+/// Those of `directory`, or if that is empty the example's own.
+std::vector<Program> programs_of(const std::string& directory, bool is_es);
+
 /// The variants that a small renderer would ask for: surfaces of many kinds, and what comes after them.
 std::vector<Program> own_programs(bool is_es);
 

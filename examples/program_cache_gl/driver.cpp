@@ -1,7 +1,6 @@
 #include "driver.h"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -30,22 +29,6 @@ void program_binary_with_accidents(GLuint program, GLenum format, const void* bi
 std::string text_of(const Gl& gl, GLenum name) {
     const unsigned char* text = gl.GetString(name);
     return text == nullptr ? "" : reinterpret_cast<const char*>(text);
-}
-
-GLuint compile(const Gl& gl, GLenum stage, const std::string& source, std::string& reason) {
-    const GLchar* text = source.data();
-    const GLint size = static_cast<GLint>(source.size());
-    const GLuint shader = gl.CreateShader(stage);
-    gl.ShaderSource(shader, 1, &text, &size);
-    gl.CompileShader(shader);
-    GLint compiled = 0;
-    gl.GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
-    if (compiled != 0) return shader;
-    std::array<GLchar, 2048> log{};
-    gl.GetShaderInfoLog(shader, static_cast<GLsizei>(log.size()), nullptr, log.data());
-    reason = log.data();
-    gl.DeleteShader(shader);
-    return 0;
 }
 
 bool is_linked(const Gl& gl, GLuint program) {
@@ -113,38 +96,52 @@ Environment Driver::environment() const {
             text_of(gl, GL_VERSION)};
 }
 
-GLuint Driver::build(const Program& source, std::string& reason) const {
+GLuint Driver::make_shader(GLenum stage) const { return context->gl.CreateShader(stage); }
+
+GLuint Driver::make_program(std::initializer_list<GLuint> shaders) const {
     const Gl& gl = context->gl;
-    const GLuint vertex = compile(gl, GL_VERTEX_SHADER, source.vertex, reason);
-    const GLuint fragment = vertex == 0 ? 0 : compile(gl, GL_FRAGMENT_SHADER, source.fragment, reason);
-    GLuint program = 0;
-    if (fragment != 0) {
-        program = gl.CreateProgram();
-        gl.AttachShader(program, vertex);
-        gl.AttachShader(program, fragment);
-        if (context->has_program_binaries) gl.ProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, 1);
-        gl.LinkProgram(program);
-        if (!is_linked(gl, program)) {
-            std::array<GLchar, 2048> log{};
-            gl.GetProgramInfoLog(program, static_cast<GLsizei>(log.size()), nullptr, log.data());
-            reason = log.data();
-            gl.DeleteProgram(program);
-            program = 0;
-        }
-    }
-    for (GLuint shader : {vertex, fragment})
-        if (shader != 0) gl.DeleteShader(shader);
+    const GLuint program = gl.CreateProgram();
+    for (const GLuint shader : shaders) gl.AttachShader(program, shader);
+    if (context->has_program_binaries) gl.ProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, 1);
     return program;
 }
 
-GLuint Driver::load(const Binary& binary) const {
+bool Driver::compile(GLuint shader, std::string_view source) const {
     const Gl& gl = context->gl;
-    const GLuint program = gl.CreateProgram();
+    const GLchar* text = source.data();
+    const GLint size = static_cast<GLint>(source.size());
+    gl.ShaderSource(shader, 1, &text, &size);
+    gl.CompileShader(shader);
+    GLint compiled = 0;
+    gl.GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
+    return compiled != 0;
+}
+
+bool Driver::link(GLuint program) const {
+    context->gl.LinkProgram(program);
+    return is_linked(context->gl, program);
+}
+
+bool Driver::load(GLuint program, const Binary& binary) const {
+    const Gl& gl = context->gl;
     gl.ProgramBinary(program, binary.format, binary.data, static_cast<GLsizei>(binary.size));
-    if (is_linked(gl, program)) return program;
+    if (is_linked(gl, program)) return true;
     gl.GetError(); // a format that the driver does not know is an error beside the status
-    gl.DeleteProgram(program);
-    return 0;
+    return false;
+}
+
+GLuint Driver::build(const Program& source) const {
+    const GLuint vertex = make_shader(GL_VERTEX_SHADER), fragment = make_shader(GL_FRAGMENT_SHADER);
+    GLuint program = 0;
+    if (compile(vertex, source.vertex) && compile(fragment, source.fragment)) {
+        program = make_program({vertex, fragment});
+        if (!link(program)) {
+            discard(program);
+            program = 0;
+        }
+    }
+    for (const GLuint shader : {vertex, fragment}) discard_shader(shader);
+    return program;
 }
 
 bool Driver::binary_of(GLuint program, GLenum& format, std::vector<std::uint8_t>& bytes) const {
@@ -196,5 +193,6 @@ void Driver::draw(GLuint program, const std::vector<Sampler>& samplers) const {
 }
 
 void Driver::discard(GLuint program) const { context->gl.DeleteProgram(program); }
+void Driver::discard_shader(GLuint shader) const { context->gl.DeleteShader(shader); }
 
 } // namespace program_cache_gl

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache.h"
@@ -30,16 +32,22 @@ public:
     example::GlContext& gl_context() { return *context; }
     Environment environment() const;
 
-    /// Compiles and links. 0, and why, when the driver refuses.
-    GLuint build(const Program& program, std::string& reason) const;
-    /// 0 when the driver refuses the binary. The next accident happens inside this driver call.
-    GLuint load(const Binary& binary) const;
+    GLuint make_shader(GLenum stage) const;
+    GLuint make_program(std::initializer_list<GLuint> shaders = {}) const;
+    /// These three say whether the driver did it. The next accident happens inside the last.
+    bool compile(GLuint shader, std::string_view source) const;
+    bool link(GLuint program) const;
+    bool load(GLuint program, const Binary& binary) const;
+
+    /// Compiles and links. 0 when the driver refuses.
+    GLuint build(const Program& program) const;
     /// False when the driver gives none.
     bool binary_of(GLuint program, GLenum& format, std::vector<std::uint8_t>& bytes) const;
     std::vector<Sampler> samplers_of(GLuint program) const;
     /// Draws a triangle and waits for it: drivers finish their compiling here.
     void draw(GLuint program, const std::vector<Sampler>& samplers) const;
     void discard(GLuint program) const;
+    void discard_shader(GLuint shader) const;
 
     /// The process will die in the next `load`, below glProgramBinary, as if the driver had done it.
     static void prepare(Accident accident);

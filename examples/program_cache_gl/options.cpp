@@ -31,6 +31,8 @@ One step in this process, with --cache:
   --binaries FILE     a list of all binaries that the compiler ever gave; a hit that is not in it is wrong
   --vendor-name TEXT, --device-name TEXT, --driver-name TEXT
                       tell the cache that these are what the driver says of itself
+  --managed           let the library's manager decide when to compile, to link and to load
+  --edit NAME         with it: the fragment shader of the program NAME has a line more than before
   --spoil             damage each binary between the cache and the driver
   --die-in-driver NAME, --abort-in-driver NAME, --die-before NAME
                       SIGKILL or abort() inside the driver call that loads the program NAME; SIGKILL before it
@@ -72,6 +74,8 @@ Options parse_options(int count, char** values) {
         else if (flag == "--binaries") options.binaries_file = arguments.value();
         else if (flag == "--result") options.result_file = arguments.value();
         else if (flag == "--work") options.work_directory = arguments.value();
+        else if (flag == "--managed") options.managed = true;
+        else if (flag == "--edit") options.edited = arguments.value();
         else if (flag == "--spoil") options.spoil = true;
         else if (flag == "--die-in-driver") set_accident(options, Accident::kill, false, arguments.value());
         else if (flag == "--abort-in-driver") set_accident(options, Accident::abort, false, arguments.value());

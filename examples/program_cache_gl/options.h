@@ -29,6 +29,8 @@ struct Options {
     Accident accident = Accident::none;
     std::string accident_at;             ///< The name of the program at which the process dies.
     bool accident_outside_driver = false;
+    bool managed = false;   ///< By the library's manager, which drives the driver.
+    std::string edited;     ///< The name of a program whose fragment shader has a line more.
     bool spoil = false; ///< Each binary is damaged between the cache and the driver.
 };
 

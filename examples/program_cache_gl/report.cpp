@@ -26,6 +26,7 @@ void print_row(const StepResult& r, bool egl_blob_cache) {
         std::printf("%8zu %8zu %6zu %6zu %7zu %5zu %8.1f %9.1f %9.1f %9.1f", r.usable(), r.compiles, r.hits, r.misses,
                     r.rejects, r.bans, r.open_ms, r.cache_ms, r.driver_ms, r.link_ms());
     if (r.draws > 0) std::printf(" %4zu: %6.1f", r.draws, r.draw_ms);
+    if (r.shaders > 0) std::printf("  (%zu of %zu shaders compiled)", r.shader_compiles, r.shaders);
     std::printf("%s\n", r.interrupted != 0 ? "  (interrupted)" : "");
     std::fflush(stdout);
 }

@@ -11,6 +11,7 @@ struct StepResult {
     std::string vendor, device, driver; ///< By their own words.
     std::size_t programs = 0;
     std::size_t compiles = 0, hits = 0, misses = 0, rejects = 0, bans = 0;
+    std::size_t shaders = 0, shader_compiles = 0; ///< Different ones, and those that were compiled. By the manager only.
     std::size_t refused = 0; ///< Programs that do not compile or link on this driver: counted nowhere else, nor timed.
     std::size_t wrong = 0;   ///< Hits with other bytes than the compiler once gave.
     std::size_t draws = 0;
@@ -37,6 +38,8 @@ struct StepResult {
         visit("misses", result.misses);
         visit("rejects", result.rejects);
         visit("bans", result.bans);
+        visit("shaders", result.shaders);
+        visit("shader_compiles", result.shader_compiles);
         visit("refused", result.refused);
         visit("wrong", result.wrong);
         visit("draws", result.draws);

@@ -7,12 +7,14 @@
 #include <stdexcept>
 
 #include "../common/charge.h"
+#include "../common/damage.h"
 #include "../common/driver_cache.h"
 #include "../common/files.h"
 #include "../common/interrupt.h"
 #include "../common/progress.h"
 #include "../common/work_directory.h"
 #include "egl_blobs.h"
+#include "managed.h"
 
 namespace program_cache_gl {
 
@@ -112,18 +114,21 @@ bool Step::take(const Program& program, const Binary& binary, bool draws) {
         const Charge charge(accounts.aside_ms);
         if (known.contradict(program.name, binary)) ++result.wrong;
         if (options.spoil) {
-            const auto* bytes = static_cast<const std::uint8_t*>(binary.data);
-            spoiled.assign(bytes, bytes + binary.size);
-            spoiled[spoiled.size() / 2] ^= 0x10;
+            spoiled = example::spoiled(binary.data, binary.size);
             given.data = spoiled.data();
         }
     }
     GLuint loaded = 0;
+    bool is_taken = false;
     {
         const Charge charge(accounts.driver_ms);
-        loaded = driver.load(given);
+        loaded = driver.make_program();
+        is_taken = driver.load(loaded, given);
     }
-    if (loaded == 0) return false;
+    if (!is_taken) {
+        driver.discard(loaded);
+        return false;
+    }
     if (draws) {
         std::vector<Sampler> samplers(binary.reflection_size / sizeof(Sampler));
         if (!samplers.empty()) std::memcpy(samplers.data(), binary.reflection, samplers.size() * sizeof(Sampler));
@@ -158,10 +163,9 @@ void Step::keep(const Program& program, const Key& key, GLuint linked, const std
 /// Keeps the binary if there is a key to keep it by. False when the driver does not compile this program at all.
 bool Step::build(const Program& program, const Key* key, bool draws) {
     GLuint linked = 0;
-    std::string reason;
     {
         const Charge charge(accounts.driver_ms);
-        linked = driver.build(program, reason);
+        linked = driver.build(program);
     }
     if (linked == 0) return false;
     const std::vector<Sampler> samplers = driver.samplers_of(linked);
@@ -207,9 +211,7 @@ void Step::pass(const Program& program, bool draws) {
 }
 
 StepResult Step::run() {
-    const std::vector<Program> programs = options.shader_directory.empty()
-                                              ? own_programs(driver.gl_context().is_es)
-                                              : programs_in(options.shader_directory);
+    const std::vector<Program> programs = programs_of(options.shader_directory, driver.gl_context().is_es);
     result.name = options.step;
     result.programs = programs.size();
     open();
@@ -233,6 +235,7 @@ StepResult run_step(const Options& options) {
     const example::WorkDirectory work(options.work_directory, "program_cache_gl");
     example::give_driver_empty_cache(work.path());
     Driver driver(options.device, !options.egl_blob_cache);
+    if (options.managed) return run_managed_step(options, driver);
     return Step(options, driver).run();
 }
 

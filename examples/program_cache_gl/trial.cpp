@@ -203,6 +203,27 @@ void Trial::kill_elsewhere() {
            !inside.died.empty() && !outside.died.empty() && is_all_hits(after), count(after.bans, "bans"));
 }
 
+void Trial::let_manager_work() {
+    const std::string directory = work.path() + "/managed", flag = "--managed";
+    fs::create_directories(directory);
+    const StepResult first = step("managed: cold", directory, {flag});
+    const StepResult second = step("managed: a new process", directory, {flag});
+    target("by the manager: a shader is compiled once, and none for a program that is cached",
+           is_all_misses(first) && first.shader_compiles == first.shaders && is_all_hits(second) &&
+               second.shader_compiles <= 2 * second.refused,
+           std::to_string(first.shader_compiles) + " and " + count(second.shader_compiles, "shaders"));
+    const StepResult edited = step("managed: one shader edited", directory, {flag, "--edit", some_program(0.5)});
+    target("an edited program has only its own two shaders compiled",
+           is_whole(edited) && edited.compiles == 1 && edited.shader_compiles == second.shader_compiles + 2,
+           count(edited.shader_compiles, "shaders"));
+    const StepResult refused = step("managed: binaries damaged", directory, {flag, "--spoil"});
+    const StepResult after = step("managed: after that", directory, {flag});
+    target("what the driver refuses is built from what had been put off, and saved again",
+           is_whole(refused) && refused.rejects == refused.usable() && refused.shader_compiles == refused.shaders &&
+               is_all_hits(after),
+           count(refused.rejects, "refused"));
+}
+
 void Trial::run_program_binaries() {
     cold = run_cold();
     target("the cold run compiles every program", is_all_misses(cold), count(cold.compiles, "compiles"));
@@ -213,6 +234,7 @@ void Trial::run_program_binaries() {
     damage_behind_cache();
     kill_in_driver();
     kill_elsewhere();
+    let_manager_work();
 }
 
 /// The driver's own cache, kept in ours: nothing else in these processes knows that there is a cache.

@@ -31,6 +31,7 @@ private:
     void damage_behind_cache();
     void kill_in_driver();
     void kill_elsewhere();
+    void let_manager_work();
 
     /// Runs a step in a new process, prints its row and keeps its result.
     StepResult step(const std::string& name, const std::string& directory, const std::vector<std::string>& flags = {},

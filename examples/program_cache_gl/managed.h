@@ -1,0 +1,12 @@
+// One run through all programs in which the library's manager decides what is compiled, linked and loaded.
+#pragma once
+
+#include "options.h"
+#include "result.h"
+
+namespace program_cache_gl {
+
+/// Throws std::runtime_error when the cache cannot be used.
+StepResult run_managed_step(const Options& options, Driver& driver);
+
+} // namespace program_cache_gl
