@@ -1,5 +1,6 @@
 //! Once warm the knapsack takes no memory: counted at the allocator, in a test program of its own.
-#![cfg(feature = "goblin")]
+// With host-allocator the library brings the one allocator that a program may have.
+#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,5 +1,6 @@
 //! Reading and writing a profile's JSON when memory runs out: a result at every single allocation, never an abort.
-#![cfg(feature = "goblin")]
+// With host-allocator the library brings the one allocator that a program may have.
+#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,6 +1,7 @@
 //! The knapsack of several resources against optima found by an integer programming solver, and counted at the
 //! allocator: after reserve it takes no memory.
-#![cfg(feature = "goblin")]
+// With host-allocator the library brings the one allocator that a program may have.
+#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
