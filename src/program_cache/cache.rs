@@ -11,7 +11,7 @@ use super::{Blob, CacheStatistics, Disk, Key, Material, Options, Partners, Progr
 use crate::base::{Result, Text, error};
 use crate::executor::Executor;
 use crate::quarantine::{self, Outcome, Token};
-use crate::store::{self, io::OsIo};
+use crate::store::{self, io::Io};
 
 /// What a cache is to be.
 pub struct Desc {
@@ -31,6 +31,8 @@ pub struct Desc {
     pub waiting_limit: u64,
     /// See [`DiskOptions::load_ahead`].
     pub load_ahead: bool,
+    /// The file system: the directory's, and that of bundles.
+    pub io: Arc<dyn Io>,
     /// Whose background lane reads and writes.
     pub executor: Executor,
 }
@@ -56,7 +58,7 @@ impl Cache {
             store: desc.store,
             waiting_limit: desc.waiting_limit,
             load_ahead: desc.load_ahead,
-            io: Arc::new(OsIo),
+            io: desc.io,
             executor: desc.executor,
         })?);
         let partners = Partners {
@@ -169,7 +171,8 @@ impl Bans {
             read_only: desc.store.read_only,
             ..quarantine::Options::at((desc.store.now)())
         };
-        let quarantine = quarantine::Quarantine::open(&directory.join("quarantine"), options)?;
+        let directory = directory.join("quarantine");
+        let quarantine = quarantine::Quarantine::open_on(Arc::clone(&desc.io), &directory, options)?;
         Ok(Self { quarantine, environment: desc.environment, in_hand: Mutex::default() })
     }
 

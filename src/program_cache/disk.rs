@@ -226,6 +226,11 @@ impl DiskTier {
         self.shared.options.environment
     }
 
+    /// The file system.
+    pub fn io(&self) -> &Arc<dyn Io> {
+        &self.shared.options.io
+    }
+
     /// Whether what is written is compressed.
     pub fn compression(&self) -> store::Compression {
         self.shared.options.store.compression
