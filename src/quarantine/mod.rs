@@ -18,6 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod directory;
+#[cfg(test)]
+mod faults_test;
 mod format;
 mod notes;
 #[cfg(test)]
