@@ -90,8 +90,8 @@ TEST("program_cache: on the host's files a background writes and reads, too") {
     desc.executor = raw;
     desc.flags = HOB_PROGRAM_CACHE_COMPRESS;
     desc.described_keys = 10;
-    for (int round = 0; round < 4; ++round) {
-        const Cache cache = open(desc);
+    for (int round = 0; round < 20; ++round) {
+        Cache cache = open(desc);
         for (int number = 0; number < 50; ++number) {
             ENSURE_OK(put(cache.get(), name_of(number), data_for(number)));
             hob_use use = {};
@@ -99,6 +99,9 @@ TEST("program_cache: on the host's files a background writes and reads, too") {
             ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
         }
         if (round % 2 == 0) ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+        // Also where a task has just begun on the other thread.
+        cache.reset();
+        ENSURE(files.left_open() == 0 && files.releases() == round + 1);
     }
     const Cache cache = open(desc);
     ENSURE(served(cache, 0, 50) == 50 && trouble(cache.get()).empty());

@@ -87,8 +87,8 @@ pub struct hob_file_io {
     pub try_lock: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_lock: *mut *mut c_void) -> u32>,
     /// Let go of what `try_lock` gave. Called exactly once for each.
     pub unlock: Option<extern "C" fn(user_data: *mut c_void, lock: *mut c_void)>,
-    /// Called exactly once for each handle that was created with this, when none of the above is called for it any more:
-    /// not before it is destroyed, nor while a hob_program_manager of it lives. May be NULL.
+    /// Called exactly once for each cache that was created with this, when none of the above is called for it any more: before
+    /// hob_program_cache_destroy returns or, where a hob_program_manager of it lives, the destroy of the last one. May be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
 }
 

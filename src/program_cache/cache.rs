@@ -42,6 +42,7 @@ pub struct Cache {
     memory: Arc<ProgramCache>,
     disk: Arc<DiskTier>,
     bans: Option<Arc<Bans>>,
+    pub(super) io: Arc<dyn Io>,
 }
 
 impl Cache {
@@ -52,15 +53,15 @@ impl Cache {
             Some(directory) if desc.ban_at > 0 => Some(Arc::new(Bans::open(directory, &desc)?)),
             _ => None,
         };
-        let disk = Arc::new(DiskTier::new(DiskOptions {
+        let options = DiskOptions {
             directory: desc.directory,
             environment: desc.environment,
             store: desc.store,
             waiting_limit: desc.waiting_limit,
             load_ahead: desc.load_ahead,
-            io: desc.io,
             executor: desc.executor,
-        })?);
+        };
+        let disk = Arc::new(DiskTier::new(options, Arc::clone(&desc.io))?);
         let partners = Partners {
             disk: Some(Arc::clone(&disk) as Arc<dyn Disk>),
             quarantine: bans.clone().map(|bans| bans as Arc<dyn Quarantine>),
@@ -68,7 +69,7 @@ impl Cache {
         let memory = Arc::new(ProgramCache::new(desc.memory, partners)?);
         memory.set_environment(desc.environment, desc.material);
         disk.bind(&memory);
-        Ok(Self { memory, disk, bans })
+        Ok(Self { memory, disk, bans, io: desc.io })
     }
 
     /// The memory tier.

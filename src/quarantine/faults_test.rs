@@ -90,6 +90,7 @@ fn killed_at_any_call_a_process_costs_one_strike_of_what_it_had_in_flight_at_mos
         assert_eq!(work(&next), 2, "after {calls} calls: {:?}", next.problem());
         drop(next);
         assert_eq!(fresh(&disk).strikes(DRIVER, &A), strikes, "after {calls} calls");
+        assert_eq!(names(&disk), ["lock", "strikes"], "after {calls} calls");
         if is_all {
             assert!(struck > 0 && calls > 70, "64 slots are written one by one");
             return;
