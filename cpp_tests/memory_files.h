@@ -69,6 +69,9 @@ public:
         return io;
     }
 
+    /// Called inside every call, before anything else.
+    void (*on_call)() = nullptr;
+
     Contents contents() {
         const Guard guard(mutex_);
         Contents found;
@@ -128,6 +131,7 @@ private:
     }
 
     uint32_t fate(FileCall call) {
+        if (on_call != nullptr) on_call();
         const uint64_t number = ++calls_[static_cast<size_t>(call)];
         if (call != failing_ || period_ == 0 || number % period_ != 0) return HOB_RESULT_OK;
         ++failed_;
@@ -181,6 +185,7 @@ private:
                 if (const hob_result result = add(names, support::str(name)); result != HOB_RESULT_OK && lie == Lie::none)
                     return static_cast<uint32_t>(result);
         }
+        if (all.on_call != nullptr) all.on_call();
         return HOB_RESULT_OK;
     }
     static uint32_t create_directory(void* self, hob_str directory) {

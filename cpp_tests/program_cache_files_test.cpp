@@ -1,6 +1,7 @@
 // program_cache.h with store.h: a cache on the host's own files, which may be missing, broken or liars.
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "memory_files.h"
@@ -29,7 +30,9 @@ std::string data_for(int number) { return std::string(static_cast<size_t>(100 + 
 /// Programs from `begin` to `end`, and whether a flush says that they are kept.
 hob_result fill(const Cache& cache, int begin, int end) {
     for (int number = begin; number < end; ++number) ENSURE_OK(put(cache.get(), name_of(number), data_for(number)));
-    return hob_program_cache_flush(cache.get(), forever);
+    const hob_result result = hob_program_cache_flush(cache.get(), forever);
+    ENSURE(result != HOB_RESULT_PANIC && trouble(cache.get()).find("internal error") == std::string::npos);
+    return result;
 }
 
 /// How many of the programs are served. What is served is right.
@@ -40,6 +43,7 @@ int served(const Cache& cache, int begin, int end) {
         Blob blob;
         const hob_result result = hob_program_cache_get_wait(cache.get(), &name, forever, &blob.view);
         if (result == HOB_RESULT_OK) ENSURE(blob.data() == data_for(number));
+        ENSURE(result != HOB_RESULT_PANIC && trouble(cache.get()).find("internal error") == std::string::npos);
         count += result == HOB_RESULT_OK ? 1 : 0;
     }
     return count;
@@ -105,6 +109,27 @@ TEST("program_cache: on the host's files a background writes and reads, too") {
     }
     const Cache cache = open(desc);
     ENSURE(served(cache, 0, 50) == 50 && trouble(cache.get()).empty());
+}
+
+TEST("program_cache: an executor that keeps callbacks to the calling thread keeps the host's files there, too") {
+    static std::thread::id mine;
+    mine = std::this_thread::get_id();
+    MemoryFiles files;
+    files.on_call = [] { EXPECT(std::this_thread::get_id() == mine); };
+    const hob_file_io io = files.io();
+    hob_executor_desc threads = HOB_EXECUTOR_DESC_INIT;
+    threads.background = HOB_BACKGROUND_THREAD;
+    threads.flags = HOB_EXECUTOR_CALLING_THREAD_ONLY;
+    hob_executor* raw = nullptr;
+    ENSURE_OK(hob_executor_create(&threads, &raw));
+    const Executor executor(raw);
+    hob_program_cache_desc desc = on(io);
+    desc.executor = raw;
+    const Cache cache = open(desc);
+    for (int number = 0; number < 100; ++number) ENSURE_OK(put(cache.get(), name_of(number), data_for(number)));
+    uint32_t ran = 0;
+    ENSURE_OK(hob_executor_pump(raw, forever, &ran));
+    ENSURE(ran > 0 && statistics(cache.get()).waiting == 0 && statistics(cache.get()).disk_values == 100);
 }
 
 TEST("program_cache: what the disk tier does beside reading and writing is done on the host's files") {

@@ -67,8 +67,8 @@ typedef struct {
     uint32_t (*try_lock)(void *user_data, hob_str path, void **out_lock);
     /// Let go of what `try_lock` gave. Called exactly once for each.
     void (*unlock)(void *user_data, void *lock);
-    /// Called exactly once for each handle that was created with this, when none of the above is called for it any more:
-    /// not before it is destroyed, nor while a hob_program_manager of it lives. May be NULL.
+    /// Called exactly once for each cache that was created with this, when none of the above is called for it any more: before
+    /// hob_program_cache_destroy returns or, where a hob_program_manager of it lives, the destroy of the last one. May be NULL.
     void (*release)(void *user_data);
 } hob_file_io;
 

@@ -255,6 +255,10 @@ impl Io for HostIo {
     fn nonce(&self) -> u64 {
         OsIo.nonce()
     }
+
+    fn is_hosts(&self) -> bool {
+        true
+    }
 }
 
 struct HostLock {

@@ -96,6 +96,8 @@ struct Shared {
     /// Work was done.
     changed: Condvar,
     bench: Mutex<Bench>,
+    /// Whether work may call the host.
+    calls_host: bool,
 }
 
 /// The disk of one cache. Dropping it writes what still waits, on the dropping thread.
@@ -114,6 +116,7 @@ impl DiskTier {
             options,
             queue: Mutex::new(queue),
             changed: Condvar::new(),
+            calls_host: io.is_hosts(),
             bench: Mutex::new(Bench { io: Some(io), ..Bench::default() }),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -364,7 +367,11 @@ impl Shared {
 
     /// Let go of the queue, and see to it that the background does what waits.
     fn release(self: &Arc<Self>, queue: MutexGuard<'_, Queue>) {
-        self.release_to(queue, |task| self.options.executor.post(task, Priority::Normal, TASK));
+        let executor = &self.options.executor;
+        self.release_to(queue, |task| match self.calls_host {
+            true => executor.post_callback(Priority::Normal, TASK, || Ok(task)),
+            false => executor.post(task, Priority::Normal, TASK),
+        });
     }
 
     /// The same with that way to post. Where the background cannot be asked, whoever waits or drops does what waits.

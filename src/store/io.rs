@@ -30,6 +30,10 @@ pub trait Io: Send + Sync {
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
     /// A number that is unlikely to come twice.
     fn nonce(&self) -> u64;
+    /// Whether it is the host that does the work, which may have threads of its own kind.
+    fn is_hosts(&self) -> bool {
+        false
+    }
 
     /// Open a file for reading if it is a plain one, else `InvalidInput`: what others have put there may be anything.
     fn open_plain(&self, path: &Path) -> io::Result<Arc<dyn File>> {
