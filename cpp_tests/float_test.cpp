@@ -246,7 +246,8 @@ TEST("float: the host's files are called in its own environment, and what they c
         wrong += Hostile::is_in_force() ? 0 : 1;
     };
     const hob_file_io io = files.io();
-    hob_program_cache_desc desc = desc_of("directory");
+    hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    desc.directory = HOB_STR("directory");
     desc.file_io = &io;
     const hob_fingerprint name = key("name");
     hob_program program = HOB_PROGRAM_INIT;
