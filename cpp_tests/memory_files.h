@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -10,6 +11,8 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "support.h"
 
@@ -116,7 +119,7 @@ private:
     struct File {
         std::shared_ptr<std::string> bytes;
         bool writes;
-        int users;
+        std::atomic<int> users;
     };
 
     static MemoryFiles& of(void* self) { return *static_cast<MemoryFiles*>(self); }
@@ -139,13 +142,16 @@ private:
     }
     uint32_t give(const std::shared_ptr<std::string>& bytes, bool writes, void** out) {
         ++open_;
-        *out = new File{bytes, writes, 0};
+        *out = new File{bytes, writes, {0}};
         return HOB_RESULT_OK;
     }
     /// Of one file no two calls run at a time.
     class Use {
     public:
-        explicit Use(void* file) : file_(*static_cast<File*>(file)) { EXPECT(++file_.users == 1); }
+        explicit Use(void* file) : file_(*static_cast<File*>(file)) {
+            EXPECT(++file_.users == 1);
+            std::this_thread::yield();
+        }
         Use(const Use&) = delete;
         ~Use() { --file_.users; }
         File* operator->() const { return &file_; }
@@ -220,8 +226,8 @@ private:
     }
     static uint32_t size(void* self, void* file, uint64_t* out) {
         MemoryFiles& all = of(self);
-        const Guard guard(all.mutex_);
         const Use use(file);
+        const Guard guard(all.mutex_);
         if (const uint32_t code = all.fate(FileCall::size)) return code;
         *out = use->bytes->size();
         if (all.lie_ == Lie::size_is_huge) *out = UINT64_MAX;
@@ -231,8 +237,8 @@ private:
     }
     static uint32_t read(void* self, void* file, uint64_t offset, void* data, size_t size, size_t* out) {
         MemoryFiles& all = of(self);
-        const Guard guard(all.mutex_);
         const Use use(file);
+        const Guard guard(all.mutex_);
         if (const uint32_t code = all.fate(FileCall::read)) return code;
         const std::string& bytes = *use->bytes;
         *out = offset < bytes.size() ? std::min(size, bytes.size() - static_cast<size_t>(offset)) : 0;
@@ -245,8 +251,8 @@ private:
     }
     static uint32_t write(void* self, void* file, uint64_t offset, const void* data, size_t size) {
         MemoryFiles& all = of(self);
-        const Guard guard(all.mutex_);
         const Use use(file);
+        const Guard guard(all.mutex_);
         EXPECT(use->writes && (all.lie_ != Lie::none || offset <= use->bytes->size()));
         const uint32_t code = all.fate(FileCall::write);
         if (all.lie_ == Lie::writes_nothing) return code;
@@ -261,16 +267,16 @@ private:
     }
     static uint32_t truncate(void* self, void* file, uint64_t size) {
         MemoryFiles& all = of(self);
-        const Guard guard(all.mutex_);
         const Use use(file);
+        const Guard guard(all.mutex_);
         EXPECT(use->writes);
         if (const uint32_t code = all.fate(FileCall::truncate)) return code;
         if (all.lie_ != Lie::truncates_nothing && size < use->bytes->size()) use->bytes->resize(static_cast<size_t>(size));
         return HOB_RESULT_OK;
     }
     static uint32_t sync(void* self, void* file) {
-        const Guard guard(of(self).mutex_);
         const Use use(file);
+        const Guard guard(of(self).mutex_);
         return of(self).fate(FileCall::sync);
     }
     static uint32_t rename(void* self, hob_str from, hob_str to) {

@@ -8,6 +8,7 @@
 #include "program_cache_support.h"
 
 using namespace support;
+using harness::scaled;
 
 namespace {
 
@@ -84,7 +85,7 @@ TEST("program_cache: on the host's files a cache finds again what it wrote, and 
     }
 }
 
-TEST("program_cache: on the host's files a background writes and reads, too") {
+TEST("program_cache: on the host's files a background writes and reads while threads put and use") {
     MemoryFiles files;
     const hob_file_io io = files.io();
     hob_executor* raw = nullptr;
@@ -94,21 +95,27 @@ TEST("program_cache: on the host's files a background writes and reads, too") {
     desc.executor = raw;
     desc.flags = HOB_PROGRAM_CACHE_COMPRESS;
     desc.described_keys = 10;
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < scaled(20); ++round) {
         Cache cache = open(desc);
-        for (int number = 0; number < 50; ++number) {
-            ENSURE_OK(put(cache.get(), name_of(number), data_for(number)));
-            hob_use use = {};
-            ENSURE_OK(begin_use(cache, name_of(number), use));
-            ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+        std::vector<std::thread> threads;
+        for (int hand = 0; hand < 3; ++hand) {
+            threads.emplace_back([&, hand] {
+                for (int number = hand; number < 60; number += 3) {
+                    hob_use use = {};
+                    EXPECT(put(cache.get(), name_of(number), data_for(number)) == HOB_RESULT_OK);
+                    EXPECT(begin_use(cache, name_of(number), use) == HOB_RESULT_OK);
+                    EXPECT(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK) == HOB_RESULT_OK);
+                }
+            });
         }
+        for (std::thread& thread : threads) thread.join();
         if (round % 2 == 0) ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
         // Also where a task has just begun on the other thread.
         cache.reset();
         ENSURE(files.left_open() == 0 && files.releases() == round + 1);
     }
     const Cache cache = open(desc);
-    ENSURE(served(cache, 0, 50) == 50 && trouble(cache.get()).empty());
+    ENSURE(served(cache, 0, 60) == 60 && trouble(cache.get()).empty());
 }
 
 TEST("program_cache: an executor that keeps callbacks to the calling thread keeps the host's files there, too") {
@@ -253,7 +260,7 @@ TEST("program_cache: a host that lies about its files costs programs, and never 
             const hob_file_io io = files.io(has_locks);
             { ENSURE(fill(opened(on(io)), 0, 20) == HOB_RESULT_OK); }
             files.tell(static_cast<Lie>(lie));
-            for (int round = 0; round < 3; ++round) {
+            for (int round = 0; round < scaled(3); ++round) {
                 const Cache cache = open(on(io)), another = open(on(io));
                 (void)hob_program_cache_wait_idle(cache.get(), forever);
                 (void)served(cache, 0, 20);
