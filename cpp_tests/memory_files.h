@@ -243,6 +243,8 @@ private:
         const std::string& bytes = *use->bytes;
         *out = offset < bytes.size() ? std::min(size, bytes.size() - static_cast<size_t>(offset)) : 0;
         if (*out > 0) std::memcpy(data, bytes.data() + offset, *out);
+        // As large as it says, with nothing in it.
+        if (all.lie_ == Lie::size_is_huge) std::memset(static_cast<char*>(data) + *out, 0, size - *out), *out = size;
         if (all.lie_ == Lie::reads_too_much) *out = size + 1;
         if (all.lie_ == Lie::reads_nothing) *out = 0;
         if (all.lie_ == Lie::reads_zeros) std::memset(data, 0, *out = size);
