@@ -37,7 +37,7 @@ typedef struct {
     uint32_t (*list)(void *user_data, hob_str directory, hob_result (*add)(void *names, hob_str name), void *names);
     /// Make a directory, and what is missing above it; one that exists is fine.
     uint32_t (*create_directory)(void *user_data, hob_str directory);
-    /// Open a file that exists, to be read. Up to 80 are open at a time, and one for each bundle.
+    /// Open a file that exists, to be read. Some 80 are open at a time at most, and one for each bundle.
     uint32_t (*open)(void *user_data, hob_str path, void **out_file);
     /// Make a file that does not exist yet, to be written and read.
     uint32_t (*create)(void *user_data, hob_str path, void **out_file);

@@ -46,7 +46,7 @@ pub struct hob_file_io {
     >,
     /// Make a directory, and what is missing above it; one that exists is fine.
     pub create_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
-    /// Open a file that exists, to be read. Up to 80 are open at a time, and one for each bundle.
+    /// Open a file that exists, to be read. Some 80 are open at a time at most, and one for each bundle.
     pub open: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,
     /// Make a file that does not exist yet, to be written and read.
     pub create: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,

@@ -30,6 +30,7 @@ pub trait Io: Send + Sync {
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
     /// A number that is unlikely to come twice.
     fn nonce(&self) -> u64;
+
     /// Whether it is the host that does the work, which may have threads of its own kind.
     fn is_hosts(&self) -> bool {
         false
