@@ -44,8 +44,10 @@ public:
     /// `lock` is let go of when it is destroyed. Unless this is overridden, no other process uses the directory.
     virtual hob_result try_lock(std::string_view path, std::shared_ptr<void>& lock) {
         auto name = std::make_shared<std::string>(path);
-        const std::lock_guard<std::mutex> guard(held_->mutex);
-        if (!held_->names.insert(*name).second) return HOB_RESULT_BUSY;
+        {
+            const std::lock_guard<std::mutex> guard(held_->mutex);
+            if (!held_->names.insert(*name).second) return HOB_RESULT_BUSY;
+        }
         lock = std::shared_ptr<void>(name.get(), [name, held = held_](void*) {
             const std::lock_guard<std::mutex> inner(held->mutex);
             held->names.erase(*name);
