@@ -1,5 +1,9 @@
 // program_cache.h with store.h: a cache on the host's own files, which may be missing, broken or liars.
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <future>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -116,6 +120,41 @@ TEST("program_cache: on the host's files a background writes and reads while thr
     }
     const Cache cache = open(desc);
     ENSURE(served(cache, 0, 60) == 60 && trouble(cache.get()).empty());
+}
+
+TEST("program_cache: while the host's files keep the background waiting, nobody waits who gets or puts") {
+    static std::mutex gate;
+    static std::atomic<int> inside;
+    inside = 0;
+    MemoryFiles files;
+    files.on_call = [] {
+        ++inside;
+        const std::lock_guard<std::mutex> pass(gate);
+    };
+    const hob_file_io io = files.io();
+    hob_executor* raw = nullptr;
+    ENSURE_OK(hob_executor_create_pool(0, &raw));
+    const Executor executor(raw);
+    hob_program_cache_desc desc = on(io);
+    desc.executor = raw;
+    desc.ban_at = 0;  // so that all the files are the background's
+    std::unique_lock<std::mutex> closed(gate);
+    const Cache cache = open(desc);
+    while (inside == 0) std::this_thread::yield();
+    std::promise<void> played;
+    std::future<void> end = played.get_future();
+    std::thread player([&] {
+        EXPECT(put(cache.get(), "a", "binary") == HOB_RESULT_OK);
+        EXPECT(data_of(cache.get(), "a") == "binary" && data_of(cache.get(), "b") == "(none)");
+        EXPECT(statistics(cache.get()).waiting > 0);
+        played.set_value();
+    });
+    const bool was_free = end.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+    closed.unlock();
+    player.join();
+    ENSURE(was_free);
+    ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+    ENSURE(statistics(cache.get()).disk_values == 1 && trouble(cache.get()).empty());
 }
 
 TEST("program_cache: an executor that keeps callbacks to the calling thread keeps the host's files there, too") {
