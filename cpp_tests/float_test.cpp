@@ -3,7 +3,8 @@
 #include <cstring>
 #include <vector>
 
-#include "support.h"
+#include "memory_files.h"
+#include "program_cache_support.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -234,6 +235,41 @@ TEST("float: errors, panics and hooks leave the environment alone, too") {
     }
     ENSURE(results[0] == HOB_RESULT_OK && results[1] == HOB_RESULT_INVALID_ARGUMENT && results[2] == HOB_RESULT_PANIC);
     ENSURE(unchanged && wrong == 0);
+}
+
+TEST("float: the host's files are called in its own environment, and what they call back is not") {
+    static int calls = 0, wrong = 0;
+    calls = wrong = 0;
+    MemoryFiles files;
+    files.on_call = [] {
+        ++calls;
+        wrong += Hostile::is_in_force() ? 0 : 1;
+    };
+    const hob_file_io io = files.io();
+    hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    desc.directory = HOB_STR("directory");
+    desc.file_io = &io;
+    const hob_fingerprint name = key("name");
+    hob_program program = HOB_PROGRAM_INIT;
+    program.data = "binary";
+    program.size = 6;
+    bool unchanged = false;
+    {
+        const Hostile environment;
+        const Environment before = Environment::now();
+        for (int round = 0; round < 2; ++round) {
+            hob_program_cache* cache = nullptr;
+            hob_use use = {};
+            (void)hob_program_cache_create(&desc, &cache);
+            (void)hob_program_cache_put(cache, &name, &program);
+            (void)hob_program_cache_use_begin(cache, &name, &use);
+            (void)hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_OK);
+            (void)hob_program_cache_flush(cache, forever);
+            hob_program_cache_destroy(cache);
+        }
+        unchanged = before == Environment::now();
+    }
+    ENSURE(unchanged && calls > 20 && wrong == 0 && files.releases() == 2 && files.left_open() == 0);
 }
 
 #else

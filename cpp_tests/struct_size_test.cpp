@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "memory_files.h"
 #include "support.h"
 
 using namespace support;
@@ -42,6 +43,8 @@ template <class Struct>
 constexpr uint32_t first_size = sizeof(Struct);
 template <>
 constexpr uint32_t first_size<hob_goblin_desc> = offsetof(hob_goblin_desc, explore_risk);
+template <>
+constexpr uint32_t first_size<hob_program_cache_desc> = offsetof(hob_program_cache_desc, file_io);
 template <>
 constexpr uint32_t first_size<hob_decision> = offsetof(hob_decision, change_count);
 template <>
@@ -330,6 +333,25 @@ TEST("struct_size: program caches and what goes in and out") {
         return hob_program_cache_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, found);
     });
     hob_program_cache_destroy(cache);
+}
+
+TEST("struct_size: the host's files") {
+    is_read_at_every_size<hob_file_io>(
+        "hob_file_io", &hob_file_io_init,
+        [](const hob_file_io* io) {
+            hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+            desc.file_io = io;
+            hob_program_cache* cache = nullptr;
+            const hob_result result = hob_program_cache_create(&desc, &cache);
+            hob_program_cache_destroy(cache);
+            return result;
+        },
+        [](hob_file_io& io) {
+            static MemoryFiles files;
+            const uint32_t size = io.struct_size;
+            io = files.io();
+            io.struct_size = size;
+        });
 }
 
 TEST("struct_size: why a program was missed") {

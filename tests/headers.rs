@@ -75,10 +75,18 @@ const TOPICS: &[Topic] = &[
         before: "",
     },
     Topic {
+        name: "store",
+        more: &[],
+        about: "The files that caches are kept in, where they are not the operating system's.",
+        includes: &["\"base.h\""],
+        inits: &["hob_file_io"],
+        before: "",
+    },
+    Topic {
         name: "program_cache",
         more: &["state", "statistics", "why", "bundle", "manager", "blob"],
         about: "Program binaries in memory and on the disk, so that nothing is compiled twice.",
-        includes: &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\""],
+        includes: &["\"base.h\"", "\"executor.h\"", "\"fingerprint.h\"", "\"store.h\""],
         inits: &[
             "hob_program_cache_desc",
             "hob_program",

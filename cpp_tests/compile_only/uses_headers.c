@@ -30,6 +30,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_program_key_desc key = HOB_PROGRAM_KEY_DESC_INIT;
     const hob_environment environment = HOB_ENVIRONMENT_INIT;
     const hob_program_cache_desc cache_desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    const hob_file_io file_io = HOB_FILE_IO_INIT;
     const hob_program program = HOB_PROGRAM_INIT;
     const hob_blob blob = HOB_BLOB_INIT;
     const hob_program_cache_statistics cache_statistics = HOB_PROGRAM_CACHE_STATISTICS_INIT;
@@ -48,7 +49,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     product.flags = HOB_SETTING_TRIM;
     if (reason.why == HOB_WHY_HELD || strategy.incentive > 0 || product.reserved || report.different) return HOB_RESULT_INVALID_ARGUMENT;
     if (key.mode != HOB_FINGERPRINT_MODE_BLAKE3 || environment.api != HOB_GRAPHICS_API_UNKNOWN) return HOB_RESULT_INVALID_ARGUMENT;
-    if (cache_desc.flags || program.size || blob.pin || cache_statistics.hits || histogram.count || miss.difference_count ||
+    if (cache_desc.file_io || file_io.open || cache_desc.flags || program.size || blob.pin || cache_statistics.hits || histogram.count || miss.difference_count ||
         driver.compile || link_desc.shader_count || linked.outcome) return HOB_RESULT_INVALID_ARGUMENT;
     if (executor_desc.background == HOB_BACKGROUND_THREAD || executor_statistics.failed) return HOB_RESULT_BUSY;
     desc.id = hob_str_from("shadows");

@@ -29,6 +29,15 @@ hob::Callbacks callbacks() {
     return all;
 }
 
+class Files : public hob::FileSystem {
+    hob_result list(std::string_view, std::vector<std::string>&) override { return HOB_RESULT_OK; }
+    hob_result create_directory(std::string_view) override { return HOB_RESULT_OK; }
+    hob_result open(std::string_view, std::unique_ptr<hob::File>&) override { return HOB_RESULT_NOT_FOUND; }
+    hob_result create(std::string_view, std::unique_ptr<hob::File>&) override { return HOB_RESULT_UNSUPPORTED; }
+    hob_result rename(std::string_view, std::string_view) override { return HOB_RESULT_UNSUPPORTED; }
+    hob_result remove(std::string_view) override { return HOB_RESULT_UNSUPPORTED; }
+};
+
 void uses_program_cache(const hob::ProgramCacheOptions& options, const hob::ProgramKey& key) {
     auto made = hob::ProgramCache::create(options);
     const hob::ProgramCache& cache = value(made);
@@ -190,7 +199,9 @@ void uses_wrapper() {
     auto created = hob::Goblin::create(options);
     auto profile = hob::Profile::create();
     uses_profile(value(profile));
-    uses_program_cache(hob::ProgramCacheOptions(), hob::ProgramKey());
+    hob::ProgramCacheOptions cache_options;
+    cache_options.files = std::make_shared<Files>();
+    uses_program_cache(cache_options, hob::ProgramKey());
     uses_executor(HOB_EXECUTOR_DESC_INIT);
     uses_goblin(value(created), value(profile));
     hob::ProgramKey key;

@@ -10,6 +10,7 @@
 #include "profile.h"
 #include "goblin.h"
 #include "fingerprint.h"
+#include "store.h"
 #include "program_cache.h"
 
 #endif  // HOBGOBLIN_HOBGOBLIN_H

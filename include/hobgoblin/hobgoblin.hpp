@@ -17,5 +17,6 @@
 #include "hobgoblin.h"
 #include "profile.hpp"
 #include "program_cache.hpp"
+#include "store.hpp"
 
 #endif  // HOBGOBLIN_HOBGOBLIN_HPP

@@ -7,6 +7,7 @@
 #include "base.h"
 #include "executor.h"
 #include "fingerprint.h"
+#include "store.h"
 
 /// hob_program_cache_desc.flags: write nothing to the directory. What is banned stays so; uses are not noted. What is
 /// removed, rejected or cleared is not found any more by this cache, and by the next one it is.
@@ -175,6 +176,8 @@ typedef struct {
     /// Of how many programs it is remembered what they were made from, for hob_program_cache_why_missed: some hundred bytes
     /// each, in memory and on the disk. Default 0.
     uint32_t described_keys;
+    /// The file system of the directory and of bundles; copied. NULL: the operating system's.
+    const hob_file_io *file_io;
 } hob_program_cache_desc;
 
 /// A program to be kept.
@@ -429,7 +432,7 @@ HOB_API hob_result hob_blob_init(hob_blob *blob, uint32_t size);
 /// Create a program cache. `desc` NULL: defaults, so memory alone. Of the directory only the small files of the quarantine
 /// are read here; programs come in the background. A directory that cannot be read or written is no error: the cache then
 /// works without, and hob_program_cache_trouble says why. `*out_cache` is written on success, and is then the caller's to
-/// destroy. Threads: any.
+/// destroy; `user_data` of the file_io is the cache's from then on. Threads: any.
 HOB_NODISCARD HOB_API
 hob_result hob_program_cache_create(const hob_program_cache_desc *desc,
                                     hob_program_cache **out_cache);

@@ -14,6 +14,7 @@
 #include "executor.hpp"
 #include "fingerprint.hpp"
 #include "program_cache.h"
+#include "store.hpp"
 
 HOB_NAMESPACE_BEGIN
 
@@ -97,6 +98,8 @@ struct ProgramCacheOptions {
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     /// Whose background lane reads and writes; NULL: whose `desc` says, if any.
     const Executor* executor = nullptr;
+    /// Where the directory and bundles are; none: where `desc` says, else in the operating system's files.
+    std::shared_ptr<FileSystem> files;
     /// Everything else.
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 };
@@ -119,9 +122,17 @@ public:
         if (!options.directory.empty()) desc.directory = detail::text(options.directory);
         if (desc.environment == nullptr) desc.environment = &options.environment;
         if (options.executor != nullptr) desc.executor = options.executor->capi();
+        std::unique_ptr<detail::HostFiles> files;
+        hob_file_io io = HOB_FILE_IO_INIT;
+        if (options.files != nullptr) {
+            files.reset(new detail::HostFiles{options.files});
+            io = files->io();
+            desc.file_io = &io;
+        }
         hob_program_cache* cache = nullptr;
         const hob_result result = hob_program_cache_create(&desc, &cache);
         if (result != HOB_RESULT_OK) return detail::fail<ProgramCache>(result);
+        (void)files.release();  // the cache's now; HostFiles::release takes it back
         return ProgramCache(cache);
     }
     /// Own a C handle.

@@ -31,6 +31,8 @@ mod callbacks;
 #[cfg(feature = "executor")]
 mod executor;
 #[cfg(feature = "program_cache")]
+mod file_io;
+#[cfg(feature = "program_cache")]
 mod fingerprint;
 #[cfg(feature = "goblin")]
 mod goblin;
@@ -68,3 +70,5 @@ mod program_cache_state;
 mod program_cache_statistics;
 #[cfg(feature = "program_cache")]
 mod program_cache_why;
+#[cfg(feature = "program_cache")]
+mod store;

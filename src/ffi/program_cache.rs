@@ -3,19 +3,23 @@
 use std::ffi::{OsStr, c_void};
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::base::{hob_result, hob_str};
 use super::executor::hob_executor;
+use super::file_io::{HostFiles, HostIo};
 use super::fingerprint::{hob_environment, hob_fingerprint, with_environment};
 use super::guard::guard;
 use super::handle::{self, Opaque, inspect, shared};
 use super::layout::{Array, Element, Out, Versioned, bytes, checked_size, init_struct, read_struct};
 use super::program_cache_blob::unbind;
 use super::program_cache_why::environment_material;
+use super::store::hob_file_io;
 use crate::base::{Result, error, try_push};
 use crate::executor::{Executor, Options as ExecutorOptions};
 use crate::program_cache::{Blob, Cache, Counted, Desc, Key, Options, Policy, Program, Put, Refusal};
+use crate::store::io::{Io, OsIo};
 use crate::store::{self, Compression};
 
 /// Programs in memory and, if it has a directory, on the disk. All functions but create and destroy may be called from
@@ -111,6 +115,8 @@ pub struct hob_program_cache_desc {
     /// Of how many programs it is remembered what they were made from, for hob_program_cache_why_missed: some hundred bytes
     /// each, in memory and on the disk. Default 0.
     pub described_keys: u32,
+    /// The file system of the directory and of bundles; copied. NULL: the operating system's.
+    pub file_io: *const hob_file_io,
 }
 
 // SAFETY: repr(C), begins with struct_size, integers and pointers.
@@ -132,6 +138,7 @@ unsafe impl Versioned for hob_program_cache_desc {
             ban_at: 2,
             flags: 0,
             described_keys: 0,
+            file_io: std::ptr::null(),
         }
     }
 }
@@ -278,7 +285,7 @@ pub unsafe extern "C" fn hob_blob_init(blob: *mut hob_blob, size: u32) -> hob_re
 /// Create a program cache. `desc` NULL: defaults, so memory alone. Of the directory only the small files of the quarantine
 /// are read here; programs come in the background. A directory that cannot be read or written is no error: the cache then
 /// works without, and hob_program_cache_trouble says why. `*out_cache` is written on success, and is then the caller's to
-/// destroy. Threads: any.
+/// destroy; `user_data` of the file_io is the cache's from then on. Threads: any.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn hob_program_cache_create(
@@ -289,14 +296,18 @@ pub unsafe extern "C" fn hob_program_cache_create(
     guard(|| unsafe {
         let out = Out::new(out_cache, "out_cache")?;
         let desc = if desc.is_null() { hob_program_cache_desc::defaults() } else { read_struct(desc)? };
-        out.write(handle::create(Cache::open(described(&desc)?)?)?);
+        let files = HostFiles::of(desc.file_io)?;
+        let io = files.clone().map_or(Arc::new(OsIo) as Arc<dyn Io>, |files| Arc::new(HostIo(files)));
+        let cache = handle::create(Cache::open(described(&desc, io)?)?)?;
+        files.iter().for_each(|files| files.own());
+        out.write(cache);
         Ok(())
     })
 }
 
 /// # Safety
 /// What `desc` points to is as the header says.
-unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
+unsafe fn described(desc: &hob_program_cache_desc, io: Arc<dyn Io>) -> Result<Desc> {
     let policy = match desc.eviction {
         0 => Policy::CostAware,
         1 => Policy::LeastRecentlyUsed,
@@ -343,6 +354,7 @@ unsafe fn described(desc: &hob_program_cache_desc) -> Result<Desc> {
         ban_at: desc.ban_at,
         waiting_limit: desc.waiting_limit,
         load_ahead: !has(HOB_PROGRAM_CACHE_LOAD_LAZILY),
+        io,
         executor,
     })
 }

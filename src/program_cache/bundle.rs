@@ -8,7 +8,6 @@ use super::value::{encode, kind};
 use super::{Cache, Key, ProgramCache};
 use crate::base::sort::heapsort;
 use crate::base::{Result, error, try_push};
-use crate::store::io::OsIo;
 use crate::store::{Bundle, BundleWriter, Name};
 
 /// What goes into a bundle.
@@ -24,7 +23,7 @@ impl Cache {
     /// Look for programs in a bundle, too: after the directory, and after bundles that came before. Of the file only the
     /// head is read here.
     pub fn add_bundle(&self, path: &Path) -> Result<()> {
-        self.disk().add_bundle(Bundle::of_file(&OsIo, path)?)
+        self.disk().add_bundle(Bundle::of_file(&*self.io, path)?)
     }
 
     /// The same for one that is in memory, of which a copy is kept.
@@ -47,7 +46,7 @@ impl Cache {
                 Contents::All => all_keys(self.memory(), &bench.sources, environment)?,
                 Contents::StartUpSet => sorted(start_up.clone()),
             };
-            let mut writer = BundleWriter::create(Arc::new(OsIo), path, compression)?;
+            let mut writer = BundleWriter::create(Arc::clone(&self.io), path, compression)?;
             let (mut bytes, mut written) = (Vec::new(), 0);
             for key in keys {
                 let name = name(kind::PROGRAM, key);

@@ -11,7 +11,7 @@ use super::{Blob, CacheStatistics, Disk, Key, Material, Options, Partners, Progr
 use crate::base::{Result, Text, error};
 use crate::executor::Executor;
 use crate::quarantine::{self, Outcome, Token};
-use crate::store::{self, io::OsIo};
+use crate::store::{self, io::Io};
 
 /// What a cache is to be.
 pub struct Desc {
@@ -31,6 +31,8 @@ pub struct Desc {
     pub waiting_limit: u64,
     /// See [`DiskOptions::load_ahead`].
     pub load_ahead: bool,
+    /// The file system: the directory's, and that of bundles.
+    pub io: Arc<dyn Io>,
     /// Whose background lane reads and writes.
     pub executor: Executor,
 }
@@ -40,6 +42,7 @@ pub struct Cache {
     memory: Arc<ProgramCache>,
     disk: Arc<DiskTier>,
     bans: Option<Arc<Bans>>,
+    pub(super) io: Arc<dyn Io>,
 }
 
 impl Cache {
@@ -50,15 +53,15 @@ impl Cache {
             Some(directory) if desc.ban_at > 0 => Some(Arc::new(Bans::open(directory, &desc)?)),
             _ => None,
         };
-        let disk = Arc::new(DiskTier::new(DiskOptions {
+        let options = DiskOptions {
             directory: desc.directory,
             environment: desc.environment,
             store: desc.store,
             waiting_limit: desc.waiting_limit,
             load_ahead: desc.load_ahead,
-            io: Arc::new(OsIo),
             executor: desc.executor,
-        })?);
+        };
+        let disk = Arc::new(DiskTier::new(options, Arc::clone(&desc.io))?);
         let partners = Partners {
             disk: Some(Arc::clone(&disk) as Arc<dyn Disk>),
             quarantine: bans.clone().map(|bans| bans as Arc<dyn Quarantine>),
@@ -66,7 +69,7 @@ impl Cache {
         let memory = Arc::new(ProgramCache::new(desc.memory, partners)?);
         memory.set_environment(desc.environment, desc.material);
         disk.bind(&memory);
-        Ok(Self { memory, disk, bans })
+        Ok(Self { memory, disk, bans, io: desc.io })
     }
 
     /// The memory tier.
@@ -169,7 +172,8 @@ impl Bans {
             read_only: desc.store.read_only,
             ..quarantine::Options::at((desc.store.now)())
         };
-        let quarantine = quarantine::Quarantine::open(&directory.join("quarantine"), options)?;
+        let directory = directory.join("quarantine");
+        let quarantine = quarantine::Quarantine::open_on(Arc::clone(&desc.io), &directory, options)?;
         Ok(Self { quarantine, environment: desc.environment, in_hand: Mutex::default() })
     }
 

@@ -48,8 +48,6 @@ pub struct DiskOptions {
     pub waiting_limit: u64,
     /// Whether to load what may be asked for; otherwise only what was missed.
     pub load_ahead: bool,
-    /// The file system.
-    pub io: Arc<dyn Io>,
     /// Whose background lane does the work.
     pub executor: Executor,
 }
@@ -71,6 +69,8 @@ pub struct Progress {
 #[derive(Default)]
 pub(super) struct Bench {
     is_open: bool,
+    /// The file system, until the tier is closed.
+    io: Option<Arc<dyn Io>>,
     pub(super) sources: Sources,
     /// What is to be loaded ahead, the last one first.
     ahead: Vec<Place>,
@@ -96,6 +96,8 @@ struct Shared {
     /// Work was done.
     changed: Condvar,
     bench: Mutex<Bench>,
+    /// Whether work may call the host.
+    calls_host: bool,
 }
 
 /// The disk of one cache. Dropping it writes what still waits, on the dropping thread.
@@ -105,7 +107,7 @@ pub struct DiskTier {
 
 impl DiskTier {
     /// A tier that begins its work when it is [bound](Self::bind) to a memory tier.
-    pub fn new(options: DiskOptions) -> Result<Self> {
+    pub fn new(options: DiskOptions, io: Arc<dyn Io>) -> Result<Self> {
         let mut queue = Queue::default();
         queue.asked.try_reserve(ASKED)?;
         queue.waiting.try_reserve(ASKED)?;
@@ -114,7 +116,8 @@ impl DiskTier {
             options,
             queue: Mutex::new(queue),
             changed: Condvar::new(),
-            bench: Mutex::default(),
+            calls_host: io.is_hosts(),
+            bench: Mutex::new(Bench { io: Some(io), ..Bench::default() }),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -364,7 +367,11 @@ impl Shared {
 
     /// Let go of the queue, and see to it that the background does what waits.
     fn release(self: &Arc<Self>, queue: MutexGuard<'_, Queue>) {
-        self.release_to(queue, |task| self.options.executor.post(task, Priority::Normal, TASK));
+        let executor = &self.options.executor;
+        self.release_to(queue, |task| match self.calls_host {
+            true => executor.post_callback(Priority::Normal, TASK, || Ok(task)),
+            false => executor.post(task, Priority::Normal, TASK),
+        });
     }
 
     /// The same with that way to post. Where the background cannot be asked, whoever waits or drops does what waits.
@@ -438,12 +445,13 @@ impl Shared {
         let mut bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
         let has_start_up =
             || self.memory().is_some_and(|memory| memory.start_up_keys().is_ok_and(|keys| !keys.is_empty()));
-        if !bench.is_open && self.queue().waiting.is_empty() && !(self.writes() && has_start_up()) {
-            return;
+        if bench.is_open || !self.queue().waiting.is_empty() || self.writes() && has_start_up() {
+            while self.turn(&mut bench) {}
+            // What could not be noted is not worth a word: it only makes eviction a little less wise.
+            let _ = self.note_uses(&mut bench);
         }
-        while self.turn(&mut bench) {}
-        // What could not be noted is not worth a word: it only makes eviction a little less wise.
-        let _ = self.note_uses(&mut bench);
+        // Here, and not when the last task lets go of the tier: from now on the host may do away with its files.
+        (bench.sources, bench.io) = (Sources::default(), None);
     }
 }
 

@@ -118,10 +118,10 @@ impl Host {
             store: store::Options { read_only, ..store::Options::new(|| 1_700_000_000) },
             waiting_limit: 1 << 20,
             load_ahead: false,
-            io: Arc::new(TrapIo { io: disk.process(), trap: Arc::clone(&trap) }),
             executor: executor.clone(),
         };
-        let tier = Arc::new(DiskTier::new(options).unwrap());
+        let io = Arc::new(TrapIo { io: disk.process(), trap: Arc::clone(&trap) });
+        let tier = Arc::new(DiskTier::new(options, io).unwrap());
         let partners = Partners { disk: Some(Arc::clone(&tier) as Arc<dyn Disk>), quarantine: None };
         let memory = Options { described_keys: 8, ..Options::default() };
         let memory = Arc::new(ProgramCache::new(memory, partners).unwrap());
@@ -524,10 +524,9 @@ fn tier_of_bundles(disk: &FaultDisk, load_ahead: bool) -> (Arc<ProgramCache>, Ar
         store: store::Options::new(|| 1_700_000_000),
         waiting_limit: 1 << 20,
         load_ahead,
-        io: Arc::new(disk.process()),
         executor: Executor::new(ExecutorOptions::default()).unwrap(),
     };
-    let tier = Arc::new(DiskTier::new(options).unwrap());
+    let tier = Arc::new(DiskTier::new(options, Arc::new(disk.process())).unwrap());
     let partners = Partners { disk: Some(Arc::clone(&tier) as Arc<dyn Disk>), quarantine: None };
     let memory = Arc::new(ProgramCache::new(Options::default(), partners).unwrap());
     tier.bind(&memory);

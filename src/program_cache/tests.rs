@@ -445,16 +445,15 @@ fn the_disk_keeps_to_its_limit_by_what_is_written() {
     use crate::executor::{Executor, Options as ExecutorOptions};
     use crate::store::{self, fault_io::FaultDisk};
     let limit_bytes = 1 << 20;
-    let tier = DiskTier::new(DiskOptions {
+    let options = DiskOptions {
         directory: Some("/cache".into()),
         environment: 1,
         store: store::Options { limit_bytes, ..store::Options::new(|| 1_700_000_000) },
         waiting_limit: 1 << 20,
         load_ahead: false,
-        io: Arc::new(FaultDisk::default().process()),
         executor: Executor::new(ExecutorOptions::default()).unwrap(),
-    });
-    let tier = Arc::new(tier.unwrap());
+    };
+    let tier = Arc::new(DiskTier::new(options, Arc::new(FaultDisk::default().process())).unwrap());
     let partners = Partners { disk: Some(tier.clone()), quarantine: None };
     let cache = Arc::new(ProgramCache::new(Options::default(), partners).unwrap());
     tier.bind(&cache);

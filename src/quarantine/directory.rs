@@ -3,9 +3,9 @@
 //! `notes-<number>` belongs to one process, which holds its lock for as long as it lives. `strikes` is written anew and
 //! renamed. Whoever creates a notes file, counts the dead or writes strikes holds the lock of `lock`.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,8 @@ use super::Options;
 use super::format::{Content, Kind, Record, most_bytes, parse};
 use super::strikes::{MOST_STRIKES, Strikes};
 use crate::base::{Code, Error, Result, error, try_push};
+use crate::store::io::{File, Io, Lock, Owned};
+use crate::store::io_error;
 
 /// Notes that are read of one file, and written to it.
 pub const MOST_NOTES: usize = 4096;
@@ -21,6 +23,7 @@ const MOST_FILES: usize = 256;
 
 /// Where the files are.
 pub struct Directory {
+    pub io: Arc<dyn Io>,
     path: PathBuf,
 }
 
@@ -54,8 +57,8 @@ impl Found {
 }
 
 impl Directory {
-    pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+    pub fn new(io: Arc<dyn Io>, path: &Path) -> Self {
+        Self { io, path: path.to_owned() }
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -63,24 +66,19 @@ impl Directory {
     }
 
     pub fn create(&self) -> Result<()> {
-        fs::create_dir_all(&self.path).map_err(|why| io_error("create the directory", &self.path, &why))
+        self.io.create_directory(&self.path).map_err(|why| io_error("create the directory", &self.path, &why))
     }
 
-    /// Hold the lock of the directory until the file is dropped; waits for `wait_ms` at most.
-    pub fn lock(&self, wait_ms: u32) -> Result<File> {
+    /// Hold the lock of the directory until that is dropped; waits for `wait_ms` at most.
+    pub fn lock(&self, wait_ms: u32) -> Result<Box<dyn Lock>> {
         let path = self.file("lock");
-        let failed = |why: std::io::Error| io_error("lock", &path, &why);
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
         let (begun, most) = (Instant::now(), Duration::from_millis(wait_ms.into()));
         loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::Error(why)) => return Err(failed(why)),
-                Err(TryLockError::WouldBlock) if begun.elapsed() < most => sleep(Duration::from_millis(1)),
-                Err(TryLockError::WouldBlock) => {
-                    return Err(error!(Busy, "another process holds '{}': try again", path.display()));
-                }
+            match self.io.try_lock(&path) {
+                Ok(Some(held)) => return Ok(held),
+                Ok(None) if begun.elapsed() < most => sleep(Duration::from_millis(1)),
+                Ok(None) => return Err(error!(Busy, "another process holds '{}': try again", path.display())),
+                Err(why) => return Err(io_error("lock", &path, &why)),
             }
         }
     }
@@ -100,7 +98,7 @@ impl Directory {
         }
         let has_aged = found.strikes.age(now, life);
         if read_only {
-            self.strike_the_dead(&mut found, &names, now, is_dead)?;
+            self.strike_the_dead(&mut found, &names, now, false)?;
         } else if lock.is_some() {
             self.count_the_dead(&mut found, now, has_aged)?;
         } else if has_aged && found.problem.is_none() {
@@ -113,7 +111,7 @@ impl Directory {
     /// With the lock of the directory held.
     fn count_the_dead(&self, found: &mut Found, now: u64, has_aged: bool) -> Result<()> {
         let names = self.notes()?;
-        let dead = self.strike_the_dead(found, &names, now, |file| file.try_lock().is_ok())?;
+        let dead = self.strike_the_dead(found, &names, now, true)?;
         if dead.is_empty() && !has_aged {
             return Ok(());
         }
@@ -125,33 +123,30 @@ impl Directory {
             found.problem = self.save(&found.strikes, true).err();
         }
         if found.problem.is_none() {
-            for (path, file) in dead {
-                let _ = fs::remove_file(path);
-                drop(file);
-            }
+            dead.into_iter().for_each(|(path, notes)| notes.end(&*self.io, &path));
         }
         Ok(())
     }
 
-    /// Give what the dead had in flight a strike each, in memory; the files that were read.
+    /// Give what the dead had in flight a strike each, in memory; the files that were read. `for_good`: they are ours.
     fn strike_the_dead(
         &self,
         found: &mut Found,
         names: &[String],
         now: u64,
-        is_dead: impl Fn(&File) -> bool,
-    ) -> Result<Vec<(PathBuf, File)>> {
+        for_good: bool,
+    ) -> Result<Vec<(PathBuf, Owned)>> {
         let mut dead = Vec::new();
         for name in names.iter().take(MOST_FILES) {
             let path = self.file(name);
-            let Some(file) = open_file(&path).filter(&is_dead) else { continue };
-            match read_at_most(&file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(Kind::Notes, &bytes)) {
+            let Ok(Some(notes)) = self.io.of_the_dead(&path, for_good) else { continue };
+            match read_at_most(&*notes.file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(Kind::Notes, &bytes)) {
                 Ok(Content::Records(records, damaged)) => {
                     found.damaged += damaged;
                     for note in records {
                         found.counted += u32::from(found.strikes.add(Record { when: now.max(1), ..note })?);
                     }
-                    try_push(&mut dead, (path, file))?;
+                    try_push(&mut dead, (path, notes))?;
                 }
                 Ok(Content::Newer) | Err(_) => found.ignored += 1,
             }
@@ -162,20 +157,23 @@ impl Directory {
     /// The strikes that were counted, and how many records were damaged. Always some if there is no failure.
     fn strikes(&self) -> Result<Option<(Strikes, u32)>> {
         let path = self.file("strikes");
-        let failed = |why: std::io::Error| io_error("read", &path, &why);
-        match fs::symlink_metadata(&path) {
+        let file = match self.io.open_plain(&path) {
+            Ok(file) => file,
             Err(why) if is_absence(&why) => return Ok(Some(Default::default())),
-            Err(why) => return Err(failed(why)),
-            Ok(found) if !found.is_file() => {
+            Err(why) if why.kind() == ErrorKind::InvalidInput => {
                 return Err(error!(Io, "'{}' is no file: remove it", path.display()));
             }
-            Ok(_) => {}
-        }
-        let file = File::open(&path).map_err(failed)?;
-        let strikes = Strikes::from_bytes(&read_at_most(&file, most_bytes(MOST_STRIKES))?)?;
+            Err(why) => return Err(io_error("read", &path, &why)),
+        };
+        let strikes = Strikes::from_bytes(&read_at_most(&*file, most_bytes(MOST_STRIKES))?)?;
         strikes.map(Some).ok_or_else(|| {
             error!(Unsupported, "'{}' was written by a newer library: it is left as it is", path.display())
         })
+    }
+
+    /// Whether strikes were counted, for all that can be told.
+    pub fn has_strikes(&self) -> bool {
+        !self.io.open_plain(&self.file("strikes")).is_err_and(|why| is_absence(&why))
     }
 
     /// Change what was counted, under the lock; nothing is written if `change` says that nothing changed.
@@ -190,31 +188,31 @@ impl Directory {
 
     fn save(&self, strikes: &Strikes, sync: bool) -> Result<()> {
         let (fresh, path) = (self.file("strikes.new"), self.file("strikes"));
-        let failed = |why: std::io::Error| io_error("write", &path, &why);
         let bytes = strikes.to_bytes()?;
         let write = || {
-            let mut file = File::create(&fresh)?;
-            file.write_all(&bytes)?;
+            // Left over from somebody who was killed here.
+            let _ = self.io.remove(&fresh);
+            let file = self.io.create(&fresh)?;
+            file.append(&mut [IoSlice::new(&bytes)])?;
             if sync {
-                file.sync_all()?;
+                file.sync()?;
             }
-            fs::rename(&fresh, &path)
+            drop(file);
+            self.io.rename(&fresh, &path)
         };
-        write().map_err(failed)
+        write().map_err(|why| io_error("write", &path, &why))
     }
 
     /// The names of all notes files.
     fn notes(&self) -> Result<Vec<String>> {
         let mut names = Vec::new();
-        let entries = match fs::read_dir(&self.path) {
-            Ok(entries) => entries,
+        let listed = match self.io.list(&self.path) {
+            Ok(listed) => listed,
             Err(why) if is_absence(&why) => return Ok(names),
             Err(why) => return Err(io_error("list", &self.path, &why)),
         };
-        for entry in entries.flatten() {
-            if let Some(name) = entry.file_name().to_str().filter(|name| is_notes(name)) {
-                try_push(&mut names, crate::base::try_string(name)?)?;
-            }
+        for name in listed.iter().filter_map(|name| name.to_str()).filter(|name| is_notes(name)) {
+            try_push(&mut names, crate::base::try_string(name)?)?;
         }
         Ok(names)
     }
@@ -235,29 +233,20 @@ fn is_notes(name: &str) -> bool {
     digits.len() == 16 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The file, if it is one.
-fn open_file(path: &Path) -> Option<File> {
-    fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
-    File::open(path).ok()
-}
-
-/// Whether the process that a notes file belongs to is no more, asked without the lock of the directory. The file is locked
-/// for an instant, together with whoever else asks so; who wants to count it just then leaves it to the next. One that is
-/// empty is not asked: whoever has just made it must find it unlocked.
-pub fn is_dead(file: &File) -> bool {
-    file.metadata().is_ok_and(|found| found.len() > 0) && file.try_lock_shared().is_ok() && file.unlock().is_ok()
-}
-
 /// The first bytes of a file.
-fn read_at_most(file: &File, most: usize) -> Result<Vec<u8>> {
+fn read_at_most(file: &dyn File, most: usize) -> Result<Vec<u8>> {
     let failed = |why: std::io::Error| error!(Io, "cannot read: {}", why.kind());
-    let length = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(most).min(most);
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(length)?;
-    file.take(length as u64).read_to_end(&mut bytes).map_err(failed)?;
+    let length = usize::try_from(file.length().map_err(failed)?).unwrap_or(most).min(most);
+    let mut bytes = crate::base::try_filled(0, length)?;
+    let mut filled = 0;
+    while filled < length {
+        match file.read_at(&mut bytes[filled..], filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(why) if why.kind() == ErrorKind::Interrupted => {}
+            Err(why) => return Err(failed(why)),
+        }
+    }
+    bytes.truncate(filled);
     Ok(bytes)
-}
-
-pub fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
-    error!(Io, "cannot {verb} '{}': {} (system error {})", path.display(), why.kind(), why.raw_os_error().unwrap_or(0))
 }

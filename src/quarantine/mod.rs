@@ -18,6 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod directory;
+#[cfg(test)]
+mod faults_test;
 mod format;
 mod notes;
 #[cfg(test)]
@@ -28,9 +30,10 @@ mod tests;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::base::{Code, Error, Id, Result, Slots, error};
+use crate::store::io::{Io, OsIo};
 use directory::Directory;
 use notes::Notes;
 
@@ -136,7 +139,12 @@ impl Quarantine {
     /// Open a directory, which need not be there. Fails only for want of memory: of all else [`problem`](Self::problem)
     /// tells. Reads and may write a few small files; waits for other processes no longer than the options allow.
     pub fn open(directory: &Path, options: Options) -> Result<Self> {
-        let directory = Directory::new(directory);
+        Self::open_on(Arc::new(OsIo), directory, options)
+    }
+
+    /// [`open`](Self::open) on another file system than the operating system's.
+    pub fn open_on(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
+        let directory = Directory::new(io, directory);
         let found = directory.open(&options)?;
         let mut struck = Vec::new();
         struck.try_reserve_exact(found.strikes.counts().count())?;
@@ -272,7 +280,7 @@ impl Quarantine {
     }
 
     fn lift<'a>(&self, struck: impl Iterator<Item = &'a Struck>, of: Option<(u64, &[u8; 32])>) -> Result<()> {
-        let mut is_known = self.directory.file("strikes").exists();
+        let mut is_known = self.directory.has_strikes();
         for struck in struck {
             struck.strikes.store(0, Ordering::Relaxed);
             is_known = true;

@@ -3,15 +3,17 @@
 //! A write that has returned is the operating system's: it survives the death of the process, however sudden. That is
 //! all that is wanted here, so nothing is synced.
 
-use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::directory::{Directory, MOST_NOTES, io_error, notes_name};
+use super::directory::{Directory, MOST_NOTES, notes_name};
 use super::format::{Kind, RECORD, Record, header};
 use crate::base::{Result, error};
+use crate::store::io::{Io, Owned};
+use crate::store::io_error;
 
 /// Slots that a new file has; it grows by doubling.
 const FIRST_SLOTS: usize = 64;
@@ -20,7 +22,8 @@ const MOST_NAMES: usize = 16;
 
 /// An open notes file, locked for as long as this process lives.
 pub struct Notes {
-    file: File,
+    io: Arc<dyn Io>,
+    owned: Owned,
     path: PathBuf,
     incident: u64,
     slots: usize,
@@ -36,12 +39,8 @@ impl Notes {
     pub fn create_as(directory: &Directory, wait_ms: u32, offer: impl FnMut() -> u64) -> Result<Self> {
         directory.create()?;
         let _held = directory.lock(wait_ms)?;
-        let (file, path, incident) = new_file(directory, offer)?;
-        if let Err(why) = file.try_lock() {
-            let _ = fs::remove_file(&path);
-            return Err(error!(Unsupported, "files in '{}' cannot be locked: {why}", path.display()));
-        }
-        let mut notes = Self { file, path, incident, slots: 0 };
+        let (owned, path, incident) = new_file(directory, offer)?;
+        let mut notes = Self { io: Arc::clone(&directory.io), owned, path, incident, slots: 0 };
         match notes.write(0, &header(Kind::Notes, incident)).and_then(|()| notes.grow(FIRST_SLOTS)) {
             Ok(()) => Ok(notes),
             Err(why) => {
@@ -78,14 +77,13 @@ impl Notes {
     }
 
     fn write(&self, record: usize, bytes: &[u8; RECORD]) -> Result<()> {
-        write_at(&self.file, bytes, (record * RECORD) as u64).map_err(|why| io_error("write", &self.path, &why))
+        let written = self.owned.file.write_at(bytes, (record * RECORD) as u64);
+        written.map_err(|why| io_error("write", &self.path, &why))
     }
 
     /// End in good order: nothing in flight is anybody's fault.
     pub fn close(self) {
-        // First emptied: whoever is about to open it by its name must find nothing.
-        let _ = self.file.set_len(0);
-        let _ = fs::remove_file(&self.path);
+        self.owned.end(&*self.io, &self.path);
     }
 }
 
@@ -95,32 +93,18 @@ fn any_incident() -> u64 {
     RandomState::new().hash_one((std::process::id(), SystemTime::now()))
 }
 
-fn new_file(directory: &Directory, mut offer: impl FnMut() -> u64) -> Result<(File, PathBuf, u64)> {
+fn new_file(directory: &Directory, mut offer: impl FnMut() -> u64) -> Result<(Owned, PathBuf, u64)> {
     let mut tries = 1;
     loop {
         let incident = offer();
         let path = directory.file(&notes_name(incident));
-        match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, path, incident)),
+        match directory.io.own(&path) {
+            Ok(owned) => return Ok((owned, path, incident)),
             Err(why) if why.kind() == ErrorKind::AlreadyExists && tries < MOST_NAMES => tries += 1,
+            Err(why) if why.kind() == ErrorKind::Unsupported => {
+                return Err(error!(Unsupported, "files such as '{}' cannot be locked", path.display()));
+            }
             Err(why) => return Err(io_error("write", &path, &why)),
         }
     }
-}
-
-#[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
-    // A record is never written in part.
-    let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
-    if written == bytes.len() { Ok(()) } else { Err(std::io::ErrorKind::WriteZero.into()) }
-}
-
-#[cfg(not(any(unix, windows)))]
-fn write_at(_: &File, _: &[u8], _: u64) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::directory::{is_dead, notes_name};
+use super::directory::notes_name;
 use super::format::{Kind, header};
 use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
 use super::*;
+use crate::store::io::is_dead;
 
 #[test]
 fn what_a_living_process_uses_is_no_strike() {
@@ -57,7 +58,7 @@ fn a_death_that_was_counted_is_not_counted_again_if_its_notes_could_not_be_remov
 fn who_holds_the_lock_is_waited_for_no_longer_than_allowed() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
-    let held = Directory::new(&scratch.0).lock(0).unwrap();
+    let held = Directory::new(Arc::new(OsIo), &scratch.0).lock(0).unwrap();
     let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 2, ..Options::at(NOW) }).unwrap();
     assert_eq!(quarantine.statistics().counted, 0);
     assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
@@ -79,7 +80,7 @@ fn a_name_that_is_taken_is_left_alone_and_another_one_tried() {
     for incident in [5, 6] {
         fs::write(scratch.0.join(notes_name(incident)), b"another's").unwrap();
     }
-    let directory = Directory::new(&scratch.0);
+    let directory = Directory::new(Arc::new(OsIo), &scratch.0);
     let mut offers = [5, 6, 5, 7, 8].into_iter();
     let mut notes = Notes::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
     notes.note(0, DRIVER, &A).unwrap();
@@ -96,7 +97,7 @@ fn a_name_that_is_taken_is_left_alone_and_another_one_tried() {
 #[test]
 fn where_no_name_is_free_there_is_an_end_to_it() {
     let scratch = Scratch::new();
-    let directory = Directory::new(&scratch.0);
+    let directory = Directory::new(Arc::new(OsIo), &scratch.0);
     let living = Notes::create_as(&directory, 0, || 5).unwrap();
     let mut offered = 0;
     let why = Notes::create_as(&directory, 0, || {

@@ -465,4 +465,20 @@ impl File for FaultFile {
         inode.unsynced.clear();
         Ok(())
     }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.io.change_whole()?;
+        let mut state = self.io.disk.state();
+        let (from, to) = (offset as usize, offset as usize + bytes.len());
+        let grown = to.saturating_sub(state.inodes[self.inode].bytes.len()) as u64;
+        if state.space.is_some_and(|space| space < grown) {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        state.space = state.space.map(|space| space - grown);
+        let inode = &mut state.inodes[self.inode];
+        inode.bytes.resize(inode.bytes.len().max(to), 0);
+        inode.bytes[from..to].copy_from_slice(bytes);
+        inode.unsynced.push((from, to));
+        Ok(())
+    }
 }

@@ -27,6 +27,7 @@ mod index;
 pub mod io;
 mod load;
 mod maintain;
+pub(crate) mod process_locks;
 mod read;
 mod segment;
 mod snapshot;
@@ -389,7 +390,8 @@ fn lose(segments: &mut [Segment], entry: &Entry) {
     }
 }
 
-fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
+/// What went wrong with a file, and what to do.
+pub(crate) fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
     use std::io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     let advice = match why.kind() {
         NotADirectory => ": give a directory, not a file",
@@ -397,6 +399,10 @@ fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
         StorageFull => ": free some space or lower the limit",
         _ => "",
     };
-    let code = why.raw_os_error().unwrap_or(0);
-    error!(Io, "cannot {verb} '{}': {} (system error {code}){advice}", path.display(), why.kind())
+    let (path, kind) = (path.display(), why.kind());
+    match why.raw_os_error() {
+        Some(code) => error!(Io, "cannot {verb} '{path}': {kind} (system error {code}){advice}"),
+        // The host's own files have no numbers.
+        None => error!(Io, "cannot {verb} '{path}': {kind}{advice}"),
+    }
 }

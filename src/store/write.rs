@@ -393,6 +393,7 @@ impl Store {
 
     /// Make a segment of our own, known to the store.
     pub(super) fn begin_segment(&mut self) -> Result<Writer> {
+        let mut is_made = false;
         for _ in 0..ATTEMPTS {
             let claim = self.claim()?;
             let path = self.path(claim.id, "seg");
@@ -401,6 +402,13 @@ impl Store {
             let file = match self.io.create(&path) {
                 Ok(file) => file,
                 Err(why) if why.kind() == ErrorKind::AlreadyExists => continue,
+                // Where a lock is no file, nobody has needed the directory before.
+                Err(why) if why.kind() == ErrorKind::NotFound && !is_made => {
+                    self.claim = Some(claim);
+                    self.make_directory()?;
+                    is_made = true;
+                    continue;
+                }
                 Err(why) => {
                     self.claim = Some(claim);
                     return Err(self.failed("create", &path, &why));

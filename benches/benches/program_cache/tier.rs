@@ -2,11 +2,12 @@
 //! in memory.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hobgoblin::executor::{Executor, Options as ExecutorOptions};
 use hobgoblin::program_cache::{Cache, Desc, Material, Options, Program};
-use hobgoblin::store;
+use hobgoblin::store::{self, io::OsIo};
 use hobgoblin_bench::timing::{median, microseconds};
 use serde_json::{Value, json};
 
@@ -28,6 +29,7 @@ fn open(directory: &Path) -> Cache {
         ban_at: 2,
         waiting_limit: 1 << 30,
         load_ahead: true,
+        io: Arc::new(OsIo),
         executor: Executor::new(ExecutorOptions::default()).expect("memory"),
     };
     Cache::open(desc).expect("memory")

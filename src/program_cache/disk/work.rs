@@ -39,8 +39,9 @@ fn put_all(store: &mut Store, drafts: &[Draft], bytes: &[u8], kept: impl FnMut(u
 impl Shared {
     pub(super) fn open(&self, bench: &mut Bench) -> Result<()> {
         bench.is_open = true;
-        let DiskOptions { io, directory, store, .. } = &self.options;
-        let opened = directory.as_ref().map(|directory| Store::open(Arc::clone(io), directory, *store)).transpose();
+        let DiskOptions { directory, store, .. } = &self.options;
+        let place = bench.io.clone().zip(directory.as_ref());
+        let opened = place.map(|(io, directory)| Store::open(io, directory, *store)).transpose();
         let opened = opened.map(|store| bench.sources.own = store);
         bench.maintains = bench.sources.own.is_some() && self.writes();
         if bench.sources.own.is_some() {

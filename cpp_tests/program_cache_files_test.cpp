@@ -1,0 +1,456 @@
+// program_cache.h with store.h: a cache on the host's own files, which may be missing, broken or liars.
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "memory_files.h"
+#include "program_cache_support.h"
+
+using namespace support;
+using harness::scaled;
+
+namespace {
+
+/// Of which there is none on the disk, before and after.
+const std::string nowhere = "no such directory/of the host";
+
+constexpr uint32_t codes[] = {HOB_RESULT_NOT_FOUND, HOB_RESULT_BUSY, HOB_RESULT_LIMIT_EXCEEDED, HOB_RESULT_UNSUPPORTED,
+                              HOB_RESULT_OUT_OF_MEMORY, HOB_RESULT_IO, 4711};
+
+/// A cache on that io alone; `io` is copied.
+hob_program_cache_desc on(const hob_file_io& io) {
+    hob_program_cache_desc desc = desc_of(nowhere);
+    desc.file_io = &io;
+    return desc;
+}
+
+std::string name_of(int number) { return "program " + std::to_string(number); }
+std::string data_for(int number) { return std::string(static_cast<size_t>(100 + number * 37), static_cast<char>('a' + number % 26)); }
+
+/// Programs from `begin` to `end`, and whether a flush says that they are kept.
+hob_result fill(const Cache& cache, int begin, int end) {
+    for (int number = begin; number < end; ++number) ENSURE_OK(put(cache.get(), name_of(number), data_for(number)));
+    const hob_result result = hob_program_cache_flush(cache.get(), forever);
+    ENSURE(result != HOB_RESULT_PANIC && trouble(cache.get()).find("internal error") == std::string::npos);
+    return result;
+}
+
+/// How many of the programs are served. What is served is right.
+int served(const Cache& cache, int begin, int end) {
+    int count = 0;
+    for (int number = begin; number < end; ++number) {
+        const hob_fingerprint name = key(name_of(number));
+        Blob blob;
+        const hob_result result = hob_program_cache_get_wait(cache.get(), &name, forever, &blob.view);
+        if (result == HOB_RESULT_OK) ENSURE(blob.data() == data_for(number));
+        ENSURE(result != HOB_RESULT_PANIC && trouble(cache.get()).find("internal error") == std::string::npos);
+        count += result == HOB_RESULT_OK ? 1 : 0;
+    }
+    return count;
+}
+
+hob_result begin_use(const Cache& cache, std::string_view name, hob_use& use) {
+    const hob_fingerprint fingerprint = key(name);
+    return hob_program_cache_use_begin(cache.get(), &fingerprint, &use);
+}
+
+uint32_t strikes(const Cache& cache, std::string_view name) {
+    const hob_fingerprint fingerprint = key(name);
+    uint32_t count = 99;
+    ENSURE_OK(hob_program_cache_strikes(cache.get(), &fingerprint, &count));
+    return count;
+}
+
+}  // namespace
+
+TEST("program_cache: on the host's files a cache finds again what it wrote, and touches no other") {
+    for (const bool has_locks : {true, false}) {
+        MemoryFiles files;
+        const hob_file_io io = files.io(has_locks);
+        for (int round = 0; round < 3; ++round) {
+            const Cache cache = opened(on(io));
+            ENSURE(served(cache, 0, round * 40) == round * 40);
+            ENSURE(fill(cache, round * 40, round * 40 + 40) == HOB_RESULT_OK);
+            hob_use use = {};
+            ENSURE_OK(begin_use(cache, name_of(0), use));
+            ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+            ENSURE(trouble(cache.get()).empty() && statistics(cache.get()).disk_io_errors == 0);
+        }
+        ENSURE(files.releases() == 3 && files.left_open() == 0);
+        ENSURE(files.calls(FileCall::sync) >= 3 && files.calls(FileCall::sync_directory) >= 3);
+        ENSURE((files.calls(FileCall::try_lock) > 0) == has_locks);
+        for (const auto& file : files.contents()) ENSURE(file.first.find(nowhere) == 0);
+        ENSURE(!std::filesystem::exists(nowhere) && !std::filesystem::exists("no such directory"));
+    }
+}
+
+TEST("program_cache: on the host's files a background writes and reads while threads put and use") {
+    MemoryFiles files;
+    const hob_file_io io = files.io();
+    hob_executor* raw = nullptr;
+    ENSURE_OK(hob_executor_create_pool(0, &raw));
+    const Executor executor(raw);
+    hob_program_cache_desc desc = on(io);
+    desc.executor = raw;
+    desc.flags = HOB_PROGRAM_CACHE_COMPRESS;
+    desc.described_keys = 10;
+    for (int round = 0; round < scaled(20); ++round) {
+        Cache cache = open(desc);
+        std::vector<std::thread> threads;
+        for (int hand = 0; hand < 3; ++hand) {
+            threads.emplace_back([&, hand] {
+                for (int number = hand; number < 60; number += 3) {
+                    hob_use use = {};
+                    EXPECT(put(cache.get(), name_of(number), data_for(number)) == HOB_RESULT_OK);
+                    EXPECT(begin_use(cache, name_of(number), use) == HOB_RESULT_OK);
+                    EXPECT(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK) == HOB_RESULT_OK);
+                }
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        if (round % 2 == 0) ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+        // Also where a task has just begun on the other thread.
+        cache.reset();
+        ENSURE(files.left_open() == 0 && files.releases() == round + 1);
+    }
+    const Cache cache = open(desc);
+    ENSURE(served(cache, 0, 60) == 60 && trouble(cache.get()).empty());
+}
+
+TEST("program_cache: while the host's files keep the background waiting, nobody waits who gets or puts") {
+    static std::mutex gate;
+    static std::atomic<int> inside;
+    inside = 0;
+    MemoryFiles files;
+    files.on_call = [] {
+        ++inside;
+        const std::lock_guard<std::mutex> pass(gate);
+    };
+    const hob_file_io io = files.io();
+    hob_executor* raw = nullptr;
+    ENSURE_OK(hob_executor_create_pool(0, &raw));
+    const Executor executor(raw);
+    hob_program_cache_desc desc = on(io);
+    desc.executor = raw;
+    desc.ban_at = 0;  // so that all the files are the background's
+    std::unique_lock<std::mutex> closed(gate);
+    const Cache cache = open(desc);
+    while (inside == 0) std::this_thread::yield();
+    std::promise<void> played;
+    std::future<void> end = played.get_future();
+    std::thread player([&] {
+        EXPECT(put(cache.get(), "a", "binary") == HOB_RESULT_OK);
+        EXPECT(data_of(cache.get(), "a") == "binary" && data_of(cache.get(), "b") == "(none)");
+        EXPECT(statistics(cache.get()).waiting > 0);
+        played.set_value();
+    });
+    const bool was_free = end.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+    closed.unlock();
+    player.join();
+    ENSURE(was_free);
+    ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+    ENSURE(statistics(cache.get()).disk_values == 1 && trouble(cache.get()).empty());
+}
+
+TEST("program_cache: an executor that keeps callbacks to the calling thread keeps the host's files there, too") {
+    static std::thread::id mine;
+    mine = std::this_thread::get_id();
+    MemoryFiles files;
+    files.on_call = [] { EXPECT(std::this_thread::get_id() == mine); };
+    const hob_file_io io = files.io();
+    hob_executor_desc threads = HOB_EXECUTOR_DESC_INIT;
+    threads.background = HOB_BACKGROUND_THREAD;
+    threads.flags = HOB_EXECUTOR_CALLING_THREAD_ONLY;
+    hob_executor* raw = nullptr;
+    ENSURE_OK(hob_executor_create(&threads, &raw));
+    const Executor executor(raw);
+    hob_program_cache_desc desc = on(io);
+    desc.executor = raw;
+    const Cache cache = open(desc);
+    for (int number = 0; number < 100; ++number) ENSURE_OK(put(cache.get(), name_of(number), data_for(number)));
+    uint32_t ran = 0;
+    ENSURE_OK(hob_executor_pump(raw, forever, &ran));
+    ENSURE(ran > 0 && statistics(cache.get()).waiting == 0 && statistics(cache.get()).disk_values == 100);
+}
+
+TEST("program_cache: what the disk tier does beside reading and writing is done on the host's files") {
+    MemoryFiles files;
+    const hob_file_io io = files.io();
+    hob_program_cache_desc desc = on(io);
+    const std::string big(100000, 'x');
+    // Many launches, each with a segment of its own: they are merged, and what is too much goes.
+    for (int launch = 0; launch < 12; ++launch) {
+        const Cache cache = opened(desc);
+        ENSURE_OK(put(cache.get(), name_of(launch), big + std::to_string(launch)));
+    }
+    const auto segments = [&] {
+        int count = 0;
+        for (const auto& file : files.contents()) count += file.first.rfind(".seg") == file.first.size() - 4 ? 1 : 0;
+        return count;
+    };
+    ENSURE(segments() < 12);
+    const Cache cache = opened(desc);
+    ENSURE(statistics(cache.get()).programs == 12 && trouble(cache.get()).empty());
+    ENSURE_OK(hob_program_cache_set_limits(cache.get(), 1 << 30, 300000));
+    ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
+    ENSURE(statistics(cache.get()).disk_live_bytes <= 300000);
+    ENSURE_OK(hob_program_cache_clear(cache.get(), 1));
+    ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+    const Cache next = opened(desc);
+    ENSURE(statistics(next.get()).programs == 0 && trouble(next.get()).empty());
+}
+
+TEST("program_cache: a bundle is written and read by the host's files") {
+    MemoryFiles files;
+    const hob_file_io io = files.io();
+    hob_program_cache_desc desc = on(io);
+    desc.directory = HOB_STR("");
+    const char* const path = "a bundle.hob";
+    {
+        const Cache cache = open(desc);
+        ENSURE_OK(fill(cache, 0, 20));
+        uint64_t programs = 0;
+        ENSURE_OK(hob_program_cache_write_bundle(cache.get(), hob_str_from(path), HOB_BUNDLE_CONTENTS_ALL, &programs));
+        ENSURE(programs == 20 && files.contents().size() == 1 && files.contents().count(path) == 1);
+    }
+    const Cache cache = open(desc);
+    ENSURE_OK(hob_program_cache_add_bundle(cache.get(), hob_str_from(path)));
+    ENSURE(served(cache, 0, 20) == 20);
+    ENSURE(hob_program_cache_add_bundle(cache.get(), HOB_STR("another")) == HOB_RESULT_IO && last_error_has("another"));
+    files.fail(FileCall::read, 1, HOB_RESULT_IO);
+    ENSURE(hob_program_cache_add_bundle(cache.get(), hob_str_from(path)) == HOB_RESULT_IO && last_error_has(path));
+    ENSURE(!std::filesystem::exists(path));
+}
+
+TEST("program_cache: whatever fails of the host's files, and how often, what was flushed stays and the rest is told of") {
+    for (size_t call = 0; call < file_calls; ++call) {
+        uint64_t failed = 0;
+        for (const uint32_t code : codes) {
+            for (const uint64_t period : {1u, 2u, 3u, 7u}) {
+                MemoryFiles files;
+                const hob_file_io io = files.io();
+                { ENSURE(fill(opened(on(io)), 0, 5) == HOB_RESULT_OK); }
+                files.fail(static_cast<FileCall>(call), period, code);
+                hob_result flushed = HOB_RESULT_OK;
+                std::string said;
+                {
+                    const Cache cache = open(on(io));
+                    (void)hob_program_cache_wait_idle(cache.get(), forever);
+                    (void)served(cache, 0, 5);
+                    flushed = fill(cache, 5, 10);
+                    if (flushed != HOB_RESULT_OK) said = hob_last_error();
+                    ENSURE(served(cache, 5, 10) == 5);  // in memory
+                    hob_use use = {};
+                    ENSURE_OK(begin_use(cache, name_of(7), use));
+                    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+                    (void)hob_program_cache_forgive(cache.get(), nullptr);
+                    const hob_fingerprint mine = key(name_of(7));
+                    ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &mine, 1));
+                    (void)hob_program_cache_write_bundle(cache.get(), HOB_STR("bundle"), 0, nullptr);
+                    (void)trouble(cache.get());
+                }
+                failed += files.failed();
+                ENSURE(files.releases() == 2 && files.left_open() == 0);
+                files.fail(static_cast<FileCall>(call), 0, HOB_RESULT_OK);
+                const Cache cache = opened(on(io));
+                ENSURE(served(cache, 0, 5) == 5);
+                ENSURE(flushed == HOB_RESULT_OK ? served(cache, 5, 10) == 5 : !said.empty());
+                ENSURE(strikes(cache, name_of(7)) == 0);
+                // Whatever was left lying about, it goes on.
+                ENSURE(fill(cache, 10, 15) == HOB_RESULT_OK && served(cache, 0, 5) + served(cache, 10, 15) == 10);
+            }
+        }
+        ENSURE(failed > 0);
+    }
+}
+
+TEST("program_cache: what the host says of a failure is said to who asks") {
+    const struct {
+        uint32_t code;
+        const char* sentence;
+    } said[] = {{HOB_RESULT_LIMIT_EXCEEDED, "free some space"},
+                {HOB_RESULT_UNSUPPORTED, "allow this user to write"},
+                {HOB_RESULT_IO, "no such directory"}};
+    for (const auto& one : said) {
+        MemoryFiles files;
+        const hob_file_io io = files.io();
+        const Cache cache = opened(on(io));
+        files.fail(FileCall::write, 1, one.code);
+        ENSURE(fill(cache, 0, 3) == HOB_RESULT_IO && last_error_has(one.sentence) && !last_error_has("system error"));
+        ENSURE(trouble(cache.get()).find(one.sentence) != std::string::npos);
+        files.fail(FileCall::write, 0, HOB_RESULT_OK);
+        ENSURE(fill(cache, 3, 6) == HOB_RESULT_OK && trouble(cache.get()).empty());
+        hob_use use = {};
+        files.fail(FileCall::write, 1, one.code);
+        ENSURE_OK(begin_use(cache, "a", use));
+        ENSURE(trouble(cache.get()).find(one.sentence) != std::string::npos);
+    }
+}
+
+TEST("program_cache: a host that lies about its files costs programs, and never gives a wrong one") {
+    for (int lie = 1; lie < lies; ++lie) {
+        for (const bool has_locks : {true, false}) {
+            MemoryFiles files;
+            const hob_file_io io = files.io(has_locks);
+            { ENSURE(fill(opened(on(io)), 0, 20) == HOB_RESULT_OK); }
+            files.tell(static_cast<Lie>(lie));
+            for (int round = 0; round < scaled(3); ++round) {
+                const Cache cache = open(on(io)), another = open(on(io));
+                (void)hob_program_cache_wait_idle(cache.get(), forever);
+                (void)served(cache, 0, 20);
+                (void)fill(cache, 20, 40);
+                (void)fill(another, 40, 60);
+                (void)served(another, 0, 60);
+                hob_use use = {};
+                ENSURE_OK(begin_use(cache, name_of(1), use));
+                ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+                if (round == 1) (void)hob_program_cache_clear(another.get(), 1);
+                (void)hob_program_cache_forgive(cache.get(), nullptr);
+                (void)hob_program_cache_add_bundle(cache.get(), HOB_STR("nothing"));
+            }
+            ENSURE(files.left_open() == 0);
+            files.tell(Lie::none);
+            const Cache cache = open(on(io));
+            (void)served(cache, 0, 60);
+            ENSURE(fill(cache, 60, 70) == HOB_RESULT_OK);
+            const Cache next = opened(on(io));
+            ENSURE(served(next, 60, 70) == 10);
+        }
+    }
+}
+
+TEST("program_cache: a program that the process died of twice is banned on the host's files, too") {
+    for (const bool has_locks : {true, false}) {
+        MemoryFiles::Contents left;
+        for (int death = 0; death < 2; ++death) {
+            MemoryFiles files(left);
+            const hob_file_io io = files.io(has_locks);
+            const Cache cache = opened(on(io));
+            ENSURE_OK(put(cache.get(), "bad", "binary"));
+            ENSURE(strikes(cache, "bad") == static_cast<uint32_t>(death));
+            hob_use good = {}, bad = {};
+            ENSURE_OK(begin_use(cache, "good", good));
+            const uint64_t written = files.calls(FileCall::write);
+            ENSURE_OK(begin_use(cache, "bad", bad));
+            ENSURE(files.calls(FileCall::write) == written + 1);
+            ENSURE_OK(hob_program_cache_use_end(cache.get(), good, HOB_USE_OUTCOME_OK));
+            // Another cache of this process knows that this one lives.
+            ENSURE(strikes(open(on(io)), "bad") == static_cast<uint32_t>(death));
+            left = files.contents();
+        }
+        MemoryFiles files(left);
+        const hob_file_io io = files.io(has_locks);
+        hob_program_cache_desc desc = on(io);
+        desc.flags = HOB_PROGRAM_CACHE_READ_ONLY;
+        for (const uint32_t flags : {uint32_t{HOB_PROGRAM_CACHE_READ_ONLY}, 0u}) {
+            desc.flags = flags;
+            const Cache cache = open(desc);
+            hob_use use = {};
+            ENSURE(strikes(cache, "bad") == 2 && begin_use(cache, "bad", use) == HOB_RESULT_UNSUPPORTED);
+            ENSURE(strikes(cache, "good") == 0);
+            if (flags != 0) ENSURE(files.contents() == left);
+        }
+        const hob_fingerprint bad = key("bad");
+        { ENSURE_OK(hob_program_cache_forgive(open(on(io)).get(), &bad)); }
+        ENSURE(strikes(open(on(io)), "bad") == 0);
+        for (const auto& file : files.contents()) ENSURE(file.first.find("notes-") == std::string::npos);
+    }
+}
+
+TEST("program_cache: two caches share the host's files, with locks and without") {
+    for (const bool has_locks : {true, false}) {
+        MemoryFiles files;
+        const hob_file_io io = files.io(has_locks);
+        for (int round = 0; round < 6; ++round) {
+            Cache one = opened(on(io)), other = opened(on(io));
+            const int begin = round * 30;
+            ENSURE(fill(one, begin, begin + 10) == HOB_RESULT_OK && fill(other, begin + 10, begin + 20) == HOB_RESULT_OK);
+            // Has them look at each other's segments, and merge those of the dead.
+            for (const Cache* cache : {&one, &other}) {
+                ENSURE_OK(hob_program_cache_set_limits(cache->get(), 64 << 20, 512 << 20));
+                ENSURE_OK(hob_program_cache_wait_idle(cache->get(), forever));
+            }
+            // Nobody has taken a segment of a cache that lives for one of the dead.
+            ENSURE(fill(one, begin + 20, begin + 25) == HOB_RESULT_OK && fill(other, begin + 25, begin + 30) == HOB_RESULT_OK);
+            ENSURE(trouble(one.get()).empty() && trouble(other.get()).empty());
+            (round % 2 == 0 ? one : other).reset();
+        }
+        const Cache cache = opened(on(io));
+        ENSURE(served(cache, 0, 180) == 180 && trouble(cache.get()).empty());
+        ENSURE(files.releases() == 12);
+    }
+}
+
+TEST("program_cache: the host's files are released once, when nothing of the cache is left") {
+    MemoryFiles files;
+    const hob_file_io io = files.io();
+    hob_program_cache_desc desc = on(io);
+    desc.eviction = 99;
+    hob_program_cache* raw = nullptr;
+    ENSURE(hob_program_cache_create(&desc, &raw) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(files.releases() == 0);  // still the host's
+    Cache cache = open(on(io));
+    ENSURE(fill(cache, 0, 3) == HOB_RESULT_OK);
+    hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
+    driver.link = [](void*, void*) -> uint32_t { return 0; };
+    driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
+    hob_program_manager* manager = nullptr;
+    ENSURE_OK(hob_program_manager_create(cache.get(), &driver, &manager));
+    Blob blob;
+    ENSURE_OK(get(cache.get(), name_of(0), blob));
+    cache.reset();
+    ENSURE(files.releases() == 0 && files.left_open() == 0);
+    hob_program_manager_destroy(manager);
+    ENSURE(files.releases() == 1 && files.left_open() == 0 && blob.data() == data_for(0));
+    // In memory alone nothing is asked of it, and it is released all the same.
+    MemoryFiles unused;
+    const hob_file_io idle = unused.io();
+    hob_program_cache_desc memory = on(idle);
+    memory.directory = HOB_STR("");
+    { ENSURE(fill(opened(memory), 0, 3) == HOB_RESULT_OK); }
+    ENSURE(unused.releases() == 1 && unused.contents().empty());
+}
+
+TEST("program_cache: a function that is missing among the host's is named") {
+    MemoryFiles files;
+    const hob_file_io whole = files.io();
+    const auto refused = [&](const char* name, void (*change)(hob_file_io&)) {
+        hob_file_io io = whole;
+        change(io);
+        const hob_program_cache_desc desc = on(io);
+        hob_program_cache* cache = nullptr;
+        const std::string what = std::string("hob_file_io.") + name + " is NULL";
+        return hob_program_cache_create(&desc, &cache) == HOB_RESULT_INVALID_ARGUMENT && cache == nullptr && last_error_has(what);
+    };
+    ENSURE(refused("list", [](hob_file_io& io) { io.list = nullptr; }));
+    ENSURE(refused("create_directory", [](hob_file_io& io) { io.create_directory = nullptr; }));
+    ENSURE(refused("open", [](hob_file_io& io) { io.open = nullptr; }));
+    ENSURE(refused("create", [](hob_file_io& io) { io.create = nullptr; }));
+    ENSURE(refused("close", [](hob_file_io& io) { io.close = nullptr; }));
+    ENSURE(refused("size", [](hob_file_io& io) { io.size = nullptr; }));
+    ENSURE(refused("read", [](hob_file_io& io) { io.read = nullptr; }));
+    ENSURE(refused("write", [](hob_file_io& io) { io.write = nullptr; }));
+    ENSURE(refused("truncate", [](hob_file_io& io) { io.truncate = nullptr; }));
+    ENSURE(refused("sync", [](hob_file_io& io) { io.sync = nullptr; }));
+    ENSURE(refused("rename", [](hob_file_io& io) { io.rename = nullptr; }));
+    ENSURE(refused("remove", [](hob_file_io& io) { io.remove = nullptr; }));
+    ENSURE(refused("try_lock", [](hob_file_io& io) { io.try_lock = nullptr; }));
+    ENSURE(refused("unlock", [](hob_file_io& io) { io.unlock = nullptr; }));
+    ENSURE(refused("list", [](hob_file_io& io) { io = HOB_FILE_IO_INIT; }));
+    hob_file_io io = whole;
+    io.reserved = 1;
+    const hob_program_cache_desc desc = on(io);
+    hob_program_cache* cache = nullptr;
+    ENSURE(hob_program_cache_create(&desc, &cache) == HOB_RESULT_UNSUPPORTED && last_error_has("reserved"));
+    io = whole;
+    io.sync_directory = nullptr;
+    io.release = nullptr;
+    { ENSURE(fill(opened(on(io)), 0, 3) == HOB_RESULT_OK); }
+    ENSURE(served(opened(on(io)), 0, 3) == 3 && files.releases() == 0);
+}

@@ -1,0 +1,130 @@
+//! A quarantine on a disk that fails when it is told to: where a lock is a file of its own, as on a host's file system.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::tests::{A, B, DRIVER, NOW};
+use super::*;
+use crate::store::fault_io::{FaultDisk, FaultIo};
+
+fn open(io: &FaultIo, options: Options) -> Quarantine {
+    Quarantine::open_on(Arc::new(io.clone()), Path::new("cache/quarantine"), options).unwrap()
+}
+
+fn fresh(disk: &FaultDisk) -> Quarantine {
+    open(&disk.process(), Options::at(NOW))
+}
+
+/// A process that is killed with a key in flight.
+fn death(disk: &FaultDisk, key: &[u8; 32]) {
+    let io = disk.process();
+    let quarantine = open(&io, Options::at(NOW));
+    quarantine.begin(DRIVER, key).unwrap();
+    assert_eq!(quarantine.statistics().noted, 1);
+    io.kill();
+}
+
+fn names(disk: &FaultDisk) -> Vec<String> {
+    disk.files().iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect()
+}
+
+#[test]
+fn two_deaths_ban_where_a_lock_is_a_file_of_its_own_and_nothing_else_is_left_behind() {
+    let disk = FaultDisk::default();
+    death(&disk, &A);
+    let living = fresh(&disk);
+    living.begin(DRIVER, &B).unwrap();
+    assert_eq!((living.strikes(DRIVER, &A), fresh(&disk).strikes(DRIVER, &B)), (1, 0));
+    drop(living);
+    assert_eq!(names(&disk), ["lock", "strikes"]);
+    death(&disk, &A);
+    let quarantine = fresh(&disk);
+    assert!(quarantine.is_banned(DRIVER, &A) && !quarantine.is_banned(DRIVER, &B));
+    assert_eq!(names(&disk), ["lock", "strikes"]);
+}
+
+#[test]
+fn who_may_only_read_knows_of_the_dead_and_leaves_every_byte_there() {
+    let disk = FaultDisk::default();
+    death(&disk, &A);
+    let living = fresh(&disk);
+    living.begin(DRIVER, &B).unwrap();
+    death(&disk, &A);
+    let bytes = |disk: &FaultDisk| disk.files().iter().map(|path| disk.read(path)).collect::<Vec<_>>();
+    let (files, before) = (disk.files(), bytes(&disk));
+    let reader = open(&disk.process(), Options { read_only: true, ..Options::at(NOW) });
+    assert!(reader.is_banned(DRIVER, &A) && reader.strikes(DRIVER, &B) == 0);
+    drop(reader);
+    assert!(disk.files() == files && bytes(&disk) == before);
+    assert!(fresh(&disk).is_banned(DRIVER, &A), "the dead were left to be counted");
+}
+
+/// Two uses of A, one that ends and one that does not, and what else there is to do; how many uses were noted.
+fn work(quarantine: &Quarantine) -> u64 {
+    let ended = quarantine.begin(DRIVER, &B).unwrap();
+    quarantine.end(ended, Outcome::Ok).unwrap();
+    quarantine.begin(DRIVER, &A).unwrap();
+    quarantine.statistics().noted
+}
+
+#[test]
+fn killed_at_any_call_a_process_costs_one_strike_of_what_it_had_in_flight_at_most() {
+    let mut struck = 0;
+    for calls in 0..200 {
+        let disk = FaultDisk::default();
+        death(&disk, &A);
+        let io = disk.process();
+        io.plan(|plan| plan.calls_to_live = Some(calls));
+        let quarantine = open(&io, Options::at(NOW));
+        work(&quarantine);
+        let is_all = !io.is_dead();
+        io.kill();
+        drop(quarantine);
+        let next = fresh(&disk);
+        let strikes = next.strikes(DRIVER, &A);
+        assert!((1..=2).contains(&strikes), "after {calls} calls: {strikes}");
+        // What is killed while it takes its note off may be struck.
+        assert!(next.strikes(DRIVER, &B) <= 1, "after {calls} calls");
+        struck += u32::from(strikes == 2);
+        // Whoever comes next has a quarantine that works.
+        assert_eq!(work(&next), 2, "after {calls} calls: {:?}", next.problem());
+        drop(next);
+        assert_eq!(fresh(&disk).strikes(DRIVER, &A), strikes, "after {calls} calls");
+        assert_eq!(names(&disk), ["lock", "strikes"], "after {calls} calls");
+        if is_all {
+            assert!(struck > 0 && calls > 70, "64 slots are written one by one");
+            return;
+        }
+    }
+    panic!("there is no end to it");
+}
+
+#[test]
+fn where_a_call_fails_uses_go_on_and_strikes_that_were_counted_stay() {
+    for calls in 0..90 {
+        let disk = FaultDisk::default();
+        death(&disk, &A);
+        death(&disk, &A);
+        drop(fresh(&disk));
+        let io = disk.process();
+        io.plan(|plan| plan.calls_to_error = Some(calls));
+        let quarantine = open(&io, Options::at(NOW));
+        assert!(quarantine.is_banned(DRIVER, &A));
+        let noted = work(&quarantine);
+        assert!(noted == 2 || quarantine.problem().is_some(), "after {calls} calls");
+        drop(quarantine);
+        assert!(fresh(&disk).is_banned(DRIVER, &A), "after {calls} calls");
+    }
+}
+
+#[test]
+fn on_a_full_disk_it_works_in_memory_and_says_so() {
+    let disk = FaultDisk::default();
+    disk.set_space(Some(1000));
+    let quarantine = fresh(&disk);
+    let token = quarantine.begin(DRIVER, &A).unwrap();
+    assert_eq!(quarantine.statistics().unnoted, 1);
+    assert!(quarantine.problem().unwrap().as_str().contains("free some space"));
+    quarantine.end(token, Outcome::Ok).unwrap();
+    assert_eq!(names(&disk), ["lock"], "what could not be made whole is taken away");
+}

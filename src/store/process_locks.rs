@@ -1,0 +1,62 @@
+//! Locks among the threads of this process, for a file system that has none of its own: a directory there is this process's
+//! alone, and may be used by several of its stores.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::io::Lock;
+
+/// Which of several file systems: two words that no other one has.
+pub(crate) type Owner = (usize, usize);
+
+static HELD: Mutex<Vec<(Owner, PathBuf)>> = Mutex::new(Vec::new());
+
+fn held() -> MutexGuard<'static, Vec<(Owner, PathBuf)>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`Io::try_lock`](super::io::Io::try_lock), but that no file is made.
+pub(crate) fn try_lock(owner: Owner, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+    let mut held = held();
+    if held.iter().any(|(other, locked)| *other == owner && locked == path) {
+        return Ok(None);
+    }
+    held.try_reserve(1)?;
+    held.push((owner, path.to_path_buf()));
+    Ok(Some(Box::new(ProcessLock { owner, path: path.to_path_buf() })))
+}
+
+struct ProcessLock {
+    owner: Owner,
+    path: PathBuf,
+}
+
+impl Lock for ProcessLock {}
+
+impl Drop for ProcessLock {
+    fn drop(&mut self) {
+        let mut held = held();
+        held.retain(|(owner, path)| (*owner, path) != (self.owner, &self.path));
+        // So that nothing is left of a library that is unloaded.
+        if held.is_empty() {
+            *held = Vec::new();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_one_holders_until_it_is_dropped_and_another_file_systems_is_another() {
+        let (one, other) = (Path::new("locks/one"), Path::new("locks/other"));
+        let take = |owner, path| try_lock(owner, path).unwrap();
+        let held = take((1, 1), one);
+        assert!(held.is_some() && take((1, 1), one).is_none());
+        assert!(take((1, 1), other).is_some() && take((2, 1), one).is_some() && take((1, 2), one).is_some());
+        drop(held);
+        assert!(take((1, 1), one).is_some() && take((1, 1), one).is_some());
+    }
+}
