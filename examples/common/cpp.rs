@@ -21,8 +21,17 @@ pub fn run(name: &str) -> ! {
     end(
         name,
         build(name, Product::Program)
-            .and_then(|program| become_program(Command::new(program).args(env::args_os().skip(1)))),
+            .and_then(|program| become_program(Command::new(program).args(env::args_os().skip(1)).envs(just_built()))),
     )
+}
+
+/// Linux looks where cargo says before it looks where the program says, and there a library of an earlier `cargo build` may
+/// lie.
+fn just_built() -> Option<(&'static str, OsString)> {
+    let libraries = env::current_exe().ok()?.parent()?.with_file_name("deps");
+    let others = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let all = env::join_paths(std::iter::once(libraries).chain(env::split_paths(&others))).ok()?;
+    Some(("LD_LIBRARY_PATH", all))
 }
 
 /// Builds the example `name` as a shared library and becomes what `command` makes of its path.

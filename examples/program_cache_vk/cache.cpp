@@ -1,4 +1,5 @@
-// The library at work: all that a host has to write. A key per shader, `use` around the driver call, `put` after a compile.
+// The library at work: all that a host has to write. A key per shader, a use from before the driver call to after the first
+// run, and a put after a compile.
 #include "cache.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t patience_us = 60'000'000; // for the disk, where this program has nothing better to do
 
-/// Both tell apart what one driver's version number does not: Mesa 22's software driver has the same UUID in every build.
 hob_environment environment_of(const Identity& identity, const std::string& driver) {
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     environment.api = HOB_GRAPHICS_API_VULKAN;
@@ -26,7 +26,8 @@ hob_environment environment_of(const Identity& identity, const std::string& driv
     return environment;
 }
 
-/// All that must be the same for the driver to take a binary, beside the numbers above.
+/// All that must be the same for the driver to take a binary, beside what is in hob_environment: the UUIDs say it, but not
+/// of every driver. Mesa 22's for software has the same one in every build, and tells its version in words.
 std::string driver_of(const Identity& identity, const std::string& name) {
     std::string text = name.empty() ? std::string(identity.driver.driverName) + " " + identity.driver.driverInfo : name;
     const auto add = [&](const std::uint8_t (&uuid)[16]) {
@@ -49,8 +50,6 @@ hob::ProgramCache make_cache(const std::string& directory, const Identity& ident
     options.environment = environment_of(identity, driver);
     return hob::ProgramCache(options);
 }
-
-std::string_view view_of(const void* data, std::size_t size) { return {static_cast<const char*>(data), size}; }
 
 /// VkPipelineCacheHeaderVersionOne.
 struct Header {
@@ -78,23 +77,22 @@ void Cache::load() const { cache.wait_idle(patience_us); }
 hob::Fingerprint Cache::pipeline_cache_key() { return hob::fingerprint("VkPipelineCache"); }
 
 hob::Fingerprint Cache::key_of(const Kernel& kernel) {
-    const std::string_view source = view_of(kernel.words.data(), kernel.words.size() * sizeof kernel.words[0]);
+    const std::string_view source(reinterpret_cast<const char*>(kernel.words.data()),
+                                  kernel.words.size() * sizeof kernel.words[0]);
     return hob::ProgramKey().stage(HOB_SHADER_STAGE_COMPUTE, source).fingerprint();
 }
 
-Answer Cache::use(const hob::Fingerprint& key, const std::function<bool(std::string_view)>& driver_takes) const {
-    const hob::Blob blob = cache.get(key);
-    if (!blob) return blob.is_banned() ? Answer::banned : Answer::miss;
-    hob::ProgramUse use = cache.use(key);
-    if (!use) return Answer::banned;
-    const bool is_taken = driver_takes(blob.data());
-    use.end(is_taken ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
-    return is_taken ? Answer::hit : Answer::rejected;
+Found Cache::find(const hob::Fingerprint& key) const {
+    Found found;
+    found.blob = cache.get(key);
+    found.is_banned = found.blob.is_banned();
+    if (found.blob) found.use = cache.use(key);
+    return found;
 }
 
-void Cache::put(const hob::Fingerprint& key, const std::vector<std::uint8_t>& bytes, std::uint64_t build_us) const {
+void Cache::put(const hob::Fingerprint& key, std::string_view bytes, std::uint64_t build_us) const {
     hob::Program program;
-    program.data = view_of(bytes.data(), bytes.size());
+    program.data = bytes;
     program.build_us = build_us;
     cache.put(key, program);
 }

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <hobgoblin/hobgoblin.hpp>
 
@@ -15,11 +13,32 @@
 
 namespace program_cache_vk {
 
-enum class Answer {
-    hit,      ///< It was there and the driver took it.
-    rejected, ///< It was there and the driver, or the check before it, did not take it. It is not there any more.
-    miss,     ///< It was not there.
-    banned    ///< The process died twice inside the driver with it: compile from source, from now on.
+/// What the cache has for a key, about to be given to the driver. A process that dies while this is there leaves a strike.
+class Found {
+public:
+    enum class Answer {
+        hit,   ///< It was there.
+        miss,  ///< It was not there.
+        banned ///< The process died twice inside the driver with it: compile from source, from now on.
+    };
+    Answer answer() const { return is_banned ? Answer::banned : blob ? Answer::hit : Answer::miss; }
+    /// They begin at a multiple of 16, where Vulkan wants a shader's binary.
+    std::string_view bytes() const { return blob.data(); }
+
+    /// The driver has run what was made of it, and nothing bad happened.
+    void accept() { end(HOB_USE_OUTCOME_OK); }
+    /// It is no good: it is not to be there any more.
+    void reject() { end(HOB_USE_OUTCOME_REJECTED); }
+
+private:
+    friend class Cache;
+    void end(hob_use_outcome outcome) {
+        if (use) use.end(outcome);
+    }
+
+    hob::Blob blob;
+    hob::ProgramUse use; ///< Ends as unused unless one of the above is called.
+    bool is_banned = false;
 };
 
 class Cache {
@@ -35,12 +54,10 @@ public:
     static hob::Fingerprint pipeline_cache_key();
     static hob::Fingerprint key_of(const Kernel& kernel);
 
-    /// If there are bytes for `key`, calls `driver_takes` with them. A process that dies in there leaves a strike. The bytes
-    /// are where Vulkan wants a shader's binary: at a multiple of 16.
-    Answer use(const hob::Fingerprint& key, const std::function<bool(std::string_view)>& driver_takes) const;
+    Found find(const hob::Fingerprint& key) const;
 
     /// Keeps bytes that took `build_us` to make.
-    void put(const hob::Fingerprint& key, const std::vector<std::uint8_t>& bytes, std::uint64_t build_us) const;
+    void put(const hob::Fingerprint& key, std::string_view bytes, std::uint64_t build_us) const;
 
     /// Waits until everything that was put is written.
     void flush() const;

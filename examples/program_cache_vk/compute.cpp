@@ -1,18 +1,15 @@
 #include "compute.h"
 
 #include <csignal>
-#include <stdexcept>
 
 namespace program_cache_vk {
 
 namespace {
 
 constexpr std::uint32_t groups = 4, number_count = groups * Kernel::group_size;
-constexpr std::uint64_t patience_ns = 60'000'000'000;
-
 /// As long as it takes to get all of what may grow between two calls.
-template <typename Get> std::vector<std::uint8_t> all_bytes(const Get& get, const char* call) {
-    std::vector<std::uint8_t> bytes;
+template <typename Get> Bytes all_bytes(const Get& get, const char* call) {
+    Bytes bytes;
     for (VkResult result = VK_INCOMPLETE; result == VK_INCOMPLETE;) {
         std::size_t size = 0;
         check(get(&size, nullptr), call);
@@ -27,6 +24,11 @@ template <typename Get> std::vector<std::uint8_t> all_bytes(const Get& get, cons
 std::uint32_t number_at(std::uint32_t place) { return place * 0x9e3779b9u + 1; }
 
 } // namespace
+
+Loaded::~Loaded() {
+    if (pipeline != nullptr) vulkan->api.DestroyPipeline(vulkan->device, pipeline, nullptr);
+    if (shader != nullptr) vulkan->api.DestroyShaderEXT(vulkan->device, shader, nullptr);
+}
 
 Compute::Compute(const Vulkan& the_vulkan) : vulkan(the_vulkan), api(the_vulkan.api), device(the_vulkan.device) {
     try {
@@ -107,30 +109,44 @@ void Compute::make_commands() {
     check(api.CreateFence(device, &fence_desc, nullptr, &fence), "vkCreateFence");
 }
 
-bool Compute::begin_pipeline_cache(const void* data, std::size_t size) {
+void Compute::begin_pipeline_cache(std::string_view data) {
     VkPipelineCacheCreateInfo desc;
-    desc.initialDataSize = size;
-    desc.pInitialData = data;
-    return api.CreatePipelineCache(device, &desc, nullptr, &pipelines) == VK_SUCCESS;
+    desc.initialDataSize = data.size();
+    desc.pInitialData = data.data();
+    VkPipelineCache made = nullptr;
+    check(api.CreatePipelineCache(device, &desc, nullptr, &made), "vkCreatePipelineCache");
+    pipelines = made;
 }
 
-std::vector<std::uint8_t> Compute::pipeline_cache_data() const {
+Bytes Compute::pipeline_cache_data() const {
     return all_bytes(
         [&](std::size_t* size, void* bytes) { return api.GetPipelineCacheData(device, pipelines, size, bytes); },
         "vkGetPipelineCacheData");
 }
 
+void Compute::die_if_told() const {
+    if (dies) std::raise(SIGKILL);
+}
+
 Loaded Compute::build_pipeline(const Kernel& kernel) const {
+    die_if_told();
     VkShaderModuleCreateInfo module_desc;
     module_desc.codeSize = kernel.words.size() * sizeof kernel.words[0];
     module_desc.pCode = kernel.words.data();
+    VkPipelineCreationFeedback feedback;
+    VkPipelineCreationFeedbackCreateInfo wants_feedback;
+    wants_feedback.pPipelineCreationFeedback = &feedback;
     VkComputePipelineCreateInfo desc;
+    if (vulkan.identity().properties.apiVersion >= VK_API_VERSION_1_3) desc.pNext = &wants_feedback;
     desc.layout = layout;
     check(api.CreateShaderModule(device, &module_desc, nullptr, &desc.stage.module), "vkCreateShaderModule");
-    Loaded loaded;
+    Loaded loaded(vulkan);
     const VkResult result = api.CreateComputePipelines(device, pipelines, 1, &desc, nullptr, &loaded.pipeline);
     api.DestroyShaderModule(device, desc.stage.module, nullptr);
     check(result, "vkCreateComputePipelines");
+    constexpr VkFlags valid_hit =
+        VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT | VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT;
+    loaded.was_cached = (feedback.flags & valid_hit) == valid_hit;
     return loaded;
 }
 
@@ -140,10 +156,9 @@ Loaded Compute::create_shader(std::uint32_t code_type, const void* code, std::si
     desc.codeSize = size;
     desc.pCode = code;
     desc.pSetLayouts = &set_layout;
-    Loaded loaded;
+    Loaded loaded(vulkan);
     const VkResult result = api.CreateShadersEXT(device, 1, &desc, nullptr, &loaded.shader);
-    if (result == VK_INCOMPATIBLE_SHADER_BINARY_EXT) return {};
-    check(result, "vkCreateShadersEXT");
+    if (result != VK_INCOMPATIBLE_SHADER_BINARY_EXT) check(result, "vkCreateShadersEXT");
     return loaded;
 }
 
@@ -151,13 +166,12 @@ Loaded Compute::build_shader(const Kernel& kernel) const {
     return create_shader(VK_SHADER_CODE_TYPE_SPIRV_EXT, kernel.words.data(), kernel.words.size() * sizeof kernel.words[0]);
 }
 
-Loaded Compute::load_shader(const void* binary, std::size_t size) const {
-    // As if the driver had done it.
-    if (dies) std::raise(SIGKILL);
-    return create_shader(VK_SHADER_CODE_TYPE_BINARY_EXT, binary, size);
+Loaded Compute::load_shader(std::string_view binary) const {
+    die_if_told();
+    return create_shader(VK_SHADER_CODE_TYPE_BINARY_EXT, binary.data(), binary.size());
 }
 
-std::vector<std::uint8_t> Compute::binary_of(const Loaded& loaded) const {
+Bytes Compute::binary_of(const Loaded& loaded) const {
     return all_bytes(
         [&](std::size_t* size, void* bytes) { return api.GetShaderBinaryDataEXT(device, loaded.shader, size, bytes); },
         "vkGetShaderBinaryDataEXT");
@@ -167,7 +181,7 @@ bool Compute::run(const Loaded& loaded, const Kernel& kernel) const {
     for (std::uint32_t place = 0; place < number_count; ++place) numbers[place] = number_at(place);
     const VkCommandBufferBeginInfo begin;
     check(api.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
-    if (loaded.shader) {
+    if (loaded.shader != nullptr) {
         const VkFlags stage = VK_SHADER_STAGE_COMPUTE_BIT;
         api.CmdBindShadersEXT(commands, 1, &stage, &loaded.shader);
     } else {
@@ -182,16 +196,11 @@ bool Compute::run(const Loaded& loaded, const Kernel& kernel) const {
     VkSubmitInfo submit;
     submit.pCommandBuffers = &commands;
     check(api.QueueSubmit(vulkan.queue, 1, &submit, fence), "vkQueueSubmit");
-    check(api.WaitForFences(device, 1, &fence, 1, patience_ns), "vkWaitForFences");
+    check(api.WaitForFences(device, 1, &fence, 1, UINT64_MAX), "vkWaitForFences");
     check(api.ResetFences(device, 1, &fence), "vkResetFences");
     for (std::uint32_t place = 0; place < number_count; ++place)
         if (numbers[place] != kernel(number_at(place))) return false;
     return true;
-}
-
-void Compute::discard(const Loaded& loaded) const {
-    if (loaded.pipeline) api.DestroyPipeline(device, loaded.pipeline, nullptr);
-    if (loaded.shader) api.DestroyShaderEXT(device, loaded.shader, nullptr);
 }
 
 } // namespace program_cache_vk

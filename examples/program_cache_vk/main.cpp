@@ -1,5 +1,5 @@
-// program_cache_vk: compute shaders on a real Vulkan driver, compiled once and never again: as pipelines, through a
-// VkPipelineCache that is kept as one entry, and as shader objects (VK_EXT_shader_object), each kept by itself. The trial
+// program_cache_vk: compute shaders on a real Vulkan driver, which gives out what it has made of them, to be kept: as
+// pipelines, in a VkPipelineCache that is one entry, and as shader objects (VK_EXT_shader_object), each by itself. The trial
 // (trial.cpp) runs this same program again and again as other processes, each of which goes through all shaders once
 // (step.cpp). See --help (options.cpp) for the flags.
 #include <cstdio>

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "../common/arguments.h"
@@ -7,7 +8,9 @@
 namespace program_cache_vk {
 
 const char* const usage =
-    R"(program_cache_vk: compute shaders on this machine's Vulkan driver, compiled once and never again, whatever happens
+    R"(program_cache_vk: compute shaders on this machine's Vulkan driver. What it gives out of its work is kept, and whatever
+happens, a new process computes the same: shader objects are not compiled again, pipelines as far as the driver's
+VkPipelineCache holds them.
 
 cargo run --release --example program_cache_vk -- [options]
 
@@ -28,11 +31,30 @@ One step in this process, with --cache:
                       shader's binary; "vendor", "device", "uuid" and "version" change that in the data of the
                       VkPipelineCache, "cut" leaves 31 bytes
   --die-in-driver NAME
-                      SIGKILL inside the driver call that loads the kernel NAME
+                      SIGKILL inside the driver call that loads the kernel NAME, or makes its pipeline
 
 Each step is a process of its own with an empty cache of the driver's own, so that nothing but ours is warm. The exit
 status is 0 when all targets are met. Ctrl-C ends the trial; what there is so far is printed.
 )";
+
+namespace {
+
+void check(const Options& options) {
+    if (options.kernels == 0) throw std::runtime_error("--kernels wants one at least");
+    if (options.runs == 0) throw std::runtime_error("--run wants one at least");
+    const bool is_step = !options.step.empty();
+    if (is_step && options.cache_directory.empty())
+        throw std::runtime_error("--step wants --cache, the directory to run on");
+    if (!is_step && (options.pipelines || !options.driver_name.empty() || !options.spoil.empty() || !options.dies_at.empty()))
+        throw std::runtime_error("--pipelines, --driver-name, --spoil and --die-in-driver are for a --step");
+    const std::vector<std::string> of_pipelines{"vendor", "device", "uuid", "version", "cut"}, of_shaders{"bit"};
+    const std::vector<std::string>& known = options.pipelines ? of_pipelines : of_shaders;
+    if (!options.spoil.empty() && std::find(known.begin(), known.end(), options.spoil) == known.end())
+        throw std::runtime_error("--spoil " + options.spoil + (options.pipelines ? " is not for" : " is only for") +
+                                 " pipelines, or unknown (see --help)");
+}
+
+} // namespace
 
 Options parse_options(int count, char** values) {
     Options options;
@@ -56,9 +78,7 @@ Options parse_options(int count, char** values) {
         else if (flag == "--work") options.work_directory = arguments.value();
         else throw std::runtime_error("unknown option \"" + flag + "\" (see --help)");
     }
-    if (options.kernels == 0) throw std::runtime_error("--kernels wants one at least");
-    if (!options.step.empty() && options.cache_directory.empty())
-        throw std::runtime_error("--step wants --cache, the directory to run on");
+    check(options);
     return options;
 }
 

@@ -10,8 +10,8 @@ struct StepResult {
     std::string name;
     std::string device; ///< And its driver, by their own words.
     std::size_t kernels = 0;
-    std::size_t compiles = 0, hits = 0, misses = 0, rejects = 0, bans = 0;
-    std::size_t unfit = 0;       ///< Data of a VkPipelineCache that the check kept from the driver.
+    std::size_t compiles = 0; ///< Of kernels.
+    std::size_t hits = 0, misses = 0, rejects = 0, bans = 0; ///< Of kernels, or of the one VkPipelineCache.
     std::size_t kept_bytes = 0;  ///< What the driver gave for its VkPipelineCache in the end.
     std::size_t runs = 0, wrong = 0; ///< Kernels that ran, and those of them that computed something else than they must.
     double open_ms = 0;   ///< Opening the cache, and waiting until it has read everything.
@@ -33,7 +33,6 @@ struct StepResult {
         visit("misses", result.misses);
         visit("rejects", result.rejects);
         visit("bans", result.bans);
-        visit("unfit", result.unfit);
         visit("kept_bytes", result.kept_bytes);
         visit("runs", result.runs);
         visit("wrong", result.wrong);

@@ -1,5 +1,6 @@
 #include "step.h"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -17,19 +18,21 @@ namespace {
 
 using example::Charge;
 
+using Answer = Found::Answer;
+
 /// What a damaged file, another card or another driver would have left.
-std::string spoiled(std::string_view data, const std::string& what) {
-    std::string bytes(data);
+Bytes spoiled(std::string_view data, const std::string& what) {
+    Bytes bytes;
+    bytes.resize(what == "cut" ? std::min<std::size_t>(data.size(), 31) : data.size());
+    std::copy_n(data.data(), bytes.size(), bytes.data());
     const auto flip = [&](std::size_t place) {
-        if (place < bytes.size()) bytes[place] ^= 0x10;
+        if (place < bytes.size()) bytes.data()[place] ^= 0x10;
     };
     if (what == "bit") flip(bytes.size() / 2);
-    else if (what == "version") flip(4);
-    else if (what == "vendor") flip(8);
-    else if (what == "device") flip(12);
-    else if (what == "uuid") flip(31);
-    else if (what == "cut") bytes.resize(31);
-    else throw std::runtime_error("--spoil does not know \"" + what + "\" (see --help)");
+    if (what == "version") flip(4);
+    if (what == "vendor") flip(8);
+    if (what == "device") flip(12);
+    if (what == "uuid") flip(31);
     return bytes;
 }
 
@@ -37,7 +40,7 @@ class Step {
 public:
     Step(const Options& the_options, const Vulkan& the_vulkan)
         : options(the_options), identity(the_vulkan.identity()), compute(the_vulkan) {}
-    StepResult run();
+    StepResult run(const std::vector<Kernel>& kernels);
 
 private:
     void open();
@@ -45,8 +48,8 @@ private:
     void keep_pipeline_cache();
     void pass_pipeline(const Kernel& kernel, bool runs);
     void pass_shader(const Kernel& kernel, bool runs);
-    Answer from_cache(const Kernel& kernel, const hob::Fingerprint& key, bool runs);
-    void build(const Kernel& kernel, const hob::Fingerprint* key, bool runs);
+    Loaded load(const Found& found);
+    Loaded build(const Kernel& kernel, const hob::Fingerprint& key);
     void try_out(const Loaded& loaded, const Kernel& kernel);
     void count(const std::string& name, Answer answer);
 
@@ -54,8 +57,7 @@ private:
     const Identity& identity;
     Compute compute;
     std::unique_ptr<Cache> cache;
-    std::string began_with; ///< The data of the VkPipelineCache that the driver took.
-    double aside_ms = 0;    ///< What is no host's work.
+    Found kept_pipelines; ///< The data of the VkPipelineCache that the driver was given.
     StepResult result;
 };
 
@@ -65,38 +67,46 @@ void Step::open() {
     cache->load();
 }
 
-/// Answers about the VkPipelineCache are counted as those about a shader are.
 void Step::count(const std::string& name, Answer answer) {
     result.hits += answer == Answer::hit;
     result.misses += answer == Answer::miss;
-    result.rejects += answer == Answer::rejected;
     result.bans += answer == Answer::banned;
     if (answer == Answer::banned) result.banned += (result.banned.empty() ? "" : ", ") + name;
 }
 
+/// The driver meets the data now, and may die of them at any pipeline: their use ends when all are made, and have run.
 void Step::begin_pipeline_cache() {
-    const Charge charge(result.driver_ms);
-    const Answer answer = cache->use(Cache::pipeline_cache_key(), [&](std::string_view kept) {
-        const std::string data = options.spoil.empty() ? std::string(kept) : spoiled(kept, options.spoil);
-        if (!is_pipeline_cache_of(identity, data)) {
-            ++result.unfit;
-            return false;
+    std::string_view data;
+    Bytes changed;
+    {
+        const Charge charge(result.cache_ms);
+        kept_pipelines = cache->find(Cache::pipeline_cache_key());
+        count("VkPipelineCache", kept_pipelines.answer());
+        if (kept_pipelines.answer() == Answer::hit) data = kept_pipelines.bytes();
+        if (!data.empty() && !options.spoil.empty()) {
+            changed = spoiled(data, options.spoil);
+            data = changed.view();
         }
-        if (!compute.begin_pipeline_cache(data.data(), data.size())) return false;
-        began_with = data;
-        return true;
-    });
-    if (answer != Answer::hit && !compute.begin_pipeline_cache(nullptr, 0))
-        throw std::runtime_error("the driver gives no VkPipelineCache");
-    count("VkPipelineCache", answer);
+        if (!data.empty() && !is_pipeline_cache_of(identity, data)) {
+            kept_pipelines.reject();
+            kept_pipelines = Found();
+            ++result.rejects;
+            --result.hits;
+            data = {};
+        }
+    }
+    const Charge charge(result.driver_ms);
+    compute.begin_pipeline_cache(data);
 }
 
 void Step::keep_pipeline_cache() {
-    const std::vector<std::uint8_t> data = compute.pipeline_cache_data();
     const Charge charge(result.cache_ms);
+    kept_pipelines.accept();
+    const Bytes data = compute.pipeline_cache_data();
     result.kept_bytes = data.size();
-    if (std::string_view(reinterpret_cast<const char*>(data.data()), data.size()) == began_with) return;
-    cache->put(Cache::pipeline_cache_key(), data, static_cast<std::uint64_t>(result.driver_ms * 1000));
+    const bool is_banned = kept_pipelines.answer() == Answer::banned;
+    if (is_banned || data.view() == kept_pipelines.bytes()) return;
+    cache->put(Cache::pipeline_cache_key(), data.view(), static_cast<std::uint64_t>(result.driver_ms * 1000));
 }
 
 void Step::try_out(const Loaded& loaded, const Kernel& kernel) {
@@ -106,70 +116,63 @@ void Step::try_out(const Loaded& loaded, const Kernel& kernel) {
 }
 
 void Step::pass_pipeline(const Kernel& kernel, bool runs) {
-    Loaded loaded;
-    {
+    if (kernel.name == options.dies_at) compute.dies_in_driver();
+    const auto make = [&] {
         const Charge charge(result.driver_ms);
-        loaded = compute.build_pipeline(kernel);
-    }
-    ++result.compiles; // as far as the driver tells
+        return compute.build_pipeline(kernel);
+    };
+    const Loaded loaded = make();
+    result.compiles += !loaded.was_cached;
     if (runs) try_out(loaded, kernel);
-    compute.discard(loaded);
+}
+
+Loaded Step::load(const Found& found) {
+    const Bytes changed = options.spoil.empty() ? Bytes() : spoiled(found.bytes(), options.spoil);
+    const Charge charge(result.driver_ms);
+    return compute.load_shader(options.spoil.empty() ? found.bytes() : changed.view());
+}
+
+Loaded Step::build(const Kernel& kernel, const hob::Fingerprint& key) {
+    double build_ms = 0;
+    const auto make = [&] {
+        const Charge charge(build_ms);
+        return compute.build_shader(kernel);
+    };
+    Loaded loaded = make();
+    result.driver_ms += build_ms;
+    ++result.compiles;
+    const Charge charge(result.cache_ms);
+    // Of what is banned the cache keeps none.
+    cache->put(key, compute.binary_of(loaded).view(), static_cast<std::uint64_t>(build_ms * 1000));
+    return loaded;
 }
 
 /// What a host does with a binary: give it to the driver, and believe in it after its first run.
-Answer Step::from_cache(const Kernel& kernel, const hob::Fingerprint& key, bool runs) {
-    if (kernel.name == options.dies_at) compute.dies_in_driver();
-    return cache->use(key, [&](std::string_view binary) {
-        const std::string changed = options.spoil.empty() ? std::string() : spoiled(binary, options.spoil);
-        if (!changed.empty()) binary = changed;
-        Loaded loaded;
-        {
-            const Charge charge(result.driver_ms);
-            loaded = compute.load_shader(binary.data(), binary.size());
-        }
-        if (!loaded) return false;
-        const Charge charge(aside_ms);
-        if (runs) try_out(loaded, kernel);
-        compute.discard(loaded);
-        return true;
-    });
-}
-
-void Step::build(const Kernel& kernel, const hob::Fingerprint* key, bool runs) {
-    Loaded loaded;
-    double build_ms = 0;
-    {
-        const Charge charge(build_ms);
-        loaded = compute.build_shader(kernel);
-    }
-    result.driver_ms += build_ms;
-    ++result.compiles;
-    if (key != nullptr) {
-        const std::vector<std::uint8_t> binary = compute.binary_of(loaded);
-        const Charge charge(result.cache_ms);
-        cache->put(*key, binary, static_cast<std::uint64_t>(build_ms * 1000));
-    }
-    if (runs) try_out(loaded, kernel);
-    compute.discard(loaded);
-}
-
 void Step::pass_shader(const Kernel& kernel, bool runs) {
-    Answer answer = Answer::miss;
+    if (kernel.name == options.dies_at) compute.dies_in_driver();
     hob::Fingerprint key;
-    const double others_before = result.driver_ms + aside_ms;
-    double whole_ms = 0;
+    Found found;
     {
-        const Charge charge(whole_ms);
+        const Charge charge(result.cache_ms);
         key = Cache::key_of(kernel);
-        answer = from_cache(kernel, key, runs);
+        found = cache->find(key);
     }
-    result.cache_ms += whole_ms - (result.driver_ms + aside_ms - others_before);
-    if (answer != Answer::hit) build(kernel, answer == Answer::banned ? nullptr : &key, runs);
-    count(kernel.name, answer);
+    const bool is_found = found.answer() == Answer::hit;
+    Loaded loaded = is_found ? load(found) : build(kernel, key);
+    const bool is_taken = static_cast<bool>(loaded);
+    if (is_taken) {
+        count(kernel.name, found.answer());
+        if (runs) try_out(loaded, kernel);
+        if (runs) found.accept();
+        return;
+    }
+    found.reject();
+    ++result.rejects;
+    const Loaded built = build(kernel, key);
+    if (runs) try_out(built, kernel);
 }
 
-StepResult Step::run() {
-    const std::vector<Kernel> kernels = make_kernels(options.kernels);
+StepResult Step::run(const std::vector<Kernel>& kernels) {
     result.name = options.step;
     result.device = identity.description();
     result.kernels = kernels.size();
@@ -193,9 +196,13 @@ StepResult run_step(const Options& options) {
     const example::WorkDirectory work(options.work_directory, "program_cache_vk");
     example::give_driver_empty_cache(work.path());
     const Vulkan vulkan(options.device);
+    const std::vector<Kernel> kernels = make_kernels(options.kernels);
+    const auto is_victim = [&](const Kernel& kernel) { return kernel.name == options.dies_at; };
+    if (!options.dies_at.empty() && std::none_of(kernels.begin(), kernels.end(), is_victim))
+        throw std::runtime_error("there is no kernel \"" + options.dies_at + "\": they are mix0, mix1, ...");
     if (!options.pipelines && !vulkan.identity().has_shader_objects)
         throw std::runtime_error("this Vulkan device has no VK_EXT_shader_object: use --pipelines");
-    return Step(options, vulkan).run();
+    return Step(options, vulkan).run(kernels);
 }
 
 } // namespace program_cache_vk

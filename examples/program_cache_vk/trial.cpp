@@ -23,7 +23,7 @@ using example::count;
 using example::times;
 
 constexpr double least_gain = 3; // the cold run's time in the driver, in times of the warm run's
-constexpr std::size_t warm_runs = 3, header_bytes = 32;
+constexpr std::size_t warm_runs = 3, header_bytes = 32; // with no more than that a VkPipelineCache holds nothing
 
 /// Every kernel was there in the end and those that ran computed what they must.
 bool is_right(const StepResult& r) { return r.died.empty() && r.kernels > 0 && r.wrong == 0 && r.runs > 0; }
@@ -78,13 +78,17 @@ void Trial::run_pipelines() {
     const std::string flag = "--pipelines";
     const StepResult cold = step("VkPipelineCache, cold", directory, {flag});
     if (!cold.died.empty()) throw std::runtime_error("the cold run " + cold.died);
-    target("the driver's VkPipelineCache is kept", is_right(cold) && cold.misses == 1 && cold.kept_bytes >= header_bytes,
-           count(cold.kept_bytes, "bytes"));
     const StepResult warm = step("the same, a new process", directory, {flag});
-    target("a new process begins with it, and computes the same", is_right(warm) && warm.hits == 1 && warm.unfit == 0);
+    target("a new process begins with the VkPipelineCache of the first, and computes the same",
+           is_right(cold) && cold.misses == 1 && is_right(warm) && warm.hits == 1, count(warm.kept_bytes, "bytes"));
+    if (cold.kept_bytes > header_bytes)
+        target("it finds its pipelines there", warm.compiles == 0, count(warm.compiles, "compiles"));
+    else
+        std::printf("(this driver keeps nothing in its VkPipelineCache but a header: pipelines are compiled again)\n");
     const StepResult other = step("another driver (by name)", fresh_copy(directory), {flag, "--driver-name", "another"});
     target("after a change of the driver it is not found", is_right(other) && other.misses == 1);
     spoil_pipeline_cache();
+    kill_in_driver("pipelines", directory, {flag}, "VkPipelineCache");
 }
 
 void Trial::spoil_pipeline_cache() {
@@ -93,7 +97,7 @@ void Trial::spoil_pipeline_cache() {
     for (const std::string& way : ways) {
         const std::string copy = fresh_copy(directory);
         const StepResult spoiled = step("its " + way + " spoiled", copy, {"--pipelines", "--spoil", way});
-        kept_away += is_right(spoiled) && spoiled.unfit == 1 && spoiled.rejects == 1;
+        kept_away += is_right(spoiled) && spoiled.hits == 0 && spoiled.rejects == 1;
         const StepResult after = step("after that", copy, {"--pipelines"});
         mended += is_right(after) && after.hits == 1;
     }
@@ -122,8 +126,12 @@ void Trial::damage_shaders() {
     const StepResult after = step("files with flipped bits", damaged);
     const StepResult healed = step("the same once more", damaged);
     target("damaged files cost compiles, and nothing else; then all is mended",
-           is_whole(after) && after.rejects == 0 && is_all_hits(healed),
+           is_whole(after) && after.hits < after.kernels && after.rejects == 0 && is_all_hits(healed),
            count(flips, "flips: ") + hits_of(after) + " hits");
+}
+
+/// What other drivers do with such binaries nobody knows: it may well be that they die.
+void Trial::spoil_shaders() {
     const std::string copy = fresh_copy(directory);
     const StepResult refused = step("binaries damaged behind the cache", copy, {"--spoil", "bit"});
     const StepResult mended = step("after that", copy);
@@ -131,13 +139,17 @@ void Trial::damage_shaders() {
            is_whole(refused) && refused.rejects == refused.kernels && is_all_hits(mended), count(refused.rejects, "refused"));
 }
 
-void Trial::kill_in_driver() {
-    const std::string copy = fresh_copy(directory), victim = "mix" + std::to_string(options.kernels / 2);
-    const StepResult first = step("killed in the driver", copy, {"--die-in-driver", victim});
-    const StepResult second = step("and again", copy, {"--die-in-driver", victim});
-    const StepResult after = step("after two deaths", copy);
-    target("two deaths in the driver call on one shader ban its binary, and no other",
-           !first.died.empty() && !second.died.empty() && is_whole(after) && after.banned == victim && after.compiles == 1,
+void Trial::kill_in_driver(const std::string& what, const std::string& from, const std::vector<std::string>& flags,
+                           const std::string& banned) {
+    const std::string copy = fresh_copy(from), victim = "mix" + std::to_string(options.kernels / 2);
+    std::vector<std::string> dying = flags;
+    dying.insert(dying.end(), {"--die-in-driver", victim});
+    const StepResult first = step(what + ": killed in the driver", copy, dying);
+    const StepResult second = step("and again", copy, dying);
+    const StepResult after = step("after two deaths", copy, flags);
+    const std::string killed = "ended by signal 9", expected = banned.empty() ? victim : banned;
+    target("two deaths in the driver ban " + (banned.empty() ? "that one shader" : banned) + ", and nothing else",
+           first.died == killed && second.died == killed && is_right(after) && after.bans == 1 && after.banned == expected,
            after.banned.empty() ? "nothing banned" : after.banned);
 }
 
@@ -149,7 +161,9 @@ void Trial::run_shader_objects() {
     const StepResult other = step("another driver (by name)", fresh_copy(directory), {"--driver-name", "another"});
     target("after a change of the driver nothing is found", is_all_misses(other), hits_of(other) + " found");
     damage_shaders();
-    kill_in_driver();
+    if (cold.device.find("Mesa") != std::string::npos) spoil_shaders();
+    else std::printf("(no run with binaries damaged behind the cache: only Mesa is known to check what it is given)\n");
+    kill_in_driver("shaders", directory, {}, "");
 }
 
 bool Trial::run() {

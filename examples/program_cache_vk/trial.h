@@ -22,10 +22,12 @@ private:
 
     void run_pipelines();
     void spoil_pipeline_cache();
+    void kill_in_driver(const std::string& name, const std::string& from, const std::vector<std::string>& flags,
+                        const std::string& banned);
     void run_shader_objects();
     void warm_up(const StepResult& cold);
     void damage_shaders();
-    void kill_in_driver();
+    void spoil_shaders();
 
     /// Runs a step in a new process, prints its row and keeps its result.
     StepResult step(const std::string& name, const std::string& directory, const std::vector<std::string>& flags = {});

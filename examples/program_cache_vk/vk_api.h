@@ -7,30 +7,26 @@
 
 namespace program_cache_vk {
 
-template <int> struct VkHandle; // never defined: a type of its own for each kind of object
-using VkInstance = VkHandle<0>*;
-using VkPhysicalDevice = VkHandle<1>*;
-using VkDevice = VkHandle<2>*;
-using VkQueue = VkHandle<3>*;
-using VkCommandBuffer = VkHandle<4>*;
-
-/// What is no pointer in Vulkan is a number of 64 bits, of a type of its own for each kind.
-template <int> struct VkNumber {
-    std::uint64_t number = 0;
-    explicit operator bool() const { return number != 0; }
-};
-using VkBuffer = VkNumber<0>;
-using VkDeviceMemory = VkNumber<1>;
-using VkDescriptorSetLayout = VkNumber<2>;
-using VkDescriptorPool = VkNumber<3>;
-using VkDescriptorSet = VkNumber<4>;
-using VkPipelineLayout = VkNumber<5>;
-using VkPipelineCache = VkNumber<6>;
-using VkPipeline = VkNumber<7>;
-using VkShaderModule = VkNumber<8>;
-using VkShaderEXT = VkNumber<9>;
-using VkCommandPool = VkNumber<10>;
-using VkFence = VkNumber<11>;
+template <int> struct VkObject; // never defined: a type of its own for each kind of object
+using VkInstance = VkObject<0>*;
+using VkPhysicalDevice = VkObject<1>*;
+using VkDevice = VkObject<2>*;
+using VkQueue = VkObject<3>*;
+using VkCommandBuffer = VkObject<4>*;
+// These are pointers too where pointers have 64 bits, and numbers elsewhere, for which nothing here is made.
+static_assert(sizeof(void*) == 8, "this example is for systems of 64 bits");
+using VkBuffer = VkObject<5>*;
+using VkDeviceMemory = VkObject<6>*;
+using VkDescriptorSetLayout = VkObject<7>*;
+using VkDescriptorPool = VkObject<8>*;
+using VkDescriptorSet = VkObject<9>*;
+using VkPipelineLayout = VkObject<10>*;
+using VkPipelineCache = VkObject<11>*;
+using VkPipeline = VkObject<12>*;
+using VkShaderModule = VkObject<13>*;
+using VkShaderEXT = VkObject<14>*;
+using VkCommandPool = VkObject<15>*;
+using VkFence = VkObject<16>*;
 
 using VkFlags = std::uint32_t;
 using VkBool32 = std::uint32_t;
@@ -38,12 +34,14 @@ using VkDeviceSize = std::uint64_t;
 using VkResult = std::int32_t;
 
 inline constexpr VkResult VK_SUCCESS = 0, VK_INCOMPLETE = 5, VK_INCOMPATIBLE_SHADER_BINARY_EXT = 1000482000;
-inline constexpr std::uint32_t VK_API_VERSION_1_3 = 1u << 22 | 3u << 12;
+inline constexpr std::uint32_t VK_API_VERSION_1_2 = 1u << 22 | 2u << 12, VK_API_VERSION_1_3 = 1u << 22 | 3u << 12;
 inline constexpr VkFlags VK_QUEUE_COMPUTE_BIT = 2, VK_SHADER_STAGE_COMPUTE_BIT = 0x20, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT = 0x20,
                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT = 2, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT = 4,
                          VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT = 2, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT = 1,
                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT = 0x800, VK_PIPELINE_STAGE_HOST_BIT = 0x4000,
-                         VK_ACCESS_HOST_READ_BIT = 0x2000, VK_ACCESS_SHADER_WRITE_BIT = 0x40;
+                         VK_ACCESS_HOST_READ_BIT = 0x2000, VK_ACCESS_SHADER_WRITE_BIT = 0x40,
+                         VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT = 1,
+                         VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT = 2;
 inline constexpr std::uint32_t VK_DESCRIPTOR_TYPE_STORAGE_BUFFER = 7, VK_PIPELINE_BIND_POINT_COMPUTE = 1,
                                VK_SHADER_CODE_TYPE_BINARY_EXT = 0, VK_SHADER_CODE_TYPE_SPIRV_EXT = 1,
                                VK_PHYSICAL_DEVICE_TYPE_CPU = 4;
@@ -158,16 +156,16 @@ struct VkDescriptorPoolCreateInfo : VkTyped<33> {
     const VkDescriptorPoolSize* pPoolSizes = nullptr;
 };
 struct VkDescriptorSetAllocateInfo : VkTyped<34> {
-    VkDescriptorPool descriptorPool;
+    VkDescriptorPool descriptorPool = nullptr;
     std::uint32_t descriptorSetCount = 1;
     const VkDescriptorSetLayout* pSetLayouts = nullptr;
 };
 struct VkDescriptorBufferInfo {
-    VkBuffer buffer;
+    VkBuffer buffer = nullptr;
     VkDeviceSize offset = 0, range = VK_WHOLE_SIZE;
 };
 struct VkWriteDescriptorSet : VkTyped<35> {
-    VkDescriptorSet dstSet;
+    VkDescriptorSet dstSet = nullptr;
     std::uint32_t dstBinding = 0, dstArrayElement = 0, descriptorCount = 1,
                   descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     const void* pImageInfo = nullptr;
@@ -194,16 +192,25 @@ struct VkShaderModuleCreateInfo : VkTyped<16> {
 };
 struct VkPipelineShaderStageCreateInfo : VkTyped<18> {
     VkFlags flags = 0, stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    VkShaderModule module;
+    VkShaderModule module = nullptr;
     const char* pName = "main";
     const void* pSpecializationInfo = nullptr;
 };
 struct VkComputePipelineCreateInfo : VkTyped<29> {
     VkFlags flags = 0;
     VkPipelineShaderStageCreateInfo stage;
-    VkPipelineLayout layout;
-    VkPipeline basePipelineHandle;
+    VkPipelineLayout layout = nullptr;
+    VkPipeline basePipelineHandle = nullptr;
     std::int32_t basePipelineIndex = -1;
+};
+struct VkPipelineCreationFeedback {
+    VkFlags flags = 0;
+    std::uint64_t duration = 0;
+};
+struct VkPipelineCreationFeedbackCreateInfo : VkTyped<1000192000> {
+    VkPipelineCreationFeedback* pPipelineCreationFeedback = nullptr;
+    std::uint32_t pipelineStageCreationFeedbackCount = 0;
+    VkPipelineCreationFeedback* pPipelineStageCreationFeedbacks = nullptr;
 };
 struct VkShaderCreateInfoEXT : VkTyped<1000482002> {
     VkFlags flags = 0, stage = VK_SHADER_STAGE_COMPUTE_BIT, nextStage = 0;
@@ -223,7 +230,7 @@ struct VkCommandPoolCreateInfo : VkTyped<39> {
     std::uint32_t queueFamilyIndex = 0;
 };
 struct VkCommandBufferAllocateInfo : VkTyped<40> {
-    VkCommandPool commandPool;
+    VkCommandPool commandPool = nullptr;
     std::uint32_t level = 0, commandBufferCount = 1;
 };
 struct VkCommandBufferBeginInfo : VkTyped<42> {
@@ -244,17 +251,17 @@ struct VkSubmitInfo : VkTyped<4> {
     const void* pSignalSemaphores = nullptr;
 };
 
-static_assert(sizeof(void*) != 8 ||
-                  (sizeof(VkInstanceCreateInfo) == 64 && sizeof(VkDeviceCreateInfo) == 72 && sizeof(VkBufferCreateInfo) == 56 &&
-                   sizeof(VkWriteDescriptorSet) == 64 && sizeof(VkComputePipelineCreateInfo) == 96 &&
-                   sizeof(VkShaderCreateInfoEXT) == 96 && sizeof(VkSubmitInfo) == 72 &&
-                   sizeof(VkPhysicalDeviceMemoryProperties) == 520 && sizeof(VkPhysicalDeviceDriverProperties) == 536),
+static_assert(sizeof(VkInstanceCreateInfo) == 64 && sizeof(VkDeviceCreateInfo) == 72 && sizeof(VkBufferCreateInfo) == 56 &&
+                  sizeof(VkWriteDescriptorSet) == 64 && sizeof(VkComputePipelineCreateInfo) == 96 &&
+                  sizeof(VkShaderCreateInfoEXT) == 96 && sizeof(VkSubmitInfo) == 72 &&
+                  sizeof(VkPhysicalDeviceMemoryProperties) == 520 && sizeof(VkPhysicalDeviceDriverProperties) == 536,
               "as in C");
 
 // X(return type, name without the vk, arguments)
 #define EXAMPLE_VK_INSTANCE_FUNCTIONS(X)                                                                                    \
     X(void, DestroyInstance, (VkInstance, const void*))                                                                     \
     X(VkResult, EnumeratePhysicalDevices, (VkInstance, std::uint32_t*, VkPhysicalDevice*))                                  \
+    X(void, GetPhysicalDeviceProperties, (VkPhysicalDevice, VkPhysicalDeviceProperties*))                                   \
     X(void, GetPhysicalDeviceProperties2, (VkPhysicalDevice, VkPhysicalDeviceProperties2*))                                 \
     X(void, GetPhysicalDeviceFeatures2, (VkPhysicalDevice, VkPhysicalDeviceFeatures2*))                                     \
     X(void, GetPhysicalDeviceQueueFamilyProperties, (VkPhysicalDevice, std::uint32_t*, VkQueueFamilyProperties*))           \

@@ -23,7 +23,7 @@ void* entry_point() {
 #ifdef _WIN32
     throw std::runtime_error("Vulkan is not looked for on Windows");
 #else
-    for (const char* name : {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib"})
+    for (const char* name : {"libvulkan.so.1", "libvulkan.so"})
         if (void* const loader = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return dlsym(loader, "vkGetInstanceProcAddr");
     throw std::runtime_error("the Vulkan loader was not found (on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)");
 #endif
@@ -49,6 +49,12 @@ std::vector<VkPhysicalDevice> devices_of(const Vk& api, VkInstance instance) {
     std::vector<VkPhysicalDevice> devices(count);
     if (count > 0) check(api.EnumeratePhysicalDevices(instance, &count, devices.data()), "vkEnumeratePhysicalDevices");
     devices.resize(count);
+    const auto is_old = [&](VkPhysicalDevice device) {
+        VkPhysicalDeviceProperties properties;
+        api.GetPhysicalDeviceProperties(device, &properties);
+        return properties.apiVersion < VK_API_VERSION_1_2; // does not say which driver it is
+    };
+    devices.erase(std::remove_if(devices.begin(), devices.end(), is_old), devices.end());
     return devices;
 }
 
@@ -72,7 +78,6 @@ bool offers_shader_objects(const Vk& api, VkPhysicalDevice device) {
 Identity identity_of(const Vk& api, VkPhysicalDevice device) {
     Identity identity;
     VkPhysicalDeviceProperties2 all;
-    // A driver older than 1.2 does not fill the driver's properties in, and its name stays empty.
     all.pNext = &identity.ids;
     identity.ids.pNext = &identity.driver;
     identity.has_shader_objects = offers_shader_objects(api, device);
@@ -97,7 +102,7 @@ std::size_t place_of(const Vk& api, const std::vector<VkPhysicalDevice>& devices
     if (wanted == "auto") {
         for (std::size_t place = 0; place < devices.size(); ++place)
             if (identity_of(api, devices[place]).properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) return place;
-        if (devices.empty()) throw std::runtime_error("Vulkan finds no device (on Debian: apt-get install mesa-vulkan-drivers)");
+        if (devices.empty()) throw std::runtime_error("Vulkan 1.2 finds no device (on Debian: apt-get install mesa-vulkan-drivers)");
         return 0;
     }
     const bool is_number =
@@ -117,8 +122,7 @@ void check(VkResult result, const char* call) {
 }
 
 std::string Identity::description() const {
-    const std::string version = driver.driverInfo[0] != 0 ? driver.driverInfo : std::to_string(properties.driverVersion);
-    return std::string(properties.deviceName) + ", " + driver.driverName + " " + version;
+    return std::string(properties.deviceName) + ", " + driver.driverName + " " + driver.driverInfo;
 }
 
 Vulkan::Vulkan(const std::string& wanted) {

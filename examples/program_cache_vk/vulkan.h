@@ -30,7 +30,7 @@ public:
     Vulkan(const Vulkan&) = delete;
     Vulkan& operator=(const Vulkan&) = delete;
 
-    /// The devices of this machine, a line each.
+    /// The devices of this machine that have Vulkan 1.2, a line each.
     static std::vector<std::string> list();
 
     const Identity& identity() const { return self; }
