@@ -17,9 +17,9 @@ HOB_BLOB_CACHE=DIR cargo run --release --example blob_cache -- PROGRAM [ARGUMENT
   HOB_BLOB_CACHE          the directory to keep them in; several processes may share one
   HOB_BLOB_CACHE_WAIT_MS  how long a program waits for what is in there when it first draws, and for its own to be
                           written when it ends (default: 1000)
-  HOB_BLOB_CACHE_REPORT   a file that gets a line when the program ends: how much was found, how much was kept
+  HOB_BLOB_CACHE_REPORT   a file that gets a line when a program ends that had the cache: how much was found, and kept
 
-The same without cargo, which takes full paths alone:
+A driver that takes no cache is told of on stderr. The same without cargo, with both paths written in full:
 ";
 
 fn main() {

@@ -17,4 +17,9 @@ void write_file(const std::string& path, const std::string& text) {
     if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
+void expect_writable(const std::string& path) {
+    if (!path.empty() && !std::ofstream(path, std::ios::binary | std::ios::app))
+        throw std::runtime_error("cannot write " + path);
+}
+
 } // namespace example

@@ -23,6 +23,7 @@ namespace {
 
 constexpr double late_share_allowed = 0.05; // what "best fixed configuration" may be late, in parts of its frames
 constexpr double warmup_seconds = 2, slice_seconds = 0.5;
+constexpr std::size_t enough_frames = 100; // for a verdict: one that is late is one percent
 
 std::unique_ptr<Renderer> make_renderer(const Scene& scene, const Options& options) {
     const RendererOptions renderer_options{options.width, options.height, options.device, options.renderer == "gles"};
@@ -180,11 +181,15 @@ void Program::print_results(const std::vector<Summary>& summaries) const {
         if (i != best)
             std::printf("  also run: value %.0f, %.1f %% over budget\n", summaries[i].mean_value,
                         summaries[i].late_percent);
-    print_verdict(summaries[1], summaries[best], summaries[threshold_index], summaries[goblin_index]);
+    const std::size_t judged = static_cast<std::size_t>(facts.frame_count) - facts.warmup_frames;
+    if (judged < enough_frames)
+        std::printf("no verdict: %zu frames after the first ones are too few (see --seconds)\n", judged);
+    else print_verdict(summaries[1], summaries[best], summaries[threshold_index], summaries[goblin_index]);
     if (facts.interrupted) std::cout << "(interrupted: these are the frames until then)\n";
 }
 
 void Program::run() {
+    for (const std::string& path : {options.json_file, options.record_file, options.profile_file}) expect_writable(path);
     measure_machine();
     std::vector<Contestant> contestants = make_contestants();
     std::printf("script: %d frames for each of %zu contestants, in turn\n\n", facts.frame_count, contestants.size());

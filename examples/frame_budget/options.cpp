@@ -15,7 +15,7 @@ cargo run --release --example frame_budget -- [options]
 
   --budget MS       the frame's budget in milliseconds (default: derived from what this machine needs)
   --seconds S       length of the script at one frame per budget, for each contestant (default: 12)
-  --quick           the same as --seconds 3
+  --quick           the same as --seconds 3, which is too short for a verdict
   --size WxH        size of the picture (default: 480x270, on a graphics card 2560x1440)
   --seed N          seed of the scene (default: 7)
   --renderer WHICH  auto, gl, gles or software; software is the built-in one, which auto takes when there is no GL

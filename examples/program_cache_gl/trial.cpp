@@ -43,6 +43,7 @@ std::string hits_of(const StepResult& r) {
 
 Trial::Trial(const Options& the_options, const std::string& the_self)
     : options(the_options), self(the_self), work(the_options.work_directory, "program_cache_gl") {
+    example::expect_writable(options.json_file);
     cold_directory = options.cache_directory.empty() ? work.path() + "/cache" : options.cache_directory;
     if (fs::exists(cold_directory) && (!fs::is_directory(cold_directory) || !fs::is_empty(cold_directory)))
         throw std::runtime_error("--cache " + cold_directory + " is not an empty directory, and a cold run wants one");

@@ -39,6 +39,7 @@ std::string hits_of(const StepResult& r) {
 
 Trial::Trial(const Options& the_options, const std::string& the_self)
     : options(the_options), self(the_self), work(the_options.work_directory, "program_cache_vk") {
+    example::expect_writable(options.json_file);
     directory = options.cache_directory.empty() ? work.path() + "/cache" : options.cache_directory;
     if (fs::exists(directory) && (!fs::is_directory(directory) || !fs::is_empty(directory)))
         throw std::runtime_error("--cache " + directory + " is not an empty directory, and a cold run wants one");
