@@ -42,6 +42,15 @@ example::GLuint object_of(void* pointer) {
     return static_cast<example::GLuint>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
+hob_use_outcome outcome_of(Taken taken) {
+    switch (taken) {
+        case Taken::no: return HOB_USE_OUTCOME_REJECTED;
+        case Taken::loaded: return HOB_USE_OUTCOME_UNUSED;
+        case Taken::drawn: break;
+    }
+    return HOB_USE_OUTCOME_OK;
+}
+
 struct BlobRelease {
     hob_blob& blob;
     ~BlobRelease() { hob_blob_release(&blob); }
@@ -90,7 +99,7 @@ Key Cache::key_of(const Program& program) const {
     return key;
 }
 
-Answer Cache::use(const Key& key, const std::function<bool(const Binary&)>& driver_takes) {
+Answer Cache::use(const Key& key, const std::function<Taken(const Binary&)>& driver_takes) {
     hob_blob blob = HOB_BLOB_INIT;
     const hob_result found = hob_program_cache_get(handle->cache, &fingerprint(key), &blob);
     if (found == HOB_RESULT_NOT_FOUND) return Answer::miss;
@@ -101,9 +110,9 @@ Answer Cache::use(const Key& key, const std::function<bool(const Binary&)>& driv
     const hob_result begun = hob_program_cache_use_begin(handle->cache, &fingerprint(key), &use);
     if (begun == HOB_RESULT_UNSUPPORTED) return Answer::banned;
     check(begun);
-    const bool taken = driver_takes({blob.format, blob.data, blob.size, blob.reflection, blob.reflection_size});
-    check(hob_program_cache_use_end(handle->cache, use, taken ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED));
-    return taken ? Answer::hit : Answer::rejected;
+    const Taken taken = driver_takes({blob.format, blob.data, blob.size, blob.reflection, blob.reflection_size});
+    check(hob_program_cache_use_end(handle->cache, use, outcome_of(taken)));
+    return taken == Taken::no ? Answer::rejected : Answer::hit;
 }
 
 void Cache::put(const Key& key, const Binary& binary, std::uint64_t build_us) {

@@ -41,6 +41,9 @@ enum class Answer {
     banned    ///< The process died twice inside the driver with it: compile from source, from now on.
 };
 
+/// What the driver did with a binary.
+enum class Taken { no, loaded, drawn };
+
 class Cache {
 public:
     /// Throws std::runtime_error when the directory cannot be used.
@@ -54,8 +57,9 @@ public:
 
     Key key_of(const Program& program) const;
 
-    /// If there is a binary for `key`, calls `driver_takes` with it. A process that dies in there leaves a strike.
-    Answer use(const Key& key, const std::function<bool(const Binary&)>& driver_takes);
+    /// If there is a binary for `key`, calls `driver_takes` with it. A process that dies in there leaves a strike. Only what
+    /// has drawn is known to be good.
+    Answer use(const Key& key, const std::function<Taken(const Binary&)>& driver_takes);
 
     /// Keeps a binary that took `build_us` to make.
     void put(const Key& key, const Binary& binary, std::uint64_t build_us);

@@ -71,7 +71,7 @@ private:
     void open();
     void pass(const Program& program, bool draws);
     Answer from_cache(const Program& program, const Key& key, bool draws);
-    bool take(const Program& program, const Binary& binary, bool draws);
+    Taken take(const Program& program, const Binary& binary, bool draws);
     bool build(const Program& program, const Key* key, bool draws);
     void keep(const Program& program, const Key& key, GLuint linked, const std::vector<Sampler>& samplers,
               double build_ms);
@@ -107,7 +107,7 @@ void Step::draw(GLuint program, const std::vector<Sampler>& samplers) {
 }
 
 /// What a host does with a binary: give it to the driver, and believe in it after the first draw.
-bool Step::take(const Program& program, const Binary& binary, bool draws) {
+Taken Step::take(const Program& program, const Binary& binary, bool draws) {
     std::vector<std::uint8_t> spoiled;
     Binary given = binary;
     {
@@ -127,7 +127,7 @@ bool Step::take(const Program& program, const Binary& binary, bool draws) {
     }
     if (!is_taken) {
         driver.discard(loaded);
-        return false;
+        return Taken::no;
     }
     if (draws) {
         std::vector<Sampler> samplers(binary.reflection_size / sizeof(Sampler));
@@ -136,7 +136,7 @@ bool Step::take(const Program& program, const Binary& binary, bool draws) {
     }
     const Charge charge(accounts.aside_ms);
     driver.discard(loaded);
-    return true;
+    return draws ? Taken::drawn : Taken::loaded;
 }
 
 Answer Step::from_cache(const Program& program, const Key& key, bool draws) {
