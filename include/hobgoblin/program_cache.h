@@ -56,7 +56,7 @@ typedef enum {
 typedef enum {
     /// The first frame with it was drawn. A strike is taken back.
     HOB_USE_OUTCOME_OK = 0,
-    /// The driver would not have it. It is removed, from the disk too.
+    /// The driver would not have it. It is removed, from the disk too; what was put since stays.
     HOB_USE_OUTCOME_REJECTED = 1,
     /// Nothing was drawn with it. Neither the program nor its strikes change.
     HOB_USE_OUTCOME_UNUSED = 2,
@@ -152,9 +152,9 @@ typedef struct {
     /// The driver, device and build that programs are for: others' are never loaded. NULL: one that HOB_ENVIRONMENT_INIT
     /// gives, of which nothing but the size of a pointer is known.
     const hob_environment *environment;
-    /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
-    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
-    /// hob_program_cache_write_bundle and destroy.
+    /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: there is no background, and
+    /// programs are read and written only in hob_program_cache_wait_idle, hob_program_cache_get_wait,
+    /// hob_program_cache_flush, hob_program_cache_write_bundle and destroy.
     const hob_executor *executor;
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
@@ -162,8 +162,8 @@ typedef struct {
     /// Bytes on the disk for each environment; a program that is larger is not written. Default 512 MiB. Chromium has the
     /// same limit for both. 0: nothing is written, and what is there goes.
     uint64_t disk_limit;
-    /// Bytes of programs, with reflection and all, that may wait to be written; what is put beyond is not written. Default
-    /// 256 MiB. 0: nothing is written.
+    /// Bytes of data, reflection and names of shaders that may wait to be written; what is put beyond is not written.
+    /// Default 256 MiB. 0: nothing is written.
     uint64_t waiting_limit;
     /// Programs that were not used for more than so many seconds leave the disk when it is tidied up. Default 30 days. 0:
     /// all leave it then that were not used within that second.
@@ -212,6 +212,7 @@ typedef struct {
     /// At a multiple of 16 bytes, where Vulkan wants a shader's binary.
     const void *data;
     size_t size;
+    /// At a multiple of 16 bytes, too.
     const void *reflection;
     size_t reflection_size;
     /// The library's: what keeps the view valid.
@@ -442,10 +443,10 @@ hob_result hob_program_cache_create(const hob_program_cache_desc *desc,
 HOB_API void hob_program_cache_destroy(hob_program_cache *cache);
 
 /// Get a program from memory: never waits for a file; a hit copies nothing and takes no memory. HOB_RESULT_NOT_FOUND: build
-/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin. What
-/// is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
-/// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
-/// released first. Threads: shared.
+/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin.
+/// What is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here. What is missed
+/// and on the disk is brought in the background, for the next time; without a hob_program_cache_desc.executor by the calls
+/// that wait. A view that `*blob` still held is released first. Threads: shared.
 HOB_API
 hob_result hob_program_cache_get(const hob_program_cache *cache,
                                  const hob_fingerprint *key,
@@ -464,8 +465,8 @@ hob_result hob_program_cache_get_wait(const hob_program_cache *cache,
 HOB_API void hob_blob_release(hob_blob *blob);
 
 /// Keep a copy of a program, in memory now and on the disk soon; waits for no file. A second put of a key replaces the
-/// first. HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not kept,
-/// and that is no error. Threads: shared.
+/// first. HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not
+/// kept, and that is no error. Threads: shared.
 HOB_API
 hob_result hob_program_cache_put(const hob_program_cache *cache,
                                  const hob_fingerprint *key,
@@ -492,7 +493,8 @@ hob_result hob_program_cache_set_limits(const hob_program_cache *cache,
 HOB_API hob_result hob_program_cache_memory_pressure(const hob_program_cache *cache, uint32_t pressure);
 
 /// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
-/// next start too: hob_program_cache_flush writes the set, and destroy does. Threads: shared.
+/// next start too: hob_program_cache_flush writes the set, and destroy does. The key need not have been put. Threads:
+/// shared.
 HOB_API
 hob_result hob_program_cache_mark_startup(const hob_program_cache *cache,
                                           const hob_fingerprint *key,
@@ -522,19 +524,21 @@ hob_result hob_program_cache_program_status(const hob_program_cache *cache,
                                             const hob_fingerprint *key,
                                             uint32_t *out_is_known);
 
-/// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
-/// frame drawn with it, since drivers compile late. A process that is gone before that has died of it, and leaves a strike,
-/// even if it went by exit; hob_program_cache_destroy ends all uses, and nothing is to blame. HOB_RESULT_UNSUPPORTED: the key
-/// is banned; build it from source, and neither use nor put its binary. One small write to a file. The first use makes the
-/// file, and waits for other processes that are about to make or to count theirs, a quarter of a second at most: one that is
-/// ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame that. Threads: shared.
+/// Note that the driver is about to see the program of `key`, which need not have been put: to be ended by
+/// hob_program_cache_use_end after the first frame drawn with it, since drivers compile late. A process that is gone before
+/// that has died of it, and leaves a strike, even if it went by exit; hob_program_cache_destroy ends all uses, and nothing
+/// is to blame. HOB_RESULT_UNSUPPORTED: the key is banned; build it from source, and neither use nor put its binary. One
+/// small write to a file. The first use makes the file, and waits for other processes that are about to make or to count
+/// theirs, a quarter of a second at most: one that is ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame
+/// that. Threads: shared.
 HOB_API
 hob_result hob_program_cache_use_begin(const hob_program_cache *cache,
                                        const hob_fingerprint *key,
                                        hob_use *out_use);
 
-/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected program
-/// is removed. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
+/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected
+/// program is removed; one that was put since the use began stays, unless memory had none then: that it is another cannot
+/// be told in that case. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
 HOB_API
 hob_result hob_program_cache_use_end(const hob_program_cache *cache,
                                      hob_use use_,
@@ -557,10 +561,10 @@ HOB_API
 hob_result hob_program_cache_wait_idle(const hob_program_cache *cache,
                                        uint64_t timeout_us);
 
-/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it, for
-/// `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
-/// end by _exit. HOB_RESULT_BUSY when the time did not suffice, HOB_RESULT_IO when something that was put since the last
-/// flush could not be written, told once. Threads: shared.
+/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it,
+/// for `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
+/// end by _exit if no use is open: one that is would count as a death. HOB_RESULT_BUSY when the time did not suffice,
+/// HOB_RESULT_IO when something that was put since the last flush could not be written, told once. Threads: shared.
 HOB_API
 hob_result hob_program_cache_flush(const hob_program_cache *cache,
                                    uint64_t timeout_us);
@@ -690,7 +694,7 @@ HOB_API void hob_program_manager_destroy(hob_program_manager *manager);
 
 /// The sentence of the last call on this manager that failed, on whatever thread. Valid until the next one fails.
 /// Threads: not beside another call on it.
-HOB_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
+HOB_NODISCARD HOB_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
 
 /// Add a shader without source. `stage` is a hob_shader_stage or a number of the host's own; `object` is what
 /// hob_program_driver.compile is given, such as the API's name for it. HOB_RESULT_INVALID_ARGUMENT: the stage is neither.

@@ -301,6 +301,7 @@ pub unsafe extern "C" fn hob_program_manager_destroy(manager: *mut hob_program_m
 /// The sentence of the last call on this manager that failed, on whatever thread. Valid until the next one fails.
 /// Threads: not beside another call on it.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn hob_program_manager_last_error(manager: *const hob_program_manager) -> *const c_char {
     // SAFETY: the header's contract.
     unsafe { handle::last_error(manager) }
