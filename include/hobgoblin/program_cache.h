@@ -90,6 +90,8 @@ typedef enum {
     HOB_PROGRAM_WHEREABOUTS_LEFT_MEMORY = 2,
     /// On the disk, for another driver, device or build, and so never loaded.
     HOB_PROGRAM_WHEREABOUTS_OTHER_ENVIRONMENT = 3,
+    /// Banned, and so never loaded: see hob_program_cache_use_begin.
+    HOB_PROGRAM_WHEREABOUTS_BANNED = 4,
 } hob_program_whereabouts;
 
 /// What goes into a bundle.
@@ -396,8 +398,8 @@ typedef struct {
     /// At least one, each compiled or put off; their order counts.
     const hob_shader *shaders;
     size_t shader_count;
-    /// What else the program is made from: attributes, feedback, and so on. Its stages are those of the shaders, so none are
-    /// given here. The program's key is that of hob_fingerprint_program for all of it. NULL: nothing else.
+    /// What else the program is made from: attributes, feedback, and so on. Its stages are those of the shaders, so none
+    /// are given here. The program's key is that of hob_fingerprint_program for all of it. NULL: nothing else.
     const hob_program_key_desc *key;
 } hob_program_link_desc;
 
@@ -411,7 +413,8 @@ typedef struct {
     hob_use first_use;
     /// The program's key; zeros when the link failed.
     hob_fingerprint key;
-    /// What the callback said that failed; else 0.
+    /// What the callback said that failed; else 0. Of a program that was built, what `load` said of the one in the cache;
+    /// 0: there was none, or it is banned.
     uint32_t driver_code;
     /// HOB_LINK_OUTCOME_COMPILE_FAILED: which of the shaders.
     uint32_t failed_shader;
@@ -730,7 +733,7 @@ hob_result hob_program_manager_compile(hob_program_manager *manager,
 /// Link a program: from the cache if that is possible, else by compiling what was put off, linking, and saving it once.
 /// `*linked` is written also when the driver failed (HOB_RESULT_UNSUPPORTED), and says what it said; nothing is saved then.
 /// Calls the driver back. HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: a shader was
-/// never compiled or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
+/// never compiled, did not compile or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
 HOB_API
 hob_result hob_program_manager_link(hob_program_manager *manager,
                                     const hob_program_link_desc *desc,
