@@ -264,8 +264,8 @@ typedef struct {
     uint64_t programs;
     uint64_t bytes;
     uint64_t memory_limit;
-    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is no
-    /// longer cached are not among them.
+    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is
+    /// no longer cached are not among them.
     uint64_t memory_used;
     /// Shaders that are known to compile.
     uint64_t shaders;
@@ -276,8 +276,8 @@ typedef struct {
     uint64_t waiting;
     /// What could not be written.
     uint64_t unwritten;
-    /// The disk, as of its last piece of work: values that can be got, bytes of their records, bytes and number of the files
-    /// that have them, files of other versions, which are left alone.
+    /// The disk, as of its last piece of work: values that can be got, bytes of their records, bytes and number of the
+    /// files that have them, files of other versions, which are left alone.
     uint64_t disk_values;
     uint64_t disk_live_bytes;
     uint64_t disk_file_bytes;
@@ -591,8 +591,8 @@ HOB_API hob_result hob_program_cache_statistics_init(hob_program_cache_statistic
 /// Fill in defaults; `size` is sizeof(hob_histogram). Usually by HOB_HISTOGRAM_INIT.
 HOB_API hob_result hob_histogram_init(hob_histogram *histogram, uint32_t size);
 
-/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for every
-/// frame. Threads: shared.
+/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for
+/// every frame. Threads: shared.
 HOB_API
 hob_result hob_program_cache_get_statistics(const hob_program_cache *cache,
                                             hob_program_cache_statistics *statistics);
@@ -621,8 +621,8 @@ hob_result hob_program_cache_record(const hob_program_cache *cache,
                                     uint32_t measure,
                                     uint64_t value);
 
-/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble. As
-/// hob_program_cache_get_statistics not for every frame. Threads: shared.
+/// All that was counted and measured, as a JSON object without a NUL, whose names docs/formats.md explains; the two-call
+/// protocol of hob_program_cache_trouble. As hob_program_cache_get_statistics not for every frame. Threads: shared.
 HOB_API
 hob_result hob_program_cache_report(const hob_program_cache *cache,
                                     char *buffer,
