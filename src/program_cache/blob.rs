@@ -187,9 +187,9 @@ impl Blob {
         &self.0.key
     }
 
-    /// Bytes that were put: data, keys of shaders, reflection.
+    /// Bytes that were put: data, keys of shaders, reflection. One at least, so that no limit has room for any number.
     pub fn size(&self) -> u64 {
-        (self.data().len() + self.0.stored.stages_len + self.reflection().len()) as u64
+        (self.data().len() + self.0.stored.stages_len + self.reflection().len()).max(1) as u64
     }
 
     /// Bytes that are held for them, aligned as they are.
