@@ -36,13 +36,10 @@ struct Described {
         hob_program_key_desc desc = HOB_PROGRAM_KEY_DESC_INIT;
         desc.mode = mode;
         desc.stages = stages.data();
-        desc.stage_stride = sizeof(hob_program_stage);
         desc.stage_count = stages.size();
         desc.attributes = attributes.data();
-        desc.attribute_stride = sizeof(hob_attribute_binding);
         desc.attribute_count = attributes.size();
         desc.varyings = varyings.data();
-        desc.varying_stride = sizeof(hob_str);
         desc.varying_count = varyings.size();
         desc.defines = defines.data();
         desc.defines_size = defines.size();
@@ -231,6 +228,19 @@ TEST("fingerprint: arrays inside a program's own structs are read by their strid
     desc.stages = &own[0].stage;
     desc.stage_stride = sizeof own[0];
     ENSURE(name(desc) == name(plain()));
+}
+
+TEST("fingerprint: the size of elements is the header's to know") {
+    const hob_program_key_desc with_strides = HOB_PROGRAM_KEY_DESC_INIT;
+    ENSURE(with_strides.stage_stride == sizeof(hob_program_stage) && with_strides.varying_stride == sizeof(hob_str));
+    ENSURE(with_strides.attribute_stride == sizeof(hob_attribute_binding));
+    const Described program = plain();
+    hob_program_key_desc desc;
+    ENSURE_OK(hob_program_key_desc_init(&desc, sizeof desc));
+    desc.stages = program.stages.data();
+    desc.stage_count = program.stages.size();
+    hob_fingerprint fingerprint = {};
+    ENSURE(hob_fingerprint_program(&desc, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("stride"));
 }
 
 TEST("fingerprint: bad descs are refused with a sentence") {

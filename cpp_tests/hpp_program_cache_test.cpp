@@ -149,11 +149,34 @@ TEST("hpp: a use ends by itself, once, and a banned program has none") {
     auto use = cache.use(key);
     use.end(HOB_USE_OUTCOME_UNUSED);
     ENSURE(!use && cache.statistics().uses_open == 0 && cache.get(key));
+    use.end();  // nothing is left of it
+    ENSURE(!hob::ProgramUse(cache.capi(), {0, 0}));
+    hob::ProgramUse(cache.capi(), {0, 0}).end();
+    ENSURE(code_of([&] { return hob::ProgramUse(cache.capi(), {9, 9}).end(), 0; }) == HOB_RESULT_NOT_FOUND);
     use = cache.use(key);
     use.end(HOB_USE_OUTCOME_REJECTED);
     ENSURE(!use && cache.statistics().uses_open == 0 && !cache.get(key) && cache.strikes(key) == 0);
     cache.forgive(key);
     cache.forgive_all();
+}
+
+TEST("hpp: that the time did not suffice is an answer, no failure") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const auto key = key_of("a").fingerprint();
+    {
+        const auto cache = in(path);
+        cache.put(key, program_of("binary"));
+        ENSURE(!cache.wait_idle(0) && !cache.flush(0) && cache.statistics().waiting > 0);
+        ENSURE(cache.wait_idle() && cache.flush() && cache.statistics().waiting == 0);
+    }
+    const auto cache = in(path);
+    ENSURE(!cache.get_wait(key, 0) && !cache.get_wait(key, 0).is_banned());
+    ENSURE(cache.get_wait(key).data() == "binary");
+    // What is a failure is one still.
+    hob::Program impossible;
+    impossible.data = std::string_view(nullptr, 5);
+    ENSURE(code_of([&] { return cache.put(key, impossible); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
 TEST("hpp: options of a program cache override of their desc what was set") {
@@ -200,12 +223,12 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     ENSURE(!cache.knows_shader(shader) && cache.shader_programs(shader) == 0);
     cache.shader_compiled(shader);
     ENSURE(cache.knows_shader(shader));
-    cache.put(key, program);
+    ENSURE(cache.put(key, program));
     cache.memory_pressure(HOB_MEMORY_PRESSURE_CRITICAL);
     cache.put(key, program);
     cache.trim(0);
     cache.set_limits(10, 10);
-    ENSURE(code_of([&] { return cache.put(key, program); }) == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE(!cache.put(key, program) && !cache.knows_program(key));
     cache.record(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
     ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).greatest == 5);
     const std::vector<hob_histogram_bucket> buckets = cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_HIT_US);
@@ -222,12 +245,16 @@ TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
     hob::ProgramManager manager(cache, driver.callbacks());
     const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_COMPILED);
-    const hob_program_linked built = manager.link(nullptr, {shader});
+    hob::ProgramLinked built = manager.link(nullptr, {shader});
+    ENSURE(!built.use && cache.statistics().uses_open == 0 && cache.knows_program(built.key));
+    built.use.end();
     ENSURE(built.outcome == HOB_LINK_OUTCOME_BUILT && driver.log == "compile link binary ");
     ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_DEFERRED);
-    const hob_program_linked loaded = manager.link(nullptr, {shader});
+    hob::ProgramLinked loaded = manager.link(nullptr, {shader});
     ENSURE(loaded.outcome == HOB_LINK_OUTCOME_LOADED && driver.log == "compile link binary load ");
-    hob::ProgramUse(cache.capi(), loaded.first_use).end();
+    ENSURE(loaded.use && loaded.key == built.key && cache.statistics().uses_open == 1);
+    loaded.use.end();
+    ENSURE(!loaded.use && cache.statistics().uses_open == 0);
     manager.set_source(shader, "bad");
     const hob::ShaderCompiled no = manager.compile(shader);
     ENSURE(no.state == HOB_SHADER_STATE_NOT_COMPILED && no.driver_code == 7);

@@ -228,10 +228,12 @@ TEST("program_cache: what the disk and the quarantine have done is counted, too"
         ENSURE(has(report(owner.get()), "\"values\":20,"));
     }
     desc.memory_limit = 1 << 20;
-    desc.waiting_limit = 1500;
+    desc.waiting_limit = 2 * (1000 + 3);  // put() gives a reflection of three bytes
     const Cache owner = open(desc);
     ENSURE_OK(put_bytes(owner.get(), "one", 1000));
-    ENSURE_OK(put_bytes(owner.get(), "more than may wait", 1000));
+    ENSURE_OK(put_bytes(owner.get(), "exactly what may wait", 1000));
+    ENSURE(statistics(owner.get()).unwritten == 0 && trouble(owner.get()).empty());
+    ENSURE_OK(put_bytes(owner.get(), "more than may wait", 1));
     ENSURE(statistics(owner.get()).unwritten == 1 && !trouble(owner.get()).empty());
 }
 

@@ -198,11 +198,13 @@ TEST("program_cache: a load that the driver refuses compiles both, links, and sa
     host.driver.refuses_binaries = true;
     hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
     ENSURE_OK(host.run("vs", "fs", linked));
-    ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT && linked.driver_code == 0 && linked.first_use.index1 == 0);
+    ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT && linked.driver_code == 9 && linked.first_use.index1 == 0);
     ENSURE((host.driver.log == Log{"load vs+fs", "compile vs", "compile fs", "link"}));
     const hob_program_cache_statistics found = statistics(cache.get());
     ENSURE(found.puts == 2 && found.left_rejected == 1 && found.programs == 1 && found.uses_open == 0);
     ENSURE(asked(cache.get(), "vs", "fs") == loaded);
+    ENSURE_OK(host.run("vs", "fs that nobody has seen", linked));
+    ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT && linked.driver_code == 0);
 }
 
 TEST("program_cache: if the build after a refused load fails the host gets that error, and nothing is saved") {
@@ -223,7 +225,10 @@ TEST("program_cache: if the build after a refused load fails the host gets that 
     ENSURE(hob_program_manager_compile(host.get(), shaders[1], &state, nullptr) == HOB_RESULT_UNSUPPORTED);
     hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
     (void)host.compile(shaders[0]);
-    ENSURE(host.link(shaders, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("shader 1 was not compiled"));
+    ENSURE(host.link(shaders, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("shader 1 did not compile"));
+    const hob_shader fresh = host.add(fs, "fs");
+    ENSURE(host.link({shaders[0], fresh}, linked) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("shader 1 was not compiled"));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_NONE && statistics(cache.get()).puts == 1);
 }
 
@@ -255,6 +260,8 @@ TEST("program_cache: a shader that is put off and does not compile any more fail
     ENSURE(hob_program_manager_link(other, &desc, &linked) == HOB_RESULT_UNSUPPORTED);
     ENSURE(last_error_has("shader 1 does not compile: the driver said 3"));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_COMPILE_FAILED && linked.failed_shader == 1 && linked.driver_code == 3);
+    ENSURE(hob_program_manager_link(other, &desc, &linked) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("shader 1 did not compile: give it another source"));
     ENSURE(statistics(cache.get()).puts == 0);
 }
 

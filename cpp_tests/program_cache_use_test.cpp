@@ -100,7 +100,15 @@ TEST("program_cache: a program that the process died of twice is banned, and tha
     {
         hob::ProgramCacheOptions options;
         options.directory = path;
+        options.desc.described_keys = 1;
         const hob::ProgramCache cache(options);
+        hob::ProgramKey described;
+        described.stage(HOB_SHADER_STAGE_COMPUTE, "while (true);");
+        const hob_program_key_desc made_from = described.capi();
+        ENSURE_OK(hob_program_cache_describe(cache.capi(), &bad, &made_from));
+        const hob_program_miss miss = cache.why_missed(described);
+        ENSURE(miss.whereabouts == HOB_PROGRAM_WHEREABOUTS_BANNED && miss.difference_count == 0);
+        ENSURE(std::string(miss.sentence).find("it is banned") != std::string::npos);
         ENSURE(cache.get(bad).is_banned() && !cache.get(bad) && !cache.use(bad) && !cache.get(good).is_banned());
     }
     hob_use use = {};

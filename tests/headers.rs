@@ -187,7 +187,7 @@ fn generate(topic: &Topic) -> String {
     if topic.name == "base" {
         header += BASE_AFTER;
     }
-    header += &initialisers(topic);
+    header += &initialisers(topic, &generated);
     header += &format!("\n#endif  // {guard}\n");
     header
 }
@@ -199,16 +199,29 @@ fn enums(source: &str) -> Vec<String> {
 }
 
 /// An `_INIT` macro a struct: its size is the caller's, its content the library's.
-fn initialisers(topic: &Topic) -> String {
+fn initialisers(topic: &Topic, generated: &str) -> String {
     let one = |name: &&str| {
-        let upper = name.to_uppercase();
+        let (upper, strides) = (name.to_uppercase(), strides(generated, name));
         format!(
             "\n/// A {name} with defaults, of this header's size.\nstatic inline {name} {name}_default(void) {{\n    \
-             {name} value;\n    (void){name}_init(&value, (uint32_t)sizeof(value));\n    return value;\n}}\n\
+             {name} value;\n    (void){name}_init(&value, (uint32_t)sizeof(value));\n{strides}    return value;\n}}\n\
              #define {upper}_INIT ({name}_default())\n"
         )
     };
     topic.inits.iter().map(one).collect()
+}
+
+/// What sets the strides of a struct, which are the caller's too: a newer library's elements may be larger. Before each
+/// stands of what it is the size.
+fn strides(generated: &str, name: &str) -> String {
+    let (before, _) = generated.split_once(&format!("\n}} {name};")).expect("the struct is in the header");
+    let fields: Vec<&str> = before.rsplit("typedef struct {").next().unwrap_or(before).lines().map(str::trim).collect();
+    let set = |pair: &[&str]| {
+        let field = pair[1].strip_prefix("size_t ")?.strip_suffix("_stride;")?;
+        let element = pair[0].split(['(', ')']).nth(1).expect("a stride says of what it is the size");
+        Some(format!("    value.{field}_stride = sizeof({element});\n"))
+    };
+    fields.windows(2).filter_map(set).collect()
 }
 
 fn umbrella() -> String {

@@ -92,7 +92,10 @@ void uses_program_cache(const hob::ProgramCacheOptions& options, const hob::Prog
     auto shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     (void)manager.set_source(value(shader), "other");
     (void)manager.compile(value(shader));
-    (void)manager.link(nullptr, {value(shader)}, key, 1);
+    auto linked = manager.link(nullptr, {value(shader)}, key, 1);
+    (void)value(linked).use.end();
+    (void)(value(linked).outcome == HOB_LINK_OUTCOME_LOADED && value(linked).key == value(linked).key);
+    (void)(value(linked).driver_code + value(linked).failed_shader);
     (void)manager.remove_shader(value(shader));
     (void)manager.capi();
     (void)static_cast<const hob::ProgramManager&>(manager).capi();

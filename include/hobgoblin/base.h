@@ -107,8 +107,11 @@ typedef struct {
     void (*write)(void *user_data, uint32_t level, hob_str line);
 } hob_log_hook;
 
-/// A clock for the figures that need one (hob_decision.elapsed_ns, and what a hob_program_manager finds a program to have
-/// cost). Without this hook the library never reads a clock.
+/// A clock for the figures that need one: hob_decision.elapsed_ns, and what a hob_program_manager measures. Without this
+/// hook they stay 0. Timeouts and budgets of calls that have one go by this clock, too, and without this hook by the
+/// operating system's. Beside that only what a program cache does with files reads that one, to name them and know their
+/// age, and to wait for another process no longer than it should. hob_goblin_update, hob_program_cache_get and
+/// hob_program_cache_put never do.
 typedef struct {
     /// sizeof(hob_clock_hook); set by hob_clock_hook_init.
     uint32_t struct_size;

@@ -97,13 +97,13 @@ HOB_API hob_result hob_executor_statistics_init(hob_executor_statistics *statist
 
 /// Create an executor. `desc` NULL: defaults. `*out_executor` is written on success, and is then the caller's to destroy;
 /// `user_data` is the executor's from then on. Threads: any.
-HOB_API
+HOB_NODISCARD HOB_API
 hob_result hob_executor_create(const hob_executor_desc *desc,
                                hob_executor **out_executor);
 
 /// Create an executor with a built-in pool of `threads` threads (0 to 63) beside those that call, and a built-in thread
 /// for the background. `*out_executor` is written on success, and is then the caller's to destroy. Threads: any.
-HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
+HOB_NODISCARD HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
 
 /// Destroy an executor; NULL is no executor. When no other handle uses it, tasks that have not begun are dropped with
 /// their `release` called, the one that runs is awaited, and all threads are joined; otherwise that happens when the last

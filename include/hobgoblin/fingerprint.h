@@ -102,12 +102,12 @@ typedef struct {
     uint32_t mode;
     /// At least one stage; their order counts.
     const hob_program_stage *stages;
-    /// sizeof(hob_program_stage).
+    /// sizeof(hob_program_stage), or of the host's struct that begins with one.
     size_t stage_stride;
     size_t stage_count;
     /// In any order. Of those with the same name the last counts, as for glBindAttribLocation.
     const hob_attribute_binding *attributes;
-    /// sizeof(hob_attribute_binding).
+    /// sizeof(hob_attribute_binding), or of the host's struct that begins with one.
     size_t attribute_stride;
     size_t attribute_count;
     /// Any bytes; none is the same as empty.
@@ -115,7 +115,7 @@ typedef struct {
     size_t defines_size;
     /// What transform feedback captures, in this order.
     const hob_str *varyings;
-    /// sizeof(hob_str).
+    /// sizeof(hob_str), or of the host's struct that begins with one.
     size_t varying_stride;
     size_t varying_count;
     /// Any bytes: whatever else changes what the driver makes of it.
@@ -176,7 +176,8 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-/// Fill in defaults; `size` is sizeof(hob_program_key_desc). Usually by HOB_PROGRAM_KEY_DESC_INIT.
+/// Fill in defaults, but no strides, which the library cannot know; `size` is sizeof(hob_program_key_desc). Usually by
+/// HOB_PROGRAM_KEY_DESC_INIT, which sets them.
 HOB_API hob_result hob_program_key_desc_init(hob_program_key_desc *desc, uint32_t size);
 
 /// Fill in defaults; `size` is sizeof(hob_environment). Usually by HOB_ENVIRONMENT_INIT.
@@ -238,6 +239,9 @@ HOB_NODISCARD HOB_API uint32_t hob_fingerprint_equal(const hob_fingerprint *a, c
 static inline hob_program_key_desc hob_program_key_desc_default(void) {
     hob_program_key_desc value;
     (void)hob_program_key_desc_init(&value, (uint32_t)sizeof(value));
+    value.stage_stride = sizeof(hob_program_stage);
+    value.attribute_stride = sizeof(hob_attribute_binding);
+    value.varying_stride = sizeof(hob_str);
     return value;
 }
 #define HOB_PROGRAM_KEY_DESC_INIT (hob_program_key_desc_default())

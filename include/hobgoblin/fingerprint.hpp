@@ -101,13 +101,10 @@ public:
     hob_program_key_desc capi() const noexcept {
         hob_program_key_desc desc = desc_;
         desc.stages = stages_.data();
-        desc.stage_stride = sizeof(hob_program_stage);
         desc.stage_count = stages_.size();
         desc.attributes = attributes_.data();
-        desc.attribute_stride = sizeof(hob_attribute_binding);
         desc.attribute_count = attributes_.size();
         desc.varyings = varyings_.data();
-        desc.varying_stride = sizeof(hob_str);
         desc.varying_count = varyings_.size();
         return desc;
     }

@@ -780,6 +780,7 @@ static inline hob_goblin_statistics hob_goblin_statistics_default(void) {
 static inline hob_setting_desc hob_setting_desc_default(void) {
     hob_setting_desc value;
     (void)hob_setting_desc_init(&value, (uint32_t)sizeof(value));
+    value.option_stride = sizeof(hob_option);
     return value;
 }
 #define HOB_SETTING_DESC_INIT (hob_setting_desc_default())
@@ -804,6 +805,7 @@ static inline hob_reason hob_reason_default(void) {
 static inline hob_product_desc hob_product_desc_default(void) {
     hob_product_desc value;
     (void)hob_product_desc_init(&value, (uint32_t)sizeof(value));
+    value.axis_stride = sizeof(hob_product_axis);
     return value;
 }
 #define HOB_PRODUCT_DESC_INIT (hob_product_desc_default())

@@ -56,7 +56,7 @@ typedef enum {
 typedef enum {
     /// The first frame with it was drawn. A strike is taken back.
     HOB_USE_OUTCOME_OK = 0,
-    /// The driver would not have it. It is removed, from the disk too.
+    /// The driver would not have it. It is removed, from the disk too; what was put since stays.
     HOB_USE_OUTCOME_REJECTED = 1,
     /// Nothing was drawn with it. Neither the program nor its strikes change.
     HOB_USE_OUTCOME_UNUSED = 2,
@@ -90,6 +90,8 @@ typedef enum {
     HOB_PROGRAM_WHEREABOUTS_LEFT_MEMORY = 2,
     /// On the disk, for another driver, device or build, and so never loaded.
     HOB_PROGRAM_WHEREABOUTS_OTHER_ENVIRONMENT = 3,
+    /// Banned, and so never loaded: see hob_program_cache_use_begin.
+    HOB_PROGRAM_WHEREABOUTS_BANNED = 4,
 } hob_program_whereabouts;
 
 /// What goes into a bundle.
@@ -152,9 +154,9 @@ typedef struct {
     /// The driver, device and build that programs are for: others' are never loaded. NULL: one that HOB_ENVIRONMENT_INIT
     /// gives, of which nothing but the size of a pointer is known.
     const hob_environment *environment;
-    /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
-    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
-    /// hob_program_cache_write_bundle and destroy.
+    /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: there is no background, and
+    /// programs are read and written only in hob_program_cache_wait_idle, hob_program_cache_get_wait,
+    /// hob_program_cache_flush, hob_program_cache_write_bundle and destroy.
     const hob_executor *executor;
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
@@ -162,8 +164,8 @@ typedef struct {
     /// Bytes on the disk for each environment; a program that is larger is not written. Default 512 MiB. Chromium has the
     /// same limit for both. 0: nothing is written, and what is there goes.
     uint64_t disk_limit;
-    /// Bytes of programs, with reflection and all, that may wait to be written; what is put beyond is not written. Default
-    /// 256 MiB. 0: nothing is written.
+    /// Bytes of data, reflection and names of shaders that may wait to be written; what is put beyond is not written.
+    /// Default 256 MiB. 0: nothing is written.
     uint64_t waiting_limit;
     /// Programs that were not used for more than so many seconds leave the disk when it is tidied up. Default 30 days. 0:
     /// all leave it then that were not used within that second.
@@ -212,6 +214,7 @@ typedef struct {
     /// At a multiple of 16 bytes, where Vulkan wants a shader's binary.
     const void *data;
     size_t size;
+    /// At a multiple of 16 bytes, too.
     const void *reflection;
     size_t reflection_size;
     /// The library's: what keeps the view valid.
@@ -261,8 +264,8 @@ typedef struct {
     uint64_t programs;
     uint64_t bytes;
     uint64_t memory_limit;
-    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is no
-    /// longer cached are not among them.
+    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is
+    /// no longer cached are not among them.
     uint64_t memory_used;
     /// Shaders that are known to compile.
     uint64_t shaders;
@@ -273,8 +276,8 @@ typedef struct {
     uint64_t waiting;
     /// What could not be written.
     uint64_t unwritten;
-    /// The disk, as of its last piece of work: values that can be got, bytes of their records, bytes and number of the files
-    /// that have them, files of other versions, which are left alone.
+    /// The disk, as of its last piece of work: values that can be got, bytes of their records, bytes and number of the
+    /// files that have them, files of other versions, which are left alone.
     uint64_t disk_values;
     uint64_t disk_live_bytes;
     uint64_t disk_file_bytes;
@@ -395,8 +398,8 @@ typedef struct {
     /// At least one, each compiled or put off; their order counts.
     const hob_shader *shaders;
     size_t shader_count;
-    /// What else the program is made from: attributes, feedback, and so on. Its stages are those of the shaders, so none are
-    /// given here. The program's key is that of hob_fingerprint_program for all of it. NULL: nothing else.
+    /// What else the program is made from: attributes, feedback, and so on. Its stages are those of the shaders, so none
+    /// are given here. The program's key is that of hob_fingerprint_program for all of it. NULL: nothing else.
     const hob_program_key_desc *key;
 } hob_program_link_desc;
 
@@ -410,7 +413,8 @@ typedef struct {
     hob_use first_use;
     /// The program's key; zeros when the link failed.
     hob_fingerprint key;
-    /// What the callback said that failed; else 0.
+    /// What the callback said that failed; else 0. Of a program that was built, what `load` said of the one in the cache;
+    /// 0: there was none, or it is banned.
     uint32_t driver_code;
     /// HOB_LINK_OUTCOME_COMPILE_FAILED: which of the shaders.
     uint32_t failed_shader;
@@ -442,10 +446,10 @@ hob_result hob_program_cache_create(const hob_program_cache_desc *desc,
 HOB_API void hob_program_cache_destroy(hob_program_cache *cache);
 
 /// Get a program from memory: never waits for a file; a hit copies nothing and takes no memory. HOB_RESULT_NOT_FOUND: build
-/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin. What
-/// is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
-/// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
-/// released first. Threads: shared.
+/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin.
+/// What is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here. What is missed
+/// and on the disk is brought in the background, for the next time; without a hob_program_cache_desc.executor by the calls
+/// that wait. A view that `*blob` still held is released first. Threads: shared.
 HOB_API
 hob_result hob_program_cache_get(const hob_program_cache *cache,
                                  const hob_fingerprint *key,
@@ -464,8 +468,8 @@ hob_result hob_program_cache_get_wait(const hob_program_cache *cache,
 HOB_API void hob_blob_release(hob_blob *blob);
 
 /// Keep a copy of a program, in memory now and on the disk soon; waits for no file. A second put of a key replaces the
-/// first. HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not kept,
-/// and that is no error. Threads: shared.
+/// first. HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not
+/// kept, and that is no error. Threads: shared.
 HOB_API
 hob_result hob_program_cache_put(const hob_program_cache *cache,
                                  const hob_fingerprint *key,
@@ -492,7 +496,8 @@ hob_result hob_program_cache_set_limits(const hob_program_cache *cache,
 HOB_API hob_result hob_program_cache_memory_pressure(const hob_program_cache *cache, uint32_t pressure);
 
 /// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
-/// next start too: hob_program_cache_flush writes the set, and destroy does. Threads: shared.
+/// next start too: hob_program_cache_flush writes the set, and destroy does. The key need not have been put. Threads:
+/// shared.
 HOB_API
 hob_result hob_program_cache_mark_startup(const hob_program_cache *cache,
                                           const hob_fingerprint *key,
@@ -522,19 +527,21 @@ hob_result hob_program_cache_program_status(const hob_program_cache *cache,
                                             const hob_fingerprint *key,
                                             uint32_t *out_is_known);
 
-/// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
-/// frame drawn with it, since drivers compile late. A process that is gone before that has died of it, and leaves a strike,
-/// even if it went by exit; hob_program_cache_destroy ends all uses, and nothing is to blame. HOB_RESULT_UNSUPPORTED: the key
-/// is banned; build it from source, and neither use nor put its binary. One small write to a file. The first use makes the
-/// file, and waits for other processes that are about to make or to count theirs, a quarter of a second at most: one that is
-/// ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame that. Threads: shared.
+/// Note that the driver is about to see the program of `key`, which need not have been put: to be ended by
+/// hob_program_cache_use_end after the first frame drawn with it, since drivers compile late. A process that is gone before
+/// that has died of it, and leaves a strike, even if it went by exit; hob_program_cache_destroy ends all uses, and nothing
+/// is to blame. HOB_RESULT_UNSUPPORTED: the key is banned; build it from source, and neither use nor put its binary. One
+/// small write to a file. The first use makes the file, and waits for other processes that are about to make or to count
+/// theirs, a quarter of a second at most: one that is ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame
+/// that. Threads: shared.
 HOB_API
 hob_result hob_program_cache_use_begin(const hob_program_cache *cache,
                                        const hob_fingerprint *key,
                                        hob_use *out_use);
 
-/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected program
-/// is removed. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
+/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected
+/// program is removed; one that was put since the use began stays, unless memory had none then: that it is another cannot
+/// be told in that case. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
 HOB_API
 hob_result hob_program_cache_use_end(const hob_program_cache *cache,
                                      hob_use use_,
@@ -557,10 +564,10 @@ HOB_API
 hob_result hob_program_cache_wait_idle(const hob_program_cache *cache,
                                        uint64_t timeout_us);
 
-/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it, for
-/// `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
-/// end by _exit. HOB_RESULT_BUSY when the time did not suffice, HOB_RESULT_IO when something that was put since the last
-/// flush could not be written, told once. Threads: shared.
+/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it,
+/// for `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
+/// end by _exit if no use is open: one that is would count as a death. HOB_RESULT_BUSY when the time did not suffice,
+/// HOB_RESULT_IO when something that was put since the last flush could not be written, told once. Threads: shared.
 HOB_API
 hob_result hob_program_cache_flush(const hob_program_cache *cache,
                                    uint64_t timeout_us);
@@ -584,8 +591,8 @@ HOB_API hob_result hob_program_cache_statistics_init(hob_program_cache_statistic
 /// Fill in defaults; `size` is sizeof(hob_histogram). Usually by HOB_HISTOGRAM_INIT.
 HOB_API hob_result hob_histogram_init(hob_histogram *histogram, uint32_t size);
 
-/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for every
-/// frame. Threads: shared.
+/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for
+/// every frame. Threads: shared.
 HOB_API
 hob_result hob_program_cache_get_statistics(const hob_program_cache *cache,
                                             hob_program_cache_statistics *statistics);
@@ -614,8 +621,8 @@ hob_result hob_program_cache_record(const hob_program_cache *cache,
                                     uint32_t measure,
                                     uint64_t value);
 
-/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble. As
-/// hob_program_cache_get_statistics not for every frame. Threads: shared.
+/// All that was counted and measured, as a JSON object without a NUL, whose names docs/formats.md explains; the two-call
+/// protocol of hob_program_cache_trouble. As hob_program_cache_get_statistics not for every frame. Threads: shared.
 HOB_API
 hob_result hob_program_cache_report(const hob_program_cache *cache,
                                     char *buffer,
@@ -690,7 +697,7 @@ HOB_API void hob_program_manager_destroy(hob_program_manager *manager);
 
 /// The sentence of the last call on this manager that failed, on whatever thread. Valid until the next one fails.
 /// Threads: not beside another call on it.
-HOB_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
+HOB_NODISCARD HOB_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
 
 /// Add a shader without source. `stage` is a hob_shader_stage or a number of the host's own; `object` is what
 /// hob_program_driver.compile is given, such as the API's name for it. HOB_RESULT_INVALID_ARGUMENT: the stage is neither.
@@ -726,7 +733,7 @@ hob_result hob_program_manager_compile(hob_program_manager *manager,
 /// Link a program: from the cache if that is possible, else by compiling what was put off, linking, and saving it once.
 /// `*linked` is written also when the driver failed (HOB_RESULT_UNSUPPORTED), and says what it said; nothing is saved then.
 /// Calls the driver back. HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: a shader was
-/// never compiled or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
+/// never compiled, did not compile or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
 HOB_API
 hob_result hob_program_manager_link(hob_program_manager *manager,
                                     const hob_program_link_desc *desc,

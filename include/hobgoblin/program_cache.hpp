@@ -64,9 +64,11 @@ private:
 /// the program; one that goes without that, as when something was thrown, was not used. Not beyond its cache.
 class ProgramUse {
 public:
-    /// None: the program is banned.
+    /// None: the program is banned, or was built.
     ProgramUse() = default;
-    ProgramUse(const hob_program_cache* cache, hob_use use) noexcept : cache_(cache), use_(use) {}
+    /// Own a C id. One that is all zero is none.
+    ProgramUse(const hob_program_cache* cache, hob_use use) noexcept
+        : cache_(use.index1 != 0 || use.generation != 0 ? cache : nullptr), use_(use) {}
     ProgramUse(ProgramUse&& other) noexcept : cache_(std::exchange(other.cache_, nullptr)), use_(other.use_) {}
     ProgramUse& operator=(ProgramUse&& other) noexcept {
         std::swap(cache_, other.cache_);
@@ -79,8 +81,10 @@ public:
 
     /// Whether there is one.
     explicit operator bool() const noexcept { return cache_ != nullptr; }
+    /// It is none after that; to end none does nothing.
     Outcome<void> end(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) {
         const hob_program_cache* const cache = std::exchange(cache_, nullptr);
+        if (cache == nullptr) return Outcome<void>();
         return detail::check(hob_program_cache_use_end(cache, use_, static_cast<uint32_t>(outcome)));
     }
     hob_use capi() const noexcept { return use_; }
@@ -144,13 +148,14 @@ public:
         const hob_result result = hob_program_cache_get(cache_.get(), &key, blob.capi());
         return found(result, std::move(blob));
     }
-    /// The same, and look for it on the disk for a while: for loading screens.
+    /// The same, and look for it on the disk for a while: for loading screens. None also when the time did not suffice.
     Outcome<Blob> get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
         Blob blob;
         const hob_result result = hob_program_cache_get_wait(cache_.get(), &key, timeout_us, blob.capi());
-        return found(result, std::move(blob));
+        return found(result == HOB_RESULT_BUSY ? HOB_RESULT_NOT_FOUND : result, std::move(blob));
     }
-    Outcome<void> put(const hob_fingerprint& key, const Program& program) const {
+    /// False: it is larger than the limit of memory, and was not kept.
+    Outcome<bool> put(const hob_fingerprint& key, const Program& program) const {
         hob_program desc = HOB_PROGRAM_INIT;
         desc.format = program.format;
         desc.data = program.data.data();
@@ -161,7 +166,7 @@ public:
         desc.shader_count = program.shaders.size();
         desc.build_us = program.build_us;
         desc.group = program.group;
-        return detail::check(hob_program_cache_put(cache_.get(), &key, &desc));
+        return done(hob_program_cache_put(cache_.get(), &key, &desc), HOB_RESULT_LIMIT_EXCEEDED);
     }
     Outcome<void> remove(const hob_fingerprint& key) const {
         return detail::check(hob_program_cache_remove(cache_.get(), &key));
@@ -222,11 +227,13 @@ public:
     /// Of all keys, of all environments of the directory.
     Outcome<void> forgive_all() const { return detail::check(hob_program_cache_forgive(cache_.get(), nullptr)); }
 
-    Outcome<void> wait_idle(uint64_t timeout_us = UINT64_MAX) const {
-        return detail::check(hob_program_cache_wait_idle(cache_.get(), timeout_us));
+    /// False: the time did not suffice.
+    Outcome<bool> wait_idle(uint64_t timeout_us = UINT64_MAX) const {
+        return done(hob_program_cache_wait_idle(cache_.get(), timeout_us), HOB_RESULT_BUSY);
     }
-    Outcome<void> flush(uint64_t timeout_us = UINT64_MAX) const {
-        return detail::check(hob_program_cache_flush(cache_.get(), timeout_us));
+    /// False: the time did not suffice. That something could not be written is a failure.
+    Outcome<bool> flush(uint64_t timeout_us = UINT64_MAX) const {
+        return done(hob_program_cache_flush(cache_.get(), timeout_us), HOB_RESULT_BUSY);
     }
 
     /// How far loading has come.
@@ -303,6 +310,11 @@ private:
         blob.is_banned_ = result == HOB_RESULT_UNSUPPORTED;
         return blob;
     }
+    /// Whether it was done; `no` says that it was not, and is no failure.
+    static Outcome<bool> done(hob_result result, hob_result no) {
+        if (result != HOB_RESULT_OK && result != no) return detail::fail<bool>(result);
+        return result == HOB_RESULT_OK;
+    }
     /// What a function of the two-call protocol writes.
     template <class Container, class Write>
     static Outcome<Container> filled(Container place, const Write& write) {
@@ -345,7 +357,21 @@ struct ShaderCompiled {
     uint32_t driver_code = 0;
 };
 
-/// Drives a host's compile, link and load; see hob_program_manager. What a callback throws is thrown on by the call.
+/// How a link ended; see hob_program_linked.
+struct ProgramLinked {
+    hob_link_outcome outcome = HOB_LINK_OUTCOME_NONE;
+    /// The program's key; zeros when the link failed.
+    Fingerprint key = {};
+    /// What the callback said that failed; else 0. Of a program that was built, what `load` said of the one in the cache.
+    uint32_t driver_code = 0;
+    /// HOB_LINK_OUTCOME_COMPILE_FAILED: which of the shaders.
+    uint32_t failed_shader = 0;
+    /// HOB_LINK_OUTCOME_LOADED: to be ended after the first frame drawn with the program. Else none.
+    ProgramUse use;
+};
+
+/// Drives a host's compile, link and load; see hob_program_manager. What a callback throws is thrown on by the call. Not
+/// beyond its cache.
 class ProgramManager {
 public:
 #if HOB_EXCEPTIONS
@@ -367,7 +393,7 @@ public:
         const hob_result result = hob_program_manager_create(cache.capi(), &desc, &manager);
         if (result != HOB_RESULT_OK) return detail::fail<ProgramManager>(result);
         (void)box.release();  // the manager's now; Box::release takes it back
-        return ProgramManager(manager, std::move(pending));
+        return ProgramManager(manager, cache.capi(), std::move(pending));
     }
 
     Outcome<hob_shader> add_shader(uint32_t stage, void* object, std::string_view source) {
@@ -396,8 +422,8 @@ public:
     }
     /// That the driver did not link it is an answer, no failure. `key` is what else the program is made from, without
     /// stages.
-    Outcome<hob_program_linked> link(void* program, const std::vector<hob_shader>& shaders, const ProgramKey& key = ProgramKey(),
-                                     uint32_t group = 0) {
+    Outcome<ProgramLinked> link(void* program, const std::vector<hob_shader>& shaders, const ProgramKey& key = ProgramKey(),
+                                uint32_t group = 0) {
         const hob_program_key_desc extra = key.capi();
         hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
         desc.group = group;
@@ -407,10 +433,13 @@ public:
         desc.key = &extra;
         hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
         const auto pending = pending_;
+        const auto* const cache = cache_;
         const hob_result result = hob_program_manager_link(manager_.get(), &desc, &linked);
+        ProgramUse use(cache, linked.first_use);
         if (pending) pending->rethrow();
-        if (result != HOB_RESULT_OK && linked.driver_code == 0) return detail::fail<hob_program_linked>(result);
-        return linked;
+        if (result != HOB_RESULT_OK && linked.driver_code == 0) return detail::fail<ProgramLinked>(result);
+        return ProgramLinked{static_cast<hob_link_outcome>(linked.outcome), Fingerprint{linked.key}, linked.driver_code,
+                             linked.failed_shader, std::move(use)};
     }
 
     hob_program_manager* capi() noexcept { return manager_.get(); }
@@ -448,10 +477,12 @@ private:
     struct Destroy {
         void operator()(hob_program_manager* manager) const noexcept { hob_program_manager_destroy(manager); }
     };
-    ProgramManager(hob_program_manager* manager, std::shared_ptr<detail::Pending> pending) noexcept
-        : manager_(manager), pending_(std::move(pending)) {}
+    ProgramManager(hob_program_manager* manager, const hob_program_cache* cache,
+                   std::shared_ptr<detail::Pending> pending) noexcept
+        : manager_(manager), cache_(cache), pending_(std::move(pending)) {}
 
     std::unique_ptr<hob_program_manager, Destroy> manager_;
+    const hob_program_cache* cache_;
     std::shared_ptr<detail::Pending> pending_;
 };
 

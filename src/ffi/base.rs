@@ -188,8 +188,11 @@ pub struct hob_log_hook {
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: u32, line: hob_str)>,
 }
 
-/// A clock for the figures that need one (hob_decision.elapsed_ns, and what a hob_program_manager finds a program to have
-/// cost). Without this hook the library never reads a clock.
+/// A clock for the figures that need one: hob_decision.elapsed_ns, and what a hob_program_manager measures. Without this
+/// hook they stay 0. Timeouts and budgets of calls that have one go by this clock, too, and without this hook by the
+/// operating system's. Beside that only what a program cache does with files reads that one, to name them and know their
+/// age, and to wait for another process no longer than it should. hob_goblin_update, hob_program_cache_get and
+/// hob_program_cache_put never do.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_clock_hook {

@@ -289,6 +289,7 @@ pub unsafe extern "C" fn hob_executor_statistics_init(
 /// Create an executor. `desc` NULL: defaults. `*out_executor` is written on success, and is then the caller's to destroy;
 /// `user_data` is the executor's from then on. Threads: any.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn hob_executor_create(
     desc: *const hob_executor_desc,
     out_executor: *mut *mut hob_executor,
@@ -305,6 +306,7 @@ pub unsafe extern "C" fn hob_executor_create(
 /// Create an executor with a built-in pool of `threads` threads (0 to 63) beside those that call, and a built-in thread
 /// for the background. `*out_executor` is written on success, and is then the caller's to destroy. Threads: any.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut hob_executor) -> hob_result {
     guard(|| {
         // SAFETY: the header's contract.

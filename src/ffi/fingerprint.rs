@@ -186,12 +186,12 @@ pub struct hob_program_key_desc {
     pub mode: u32,
     /// At least one stage; their order counts.
     pub stages: *const hob_program_stage,
-    /// sizeof(hob_program_stage).
+    /// sizeof(hob_program_stage), or of the host's struct that begins with one.
     pub stage_stride: usize,
     pub stage_count: usize,
     /// In any order. Of those with the same name the last counts, as for glBindAttribLocation.
     pub attributes: *const hob_attribute_binding,
-    /// sizeof(hob_attribute_binding).
+    /// sizeof(hob_attribute_binding), or of the host's struct that begins with one.
     pub attribute_stride: usize,
     pub attribute_count: usize,
     /// Any bytes; none is the same as empty.
@@ -199,7 +199,7 @@ pub struct hob_program_key_desc {
     pub defines_size: usize,
     /// What transform feedback captures, in this order.
     pub varyings: *const hob_str,
-    /// sizeof(hob_str).
+    /// sizeof(hob_str), or of the host's struct that begins with one.
     pub varying_stride: usize,
     pub varying_count: usize,
     /// Any bytes: whatever else changes what the driver makes of it.
@@ -291,7 +291,8 @@ unsafe impl Versioned for hob_environment {
     }
 }
 
-/// Fill in defaults; `size` is sizeof(hob_program_key_desc). Usually by HOB_PROGRAM_KEY_DESC_INIT.
+/// Fill in defaults, but no strides, which the library cannot know; `size` is sizeof(hob_program_key_desc). Usually by
+/// HOB_PROGRAM_KEY_DESC_INIT, which sets them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_key_desc_init(desc: *mut hob_program_key_desc, size: u32) -> hob_result {
     // SAFETY: the header's contract.

@@ -91,9 +91,9 @@ pub struct hob_program_cache_desc {
     /// The driver, device and build that programs are for: others' are never loaded. NULL: one that HOB_ENVIRONMENT_INIT
     /// gives, of which nothing but the size of a pointer is known.
     pub environment: *const hob_environment,
-    /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: nothing happens in the background,
-    /// but in hob_program_cache_wait_idle, hob_program_cache_get_wait, hob_program_cache_flush,
-    /// hob_program_cache_write_bundle and destroy.
+    /// Whose background lane reads and writes; kept until the cache is destroyed. NULL: there is no background, and
+    /// programs are read and written only in hob_program_cache_wait_idle, hob_program_cache_get_wait,
+    /// hob_program_cache_flush, hob_program_cache_write_bundle and destroy.
     pub executor: *const hob_executor,
     /// Bytes in memory: of keys, data, reflection and names of shaders. A program of exactly that size is kept; one without
     /// data counts as one byte at least. Default 64 MiB. 0 keeps nothing.
@@ -101,8 +101,8 @@ pub struct hob_program_cache_desc {
     /// Bytes on the disk for each environment; a program that is larger is not written. Default 512 MiB. Chromium has the
     /// same limit for both. 0: nothing is written, and what is there goes.
     pub disk_limit: u64,
-    /// Bytes of programs, with reflection and all, that may wait to be written; what is put beyond is not written. Default
-    /// 256 MiB. 0: nothing is written.
+    /// Bytes of data, reflection and names of shaders that may wait to be written; what is put beyond is not written.
+    /// Default 256 MiB. 0: nothing is written.
     pub waiting_limit: u64,
     /// Programs that were not used for more than so many seconds leave the disk when it is tidied up. Default 30 days. 0:
     /// all leave it then that were not used within that second.
@@ -206,6 +206,7 @@ pub struct hob_blob {
     /// At a multiple of 16 bytes, where Vulkan wants a shader's binary.
     pub data: *const c_void,
     pub size: usize,
+    /// At a multiple of 16 bytes, too.
     pub reflection: *const c_void,
     pub reflection_size: usize,
     /// The library's: what keeps the view valid.
@@ -411,10 +412,10 @@ pub fn banned(strikes: u32) -> crate::base::Error {
 }
 
 /// Get a program from memory: never waits for a file; a hit copies nothing and takes no memory. HOB_RESULT_NOT_FOUND: build
-/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin. What
-/// is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here.
-/// What is missed and on the disk is brought in the background, for the next time. A view that `*blob` still held is
-/// released first. Threads: shared.
+/// it. HOB_RESULT_UNSUPPORTED: build it, now and at every start; its binary is banned, see hob_program_cache_use_begin.
+/// What is banned never gets into memory until hob_program_cache_forgive, so that it is enough to ask here. What is missed
+/// and on the disk is brought in the background, for the next time; without a hob_program_cache_desc.executor by the calls
+/// that wait. A view that `*blob` still held is released first. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_get(
     cache: *const hob_program_cache,
@@ -502,8 +503,8 @@ pub unsafe extern "C" fn hob_blob_release(blob: *mut hob_blob) {
 }
 
 /// Keep a copy of a program, in memory now and on the disk soon; waits for no file. A second put of a key replaces the
-/// first. HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not kept,
-/// and that is no error. Threads: shared.
+/// first. HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; what the key had stays. What is banned is not
+/// kept, and that is no error. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_put(
     cache: *const hob_program_cache,

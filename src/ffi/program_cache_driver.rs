@@ -18,11 +18,17 @@ pub struct HostDriver {
     calls: hob_program_driver,
     program: *mut c_void,
     binary: hob_program,
+    load_code: u32,
 }
 
 impl HostDriver {
     pub fn new(calls: hob_program_driver, program: *mut c_void) -> Self {
-        Self { calls, program, binary: hob_program::defaults() }
+        Self { calls, program, binary: hob_program::defaults(), load_code: 0 }
+    }
+
+    /// What the host said to the program that it was to load; 0 also if there was none.
+    pub fn load_code(&self) -> u32 {
+        self.load_code
     }
 }
 
@@ -52,7 +58,8 @@ impl Driver for HostDriver {
         let Some(load) = self.calls.load else { return false };
         // The host sees it without the pin: it is not the host's to release.
         let view = hob_blob::view(cached);
-        call_host(|| load(self.calls.user_data, self.program, &raw const view)) == 0
+        self.load_code = call_host(|| load(self.calls.user_data, self.program, &raw const view));
+        self.load_code == 0
     }
 
     fn binary(&mut self) -> Option<Binary<'_>> {

@@ -141,8 +141,8 @@ pub struct hob_program_link_desc {
     /// At least one, each compiled or put off; their order counts.
     pub shaders: *const hob_shader,
     pub shader_count: usize,
-    /// What else the program is made from: attributes, feedback, and so on. Its stages are those of the shaders, so none are
-    /// given here. The program's key is that of hob_fingerprint_program for all of it. NULL: nothing else.
+    /// What else the program is made from: attributes, feedback, and so on. Its stages are those of the shaders, so none
+    /// are given here. The program's key is that of hob_fingerprint_program for all of it. NULL: nothing else.
     pub key: *const hob_program_key_desc,
 }
 
@@ -174,7 +174,8 @@ pub struct hob_program_linked {
     pub first_use: hob_use,
     /// The program's key; zeros when the link failed.
     pub key: hob_fingerprint,
-    /// What the callback said that failed; else 0.
+    /// What the callback said that failed; else 0. Of a program that was built, what `load` said of the one in the cache;
+    /// 0: there was none, or it is banned.
     pub driver_code: u32,
     /// HOB_LINK_OUTCOME_COMPILE_FAILED: which of the shaders.
     pub failed_shader: u32,
@@ -301,6 +302,7 @@ pub unsafe extern "C" fn hob_program_manager_destroy(manager: *mut hob_program_m
 /// The sentence of the last call on this manager that failed, on whatever thread. Valid until the next one fails.
 /// Threads: not beside another call on it.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn hob_program_manager_last_error(manager: *const hob_program_manager) -> *const c_char {
     // SAFETY: the header's contract.
     unsafe { handle::last_error(manager) }
@@ -410,7 +412,7 @@ pub unsafe extern "C" fn hob_program_manager_compile(
 /// Link a program: from the cache if that is possible, else by compiling what was put off, linking, and saving it once.
 /// `*linked` is written also when the driver failed (HOB_RESULT_UNSUPPORTED), and says what it said; nothing is saved then.
 /// Calls the driver back. HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: a shader was
-/// never compiled or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
+/// never compiled, did not compile or is there twice, there is none, or `desc->key` has stages. Threads: exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_manager_link(
     manager: *mut hob_program_manager,
@@ -450,12 +452,10 @@ unsafe fn link(
     let ids = unsafe { Array::new(desc.shaders, size_of::<hob_shader>(), desc.shader_count) }?;
     let taken = Taken::new(held, ids.iter().map(id_of))?;
     let (cache, calls) = held.with(|cell| (Arc::clone(&cell.cache), cell.driver.0));
-    let done = taken.lend(|shaders| {
-        let (keys, mut driver) = (FingerprintKeys::default(), HostDriver::new(calls, desc.program));
-        Manager::new(&cache, &keys).link(&mut driver, shaders, &extra, desc.group)
-    })?;
+    let (keys, mut driver) = (FingerprintKeys::default(), HostDriver::new(calls, desc.program));
+    let done = taken.lend(|shaders| Manager::new(&cache, &keys).link(&mut driver, shaders, &extra, desc.group))?;
     // SAFETY: by this function's contract.
-    unsafe { write_struct(linked, &outcome_of(&done)) }?;
+    unsafe { write_struct(linked, &outcome_of(&done, driver.load_code())) }?;
     done.map(|_| ()).map_err(refused)
 }
 
@@ -495,7 +495,7 @@ impl Drop for Taken<'_, '_> {
     }
 }
 
-fn outcome_of(done: &std::result::Result<Linked, Failure<u32>>) -> hob_program_linked {
+fn outcome_of(done: &std::result::Result<Linked, Failure<u32>>, load_code: u32) -> hob_program_linked {
     use hob_link_outcome as outcome;
     let none = hob_program_linked::defaults();
     let (outcome, linked) = match done {
@@ -506,14 +506,14 @@ fn outcome_of(done: &std::result::Result<Linked, Failure<u32>>) -> hob_program_l
         }
         Ok(Linked::Built(key, saved)) => {
             let is_saved = matches!(saved, Some(Ok(Put::Stored | Put::Replaced)));
-            let linked = hob_program_linked { key: hob_fingerprint { bytes: *key }, ..none };
+            let linked = hob_program_linked { key: hob_fingerprint { bytes: *key }, driver_code: load_code, ..none };
             (if is_saved { outcome::Built } else { outcome::BuiltUnsaved }, linked)
         }
         Err(Failure::Compile(place, code)) => {
             (outcome::CompileFailed, hob_program_linked { driver_code: *code, failed_shader: *place as u32, ..none })
         }
         Err(Failure::Link(code)) => (outcome::LinkFailed, hob_program_linked { driver_code: *code, ..none }),
-        Err(Failure::NotCompiled(_) | Failure::Cache(_)) => (outcome::None, none),
+        Err(Failure::NotCompiled(_) | Failure::Failed(_) | Failure::Cache(_)) => (outcome::None, none),
     };
     hob_program_linked { outcome: outcome as u32, ..linked }
 }
@@ -526,6 +526,9 @@ fn refused(failure: Failure<u32>) -> Error {
         Failure::NotCompiled(place) => {
             error!(InvalidArgument, "shader {place} was not compiled: call hob_program_manager_compile first")
         }
+        Failure::Failed(place) => {
+            error!(InvalidArgument, "shader {place} did not compile: give it another source, and compile that")
+        }
         Failure::Cache(why) => why,
     }
 }
@@ -536,7 +539,7 @@ fn id_of(shader: hob_shader) -> Id {
 
 fn state_number(state: ShaderState) -> u32 {
     match state {
-        ShaderState::NotCompiled => hob_shader_state::NotCompiled as u32,
+        ShaderState::NotCompiled | ShaderState::Failed => hob_shader_state::NotCompiled as u32,
         ShaderState::Deferred => hob_shader_state::Deferred as u32,
         ShaderState::Compiled => hob_shader_state::Compiled as u32,
     }

@@ -17,7 +17,7 @@ use crate::program_cache::{Pressure, Status, UseToken, Verdict};
 pub enum hob_use_outcome {
     /// The first frame with it was drawn. A strike is taken back.
     Ok = 0,
-    /// The driver would not have it. It is removed, from the disk too.
+    /// The driver would not have it. It is removed, from the disk too; what was put since stays.
     Rejected = 1,
     /// Nothing was drawn with it. Neither the program nor its strikes change.
     Unused = 2,
@@ -53,7 +53,8 @@ pub unsafe extern "C" fn hob_program_cache_memory_pressure(
 }
 
 /// Put a key into the start-up set (`marked` not 0) or take it out: what is in there is loaded before all else, at the
-/// next start too: hob_program_cache_flush writes the set, and destroy does. Threads: shared.
+/// next start too: hob_program_cache_flush writes the set, and destroy does. The key need not have been put. Threads:
+/// shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_mark_startup(
     cache: *const hob_program_cache,
@@ -128,12 +129,13 @@ pub unsafe extern "C" fn hob_program_cache_program_status(
     }
 }
 
-/// Note that the driver is about to see the program of `key`: to be ended by hob_program_cache_use_end after the first
-/// frame drawn with it, since drivers compile late. A process that is gone before that has died of it, and leaves a strike,
-/// even if it went by exit; hob_program_cache_destroy ends all uses, and nothing is to blame. HOB_RESULT_UNSUPPORTED: the key
-/// is banned; build it from source, and neither use nor put its binary. One small write to a file. The first use makes the
-/// file, and waits for other processes that are about to make or to count theirs, a quarter of a second at most: one that is
-/// ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame that. Threads: shared.
+/// Note that the driver is about to see the program of `key`, which need not have been put: to be ended by
+/// hob_program_cache_use_end after the first frame drawn with it, since drivers compile late. A process that is gone before
+/// that has died of it, and leaves a strike, even if it went by exit; hob_program_cache_destroy ends all uses, and nothing
+/// is to blame. HOB_RESULT_UNSUPPORTED: the key is banned; build it from source, and neither use nor put its binary. One
+/// small write to a file. The first use makes the file, and waits for other processes that are about to make or to count
+/// theirs, a quarter of a second at most: one that is ended with HOB_USE_OUTCOME_UNUSED while a game loads spares a frame
+/// that. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_use_begin(
     cache: *const hob_program_cache,
@@ -153,8 +155,9 @@ pub unsafe extern "C" fn hob_program_cache_use_begin(
     }
 }
 
-/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected program
-/// is removed. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
+/// End a use with a hob_use_outcome: one small write to a file, and another where a strike is taken back. A rejected
+/// program is removed; one that was put since the use began stays, unless memory had none then: that it is another cannot
+/// be told in that case. HOB_RESULT_NOT_FOUND: the use has ended already, or is another cache's. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_use_end(
     cache: *const hob_program_cache,
@@ -223,10 +226,10 @@ pub unsafe extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_c
     }
 }
 
-/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it, for
-/// `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
-/// end by _exit. HOB_RESULT_BUSY when the time did not suffice, HOB_RESULT_IO when something that was put since the last
-/// flush could not be written, told once. Threads: shared.
+/// Write all that was put, which programs were used, and the start-up set, and wait until a loss of power cannot lose it,
+/// for `timeout_us` microseconds at most but for a piece of work that this thread has begun by then. After it a process may
+/// end by _exit if no use is open: one that is would count as a death. HOB_RESULT_BUSY when the time did not suffice,
+/// HOB_RESULT_IO when something that was put since the last flush could not be written, told once. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     // SAFETY: the header's contract.

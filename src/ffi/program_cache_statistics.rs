@@ -51,8 +51,8 @@ pub struct hob_program_cache_statistics {
     pub programs: u64,
     pub bytes: u64,
     pub memory_limit: u64,
-    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is no
-    /// longer cached are not among them.
+    /// Bytes held in all, tables, bookkeeping and what has left memory and waits to be written included; views of what is
+    /// no longer cached are not among them.
     pub memory_used: u64,
     /// Shaders that are known to compile.
     pub shaders: u64,
@@ -63,8 +63,8 @@ pub struct hob_program_cache_statistics {
     pub waiting: u64,
     /// What could not be written.
     pub unwritten: u64,
-    /// The disk, as of its last piece of work: values that can be got, bytes of their records, bytes and number of the files
-    /// that have them, files of other versions, which are left alone.
+    /// The disk, as of its last piece of work: values that can be got, bytes of their records, bytes and number of the
+    /// files that have them, files of other versions, which are left alone.
     pub disk_values: u64,
     pub disk_live_bytes: u64,
     pub disk_file_bytes: u64,
@@ -245,8 +245,8 @@ pub unsafe extern "C" fn hob_histogram_init(histogram: *mut hob_histogram, size:
     guard(|| unsafe { init_struct(histogram, size) })
 }
 
-/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for every
-/// frame. Threads: shared.
+/// All that was counted. Looks at every program in memory to add up `memory_used`, and puts wait until it has: not for
+/// every frame. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_get_statistics(
     cache: *const hob_program_cache,
@@ -338,8 +338,8 @@ pub unsafe extern "C" fn hob_program_cache_record(
     }
 }
 
-/// All that was counted and measured, as a JSON object without a NUL; the two-call protocol of hob_program_cache_trouble. As
-/// hob_program_cache_get_statistics not for every frame. Threads: shared.
+/// All that was counted and measured, as a JSON object without a NUL, whose names docs/formats.md explains; the two-call
+/// protocol of hob_program_cache_trouble. As hob_program_cache_get_statistics not for every frame. Threads: shared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_program_cache_report(
     cache: *const hob_program_cache,

@@ -26,6 +26,8 @@ pub enum hob_program_whereabouts {
     LeftMemory = 2,
     /// On the disk, for another driver, device or build, and so never loaded.
     OtherEnvironment = 3,
+    /// Banned, and so never loaded: see hob_program_cache_use_begin.
+    Banned = 4,
 }
 
 /// Something that is not the same in two programs. Texts end in NUL; long ones, and what is no text, are told by their
@@ -99,6 +101,7 @@ impl From<&WhyMissed> for hob_program_miss {
                 Whereabouts::InMemory => hob_program_whereabouts::InMemory,
                 Whereabouts::Left(_) => hob_program_whereabouts::LeftMemory,
                 Whereabouts::OtherEnvironment => hob_program_whereabouts::OtherEnvironment,
+                Whereabouts::Banned => hob_program_whereabouts::Banned,
             } as u32,
             nearest: hob_fingerprint { bytes: why.nearest },
             sentence: characters(Text::<511>::format(format_args!("{why}")).as_str()),

@@ -49,13 +49,14 @@ pub(super) struct Seated {
     _apart: [u8; 40],
 }
 
-/// What the driver reads begins at a multiple of so many bytes: Vulkan wants that of a shader's binary.
+/// What the driver and the host read begins at a multiple of so many bytes: Vulkan wants that of a shader's binary, and a
+/// host may keep structs in the reflection.
 pub(super) const ALIGNMENT: usize = 16;
 
 /// A program's bytes, which all rows read.
 #[derive(Debug)]
 pub(super) struct Stored {
-    /// From `start` on data, stages, reflection, in this order.
+    /// From `start` on data, zeros up to a multiple of [`ALIGNMENT`], stages, reflection, in this order.
     bytes: Vec<u8>,
     start: usize,
     data_len: usize,
@@ -91,7 +92,8 @@ impl Stored {
     /// A copy of all that `program` points to.
     pub fn copy(program: &Program<'_>) -> Result<Self> {
         let stages = program.stages.as_flattened();
-        let parts = [program.data, stages, program.reflection];
+        let padding = &[0; ALIGNMENT][..program.data.len().wrapping_neg() % ALIGNMENT];
+        let parts = [program.data, padding, stages, program.reflection];
         let mut bytes = Vec::<u8>::new();
         bytes.try_reserve_exact(parts.iter().fold(ALIGNMENT - 1, |sum, part| sum.saturating_add(part.len())))?;
         let start = bytes.as_ptr().addr().wrapping_neg() % ALIGNMENT;
@@ -185,7 +187,12 @@ impl Blob {
         &self.0.key
     }
 
-    /// Bytes that are held for what was put.
+    /// Bytes that were put: data, keys of shaders, reflection. One at least, so that no limit has room for any number.
+    pub fn size(&self) -> u64 {
+        (self.data().len() + self.0.stored.stages_len + self.reflection().len()).max(1) as u64
+    }
+
+    /// Bytes that are held for them, aligned as they are.
     pub fn memory_used(&self) -> u64 {
         self.0.stored.bytes.capacity() as u64
     }
@@ -205,14 +212,18 @@ impl Blob {
         &self.kept()[..self.0.stored.data_len]
     }
 
-    /// What the host gave with it.
+    /// What the host gave with it; at a multiple of 16 bytes.
     pub fn reflection(&self) -> &[u8] {
-        &self.kept()[self.0.stored.data_len + self.0.stored.stages_len..]
+        &self.behind_data()[self.0.stored.stages_len..]
     }
 
     /// Keys of the shaders that it was linked from.
     pub fn stages(&self) -> &[Key] {
-        self.kept()[self.0.stored.data_len..][..self.0.stored.stages_len].as_chunks().0
+        self.behind_data()[..self.0.stored.stages_len].as_chunks().0
+    }
+
+    fn behind_data(&self) -> &[u8] {
+        &self.kept()[self.0.stored.data_len.next_multiple_of(ALIGNMENT)..]
     }
 
     fn kept(&self) -> &[u8] {

@@ -261,7 +261,7 @@ impl DiskTier {
 impl Disk for DiskTier {
     fn saved(&self, blob: &Blob) {
         let shared = &self.shared;
-        let size = blob.memory_used();
+        let size = blob.size();
         let is_kept = shared.tell(|queue| {
             queue.forget_older(blob.key());
             if !shared.writes() {

@@ -54,8 +54,10 @@ pub trait Driver {
 /// How far a shader has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShaderState {
-    /// It was not asked for since it was made, or did not compile.
+    /// It was not asked for since it was made.
     NotCompiled,
+    /// The driver did not compile it.
+    Failed,
     /// It is known to compile, and was put off.
     Deferred,
     /// The driver has compiled it.
@@ -123,6 +125,8 @@ pub enum Failure<E> {
     Link(E),
     /// A shader was never compiled: its place among those given.
     NotCompiled(usize),
+    /// A shader did not compile when it was asked for last: its place among those given.
+    Failed(usize),
     /// The cache could not do its part, and nothing was given to the driver.
     Cache(base::Error),
 }
@@ -165,7 +169,6 @@ impl<'a, K: Keys> Manager<'a, K> {
         let begun = driver.now_us();
         copy_into(&mut shader.compiled_source, &shader.source)?;
         shader.key = self.keys.shader(shader.stage, &shader.compiled_source);
-        shader.state = ShaderState::NotCompiled;
         shader.compile_us = 0;
         let known = self.cache.compile_status(&shader.key) == Status::Succeeded;
         if known {
@@ -245,7 +248,7 @@ impl<'a, K: Keys> Manager<'a, K> {
 
     fn compile_now<D: Driver>(&self, driver: &mut D, shader: &mut Shader) -> std::result::Result<(), D::Error> {
         let begun = driver.now_us();
-        shader.state = ShaderState::NotCompiled;
+        shader.state = ShaderState::Failed;
         driver.compile(shader)?;
         shader.state = ShaderState::Compiled;
         shader.compile_us = since(driver, begun).unwrap_or(0);
@@ -269,10 +272,11 @@ fn stages_of<E>(shaders: &[&mut Shader]) -> std::result::Result<Vec<Key>, Failur
     let mut stages = Vec::new();
     stages.try_reserve_exact(shaders.len()).map_err(base::Error::from)?;
     for (place, shader) in shaders.iter().enumerate() {
-        if shader.state == ShaderState::NotCompiled {
-            return Err(Failure::NotCompiled(place));
+        match shader.state {
+            ShaderState::NotCompiled => return Err(Failure::NotCompiled(place)),
+            ShaderState::Failed => return Err(Failure::Failed(place)),
+            ShaderState::Deferred | ShaderState::Compiled => stages.push(shader.key),
         }
-        stages.push(shader.key);
     }
     Ok(stages)
 }

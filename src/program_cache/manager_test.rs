@@ -433,6 +433,29 @@ fn a_banned_key_is_built_from_source_and_not_stored_until_it_is_forgiven() {
 }
 
 #[test]
+fn a_miss_of_a_banned_key_is_told_by_the_ban_and_one_of_another_environment_is_not() {
+    let quarantine = Arc::new(FakeQuarantine::default());
+    let partners = Partners { disk: None, quarantine: Some(quarantine.clone()) };
+    let cache = ProgramCache::new(Options { described_keys: 4, ..conforming() }, partners).unwrap();
+    let mut material = Material::default();
+    material.push("stage 0", b"vs").unwrap();
+    let whereabouts = || cache.why_missed(&material).unwrap().unwrap().whereabouts;
+    cache.recall(9, &key(1), material.clone()).unwrap();
+    quarantine.banned.lock().unwrap().push(key(1));
+    assert_eq!(whereabouts(), Whereabouts::OtherEnvironment);
+    cache.describe(&key(1), &material).unwrap();
+    assert_eq!(whereabouts(), Whereabouts::Banned);
+    assert!(cache.why_missed(&material).unwrap().unwrap().to_string().contains("it is banned"));
+    cache.forgive(&key(1));
+    assert_eq!(whereabouts(), Whereabouts::Elsewhere);
+    super::tests::put(&cache, 1, 10);
+    quarantine.banned.lock().unwrap().push(key(1));
+    assert_eq!(whereabouts(), Whereabouts::InMemory, "nobody missed it yet");
+    cache.remove(&key(1));
+    assert_eq!(whereabouts(), Whereabouts::Banned);
+}
+
+#[test]
 fn a_program_that_was_built_is_described() {
     let (cache, _) = with_disk(Options { limit_bytes: 1 << 20, described_keys: 4, ..conforming() });
     let host = Host { cache, disk: Arc::default() };

@@ -168,6 +168,8 @@ pub enum Whereabouts {
     Left(Reason),
     /// It is of another environment, and never loaded.
     OtherEnvironment,
+    /// It is banned, and never loaded.
+    Banned,
 }
 
 /// What is known of a miss. As text it is a sentence.
@@ -203,6 +205,7 @@ impl fmt::Display for WhyMissed {
             Whereabouts::InMemory => f.write_str("; it is in memory"),
             Whereabouts::Left(reason) => write!(f, "; it has left memory: {}", reason.name()),
             Whereabouts::OtherEnvironment => f.write_str("; it is of another environment, and never loaded"),
+            Whereabouts::Banned => f.write_str("; it is banned since the process died of it, and never loaded"),
         }
     }
 }

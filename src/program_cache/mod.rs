@@ -387,7 +387,14 @@ impl ProgramCache {
     /// In what a key made from `material` differs from the nearest one described; nothing if none was. Looks at every key
     /// described: not for every frame.
     pub fn why_missed(&self, material: &Material) -> Result<Option<WhyMissed>> {
-        self.lock().materials.why_missed(material)
+        let mut why = self.lock().materials.why_missed(material)?;
+        if let (Some(why), Some(quarantine)) = (&mut why, &self.partners.quarantine)
+            && matches!(why.whereabouts, Whereabouts::Elsewhere | Whereabouts::Left(_))
+            && quarantine.is_banned(&why.nearest)
+        {
+            why.whereabouts = Whereabouts::Banned;
+        }
+        Ok(why)
     }
 
     /// Take one value into a histogram, for hosts that do without the [`manager`].

@@ -334,6 +334,25 @@ fn the_report_of_a_whole_cache_is_that_of_its_memory_and_more() {
     assert_eq!(large["disk"].as_object().unwrap().len(), 15);
 }
 
+/// The names of all members of an object, and of those inside.
+fn names(of: &serde_json::Value) -> Vec<&str> {
+    let members = of.as_object().into_iter().flatten();
+    members.flat_map(|(name, value)| std::iter::once(&name[..]).chain(names(value))).collect()
+}
+
+#[test]
+fn every_name_in_a_report_is_explained() {
+    let (mut report, document) = (String::new(), include_str!("../../docs/formats.md"));
+    CacheStatistics { memory: cache(conforming()).statistics().unwrap(), ..Default::default() }
+        .write_json(&mut report)
+        .unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let (_, section) = document.split_once("## Reports").unwrap();
+    let missing: Vec<&str> =
+        names(&report).into_iter().filter(|name| !section.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty() && names(&report).len() > 60, "docs/formats.md says nothing of {missing:?}");
+}
+
 #[test]
 fn numbers_of_enums_are_their_places() {
     assert!(Reason::ALL.iter().enumerate().all(|(place, &reason)| reason as usize == place));

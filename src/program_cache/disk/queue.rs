@@ -81,7 +81,7 @@ impl Queue {
     pub fn pop(&mut self) -> Option<Work> {
         let work = self.waiting.pop_front()?;
         if let Work::Save(Kept::Program(blob)) = &work {
-            self.pinned = self.pinned.saturating_sub(blob.memory_used());
+            self.pinned = self.pinned.saturating_sub(blob.size());
         }
         Some(work)
     }
