@@ -153,7 +153,9 @@ impl Linear {
         self.weight.resize(problem.option_count(), Lanes::default());
         for (index, lane) in problem.lanes().iter().enumerate() {
             let (lo, hi) = (within.lo[index], within.hi[index]);
-            let theta = if lo + hi > 0.0 { (lane.limit.sigmas / (lo + hi)).min(STEEPEST) } else { 0.0 };
+            let sigmas = lane.limit.sigmas;
+            // Where no deviation is left the line is as good as upright.
+            let theta = if sigmas > 0.0 { (sigmas / (lo + hi)).min(STEEPEST) } else { 0.0 };
             let range = lane.range.mean + theta * lane.range.variance;
             let scale = power_of_two_below(problem.class_count() as f64) * inverse_power_of_two(range);
             let room = lane.target() - lane.base.mean - theta * (lane.base.variance + lo * hi);

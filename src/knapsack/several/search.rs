@@ -277,7 +277,9 @@ impl Search {
             }
         }
         self.rounding = self.views.score(linear.lanes, 0.0, &linear.magnitude());
-        self.rounding.as_flattened_mut().iter_mut().for_each(|rounding| *rounding *= PRECISION);
+        // What is exactly at a limit exceeds it less the rounding, also where there is none.
+        let rounding = self.rounding.as_flattened_mut().iter_mut();
+        rounding.for_each(|rounding| *rounding = (*rounding * PRECISION).max(f64::MIN_POSITIVE));
     }
 
     /// Arrange the changes that cost less than `most_cost` by class, the cheapest classes first. Returns how many

@@ -193,3 +193,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn where_no_deviation_is_left_nothing_that_varies_is_let_through() {
+    let weights = |variance| [Weight { mean: 0.0, variance }, Weight::default(), Weight::default()];
+    let options = [weights(1.0), weights(0.0), weights(0.0)].concat();
+    let none = Economy { capacity: 0.0, sigmas: 0.0 };
+    let question = Question {
+        resources: 3,
+        settings: vec![(vec![9.0, 0.0, 0.0], options)],
+        economies: vec![Economy { capacity: 0.0, sigmas: 1.0 }, none, none],
+    };
+    let (several, answer) = question.solve(Effort::default());
+    assert!(answer.feasible && answer.proven, "{answer:?}");
+    assert_eq!((answer.value, several.choices()), (0.0, &[1][..]));
+}
