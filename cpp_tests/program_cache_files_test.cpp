@@ -386,6 +386,38 @@ TEST("program_cache: two caches share the host's files, with locks and without")
     }
 }
 
+TEST("program_cache: what the host's file functions call of the library is answered, and not waited for") {
+    static const hob_program_cache* asked;
+    static const hob_fingerprint name = key("a");
+    static const hob_program program = HOB_PROGRAM_INIT;
+    static std::atomic<int> answers, others;
+    answers = others = 0;
+    MemoryFiles files;
+    const hob_file_io io = files.io();
+    const hob_program_cache_desc desc = on(io);
+    const Cache cache = open(desc);
+    asked = cache.get();
+    files.on_call = [] {
+        hob_blob blob = {};
+        hob_use use = {};
+        for (const hob_result result :
+             {hob_program_cache_put(asked, &name, &program), hob_program_cache_get(asked, &name, &blob),
+              hob_blob_init(&blob, sizeof blob), hob_program_cache_use_begin(asked, &name, &use), hob_program_cache_flush(asked, forever),
+              hob_program_cache_wait_idle(asked, forever), hob_program_cache_clear(asked, 1)})
+            ++(result == HOB_RESULT_BUSY && last_error_has("do that later") ? answers : others);
+    };
+    ENSURE_OK(put(cache.get(), "a", "binary"));
+    ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+    hob_use use = {};
+    ENSURE_OK(begin_use(cache, "a", use));
+    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+    files.on_call = nullptr;
+    ENSURE(answers >= 60 && others == 0);
+    // Whoever is not inside one of them is not kept out.
+    ENSURE(data_of(cache.get(), "a") == "binary");
+    ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+}
+
 TEST("program_cache: the host's files are released once, when nothing of the cache is left") {
     MemoryFiles files;
     const hob_file_io io = files.io();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::base::{hob_result, hob_str};
-use super::guard::{call_host, guard};
+use super::guard::{call_host, call_host_barred, guard_barred};
 use super::layout::read_struct;
 use super::store::hob_file_io;
 use crate::base::{Result, error};
@@ -56,7 +56,7 @@ impl HostFiles {
     /// Have the host do something.
     fn ask<F>(&self, function: Option<F>, call: impl FnOnce(F, *mut c_void) -> u32) -> io::Result<()> {
         let Some(function) = function else { return Err(ErrorKind::Unsupported.into()) };
-        meaning(call_host(|| call(function, self.io.user_data)))
+        meaning(call_host_barred(|| call(function, self.io.user_data)))
     }
 }
 
@@ -170,7 +170,7 @@ impl Names {
 
 /// `add` of [`hob_file_io::list`].
 unsafe extern "C" fn add_name(names: *mut c_void, name: hob_str) -> hob_result {
-    guard(|| {
+    guard_barred(|| {
         // SAFETY: the header asks the host to pass on what it was given, and to call this before `list` returns, on one
         // thread: nobody else has the names until then.
         let Some(names) = (unsafe { names.cast::<Names>().as_mut() }) else {
@@ -276,7 +276,7 @@ impl Lock for HostLock {}
 impl Drop for HostLock {
     fn drop(&mut self) {
         if let Some(unlock) = self.files.io.unlock {
-            call_host(|| unlock(self.files.io.user_data, self.lock));
+            call_host_barred(|| unlock(self.files.io.user_data, self.lock));
         }
     }
 }
@@ -352,7 +352,7 @@ impl File for HostFile {
 impl Drop for HostFile {
     fn drop(&mut self) {
         if let Some(close) = self.files.io.close {
-            call_host(|| close(self.files.io.user_data, self.file));
+            call_host_barred(|| close(self.files.io.user_data, self.file));
         }
     }
 }

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Once, OnceLock};
 
 use super::base::hob_result;
-use crate::base::{Error, Text};
+use crate::base::{Error, Text, error};
 
 /// Bytes of a sentence that C can read, its NUL included.
 const SENTENCE: usize = 512;
@@ -44,6 +44,8 @@ struct ThreadState {
     panic: Text<{ SENTENCE - 1 }>,
     /// Guards entered and not left, minus the host callbacks in between: above zero exactly while our code runs.
     inside: u32,
+    /// Whether a function of the host's runs that must not come back here.
+    is_barred: bool,
     /// The floating-point environment that the host came in with, for callbacks.
     host_environment: Register,
 }
@@ -54,6 +56,7 @@ thread_local! {
             last_error: CSentence::EMPTY,
             panic: Text::EMPTY,
             inside: 0,
+            is_barred: false,
             host_environment: Register::DEFAULT,
         })
     };
@@ -129,6 +132,13 @@ pub fn wall(body: &mut dyn FnMut() -> crate::base::Result<()>) -> hob_result {
     INSTALL.call_once(install_panic_hook);
     let thread = THREAD.with(UnsafeCell::get);
     // SAFETY: this thread's own, as in `with_thread`; the place is looked up once, since that is a call in a shared library.
+    if unsafe { (*thread).is_barred } {
+        return report(&error!(
+            Busy,
+            "a function of the host's that the library waits for has called it: do that later"
+        ));
+    }
+    // SAFETY: as before.
     let host = unsafe { (*thread).enter() };
     let outcome = catch_unwind(AssertUnwindSafe(body));
     // SAFETY: as before; the host must return from callbacks on the thread that called it, so it is still this thread.
@@ -194,6 +204,25 @@ pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
     with_thread(|thread| thread.inside = inside);
     ours.write();
     answer
+}
+
+/// The same for a function of the host's that is called with locks held: until it returns this thread is answered with
+/// `HOB_RESULT_BUSY`, where it would wait for itself.
+#[cfg(feature = "program_cache")]
+pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
+    let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, true));
+    let answer = call_host(callback);
+    with_thread(|thread| thread.is_barred = was_barred);
+    answer
+}
+
+/// [`guard`], for what such a function may call all the same.
+#[cfg(feature = "program_cache")]
+pub fn guard_barred(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
+    let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, false));
+    let result = guard(body);
+    with_thread(|thread| thread.is_barred = was_barred);
+    result
 }
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
