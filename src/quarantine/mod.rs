@@ -121,7 +121,10 @@ struct State {
     unwritten: Vec<(u64, [u8; 32])>,
     noted: u64,
     unnoted: u64,
-    problem: Option<Error>,
+    /// What could not be read when it was opened.
+    unread: Option<Error>,
+    /// Why the last one that was to be written was not.
+    unwritable: Option<Error>,
 }
 
 /// The strikes and bans of a directory. Any thread may call it; those that ask never wait for those that note.
@@ -159,7 +162,8 @@ impl Quarantine {
             unwritten: Vec::new(),
             noted: 0,
             unnoted: 0,
-            problem: found.problem,
+            unread: found.problem,
+            unwritable: None,
         };
         let opened = (found.counted, found.damaged, found.ignored);
         Ok(Self { directory, options, struck, opened, state: Mutex::new(state) })
@@ -194,8 +198,8 @@ impl Quarantine {
 
     /// Whether it could be noted; if not, the problem says why.
     fn note_or_tell(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> bool {
-        let noted = self.note(state, slot, environment, key);
-        noted.map_err(|why| state.problem = Some(why)).is_ok()
+        state.unwritable = self.note(state, slot, environment, key).err();
+        state.unwritable.is_none()
     }
 
     fn note(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
@@ -214,7 +218,7 @@ impl Quarantine {
         }
         match &mut state.place {
             Place::Open(notes) => notes.note(slot, environment, key),
-            _ => Err(state.problem.take().unwrap_or_else(|| error!(Io, "the quarantine works in memory alone"))),
+            _ => Err(state.unwritable.take().unwrap_or_else(|| error!(Io, "the quarantine works in memory alone"))),
         }
     }
 
@@ -232,7 +236,7 @@ impl Quarantine {
             && let Place::Open(notes) = &mut state.place
             && let Err(why) = notes.clear(slot)
         {
-            state.problem = Some(why);
+            state.unwritable = Some(why);
         }
         if outcome == Outcome::Ok {
             self.take_back(state, &used);
@@ -263,7 +267,7 @@ impl Quarantine {
         match written {
             Ok(()) => state.unwritten.clear(),
             Err(why) if why.code() == Code::Busy => {}
-            Err(why) => state.problem = Some(why),
+            Err(why) => state.unwritable = Some(why),
         }
     }
 
@@ -302,9 +306,11 @@ impl Quarantine {
         }
     }
 
-    /// Why something is not remembered beyond this process, or was not read: the latest reason, as a sentence.
+    /// Why something is not remembered beyond this process, or was not read, as a sentence.
     pub fn problem(&self) -> Option<crate::base::Text<232>> {
-        self.state().problem.as_ref().map(|why| crate::base::Text::format(format_args!("{why}")))
+        let state = self.state();
+        let why = state.unwritable.as_ref().or(state.unread.as_ref());
+        why.map(|why| crate::base::Text::format(format_args!("{why}")))
     }
 
     /// What has happened so far.

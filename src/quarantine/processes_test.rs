@@ -74,6 +74,25 @@ fn who_holds_the_lock_is_waited_for_no_longer_than_allowed() {
 }
 
 #[test]
+fn what_kept_a_use_from_being_noted_is_told_until_one_is() {
+    let scratch = Scratch::new();
+    let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 1, ..Options::at(NOW) }).unwrap();
+    let directory = Directory::new(Arc::new(OsIo), &scratch.0);
+    directory.create().unwrap();
+    let held = directory.lock(0).unwrap();
+    let unnoted = quarantine.begin(DRIVER, &A).unwrap();
+    assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
+    drop(held);
+    let noted = quarantine.begin(DRIVER, &B).unwrap();
+    assert!(quarantine.problem().is_none());
+    let counts = quarantine.statistics();
+    assert_eq!((counts.noted, counts.unnoted), (1, 1));
+    for token in [unnoted, noted] {
+        quarantine.end(token, Outcome::Ok).unwrap();
+    }
+}
+
+#[test]
 fn a_name_that_is_taken_is_left_alone_and_another_one_tried() {
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
