@@ -196,11 +196,13 @@ Manager::Linked Manager::link(example::GLuint program, Shader vertex, Shader fra
     desc.shader_count = 2;
     hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
     const hob_result result = hob_program_manager_link(handle->manager, &desc, &linked);
-    if (linked.driver_code != 0) return Linked::never;
-    check(result);
-    if (linked.outcome != HOB_LINK_OUTCOME_LOADED) return Linked::from_sources;
-    handle->use = linked.first_use;
-    return Linked::from_cache;
+    handle->use = linked.first_use; // none unless it was loaded
+    switch (linked.outcome) {
+        case HOB_LINK_OUTCOME_LOADED: return Linked::from_cache;
+        case HOB_LINK_OUTCOME_COMPILE_FAILED:
+        case HOB_LINK_OUTCOME_LINK_FAILED: return Linked::never;
+        default: check(result); return Linked::from_sources;
+    }
 }
 
 void Manager::drawn() { handle->end_use(HOB_USE_OUTCOME_OK); }

@@ -414,7 +414,7 @@ typedef struct {
     /// The program's key; zeros when the link failed.
     hob_fingerprint key;
     /// What the callback said that failed; else 0. Of a program that was built, what `load` said of the one in the cache;
-    /// 0: there was none, or it is banned.
+    /// 0: there was none, or it is banned. How the link ended `outcome` alone tells.
     uint32_t driver_code;
     /// HOB_LINK_OUTCOME_COMPILE_FAILED: which of the shaders.
     uint32_t failed_shader;

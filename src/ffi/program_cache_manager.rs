@@ -175,7 +175,7 @@ pub struct hob_program_linked {
     /// The program's key; zeros when the link failed.
     pub key: hob_fingerprint,
     /// What the callback said that failed; else 0. Of a program that was built, what `load` said of the one in the cache;
-    /// 0: there was none, or it is banned.
+    /// 0: there was none, or it is banned. How the link ended `outcome` alone tells.
     pub driver_code: u32,
     /// HOB_LINK_OUTCOME_COMPILE_FAILED: which of the shaders.
     pub failed_shader: u32,
