@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "memory_files.h"
@@ -416,6 +417,50 @@ TEST("program_cache: what the host's file functions call of the library is answe
     // Whoever is not inside one of them is not kept out.
     ENSURE(data_of(cache.get(), "a") == "binary");
     ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+}
+
+TEST("program_cache: while the host's files wait they may help with a loop") {
+    struct Jobs {
+        void (*run)(void*);
+        void* task;
+        std::atomic<int> blocks;
+        const hob_program_cache* cache;
+        hob_fingerprint name;
+        hob_result used;
+    };
+    static Jobs jobs;
+    jobs.run = nullptr;
+    jobs.blocks = 0;
+    hob_executor_desc lent = HOB_EXECUTOR_DESC_INIT;
+    lent.max_concurrency = 2;
+    lent.enqueue = [](void*, void (*run)(void*), void* task, uint32_t, const char*) -> void* {
+        jobs.run = run;
+        jobs.task = task;
+        return task;
+    };
+    lent.finish = [](void*, void*) { jobs.run = nullptr; };
+    hob_executor* executor = nullptr;
+    ENSURE_OK(hob_executor_create(&lent, &executor));
+    {
+        MemoryFiles files;
+        const hob_file_io io = files.io();
+        const Cache cache = open(on(io));
+        jobs.cache = cache.get();
+        jobs.name = key("a");
+        files.on_call = [] {
+            if (void (*const run)(void*) = std::exchange(jobs.run, nullptr)) run(jobs.task);
+        };
+        const auto body = [](void*, uint32_t block, uint32_t) {
+            ++jobs.blocks;
+            hob_use use = {};
+            // Its file functions are where the other blocks are done.
+            if (block == 0) jobs.used = hob_program_cache_use_begin(jobs.cache, &jobs.name, &use);
+        };
+        ENSURE_OK(hob_executor_parallel_for(executor, 8, body, nullptr, HOB_PRIORITY_NORMAL, str("loop")));
+        ENSURE(jobs.blocks == 8 && jobs.used == HOB_RESULT_OK && jobs.run == nullptr);
+        files.on_call = nullptr;
+    }
+    hob_executor_destroy(executor);
 }
 
 TEST("program_cache: the host's files are released once, when nothing of the cache is left") {

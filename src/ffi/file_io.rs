@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::base::{hob_result, hob_str};
-use super::guard::{call_host, call_host_barred, guard_barred};
+use super::guard::{call_host, call_host_barred, guard, unbarred};
 use super::layout::read_struct;
 use super::store::hob_file_io;
 use crate::base::{Result, error};
@@ -170,7 +170,7 @@ impl Names {
 
 /// `add` of [`hob_file_io::list`].
 unsafe extern "C" fn add_name(names: *mut c_void, name: hob_str) -> hob_result {
-    guard_barred(|| {
+    let add = || {
         // SAFETY: the header asks the host to pass on what it was given, and to call this before `list` returns, on one
         // thread: nobody else has the names until then.
         let Some(names) = (unsafe { names.cast::<Names>().as_mut() }) else {
@@ -184,7 +184,8 @@ unsafe extern "C" fn add_name(names: *mut c_void, name: hob_str) -> hob_result {
                 Err(why)
             }
         }
-    })
+    };
+    unbarred(|| guard(add))
 }
 
 /// The host's file system.

@@ -115,9 +115,11 @@ pub fn guard(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
 #[cfg(feature = "executor")]
 #[allow(clippy::result_large_err, reason = "rare, and needs no memory")]
 pub fn enclose(work: &mut dyn FnMut()) -> Result<(), crate::executor::Sentence> {
-    let result = wall(&mut || {
-        work();
-        Ok(())
+    let result = unbarred(|| {
+        wall(&mut || {
+            work();
+            Ok(())
+        })
     });
     if result == hob_result::Ok {
         return Ok(());
@@ -216,13 +218,13 @@ pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// [`guard`], for what such a function may call all the same.
-#[cfg(feature = "program_cache")]
-pub fn guard_barred(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
+/// For what such a function may call all the same, and for a job of ours that a host runs while it waits for a file.
+#[cfg(feature = "executor")]
+pub fn unbarred<R>(work: impl FnOnce() -> R) -> R {
     let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, false));
-    let result = guard(body);
+    let done = work();
     with_thread(|thread| thread.is_barred = was_barred);
-    result
+    done
 }
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;

@@ -24,7 +24,7 @@ use super::layout::{Versioned, init_struct};
 /// Threads: functions are called on whatever thread works for the cache (docs/threads.md says when), several at once, but of
 /// one file one at a time. They may wait as long as they like: what waits for them is said there, too. They return on the
 /// thread on which they were called, and call nothing of this library but `add`: what they call is not done, and answered
-/// with HOB_RESULT_BUSY.
+/// with HOB_RESULT_BUSY. While they wait they may run what hob_executor_desc.enqueue was given, but not what `post` was.
 ///
 /// What they answer is not believed further than it can be checked: what is damaged, or was never written, costs a miss.
 #[repr(C)]
