@@ -3,7 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
+
+#include "interrupt.h"
 
 namespace example {
 
@@ -25,5 +28,16 @@ private:
     int last_tenth = -1;
     bool is_terminal = false, is_dirty = false;
 };
+
+/// Calls `visit` with each and its place, with a line on a terminal that names it, until Ctrl-C; whether that came.
+template <typename All, typename Visit> bool visit_all(const std::string& stage, const All& all, const Visit& visit) {
+    Progress progress;
+    for (std::size_t i = 0; i < all.size() && !interrupted(); ++i) {
+        if (progress.on_terminal())
+            progress.show(stage, static_cast<double>(i) / static_cast<double>(all.size()), all[i].name);
+        visit(all[i], i);
+    }
+    return interrupted();
+}
 
 } // namespace example

@@ -7,7 +7,6 @@
 
 #include "../common/charge.h"
 #include "../common/damage.h"
-#include "../common/interrupt.h"
 #include "../common/progress.h"
 
 namespace program_cache_gl {
@@ -143,15 +142,9 @@ StepResult ManagedStep::run() {
     result.name = options.step;
     result.programs = programs.size();
     open();
-    example::Progress progress;
-    for (std::size_t i = 0; i < programs.size() && !example::interrupted(); ++i) {
-        if (progress.on_terminal())
-            progress.show(options.step, static_cast<double>(i) / static_cast<double>(programs.size()),
-                          programs[i].name);
-        pass(programs[i], i < options.draws);
-    }
+    result.interrupted = example::visit_all(
+        options.step, programs, [&](const Program& program, std::size_t i) { pass(program, i < options.draws); });
     result.shaders = shaders.size();
-    result.interrupted = example::interrupted();
     manager.reset();
     cache->flush();
     for (const auto& [source, shader] : shaders) driver.discard_shader(shader.object);

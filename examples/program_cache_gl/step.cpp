@@ -10,7 +10,6 @@
 #include "../common/damage.h"
 #include "../common/driver_cache.h"
 #include "../common/files.h"
-#include "../common/interrupt.h"
 #include "../common/progress.h"
 #include "../common/work_directory.h"
 #include "egl_blobs.h"
@@ -215,14 +214,8 @@ StepResult Step::run() {
     result.name = options.step;
     result.programs = programs.size();
     open();
-    example::Progress progress;
-    for (std::size_t i = 0; i < programs.size() && !example::interrupted(); ++i) {
-        if (progress.on_terminal())
-            progress.show(options.step, static_cast<double>(i) / static_cast<double>(programs.size()),
-                          programs[i].name);
-        pass(programs[i], i < options.draws);
-    }
-    result.interrupted = example::interrupted();
+    result.interrupted = example::visit_all(
+        options.step, programs, [&](const Program& program, std::size_t i) { pass(program, i < options.draws); });
     cache->flush();
     count_egl_blobs(result);
     known.save();

@@ -6,7 +6,6 @@
 
 #include "../common/charge.h"
 #include "../common/driver_cache.h"
-#include "../common/interrupt.h"
 #include "../common/progress.h"
 #include "../common/work_directory.h"
 #include "cache.h"
@@ -178,13 +177,9 @@ StepResult Step::run(const std::vector<Kernel>& kernels) {
     result.kernels = kernels.size();
     open();
     if (options.pipelines) begin_pipeline_cache();
-    example::Progress progress;
-    for (std::size_t i = 0; i < kernels.size() && !example::interrupted(); ++i) {
-        if (progress.on_terminal())
-            progress.show(options.step, static_cast<double>(i) / static_cast<double>(kernels.size()), kernels[i].name);
-        options.pipelines ? pass_pipeline(kernels[i], i < options.runs) : pass_shader(kernels[i], i < options.runs);
-    }
-    result.interrupted = example::interrupted();
+    result.interrupted = example::visit_all(options.step, kernels, [&](const Kernel& kernel, std::size_t i) {
+        options.pipelines ? pass_pipeline(kernel, i < options.runs) : pass_shader(kernel, i < options.runs);
+    });
     if (options.pipelines) keep_pipeline_cache();
     cache->flush();
     return result;
