@@ -67,3 +67,12 @@ impl Files for OsFiles {
         fs::remove_file(path).map_err(|why| io_error("remove", path, &why))
     }
 }
+
+/// stand-in
+pub fn read_file(path: &str) -> Result<Vec<u8>> {
+    OsFiles.read(path)
+}
+/// stand-in
+pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
+    replace(&OsFiles, path, bytes)
+}

@@ -13,8 +13,9 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Once, OnceLock};
 
-use super::base::hob_result;
-use crate::base::{Error, Text, error};
+use super::float::Register;
+use super::result::hob_result;
+use crate::base::{Error, Result, Text, error};
 
 /// Bytes of a sentence that C can read, its NUL included.
 const SENTENCE: usize = 512;
@@ -93,68 +94,65 @@ pub fn set_last_error(sentence: &str) {
     with_thread(|thread| thread.last_error.set(sentence));
 }
 
-/// Run `body` behind the wall; a failure's sentence is kept for `hob_last_error`.
-pub fn catch<R>(body: impl FnOnce() -> crate::base::Result<R>) -> Result<R, hob_result> {
-    let (mut body, mut answer) = (Some(body), None);
-    let result = wall(&mut || {
-        if let Some(body) = body.take() {
-            answer = Some(body()?);
-        }
-        Ok(())
-    });
-    answer.filter(|_| result == hob_result::Ok).ok_or(result)
+/// Run `body` behind the guard; a failure's sentence is kept for `hob_last_error`.
+#[inline]
+pub fn catch<R>(body: impl FnOnce() -> Result<R>) -> std::result::Result<R, hob_result> {
+    INSTALL.call_once(install_panic_hook);
+    let thread = THREAD.with(UnsafeCell::get);
+    // SAFETY: this thread's own, as in `with_thread`; the place is looked up once, since that is a call in a shared
+    // library.
+    if unsafe { (*thread).is_barred } {
+        return Err(barred());
+    }
+    // SAFETY: as before.
+    let outside = unsafe { (*thread).enter() };
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    // SAFETY: as before; the host must return from callbacks on the thread that called it, so it is still this thread.
+    unsafe { (*thread).leave(outside) };
+    match outcome {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(report(&error)),
+        Err(payload) => Err(panicked(payload)),
+    }
 }
 
-/// [`catch`], for bodies that return nothing.
-pub fn guard(body: impl FnOnce() -> crate::base::Result<()>) -> hob_result {
-    let mut body = Some(body);
-    wall(&mut || body.take().map_or(Ok(()), |body| body()))
+static INSTALL: Once = Once::new();
+
+#[cold]
+fn barred() -> hob_result {
+    report(&error!(Busy, "a file function of the host called the library, which waits for it: make that call later"))
 }
 
-/// [`wall`], on a thread that is not the caller's: what a panic said is the caller's to know.
+/// A caught panic as a result.
+#[cold]
+fn panicked(payload: Box<dyn std::any::Any + Send>) -> hob_result {
+    // A payload is ours, but whatever it is, its drop must not get out either.
+    let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
+    with_thread(|thread| thread.last_error.set(thread.panic.as_str()));
+    hob_result::Panic
+}
+
+/// The code of what was caught.
+pub fn code(called: std::result::Result<(), hob_result>) -> hob_result {
+    called.map_or_else(|code| code, |()| hob_result::Ok)
+}
+
+/// [`catch`], as a code.
+pub fn guard(body: impl FnOnce() -> Result<()>) -> hob_result {
+    code(catch(body))
+}
+
+/// [`catch`], on a thread that is not the caller's: the caller gets a panic's sentence.
 #[cfg(feature = "executor")]
 #[allow(clippy::result_large_err, reason = "rare, and needs no memory")]
-pub fn enclose(work: &mut dyn FnMut()) -> Result<(), crate::executor::Sentence> {
-    let result = unbarred(|| {
-        wall(&mut || {
+pub fn enclose(work: &mut dyn FnMut()) -> std::result::Result<(), crate::executor::Sentence> {
+    let caught = unbarred(|| {
+        catch(|| {
             work();
             Ok(())
         })
     });
-    if result == hob_result::Ok {
-        return Ok(());
-    }
-    Err(with_thread(|thread| Text::format(format_args!("{}", thread.panic))))
-}
-
-/// The wall itself: once, and not once for every function behind it.
-#[inline(never)]
-pub fn wall(body: &mut dyn FnMut() -> crate::base::Result<()>) -> hob_result {
-    static INSTALL: Once = Once::new();
-    INSTALL.call_once(install_panic_hook);
-    let thread = THREAD.with(UnsafeCell::get);
-    // SAFETY: this thread's own, as in `with_thread`; the place is looked up once, since that is a call in a shared library.
-    if unsafe { (*thread).is_barred } {
-        return report(&error!(
-            Busy,
-            "a function of the host's that the library waits for has called it: do that later"
-        ));
-    }
-    // SAFETY: as before.
-    let host = unsafe { (*thread).enter() };
-    let outcome = catch_unwind(AssertUnwindSafe(body));
-    // SAFETY: as before; the host must return from callbacks on the thread that called it, so it is still this thread.
-    unsafe { (*thread).leave(host) };
-    match outcome {
-        Ok(Ok(())) => hob_result::Ok,
-        Ok(Err(error)) => report(&error),
-        Err(payload) => {
-            // A payload is ours, but whatever it is, its drop must not get out either.
-            let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
-            with_thread(|thread| thread.last_error.set(thread.panic.as_str()));
-            hob_result::Panic
-        }
-    }
+    caught.map_err(|_| with_thread(|thread| Text::format(format_args!("{}", thread.panic))))
 }
 
 /// Keep an error's sentence for `hob_last_error`; its code.
@@ -192,24 +190,49 @@ impl ThreadState {
     }
 }
 
-/// Call out to the host: with its floating-point environment, and with its panics (if it is written in Rust) its own.
+/// Call the host: with its floating-point environment, and with its panics (if it is written in Rust) its own.
 pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
-    let (inside, environment) = with_thread(|thread| (thread.inside, thread.host_environment));
+    let thread = THREAD.with(UnsafeCell::get);
+    // SAFETY: this thread's own, as in `with_thread`; no reference is held while the host runs, here and below.
+    let (inside, environment) = unsafe { ((*thread).inside, (*thread).host_environment) };
     if inside == 0 {
-        // Outside the wall the environment is the host's already.
+        // Outside the guard the environment is the host's already.
         return callback();
     }
     let ours = Register::read();
-    with_thread(|thread| thread.inside = 0);
-    environment.write();
+    // SAFETY: as above.
+    unsafe { (*thread).inside = 0 };
+    environment.replace(ours);
     let answer = callback();
-    with_thread(|thread| thread.inside = inside);
-    ours.write();
+    // SAFETY: as above; the host returns on the thread that called it.
+    unsafe { (*thread).inside = inside };
+    // Restored even if the host has changed it.
+    ours.restore();
     answer
 }
 
-/// The same for a function of the host's that is called with locks held: until it returns this thread is answered with
-/// `HOB_RESULT_BUSY`, where it would wait for itself.
+/// The host's floating-point environment during the present call: for loops, which hand it to other threads.
+#[cfg(feature = "executor")]
+pub fn host_environment() -> Register {
+    with_thread(|thread| if thread.inside == 0 { Register::read() } else { thread.host_environment })
+}
+
+/// [`call_host`] for one of many callbacks of a loop: `environment` stays in force between them, until the guard that
+/// this thread is inside of ends. In between only our own loop runs, which computes with integers.
+#[cfg(feature = "executor")]
+pub fn call_host_in_loop<R>(environment: Register, callback: impl FnOnce() -> R) -> R {
+    let thread = THREAD.with(UnsafeCell::get);
+    environment.restore();
+    // SAFETY: as in `call_host`.
+    let inside = unsafe { std::mem::replace(&mut (*thread).inside, 0) };
+    let answer = callback();
+    // SAFETY: as in `call_host`.
+    unsafe { (*thread).inside = inside };
+    answer
+}
+
+/// [`call_host`] for a function of the host that is called with locks held: until it returns, calls of this thread get
+/// `HOB_RESULT_BUSY` instead of a deadlock.
 #[cfg(feature = "program_cache")]
 pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
     let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, true));
@@ -218,7 +241,7 @@ pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// For what such a function may call all the same, and for a job of ours that a host runs while it waits for a file.
+/// Lifts that for the calls that such a function may make, and for jobs that a host runs while it waits for a file.
 #[cfg(feature = "executor")]
 pub fn unbarred<R>(work: impl FnOnce() -> R) -> R {
     let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, false));
@@ -258,73 +281,4 @@ fn record_panic(info: &PanicHookInfo<'_>) {
         None => write!(sentence, "internal error: {message}"),
     };
     with_thread(|thread| thread.panic = sentence);
-}
-
-/// The floating-point control register: rounding, traps, denormals, and on some machines what happened so far. Rust code
-/// runs only under the default; to look and compare costs less than to write.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Register(usize);
-
-impl Register {
-    fn restore(self) {
-        if Self::read() != self {
-            self.write();
-        }
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn read() -> Self {
-        Self::DEFAULT
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn write(self) {}
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Register {
-    /// All exceptions masked, round to nearest, denormals kept.
-    const DEFAULT: Self = Self(0x1f80);
-
-    /// Whether it is, but for the exceptions that have happened.
-    fn is_default(self) -> bool {
-        self.0 & !0x3f == Self::DEFAULT.0
-    }
-
-    fn read() -> Self {
-        let mut register = 0u32;
-        // SAFETY: stores the 32-bit MXCSR to a 32-bit place.
-        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut register, options(nostack, preserves_flags)) };
-        Self(register as usize)
-    }
-
-    fn write(self) {
-        let register = self.0 as u32;
-        // SAFETY: the value is the default or was read from MXCSR, so no reserved bit is set.
-        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &register, options(nostack, preserves_flags)) };
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl Register {
-    const DEFAULT: Self = Self(0);
-
-    fn is_default(self) -> bool {
-        self == Self::DEFAULT
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-impl Register {
-    fn read() -> Self {
-        let register: usize;
-        // SAFETY: reads FPCR, which every exception level may.
-        unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) register, options(nostack, preserves_flags)) };
-        Self(register)
-    }
-
-    fn write(self) {
-        // SAFETY: the value is 0 or was read from FPCR.
-        unsafe { std::arch::asm!("msr fpcr, {}", in(reg) self.0, options(nostack, preserves_flags)) };
-    }
 }
