@@ -2,9 +2,12 @@
 
 use std::ffi::c_void;
 
-use super::base::{hob_result, hob_str};
-use super::guard::guard;
-use super::layout::{Versioned, init_struct};
+use hobgoblin_macros::versioned;
+
+use super::base::result::hob_result;
+use super::base::text::hob_str;
+
+pub mod host_io;
 
 /// A host's own file system in place of the operating system's: a console's save data, an archive, memory. For
 /// hob_program_cache_desc.file_io. What hob_file_hook is for whole small files, this is for those that grow.
@@ -27,6 +30,7 @@ use super::layout::{Versioned, init_struct};
 /// with HOB_RESULT_BUSY. While they wait they may run what hob_executor_desc.enqueue was given, but not what `post` was.
 ///
 /// What they answer is not believed further than it can be checked: what is damaged, or was never written, costs a miss.
+#[versioned(size = 144, last = release)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_file_io {
@@ -91,40 +95,4 @@ pub struct hob_file_io {
     /// Called exactly once for each cache that was created with this, when none of the above is called for it any more: before
     /// hob_program_cache_destroy returns or, where a hob_program_manager of it lives, the destroy of the last one. May be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
-}
-
-// SAFETY: repr(C), begins with struct_size, and integers, pointers and optional functions take any bytes.
-unsafe impl Versioned for hob_file_io {
-    const NAME: &'static str = "hob_file_io";
-    const FIRST_SIZE: usize = size_of::<Self>();
-    fn defaults() -> Self {
-        Self {
-            struct_size: size_of::<Self>() as u32,
-            reserved: 0,
-            user_data: std::ptr::null_mut(),
-            list: None,
-            create_directory: None,
-            open: None,
-            create: None,
-            close: None,
-            size: None,
-            read: None,
-            write: None,
-            truncate: None,
-            sync: None,
-            rename: None,
-            remove: None,
-            sync_directory: None,
-            try_lock: None,
-            unlock: None,
-            release: None,
-        }
-    }
-}
-
-/// Fill in defaults; `size` is sizeof(hob_file_io). Usually by HOB_FILE_IO_INIT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_file_io_init(io: *mut hob_file_io, size: u32) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe { init_struct(io, size) })
 }
