@@ -23,4 +23,6 @@ mod fault;
 mod no_backtrace;
 
 #[cfg(feature = "goblin")]
+mod goblin;
+#[cfg(feature = "goblin")]
 mod profile;
