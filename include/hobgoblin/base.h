@@ -137,20 +137,20 @@ typedef struct hob_str {
 
 /// Returns the library's version, as HOB_MAKE_VERSION(major, minor, patch). HOB_VERSION is the header's.
 /// Threads: any.
-HOB_API uint32_t hob_version(void);
+HOB_NODISCARD HOB_API uint32_t hob_version(void);
 
 /// Returns the library's HOB_ABI_VERSION, which must equal the header's. Threads: any.
-HOB_API uint32_t hob_abi_version(void);
+HOB_NODISCARD HOB_API uint32_t hob_abi_version(void);
 
 /// Returns the name of a result: "HOB_RESULT_OK" and so on, "HOB_RESULT_UNKNOWN" for an unknown number.
 /// The text is static and ends in NUL. Threads: any.
-HOB_API const char *hob_result_name(hob_result result);
+HOB_NODISCARD HOB_API const char *hob_result_name(hob_result result);
 
 /// Returns the sentence of the last call that failed on this thread: what is wrong, and what to do.
 /// It is empty if no call has failed; a call that succeeds leaves it unchanged. Handles keep their own sentence as well
 /// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until the
 /// next failure on this thread. Threads: any.
-HOB_API const char *hob_last_error(void);
+HOB_NODISCARD HOB_API const char *hob_last_error(void);
 
 // ---- Log -------------------------------------------------------------------------------------------------------------
 

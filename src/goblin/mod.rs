@@ -23,6 +23,7 @@ mod harvest;
 mod history;
 mod lanes;
 mod product;
+mod published;
 mod reason;
 mod record;
 mod regression;
@@ -39,11 +40,14 @@ pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
 pub use decide::{Decision, Net};
 pub use harvest::{Sample, Statistics};
 pub use product::{Axis, MOST_AXES, ProductDesc};
+pub use published::{Published, Snapshot};
 pub use reason::{Reason, Why};
 pub use record::Sink;
 pub use replay::{Difference, End, Report, replay};
 pub use setting::{OptionDesc, SettingDesc};
 pub use strategy::StrategyDesc;
+
+use std::sync::Arc;
 
 use crate::base::{Code, Error, Id, Result, Slots, error};
 use crate::knapsack::NO_CHOICE;
@@ -95,6 +99,7 @@ pub struct Goblin {
     explorer: Explorer,
     option_count: usize,
     recorder: Recorder,
+    published: Arc<Published>,
 }
 
 impl Goblin {
@@ -125,6 +130,7 @@ impl Goblin {
             explorer: Explorer::default(),
             option_count: 0,
             recorder: Recorder::default(),
+            published: Arc::new(Published::new(config.history as usize)?),
         };
         let lanes = goblin.lanes.count();
         goblin.calibrations.try_reserve(lanes)?;
@@ -154,8 +160,9 @@ impl Goblin {
     pub fn configure(&mut self, config: &Config) -> Result<()> {
         config.check()?;
         let lanes = self.lanes_with(config, None);
-        let wanted = self.history.memory_wanted(config.history as usize, self.settings.positions(), lanes.count());
-        self.check_memory(wanted, config.memory_limit)?;
+        let (depth, positions) = (config.history as usize, self.settings.positions());
+        let wanted = self.history.memory_wanted(depth, positions, lanes.count());
+        self.check_memory(wanted + self.published.memory_wanted(depth, positions), config.memory_limit)?;
         if config.burdens == Burdens::Totals && self.config.burdens != Burdens::Totals {
             let Self { settings, regression, .. } = self;
             for (position, setting) in settings.iter() {
@@ -163,13 +170,14 @@ impl Goblin {
                     .set_options(position, &mut setting.options.iter().map(|state| state.desc.relative_burden))?;
             }
         }
-        let (depth, positions) = (config.history as usize, self.settings.positions());
+        self.published.reserve(depth, positions)?;
         if lanes != self.lanes {
             self.govern_with(lanes, depth)?;
         } else {
             self.history.resize(depth, positions, lanes.count())?;
         }
         self.config = *config;
+        self.published.set_depth(depth);
         self.write_down(Event::Configure(config));
         Ok(())
     }
@@ -247,6 +255,11 @@ impl Goblin {
     pub fn choice(&self, id: Id) -> Result<Option<u16>> {
         let choice = self.setting(self.position(id)?).choice;
         Ok((choice != NO_CHOICE).then_some(choice))
+    }
+
+    /// The choices of this goblin's decisions, for other threads to read at any time.
+    pub fn published(&self) -> &Arc<Published> {
+        &self.published
     }
 
     /// The id of the latest decision; 0 before the first.
@@ -377,6 +390,7 @@ impl Goblin {
             + self.strategies.memory_used()
             + self.regression.memory_used()
             + self.recorder.memory_used()
+            + self.published.memory_used()
     }
 
     /// The id of the setting at a position, if there is one; positions are below [`Goblin::positions`]. Settings keep
@@ -445,5 +459,7 @@ fn no_such_option(option: u32, count: usize) -> Error {
 
 #[cfg(test)]
 mod brute_force_test;
+#[cfg(test)]
+mod published_test;
 #[cfg(test)]
 mod tests;

@@ -28,11 +28,14 @@ impl Goblin {
         }
         let lanes = self.lanes;
         let wanted = (self.settings.next_position() + 1).max(self.settings.positions());
-        let rows = self.history.memory_wanted(self.config.history as usize, wanted, lanes.count());
+        let depth = self.config.history as usize;
+        let rows =
+            self.history.memory_wanted(depth, wanted, lanes.count()) + self.published.memory_wanted(depth, wanted);
         self.check_memory(rows + self.memory_of(desc.id, options), self.config.memory_limit)?;
         let states = Setting::states(desc.options)?;
         self.settings.reserve_one()?;
-        self.history.resize(self.config.history as usize, wanted, lanes.count())?;
+        self.history.resize(depth, wanted, lanes.count())?;
+        self.published.reserve(depth, wanted)?;
         for calibration in &mut self.calibrations {
             calibration.reserve(wanted)?;
         }
@@ -54,7 +57,10 @@ impl Goblin {
             self.reborn(task);
         }
         self.option_count += options;
-        let id = self.settings.insert(Setting::new(desc, states, task, born));
+        let setting = Setting::new(desc, states, task, born);
+        let choice = setting.choice;
+        let id = self.settings.insert(setting);
+        self.published.add(id, choice);
         self.refresh_ratios();
         Ok(id)
     }
@@ -64,6 +70,7 @@ impl Goblin {
         let position = self.position(id)?;
         let setting = self.settings.remove(id).ok_or_else(no_such_setting)?;
         self.option_count -= setting.options.len();
+        self.published.remove(position);
         self.totals_from = self.history.latest() + 1;
         self.strategies.forget(position);
         self.forget_units(position);
@@ -116,6 +123,8 @@ impl Goblin {
         let setting = self.setting_mut(position);
         setting.options = states;
         setting.begin();
+        let choice = setting.choice;
+        self.published.restart(id, choice);
         self.reborn(task);
         self.write_down(Event::SetOptions(id, options));
         Ok(())

@@ -4,6 +4,9 @@ use crate::base::{Error, Result, error};
 use crate::knapsack::several::{Answer, Several, Weight};
 use crate::knapsack::{Candidate, Knapsack, NO_CHOICE};
 
+/// The memory limit of a knapsack whose desc has none: 1 GiB, which is about four million options of one resource.
+pub const DEFAULT_MEMORY_LIMIT: u64 = 1 << 30;
+
 /// A knapsack and the limit it was created with.
 pub struct KnapsackCell {
     pub solver: Solver,
@@ -42,13 +45,13 @@ impl SeveralCell {
 }
 
 impl KnapsackCell {
-    /// For one resource by the exact solver if `resource_count` is 0.
+    /// For one resource by the exact solver if `resource_count` is 0. A `memory_limit` of 0 is the default.
     pub fn new(resource_count: u32, memory_limit: u64) -> Result<Self> {
         let solver = match resource_count {
             0 => Solver::One { knapsack: Knapsack::new(), scratch: Vec::new() },
             count => Solver::Several(SeveralCell::new(count as usize)?),
         };
-        Ok(Self { solver, memory_limit })
+        Ok(Self { solver, memory_limit: if memory_limit == 0 { DEFAULT_MEMORY_LIMIT } else { memory_limit } })
     }
 
     pub fn one(&mut self) -> Result<(&mut Knapsack, &mut Vec<Candidate>)> {
@@ -121,7 +124,9 @@ impl KnapsackCell {
         if wanted as u64 > self.memory_limit {
             return Err(error!(
                 LimitExceeded,
-                "this may take {wanted} bytes in all; the limit is {}", self.memory_limit
+                "this may take {wanted} bytes in all, beyond the memory limit of {}: raise memory_limit in \
+                 hob_knapsack_desc",
+                self.memory_limit
             ));
         }
         Ok(())
@@ -141,4 +146,26 @@ impl KnapsackCell {
 #[cold]
 pub fn without_resources() -> Error {
     error!(Unsupported, "this knapsack has no resource_count: set it in hob_knapsack_desc when creating")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Code;
+
+    #[test]
+    fn a_reserve_of_10_gib_is_refused_unless_the_limit_is_raised() {
+        let options = (10 << 30) / 256;
+        for resource_count in [0, 2] {
+            let mut knapsack = KnapsackCell::new(resource_count, 0).unwrap();
+            let error = knapsack.reserve(1, options).unwrap_err();
+            assert_eq!(error.code(), Code::LimitExceeded);
+            assert!(error.sentence().ends_with("raise memory_limit in hob_knapsack_desc"), "{error}");
+            assert!(knapsack.memory_used() < 1 << 20, "nothing was taken");
+            knapsack.reserve(1000, 10_000).unwrap();
+            let mut raised = KnapsackCell::new(resource_count, u64::MAX).unwrap();
+            raised.check_memory(1, options).unwrap();
+            raised.reserve(1000, 10_000).unwrap();
+        }
+    }
 }
