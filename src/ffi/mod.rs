@@ -31,4 +31,6 @@ mod goblin;
 #[cfg(feature = "goblin")]
 mod profile;
 #[cfg(feature = "program_cache")]
+mod program_cache;
+#[cfg(feature = "program_cache")]
 mod store;

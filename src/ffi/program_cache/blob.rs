@@ -78,7 +78,12 @@ pub extern "C" fn hob_egl_blob_set(key: *const c_void, key_size: isize, value: *
 /// Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes any other answer for the
 /// bytes it has. Threads: any.
 #[entry(any, experimental)]
-pub extern "C" fn hob_egl_blob_get(key: *const c_void, key_size: isize, value: *mut c_void, value_size: isize) -> isize {
+pub extern "C" fn hob_egl_blob_get(
+    key: *const c_void,
+    key_size: isize,
+    value: *mut c_void,
+    value_size: isize,
+) -> isize {
     let (Some(cache), Ok(key_size)) = (bound(), key_size.try_into()) else { return Ok(0) };
     // SAFETY: the header's contract.
     let size = unsafe { load(&cache, bytes(key, key_size, "key")?, value, value_size.try_into().unwrap_or(0)) };

@@ -1,5 +1,6 @@
 //! The cache itself: its parameters, create and destroy.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hobgoblin_macros::{element, entry, opaque, open_enum, versioned};
@@ -18,7 +19,8 @@ use crate::ffi::executor::desc::hob_executor;
 use crate::ffi::fingerprint::environment::{hob_environment, with_environment};
 use crate::ffi::store::hob_file_io;
 use crate::ffi::store::host_io::{HostFiles, HostIo};
-use crate::program_cache::{Cache, Counted, Desc, Options, Policy};
+use crate::fingerprint::Environment;
+use crate::program_cache::{Cache, Counted, Desc, Material, Options, Policy};
 use crate::store::io::{Io, OsIo};
 use crate::store::{self, Compression};
 
@@ -75,7 +77,7 @@ pub const HOB_PROGRAM_CACHE_FIRST_PUT_WINS: u32 = 32;
 const FLAGS: u32 = 63;
 
 /// Parameters of a program cache.
-#[versioned(size = 80, last = file_io)]
+#[versioned(size = 88, last = file_io)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_program_cache_desc {
@@ -163,9 +165,9 @@ pub extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
 
 /// The values that the pointers of a desc lead to.
 struct Given {
-    directory: Option<std::path::PathBuf>,
+    directory: Option<PathBuf>,
     environment: u64,
-    material: crate::program_cache::Material,
+    material: Material,
     executor: Executor,
     files: Option<Arc<HostFiles>>,
 }
@@ -174,18 +176,25 @@ impl Given {
     /// # Safety
     /// The fields of `desc` are what the header says.
     unsafe fn of(desc: &hob_program_cache_desc) -> Result<Self> {
-        let unknown = hob_environment::defaults();
-        let environment = if desc.environment.is_null() { &raw const unknown } else { desc.environment };
-        // SAFETY: by this function's contract, here and below.
-        let (environment, material) = unsafe {
-            with_environment(environment, |found| Ok((found.id(&mut |_| ()), environment_material(found)?)))
-        }?;
+        let environment = match desc.environment.is_null() {
+            true => hob_environment::defaults(),
+            // SAFETY: by this function's contract, here and below.
+            false => unsafe { hob_environment::take(desc.environment, "environment") }?,
+        };
+        let describe = |found: &Environment<'_>| Ok((found.id(&mut |_| ()), environment_material(found)?));
+        let (environment, material) = unsafe { with_environment(&environment, describe) }?;
         let executor = match desc.executor.is_null() {
             true => Executor::new(ExecutorOptions::default())?,
             false => unsafe { hob_executor::take(desc.executor, "executor") }?.read(|executor| Ok(executor.clone()))?,
         };
         let directory = path(unsafe { desc.directory.argument("directory") }, "directory")?;
-        Ok(Self { directory, environment, material, executor, files: unsafe { HostFiles::of(desc.file_io) }? })
+        Ok(Self {
+            directory,
+            environment,
+            material,
+            executor,
+            files: unsafe { HostFiles::of(desc.file_io, "file_io") }?,
+        })
     }
 }
 

@@ -3,7 +3,6 @@
 use hobgoblin_macros::{entry, open_enum};
 
 use super::cache::hob_program_cache;
-use crate::base::Result;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
 use crate::program_cache::{Options, Pressure, Status};
@@ -13,10 +12,7 @@ use crate::store;
 
 /// Removes a program from memory and disk. A key without a program is allowed. Threads: shared.
 #[entry(shared)]
-pub extern "C" fn hob_program_cache_remove(
-    cache: *const hob_program_cache,
-    key: *const hob_fingerprint,
-) -> hob_result {
+pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key: *const hob_fingerprint) -> hob_result {
     cache.memory().remove(&key.bytes);
     Ok(())
 }

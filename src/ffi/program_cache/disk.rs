@@ -7,7 +7,7 @@ use hobgoblin_macros::entry;
 
 use super::cache::hob_program_cache;
 use super::frame::{EmptyBlob, hob_blob, missed};
-use crate::base::{Result, error};
+use crate::base::error;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
 

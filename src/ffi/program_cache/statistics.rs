@@ -15,7 +15,7 @@ use crate::stats::Histogram;
 
 /// Counters of a program cache since it was created, and its present size.
 /// An answer: set struct_size, or begin with HOB_PROGRAM_CACHE_STATISTICS_INIT.
-#[versioned(size = 360, last = strikes_added)]
+#[versioned(size = 352, last = strikes_added)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_program_cache_statistics {

@@ -11,7 +11,7 @@ use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
 use crate::ffi::fingerprint::key::{hob_program_key_desc, with_program};
-use crate::fingerprint::program;
+use crate::fingerprint::{Program, program};
 use crate::program_cache::{Difference, Shown, Whereabouts, WhyMissed};
 
 // == Experimental: Explaining misses ==
@@ -114,13 +114,15 @@ pub extern "C" fn hob_program_cache_describe(
     if cache.memory().described_keys() == 0 {
         return Ok(());
     }
-    with_program(desc, |mode, described| {
+    let describe = |mode, described: &Program<'_>| {
         let key = match key {
             Some(key) => key.bytes,
             None => program(mode, described, &mut |_| ())?.0,
         };
         cache.memory().describe(&key, &program_material(described)?)
-    })
+    };
+    // SAFETY: the header's contract for the fields of the desc.
+    unsafe { with_program(&desc, describe) }
 }
 
 /// Explains a miss: which inputs differ from the most similar program that is described.
@@ -137,9 +139,14 @@ pub extern "C" fn hob_program_cache_explain_miss(
     desc: *const hob_program_key_desc,
     out_miss: *mut hob_program_miss,
 ) -> hob_result {
-    let why = with_program(desc, |_, described| cache.memory().why_missed(&program_material(described)?))?;
+    let explain = |_, described: &Program<'_>| cache.memory().why_missed(&program_material(described)?);
+    // SAFETY: the header's contract for the fields of the desc.
+    let why = unsafe { with_program(&desc, explain) }?;
     let why = why.ok_or_else(|| {
-        error!(NotFound, "no program is described: set described_keys, and call hob_program_cache_describe for each build")
+        error!(
+            NotFound,
+            "no program is described: set described_keys, and call hob_program_cache_describe for each build"
+        )
     })?;
     out_miss.write((&why).into());
     Ok(())
