@@ -337,6 +337,9 @@ HOB_API hob_result hob_program_cache_get_strikes(
 HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cache, const hob_fingerprint *key);
 
 // ---- Disk ------------------------------------------------------------------------------------------------------------
+//
+// A timeout is checked between pieces of work, such as one batch of programs or opening a directory. The piece that a
+// call has begun is always finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk. For loading screens.
 /// As hob_program_cache_get. HOB_RESULT_BUSY: the time was too short. Threads: shared.
@@ -642,6 +645,25 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_explain_miss(
     const hob_program_cache *cache, const hob_program_key_desc *desc, hob_program_miss *out_miss);
 
 // ---- Experimental: Program manager -----------------------------------------------------------------------------------
+//
+// A hob_program_manager calls the host's compile, link and load only when necessary. A shader that is known to compile
+// is deferred: it is compiled only if one of its programs is missed.
+//
+//     hob_program_callbacks callbacks = HOB_PROGRAM_CALLBACKS_INIT;
+//     callbacks.compile = compile;
+//     callbacks.link = link;
+//     callbacks.load = load;
+//     callbacks.binary = binary;
+//     hob_program_manager *manager = NULL;
+//     if (hob_program_manager_create(cache, &callbacks, &manager) != HOB_RESULT_OK) fail(hob_last_error());
+//
+//     hob_shader_id shaders[2];                    /* for each: add_shader, set_source, compile */
+//     hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
+//     desc.program = &gl_program;
+//     desc.shaders = shaders;
+//     desc.shader_count = 2;
+//     hob_link_result linked = HOB_LINK_RESULT_INIT;
+//     hob_program_manager_link(manager, &desc, &linked);
 
 /// The host's compile, link and load. Each returns 0 for success, and any other number for failure.
 /// The host gets that number back. Callbacks run on the thread that calls the manager, inside the call. There the
@@ -785,6 +807,9 @@ HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(
 HOB_NODISCARD HOB_EXPERIMENTAL_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
 
 // ---- Experimental: Dawn and EGL --------------------------------------------------------------------------------------
+//
+// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a hob_program_cache
+// directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
 
 /// Stores a blob: a DawnStoreCacheDataFunction.
 /// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
