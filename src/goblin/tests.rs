@@ -371,7 +371,7 @@ fn a_past_with_other_options_is_not_used() {
 
 #[test]
 fn fixed_incentives_count_and_cost_nothing() {
-    let mut goblin = goblin(0.0);
+    let mut goblin = goblin(1e-9);
     let options = [OptionDesc::worth(7.0)];
     let desc = SettingDesc { has_burden: false, ..SettingDesc::new("bonus", &options) };
     let bonus = goblin.add_setting(&desc).unwrap();
