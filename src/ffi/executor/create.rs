@@ -18,7 +18,15 @@ use crate::ffi::base::user_data::UserData;
 
 /// Creates an executor.
 /// `desc` may be NULL: defaults. On success `*out_executor` is the caller's to destroy, and `user_data` belongs to the
-/// executor. Threads: any.
+/// executor.
+///
+///     hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
+///     desc.user_data = engine;
+///     desc.enqueue = enqueue_job; /* on the engine's threads */
+///     desc.finish = finish_job;
+///     if (hob_executor_create(&desc, &executor) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// Threads: any.
 #[entry(any, nullable(desc))]
 #[must_use]
 pub extern "C" fn hob_executor_create(
@@ -44,7 +52,8 @@ pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut
 /// Destroys an executor; NULL is allowed.
 /// Waiting tasks are dropped: their `release` is called, their `run` is not. A running task is awaited, and all threads
 /// are joined. If other handles use the executor, all of that happens when the last of them is destroyed. Destroy those
-/// before the library is unloaded.
+/// handles before the library is unloaded.
+///
 /// Threads: no other call on it may run. Callbacks: `release` of the tasks, then of the desc, on this thread.
 #[entry(destroy)]
 pub extern "C" fn hob_executor_destroy(executor: *mut hob_executor) {}

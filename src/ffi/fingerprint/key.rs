@@ -24,7 +24,8 @@ pub enum hob_fingerprint_mode {
     Sha1 = 1,
 }
 
-/// Shader stages. Numbers from HOB_SHADER_STAGE_USER on are free for the host.
+/// Shader stages.
+/// Numbers from HOB_SHADER_STAGE_USER on are free for the host.
 #[open_enum]
 #[repr(C)]
 pub enum hob_shader_stage {
@@ -89,7 +90,7 @@ pub struct hob_attribute_binding {
 }
 
 /// The inputs of a program key: everything that affects the compiled program.
-/// At most 1024 stages, attributes and varyings each. The library keeps no pointer of it.
+/// At most 1024 stages, 1024 attributes and 1024 varyings. The library keeps no pointer of it.
 #[versioned(size = 120, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -144,7 +145,7 @@ pub extern "C" fn hob_fingerprint_program(
     desc: *const hob_program_key_desc,
     out_fingerprint: *mut hob_fingerprint,
 ) -> hob_result {
-    // SAFETY: the header's contract for what the desc points to.
+    // SAFETY: the header's contract for the pointers of the desc.
     let key = unsafe { with_program(&desc, |mode, described| program(mode, described, &mut |_| ())) }?;
     out_fingerprint.write(key.into());
     Ok(())
@@ -192,7 +193,7 @@ pub fn known_stage(stage: u32) -> Result<u32> {
     known(stage, hob_shader_stage::Callable.0, hob_shader_stage::User.0, "the shader stage")
 }
 
-/// Work with what a desc describes, without copying what it points to.
+/// Passes the described program to `with`. Sources are not copied.
 ///
 /// # Safety
 /// The pointers of `desc` are as its fields' documentation says.
