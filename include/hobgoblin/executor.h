@@ -77,9 +77,9 @@ typedef struct hob_executor_desc {
     /// this call, or will not be called. `name` ends in NUL and is valid during the call. `flags`: HOB_TASK_PRIORITY.
     /// Runs on the thread that called the library. Set both `enqueue` and `finish`, or neither.
     void *(*enqueue)(void *user_data, void (*run)(void *task), void *task, uint32_t flags, const char *name);
-    /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by then,
-    /// so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly once per
-    /// ticket, on the thread that called `enqueue`.
+    /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by
+    /// then, so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly
+    /// once per ticket, on the thread that called `enqueue`.
     void (*finish)(void *user_data, void *ticket);
     /// Schedules exactly one call of `run(task)` on a thread that may block. `run` must not be called inside this call.
     /// A call after the executor was destroyed does nothing; a call after the library was unloaded crashes. `name` and
@@ -114,8 +114,8 @@ typedef struct hob_executor_desc {
 HOB_NODISCARD HOB_API hob_result hob_executor_create(const hob_executor_desc *desc, hob_executor **out_executor);
 
 /// Creates an executor with a pool of `threads` threads (0 to 63) and a background thread.
-/// The calling thread takes part in its loops, so `threads` is the number of further threads. On success `*out_executor`
-/// is the caller's to destroy. Threads: any.
+/// The calling thread takes part in its loops, so `threads` is the number of further threads. On success
+/// `*out_executor` is the caller's to destroy. Threads: any.
 HOB_NODISCARD HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
 
 /// Destroys an executor; NULL is allowed.
@@ -129,9 +129,9 @@ HOB_API void hob_executor_destroy(hob_executor *executor);
 // ---- Loops -----------------------------------------------------------------------------------------------------------
 
 /// Calls `body` for every block from 0 to `blocks` - 1, on several threads at once, and returns after the last one.
-/// `executor` may be NULL: all blocks run on this thread. Blocks run in any order. Inside a block or a task, a loop uses
-/// no other thread. The job system gets `priority` and `name`. A loop allocates no memory, unless more loops run at the
-/// same time than ever before.
+/// `executor` may be NULL: all blocks run on this thread. Blocks run in any order. Inside a block or a task, a loop
+/// uses no other thread. The job system gets `priority` and `name`. A loop allocates no memory, unless more loops run
+/// at the same time than ever before.
 ///
 ///     /* void cull(void *scene, uint32_t block, uint32_t worker); */
 ///     hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
@@ -139,8 +139,8 @@ HOB_API void hob_executor_destroy(hob_executor *executor);
 /// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
 ///
 /// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
-/// `worker` is 0 on this thread and below max_concurrency on others. Two blocks that run at the same time have different
-/// workers. `body` may make shared calls, on this executor too.
+/// `worker` is 0 on this thread and below max_concurrency on others. Two blocks that run at the same time have
+/// different workers. `body` may make shared calls, on this executor too.
 HOB_API hob_result hob_executor_parallel_for(
     const hob_executor *executor, uint32_t blocks, void (*body)(void *user_data, uint32_t block, uint32_t worker),
     void *user_data, hob_priority priority, hob_str name);
@@ -148,8 +148,8 @@ HOB_API hob_result hob_executor_parallel_for(
 // ---- Background ------------------------------------------------------------------------------------------------------
 
 /// Posts a background task: `run(user_data)` is called later, one task at a time.
-/// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once, after
-/// `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
+/// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once,
+/// after `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
 ///
 ///     /* void save(void *game); void free_game(void *game); */
 ///     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)
@@ -164,9 +164,9 @@ HOB_API hob_result hob_executor_post(
     hob_priority priority, hob_str name);
 
 /// Runs waiting background tasks on this thread until `budget_us` microseconds are used up.
-/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. Tasks that
-/// are posted meanwhile wait for the next pump. No task starts while another thread runs one. The clock is the clock
-/// hook's, or the operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
+/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. Tasks
+/// that are posted meanwhile wait for the next pump. No task starts while another thread runs one. The clock is the
+/// clock hook's, or the operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
 ///
 ///     hob_executor_pump(executor, 500, NULL); /* each frame: half a millisecond */
 ///

@@ -68,8 +68,8 @@ typedef struct hob_fingerprint_part {
 typedef enum hob_fingerprint_mode {
     /// BLAKE3 of all inputs.
     HOB_FINGERPRINT_MODE_BLAKE3 = 0,
-    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching" note.
-    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
+    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching"
+    /// note. For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
     HOB_FINGERPRINT_MODE_SHA1 = 1,
 } hob_fingerprint_mode;
 
@@ -139,8 +139,8 @@ typedef struct hob_program_key_desc {
     hob_fingerprint_mode mode;
     /// At least one stage. Their order matters.
     const hob_program_stage *stages;
-    /// Bytes from one stage to the next: sizeof of hob_program_stage, or of a struct that begins with one. Default 0: the
-    /// first released size.
+    /// Bytes from one stage to the next: sizeof of hob_program_stage, or of a struct that begins with one. Default 0:
+    /// the first released size.
     size_t stage_stride;
     /// Number of stages. 0 is an error.
     size_t stage_count;
@@ -197,9 +197,9 @@ typedef enum hob_program_part {
 } hob_program_part;
 
 /// Gets the parts of a program key: the stages in their order, then attributes, defines, feedback and extra.
-/// Empty inputs have no part, except stages. `*out_count` receives the number of parts. `parts` NULL asks only for that.
-/// If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged. `part_stride` 0 is
-/// the first released size of hob_fingerprint_part. Threads: any.
+/// Empty inputs have no part, except stages. `*out_count` receives the number of parts. `parts` NULL asks only for
+/// that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged.
+/// `part_stride` 0 is the first released size of hob_fingerprint_part. Threads: any.
 HOB_API hob_result hob_fingerprint_program_parts(
     const hob_program_key_desc *desc, hob_fingerprint_part *parts, size_t part_stride, size_t capacity,
     size_t *out_count);

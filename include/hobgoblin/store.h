@@ -33,13 +33,13 @@ extern "C" {
 /// - HOB_RESULT_OUT_OF_MEMORY: out of memory.
 /// - HOB_RESULT_IO, or any other number: another failure.
 ///
-/// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits, '.'
-/// and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On Windows,
-/// each backslash becomes a '/'. Paths end in NUL and are valid during the call.
+/// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,
+/// '.' and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On
+/// Windows, each backslash becomes a '/'. Paths end in NUL and are valid during the call.
 ///
-/// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once, but
-/// only one at a time for one file. They may block. They must not call the library, except `add`: other calls return
-/// HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
+/// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once,
+/// but only one at a time for one file. They may block. They must not call the library, except `add`: other calls
+/// return HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
 ///
 /// The library checks all contents that it reads. Damaged or missing data is a cache miss.
 typedef struct hob_file_io {
@@ -64,29 +64,31 @@ typedef struct hob_file_io {
     uint32_t (*size)(void *user_data, void *file, uint64_t *out_size);
     /// Reads up to `size` bytes at `offset`. `*out_read` is at least 1, or 0 at the end of the file.
     uint32_t (*read)(void *user_data, void *file, uint64_t offset, void *data, size_t size, size_t *out_read);
-    /// Writes `size` bytes at `offset`, which is at most the size of the file. After success, the bytes must survive a crash
-    /// of the process. After a failure, any part of them may be in the file.
+    /// Writes `size` bytes at `offset`, which is at most the size of the file. After success, the bytes must survive a
+    /// crash of the process. After a failure, any part of them may be in the file.
     uint32_t (*write)(void *user_data, void *file, uint64_t offset, const void *data, size_t size);
     /// Cuts a file to `size` bytes.
     uint32_t (*truncate)(void *user_data, void *file, uint64_t size);
     /// Waits until the written bytes survive a loss of power.
     uint32_t (*sync)(void *user_data, void *file);
-    /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be open.
+    /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be
+    /// open.
     uint32_t (*rename)(void *user_data, hob_str from, hob_str to);
     /// Deletes a file. An open file may disappear at once or when it is closed. Until then, reads of it may fail.
     uint32_t (*remove)(void *user_data, hob_str path);
     /// Waits until the names of a directory survive a loss of power. NULL: `sync` of a file covers its name.
     uint32_t (*sync_directory)(void *user_data, hob_str directory);
-    /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file of
-    /// that name: `list` may list it, and `remove` is called for it while the lock is held.
+    /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file
+    /// of that name: `list` may list it, and `remove` is called for it while the lock is held.
     ///
-    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken for
-    /// those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
+    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken
+    /// for those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
     uint32_t (*try_lock)(void *user_data, hob_str path, void **out_lock);
     /// Releases a lock of `try_lock`. Called exactly once for each.
     void (*unlock)(void *user_data, void *lock);
-    /// Called exactly once per cache, after the last call of the other callbacks. That is before hob_program_cache_destroy
-    /// returns, or before the destroy function of the last hob_program_manager of the cache returns. May be NULL.
+    /// Called exactly once per cache, after the last call of the other callbacks. That is before
+    /// hob_program_cache_destroy returns, or before the destroy function of the last hob_program_manager of the cache
+    /// returns. May be NULL.
     void (*release)(void *user_data);
 } hob_file_io;
 

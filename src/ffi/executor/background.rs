@@ -17,8 +17,8 @@ use crate::ffi::base::user_data::UserData;
 // == Background ==
 
 /// Posts a background task: `run(user_data)` is called later, one task at a time.
-/// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once, after
-/// `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
+/// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once,
+/// after `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
 ///
 ///     /* void save(void *game); void free_game(void *game); */
 ///     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)
@@ -46,9 +46,9 @@ pub extern "C" fn hob_executor_post(
 }
 
 /// Runs waiting background tasks on this thread until `budget_us` microseconds are used up.
-/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. Tasks that
-/// are posted meanwhile wait for the next pump. No task starts while another thread runs one. The clock is the clock
-/// hook's, or the operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
+/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. Tasks
+/// that are posted meanwhile wait for the next pump. No task starts while another thread runs one. The clock is the
+/// clock hook's, or the operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
 ///
 ///     hob_executor_pump(executor, 500, NULL); /* each frame: half a millisecond */
 ///

@@ -38,8 +38,8 @@ pub extern "C" fn hob_executor_create(
 }
 
 /// Creates an executor with a pool of `threads` threads (0 to 63) and a background thread.
-/// The calling thread takes part in its loops, so `threads` is the number of further threads. On success `*out_executor`
-/// is the caller's to destroy. Threads: any.
+/// The calling thread takes part in its loops, so `threads` is the number of further threads. On success
+/// `*out_executor` is the caller's to destroy. Threads: any.
 #[entry(any)]
 #[must_use]
 pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut hob_executor) -> hob_result {

@@ -73,9 +73,9 @@ pub struct hob_executor_desc {
             name: *const c_char,
         ) -> *mut c_void,
     >,
-    /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by then,
-    /// so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly once per
-    /// ticket, on the thread that called `enqueue`.
+    /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by
+    /// then, so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly
+    /// once per ticket, on the thread that called `enqueue`.
     pub finish: Option<extern "C" fn(user_data: *mut c_void, ticket: *mut c_void)>,
     /// Schedules exactly one call of `run(task)` on a thread that may block. `run` must not be called inside this call.
     /// A call after the executor was destroyed does nothing; a call after the library was unloaded crashes. `name` and

@@ -19,8 +19,8 @@ use crate::fingerprint::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage,
 pub enum hob_fingerprint_mode {
     /// BLAKE3 of all inputs.
     Blake3 = 0,
-    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching" note.
-    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
+    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching"
+    /// note. For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
     Sha1 = 1,
 }
 
@@ -101,8 +101,8 @@ pub struct hob_program_key_desc {
     pub mode: hob_fingerprint_mode,
     /// At least one stage. Their order matters.
     pub stages: *const hob_program_stage,
-    /// Bytes from one stage to the next: sizeof of hob_program_stage, or of a struct that begins with one. Default 0: the
-    /// first released size.
+    /// Bytes from one stage to the next: sizeof of hob_program_stage, or of a struct that begins with one. Default 0:
+    /// the first released size.
     pub stage_stride: usize,
     /// Number of stages. 0 is an error.
     pub stage_count: usize,
@@ -170,9 +170,9 @@ pub enum hob_program_part {
 }
 
 /// Gets the parts of a program key: the stages in their order, then attributes, defines, feedback and extra.
-/// Empty inputs have no part, except stages. `*out_count` receives the number of parts. `parts` NULL asks only for that.
-/// If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged. `part_stride` 0 is
-/// the first released size of hob_fingerprint_part. Threads: any.
+/// Empty inputs have no part, except stages. `*out_count` receives the number of parts. `parts` NULL asks only for
+/// that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged.
+/// `part_stride` 0 is the first released size of hob_fingerprint_part. Threads: any.
 #[entry(any)]
 pub extern "C" fn hob_fingerprint_program_parts(
     desc: *const hob_program_key_desc,

@@ -33,13 +33,13 @@ pub mod host_io;
 /// - HOB_RESULT_OUT_OF_MEMORY: out of memory.
 /// - HOB_RESULT_IO, or any other number: another failure.
 ///
-/// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits, '.'
-/// and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On Windows,
-/// each backslash becomes a '/'. Paths end in NUL and are valid during the call.
+/// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,
+/// '.' and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On
+/// Windows, each backslash becomes a '/'. Paths end in NUL and are valid during the call.
 ///
-/// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once, but
-/// only one at a time for one file. They may block. They must not call the library, except `add`: other calls return
-/// HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
+/// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once,
+/// but only one at a time for one file. They may block. They must not call the library, except `add`: other calls
+/// return HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
 ///
 /// The library checks all contents that it reads. Damaged or missing data is a cache miss.
 #[versioned(size = 144, last = release)]
@@ -83,8 +83,8 @@ pub struct hob_file_io {
             out_read: *mut usize,
         ) -> u32,
     >,
-    /// Writes `size` bytes at `offset`, which is at most the size of the file. After success, the bytes must survive a crash
-    /// of the process. After a failure, any part of them may be in the file.
+    /// Writes `size` bytes at `offset`, which is at most the size of the file. After success, the bytes must survive a
+    /// crash of the process. After a failure, any part of them may be in the file.
     pub write: Option<
         extern "C" fn(user_data: *mut c_void, file: *mut c_void, offset: u64, data: *const c_void, size: usize) -> u32,
     >,
@@ -92,21 +92,23 @@ pub struct hob_file_io {
     pub truncate: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void, size: u64) -> u32>,
     /// Waits until the written bytes survive a loss of power.
     pub sync: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void) -> u32>,
-    /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be open.
+    /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be
+    /// open.
     pub rename: Option<extern "C" fn(user_data: *mut c_void, from: hob_str, to: hob_str) -> u32>,
     /// Deletes a file. An open file may disappear at once or when it is closed. Until then, reads of it may fail.
     pub remove: Option<extern "C" fn(user_data: *mut c_void, path: hob_str) -> u32>,
     /// Waits until the names of a directory survive a loss of power. NULL: `sync` of a file covers its name.
     pub sync_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
-    /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file of
-    /// that name: `list` may list it, and `remove` is called for it while the lock is held.
+    /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file
+    /// of that name: `list` may list it, and `remove` is called for it while the lock is held.
     ///
-    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken for
-    /// those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
+    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken
+    /// for those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
     pub try_lock: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_lock: *mut *mut c_void) -> u32>,
     /// Releases a lock of `try_lock`. Called exactly once for each.
     pub unlock: Option<extern "C" fn(user_data: *mut c_void, lock: *mut c_void)>,
-    /// Called exactly once per cache, after the last call of the other callbacks. That is before hob_program_cache_destroy
-    /// returns, or before the destroy function of the last hob_program_manager of the cache returns. May be NULL.
+    /// Called exactly once per cache, after the last call of the other callbacks. That is before
+    /// hob_program_cache_destroy returns, or before the destroy function of the last hob_program_manager of the cache
+    /// returns. May be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
 }
