@@ -22,7 +22,13 @@ mod fault;
 #[cfg(all(feature = "no-backtrace", target_os = "linux"))]
 mod no_backtrace;
 
+#[cfg(feature = "executor")]
+mod executor;
+#[cfg(feature = "program_cache")]
+mod fingerprint;
 #[cfg(feature = "goblin")]
 mod goblin;
 #[cfg(feature = "goblin")]
 mod profile;
+#[cfg(feature = "program_cache")]
+mod store;

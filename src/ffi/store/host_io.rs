@@ -1,72 +1,64 @@
-//! A host's file system behind [`Io`]: what a `hob_file_io` says, and no more of it believed than can be checked.
+//! A host's file system behind [`Io`]: the callbacks of a `hob_file_io`, whose results are checked.
 
 use std::ffi::{OsString, c_void};
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::base::{hob_result, hob_str};
-use super::guard::{call_host, call_host_barred, guard, unbarred};
-use super::layout::read_struct;
-use super::store::hob_file_io;
+use super::hob_file_io;
 use crate::base::{Result, error};
+use crate::ffi::base::guard::{call_host_barred, guard, unbarred};
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::read_struct;
+use crate::ffi::base::text::hob_str;
+use crate::ffi::base::user_data::UserData;
 use crate::store::io::{File, Io, Lock, OsIo};
 use crate::store::process_locks;
 
-/// Names that one directory may have.
+/// Limit of the names in one directory.
 const MOST_NAMES: usize = 1 << 16;
-/// Bytes of the longest name that may be the library's.
+/// Bytes of the longest name that the library gives to a file.
 const LONGEST_NAME: usize = 64;
-/// Bytes of the longest file: beyond it no record can be found.
+/// Limit of a file's size, in bytes.
 const LONGEST_FILE: u64 = 1 << 36;
 
-/// The host's functions. Released when dropped, once they are owned.
+/// The host's callbacks. Released when dropped, once they are owned.
 pub struct HostFiles {
     io: hob_file_io,
-    is_owned: AtomicBool,
+    user_data: UserData,
 }
 
-// SAFETY: the header says on which threads the functions are called; `user_data` is the host's to make fit for them.
+// SAFETY: the header says where the callbacks run; the host makes `user_data` fit for them.
 unsafe impl Send for HostFiles {}
 // SAFETY: as above.
 unsafe impl Sync for HostFiles {}
 
 impl HostFiles {
-    /// The host's, if it has given any.
+    /// The callbacks, if the host has set any. `what` names the pointer.
     ///
     /// # Safety
     /// `io` is NULL or as [`read_struct`] asks.
-    pub unsafe fn of(io: *const hob_file_io) -> Result<Option<Arc<Self>>> {
+    pub unsafe fn of(io: *const hob_file_io, what: &str) -> Result<Option<Arc<Self>>> {
         if io.is_null() {
             return Ok(None);
         }
         // SAFETY: by this function's contract.
-        let io = unsafe { read_struct(io) }?;
+        let io = unsafe { read_struct(io, what) }?;
         check(&io)?;
-        Ok(Some(Arc::new(Self { io, is_owned: AtomicBool::new(false) })))
+        Ok(Some(Arc::new(Self { io, user_data: UserData::new(io.user_data, io.release) })))
     }
 
     /// `user_data` is ours from here on.
     pub fn own(&self) {
-        self.is_owned.store(true, Ordering::Relaxed);
+        self.user_data.own();
     }
 
-    /// Have the host do something.
+    /// Call the host.
     fn ask<F>(&self, function: Option<F>, call: impl FnOnce(F, *mut c_void) -> u32) -> io::Result<()> {
         let Some(function) = function else { return Err(ErrorKind::Unsupported.into()) };
-        meaning(call_host_barred(|| call(function, self.io.user_data)))
-    }
-}
-
-impl Drop for HostFiles {
-    fn drop(&mut self) {
-        if let Some(release) = self.io.release
-            && self.is_owned.load(Ordering::Relaxed)
-        {
-            call_host(|| release(self.io.user_data));
-        }
+        outcome(call_host_barred(|| call(function, self.user_data.get())))
     }
 }
 
@@ -99,21 +91,15 @@ fn check(io: &hob_file_io) -> Result<()> {
     }
 }
 
-/// What a result of the host's means to who works with files.
-fn meaning(result: u32) -> io::Result<()> {
-    const OK: u32 = hob_result::Ok as u32;
-    const NOT_FOUND: u32 = hob_result::NotFound as u32;
-    const BUSY: u32 = hob_result::Busy as u32;
-    const LIMIT_EXCEEDED: u32 = hob_result::LimitExceeded as u32;
-    const UNSUPPORTED: u32 = hob_result::Unsupported as u32;
-    const OUT_OF_MEMORY: u32 = hob_result::OutOfMemory as u32;
-    let kind = match result {
-        OK => return Ok(()),
-        NOT_FOUND => ErrorKind::NotFound,
-        BUSY => ErrorKind::AlreadyExists,
-        LIMIT_EXCEEDED => ErrorKind::StorageFull,
-        UNSUPPORTED => ErrorKind::PermissionDenied,
-        OUT_OF_MEMORY => ErrorKind::OutOfMemory,
+/// A callback's result as an error of a file operation.
+fn outcome(result: u32) -> io::Result<()> {
+    let kind = match hob_result(result) {
+        hob_result::Ok => return Ok(()),
+        hob_result::NotFound => ErrorKind::NotFound,
+        hob_result::Busy => ErrorKind::AlreadyExists,
+        hob_result::LimitExceeded => ErrorKind::StorageFull,
+        hob_result::Unsupported => ErrorKind::PermissionDenied,
+        hob_result::OutOfMemory => ErrorKind::OutOfMemory,
         _ => ErrorKind::Other,
     };
     Err(kind.into())
@@ -138,11 +124,11 @@ impl HostPath {
     }
 }
 
-/// What the host lists.
+/// The names that `list` has added.
 #[derive(Default)]
 struct Names {
     names: Vec<OsString>,
-    /// What was wrong with one: then all are worth nothing.
+    /// The first failure of `add`. The whole list is then unusable.
     failure: Option<ErrorKind>,
 }
 
@@ -171,13 +157,13 @@ impl Names {
 /// `add` of [`hob_file_io::list`].
 unsafe extern "C" fn add_name(names: *mut c_void, name: hob_str) -> hob_result {
     let add = || {
-        // SAFETY: the header asks the host to pass on what it was given, and to call this before `list` returns, on one
-        // thread: nobody else has the names until then.
+        // SAFETY: the header asks the host to pass on the pointer, and to call this inside `list`, on its thread. Until
+        // `list` returns there is no other reference to the names.
         let Some(names) = (unsafe { names.cast::<Names>().as_mut() }) else {
             return Err(error!(InvalidArgument, "names is NULL: pass on what list was given"));
         };
         // SAFETY: the header asks for a valid string.
-        match unsafe { name.read_bytes("name") } {
+        match unsafe { name.argument("name") }.bytes() {
             Ok(name) => names.add(name),
             Err(why) => {
                 names.failure = Some(ErrorKind::InvalidData);
@@ -277,7 +263,7 @@ impl Lock for HostLock {}
 impl Drop for HostLock {
     fn drop(&mut self) {
         if let Some(unlock) = self.files.io.unlock {
-            call_host_barred(|| unlock(self.files.io.user_data, self.lock));
+            call_host_barred(|| unlock(self.files.user_data.get(), self.lock));
         }
     }
 }
@@ -353,7 +339,7 @@ impl File for HostFile {
 impl Drop for HostFile {
     fn drop(&mut self) {
         if let Some(close) = self.files.io.close {
-            call_host_barred(|| close(self.files.io.user_data, self.file));
+            call_host_barred(|| close(self.files.user_data.get(), self.file));
         }
     }
 }
