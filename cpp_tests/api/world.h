@@ -103,9 +103,10 @@ public:
 
     /// The object of a handle type: the one of this world, or the one that the function needs.
     void* handle(const std::string& type);
-    /// Another one, that no child and no other handle belongs to: for functions that destroy it.
     int64_t number(const std::string& name) const;
     double real(const std::string&) const { return 1; }
+    /// Bytes from one element to the next: of weights there are two side by side.
+    size_t stride(const std::string& name, size_t element) const { return name == "weights_stride" ? 2 * element : element; }
     hob_str text(const std::string& name) const;
     /// Bytes that go in.
     const std::string& bytes() const;

@@ -82,8 +82,9 @@ fn structs(out: &mut String, api: &Api) {
     for one in &api.structs {
         let name = &one.name;
         let given = api.functions.iter().flat_map(|function| &function.parameters);
-        let is_given = given.clone().any(|it| it.of.base == *name && it.of.is_const && it.of.pointers == 1);
-        let fill = if is_given && !one.is_id() {
+        let mut given = given.filter(|it| it.of.base == *name);
+        let is_given = given.any(|it| it.of.pointers == 0 || it.of.is_const && it.of.pointers == 1);
+        let fill = if is_given && name != "hob_str" {
             format!("[](World& world, void* at) {{ world.fill(*static_cast<{name}*>(at)); }}")
         } else {
             "nullptr".to_owned()
