@@ -250,7 +250,8 @@ void World::fill(hob_fingerprint& key) {
 }
 
 void World::fill(hob_knapsack_solve_desc& desc) {
-    desc.capacity = 10;
+    // With several resources each has a capacity of its own.
+    if (!is_about("resource")) desc.capacity = 10;
     desc.node_limit = 1000;
 }
 
@@ -316,7 +317,7 @@ void* World::handle(const std::string& type) {
 int64_t World::number(const std::string& name) const {
     // Everything else is 1.
     static const std::map<std::string, int64_t> numbers = {
-        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"resource", 0}, {"most_bytes", 1 << 20}, {"memory_limit", 1 << 20},
+        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"lane", 0}, {"resource", 0}, {"most_bytes", 1 << 20}, {"memory_limit", 1 << 20},
         {"disk_limit", 1 << 20}, {"timeout_us", 1000000},
     };
     const auto found = numbers.find(name);
