@@ -64,7 +64,8 @@ Call::~Call() {
         const Struct* s = structure(n);
         if (s != nullptr && s->keeps_state && !is_init()) s->done(world_, blocks_[n]->at());
     }
-    if (doomed_ != nullptr && !was_made_) table_.handles[param(0).index].destroy(doomed_);
+    const bool is_destroyed = was_made_ && args_[0].as<void*>() == doomed_;
+    if (doomed_ != nullptr && !is_destroyed) table_.handles[param(0).index].destroy(doomed_);
 }
 
 Answer Call::make() {
@@ -75,6 +76,13 @@ Answer Call::make() {
     const Answer answer = function_.call(args_);
     if (function_.returns == Returns::result) result_ = answer.result();
     return answer;
+}
+
+void* Call::take_handle(size_t n) {
+    void* made = nullptr;
+    std::memcpy(&made, blocks_[n]->at(), sizeof made);
+    std::memset(blocks_[n]->at(), 0, sizeof made);
+    return made;
 }
 
 const Struct* Call::structure(size_t n) const {

@@ -68,6 +68,9 @@ public:
     /// Set an integer of whatever size.
     void set_integer(size_t n, uint64_t value);
 
+    /// What the call has made, which is the caller's from here on.
+    void* take_handle(size_t n);
+
     /// Whether no byte that a call may write has changed.
     bool is_out_unchanged() const;
     bool has_canaries() const;

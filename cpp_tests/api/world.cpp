@@ -192,8 +192,8 @@ bool World::poison(hob_program_manager* manager) {
 }
 
 void World::call_back() {
-    void (*const run)(void*) = std::exchange(run_, nullptr);
-    if (run != nullptr) run(data_);
+    // Several threads may only look.
+    if (run_ != nullptr) std::exchange(run_, nullptr)(data_);
 }
 
 uint32_t World::options_get(void* self, hob_option* to, uint32_t capacity) {
@@ -322,6 +322,15 @@ int64_t World::number(const std::string& name) const {
     };
     const auto found = numbers.find(name);
     return found == numbers.end() ? 1 : found->second;
+}
+
+uint64_t World::most(const std::string& name) {
+    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+    if (has("node")) return 5000;
+    if (has("threads") || has("concurrency")) return 2;
+    if (has("timeout") || has("budget")) return 2000;
+    if (has("blocks")) return 100;
+    return has("history") ? 1000 : UINT64_MAX;
 }
 
 hob_str World::text(const std::string& name) const {
