@@ -228,10 +228,11 @@ HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
 HOB_API hob_result hob_set_file_hook(const hob_file_hook *hook);
 
 /// Set the allocator; NULL: the system's. Copied. Both functions must be set.
-/// Returns HOB_RESULT_BUSY while any handle is alive (nothing may be freed by another allocator than it came from), and
-/// HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`.
+/// Returns HOB_RESULT_BUSY while the library holds any memory: destroy all handles, release all blobs and let posted tasks
+/// run first. Returns HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`.
 /// Threads: no other call may run.
-HOB_API hob_result hob_set_allocator_hook(const hob_allocator_hook *hook);
+HOB_API
+hob_result hob_set_allocator_hook(const hob_allocator_hook *hook);
 
 #ifdef __cplusplus
 }  // extern "C"

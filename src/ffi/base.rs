@@ -3,8 +3,8 @@
 use std::ffi::{c_char, c_void};
 
 use super::guard::{self, guard};
+use super::hooks;
 use super::layout::{Versioned, init_struct, read_struct};
-use super::{handle, hooks};
 use crate::base::{Code, Result, error, host};
 
 /// What a function that can fail returns. 0 is success; codes are only ever appended.
@@ -414,8 +414,8 @@ pub unsafe extern "C" fn hob_set_file_hook(hook: *const hob_file_hook) -> hob_re
 }
 
 /// Set the allocator; NULL: the system's. Copied. Both functions must be set.
-/// Returns HOB_RESULT_BUSY while any handle is alive (nothing may be freed by another allocator than it came from), and
-/// HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`.
+/// Returns HOB_RESULT_BUSY while the library holds any memory: destroy all handles, release all blobs and let posted tasks
+/// run first. Returns HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`.
 /// Threads: no other call may run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_set_allocator_hook(hook: *const hob_allocator_hook) -> hob_result {
@@ -425,16 +425,20 @@ pub unsafe extern "C" fn hob_set_allocator_hook(hook: *const hob_allocator_hook)
         if hook.is_some_and(|hook| hook.allocate.is_none() || hook.free.is_none()) {
             return Err(error!(InvalidArgument, "the allocator hook needs both allocate and free"));
         }
-        let alive = handle::live();
-        if alive > 0 {
-            return Err(error!(Busy, "{alive} handles are alive: set the allocator before the first, or destroy them"));
-        }
         set_allocator(hook)
     })
 }
 
 #[cfg(feature = "host-allocator")]
 fn set_allocator(hook: Option<hob_allocator_hook>) -> Result<()> {
+    let (bytes, handles) = (super::allocator::live_bytes(), super::handle::live());
+    if bytes > 0 {
+        return Err(error!(
+            Busy,
+            "the library holds {bytes} bytes from the allocator in force ({handles} live handles): destroy all handles, \
+             release all blobs, let posted tasks run, and set the allocator then"
+        ));
+    }
     super::allocator::set(hook.as_ref());
     Ok(())
 }
