@@ -61,6 +61,8 @@ pub mod float;
 pub mod guard;
 pub mod user_data;
 pub mod handle;
+#[cfg(feature = "host-allocator")]
+mod forwarding;
 
 pub mod library;
 pub mod hooks;
