@@ -166,7 +166,7 @@ HOB_NODISCARD HOB_API const char *hob_goblin_last_error(const hob_goblin *goblin
 
 // ---- Every frame -----------------------------------------------------------------------------------------------------
 
-/// What was decided for a frame. An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+/// The decision of a frame. An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
 typedef struct hob_decision {
     /// sizeof(hob_decision).
     uint32_t struct_size;
@@ -314,7 +314,7 @@ typedef struct hob_setting_desc {
     void (*choice_set)(void *user_data, uint32_t choice, uint64_t decision_id);
     /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
     void (*id_get)(void *user_data, hob_str *out_id);
-    /// Fills in a sample and returns 1; returns 0 if there is none. hob_goblin_collect_samples calls it until it
+    /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
     /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
     uint32_t (*measure)(void *user_data, hob_measurement *out_measurement);
 } hob_setting_desc;
@@ -462,7 +462,7 @@ HOB_API hob_result hob_goblin_open_window(hob_goblin *goblin, uint32_t decisions
 
 // ---- The latest decision ---------------------------------------------------------------------------------------------
 
-/// What a decision came to on one lane. All 0 for a lane without a limit.
+/// The result of a decision on one lane. All 0 for a lane without a limit.
 typedef struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
     /// `deviation`.

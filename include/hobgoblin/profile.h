@@ -1,4 +1,4 @@
-// hobgoblin/profile.h: What settings cost: a table of tasks, saved as JSON and carried to the next run or another machine.
+// hobgoblin/profile.h: The costs of settings: a table of tasks, saved as JSON and carried to the next run or another machine.
 //
 //     hob_profile *profile = NULL;
 //     if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fail(hob_last_error());

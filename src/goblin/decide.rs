@@ -75,6 +75,9 @@ impl Goblin {
     pub fn decide(&mut self) -> Result<Decision> {
         let decided = self.decide_unrecorded();
         self.write_down(if decided.is_ok() { Event::Decide } else { Event::DecideFailed });
+        if !self.is_replay {
+            self.warn();
+        }
         decided
     }
 

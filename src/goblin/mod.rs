@@ -33,6 +33,7 @@ mod settings;
 mod steady;
 mod strategy;
 mod task;
+mod warnings;
 mod watch;
 mod wire;
 
@@ -65,6 +66,7 @@ use setting::Setting;
 use steady::Target;
 use strategy::Strategies;
 use task::{Tasks, key_in_profile};
+use warnings::Warnings;
 use watch::Watch;
 
 /// Keeps a frame inside its budget. See the module's page.
@@ -99,13 +101,25 @@ pub struct Goblin {
     explorer: Explorer,
     option_count: usize,
     recorder: Recorder,
+    warnings: Warnings,
+    /// Repeats a recorded run: accepts what was accepted when it was recorded, and logs no warnings.
+    is_replay: bool,
     published: Arc<Published>,
 }
 
 impl Goblin {
     /// A goblin without settings.
     pub fn new(config: &Config) -> Result<Self> {
-        config.check()?;
+        Self::with(config, false)
+    }
+
+    /// A goblin that repeats a recorded run.
+    fn for_replay(config: &Config) -> Result<Self> {
+        Self::with(config, true)
+    }
+
+    fn with(config: &Config, is_replay: bool) -> Result<Self> {
+        config.check(is_replay)?;
         let mut goblin = Self {
             config: *config,
             lanes: Lanes::those(|lane| config.limits[lane].is_finite()),
@@ -130,6 +144,8 @@ impl Goblin {
             explorer: Explorer::default(),
             option_count: 0,
             recorder: Recorder::default(),
+            warnings: Warnings::default(),
+            is_replay,
             published: Arc::new(Published::new(config.history as usize)?),
         };
         let lanes = goblin.lanes.count();
@@ -158,7 +174,7 @@ impl Goblin {
 
     /// Exchange the parameters. What was learned stays, on lanes that are still governed. On an error nothing changed.
     pub fn configure(&mut self, config: &Config) -> Result<()> {
-        config.check()?;
+        config.check(self.is_replay)?;
         let lanes = self.lanes_with(config, None);
         let (depth, positions) = (config.history as usize, self.settings.positions());
         let wanted = self.history.memory_wanted(depth, positions, lanes.count());
@@ -227,6 +243,8 @@ impl Goblin {
                 std::mem::swap(&mut self.calibrations[index], &mut old[at]);
                 self.residuals[index] = old_residuals[at];
                 self.latest_totals[index] = old_totals[at];
+            } else {
+                self.warnings.govern(lane, self.history.latest() + 1);
             }
         }
         self.refresh_ratios();

@@ -17,7 +17,8 @@ impl Dice {
 }
 
 fn config(history: u32) -> Config {
-    let mut config = Config { history, ..Config::default() };
+    // How good the choices are does not matter here.
+    let mut config = Config { history, node_limit: 8, precision: 20, explore_limit: 2, ..Config::default() };
     config.limits[0] = 16.0;
     config
 }
@@ -157,7 +158,7 @@ fn play(seed: u64, steps: usize) {
 
 #[test]
 fn published_choices_follow_the_goblin_through_any_calls() {
-    (1..=if cfg!(debug_assertions) { 10 } else { 200 }).for_each(|seed| play(seed, 300));
+    (1..=if cfg!(debug_assertions) { 10 } else { 60 }).for_each(|seed| play(seed, 300));
 }
 
 #[test]
@@ -281,7 +282,7 @@ fn hammer(history: u32, held: bool, decisions: u64) {
     assert!(reads.into_inner() > 0);
 }
 
-const DECISIONS: u64 = if cfg!(debug_assertions) { 1_000 } else { 30_000 };
+const DECISIONS: u64 = if cfg!(debug_assertions) { 1_000 } else { 8_000 };
 
 #[test]
 fn choices_read_while_another_thread_decides_are_of_one_decision() {

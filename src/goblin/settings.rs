@@ -20,6 +20,7 @@ impl Goblin {
     pub(super) fn add_unrecorded(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
         check_setting(desc)?;
         let options = desc.options.len();
+        self.check_shape(desc)?;
         if self.settings.len() >= self.config.max_settings as usize {
             return Err(error!(
                 LimitExceeded,
@@ -125,6 +126,7 @@ impl Goblin {
         setting.begin();
         let choice = setting.choice;
         self.published.restart(id, choice);
+        self.warnings.change_shape();
         self.reborn(task);
         self.write_down(Event::SetOptions(id, options));
         Ok(())
@@ -192,6 +194,22 @@ impl Goblin {
         self.switch_scale = scale;
         self.write_down(Event::SetSwitchScale(scale));
         Ok(())
+    }
+
+    /// Settings with one id learn from each other's samples, option by option. Settings without options fit any.
+    fn check_shape(&self, desc: &SettingDesc<'_>) -> Result<()> {
+        let count = cells(desc.options.len(), desc.shared);
+        let Some(task) = self.tasks.used(desc.id).filter(|_| count > 0 && !self.is_replay) else { return Ok(()) };
+        let others = self.settings.iter().filter(|(_, other)| other.task == task).map(|(_, other)| other);
+        match others.map(Setting::cells).find(|&other| other != 0 && other != count) {
+            None => Ok(()),
+            Some(other) => Err(error!(
+                InvalidArgument,
+                "setting '{}' has {count} options to measure, and another setting with this id has {other}: settings with \
+                 one id share their samples, so give them the same options, or ids of their own",
+                desc.id
+            )),
+        }
     }
 
     fn option_mut(&mut self, id: Id, option: u32) -> Result<&mut OptionState> {

@@ -17,15 +17,17 @@ use crate::ffi::base::user_data::UserData;
 // == Background ==
 
 /// Posts a background task: `run(user_data)` is called later, one task at a time.
-/// Tasks run in order of `priority`, then in the order in which they were posted. `release` is called exactly once, after
-/// `run` or instead of it; it may be NULL. Errors, statistics and the job system show the first 40 bytes of `name`.
+/// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once,
+/// after `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
 ///
-///     hob_result result = hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save"));
-///     if (result != HOB_RESULT_OK) free_game(game);       /* still the caller's */
+///     /* void save(void *game); void free_game(void *game); */
+///     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)
+///         free_game(game);
 ///
-/// HOB_RESULT_LIMIT_EXCEEDED if task_limit tasks wait. After a failure `user_data` is still the caller's. Threads: any,
-/// also inside tasks and blocks. Callbacks: `post` of the desc, inside this call; `run` and `release` later, on the
-/// background's thread. No lock is held.
+/// HOB_RESULT_LIMIT_EXCEEDED if task_limit tasks wait. After a failure `user_data` is still the caller's.
+///
+/// Threads: shared, also inside tasks and blocks. Callbacks: `post` of the desc, inside this call. Later `run` and
+/// `release`, on the thread of the background; no lock is held.
 #[entry(handle)]
 pub extern "C" fn hob_executor_post(
     executor: *const hob_executor,
@@ -44,15 +46,16 @@ pub extern "C" fn hob_executor_post(
 }
 
 /// Runs waiting background tasks on this thread until `budget_us` microseconds are used up.
-/// At most as many tasks run as waited when it was called. A task starts if any budget is left, and is never interrupted.
-/// 0 runs none; UINT64_MAX: no limit. No task starts while another thread runs one. Time is the clock hook's, or the
-/// operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
+/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. Tasks
+/// that are posted meanwhile wait for the next pump. No task starts while another thread runs one. The clock is the
+/// clock hook's, or the operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
 ///
-///     hob_executor_pump(executor, 500, NULL);             /* once per frame: half a millisecond */
+///     hob_executor_pump(executor, 500, NULL); /* each frame: half a millisecond */
 ///
-/// HOB_RESULT_BUSY inside a block or a task. HOB_RESULT_PANIC if a task ended in an internal error since the last pump or
-/// wait, on any thread; other tasks are not affected. Threads: any. Callbacks: `run` and `release` of the tasks, on this
-/// thread.
+/// HOB_RESULT_BUSY inside a block or a task. HOB_RESULT_PANIC: since the last pump or wait, a task ended in an internal
+/// error, on any thread. Other tasks are not affected.
+///
+/// Threads: shared. Callbacks: `run` and `release` of the tasks, on this thread.
 #[entry(handle, nullable(out_ran))]
 pub extern "C" fn hob_executor_pump(executor: *const hob_executor, budget_us: u64, out_ran: *mut u32) -> hob_result {
     let executor = executor.read(|executor| Ok(executor.clone()))?;
@@ -62,10 +65,13 @@ pub extern "C" fn hob_executor_pump(executor: *const hob_executor, budget_us: u6
     Ok(())
 }
 
-/// Runs background tasks on this thread, and waits for those on other threads, until no task is left.
+/// Runs background tasks on this thread, and waits for those on other threads, until all have ended.
 /// For loading screens and tests. `timeout_us` is in microseconds; UINT64_MAX: no limit.
-/// HOB_RESULT_BUSY after the timeout: the sentence says which tasks are left. HOB_RESULT_BUSY also inside a block or a
-/// task. HOB_RESULT_PANIC as for hob_executor_pump. Threads: any. Callbacks: as for hob_executor_pump.
+///
+/// HOB_RESULT_BUSY after the timeout: the sentence names the task that runs. HOB_RESULT_BUSY also inside a block or a
+/// task. HOB_RESULT_PANIC as for hob_executor_pump.
+///
+/// Threads: shared. Callbacks: as for hob_executor_pump.
 #[entry(handle)]
 pub extern "C" fn hob_executor_wait_idle(executor: *const hob_executor, timeout_us: u64) -> hob_result {
     let executor = executor.read(|executor| Ok(executor.clone()))?;

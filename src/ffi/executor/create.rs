@@ -18,7 +18,15 @@ use crate::ffi::base::user_data::UserData;
 
 /// Creates an executor.
 /// `desc` may be NULL: defaults. On success `*out_executor` is the caller's to destroy, and `user_data` belongs to the
-/// executor. Threads: any.
+/// executor.
+///
+///     hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
+///     desc.user_data = engine;
+///     desc.enqueue = enqueue_job; /* on the engine's threads */
+///     desc.finish = finish_job;
+///     if (hob_executor_create(&desc, &executor) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// Threads: any.
 #[entry(any, nullable(desc))]
 #[must_use]
 pub extern "C" fn hob_executor_create(
@@ -30,8 +38,8 @@ pub extern "C" fn hob_executor_create(
 }
 
 /// Creates an executor with a pool of `threads` threads (0 to 63) and a background thread.
-/// The calling thread takes part in its loops, so `threads` is the number of further threads. On success `*out_executor`
-/// is the caller's to destroy. Threads: any.
+/// The calling thread takes part in its loops, so `threads` is the number of further threads. On success
+/// `*out_executor` is the caller's to destroy. Threads: any.
 #[entry(any)]
 #[must_use]
 pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut hob_executor) -> hob_result {
@@ -44,7 +52,8 @@ pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut
 /// Destroys an executor; NULL is allowed.
 /// Waiting tasks are dropped: their `release` is called, their `run` is not. A running task is awaited, and all threads
 /// are joined. If other handles use the executor, all of that happens when the last of them is destroyed. Destroy those
-/// before the library is unloaded.
+/// handles before the library is unloaded.
+///
 /// Threads: no other call on it may run. Callbacks: `release` of the tasks, then of the desc, on this thread.
 #[entry(destroy)]
 pub extern "C" fn hob_executor_destroy(executor: *mut hob_executor) {}

@@ -7,8 +7,8 @@ use hobgoblin_macros::{opaque, open_enum, versioned};
 use crate::base::Result;
 use crate::executor::{Executor, Priority};
 
-/// Runs loops and background tasks. A handle: see "Handles" in base.h.
-/// Other handles that use it keep it alive.
+/// Runs loops and background tasks.
+/// A handle: see "Handles" in base.h. Other handles that use it keep it alive.
 #[opaque(Executor, tag = b"hobexecu")]
 pub struct hob_executor {
     _private: [u8; 0],
@@ -45,10 +45,12 @@ pub enum hob_background {
 /// hob_executor_post wait for hob_executor_pump. Loops and tasks of the library itself still use all threads.
 pub const HOB_EXECUTOR_CALLING_THREAD_ONLY: u32 = 1;
 
-/// The bits that hold a hob_priority in `flags` of `enqueue` and `post`. All other bits are 0.
+/// The bits of a hob_priority in the `flags` of `enqueue` and `post`.
+/// All other bits are 0.
 pub const HOB_TASK_PRIORITY: u32 = 3;
 
-/// Parameters of an executor. The defaults: loops run on the calling thread, and background tasks wait for a pump.
+/// Parameters of an executor.
+/// By default, loops run on the calling thread, and background tasks wait for a pump.
 #[versioned(size = 64, last = task_limit)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -71,9 +73,9 @@ pub struct hob_executor_desc {
             name: *const c_char,
         ) -> *mut c_void,
     >,
-    /// Cancels the ticket's task if it has not started, and otherwise waits for its end. When `finish` is called, no
-    /// blocks are left, so a late start would find no work. After `finish` has returned, `run` must not be called. Called
-    /// exactly once per ticket, on the thread that called `enqueue`.
+    /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by
+    /// then, so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly
+    /// once per ticket, on the thread that called `enqueue`.
     pub finish: Option<extern "C" fn(user_data: *mut c_void, ticket: *mut c_void)>,
     /// Schedules exactly one call of `run(task)` on a thread that may block. `run` must not be called inside this call.
     /// A call after the executor was destroyed does nothing; a call after the library was unloaded crashes. `name` and

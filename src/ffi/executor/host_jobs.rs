@@ -15,7 +15,7 @@ pub struct HostJobs {
     user_data: Arc<UserData>,
 }
 
-// SAFETY: the header says on which threads the callbacks run; the host makes `user_data` fit for them.
+// SAFETY: the header says where the callbacks run; the host makes `user_data` fit for them.
 unsafe impl Send for HostJobs {}
 // SAFETY: as above.
 unsafe impl Sync for HostJobs {}

@@ -15,15 +15,18 @@ use crate::ffi::base::text::hob_str;
 // == Loops ==
 
 /// Calls `body` for every block from 0 to `blocks` - 1, on several threads at once, and returns after the last one.
-/// `executor` NULL: on this thread. Blocks run in any order. `priority` and `name` go to the job system. Once as many
-/// loops have run at a time, a loop allocates nothing. Inside a block or a task, a loop runs on its own thread.
+/// `executor` may be NULL: all blocks run on this thread. Blocks run in any order. Inside a block or a task, a loop
+/// uses no other thread. The job system gets `priority` and `name`. A loop allocates no memory, unless more loops run
+/// at the same time than ever before.
 ///
-///     static void cull(void *scene, uint32_t block, uint32_t worker) { /* objects 256 * block and following */ }
+///     /* void cull(void *scene, uint32_t block, uint32_t worker); */
 ///     hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
 ///
-/// Threads: any, several at once. Callbacks: `body`, on this thread and those of the executor, all in this thread's
-/// floating-point environment. `worker` is below max_concurrency; 0 is the calling thread. Two blocks that run at the
-/// same time have different workers. `body` may call functions that are shared or any.
+/// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
+///
+/// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
+/// `worker` is 0 on this thread and below max_concurrency on others. Two blocks that run at the same time have
+/// different workers. `body` may make shared calls, on this executor too.
 #[entry(any, nullable(executor))]
 pub extern "C" fn hob_executor_parallel_for(
     executor: *const hob_executor,
@@ -50,7 +53,7 @@ struct Body {
     environment: Register,
 }
 
-// SAFETY: the header says on which threads it is called; the host makes `user_data` fit for them.
+// SAFETY: the header names the threads that call it; the host makes `user_data` fit for them.
 unsafe impl Sync for Body {}
 
 impl Body {

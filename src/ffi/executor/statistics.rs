@@ -1,4 +1,4 @@
-//! What an executor has done.
+//! Counts of tasks and memory.
 
 use hobgoblin_macros::{entry, versioned};
 
@@ -8,7 +8,8 @@ use crate::ffi::base::structs::Versioned;
 
 // == Statistics ==
 
-/// Counts of background tasks. An answer: set struct_size, or begin with HOB_EXECUTOR_STATISTICS_INIT.
+/// Counts of background tasks.
+/// An answer: set struct_size, or begin with HOB_EXECUTOR_STATISTICS_INIT.
 #[versioned(size = 40, last = failed)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -27,7 +28,8 @@ pub struct hob_executor_statistics {
     pub failed: u64,
 }
 
-/// Gets the counts of background tasks. Threads: shared.
+/// Gets the counts of background tasks.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_executor_get_statistics(
     executor: *const hob_executor,

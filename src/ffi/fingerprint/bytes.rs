@@ -11,7 +11,8 @@ use crate::fingerprint::{Fingerprint, Part};
 
 // == Fingerprints ==
 
-/// A fingerprint. Compare two with hob_fingerprint_equal or memcmp.
+/// A fingerprint.
+/// Compare two with hob_fingerprint_equal or memcmp.
 #[element(size = 32, last = bytes)]
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -39,8 +40,8 @@ impl From<Fingerprint> for hob_fingerprint {
     }
 }
 
-/// Computes the fingerprint of `size` bytes: their BLAKE3. `data` may be NULL if `size` is 0.
-/// Threads: any.
+/// Computes the fingerprint of `size` bytes: their BLAKE3.
+/// `data` may be NULL if `size` is 0. Threads: any.
 #[entry(any)]
 #[must_use]
 pub extern "C" fn hob_fingerprint_bytes(
@@ -52,7 +53,8 @@ pub extern "C" fn hob_fingerprint_bytes(
     Ok(())
 }
 
-/// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL. Threads: any.
+/// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL.
+/// Threads: any.
 #[entry(any, nullable(a, b))]
 #[must_use]
 pub extern "C" fn hob_fingerprint_equal(a: *const hob_fingerprint, b: *const hob_fingerprint) -> u32 {

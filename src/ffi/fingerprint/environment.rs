@@ -10,7 +10,8 @@ use crate::fingerprint::Environment;
 
 // == Environments ==
 
-/// Graphics APIs. Numbers from HOB_GRAPHICS_API_USER on are free for the host.
+/// Graphics APIs.
+/// Numbers from HOB_GRAPHICS_API_USER on are free for the host.
 #[open_enum]
 #[repr(C)]
 pub enum hob_graphics_api {
@@ -69,8 +70,8 @@ pub struct hob_environment {
     pub build: hob_str,
 }
 
-/// Gets the id of an environment, which is never 0. Caches load only entries of their own environment.
-/// Threads: any.
+/// Gets the id of an environment, which is never 0.
+/// Caches load only entries of their own environment. Threads: any.
 #[entry(any)]
 pub extern "C" fn hob_environment_id(environment: *const hob_environment, out_id: *mut u64) -> hob_result {
     // SAFETY: the header's contract for the texts of the struct.
@@ -127,7 +128,7 @@ pub extern "C" fn hob_environment_parts(
     parts.fill(found.into_iter())
 }
 
-/// Work with what a struct describes, without copying what it points to.
+/// Passes the described environment to `with`. Texts are not copied.
 ///
 /// # Safety
 /// The texts of `found` are valid.

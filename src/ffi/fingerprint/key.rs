@@ -19,12 +19,13 @@ use crate::fingerprint::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage,
 pub enum hob_fingerprint_mode {
     /// BLAKE3 of all inputs.
     Blake3 = 0,
-    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching" note.
-    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
+    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching"
+    /// note. For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
     Sha1 = 1,
 }
 
-/// Shader stages. Numbers from HOB_SHADER_STAGE_USER on are free for the host.
+/// Shader stages.
+/// Numbers from HOB_SHADER_STAGE_USER on are free for the host.
 #[open_enum]
 #[repr(C)]
 pub enum hob_shader_stage {
@@ -89,7 +90,7 @@ pub struct hob_attribute_binding {
 }
 
 /// The inputs of a program key: everything that affects the compiled program.
-/// At most 1024 stages, attributes and varyings each. The library keeps no pointer of it.
+/// At most 1024 stages, 1024 attributes and 1024 varyings. The library keeps no pointer of it.
 #[versioned(size = 120, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -100,8 +101,8 @@ pub struct hob_program_key_desc {
     pub mode: hob_fingerprint_mode,
     /// At least one stage. Their order matters.
     pub stages: *const hob_program_stage,
-    /// Bytes from one stage to the next: sizeof of hob_program_stage, or of a struct that begins with one. Default 0: the
-    /// first released size.
+    /// Bytes from one stage to the next: sizeof of hob_program_stage, or of a struct that begins with one. Default 0:
+    /// the first released size.
     pub stage_stride: usize,
     /// Number of stages. 0 is an error.
     pub stage_count: usize,
@@ -144,7 +145,7 @@ pub extern "C" fn hob_fingerprint_program(
     desc: *const hob_program_key_desc,
     out_fingerprint: *mut hob_fingerprint,
 ) -> hob_result {
-    // SAFETY: the header's contract for what the desc points to.
+    // SAFETY: the header's contract for the pointers of the desc.
     let key = unsafe { with_program(&desc, |mode, described| program(mode, described, &mut |_| ())) }?;
     out_fingerprint.write(key.into());
     Ok(())
@@ -169,9 +170,9 @@ pub enum hob_program_part {
 }
 
 /// Gets the parts of a program key: the stages in their order, then attributes, defines, feedback and extra.
-/// Empty inputs have no part, except stages. `*out_count` receives the number of parts. `parts` NULL asks only for that.
-/// If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged. `part_stride` 0 is
-/// the first released size of hob_fingerprint_part. Threads: any.
+/// Empty inputs have no part, except stages. `*out_count` receives the number of parts. `parts` NULL asks only for
+/// that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged.
+/// `part_stride` 0 is the first released size of hob_fingerprint_part. Threads: any.
 #[entry(any)]
 pub extern "C" fn hob_fingerprint_program_parts(
     desc: *const hob_program_key_desc,
@@ -192,7 +193,7 @@ pub fn known_stage(stage: u32) -> Result<u32> {
     known(stage, hob_shader_stage::Callable.0, hob_shader_stage::User.0, "the shader stage")
 }
 
-/// Work with what a desc describes, without copying what it points to.
+/// Passes the described program to `with`. Sources are not copied.
 ///
 /// # Safety
 /// The pointers of `desc` are as its fields' documentation says.

@@ -13,10 +13,10 @@
 //! ```
 //!
 //! Terms:
-//! - fingerprint: a hash of 256 bits. Equal inputs have equal fingerprints.
-//! - program key: the fingerprint of everything that the driver's compiler gets for one program.
-//! - environment: the driver, the device and the build. Program binaries are valid in one environment only.
-//! - part: one input of a program key or an environment, with its own short hash. Parts show which inputs differ.
+//! - Fingerprint: a hash of 256 bits. Equal inputs have equal fingerprints.
+//! - Program key: the fingerprint of everything that the driver's compiler gets for one program.
+//! - Environment: the driver, the device and the build. Program binaries are valid in one environment only.
+//! - Part: one input of a program key or an environment, with its own short hash. Parts show which inputs differ.
 
 pub mod bytes;
 pub mod key;

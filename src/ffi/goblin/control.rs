@@ -88,3 +88,54 @@ pub extern "C" fn hob_goblin_set_switch_scale(goblin: *mut hob_goblin, scale: f6
 pub extern "C" fn hob_goblin_open_window(goblin: *mut hob_goblin, decisions: u32, share: f64) -> hob_result {
     goblin.with(|cell| cell.goblin.open_window(decisions, share))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffi::base::argument::Argument;
+    use crate::goblin::Config;
+
+    fn config(desc: &hob_goblin_desc) -> Config {
+        config_of(desc, &Config { sigmas: 7.0, node_limit: 9, ..Config::default() }).expect("the desc is valid")
+    }
+
+    #[test]
+    fn initialised_and_zeroed_structs_mean_the_core_s_defaults() {
+        let tuning = hob_goblin_tuning::defaults();
+        let desc = hob_goblin_desc { tuning: &raw const tuning, ..hob_goblin_desc::defaults() };
+        assert_eq!(config(&desc), Config::default());
+
+        // SAFETY: every bit pattern is a value.
+        let (mut tuning, mut desc) =
+            unsafe { (std::mem::zeroed::<hob_goblin_tuning>(), std::mem::zeroed::<hob_goblin_desc>()) };
+        tuning.struct_size = size_of::<hob_goblin_tuning>() as u32;
+        desc.struct_size = size_of::<hob_goblin_desc>() as u32;
+        desc.tuning = &raw const tuning;
+        // SAFETY: it is a struct of this size.
+        let desc = unsafe { hob_goblin_desc::take(&raw const desc, "desc") }.expect("a zeroed struct is valid");
+        assert_eq!(config(&desc), Config::default());
+    }
+
+    #[test]
+    fn a_desc_without_tuning_keeps_the_tuning_in_force() {
+        let kept = config(&hob_goblin_desc::defaults());
+        assert_eq!((kept.sigmas, kept.node_limit), (7.0, 9));
+    }
+
+    #[test]
+    fn parameters_that_are_read_back_mean_the_same() {
+        let changed = Config {
+            sigmas: 0.0,
+            patience: 0.0,
+            explore_limit: 0,
+            precision: 0,
+            switch_limit: 2.5,
+            dwell: 3,
+            limits: [16.0; crate::goblin::LANES],
+            ..Config::default()
+        };
+        let tuning = hob_goblin_tuning::from(&changed);
+        let desc = hob_goblin_desc { tuning: &raw const tuning, ..hob_goblin_desc::from(&changed) };
+        assert_eq!(config(&desc), changed);
+    }
+}

@@ -14,7 +14,7 @@ use crate::goblin::{Decision, Sample};
 
 // == Every frame ==
 
-/// What was decided for a frame. An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+/// The decision of a frame. An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
 #[versioned(size = 48, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -15,7 +15,7 @@ use crate::goblin::{Decision, Reason, Why};
 
 // == The latest decision ==
 
-/// What a decision came to on one lane. All 0 for a lane without a limit.
+/// The result of a decision on one lane. All 0 for a lane without a limit.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_decision_lane {

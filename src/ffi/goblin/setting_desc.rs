@@ -105,7 +105,7 @@ pub struct hob_setting_desc {
     pub choice_set: Option<extern "C" fn(user_data: *mut c_void, choice: u32, decision_id: u64)>,
     /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
     pub id_get: Option<extern "C" fn(user_data: *mut c_void, out_id: *mut hob_str)>,
-    /// Fills in a sample and returns 1; returns 0 if there is none. hob_goblin_collect_samples calls it until it
+    /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
     /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
     pub measure: Option<extern "C" fn(user_data: *mut c_void, out_measurement: *mut hob_measurement) -> u32>,
 }

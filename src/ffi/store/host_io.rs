@@ -17,11 +17,11 @@ use crate::ffi::base::user_data::UserData;
 use crate::store::io::{File, Io, Lock, OsIo};
 use crate::store::process_locks;
 
-/// Names that one directory may have.
+/// Limit of the names in one directory.
 const MOST_NAMES: usize = 1 << 16;
-/// Bytes of the longest name that may be the library's.
+/// Bytes of the longest name that the library gives to a file.
 const LONGEST_NAME: usize = 64;
-/// Bytes of the longest file: beyond it no record can be found.
+/// Limit of a file's size, in bytes.
 const LONGEST_FILE: u64 = 1 << 36;
 
 /// The host's callbacks. Released when dropped, once they are owned.
@@ -30,7 +30,7 @@ pub struct HostFiles {
     user_data: UserData,
 }
 
-// SAFETY: the header says on which threads the callbacks run; the host makes `user_data` fit for them.
+// SAFETY: the header says where the callbacks run; the host makes `user_data` fit for them.
 unsafe impl Send for HostFiles {}
 // SAFETY: as above.
 unsafe impl Sync for HostFiles {}
@@ -91,7 +91,7 @@ fn check(io: &hob_file_io) -> Result<()> {
     }
 }
 
-/// A result of the host's as an error of a file operation.
+/// A callback's result as an error of a file operation.
 fn outcome(result: u32) -> io::Result<()> {
     let kind = match hob_result(result) {
         hob_result::Ok => return Ok(()),
@@ -124,11 +124,11 @@ impl HostPath {
     }
 }
 
-/// What the host lists.
+/// The names that `list` has added.
 #[derive(Default)]
 struct Names {
     names: Vec<OsString>,
-    /// What was wrong with one: then all are worth nothing.
+    /// The first failure of `add`. The whole list is then unusable.
     failure: Option<ErrorKind>,
 }
 
@@ -157,8 +157,8 @@ impl Names {
 /// `add` of [`hob_file_io::list`].
 unsafe extern "C" fn add_name(names: *mut c_void, name: hob_str) -> hob_result {
     let add = || {
-        // SAFETY: the header asks the host to pass on what it was given, and to call this before `list` returns, on one
-        // thread: nobody else has the names until then.
+        // SAFETY: the header asks the host to pass on the pointer, and to call this inside `list`, on its thread. Until
+        // `list` returns there is no other reference to the names.
         let Some(names) = (unsafe { names.cast::<Names>().as_mut() }) else {
             return Err(error!(InvalidArgument, "names is NULL: pass on what list was given"));
         };

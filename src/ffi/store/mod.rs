@@ -1,4 +1,16 @@
-//! `store.h`: the files that caches are kept in.
+//! Callbacks for a file system of the host: save data of a console, an archive, memory.
+//!
+//! ```c
+//! hob_file_io io = HOB_FILE_IO_INIT;
+//! io.user_data = disk;
+//! io.list = list; io.create_directory = create_directory; io.open = open_file; io.create = create_file;
+//! io.close = close_file; io.size = size_of; io.read = read_at; io.write = write_at; io.truncate = truncate_at;
+//! io.sync = sync_file; io.rename = rename_file; io.remove = remove_file;
+//! desc.directory = HOB_STR("shaders");
+//! desc.file_io = &io; /* a hob_program_cache_desc; the struct is copied */
+//! ```
+//!
+//! The callbacks may be called on several threads at once. cpp_tests/memory_files.h is an example.
 
 use std::ffi::c_void;
 
@@ -9,38 +21,39 @@ use super::base::text::hob_str;
 
 pub mod host_io;
 
-/// A host's own file system in place of the operating system's: a console's save data, an archive, memory. For
-/// hob_program_cache_desc.file_io. What hob_file_hook is for whole small files, this is for those that grow.
+// == File system ==
+
+/// The callbacks of a file system.
+/// `close`, `unlock` and `release` return nothing. All others return a hob_result:
+/// - HOB_RESULT_OK: success.
+/// - HOB_RESULT_NOT_FOUND: the file or its directory does not exist.
+/// - HOB_RESULT_BUSY: of `create`, the name is in use; of `try_lock`, another holder has the lock.
+/// - HOB_RESULT_LIMIT_EXCEEDED: the file system is full.
+/// - HOB_RESULT_UNSUPPORTED: no permission to write.
+/// - HOB_RESULT_OUT_OF_MEMORY: out of memory.
+/// - HOB_RESULT_IO, or any other number: another failure.
 ///
-/// All functions but `close`, `unlock` and `release` return a hob_result: HOB_RESULT_OK, or
-/// - HOB_RESULT_NOT_FOUND: there is nothing of that name, or no such directory;
-/// - HOB_RESULT_BUSY, by `create`: there is something of that name; by `try_lock`: somebody else has the lock;
-/// - HOB_RESULT_LIMIT_EXCEEDED: there is no room left;
-/// - HOB_RESULT_UNSUPPORTED: it may not be written;
-/// - HOB_RESULT_OUT_OF_MEMORY;
-/// - HOB_RESULT_IO, or any other number: it failed.
+/// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,
+/// '.' and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On
+/// Windows, each backslash becomes a '/'. Paths end in NUL and are valid during the call.
 ///
-/// Paths are the cache's directory, whatever the host understands by that, then '/' and a name of ASCII letters, digits,
-/// '.' and '-', and for strikes the directory `quarantine` in between; paths of bundles are passed on unchanged. On Windows
-/// each backslash becomes a '/'. They end in NUL and are valid during the call.
+/// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once,
+/// but only one at a time for one file. They may block. They must not call the library, except `add`: other calls
+/// return HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
 ///
-/// Threads: functions are called on whatever thread works for the cache (docs/threads.md says when), several at once, but of
-/// one file one at a time. They may wait as long as they like: what waits for them is said there, too. They return on the
-/// thread on which they were called, and call nothing of this library but `add`: what they call is not done, and answered
-/// with HOB_RESULT_BUSY. While they wait they may run what hob_executor_desc.enqueue was given, but not what `post` was.
-///
-/// What they answer is not believed further than it can be checked: what is damaged, or was never written, costs a miss.
+/// The library checks all contents that it reads. Damaged or missing data is a cache miss.
 #[versioned(size = 144, last = release)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_file_io {
-    /// sizeof(hob_file_io); set by hob_file_io_init.
+    /// sizeof(hob_file_io).
     pub struct_size: u32,
-    /// Zero.
+    /// Must be 0.
     pub reserved: u32,
+    /// Passed to all callbacks.
     pub user_data: *mut c_void,
-    /// Call `add(names, name)` for every file in a directory, without the directory's own name; stop and fail when that
-    /// fails. Names that are none of the library's do not matter.
+    /// Calls `add(names, name)` for each file of a directory, on this thread. `name` is without the directory. If `add`
+    /// fails, `list` must stop and fail. Files of other programs are ignored.
     pub list: Option<
         extern "C" fn(
             user_data: *mut c_void,
@@ -49,17 +62,17 @@ pub struct hob_file_io {
             names: *mut c_void,
         ) -> u32,
     >,
-    /// Make a directory, and what is missing above it; one that exists is fine.
+    /// Creates a directory and all missing directories above it. Succeeds if the directory exists.
     pub create_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
-    /// Open a file that exists, to be read. Some 80 are open at a time at most, and one for each bundle.
+    /// Opens an existing file for reading. A cache keeps about 80 files open, and one more for each bundle.
     pub open: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,
-    /// Make a file that does not exist yet, to be written and read.
+    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists.
     pub create: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,
-    /// Close what `open` or `create` gave. Called exactly once for each.
+    /// Closes a file of `open` or `create`. Called exactly once for each.
     pub close: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void)>,
-    /// The file's length in bytes.
+    /// Gets the size of a file in bytes.
     pub size: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void, out_size: *mut u64) -> u32>,
-    /// Read up to `size` bytes at `offset`; `*out_read` is at least 1 unless the file ended.
+    /// Reads up to `size` bytes at `offset`. `*out_read` is at least 1, or 0 at the end of the file.
     pub read: Option<
         extern "C" fn(
             user_data: *mut c_void,
@@ -70,29 +83,32 @@ pub struct hob_file_io {
             out_read: *mut usize,
         ) -> u32,
     >,
-    /// Write all of `size` bytes at `offset`, which is at most the file's length. When it returns they must outlive the
-    /// process. Of one that fails any part may be there.
+    /// Writes `size` bytes at `offset`, which is at most the size of the file. After success, the bytes must survive a
+    /// crash of the process. After a failure, any part of them may be in the file.
     pub write: Option<
         extern "C" fn(user_data: *mut c_void, file: *mut c_void, offset: u64, data: *const c_void, size: usize) -> u32,
     >,
-    /// Cut off what is beyond `size`.
+    /// Cuts a file to `size` bytes.
     pub truncate: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void, size: u64) -> u32>,
-    /// Wait until what was written is safe from a loss of power.
+    /// Waits until the written bytes survive a loss of power.
     pub sync: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void) -> u32>,
-    /// Rename a file, replacing `to` if it exists; at once (a crash leaves the one or the other). `from` may be open.
+    /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be
+    /// open.
     pub rename: Option<extern "C" fn(user_data: *mut c_void, from: hob_str, to: hob_str) -> u32>,
-    /// Delete a file. One that is open goes when it is closed at the latest; until then reading it may work or fail.
+    /// Deletes a file. An open file may disappear at once or when it is closed. Until then, reads of it may fail.
     pub remove: Option<extern "C" fn(user_data: *mut c_void, path: hob_str) -> u32>,
-    /// Wait until the names in a directory are safe from a loss of power. NULL: they are when the file is.
+    /// Waits until the names of a directory survive a loss of power. NULL: `sync` of a file covers its name.
     pub sync_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
-    /// Take a lock that is called so, without waiting; it ends with `unlock`, or with the process. There may be a file of
-    /// that name or not; if `try_lock` makes one it may be listed, and `remove` is called for it while the lock is held.
-    /// NULL: this process is the only one that uses the directory, and what it finds there was left by one that died.
-    /// Caches of this process find each other if they have the same `user_data` and `open`.
+    /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file
+    /// of that name: `list` may list it, and `remove` is called for it while the lock is held.
+    ///
+    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken
+    /// for those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
     pub try_lock: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_lock: *mut *mut c_void) -> u32>,
-    /// Let go of what `try_lock` gave. Called exactly once for each.
+    /// Releases a lock of `try_lock`. Called exactly once for each.
     pub unlock: Option<extern "C" fn(user_data: *mut c_void, lock: *mut c_void)>,
-    /// Called exactly once for each cache that was created with this, when none of the above is called for it any more: before
-    /// hob_program_cache_destroy returns or, where a hob_program_manager of it lives, the destroy of the last one. May be NULL.
+    /// Called exactly once per cache, after the last call of the other callbacks. That is before
+    /// hob_program_cache_destroy returns, or before the destroy function of the last hob_program_manager of the cache
+    /// returns. May be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
 }
