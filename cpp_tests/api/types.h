@@ -32,7 +32,8 @@ enum class Kind : uint8_t {
 /// What an integer counts.
 enum class Role : uint8_t { none, stride, count, capacity, size };
 
-enum class Null : uint8_t { Never, WhenEmpty, Allowed };
+/// `WhenEmpty`: if its size is 0. `Protocol`, `WhenSized`: the buffer and the size of the two-call protocol, not both.
+enum class Null : uint8_t { Never, WhenEmpty, Protocol, WhenSized, Allowed };
 
 /// `any`: any thread, any time. `alone`: the doc says something of its own.
 enum class Threads : uint8_t { any, shared, exclusive, alone };

@@ -192,8 +192,8 @@ bool World::poison(hob_program_manager* manager) {
 }
 
 void World::call_back() {
-    void (*const run)(void*) = std::exchange(run_, nullptr);
-    if (run != nullptr) run(data_);
+    // Several threads may only look.
+    if (run_ != nullptr) std::exchange(run_, nullptr)(data_);
 }
 
 uint32_t World::options_get(void* self, hob_option* to, uint32_t capacity) {
@@ -250,7 +250,8 @@ void World::fill(hob_fingerprint& key) {
 }
 
 void World::fill(hob_knapsack_solve_desc& desc) {
-    desc.capacity = 10;
+    // With several resources each has a capacity of its own.
+    if (!is_about("resource")) desc.capacity = 10;
     desc.node_limit = 1000;
 }
 
@@ -316,11 +317,20 @@ void* World::handle(const std::string& type) {
 int64_t World::number(const std::string& name) const {
     // Everything else is 1.
     static const std::map<std::string, int64_t> numbers = {
-        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"resource", 0}, {"most_bytes", 1 << 20}, {"memory_limit", 1 << 20},
+        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"lane", 0}, {"resource", 0}, {"most_bytes", 1 << 20}, {"memory_limit", 1 << 20},
         {"disk_limit", 1 << 20}, {"timeout_us", 1000000},
     };
     const auto found = numbers.find(name);
     return found == numbers.end() ? 1 : found->second;
+}
+
+uint64_t World::most(const std::string& name) {
+    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+    if (has("node")) return 5000;
+    if (has("threads") || has("concurrency")) return 2;
+    if (has("timeout") || has("budget")) return 2000;
+    if (has("blocks")) return 100;
+    return has("history") ? 1000 : UINT64_MAX;
 }
 
 hob_str World::text(const std::string& name) const {

@@ -63,7 +63,10 @@ public:
     void fill(hob_executor_desc&) {}
     void fill(hob_file_hook&) {}
     void fill(hob_fingerprint& key);
-    void fill(hob_goblin_desc& desc) { desc.lanes[HOB_LANE_GPU].limit = 16; }
+    void fill(hob_goblin_desc& desc) {
+        desc.lanes[HOB_LANE_GPU].limit = 16;
+        desc.max_settings = 64;
+    }
     void fill(hob_knapsack_desc& desc) { desc.memory_limit = 1 << 20; }
     void fill(hob_knapsack_option& option) { option = {1, 1, 0}; }
     void fill(hob_knapsack_resource& resource) { resource = {10, 0}; }
@@ -103,10 +106,18 @@ public:
 
     /// The object of a handle type: the one of this world, or the one that the function needs.
     void* handle(const std::string& type);
-    /// Another one, that no child and no other handle belongs to: for functions that destroy it.
     int64_t number(const std::string& name) const;
     double real(const std::string&) const { return 1; }
+    /// Bytes from one element to the next: of weights there are two side by side.
+    size_t stride(const std::string& name, size_t element) const { return name == "weights_stride" ? 2 * element : element; }
     hob_str text(const std::string& name) const;
+    /// The most that a parameter or field of this name may ask for without taking minutes or all threads of the machine.
+    static uint64_t most(const std::string& name);
+    /// Call `run(data)` from inside the next callback; NULL: none.
+    void on_callback(void (*run)(void*), void* data) {
+        run_ = run;
+        data_ = data;
+    }
     /// Bytes that go in.
     const std::string& bytes() const;
 

@@ -12,6 +12,10 @@ pub enum Null {
     Never,
     /// Where its size is 0.
     WhenEmpty,
+    /// A buffer of the two-call protocol: to ask for its size.
+    Protocol,
+    /// The size of the two-call protocol, where there is a buffer.
+    WhenSized,
     Allowed,
 }
 
@@ -82,8 +86,9 @@ fn structs(out: &mut String, api: &Api) {
     for one in &api.structs {
         let name = &one.name;
         let given = api.functions.iter().flat_map(|function| &function.parameters);
-        let is_given = given.clone().any(|it| it.of.base == *name && it.of.is_const && it.of.pointers == 1);
-        let fill = if is_given && !one.is_id() {
+        let mut given = given.filter(|it| it.of.base == *name);
+        let is_given = given.any(|it| it.of.pointers == 0 || it.of.is_const && it.of.pointers == 1);
+        let fill = if is_given && name != "hob_str" {
             format!("[](World& world, void* at) {{ world.fill(*static_cast<{name}*>(at)); }}")
         } else {
             "nullptr".to_owned()
@@ -330,7 +335,7 @@ pub fn null(function: &Function, number: usize) -> Null {
             && length_of(function, *place) == number as i64
     };
     if (number + 1..function.parameters.len()).any(|place| has_capacity(&place)) {
-        return Null::Allowed;
+        return Null::Protocol;
     }
     let doc = function.doc.replace('\n', " ");
     let names: Vec<&str> = function.parameters.iter().map(|one| one.name.as_str()).collect();
@@ -359,9 +364,17 @@ pub fn null(function: &Function, number: usize) -> Null {
             };
             if is_meant {
                 let is_empty = (after.starts_with(" when") || after.starts_with(" if")) && after.contains(" is 0");
-                return if is_empty { Null::WhenEmpty } else { Null::Allowed };
+                return match () {
+                    () if is_empty => Null::WhenEmpty,
+                    () if after.starts_with(" where `") => Null::WhenSized,
+                    () => Null::Allowed,
+                };
             }
         }
+    }
+    let before = number.checked_sub(1).map(|before| &function.parameters[before]);
+    if parameter.name.starts_with("out_") && before.is_some_and(|before| role(&before.of, &before.name) == "capacity") {
+        return Null::WhenSized;
     }
     Null::Never
 }
