@@ -217,19 +217,19 @@ fn name_of(block: &str) -> String {
 }
 
 /// Where the sources declare a name.
-fn place_of(name: &str, sources: &[Source]) -> (usize, usize) {
+fn find(name: &str, sources: &[Source]) -> Option<(usize, usize)> {
     let forms = [
         format!("pub struct {name} "),
         format!("pub enum {name} "),
         format!("extern \"C\" fn {name}("),
         format!("pub const {name}:"),
     ];
-    for (number, source) in sources.iter().enumerate() {
-        if let Some(at) = forms.iter().find_map(|form| source.text.find(form)) {
-            return (number, at);
-        }
-    }
-    panic!("{name} is in no source of the header");
+    let in_source = |source: &Source| forms.iter().find_map(|form| source.text.find(form));
+    sources.iter().enumerate().find_map(|(number, source)| Some((number, in_source(source)?)))
+}
+
+fn place_of(name: &str, sources: &[Source]) -> (usize, usize) {
+    find(name, sources).unwrap_or_else(|| panic!("{name} is in no source of the header"))
 }
 
 /// Titles of sections: `// == Title ==`.
@@ -247,30 +247,46 @@ fn sections(sources: &[Source]) -> Vec<Item> {
 }
 
 /// A declaration as the header has it.
-fn polished(block: &str, name: &str, experimental: &[String]) -> String {
+fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     for line in block.lines() {
         let is_doc = line.trim_start().starts_with("///");
-        // Uses need no tag: the typedef is there.
-        let line = if is_doc || line.starts_with("typedef") {
-            line.to_owned()
-        } else {
-            line.replace("struct hob_", "hob_").replace("enum hob_", "hob_")
-        };
+        let line = if is_doc || line.starts_with("typedef") { line.to_owned() } else { without_tags(line, &is_later) };
         text += &line;
         text.push('\n');
     }
-    // A standard attribute comes before `__declspec`, or it would belong to the type.
-    text = text
-        .replace("HOB_API HOB_NODISCARD", "HOB_NODISCARD HOB_API")
-        .replace("HOB_API\nHOB_NODISCARD\n", "HOB_NODISCARD HOB_API\n");
+    if let Some(code) = text.find("HOB_API") {
+        let returned = text[code + "HOB_API".len()..].trim_start();
+        // An answer that nobody looks at is a mistake, and so is a handle that nobody destroys. The standard attribute
+        // comes before `__declspec`, or it would belong to the type.
+        if name.ends_with("_create") || !(returned.starts_with("hob_result ") || returned.starts_with("void ")) {
+            text.insert_str(code, "HOB_NODISCARD ");
+        }
+    }
+    text = text.replace(" 4294967295\n", " UINT32_MAX\n");
     if experimental.iter().any(|one| one == name) {
         text = text.replace("HOB_API", "HOB_EXPERIMENTAL_API");
     }
-    if text.lines().any(|line| line.starts_with("HOB_") || line.starts_with("HOB_NODISCARD")) {
+    if text.lines().any(|line| line.starts_with("HOB_")) {
         text = laid_out(&text);
     }
     text.trim_end().to_owned()
+}
+
+/// A line without `struct` before types that are declared above.
+fn without_tags(line: &str, is_later: &impl Fn(&str) -> bool) -> String {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find("struct hob_").into_iter().chain(rest.find("enum hob_")).min() {
+        let (tag, after) = rest[at..].split_once(' ').expect("a space follows the tag");
+        let name: String = after.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+        text += &rest[..at];
+        if is_later(&name) {
+            text += &format!("{tag} ");
+        }
+        text += &name;
+        rest = &after[name.len()..];
+    }
+    text + rest
 }
 
 /// A function's declaration on one line if it fits, else with its parameters filled in below.
@@ -338,9 +354,11 @@ fn generate(topic: &Topic) -> String {
         if !name.starts_with("hob_") && !name.starts_with("HOB_") {
             continue;
         }
-        let text = polished(block, &name, &experimental);
+        let place = place_of(&name, &sources);
+        let is_later = |other: &str| find(other, &sources).is_some_and(|there| there > place);
+        let text = polished(block, &name, &experimental, is_later);
         assert!(seen.insert(name.clone(), ()).is_none(), "{name} is there twice");
-        items.push(Item { place: place_of(&name, &sources), text });
+        items.push(Item { place, text });
     }
     items.sort_by_key(|item| item.place);
 

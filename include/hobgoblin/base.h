@@ -39,7 +39,7 @@
 // A stride of 0 means the first released size of the element; sizeof the element is always right.
 //
 // Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
-// floating-point environment of that thread. They must return on the thread on which they were called, must not throw,
+// floating-point environment of that thread. They must return on the thread that called them, must not throw,
 // and must not leave by longjmp: a handle whose call was left so stays busy for ever.
 //
 // Processes and signals. A child of fork() may use only what is created after the fork, and must destroy no handle of
@@ -137,20 +137,20 @@ typedef struct hob_str {
 
 /// Returns the library's version, as HOB_MAKE_VERSION(major, minor, patch). HOB_VERSION is the header's.
 /// Threads: any.
-HOB_API uint32_t hob_version(void);
+HOB_NODISCARD HOB_API uint32_t hob_version(void);
 
 /// Returns the library's HOB_ABI_VERSION, which must equal the header's. Threads: any.
-HOB_API uint32_t hob_abi_version(void);
+HOB_NODISCARD HOB_API uint32_t hob_abi_version(void);
 
 /// Returns the name of a result: "HOB_RESULT_OK" and so on, "HOB_RESULT_UNKNOWN" for an unknown number.
 /// The text is static and ends in NUL. Threads: any.
-HOB_API const char *hob_result_name(hob_result result);
+HOB_NODISCARD HOB_API const char *hob_result_name(hob_result result);
 
 /// Returns the sentence of the last call that failed on this thread: what is wrong, and what to do.
 /// It is empty if no call has failed; a call that succeeds leaves it unchanged. Handles keep their own sentence as well
 /// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until the
 /// next failure on this thread. Threads: any.
-HOB_API const char *hob_last_error(void);
+HOB_NODISCARD HOB_API const char *hob_last_error(void);
 
 // ---- Log -------------------------------------------------------------------------------------------------------------
 
@@ -239,9 +239,8 @@ typedef struct hob_allocator_hook {
 } hob_allocator_hook;
 
 /// Sets the allocator; NULL: the system's. The struct is copied; both functions must be set.
-/// HOB_RESULT_BUSY while anything of the library is alive: memory must be freed by the allocator that it came from.
-/// HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`.
-/// Threads: while no other call runs.
+/// HOB_RESULT_BUSY while the library holds any memory: destroy all handles, release all blobs, and let posted tasks run
+/// first. HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`. Threads: while no other call runs.
 HOB_API hob_result hob_set_allocator_hook(const hob_allocator_hook *hook);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------

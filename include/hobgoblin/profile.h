@@ -1,4 +1,4 @@
-// hobgoblin/profile.h: What settings cost: a table of tasks, saved as JSON and carried to the next run or another machine.
+// hobgoblin/profile.h: The costs of settings: a table of tasks, saved as JSON and carried to the next run or another machine.
 //
 //     hob_profile *profile = NULL;
 //     if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fail(hob_last_error());
@@ -130,7 +130,7 @@ HOB_API hob_result hob_profile_scale(hob_profile *profile, double factor);
 // ---- Queries ---------------------------------------------------------------------------------------------------------
 
 /// Returns the number of tasks; 0 for an invalid handle. Threads: shared.
-HOB_API uint32_t hob_profile_task_count(const hob_profile *profile);
+HOB_NODISCARD HOB_API uint32_t hob_profile_task_count(const hob_profile *profile);
 
 /// Gets the id of the task at `index` and its number of options. Tasks are in order of id.
 /// `*out_id` is a view that is valid until the profile changes. `out_options` may be NULL. HOB_RESULT_NOT_FOUND if
@@ -145,10 +145,10 @@ HOB_API hob_result hob_profile_get_estimate(
     const hob_profile *profile, hob_str id, uint32_t option, hob_estimate *out_estimate);
 
 /// Returns the bytes that the profile holds; 0 for an invalid handle. Threads: shared.
-HOB_API size_t hob_profile_memory_used(const hob_profile *profile);
+HOB_NODISCARD HOB_API size_t hob_profile_memory_used(const hob_profile *profile);
 
 /// Returns the sentence of this handle's last failed exclusive call. It is valid until the next one. Threads: shared.
-HOB_API const char *hob_profile_last_error(const hob_profile *profile);
+HOB_NODISCARD HOB_API const char *hob_profile_last_error(const hob_profile *profile);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------
 //

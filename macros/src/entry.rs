@@ -20,6 +20,7 @@ struct Attribute {
     access: Access,
     nullable: Vec<Ident>,
     otherwise: Option<Expr>,
+    inside: Option<Expr>,
 }
 
 impl Parse for Attribute {
@@ -37,7 +38,7 @@ impl Parse for Attribute {
                 return Err(Error::new(access.span(), known));
             }
         };
-        let mut found = Self { access, nullable: Vec::new(), otherwise: None };
+        let mut found = Self { access, nullable: Vec::new(), otherwise: None, inside: None };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let word: Ident = input.parse()?;
             if word == "nullable" {
@@ -47,8 +48,11 @@ impl Parse for Attribute {
             } else if word == "or" {
                 input.parse::<Token![=]>()?;
                 found.otherwise = Some(input.parse()?);
+            } else if word == "inside" {
+                input.parse::<Token![=]>()?;
+                found.inside = Some(input.parse()?);
             } else if word != "experimental" {
-                return Err(Error::new(word.span(), "expected nullable(…), or = …, or experimental"));
+                return Err(Error::new(word.span(), "expected nullable(…), or = …, inside = …, or experimental"));
             }
         }
         Ok(found)
@@ -178,7 +182,7 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
 }
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let Attribute { access, nullable, otherwise } = syn::parse2(attribute)?;
+    let Attribute { access, nullable, otherwise, inside } = syn::parse2(attribute)?;
     let item: ItemFn = syn::parse2(item)?;
     let all = parameters(&item)?;
     if let Some(unknown) = nullable.iter().find(|name| all.iter().all(|parameter| parameter.name != **name)) {
@@ -249,6 +253,15 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
                     #keep
                     #work
                 });
+            }
+        }
+        Access::Exclusive if inside.is_some() => {
+            quote! {
+                let inside = |#handle: &<#opaque as crate::ffi::base::handle::Opaque>::Value|
+                    -> crate::base::Result<#answer> { #inside };
+                let body = |#handle: #bound| -> crate::base::Result<#answer> { #work };
+                // SAFETY: the header's contract: the handle is NULL, or was created and not yet freed and reused.
+                let called = unsafe { crate::ffi::base::handle::exclusive_or(#handle, #text, inside, body) };
             }
         }
         Access::Exclusive => with_handle(quote! { exclusive }),

@@ -32,7 +32,9 @@ use proc_macro::TokenStream;
 /// | `any` | there is no handle, or it is one argument among others |
 ///
 /// `nullable(a, b)` names pointer parameters that may be NULL: the body gets an `Option`. `or = value` is what a function
-/// that returns no `hob_result` returns after a failure; without it the type's default. `experimental` puts the function
+/// that returns no `hob_result` returns after a failure; without it the type's default. `inside = expression`, with
+/// `exclusive`, is run instead of the body when the call comes from inside a callback of the handle; in it the handle is
+/// bound to `&Value`. `experimental` puts the function
 /// into the experimental tier.
 ///
 /// Parameters are converted by their shape. In the body, under the name of the first of them, stand:

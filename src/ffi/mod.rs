@@ -27,6 +27,10 @@ mod executor;
 #[cfg(feature = "program_cache")]
 mod fingerprint;
 #[cfg(feature = "goblin")]
+mod goblin;
+#[cfg(feature = "goblin")]
+mod knapsack;
+#[cfg(feature = "goblin")]
 mod profile;
 #[cfg(feature = "program_cache")]
 mod store;

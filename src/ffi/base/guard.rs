@@ -171,6 +171,7 @@ struct Outside {
 
 impl ThreadState {
     /// The default environment, and our code, from here on.
+    #[inline(always)]
     fn enter(&mut self) -> Outside {
         let register = Register::read();
         let outside = Outside { register, host_environment: self.host_environment };
@@ -183,6 +184,7 @@ impl ThreadState {
     }
 
     /// The host's environment and code again.
+    #[inline(always)]
     fn leave(&mut self, outside: Outside) {
         self.inside -= 1;
         self.host_environment = outside.host_environment;

@@ -207,6 +207,22 @@ pub unsafe fn exclusive<O: Opaque, R>(
     caught
 }
 
+/// [`exclusive`], with `inside` as a const call instead if this call comes from inside a callback of the handle.
+///
+/// # Safety
+/// As [`exclusive`].
+pub unsafe fn exclusive_or<O: Opaque, R>(
+    pointer: *mut O,
+    what: &'static str,
+    inside: impl FnOnce(&O::Value) -> Result<R>,
+    body: impl FnOnce(&Held<'_, O::Value>) -> Result<R>,
+) -> std::result::Result<R, hob_result> {
+    // SAFETY: by this function's contract, here and below.
+    let is_inside = unsafe { find::<O>(pointer, what) }
+        .is_ok_and(|block| block.gate.owner.load(Ordering::Acquire) == guard::thread_token());
+    if is_inside { unsafe { shared(pointer, what, inside) } } else { unsafe { exclusive(pointer, what, body) } }
+}
+
 impl Gate {
     /// Begin an exclusive call.
     #[inline]
@@ -336,20 +352,6 @@ impl<O: Opaque> Handle<'_, O> {
         // SAFETY: nobody holds a mutable reference: an exclusive call of this thread does not at present (`borrowed`),
         // one of another thread would be a breach of the header's contract.
         body(unsafe { &*self.block.value.get() })
-    }
-
-    /// Run an exclusive call.
-    pub fn exclusive<R>(
-        self,
-        body: impl FnOnce(&Held<'_, O::Value>) -> Result<R>,
-    ) -> std::result::Result<R, hob_result> {
-        // SAFETY: by the contract of `argument`.
-        unsafe { exclusive(self.pointer, O::NAME, body) }
-    }
-
-    /// Whether this call comes from inside a callback of a call on the same handle.
-    pub fn is_inside(self) -> bool {
-        self.block.gate.owner.load(Ordering::Acquire) == guard::thread_token()
     }
 
     /// The sentence of the handle's last failed exclusive call.

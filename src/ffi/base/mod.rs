@@ -41,7 +41,7 @@
 //! A stride of 0 means the first released size of the element; sizeof the element is always right.
 //!
 //! Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
-//! floating-point environment of that thread. They must return on the thread on which they were called, must not throw,
+//! floating-point environment of that thread. They must return on the thread that called them, must not throw,
 //! and must not leave by longjmp: a handle whose call was left so stays busy for ever.
 //!
 //! Processes and signals. A child of fork() may use only what is created after the fork, and must destroy no handle of
@@ -61,6 +61,8 @@ pub mod float;
 pub mod guard;
 pub mod user_data;
 pub mod handle;
+#[cfg(feature = "host-allocator")]
+mod forwarding;
 
 pub mod library;
 pub mod hooks;

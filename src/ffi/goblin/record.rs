@@ -1,16 +1,21 @@
-//! `goblin.h`: runs are written down, and repeated.
+//! `goblin.h`: recording and replaying runs.
 
 use std::ffi::c_void;
 
-use super::base::hob_result;
-use super::callbacks::exclusive;
-use super::goblin::{hob_goblin, hob_setting_id};
-use super::guard::{call_host, guard, set_last_error};
-use super::layout::{Versioned, bytes, checked_size, init_struct, write_struct};
-use crate::base::Result;
+use hobgoblin_macros::{entry, open_enum, versioned};
+
+use super::create::hob_goblin;
+use super::ids::hob_setting_id;
+use crate::base::{Result, error};
+use crate::ffi::base::guard::{call_host, set_last_error};
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::user_data::UserData;
 use crate::goblin::{End, Report, Sink, replay};
 
-/// Who gets a recording.
+// == Experimental: recordings ==
+
+/// Receives a recording.
 struct Writer {
     user_data: *mut c_void,
     write: extern "C" fn(*mut c_void, *const c_void, usize),
@@ -40,111 +45,87 @@ impl Writer {
     }
 }
 
-/// What a recording's user data is owed: its release, when dropped.
-pub struct Owned {
-    user_data: *mut c_void,
-    release: Option<extern "C" fn(*mut c_void)>,
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        if let Some(release) = self.release {
-            call_host(|| release(self.user_data));
-        }
-    }
-}
-
-/// Write down the run from here on, so that hob_replay can repeat it; docs/formats.md describes the bytes. Call it
-/// right after hob_goblin_create: a replay needs the whole run, so after any other call that changed something the
-/// answer is HOB_RESULT_UNSUPPORTED. `write` gets a header at once, a block with every decision and in between when
-/// there is much to write, and the end from hob_goblin_destroy or from hob_goblin_record with a NULL `write`, which
-/// stops the recording for good; one after the other, they are the recording. A frame takes about 14 bytes a sample and
-/// one a setting, and nothing is allocated for it. `release` may be NULL; else it gets `user_data` once, after the end
-/// was written. On a failure nothing is owned. Threads: exclusive. Callbacks: `write` runs on the thread that makes a
-/// call, inside it, so no function works on this goblin but hob_goblin_destroy, which is put off; the others answer
-/// HOB_RESULT_BUSY.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_goblin_record(
+/// Records the run from here on, so that hob_goblin_replay can repeat it; docs/formats.md has the format.
+/// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
+///
+/// `write` receives pieces that together are the recording: a header at once, a block with every decision, more if there
+/// is much to write, and the end from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
+/// sample and one a setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
+///
+/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
+/// this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
+#[entry(exclusive, experimental)]
+pub extern "C" fn hob_goblin_start_recording(
     goblin: *mut hob_goblin,
     write: Option<extern "C" fn(user_data: *mut c_void, data: *const c_void, size: usize)>,
     user_data: *mut c_void,
     release: Option<extern "C" fn(user_data: *mut c_void)>,
 ) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        exclusive(goblin, |held| {
-            let Some(write) = write else {
-                // Released when nothing is borrowed.
-                drop(held.with(|cell| {
-                    cell.goblin.stop_recording();
-                    cell.recording.take()
-                }));
-                return Ok(());
-            };
-            let sink = Writer { user_data, write }.boxed()?;
-            held.with(|cell| {
-                cell.goblin.record(sink)?;
-                cell.recording = Some(Owned { user_data, release });
-                Ok(())
-            })
-        })
-    }
+    let write = write.ok_or_else(|| error!(InvalidArgument, "write is NULL: pass what receives the recording"))?;
+    let sink = Writer { user_data, write }.boxed()?;
+    goblin.with(|cell| {
+        cell.goblin.record(sink)?;
+        cell.recording = Some(UserData::owned(user_data, release));
+        Ok(())
+    })
+}
+
+/// Ends the recording for good; without one it does nothing. Threads: exclusive. Callbacks: `write`, then `release`.
+#[entry(exclusive, experimental)]
+pub extern "C" fn hob_goblin_stop_recording(goblin: *mut hob_goblin) -> hob_result {
+    // Released when nothing is borrowed.
+    drop(goblin.with(|cell| {
+        cell.goblin.stop_recording();
+        cell.recording.take()
+    }));
+    Ok(())
 }
 
 /// Why a replay ended.
+#[open_enum]
 #[repr(C)]
 pub enum hob_replay_end {
-    /// There the recording was stopped.
+    /// The recording was stopped there.
     Complete = 0,
-    /// The recording is cut off: the block that begins there is not all there, or there is none.
+    /// The recording is cut off: its last block is incomplete or missing.
     Truncated = 1,
-    /// What is there is not what was written.
+    /// The bytes there are not what was written.
     Damaged = 2,
-    /// A decision failed there when it was recorded, for want of memory. What that left cannot be repeated.
+    /// A decision failed there when it was recorded, out of memory. The rest cannot be repeated.
     Failed = 3,
-    /// A call is refused there that succeeded when it was recorded; hob_last_error says why.
+    /// A call is refused there that succeeded when it was recorded; hob_last_error has the reason.
     Refused = 4,
 }
 
-/// How a replay went. Filled in by the library; initialise with HOB_REPLAY_REPORT_INIT.
+/// The outcome of a replay. An answer: begin with HOB_REPLAY_REPORT_INIT.
+#[versioned(size = 72, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_replay_report {
-    /// sizeof(hob_replay_report); set by hob_replay_report_init.
+    /// sizeof(hob_replay_report).
     pub struct_size: u32,
-    /// A hob_replay_end.
-    pub end: u32,
+    /// Why it ended.
+    pub end: hob_replay_end,
     /// The byte at which it ended; the size of the recording if that is complete.
     pub bytes: u64,
-    /// Calls that were repeated, decisions included.
+    /// Calls repeated, decisions included.
     pub calls: u64,
-    /// Decisions that were repeated.
+    /// Decisions repeated.
     pub decisions: u64,
-    /// How many of them came out differently. 0: all choices are identical.
+    /// Decisions with a different outcome. 0: all choices are identical.
     pub different: u64,
-    /// The first of those; 0 if there is none.
+    /// The first of those; 0: none.
     pub decision: u64,
-    /// The first setting in it with another choice; none if it is the strategy that differs.
+    /// The first setting in it with a different choice; none if the strategy differs.
     pub setting: hob_setting_id,
-    /// The choice of that setting (or the strategy) when it was recorded; UINT32_MAX for none.
+    /// The recorded choice of that setting (or strategy); UINT32_MAX: none.
     pub recorded: u32,
-    /// And now.
+    /// The replayed one.
     pub replayed: u32,
-    /// The version of the library that recorded, as HOB_MAKE_VERSION: another one may choose otherwise.
+    /// The version of the library that recorded, as HOB_MAKE_VERSION. Another version may decide differently.
     pub library_version: u32,
-    /// Zero.
+    /// 0.
     pub reserved: u32,
-}
-
-// SAFETY: repr(C), begins with struct_size, numbers.
-unsafe impl Versioned for hob_replay_report {
-    const NAME: &'static str = "hob_replay_report";
-    const FIRST_SIZE: usize = 72;
-    fn defaults() -> Self {
-        // SAFETY: numbers may be zero.
-        let zero = unsafe { std::mem::zeroed() };
-        Self { struct_size: size_of::<Self>() as u32, ..zero }
-    }
 }
 
 impl From<&Report> for hob_replay_report {
@@ -159,7 +140,7 @@ impl From<&Report> for hob_replay_report {
                 End::Damaged => hob_replay_end::Damaged,
                 End::Failed => hob_replay_end::Failed,
                 End::Refused(_) => hob_replay_end::Refused,
-            } as u32,
+            },
             bytes: report.bytes as u64,
             calls: report.calls,
             decisions: report.decisions,
@@ -174,31 +155,22 @@ impl From<&Report> for hob_replay_report {
     }
 }
 
-/// Fill in defaults; `size` is sizeof(hob_replay_report). Usually by HOB_REPLAY_REPORT_INIT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_replay_report_init(report: *mut hob_replay_report, size: u32) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe { init_struct(report, size) })
-}
-
-/// Repeat a recorded run in a goblin of its own, and compare every decision. A recording that is cut off or damaged is
-/// repeated up to there, and `out_report` says where and why; that, and choices that differ, are answers, not errors.
+/// Repeats a recorded run in a goblin of its own and compares every decision.
+/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not errors.
 /// The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are no
-/// recording, HOB_RESULT_UNSUPPORTED if they have the form of another version. Bytes may be anything: they can ask for
-/// 128 MiB at most, and 64 times their size. Threads: any.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_replay(
+/// recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+///
+/// The bytes may be hostile: a replay takes at most 128 MiB, and 64 times their size. Threads: any.
+#[entry(any, experimental)]
+pub extern "C" fn hob_goblin_replay(
     data: *const c_void,
     size: usize,
     out_report: *mut hob_replay_report,
 ) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe {
-        checked_size(out_report)?;
-        let report = replay(bytes(data, size, "data")?)?;
-        if let End::Refused(why) = &report.end {
-            set_last_error(why.sentence());
-        }
-        write_struct(out_report, &hob_replay_report::from(&report))
-    })
+    let report = replay(data)?;
+    if let End::Refused(why) = &report.end {
+        set_last_error(why.sentence());
+    }
+    out_report.write(hob_replay_report::from(&report));
+    Ok(())
 }

@@ -1,8 +1,11 @@
-//! What is behind a `hob_knapsack`: the solver of one resource or that of several, and its memory limit.
+//! The value behind a `hob_knapsack`: the solver of one resource or that of several, and its memory limit.
 
 use crate::base::{Error, Result, error};
 use crate::knapsack::several::{Answer, Several, Weight};
 use crate::knapsack::{Candidate, Knapsack, NO_CHOICE};
+
+/// The memory limit of a knapsack whose desc has none: 1 GiB, which is about four million options of one resource.
+pub const DEFAULT_MEMORY_LIMIT: u64 = 1 << 30;
 
 /// A knapsack and the limit it was created with.
 pub struct KnapsackCell {
@@ -56,7 +59,8 @@ impl KnapsackCell {
             Solver::One { knapsack, scratch } => Ok((knapsack, scratch)),
             Solver::Several(_) => Err(error!(
                 Unsupported,
-                "this knapsack has a resource_count: use hob_knapsack_add_resources and hob_knapsack_solve_resources"
+                "this knapsack has a resource_count: use hob_knapsack_add_setting_resources and \
+                 hob_knapsack_solve_resources"
             )),
         }
     }
@@ -121,7 +125,9 @@ impl KnapsackCell {
         if wanted as u64 > self.memory_limit {
             return Err(error!(
                 LimitExceeded,
-                "this may take {wanted} bytes in all; the limit is {}", self.memory_limit
+                "this may take {wanted} bytes in all, beyond the memory limit of {}: raise memory_limit in \
+                 hob_knapsack_desc",
+                self.memory_limit
             ));
         }
         Ok(())
@@ -137,8 +143,30 @@ impl KnapsackCell {
     }
 }
 
-/// What is asked of a knapsack of one resource that only others can do.
+/// The error of a call that needs a resource_count.
 #[cold]
 pub fn without_resources() -> Error {
     error!(Unsupported, "this knapsack has no resource_count: set it in hob_knapsack_desc when creating")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Code;
+
+    #[test]
+    fn a_reserve_of_10_gib_is_refused_unless_the_limit_is_raised() {
+        let options = (10 << 30) / 256;
+        for resource_count in [0, 2] {
+            let mut knapsack = KnapsackCell::new(resource_count, DEFAULT_MEMORY_LIMIT).unwrap();
+            let error = knapsack.reserve(1, options).unwrap_err();
+            assert_eq!(error.code(), Code::LimitExceeded);
+            assert!(error.sentence().ends_with("raise memory_limit in hob_knapsack_desc"), "{error}");
+            assert!(knapsack.memory_used() < 1 << 20, "nothing was taken");
+            knapsack.reserve(1000, 10_000).unwrap();
+            let mut raised = KnapsackCell::new(resource_count, u64::MAX).unwrap();
+            raised.check_memory(1, options).unwrap();
+            raised.reserve(1000, 10_000).unwrap();
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What settings cost: a table of tasks, saved as JSON and carried to the next run or another machine.
+//! The costs of settings: a table of tasks, saved as JSON and carried to the next run or another machine.
 //!
 //! ```c
 //! hob_profile *profile = NULL;
@@ -77,7 +77,6 @@ pub struct hob_profile_desc {
 /// Creates an empty profile.
 /// `desc` may be NULL: defaults. On success `*out_profile` is the caller's to destroy. Threads: any.
 #[entry(any, nullable(desc))]
-#[must_use]
 pub extern "C" fn hob_profile_create(desc: *const hob_profile_desc, out_profile: *mut *mut hob_profile) -> hob_result {
     let memory_limit = desc.map_or(u64::MAX, |desc| desc.memory_limit);
     out_profile.write(handle::create(ProfileCell { profile: Profile::new(), memory_limit })?);
