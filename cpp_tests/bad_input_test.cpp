@@ -20,7 +20,7 @@ constexpr uint32_t huge = UINT32_MAX;
 /// All that can be seen of a goblin from outside, but for the count of refused samples.
 std::string state(const hob_goblin* goblin, hob_setting_id setting) {
     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
-    ENSURE_OK(hob_goblin_config(goblin, &desc));
+    ENSURE_OK(hob_goblin_get_desc(goblin, &desc));
     hob_goblin_statistics found = statistics(goblin);
     found.refused = 0;
     found.memory_used = 0;
@@ -77,7 +77,7 @@ TEST("bad_input: no handle at all") {
 
     ENSURE(hob_knapsack_reserve(nullptr, 1, 1) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_knapsack_clear(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_knapsack_add(nullptr, nullptr, 0, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_knapsack_add_setting(nullptr, nullptr, 0, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     const hob_knapsack_solve_desc solve = HOB_KNAPSACK_SOLVE_DESC_INIT;
     ENSURE(hob_knapsack_solve(nullptr, &solve, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_knapsack_choices(nullptr, nullptr, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
@@ -94,14 +94,14 @@ TEST("bad_input: no handle at all") {
     ENSURE(hob_profile_save(nullptr, nullptr, 0, &size) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_profile_load_file(nullptr, id) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_profile_save_file(nullptr, id) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_profile_set(nullptr, id, nullptr, 0, 0) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_profile_remove(nullptr, id) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_set_task(nullptr, id, nullptr, 0, 0) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_remove_task(nullptr, id) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_profile_clear(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_profile_merge(nullptr, other.get()) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_profile_merge(other.get(), nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_profile_scale(nullptr, 1) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_profile_task(nullptr, 0, &out, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_profile_get(nullptr, id, 0, &estimate) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_get_task(nullptr, 0, &out, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_profile_get_estimate(nullptr, id, 0, &estimate) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(last_error_has("hob_profile_create"));
     ENSURE(hob_profile_task_count(nullptr) == 0 && hob_profile_memory_used(nullptr) == 0);
     ENSURE(std::strstr(hob_profile_last_error(nullptr), "hob_profile_create") != nullptr);
@@ -127,18 +127,18 @@ TEST("bad_input: nowhere to write the answer") {
                     [&](auto* g) { return hob_goblin_add_fixed_burden(g, HOB_STR("s"), nullptr); });
     fixture.refuses(invalid, "out_setting",
                     [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), 1, nullptr); });
-    fixture.refuses(invalid, "hob_goblin_desc is NULL", [](auto* g) { return hob_goblin_config(g, nullptr); });
+    fixture.refuses(invalid, "hob_goblin_desc is NULL", [](auto* g) { return hob_goblin_get_desc(g, nullptr); });
     fixture.refuses(invalid, "hob_estimate is NULL",
-                    [&](auto* g) { return hob_goblin_estimate(g, fixture.setting, 0, HOB_LANE_GPU, nullptr); });
+                    [&](auto* g) { return hob_goblin_get_estimate(g, fixture.setting, 0, HOB_LANE_GPU, nullptr); });
     fixture.refuses(invalid, "is NULL", [](auto* g) { return hob_goblin_get_statistics(g, nullptr); });
     fixture.refuses(invalid, "out_size", [](auto* g) { return hob_goblin_save_profile(g, nullptr, 0, nullptr); });
     fixture.refuses(invalid, "out_size",
-                    [&](auto* g) { return hob_goblin_reason_text(g, fixture.setting, nullptr, 0, nullptr); });
+                    [&](auto* g) { return hob_goblin_get_reason_text(g, fixture.setting, nullptr, 0, nullptr); });
     fixture.refuses(invalid, "hob_reason is NULL",
                     [&](auto* g) { return hob_goblin_get_reason(g, fixture.setting, nullptr); });
-    fixture.refuses(invalid, "out_net", [](auto* g) { return hob_goblin_strategy_net(g, 0, nullptr); });
+    fixture.refuses(invalid, "out_net", [](auto* g) { return hob_goblin_get_strategy_net(g, 0, nullptr); });
     fixture.refuses(invalid, "out_choice",
-                    [&](auto* g) { return hob_goblin_product_choice(g, fixture.setting, nullptr, 0, nullptr); });
+                    [&](auto* g) { return hob_goblin_get_product_choice(g, fixture.setting, nullptr, 0, nullptr); });
     fixture.refuses(invalid, "out_strategy", [](auto* g) {
         const hob_strategy_desc strategy = HOB_STRATEGY_DESC_INIT;
         return hob_goblin_add_strategy(g, &strategy, nullptr);
@@ -149,8 +149,8 @@ TEST("bad_input: nowhere to write the answer") {
     });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
     ENSURE(hob_profile_save(profile.get(), nullptr, 0, nullptr) == invalid && last_error_has("out_size"));
-    ENSURE(hob_profile_task(profile.get(), 0, nullptr, nullptr) == invalid && last_error_has("out_id"));
-    ENSURE(hob_profile_get(profile.get(), HOB_STR("a"), 0, nullptr) == invalid && last_error_has("hob_estimate"));
+    ENSURE(hob_profile_get_task(profile.get(), 0, nullptr, nullptr) == invalid && last_error_has("out_id"));
+    ENSURE(hob_profile_get_estimate(profile.get(), HOB_STR("a"), 0, nullptr) == invalid && last_error_has("hob_estimate"));
 }
 
 TEST("bad_input: no parameters") {
@@ -159,7 +159,7 @@ TEST("bad_input: no parameters") {
     ENSURE(last_error_has("hob_goblin_desc_init"));
     const Fixture fixture;
     fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_goblin_desc_init",
-                    [](auto* g) { return hob_goblin_configure(g, nullptr); });
+                    [](auto* g) { return hob_goblin_set_desc(g, nullptr); });
     fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_setting_desc_init", [](auto* g) {
         hob_setting_id id = {0, 0};
         return hob_goblin_add_setting(g, nullptr, &id);
@@ -197,7 +197,7 @@ TEST("bad_input: a handle of another type, and addresses that are none") {
     ENSURE(hob_goblin_update(crooked, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     alignas(64) static const unsigned char zeros[4096] = {};
     auto* const blank = reinterpret_cast<hob_goblin*>(const_cast<unsigned char*>(zeros));
-    ENSURE(hob_goblin_harvest(blank) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("destroyed"));
+    ENSURE(hob_goblin_collect_samples(blank) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("destroyed"));
     ENSURE_OK(hob_goblin_update(goblin.get(), nullptr));
     ENSURE_OK(hob_profile_clear(profile.get()));
     ENSURE_OK(hob_knapsack_clear(knapsack.get()));
@@ -211,7 +211,7 @@ TEST("bad_input: parameters of a goblin outside their range") {
         spoil(desc);
         hob_goblin* none = nullptr;
         ENSURE(hob_goblin_create(&desc, &none) == expected && none == nullptr && last_error_has(part));
-        fixture.refuses(expected, part, [&](auto* goblin) { return hob_goblin_configure(goblin, &desc); });
+        fixture.refuses(expected, part, [&](auto* goblin) { return hob_goblin_set_desc(goblin, &desc); });
     };
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
     refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = nan_value; });
@@ -372,7 +372,7 @@ TEST("bad_input: settings and options that do not exist") {
         not_found([=](auto* g) { return hob_goblin_set_ready(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_set_work(g, bad, 1); });
         not_found([=](auto* g) { return hob_goblin_measure(g, 0, bad, 0, 1, 0); });
-        not_found([=](auto* g) { return hob_goblin_applied(g, 0, bad, 0); });
+        not_found([=](auto* g) { return hob_goblin_report_applied(g, 0, bad, 0); });
         not_found([=](auto* g) { return hob_goblin_set_range(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_pin(g, bad, 0); });
         not_found([=](auto* g) { return hob_goblin_set_enabled(g, bad, 0); });
@@ -384,16 +384,16 @@ TEST("bad_input: settings and options that do not exist") {
         });
         not_found([=](auto* g) {
             char text[256];
-            return hob_goblin_reason_text(g, bad, text, sizeof text, nullptr);
+            return hob_goblin_get_reason_text(g, bad, text, sizeof text, nullptr);
         });
         not_found([=](auto* g) {
             uint32_t choice = 0;
-            return hob_goblin_product_choice(g, bad, nullptr, 0, &choice);
+            return hob_goblin_get_product_choice(g, bad, nullptr, 0, &choice);
         });
         ENSURE(hob_goblin_product_index(fixture.goblin.get(), bad, 0, 0) == 0 && last_error_has("no such setting"));
         not_found([=](auto* g) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            return hob_goblin_estimate(g, bad, 0, HOB_LANE_GPU, &found);
+            return hob_goblin_get_estimate(g, bad, 0, HOB_LANE_GPU, &found);
         });
         ENSURE(hob_goblin_choice(fixture.goblin.get(), bad) == 0);
     }
@@ -403,7 +403,7 @@ TEST("bad_input: settings and options that do not exist") {
         };
         refused([&](auto* g) { return hob_goblin_set_value(g, fixture.setting, bad, 0); });
         refused([&](auto* g) { return hob_goblin_set_ready(g, fixture.setting, bad, 0); });
-        refused([&](auto* g) { return hob_goblin_applied(g, 0, fixture.setting, bad); });
+        refused([&](auto* g) { return hob_goblin_report_applied(g, 0, fixture.setting, bad); });
         refused([&](auto* g) { return hob_goblin_set_strategy_value(g, 1, fixture.setting, bad, 0); });
         fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "of 2: the first must exist",
                         [&](auto* g) { return hob_goblin_pin(g, fixture.setting, bad); });
@@ -411,7 +411,7 @@ TEST("bad_input: settings and options that do not exist") {
                         [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, bad, huge); });
         refused([&](auto* g) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            return hob_goblin_estimate(g, fixture.setting, bad, HOB_LANE_GPU, &found);
+            return hob_goblin_get_estimate(g, fixture.setting, bad, HOB_LANE_GPU, &found);
         });
     }
 }
@@ -463,7 +463,7 @@ TEST("bad_input: strategies that make no sense") {
         fixture.refuses(HOB_RESULT_NOT_FOUND, "does not exist",
                         [&](auto* g) { return hob_goblin_set_strategy(g, bad, &plain); });
         fixture.refuses(HOB_RESULT_NOT_FOUND, "does not exist",
-                        [&](auto* g) { return hob_goblin_strategy_net(g, bad, &net); });
+                        [&](auto* g) { return hob_goblin_get_strategy_net(g, bad, &net); });
         ENSURE(net == 77);
     }
     for (const uint32_t bad : {0u, 1u, huge}) {
@@ -540,7 +540,7 @@ TEST("bad_input: products that make no sense") {
     uint32_t choice = 77;
     const uint32_t indices[] = {0, 0};
     fixture.refuses(invalid, "no product",
-                    [&](auto* g) { return hob_goblin_product_choice(g, fixture.setting, indices, 1, &choice); });
+                    [&](auto* g) { return hob_goblin_get_product_choice(g, fixture.setting, indices, 1, &choice); });
     ENSURE(hob_goblin_product_index(fixture.goblin.get(), fixture.setting, 1, 0) == 0 && last_error_has("no product"));
     hob_setting_id product = {0, 0};
     const hob_product_axis axes[] = {{values.data(), works.data(), 2, 0}, {values.data(), nullptr, 2, 0}};
@@ -550,7 +550,7 @@ TEST("bad_input: products that make no sense") {
     desc.axis_count = 2;
     ENSURE_OK(hob_goblin_add_product(fixture.goblin.get(), &desc, &product));
     const auto product_choice = [&](const uint32_t* from, uint32_t count) {
-        return [=, &choice](auto* g) { return hob_goblin_product_choice(g, product, from, count, &choice); };
+        return [=, &choice](auto* g) { return hob_goblin_get_product_choice(g, product, from, count, &choice); };
     };
     const uint32_t beyond[] = {0, 2};
     fixture.refuses(invalid, "axis 1 has no index 2", product_choice(beyond, 2));
@@ -611,21 +611,21 @@ TEST("bad_input: profiles that make no sense") {
     };
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
     const auto set = [&](hob_profile_option bad) {
-        return hob_profile_set(profile.get(), HOB_STR("b"), &bad, sizeof bad, 1);
+        return hob_profile_set_task(profile.get(), HOB_STR("b"), &bad, sizeof bad, 1);
     };
     for (const double bad : {nan_value, infinity, -1.0}) {
         unchanged(set({1, bad, 0}), invalid, "mean");
         unchanged(set({1, 0, bad}), invalid, "deviation");
     }
     const hob_profile_option good = {1, 1, 1};
-    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), nullptr, sizeof good, 1), invalid, "NULL");
-    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), &good, 3, 2), invalid, "stride");
-    unchanged(hob_profile_set(profile.get(), HOB_STR("b"), &good, sizeof good, huge), HOB_RESULT_LIMIT_EXCEEDED,
+    unchanged(hob_profile_set_task(profile.get(), HOB_STR("b"), nullptr, sizeof good, 1), invalid, "NULL");
+    unchanged(hob_profile_set_task(profile.get(), HOB_STR("b"), &good, 3, 2), invalid, "stride");
+    unchanged(hob_profile_set_task(profile.get(), HOB_STR("b"), &good, sizeof good, huge), HOB_RESULT_LIMIT_EXCEEDED,
               "65535");
-    unchanged(hob_profile_set(profile.get(), HOB_STR("\xc3"), &good, sizeof good, 1), invalid, "UTF-8");
+    unchanged(hob_profile_set_task(profile.get(), HOB_STR("\xc3"), &good, sizeof good, 1), invalid, "UTF-8");
     for (const double bad : {nan_value, infinity, 0.0, -1.0})
         unchanged(hob_profile_scale(profile.get(), bad), invalid, "scale factor");
-    unchanged(hob_profile_remove(profile.get(), HOB_STR("nobody")), HOB_RESULT_NOT_FOUND, "nobody");
+    unchanged(hob_profile_remove_task(profile.get(), HOB_STR("nobody")), HOB_RESULT_NOT_FOUND, "nobody");
     unchanged(hob_profile_merge(profile.get(), nullptr), invalid, "hob_profile_create");
     unchanged(hob_profile_load_file(profile.get(), HOB_STR("no/such/file")), HOB_RESULT_IO, "no/such/file");
     unchanged(hob_profile_load_file(profile.get(), HOB_STR("nul\0inside")), HOB_RESULT_IO, "cannot read");
@@ -633,17 +633,17 @@ TEST("bad_input: profiles that make no sense") {
     unchanged(hob_profile_load_file(profile.get(), HOB_STR(".")), HOB_RESULT_IO, "cannot read");
     unchanged(hob_profile_save_file(profile.get(), hob_str_of(nullptr, 1)), invalid, "path");
     hob_str id = {nullptr, 7};
-    unchanged(hob_profile_task(profile.get(), 1, &id, nullptr), HOB_RESULT_NOT_FOUND, "the profile has 1");
+    unchanged(hob_profile_get_task(profile.get(), 1, &id, nullptr), HOB_RESULT_NOT_FOUND, "the profile has 1");
     ENSURE(id.data == nullptr && id.len == 7);
     hob_estimate found = HOB_ESTIMATE_INIT;
-    unchanged(hob_profile_get(profile.get(), HOB_STR("b"), 0, &found), HOB_RESULT_NOT_FOUND, "no task 'b'");
-    unchanged(hob_profile_get(profile.get(), HOB_STR("a"), 1, &found), HOB_RESULT_NOT_FOUND, "no option 1");
+    unchanged(hob_profile_get_estimate(profile.get(), HOB_STR("b"), 0, &found), HOB_RESULT_NOT_FOUND, "no task 'b'");
+    unchanged(hob_profile_get_estimate(profile.get(), HOB_STR("a"), 1, &found), HOB_RESULT_NOT_FOUND, "no option 1");
 }
 
 TEST("bad_input: knapsacks that make no sense") {
     const Knapsack knapsack = make_knapsack();
     const auto add_one = [&](hob_knapsack_option option) {
-        return hob_knapsack_add(knapsack.get(), &option, sizeof option, 1, nullptr);
+        return hob_knapsack_add_setting(knapsack.get(), &option, sizeof option, 1, nullptr);
     };
     ENSURE_OK(add_one({1, 1, 1}));
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
@@ -655,9 +655,9 @@ TEST("bad_input: knapsacks that make no sense") {
     for (const double bad : {nan_value, -infinity, 1.1e100}) unchanged(add_one({1, bad, 1}), invalid, "mean");
     for (const double bad : {nan_value, infinity, -1.0, 1.1e100}) unchanged(add_one({1, 1, bad}), invalid, "variance");
     const hob_knapsack_option good = {1, 1, 1};
-    unchanged(hob_knapsack_add(knapsack.get(), nullptr, sizeof good, 1, nullptr), invalid, "NULL");
-    unchanged(hob_knapsack_add(knapsack.get(), &good, 1, 2, nullptr), invalid, "stride");
-    unchanged(hob_knapsack_add(knapsack.get(), &good, sizeof good, huge, nullptr), HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    unchanged(hob_knapsack_add_setting(knapsack.get(), nullptr, sizeof good, 1, nullptr), invalid, "NULL");
+    unchanged(hob_knapsack_add_setting(knapsack.get(), &good, 1, 2, nullptr), invalid, "stride");
+    unchanged(hob_knapsack_add_setting(knapsack.get(), &good, sizeof good, huge, nullptr), HOB_RESULT_LIMIT_EXCEEDED, "65535");
     const auto solve = [&](const std::function<void(hob_knapsack_solve_desc&)>& spoil) {
         hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
         spoil(desc);

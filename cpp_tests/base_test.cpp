@@ -50,7 +50,7 @@ TEST("base: every result has its name, and numbers that are none are unknown") {
 TEST("base: strings are taken with a length, with a NUL, or empty") {
     const Profile profile = make_profile();
     const hob_profile_option option = {3, 2.0, 0.5};
-    const auto set = [&](hob_str id) { return hob_profile_set(profile.get(), id, &option, sizeof option, 1); };
+    const auto set = [&](hob_str id) { return hob_profile_set_task(profile.get(), id, &option, sizeof option, 1); };
     ENSURE_OK(set(hob_str_of("shadows and more", 7)));
     ENSURE_OK(set(hob_str_from("ends in NUL")));
     ENSURE_OK(set(HOB_STR("literal")));
@@ -60,11 +60,11 @@ TEST("base: strings are taken with a length, with a NUL, or empty") {
 }
 
 TEST("base: a success leaves the last error as it is") {
-    ENSURE(hob_goblin_harvest(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     const std::string sentence = hob_last_error();
     ENSURE(sentence.find("hob_goblin_create") != std::string::npos);
     const Goblin goblin = make_goblin(16);
-    ENSURE_OK(hob_goblin_harvest(goblin.get()));
+    ENSURE_OK(hob_goblin_collect_samples(goblin.get()));
     ENSURE(hob_last_error() == sentence);
 }
 

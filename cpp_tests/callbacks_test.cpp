@@ -166,8 +166,8 @@ TEST("callbacks: the number of options may change; more room is given when asked
         hob_estimate found = HOB_ESTIMATE_INIT;
         const auto last = static_cast<uint32_t>(count);
         ENSURE(count == 0 ||
-               hob_goblin_estimate(goblin.get(), talker.id, last - 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
-        ENSURE(hob_goblin_estimate(goblin.get(), talker.id, last, HOB_LANE_GPU, &found) == HOB_RESULT_INVALID_ARGUMENT);
+               hob_goblin_get_estimate(goblin.get(), talker.id, last - 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
+        ENSURE(hob_goblin_get_estimate(goblin.get(), talker.id, last, HOB_LANE_GPU, &found) == HOB_RESULT_INVALID_ARGUMENT);
     }
 }
 
@@ -262,7 +262,7 @@ TEST("callbacks: a measure callback that never ends is asked 64 times a harvest"
     };
     const Goblin goblin = make_goblin(16);
     talker.join(goblin.get(), "s", worth({0}));
-    ENSURE_OK(hob_goblin_harvest(goblin.get()));
+    ENSURE_OK(hob_goblin_collect_samples(goblin.get()));
     ENSURE(talker.measured == 64);
 }
 

@@ -115,7 +115,7 @@ TEST("goblin: a disabled setting costs nothing, is worth nothing and keeps its c
     ENSURE(last_error_has("was disabled") && statistics(goblin).refused == 1);
     measure(goblin, before, ladders.a, 4);
     ENSURE(estimate(goblin, ladders.a, 2).count == 1);
-    ENSURE(hob_goblin_applied(goblin, without.id, ladders.a, 0) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_goblin_report_applied(goblin, without.id, ladders.a, 0) == HOB_RESULT_NOT_FOUND);
     ENSURE_OK(hob_goblin_set_enabled(goblin, ladders.a, 7));
     const hob_decision again = update(goblin);
     ENSURE(again.setting_count == 2 && ladders.of(ladders.a) == 2 && ladders.of(ladders.b) == 2);
@@ -243,7 +243,7 @@ TEST("goblin: no more switch burden than allowed is spent in one decision, and w
     for (int n = 0; n < 50; ++n) (void)update(goblin.get());
     ENSURE(update(goblin.get()).value == 0);
     desc.lanes[HOB_LANE_GPU].limit = 19;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
     uint32_t changes = 0;
     for (int n = 0; n < 200; ++n) {
         const hob_decision decision = update(goblin.get());
@@ -253,7 +253,7 @@ TEST("goblin: no more switch burden than allowed is spent in one decision, and w
     ENSURE(changes == 6 && update(goblin.get()).value == 6);
     // What is needed to keep a limit is done at once, whatever it costs.
     desc.lanes[HOB_LANE_GPU].limit = 6;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
     const hob_decision decision = update(goblin.get());
     ENSURE(decision.change_count == 6 && decision.feasible == 1);
 }

@@ -37,7 +37,7 @@ TEST("goblin: of two lanes now the one and now the other decides") {
     for (const Case& one : {Case{10, 10, 1, 1}, Case{4, 10, 2, 1}, Case{10, 4, 1, 1}, Case{4, 4, 0, 1},
                             Case{infinity, 4, 1, 1}, Case{4, infinity, 2, 1}, Case{0.5, 10, 2, 0}}) {
         const hob_goblin_desc desc = two_lanes(exact(10), one.gpu, one.game_thread);
-        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+        ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
         // With one lane the first one that is governed has the plain name.
         if (one.gpu == infinity) Knowledge().add("s", {1, 1, 8}).give(goblin.get());
         if (one.gpu != infinity) Knowledge().add("s", {1, 8, 1}).add("s@game_thread", {1, 1, 8}).give(goblin.get());
@@ -150,7 +150,7 @@ TEST("goblin: where burdens come from may be changed while it runs") {
     const hob_setting_id setting = add_setting(goblin.get(), described("s", options));
     for (const uint32_t burdens : {HOB_BURDENS_TOTALS, HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
         desc.burdens = burdens;
-        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+        ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
         for (int n = 0; n < 300; ++n) {
             (void)update(goblin.get());
             const double burden = 2 * options[hob_goblin_choice(goblin.get(), setting)].relative_burden;

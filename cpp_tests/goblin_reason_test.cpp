@@ -24,9 +24,9 @@ struct Case {
     }
     void limit(double milliseconds) const {
         hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
-        ENSURE_OK(hob_goblin_config(goblin.get(), &desc));
+        ENSURE_OK(hob_goblin_get_desc(goblin.get(), &desc));
         desc.lanes[HOB_LANE_GPU].limit = milliseconds;
-        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+        ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
     }
     hob_reason after_frames(int count) const {
         for (int n = 0; n < count; ++n) (void)update(goblin.get());
@@ -151,10 +151,10 @@ TEST("goblin: a reason's text needs the room that it says") {
     const std::string text = one.text();
     std::string room(text.size() + 3, '\x7e');
     size_t size = 0;
-    ENSURE(hob_goblin_reason_text(one.goblin.get(), one.setting, room.data(), text.size(), &size) ==
+    ENSURE(hob_goblin_get_reason_text(one.goblin.get(), one.setting, room.data(), text.size(), &size) ==
            HOB_RESULT_BUFFER_TOO_SMALL);
     ENSURE(size == text.size() + 1 && room == std::string(text.size() + 3, '\x7e'));
-    ENSURE_OK(hob_goblin_reason_text(one.goblin.get(), one.setting, room.data(), size, nullptr));
+    ENSURE_OK(hob_goblin_get_reason_text(one.goblin.get(), one.setting, room.data(), size, nullptr));
     ENSURE(std::string_view(room.data()) == text && room.substr(size) == "\x7e\x7e");
 }
 

@@ -32,7 +32,7 @@ void set_incentive_of_first(hob_goblin* goblin, double incentive) {
 
 double net(const hob_goblin* goblin, uint32_t strategy) {
     double found = -1;
-    ENSURE_OK(hob_goblin_strategy_net(goblin, strategy, &found));
+    ENSURE_OK(hob_goblin_get_strategy_net(goblin, strategy, &found));
     return found;
 }
 

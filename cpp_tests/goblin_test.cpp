@@ -27,7 +27,7 @@ void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>
     for (int n = 0; n < samples; ++n) {
         for (uint32_t option = 0; option < burdens.size(); ++option) {
             (void)update(goblin);
-            ENSURE_OK(hob_goblin_applied(goblin, 0, setting, option));
+            ENSURE_OK(hob_goblin_report_applied(goblin, 0, setting, option));
             measure(goblin, 0, setting, burdens[option]);
         }
     }
@@ -112,7 +112,7 @@ TEST("goblin: harvest and decide are the two halves of update") {
     const hob_setting_id a = add_array(whole.get(), "s", {0, 2, 5}), b = add_array(halves.get(), "s", {0, 2, 5});
     for (int n = 0; n < 200; ++n) {
         const hob_decision one = update(whole.get());
-        ENSURE_OK(hob_goblin_harvest(halves.get()));
+        ENSURE_OK(hob_goblin_collect_samples(halves.get()));
         hob_decision two = HOB_DECISION_INIT;
         ENSURE_OK(hob_goblin_decide(halves.get(), &two));
         ENSURE(one.id == two.id && one.value == two.value && one.trial_count == two.trial_count);
@@ -149,9 +149,9 @@ TEST("goblin: a late sample is booked on the choice of its own frame") {
     const Goblin goblin = make_goblin(infinity);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     const uint64_t first = update(goblin.get()).id;
-    ENSURE_OK(hob_goblin_applied(goblin.get(), first, setting, 0));
+    ENSURE_OK(hob_goblin_report_applied(goblin.get(), first, setting, 0));
     const uint64_t second = update(goblin.get()).id;
-    ENSURE_OK(hob_goblin_applied(goblin.get(), second, setting, 1));
+    ENSURE_OK(hob_goblin_report_applied(goblin.get(), second, setting, 1));
     measure(goblin.get(), first, setting, 1);
     measure(goblin.get(), second, setting, 7);
     measure(goblin.get(), first, setting, 1);
@@ -235,9 +235,9 @@ TEST("goblin: the parameters in force can be read and exchanged") {
     desc.precision = 20;
     desc.exploration = HOB_EXPLORATION_OPTIMISTIC;
     desc.max_settings = 2;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
     hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
-    ENSURE_OK(hob_goblin_config(goblin.get(), &found));
+    ENSURE_OK(hob_goblin_get_desc(goblin.get(), &found));
     ENSURE(found.struct_size == sizeof found && found.lanes[HOB_LANE_GPU].limit == 20 && found.sigmas == 2);
     ENSURE(found.history == 200 && found.precision == 20 && found.exploration == HOB_EXPLORATION_OPTIMISTIC);
     (void)add_array(goblin.get(), "one", {0});
@@ -257,10 +257,10 @@ TEST("goblin: lanes come and go, and what was learned stays on those that stay")
     measure(goblin.get(), 0, setting, 4);
     hob_estimate found = HOB_ESTIMATE_INIT;
     const auto on_game_thread = [&] {
-        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GAME_THREAD, &found);
+        return hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GAME_THREAD, &found);
     };
     ENSURE(on_game_thread() == HOB_RESULT_NOT_FOUND && last_error_has("lane 2 has no limit"));
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &both));
     ENSURE(close(estimate(goblin.get(), setting, 0).mean, 4));
     const hob_decision decision = update(goblin.get());
     ENSURE(decision.capacity[HOB_LANE_GPU] == 10 && decision.capacity[HOB_LANE_GAME_THREAD] == 20);
@@ -268,10 +268,10 @@ TEST("goblin: lanes come and go, and what was learned stays on those that stay")
     ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7) && found.count == 1);
     hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
     frame.lanes[HOB_LANE_GAME_THREAD].limit = 10;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &frame));
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &frame));
     ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7));
-    ENSURE(hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, &found) == HOB_RESULT_NOT_FOUND);
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE(hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, &found) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &both));
     ENSURE(estimate(goblin.get(), setting, 0).count == 0);
 }
 
@@ -316,8 +316,8 @@ TEST("goblin: settings that share a task pool their samples") {
     const hob_setting_id right = add_array(goblin.get(), "shadow map", {0, 1});
     for (int n = 0; n < 20; ++n) {
         (void)update(goblin.get());
-        ENSURE_OK(hob_goblin_applied(goblin.get(), 0, left, 0));
-        ENSURE_OK(hob_goblin_applied(goblin.get(), 0, right, 1));
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, left, 0));
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, right, 1));
         measure(goblin.get(), 0, left, 2);
         measure(goblin.get(), 0, right, 5);
     }
@@ -519,8 +519,8 @@ TEST("goblin: settings come and go by the thousand, and none is mixed up with an
         ENSURE(update(goblin.get()).setting_count == alive.size());
         for (const auto& [name, setting] : alive) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            ENSURE_OK(hob_goblin_estimate(goblin.get(), setting, name % 7, HOB_LANE_GPU, &found));
-            ENSURE(hob_goblin_estimate(goblin.get(), setting, 1 + name % 7, HOB_LANE_GPU, &found) ==
+            ENSURE_OK(hob_goblin_get_estimate(goblin.get(), setting, name % 7, HOB_LANE_GPU, &found));
+            ENSURE(hob_goblin_get_estimate(goblin.get(), setting, 1 + name % 7, HOB_LANE_GPU, &found) ==
                    HOB_RESULT_INVALID_ARGUMENT);
         }
     }

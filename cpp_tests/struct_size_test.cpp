@@ -191,7 +191,7 @@ TEST("struct_size: parameters of what is created") {
 TEST("struct_size: parameters of calls") {
     const Goblin goblin = make_goblin(16);
     is_read_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](const hob_goblin_desc* desc) {
-        return hob_goblin_configure(goblin.get(), desc);
+        return hob_goblin_set_desc(goblin.get(), desc);
     });
     is_read_at_every_size<hob_setting_desc>(
         "hob_setting_desc", &hob_setting_desc_init,
@@ -235,7 +235,7 @@ TEST("struct_size: the usage of a resource") {
     ENSURE_OK(hob_knapsack_solve_resources(raw, &resource, sizeof resource, 1, nullptr, nullptr));
     is_written_at_every_size<hob_knapsack_usage>(
         "hob_knapsack_usage", &hob_knapsack_usage_init,
-        [&](hob_knapsack_usage* usage) { return hob_knapsack_resource_usage(raw, 0, usage); });
+        [&](hob_knapsack_usage* usage) { return hob_knapsack_get_resource_usage(raw, 0, usage); });
 }
 
 TEST("struct_size: what an executor has done") {
@@ -265,20 +265,20 @@ TEST("struct_size: answers") {
         "hob_replay_report", &hob_replay_report_init, [](hob_replay_report* report) {
             // A header and nothing else.
             const unsigned char header[16] = {'H', 'O', 'B', 'R', 'E', 'C', '\r', '\n', 1};
-            return hob_replay(header, sizeof header, report);
+            return hob_goblin_replay(header, sizeof header, report);
         });
     is_written_at_every_size<hob_reason>("hob_reason", &hob_reason_init, [&](hob_reason* found) {
         return hob_goblin_get_reason(goblin.get(), setting, found);
     });
     is_written_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](hob_goblin_desc* desc) {
-        return hob_goblin_config(goblin.get(), desc);
+        return hob_goblin_get_desc(goblin.get(), desc);
     });
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
-        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, found);
+        return hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, found);
     });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
-        return hob_profile_get(profile.get(), HOB_STR("a"), 0, found);
+        return hob_profile_get_estimate(profile.get(), HOB_STR("a"), 0, found);
     });
     const Knapsack knapsack = make_knapsack();
     is_written_at_every_size<hob_knapsack_solution>(

@@ -98,7 +98,7 @@ hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t
 
 hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, uint32_t lane) {
     hob_estimate found = HOB_ESTIMATE_INIT;
-    ENSURE_OK(hob_goblin_estimate(goblin, setting, option, lane, &found));
+    ENSURE_OK(hob_goblin_get_estimate(goblin, setting, option, lane, &found));
     return found;
 }
 
@@ -124,9 +124,9 @@ hob_reason reason(const hob_goblin* goblin, hob_setting_id setting) {
 
 std::string reason_text(const hob_goblin* goblin, hob_setting_id setting) {
     size_t size = 0;
-    ENSURE_OK(hob_goblin_reason_text(goblin, setting, nullptr, 0, &size));
+    ENSURE_OK(hob_goblin_get_reason_text(goblin, setting, nullptr, 0, &size));
     std::string text(size, '?');
-    ENSURE_OK(hob_goblin_reason_text(goblin, setting, text.data(), size, nullptr));
+    ENSURE_OK(hob_goblin_get_reason_text(goblin, setting, text.data(), size, nullptr));
     ENSURE(text.back() == '\0' && text.find('\0') == size - 1);
     text.pop_back();
     return text;
@@ -134,7 +134,7 @@ std::string reason_text(const hob_goblin* goblin, hob_setting_id setting) {
 
 hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t option) {
     hob_estimate found = HOB_ESTIMATE_INIT;
-    ENSURE_OK(hob_profile_get(profile, str(id), option, &found));
+    ENSURE_OK(hob_profile_get_estimate(profile, str(id), option, &found));
     return found;
 }
 

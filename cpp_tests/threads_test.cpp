@@ -72,7 +72,7 @@ TEST("threads: const functions answer several threads at once") {
         for (int n = 0; n < harness::scaled(500); ++n) {
             EXPECT(household.choices() == choices);
             hob_estimate found = HOB_ESTIMATE_INIT;
-            EXPECT(hob_goblin_estimate(goblin.get(), household.settings()[0], 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
+            EXPECT(hob_goblin_get_estimate(goblin.get(), household.settings()[0], 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
             std::string text(json.size(), '\0');
             EXPECT(hob_goblin_save_profile(goblin.get(), text.data(), text.size(), nullptr) == HOB_RESULT_OK);
             EXPECT(text == json);
@@ -152,7 +152,7 @@ TEST("threads: each thread has a last error of its own") {
     const std::string mine = hob_last_error();
     std::thread([] {
         EXPECT(std::string(hob_last_error()).empty());
-        EXPECT(hob_goblin_harvest(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+        EXPECT(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
         EXPECT(last_error_has("hob_goblin"));
     }).join();
     ENSURE(hob_last_error() == mine && last_error_has("hob_profile"));
