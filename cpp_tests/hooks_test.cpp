@@ -372,7 +372,7 @@ TEST("hooks: the allocator cannot be exchanged while anything is alive") {
     hook.free = [](void*, void*, size_t, size_t) {};
     {
         const Profile alive = make_profile();
-        ENSURE(hob_set_allocator_hook(&hook) == HOB_RESULT_BUSY && last_error_has("1 handles are alive"));
+        ENSURE(hob_set_allocator_hook(&hook) == HOB_RESULT_BUSY && last_error_has("1 live handles"));
         ENSURE(hob_set_allocator_hook(nullptr) == HOB_RESULT_BUSY);
         ENSURE_OK(hob_profile_clear(alive.get()));
     }

@@ -116,7 +116,7 @@ HOB_NODISCARD HOB_API hob_result hob_executor_create(const hob_executor_desc *de
 /// Creates an executor with a pool of `threads` threads (0 to 63) and a background thread.
 /// The calling thread takes part in its loops, so `threads` is the number of further threads. On success
 /// `*out_executor` is the caller's to destroy. Threads: any.
-HOB_NODISCARD HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
+HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
 
 /// Destroys an executor; NULL is allowed.
 /// Waiting tasks are dropped: their `release` is called, their `run` is not. A running task is awaited, and all threads

@@ -38,7 +38,7 @@ typedef struct hob_fingerprint {
 
 /// Computes the fingerprint of `size` bytes: their BLAKE3.
 /// `data` may be NULL if `size` is 0. Threads: any.
-HOB_NODISCARD HOB_API hob_result hob_fingerprint_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
+HOB_API hob_result hob_fingerprint_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
 
 /// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL.
 /// Threads: any.
@@ -177,8 +177,7 @@ typedef struct hob_program_key_desc {
 ///
 /// HOB_RESULT_INVALID_ARGUMENT without a stage. HOB_RESULT_LIMIT_EXCEEDED with more than 1024 stages, attributes or
 /// varyings. HOB_RESULT_UNSUPPORTED if the mode cannot express an input. Threads: any.
-HOB_NODISCARD HOB_API hob_result hob_fingerprint_program(
-    const hob_program_key_desc *desc, hob_fingerprint *out_fingerprint);
+HOB_API hob_result hob_fingerprint_program(const hob_program_key_desc *desc, hob_fingerprint *out_fingerprint);
 
 // ---- Parts -----------------------------------------------------------------------------------------------------------
 
