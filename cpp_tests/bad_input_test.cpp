@@ -205,62 +205,70 @@ TEST("bad_input: a handle of another type, and addresses that are none") {
 
 TEST("bad_input: parameters of a goblin outside their range") {
     const Fixture fixture;
-    const auto refused = [&](hob_result expected, const char* part,
-                             const std::function<void(hob_goblin_desc&)>& spoil) {
+    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
+    const auto refused = [&](const char* part, const std::function<void(hob_goblin_desc&)>& spoil) {
         hob_goblin_desc desc = gpu_budget(16);
         spoil(desc);
         hob_goblin* none = nullptr;
-        ENSURE(hob_goblin_create(&desc, &none) == expected && none == nullptr && last_error_has(part));
-        fixture.refuses(expected, part, [&](auto* goblin) { return hob_goblin_set_desc(goblin, &desc); });
+        ENSURE(hob_goblin_create(&desc, &none) == invalid && none == nullptr && last_error_has(part));
+        fixture.refuses(invalid, part, [&](auto* goblin) { return hob_goblin_set_desc(goblin, &desc); });
     };
-    const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = nan_value; });
-    refused(invalid, "lane 0", [](auto& desc) { desc.lanes[0].limit = -infinity; });
-    refused(invalid, "lane 7", [](auto& desc) { desc.lanes[7].limit = nan_value; });
-    for (const double risk : {-1.0, 0.0, 0.51, nan_value, infinity}) {
-        refused(invalid, "explore_risk", [=](auto& desc) { desc.explore_risk = risk; });
-    }
-    for (const double limit : {-1.0, nan_value, -infinity}) {
-        refused(invalid, "switch_limit", [=](auto& desc) { desc.switch_limit = limit; });
-    }
-    for (const double sigmas : {-1.0, 101.0, nan_value, infinity}) {
-        refused(invalid, "sigmas", [=](auto& desc) { desc.sigmas = sigmas; });
+    const auto refused_tuning = [&](const char* part, const std::function<void(hob_goblin_tuning&)>& spoil) {
+        hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+        spoil(tuning);
+        refused(part, [&](auto& desc) { desc.tuning = &tuning; });
+        fixture.refuses(invalid, part, [&](auto* goblin) { return hob_goblin_set_tuning(goblin, &tuning); });
+    };
+    for (const double bad : {nan_value, -infinity, -1.0}) {
+        refused("lane 0", [=](auto& desc) { desc.lanes[0].limit = bad; });
+        refused("lane 7", [=](auto& desc) { desc.lanes[7].limit = bad; });
     }
     for (const double share : {-0.1, 0.51, nan_value}) {
-        refused(invalid, "overrun_probability", [=](auto& desc) { desc.overrun_probability = share; });
+        refused("overrun_probability", [=](auto& desc) { desc.overrun_probability = share; });
     }
-    for (const double patience : {-1.0, nan_value, infinity}) {
-        refused(invalid, "patience", [=](auto& desc) { desc.patience = patience; });
+    for (const double patience : {nan_value, infinity, -infinity}) {
+        refused("patience", [=](auto& desc) { desc.patience = patience; });
+    }
+    for (const uint32_t number : {3u, huge}) {
+        refused("hob_burdens", [=](auto& desc) { set_number(desc.burdens, number); });
+    }
+    for (const uint32_t number : {65537u, huge}) {
+        refused("history", [=](auto& desc) { desc.history = number; });
+    }
+    refused("max_settings", [](auto& desc) { desc.max_settings = huge; });
+    for (const double risk : {-1.0, 0.51, nan_value, infinity}) {
+        refused_tuning("explore_risk", [=](auto& tuning) { tuning.explore_risk = risk; });
+    }
+    for (const double limit : {-1.0, nan_value, -infinity}) {
+        refused_tuning("switch_limit", [=](auto& tuning) { tuning.switch_limit = limit; });
+    }
+    for (const double sigmas : {101.0, nan_value, infinity}) {
+        refused_tuning("sigmas", [=](auto& tuning) { tuning.sigmas = sigmas; });
     }
     for (const double value : {1e10, -1e10, nan_value, infinity}) {
-        refused(invalid, "explore_value", [=](auto& desc) { desc.explore_value = value; });
+        refused_tuning("explore_value", [=](auto& tuning) { tuning.explore_value = value; });
     }
-    for (const uint32_t number : {2u, huge})
-        refused(invalid, "hob_exploration", [=](auto& desc) { desc.exploration = number; });
-    for (const uint32_t number : {3u, huge})
-        refused(invalid, "hob_burdens", [=](auto& desc) { desc.burdens = number; });
-    for (const uint32_t number : {0u, 65537u, huge}) {
-        refused(invalid, "history", [=](auto& desc) { desc.history = number; });
+    for (const uint32_t number : {2u, huge}) {
+        refused_tuning("hob_exploration", [=](auto& tuning) { set_number(tuning.exploration, number); });
     }
-    refused(invalid, "max_settings", [](auto& desc) { desc.max_settings = huge; });
 }
 
 TEST("bad_input: extreme parameters that are allowed do no harm") {
-    for (const double limit : {0.0, -5.0, 1e-300, 1e300, infinity}) {
-        hob_goblin_desc desc = gpu_budget(limit);
-        desc.sigmas = 100;
-        desc.measure_quota = huge;
-        desc.explore_limit = huge;
-        desc.precision = huge;
-        desc.node_limit = 0;
-        desc.history = 1;
-        const Goblin goblin = make_goblin(desc);
+    for (const double limit : {0.0, 1e-300, 1e300, infinity}) {
+        Budget budget = tunable(limit);
+        budget.desc.history = 1;
+        budget.tuning.sigmas = 100;
+        budget.tuning.measure_quota = huge;
+        budget.tuning.explore_limit = huge - 1;
+        budget.tuning.precision = huge - 1;
+        budget.tuning.node_limit = 1;
+        const Goblin goblin = make_goblin(budget);
         Household household(goblin.get(), 3, 3);
         for (int n = 0; n < 3; ++n) (void)household.frame();
         const hob_setting_id setting = household.settings()[0];
         for (int n = 0; n < 50; ++n) {
-            const hob_decision decision = update(goblin.get());
-            ENSURE(!std::isnan(decision.value) && !std::isnan(decision.burden[HOB_LANE_GPU]));
+            const hob_decision_details decision = update_details(goblin.get());
+            ENSURE(!std::isnan(decision.value) && !std::isnan(decision.lanes[HOB_LANE_GPU].burden));
             const double burden = n % 2 == 0 ? 1e9 : 0;
             ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
             ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
@@ -371,7 +379,7 @@ TEST("bad_input: settings and options that do not exist") {
         not_found([=](auto* g) { return hob_goblin_set_value(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_set_ready(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_set_work(g, bad, 1); });
-        not_found([=](auto* g) { return hob_goblin_measure(g, 0, bad, 0, 1, 0); });
+        not_found([=](auto* g) { return hob_goblin_measure(g, 0, bad, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); });
         not_found([=](auto* g) { return hob_goblin_report_applied(g, 0, bad, 0); });
         not_found([=](auto* g) { return hob_goblin_set_range(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_pin(g, bad, 0); });
@@ -483,7 +491,7 @@ TEST("bad_input: strategies that make no sense") {
     for (uint32_t n = 2; n <= 15; ++n) ENSURE_OK(hob_goblin_add_strategy(goblin, &limited, &strategy));
     fixture.refuses(HOB_RESULT_LIMIT_EXCEEDED, "15 strategies",
                     [&](auto* g) { return hob_goblin_add_strategy(g, &limited, &strategy); });
-    ENSURE(strategy == 15 && update(goblin).setting_count == 1);
+    ENSURE(strategy == 15 && update_details(goblin).setting_count == 1);
 }
 
 TEST("bad_input: products that make no sense") {
@@ -567,26 +575,23 @@ TEST("bad_input: products that make no sense") {
 
 TEST("bad_input: samples that make no sense") {
     const Fixture fixture;
-    const auto refused = [&](hob_result expected, const char* part, uint64_t decision, uint32_t lane, double burden,
-                             uint32_t sample) {
+    const auto refused = [&](hob_result expected, const char* part, uint64_t decision, double burden) {
         fixture.refuses(expected, part, [=, &fixture](auto* g) {
-            return hob_goblin_measure(g, decision, fixture.setting, lane, burden, sample);
+            return hob_goblin_measure(g, decision, fixture.setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK);
         });
-        fixture.refuses(expected, part,
-                        [=](auto* g) { return hob_goblin_measure_total(g, decision, lane, burden, sample); });
+        fixture.refuses(expected, part, [=](auto* g) {
+            return hob_goblin_measure_total(g, decision, HOB_LANE_GPU, burden, HOB_SAMPLE_OK);
+        });
     };
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    for (const double bad : {nan_value, infinity, -infinity, -1.0, -1e-300, 1.1e9})
-        refused(invalid, "burden", 0, 0, bad, 0);
-    for (const uint32_t bad : {8u, huge}) refused(invalid, "lane", 0, bad, 1, 0);
-    for (const uint32_t bad : {4u, huge}) refused(invalid, "hob_sample", 0, 0, 1, bad);
-    for (const uint64_t bad : {uint64_t{21}, UINT64_MAX}) refused(HOB_RESULT_NOT_FOUND, "not remembered", bad, 0, 1, 0);
+    for (const double bad : {nan_value, infinity, -infinity, -1.0, -1e-300, 1.1e9}) refused(invalid, "burden", 0, bad);
+    for (const uint64_t bad : {uint64_t{21}, UINT64_MAX}) refused(HOB_RESULT_NOT_FOUND, "not remembered", bad, 1);
     for (const double bad : {nan_value, 0.0, -1.0, 1e-10, 1e10, infinity}) {
         fixture.refuses(invalid, "work", [&](auto* g) { return hob_goblin_set_work(g, fixture.setting, bad); });
     }
     const Goblin fresh = make_goblin(16);
     const hob_setting_id setting = add_array(fresh.get(), "s", {0});
-    ENSURE(hob_goblin_measure(fresh.get(), 0, setting, 0, 1, 0) == HOB_RESULT_NOT_FOUND &&
+    ENSURE(hob_goblin_measure(fresh.get(), 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND &&
            last_error_has("call update first"));
 }
 
@@ -675,7 +680,7 @@ TEST("bad_input: knapsacks that make no sense") {
     for (const double capacity : {-infinity, -1e300, 1e300, 0.0}) {
         ENSURE_OK(solve([=](auto& desc) {
             desc.capacity = capacity;
-            desc.node_limit = 0;
+            desc.node_limit = 1;
         }));
     }
 }

@@ -42,8 +42,8 @@ TEST("base: every result has its name, and numbers that are none are unknown") {
         {HOB_RESULT_POISONED, "HOB_RESULT_POISONED"},
     };
     for (const auto& one : known) ENSURE(std::strcmp(hob_result_name(one.result), one.name) == 0);
-    for (const uint32_t none : {12u, 99u, UINT32_MAX}) {
-        ENSURE(std::strcmp(hob_result_name(none), "HOB_RESULT_UNKNOWN") == 0);
+    for (const uint32_t none : {12u, 15u}) {
+        ENSURE(std::strcmp(hob_result_name(static_cast<hob_result>(none)), "HOB_RESULT_UNKNOWN") == 0);
     }
 }
 
@@ -96,14 +96,11 @@ TEST("base: hooks begin empty and can be set, replaced and cleared") {
     ENSURE(clock.struct_size == sizeof clock && clock.now_ns == nullptr);
     const hob_zone_hook zone = HOB_ZONE_HOOK_INIT;
     ENSURE(zone.struct_size == sizeof zone && zone.begin == nullptr && zone.end == nullptr);
-    const hob_file_hook file = HOB_FILE_HOOK_INIT;
-    ENSURE(file.struct_size == sizeof file && file.open == nullptr && file.sync == nullptr);
     const hob_allocator_hook allocator = HOB_ALLOCATOR_HOOK_INIT;
     ENSURE(allocator.struct_size == sizeof allocator && allocator.allocate == nullptr);
     for (int again = 0; again < 2; ++again) {
         ENSURE_OK(hob_set_log_hook(&log));
         ENSURE_OK(hob_set_clock_hook(&clock));
         ENSURE_OK(hob_set_zone_hook(&zone));
-        ENSURE_OK(hob_set_file_hook(&file));
     }
 }

@@ -79,13 +79,12 @@ TEST("goblin: a product is decided as the table of all its combinations") {
     Knowledge().add("picture", ms_per_megapixel).add("s", {1, 2}).give(goblin.get());
     const hob_setting_id product = add_product(goblin.get()), other = add_array(goblin.get(), "s", {0, 2});
     for (double limit = 1.5; limit < 16; limit += 0.25) {
-        const hob_goblin_desc desc = exact(limit);
-        ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
-        const hob_decision decision = update(goblin.get());
+        set_desc(goblin.get(), exact(limit));
+        const hob_decision_details decision = update_details(goblin.get());
         ENSURE(decision.feasible == 1 && decision.value == std::max(best_value(limit - 1), best_value(limit - 2) + 2));
         const Picture chosen = picture(goblin.get(), product, hob_goblin_choice(goblin.get(), product));
         const double burden = chosen.burden() + 1 + hob_goblin_choice(goblin.get(), other);
-        ENSURE(close(decision.mean[HOB_LANE_GPU], burden) && burden <= limit);
+        ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, burden) && burden <= limit);
     }
 }
 
@@ -109,9 +108,9 @@ TEST("goblin: what is measured at one resolution is known at the others") {
 }
 
 TEST("goblin: a product of twelve combinations is learned by trying three") {
-    hob_goblin_desc desc = gpu_budget(6.5);
-    desc.sigmas = 0;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(6.5);
+    budget.tuning.sigmas = no_sigmas;
+    const Goblin goblin = make_goblin(budget);
     const hob_setting_id product = add_product(goblin.get());
     uint32_t trials = 0;
     double over = 0;
@@ -152,9 +151,9 @@ TEST("goblin: a product keeps its works when its values are exchanged, and its c
 }
 
 TEST("goblin: a product may be pinned, scaled by the scene's work, and be the trim") {
-    hob_goblin_desc desc = exact(8);
-    desc.patience = 1;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = exact(8);
+    budget.desc.patience = 1;
+    const Goblin goblin = make_goblin(budget);
     Knowledge().add("picture", ms_per_megapixel).give(goblin.get());
     const hob_setting_id product = add_product(goblin.get(), HOB_SETTING_TRIM);
     for (const double work : {1.0, 2.0, 0.5, 1.25}) {

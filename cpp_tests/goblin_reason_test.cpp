@@ -14,11 +14,10 @@ struct Case {
     Goblin goblin;
     hob_setting_id setting;
 
-    explicit Case(double limit, const std::function<void(hob_goblin_desc&)>& change = [](hob_goblin_desc&) {}) {
-        hob_goblin_desc desc = exact(limit);
-        desc.patience = 1;
-        change(desc);
-        goblin = make_goblin(desc);
+    explicit Case(double limit, double patience = 1) {
+        Budget budget = exact(limit);
+        budget.desc.patience = patience;
+        goblin = make_goblin(budget);
         Knowledge().add("s", {1, 4, 10}).give(goblin.get());
         setting = add_array(goblin.get(), "s", {0, 5, 8});
     }
@@ -78,7 +77,7 @@ TEST("goblin: the reason of what is lowered in favour of something else says tha
 }
 
 TEST("goblin: the reason of what is held says what waiting forgoes") {
-    const Case one(100, [](hob_goblin_desc& desc) { desc.patience = 50; });
+    const Case one(100, 50);
     const hob_reason found = one.after_frames(30);
     ENSURE(found.why == HOB_WHY_HELD && found.to == 0 && close(found.gain, 8));
     ENSURE(one.text() == "held at 0: a better choice gains 8.000 a frame and has not paid for the change yet");

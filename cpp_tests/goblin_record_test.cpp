@@ -50,7 +50,7 @@ TEST("goblin: a recorded run replays to the same choices") {
         for (int n = 0; n < 300; ++n) (void)household.frame();
         // The rest of what changes something.
         for (const Call& call : exclusive_calls(household.settings()[0])) {
-            if (std::strcmp(call.name, "record") != 0) (void)call.make(goblin.get());
+            if (std::strcmp(call.name, "stop_recording") != 0) (void)call.make(goblin.get());
         }
         ENSURE_OK(hob_goblin_remove_setting(goblin.get(), household.settings()[3]));
         (void)update(goblin.get());
@@ -90,7 +90,7 @@ TEST("goblin: settings in the callback style are recorded by what they said") {
     ENSURE(report.end == HOB_REPLAY_END_COMPLETE && report.decisions == 100 && report.different == 0);
 }
 
-TEST("goblin: a recording is stopped by NULL and begins with the goblin's life") {
+TEST("goblin: a recording is stopped once and begins with the goblin's life") {
     Tape tape, late;
     const Goblin goblin = make_goblin(16);
     ENSURE_OK(hob_goblin_stop_recording(goblin.get()));  // there was none

@@ -171,7 +171,7 @@ namespace {
 /// A goblin with something of everything.
 class Rich {
 public:
-    explicit Rich(uint32_t burdens) {
+    explicit Rich(hob_burdens burdens) {
         hob_goblin_desc desc = gpu_budget(20);
         desc.lanes[HOB_LANE_GAME_THREAD].limit = 14;
         desc.lanes[HOB_LANE_VIDEO_MEMORY].limit = 30;
@@ -210,13 +210,15 @@ public:
         if (number % 150 == 9) ok &= hob_goblin_set_range(goblin, settings_[2], 0, 9) == HOB_RESULT_OK;
         if (number % 170 == 0) ok &= hob_goblin_set_enabled(goblin, settings_[3], number % 340 == 0) == HOB_RESULT_OK;
         ok &= hob_goblin_update(goblin, &decision) == HOB_RESULT_OK;
+        hob_decision_details details = HOB_DECISION_DETAILS_INIT;
+        ok &= hob_goblin_get_decision(goblin, &details) == HOB_RESULT_OK;
         double total = 1;
         for (const hob_setting_id setting : settings_) {
             const uint32_t choice = hob_goblin_choice(goblin, setting);
             const double burden = (1 + choice) * (0.9 + 0.2 * dice_.share());
             total += burden;
-            for (const uint32_t lane : {HOB_LANE_GPU, HOB_LANE_GAME_THREAD, HOB_LANE_VIDEO_MEMORY})
-                if (decision.setting_count == settings_.size())
+            for (const hob_lane lane : {HOB_LANE_GPU, HOB_LANE_GAME_THREAD, HOB_LANE_VIDEO_MEMORY})
+                if (details.setting_count == settings_.size())
                     ok &= hob_goblin_measure(goblin, 0, setting, lane, burden, HOB_SAMPLE_OK) == HOB_RESULT_OK;
             hob_reason reason = HOB_REASON_INIT;
             char text[256];
@@ -235,7 +237,7 @@ private:
 }  // namespace
 
 TEST("memory: frames with lanes, strategies, products, trim, windows and reasons take none") {
-    for (const uint32_t burdens : {HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
+    for (const hob_burdens burdens : {HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
         HostAllocator host;
         {
             Rich rich(burdens);
@@ -256,9 +258,9 @@ TEST("memory: errors leave none behind") {
     (void)update(goblin.get());
     const int64_t before = host.live_bytes();
     for (int n = 0; n < 100; ++n) {
-        ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, 0, 1, 0) == HOB_RESULT_NOT_FOUND);
+        ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, 0, -1, 0) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_OK) == HOB_RESULT_INVALID_ARGUMENT);
     }
     ENSURE(host.live_bytes() == before);
 }

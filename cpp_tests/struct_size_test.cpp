@@ -41,14 +41,6 @@ Grown<Struct> grown(Init<Struct> init) {
 /// The size in the first header, of structs that have grown since.
 template <class Struct>
 constexpr uint32_t first_size = sizeof(Struct);
-template <>
-constexpr uint32_t first_size<hob_goblin_desc> = offsetof(hob_goblin_desc, explore_risk);
-template <>
-constexpr uint32_t first_size<hob_program_cache_desc> = offsetof(hob_program_cache_desc, file_io);
-template <>
-constexpr uint32_t first_size<hob_decision> = offsetof(hob_decision, change_count);
-template <>
-constexpr uint32_t first_size<hob_goblin_statistics> = offsetof(hob_goblin_statistics, residual);
 
 /// Sizes that no header of this library has, or that an unset field may happen to hold.
 template <class Struct>
@@ -141,7 +133,6 @@ TEST("struct_size: hooks") {
     is_read_at_every_size<hob_log_hook>("hob_log_hook", &hob_log_hook_init, &hob_set_log_hook);
     is_read_at_every_size<hob_clock_hook>("hob_clock_hook", &hob_clock_hook_init, &hob_set_clock_hook);
     is_read_at_every_size<hob_zone_hook>("hob_zone_hook", &hob_zone_hook_init, &hob_set_zone_hook);
-    is_read_at_every_size<hob_file_hook>("hob_file_hook", &hob_file_hook_init, &hob_set_file_hook);
 }
 
 TEST("struct_size: the allocator hook") {
