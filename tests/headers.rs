@@ -233,15 +233,19 @@ fn place_of(name: &str, sources: &[Source]) -> (usize, usize) {
     find(name, sources).unwrap_or_else(|| panic!("{name} is in no source of the header"))
 }
 
-/// Titles of sections: `// == Title ==`.
+/// Titles of sections: `// == Title ==`, with the `//` lines that follow.
 fn sections(sources: &[Source]) -> Vec<Item> {
     let mut found = Vec::new();
     for (number, source) in sources.iter().enumerate() {
         for (at, _) in source.text.match_indices("\n// == ") {
-            let title = source.text[at..].trim_start().lines().next().unwrap_or_default();
+            let mut lines = source.text[at..].trim_start().lines();
+            let title = lines.next().unwrap_or_default();
             let title = title.trim_start_matches("// == ").trim_end_matches(" ==");
-            let line = format!("// ---- {title} {}", "-".repeat(112usize.saturating_sub(title.len())));
-            found.push(Item { place: (number, at), text: line });
+            let mut text = format!("// ---- {title} {}", "-".repeat(112usize.saturating_sub(title.len())));
+            for line in lines.take_while(|line| line.starts_with("//") && !line.starts_with("///")) {
+                text += &format!("\n{line}");
+            }
+            found.push(Item { place: (number, at), text });
         }
     }
     found
