@@ -81,7 +81,8 @@ static inline hob_str hob_str_from(const char *text) {
 /// A hob_str of a string literal, as an initialiser: for variables, fields and static tables.
 #define HOB_STR_INIT(literal) {"" literal, sizeof(literal) - 1}
 
-/// A hob_str of a string literal, as an expression: for arguments and assignments. In C++ also for static tables.
+/// A hob_str of a string literal, as an expression: for arguments and assignments.
+/// In C++ also for static tables.
 #if defined(__cplusplus)
 #define HOB_STR(literal) hob_str HOB_STR_INIT(literal)
 #else
