@@ -201,8 +201,8 @@ TEST("float: knapsacks are solved in a hostile environment as in any other") {
     for (int n = 0; n < 40; ++n) {
         hob_knapsack_option options[4];
         for (auto& option : options) option = {dice.share(), dice.share(), 0.1 * dice.share()};
-        ENSURE_OK(hob_knapsack_add(at_home.get(), options, sizeof options[0], 4, nullptr));
-        ENSURE_OK(hob_knapsack_add(abroad.get(), options, sizeof options[0], 4, nullptr));
+        ENSURE_OK(hob_knapsack_add_setting(at_home.get(), options, sizeof options[0], 4, nullptr));
+        ENSURE_OK(hob_knapsack_add_setting(abroad.get(), options, sizeof options[0], 4, nullptr));
     }
     hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
     desc.capacity = 17.3;
@@ -230,7 +230,7 @@ TEST("float: errors, panics and hooks leave the environment alone, too") {
         const Hostile environment;
         const Environment before = Environment::now();
         results[0] = hob_goblin_decide(goblin.get(), nullptr);
-        results[1] = hob_goblin_harvest(nullptr);
+        results[1] = hob_goblin_collect_samples(nullptr);
         (void)hob_fault_arm(HOB_STR("goblin.decide"), 0);
         results[2] = hob_goblin_decide(goblin.get(), nullptr);
         unchanged = before == Environment::now();

@@ -20,7 +20,8 @@ type FreeFn = extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: u
 
 // == Allocator ==
 
-/// The host's allocator. Only in builds with the feature `host-allocator`, which packaged builds have.
+/// The host's allocator.
+/// Only in builds with the feature `host-allocator`, which packaged builds have.
 #[versioned(size = 32, last = free)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -38,9 +39,10 @@ pub struct hob_allocator_hook {
     pub free: Option<extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize)>,
 }
 
-/// Sets the allocator; NULL: the system's. The struct is copied; both functions must be set.
-/// HOB_RESULT_BUSY while the library holds any memory: destroy all handles, release all blobs, and let posted tasks run
-/// first. HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`. Threads: while no other call runs.
+/// Sets the allocator; NULL: the system's.
+/// The struct is copied; both functions must be set. HOB_RESULT_BUSY while the library holds any memory: destroy all
+/// handles, release all blobs, and let posted tasks run first. HOB_RESULT_UNSUPPORTED in a build without the feature
+/// `host-allocator`. Threads: while no other call runs.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_allocator_hook(hook: *const hob_allocator_hook) -> hob_result {
     let Some(hook) = hook else { return set(None, std::ptr::null_mut()) };

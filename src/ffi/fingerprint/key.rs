@@ -19,8 +19,8 @@ use crate::fingerprint::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage,
 pub enum hob_fingerprint_mode {
     /// BLAKE3 of all inputs.
     Blake3 = 0,
-    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching"
-    /// note. For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
+    /// As in Chromium's note "GPU Program Caching": SHA1(SHA1(vertex) + SHA1(fragment) + attributes) and 12 zero bytes.
+    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
     Sha1 = 1,
 }
 

@@ -285,8 +285,8 @@ pub struct hob_knapsack_weight {
 /// Adds a setting of `count` options (0 to 65535) to a knapsack with a resource_count.
 /// The options are copied. The value of option n is at n * `value_stride` bytes from `values`. Its resource_count
 /// weights are side by side at n * `weights_stride` bytes from `weights`. Stride 0 means no gaps. `*out_index` receives
-/// the setting's index; it may be NULL. HOB_RESULT_LIMIT_EXCEEDED: as hob_knapsack_add_setting.
-/// HOB_RESULT_UNSUPPORTED: the knapsack has no resource_count. Threads: exclusive.
+/// the setting's index; it may be NULL. HOB_RESULT_LIMIT_EXCEEDED: as hob_knapsack_add_setting. HOB_RESULT_UNSUPPORTED:
+/// the knapsack has no resource_count. Threads: exclusive.
 ///
 ///     const double values[] = {0.2, 0.8};
 ///     const hob_knapsack_weight weights[][2] = {{{1.0, 0.0}, {64.0, 0.0}}, {{2.5, 0.1}, {256.0, 0.0}}};
