@@ -40,8 +40,8 @@ typedef struct hob_fingerprint {
 /// `data` may be NULL if `size` is 0. Threads: any.
 HOB_API hob_result hob_fingerprint_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
 
-/// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL.
-/// Threads: any.
+/// Returns 1 if two fingerprints are equal, 0 if they differ.
+/// Returns 0 also if `a`, `b` or both are NULL. Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_fingerprint_equal(const hob_fingerprint *a, const hob_fingerprint *b);
 
 /// Writes a fingerprint as 64 hexadecimal digits in lower case, without a NUL.
