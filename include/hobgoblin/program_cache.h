@@ -76,8 +76,8 @@ typedef enum hob_eviction {
 } hob_eviction;
 
 /// hob_program_cache_desc.flags: write nothing to the directory.
-/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is hidden from this cache
-/// only: the next cache finds it again.
+/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is hidden from this
+/// cache only: the next cache finds it again.
 #define HOB_PROGRAM_CACHE_READ_ONLY 1
 
 /// hob_program_cache_desc.flags: compress programs on disk (LZ4).
@@ -358,7 +358,8 @@ HOB_API hob_result hob_program_cache_get_wait(
     const hob_program_cache *cache, const hob_fingerprint *key, uint64_t timeout_us, hob_blob *blob);
 
 /// Reads and writes on this thread until no work waits, or for `timeout_us` microseconds.
-/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_BUSY: some work still waits. Threads: shared.
+/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_BUSY: some work still waits.
+/// Threads: shared.
 HOB_API hob_result hob_program_cache_wait_idle(const hob_program_cache *cache, uint64_t timeout_us);
 
 /// Writes all programs that wait, their times of use and the start-up set, so that a loss of power cannot lose them.
@@ -450,7 +451,7 @@ typedef struct hob_program_cache_statistics {
     uint64_t disk_file_bytes;
     /// Number of files.
     uint64_t disk_files;
-    /// Files of other versions of the format, which stay as they are.
+    /// Files of other versions of the format, which are not changed.
     uint64_t disk_foreign_files;
     /// Memory of the index.
     uint64_t disk_memory_used;
@@ -481,10 +482,10 @@ typedef struct hob_program_cache_statistics {
 HOB_API hob_result hob_program_cache_get_statistics(
     const hob_program_cache *cache, hob_program_cache_statistics *out_statistics);
 
-/// Writes all counters and histograms as a JSON object, without a NUL. docs/formats.md explains its names.
-/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
-/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every
-/// frame. Threads: shared.
+/// Writes all counters and histograms as a JSON object, without a NUL.
+/// docs/formats.md explains its names. `*out_size` receives the required size. `buffer` NULL asks only for that. If
+/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As
+/// hob_program_cache_get_statistics, not for every frame. Threads: shared.
 HOB_API hob_result hob_program_cache_get_report(
     const hob_program_cache *cache, char *buffer, size_t capacity, size_t *out_size);
 
@@ -820,11 +821,11 @@ typedef struct hob_link_result {
     uint32_t failed_shader;
 } hob_link_result;
 
-/// Links a program: from the cache if possible, else by compiling its deferred shaders, linking, and storing the
-/// binary.
-/// `*out_result` is written also after a failure of the driver, which is HOB_RESULT_UNSUPPORTED; nothing is stored
-/// then. HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is
-/// not compiled or named twice, or `key` has stages. Threads: exclusive. Calls the callbacks.
+/// Links a program: from the cache if possible, else by building it.
+/// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
+/// link, which is HOB_RESULT_UNSUPPORTED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages. Threads:
+/// exclusive. Calls the callbacks.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(
     hob_program_manager *manager, const hob_program_link_desc *desc, hob_link_result *out_result);
 
@@ -834,8 +835,8 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API const char *hob_program_manager_last_error(co
 
 // ---- Experimental: Dawn and EGL --------------------------------------------------------------------------------------
 //
-// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a hob_program_cache
-// directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
+// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a
+// hob_program_cache directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
 
 /// Stores a blob: a DawnStoreCacheDataFunction.
 /// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
