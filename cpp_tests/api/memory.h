@@ -18,7 +18,8 @@ namespace api {
 class Memory {
 public:
     static Memory& get() {
-        static Memory memory;
+        // Never destroyed: what it keeps is no leak.
+        static Memory& memory = *new Memory;
         return memory;
     }
 

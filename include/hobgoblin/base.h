@@ -1,4 +1,4 @@
-// hobgoblin/base.h: Results, strings, versions and hooks: what every other header stands on.
+// hobgoblin/base.h: Results, strings, versions and hooks: the basis of all other headers.
 //
 // Every header follows the same rules.
 //
@@ -16,9 +16,9 @@
 // hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
 //
 // Threads. Each function says which calls on one handle may run at the same time:
-// - shared: the function takes the handle as const. Shared calls may run on several threads at once.
-// - exclusive: the handle is not const. No other call on it may run, except those marked "any".
-// - any: on any thread at any time, also during an exclusive call.
+// - Shared: the function takes the handle as const. Shared calls may run on several threads at once.
+// - Exclusive: the handle is not const. No other call on it may run, except those marked "any".
+// - Any: on any thread at any time, also during an exclusive call.
 //
 // A call that breaks this rule gets HOB_RESULT_BUSY. Different handles are independent. The library starts no thread
 // unless an executor is told to.
@@ -39,11 +39,11 @@
 // A stride of 0 means the first released size of the element; sizeof the element is always right.
 //
 // Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
-// floating-point environment of that thread. They must return on the thread on which they were called, must not throw,
-// and must not leave by longjmp: a handle whose call was left so stays busy for ever.
+// floating-point environment of that thread. They must return on the thread that called them, must not throw,
+// and must not leave by longjmp, after which the handle stays busy for ever.
 //
-// Processes and signals. A child of fork() may use only what is created after the fork, and must destroy no handle of
-// the parent: threads and locks of the library do not survive a fork. No function may be called from a signal handler.
+// Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only handles
+// that it creates itself, and must not destroy those of the parent. No function may be called from a signal handler.
 //
 // Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC, and the handle is poisoned. It
 // still answers const calls from its last good state.
@@ -90,8 +90,8 @@ extern "C" {
 
 // ---- Results and strings ---------------------------------------------------------------------------------------------
 
-/// The result of a function that can fail. 0 is success; codes are only appended.
-/// hob_last_error() has the sentence that belongs to a failure.
+/// The result of a function that can fail.
+/// 0 is success; codes are only appended. hob_last_error() has the sentence that belongs to a failure.
 typedef enum hob_result {
     /// Success.
     HOB_RESULT_OK = 0,
@@ -121,8 +121,9 @@ typedef enum hob_result {
     HOB_RESULT_POISONED = 11,
 } hob_result;
 
-/// Text that is passed in: UTF-8, `len` bytes, no NUL needed. With `len` SIZE_MAX, `data` ends in NUL.
-/// `data` may be NULL when `len` is 0. The library copies what it keeps. See HOB_STR and hob_str_of.
+/// Text that is passed in: UTF-8, `len` bytes, no NUL needed.
+/// With `len` SIZE_MAX, `data` ends in NUL. `data` may be NULL when `len` is 0. The library copies what it keeps. See
+/// HOB_STR and hob_str_of.
 typedef struct hob_str {
     /// The first byte.
     const char *data;
@@ -132,24 +133,26 @@ typedef struct hob_str {
 
 // ---- Versions and errors ---------------------------------------------------------------------------------------------
 
-/// The version of the ABI. It rises when programs compiled against an older header no longer work with the library.
+/// The version of the ABI.
+/// It rises when programs compiled against an older header no longer work with the library.
 #define HOB_ABI_VERSION 1
 
-/// Returns the library's version, as HOB_MAKE_VERSION(major, minor, patch). HOB_VERSION is the header's.
-/// Threads: any.
+/// Returns the library's version, as HOB_MAKE_VERSION(major, minor, patch).
+/// HOB_VERSION is the header's. Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_version(void);
 
-/// Returns the library's HOB_ABI_VERSION, which must equal the header's. Threads: any.
+/// Returns the library's HOB_ABI_VERSION, which must equal the header's.
+/// Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_abi_version(void);
 
 /// Returns the name of a result: "HOB_RESULT_OK" and so on, "HOB_RESULT_UNKNOWN" for an unknown number.
 /// The text is static and ends in NUL. Threads: any.
 HOB_NODISCARD HOB_API const char *hob_result_name(hob_result result);
 
-/// Returns the sentence of the last call that failed on this thread: what is wrong, and what to do.
+/// Returns the sentence of the last call that failed on this thread: the mistake, and how to correct it.
 /// It is empty if no call has failed; a call that succeeds leaves it unchanged. Handles keep their own sentence as well
-/// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until the
-/// next failure on this thread. Threads: any.
+/// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until
+/// the next failure on this thread. Threads: any.
 HOB_NODISCARD HOB_API const char *hob_last_error(void);
 
 // ---- Log -------------------------------------------------------------------------------------------------------------
@@ -166,7 +169,8 @@ typedef enum hob_log_level {
     HOB_LOG_LEVEL_ERROR = 3,
 } hob_log_level;
 
-/// Receives log lines. Without this hook they are dropped: the library never prints.
+/// Receives log lines.
+/// Without this hook they are dropped: the library never prints.
 typedef struct hob_log_hook {
     /// sizeof(hob_log_hook).
     uint32_t struct_size;
@@ -179,8 +183,9 @@ typedef struct hob_log_hook {
     void (*write)(void *user_data, hob_log_level level, hob_str line);
 } hob_log_hook;
 
-/// Sets the log hook; NULL: none. The struct is copied.
-/// Threads: any, at any time. Another thread may still be inside the previous hook, so keep what that one uses.
+/// Sets the log hook; NULL: none.
+/// The struct is copied. Threads: any, at any time. Another thread may still be inside the previous hook, so keep what
+/// that one uses.
 HOB_API hob_result hob_set_log_hook(const hob_log_hook *hook);
 
 // ---- Clock and profiler ----------------------------------------------------------------------------------------------
@@ -199,8 +204,8 @@ typedef struct hob_clock_hook {
     uint64_t (*now_ns)(void *user_data);
 } hob_clock_hook;
 
-/// Sets the clock hook; NULL: none. The struct is copied.
-/// Threads: while no other call runs, or one duration is measured with two clocks.
+/// Sets the clock hook; NULL: none.
+/// The struct is copied. Threads: while no other call runs, or one duration is measured with two clocks.
 HOB_API hob_result hob_set_clock_hook(const hob_clock_hook *hook);
 
 /// Receives profiler zones: the library's larger steps, by name.
@@ -217,13 +222,14 @@ typedef struct hob_zone_hook {
     void (*end)(void *user_data);
 } hob_zone_hook;
 
-/// Sets the profiler hook; NULL: none. The struct is copied.
-/// Threads: while no other call runs, or a zone begins in one profiler and ends in another.
+/// Sets the profiler hook; NULL: none.
+/// The struct is copied. Threads: while no other call runs, or a zone begins in one profiler and ends in another.
 HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
 
 // ---- Allocator -------------------------------------------------------------------------------------------------------
 
-/// The host's allocator. Only in builds with the feature `host-allocator`, which packaged builds have.
+/// The host's allocator.
+/// Only in builds with the feature `host-allocator`, which packaged builds have.
 typedef struct hob_allocator_hook {
     /// sizeof(hob_allocator_hook).
     uint32_t struct_size;
@@ -238,10 +244,10 @@ typedef struct hob_allocator_hook {
     void (*free)(void *user_data, void *memory, size_t size, size_t alignment);
 } hob_allocator_hook;
 
-/// Sets the allocator; NULL: the system's. The struct is copied; both functions must be set.
-/// HOB_RESULT_BUSY while anything of the library is alive: memory must be freed by the allocator that it came from.
-/// HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`.
-/// Threads: while no other call runs.
+/// Sets the allocator; NULL: the system's.
+/// The struct is copied; both functions must be set. HOB_RESULT_BUSY while the library holds any memory: destroy all
+/// handles, release all blobs, and let posted tasks run first. HOB_RESULT_UNSUPPORTED in a build without the feature
+/// `host-allocator`. Threads: while no other call runs.
 HOB_API hob_result hob_set_allocator_hook(const hob_allocator_hook *hook);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------
@@ -304,7 +310,8 @@ static inline hob_str hob_str_from(const char *text) {
 /// A hob_str of a string literal, as an initialiser: for variables, fields and static tables.
 #define HOB_STR_INIT(literal) {"" literal, sizeof(literal) - 1}
 
-/// A hob_str of a string literal, as an expression: for arguments and assignments. In C++ also for static tables.
+/// A hob_str of a string literal, as an expression: for arguments and assignments.
+/// In C++ also for static tables.
 #if defined(__cplusplus)
 #define HOB_STR(literal) hob_str HOB_STR_INIT(literal)
 #else

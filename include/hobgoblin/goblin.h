@@ -21,17 +21,17 @@
 //     }
 //
 // Terms:
-// - setting: something with several options, such as shadow quality. One option is chosen for each frame.
-// - value: the worth of an option to the player, in any unit that all settings share.
-// - burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
-// - lane: a resource with a limit of its own, such as GPU time or the game thread.
-// - decision: the choices of one frame. Its id goes with the samples of that frame.
-// - sample: one measured burden of a setting in one frame. It may arrive frames later.
-// - total: the measured cost of a whole frame on a lane.
-// - residual: the part of the totals that no setting accounts for.
-// - trial: an option that is chosen for one frame to learn its burden.
-// - task: the name under which burdens are learned and saved; the id of a setting.
-// - trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
+// - Setting: something with several options, such as shadow quality. One option is chosen for each frame.
+// - Value: the worth of an option to the player, in any unit that all settings share.
+// - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
+// - Lane: a resource with a limit of its own, such as GPU time or the game thread.
+// - Decision: the choices of one frame. Its id goes with the samples of that frame.
+// - Sample: one measured burden of a setting in one frame. It may arrive frames later.
+// - Total: the measured cost of a whole frame on a lane.
+// - Residual: the part of the totals that no setting accounts for.
+// - Trial: an option that is chosen for one frame to learn its burden.
+// - Task: the name under which burdens are learned and saved; the id of a setting.
+// - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 //
 // Generated from src/ffi/goblin; do not edit. MIT OR Apache-2.0.
 
@@ -47,7 +47,8 @@ extern "C" {
 
 // ---- Ids, lanes, samples ---------------------------------------------------------------------------------------------
 
-/// Names a setting of a goblin. All zero: none. The id of a removed setting never names another one.
+/// Names a setting of a goblin.
+/// All zero: none. The id of a removed setting never names another one.
 typedef struct hob_setting_id {
     /// Position of the setting, plus 1.
     uint32_t index1;
@@ -55,9 +56,9 @@ typedef struct hob_setting_id {
     uint32_t generation;
 } hob_setting_id;
 
-/// The resources of a frame. Lanes of time are in milliseconds, the lane of memory is in MiB.
-/// Each lane that has a limit is a limit of its own, since threads and the GPU run side by side. A lane without a limit
-/// is not governed: nothing is learned on it.
+/// The resources of a frame.
+/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane that has a limit is a limit of its own,
+/// since threads and the GPU run side by side. A lane without a limit is not governed: nothing is learned on it.
 typedef enum hob_lane {
     /// Work of the GPU.
     HOB_LANE_GPU = 0,
@@ -98,7 +99,8 @@ typedef struct hob_lane_desc {
     double limit;
 } hob_lane_desc;
 
-/// Keeps a frame inside its budget. A handle: see "Handles" in base.h.
+/// Keeps a frame inside its budget.
+/// A handle: see "Handles" in base.h.
 typedef struct hob_goblin hob_goblin;
 
 // ---- Create and destroy ----------------------------------------------------------------------------------------------
@@ -115,7 +117,8 @@ typedef enum hob_burdens {
     HOB_BURDENS_TOTALS = 2,
 } hob_burdens;
 
-/// Parameters of a goblin. Set the limit of at least one lane. 0 in a field means its default.
+/// Parameters of a goblin.
+/// Set the limit of at least one lane. 0 in a field means its default.
 typedef struct hob_goblin_desc {
     /// sizeof(hob_goblin_desc).
     uint32_t struct_size;
@@ -127,9 +130,9 @@ typedef struct hob_goblin_desc {
     /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
     /// setting that matters.
     double overrun_probability;
-    /// How long an improvement must persist before it is applied: until its gains add up to `patience` times the value
-    /// that moves up, plus ten times the value that moves down, plus the switch burdens. Higher: fewer changes. Default
-    /// 1. Negative: an improvement is applied at once. Choices that no longer fit are always left at once.
+    /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
+    /// Its gains must add up to `patience` times the value that moves up, plus ten times the value that moves down, and
+    /// pay the switch burdens. A choice that does not fit is always replaced at once.
     double patience;
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
     /// counts but is never refused. Default: no limit.
@@ -143,8 +146,8 @@ typedef struct hob_goblin_desc {
 } hob_goblin_desc;
 
 /// Creates a goblin.
-/// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or NaN.
-/// Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
+/// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
+/// NaN. Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
 ///
 ///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
 ///     tuning.switch_limit = 2.0;
@@ -155,18 +158,22 @@ typedef struct hob_goblin_desc {
 HOB_NODISCARD HOB_API hob_result hob_goblin_create(const hob_goblin_desc *desc, hob_goblin **out_goblin);
 
 /// Destroys a goblin and its settings; NULL is allowed.
-/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may run.
+/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may
+/// run.
 HOB_API void hob_goblin_destroy(hob_goblin *goblin);
 
-/// Returns the bytes that the goblin holds; 0 for an invalid handle. Threads: shared.
+/// Returns the bytes that the goblin holds; 0 for an invalid handle.
+/// Threads: shared.
 HOB_NODISCARD HOB_API size_t hob_goblin_memory_used(const hob_goblin *goblin);
 
-/// Returns the sentence of this handle's last failed exclusive call. It is valid until the next one. Threads: shared.
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_goblin_last_error(const hob_goblin *goblin);
 
 // ---- Every frame -----------------------------------------------------------------------------------------------------
 
-/// What was decided for a frame. An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+/// The decision of a frame.
+/// An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
 typedef struct hob_decision {
     /// sizeof(hob_decision).
     uint32_t struct_size;
@@ -205,13 +212,13 @@ HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decis
 /// reason. It never waits and is never busy. Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
 
-/// Gets the option that one decision chose for a setting. `decision_id` 0: the latest.
-/// HOB_RESULT_NOT_FOUND if the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no
-/// part in it. It never waits and is never busy. Threads: any.
+/// Gets the option that one decision chose for a setting.
+/// `decision_id` 0: the latest. HOB_RESULT_NOT_FOUND if the decision is not remembered any more
+/// (hob_goblin_desc.history), or if the setting took no part in it. It never waits and is never busy. Threads: any.
 HOB_API hob_result hob_goblin_choice_of(
     const hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t *out_choice);
 
-/// Adds a sample: what the choice of a setting cost on a lane in the frame of `decision_id` (0: the latest).
+/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
 /// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
 /// more (hob_goblin_desc.history). Threads: exclusive.
@@ -221,15 +228,16 @@ HOB_API hob_result hob_goblin_choice_of(
 HOB_API hob_result hob_goblin_measure(
     hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, hob_lane lane, double burden, hob_sample sample);
 
-/// Adds a total: what the whole frame of `decision_id` cost on a lane. Parameters as in hob_goblin_measure.
-/// With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with a limit steer the goblin. With
-/// HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of its lane. Threads: exclusive.
+/// Adds a total: the cost of the whole frame of `decision_id` on a lane.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with
+/// a limit steer the goblin. With HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of
+/// its lane. Threads: exclusive.
 HOB_API hob_result hob_goblin_measure_total(
     hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample sample);
 
 /// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
-/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option.
-/// Threads: exclusive.
+/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option. Threads:
+/// exclusive.
 HOB_API hob_result hob_goblin_report_applied(
     hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t choice);
 
@@ -237,17 +245,20 @@ HOB_API hob_result hob_goblin_report_applied(
 /// It runs the measure callbacks and takes in all samples since the last call. Threads: exclusive.
 HOB_API hob_result hob_goblin_collect_samples(hob_goblin *goblin);
 
-/// Decides: the second half of hob_goblin_update. It estimates, solves, and publishes the choices.
-/// `out_decision` may be NULL. After a failure the previous choices stay in force, except for settings whose options_get
-/// gave a new number of options: those are at their default. Threads: exclusive.
+/// Decides: the second half of hob_goblin_update.
+/// It estimates, solves, and publishes the choices. `out_decision` may be NULL. After a failure the previous choices
+/// stay in force, except for settings whose options_get gave a new number of options: those are at their default.
+/// Threads: exclusive.
 HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decision);
 
 // ---- Settings --------------------------------------------------------------------------------------------------------
 
-/// hob_option.flags: the option cannot be chosen now. It is streaming in, compiling, or not bought.
+/// hob_option.flags: the option cannot be chosen now.
+/// It is streaming in, compiling, or not bought.
 #define HOB_OPTION_NOT_READY 1
 
-/// One option of a setting. 0 is a good start for every field.
+/// One option of a setting.
+/// 0 is a good start for every field.
 typedef struct hob_option {
     /// Its worth, in any unit that all settings share. -1e9 to 1e9.
     double value;
@@ -259,7 +270,8 @@ typedef struct hob_option {
     uint32_t reserved;
 } hob_option;
 
-/// A sample, for the measure callback. The library presets every field.
+/// A sample, for the measure callback.
+/// The library presets every field.
 typedef struct hob_measurement {
     /// sizeof(hob_measurement), set by the library.
     uint32_t struct_size;
@@ -275,11 +287,12 @@ typedef struct hob_measurement {
     uint32_t reserved;
 } hob_measurement;
 
-/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution. It is set anew in every frame and takes up the
-/// last slack, while the other settings stay as they are.
+/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
+/// It is set anew in every frame and takes up the last slack, while the other settings do not change.
 #define HOB_SETTING_TRIM 1
 
-/// Parameters of a setting. Its options come from the array or from the callback options_get.
+/// Parameters of a setting.
+/// Its options come from the array or from the callback options_get.
 typedef struct hob_setting_desc {
     /// sizeof(hob_setting_desc).
     uint32_t struct_size;
@@ -301,7 +314,7 @@ typedef struct hob_setting_desc {
     double switch_burden;
     /// Passed to all callbacks.
     void *user_data;
-    /// Called exactly once when the setting is gone, and no other callback of the goblin runs. Not called if adding the
+    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
     /// setting failed. May be NULL, like every callback.
     void (*release)(void *user_data);
     /// Fills in `options` (zeroed, option_stride apart, room for `capacity`) and returns their number. With a number
@@ -314,7 +327,7 @@ typedef struct hob_setting_desc {
     void (*choice_set)(void *user_data, uint32_t choice, uint64_t decision_id);
     /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
     void (*id_get)(void *user_data, hob_str *out_id);
-    /// Fills in a sample and returns 1; returns 0 if there is none. hob_goblin_collect_samples calls it until it
+    /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
     /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
     uint32_t (*measure)(void *user_data, hob_measurement *out_measurement);
 } hob_setting_desc;
@@ -335,10 +348,12 @@ typedef struct hob_setting_desc {
 HOB_API hob_result hob_goblin_add_setting(
     hob_goblin *goblin, const hob_setting_desc *desc, hob_setting_id *out_setting);
 
-/// Adds a setting that is off (0, worth nothing) or on (1, worth `value`). Threads: exclusive.
+/// Adds a setting that is off (0, worth nothing) or on (1, worth `value`).
+/// Threads: exclusive.
 HOB_API hob_result hob_goblin_add_binary(hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
 
-/// Adds a setting with `count` options of these values. Threads: exclusive.
+/// Adds a setting with `count` options of these values.
+/// Threads: exclusive.
 HOB_API hob_result hob_goblin_add_array(
     hob_goblin *goblin, hob_str id, const double *values, uint32_t count, hob_setting_id *out_setting);
 
@@ -346,8 +361,8 @@ HOB_API hob_result hob_goblin_add_array(
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_add_fixed_burden(hob_goblin *goblin, hob_str id, hob_setting_id *out_setting);
 
-/// Adds a value without a choice or a burden, so that the values of strategies can be compared. It is not measured.
-/// Threads: exclusive.
+/// Adds a value without a choice or a burden, so that the values of strategies can be compared.
+/// It is not measured. Threads: exclusive.
 HOB_API hob_result hob_goblin_add_fixed_incentive(
     hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
 
@@ -356,16 +371,19 @@ HOB_API hob_result hob_goblin_add_fixed_incentive(
 /// removed when the running call returns; until then only `release` is called. Threads: exclusive.
 HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id setting);
 
-/// Replaces a setting's options: `count` of them, `stride` bytes apart. `stride` 0 means sizeof(hob_option).
-/// With a different count, learned burdens of the task and its values under strategies are dropped; the log says so.
-/// HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads: exclusive.
+/// Replaces a setting's options: `count` of them, `stride` bytes apart.
+/// `stride` 0 means sizeof(hob_option). With a different count, learned burdens of the task and its values under
+/// strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads:
+/// exclusive.
 HOB_API hob_result hob_goblin_set_options(
     hob_goblin *goblin, hob_setting_id setting, const hob_option *options, size_t stride, uint32_t count);
 
-/// Changes the value of one option; -1e9 to 1e9. Threads: exclusive.
+/// Changes the value of one option; -1e9 to 1e9.
+/// Threads: exclusive.
 HOB_API hob_result hob_goblin_set_value(hob_goblin *goblin, hob_setting_id setting, uint32_t option, double value);
 
-/// Sets whether an option can be chosen now. `ready` 0: it is streaming in or compiling. Threads: exclusive.
+/// Sets whether an option can be chosen now.
+/// `ready` 0: it is streaming in or compiling. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_ready(hob_goblin *goblin, hob_setting_id setting, uint32_t option, uint32_t ready);
 
 /// Sets how much work a setting has from the next decision on: objects, pixels, lights, in any unit.
@@ -391,7 +409,8 @@ typedef enum hob_exploration {
 /// hob_goblin_tuning.precision: the proven optimum.
 #define HOB_PRECISION_PROVEN UINT32_MAX
 
-/// How a goblin decides. The defaults suit most renderers. 0 in a field means its default.
+/// How a goblin decides.
+/// The defaults suit most renderers. 0 in a field means its default.
 typedef struct hob_goblin_tuning {
     /// sizeof(hob_goblin_tuning).
     uint32_t struct_size;
@@ -420,17 +439,21 @@ typedef struct hob_goblin_tuning {
     uint64_t node_limit;
 } hob_goblin_tuning;
 
-/// Changes the parameters. Learned burdens stay, except on lanes that no longer have a limit anywhere.
-/// If lanes gain or lose their limit, samples of earlier decisions are refused. Threads: exclusive.
+/// Changes the parameters.
+/// Learned burdens stay, except on lanes that no longer have a limit anywhere. If lanes gain or lose their limit,
+/// samples of earlier decisions are refused. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_desc(hob_goblin *goblin, const hob_goblin_desc *desc);
 
-/// Gets the parameters in force; `tuning` is NULL: see hob_goblin_get_tuning. Threads: shared.
+/// Gets the parameters in force; `tuning` is NULL: see hob_goblin_get_tuning.
+/// Threads: shared.
 HOB_API hob_result hob_goblin_get_desc(const hob_goblin *goblin, hob_goblin_desc *out_desc);
 
-/// Changes how the goblin decides; NULL: back to the defaults. Threads: exclusive.
+/// Changes how the goblin decides; NULL: back to the defaults.
+/// Threads: exclusive.
 HOB_API hob_result hob_goblin_set_tuning(hob_goblin *goblin, const hob_goblin_tuning *tuning);
 
-/// Gets how the goblin decides. Threads: shared.
+/// Gets how the goblin decides.
+/// Threads: shared.
 HOB_API hob_result hob_goblin_get_tuning(const hob_goblin *goblin, hob_goblin_tuning *out_tuning);
 
 // ---- Control ---------------------------------------------------------------------------------------------------------
@@ -449,9 +472,9 @@ HOB_API hob_result hob_goblin_pin(hob_goblin *goblin, hob_setting_id setting, ui
 /// without it get HOB_RESULT_NOT_FOUND. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id setting, uint32_t enabled);
 
-/// Multiplies the price of changes, in burden and in patience. 0 to 1e9; initially 1.
-/// Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy to notice.
-/// Threads: exclusive.
+/// Multiplies the price of changes, in burden and in patience.
+/// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
+/// to notice. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
 
 /// Allows more trials for the next `decisions` decisions: in a menu, on a loading screen, in a cut.
@@ -462,7 +485,8 @@ HOB_API hob_result hob_goblin_open_window(hob_goblin *goblin, uint32_t decisions
 
 // ---- The latest decision ---------------------------------------------------------------------------------------------
 
-/// What a decision came to on one lane. All 0 for a lane without a limit.
+/// The result of a decision on one lane.
+/// All 0 for a lane without a limit.
 typedef struct hob_decision_lane {
     /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
     /// `deviation`.
@@ -481,7 +505,8 @@ typedef struct hob_decision_lane {
     double highest_mean;
 } hob_decision_lane;
 
-/// Details of a decision. An answer: begin with HOB_DECISION_DETAILS_INIT.
+/// Details of a decision.
+/// An answer: begin with HOB_DECISION_DETAILS_INIT.
 typedef struct hob_decision_details {
     /// sizeof(hob_decision_details).
     uint32_t struct_size;
@@ -513,7 +538,8 @@ typedef struct hob_decision_details {
     uint64_t elapsed_ns;
 } hob_decision_details;
 
-/// Gets the details of the latest decision. HOB_RESULT_NOT_FOUND before the first. Threads: shared.
+/// Gets the details of the latest decision.
+/// HOB_RESULT_NOT_FOUND before the first. Threads: shared.
 HOB_API hob_result hob_goblin_get_decision(const hob_goblin *goblin, hob_decision_details *out_details);
 
 // ---- Why -------------------------------------------------------------------------------------------------------------
@@ -546,11 +572,12 @@ typedef enum hob_why {
     HOB_WHY_TRIM = 11,
     /// The setting is disabled.
     HOB_WHY_DISABLED = 12,
-    /// Another strategy came into force.
+    /// The strategy has changed.
     HOB_WHY_STRATEGY = 13,
 } hob_why;
 
-/// Why a setting has its choice. An answer: begin with HOB_REASON_INIT.
+/// Why a setting has its choice.
+/// An answer: begin with HOB_REASON_INIT.
 typedef struct hob_reason {
     /// sizeof(hob_reason).
     uint32_t struct_size;
@@ -568,13 +595,14 @@ typedef struct hob_reason {
     double gain;
 } hob_reason;
 
-/// Gets why a setting has its choice. Threads: shared.
+/// Gets why a setting has its choice.
+/// Threads: shared.
 HOB_API hob_result hob_goblin_get_reason(const hob_goblin *goblin, hob_setting_id setting, hob_reason *out_reason);
 
 /// Writes why a setting has its choice as an English sentence into a buffer, with a NUL.
-/// For example "raised from 1 to 2 in decision 512: 1.80 was left free". `*out_size` receives the required size with
-/// the NUL; it may be NULL if `buffer` is not. 256 bytes are always enough. HOB_RESULT_BUFFER_TOO_SMALL leaves the buffer
-/// unchanged. Threads: shared.
+/// For example "raised from 1 to 2 in decision 512: the headroom was 1.80". `*out_size` receives the required size with
+/// the NUL; it may be NULL if `buffer` is not. 256 bytes are always enough. HOB_RESULT_BUFFER_TOO_SMALL leaves the
+/// buffer unchanged. Threads: shared.
 HOB_API hob_result hob_goblin_get_reason_text(
     const hob_goblin *goblin, hob_setting_id setting, char *buffer, size_t capacity, size_t *out_size);
 
@@ -586,7 +614,8 @@ HOB_API hob_result hob_goblin_get_reason_text(
 HOB_API hob_result hob_goblin_get_estimate(
     const hob_goblin *goblin, hob_setting_id setting, uint32_t option, hob_lane lane, hob_estimate *out_estimate);
 
-/// Counters of a goblin. An answer: begin with HOB_GOBLIN_STATISTICS_INIT.
+/// Counters of a goblin.
+/// An answer: begin with HOB_GOBLIN_STATISTICS_INIT.
 typedef struct hob_goblin_statistics {
     /// sizeof(hob_goblin_statistics).
     uint32_t struct_size;
@@ -622,7 +651,8 @@ typedef struct hob_goblin_statistics {
     uint32_t reserved;
 } hob_goblin_statistics;
 
-/// Gets the counters of a goblin. Threads: shared.
+/// Gets the counters of a goblin.
+/// Threads: shared.
 HOB_API hob_result hob_goblin_get_statistics(const hob_goblin *goblin, hob_goblin_statistics *out_statistics);
 
 // ---- Profiles --------------------------------------------------------------------------------------------------------
@@ -632,7 +662,8 @@ HOB_API hob_result hob_goblin_get_statistics(const hob_goblin *goblin, hob_gobli
 /// Tasks with a different number of options are not used; the log says so. Threads: exclusive; shared for `profile`.
 HOB_API hob_result hob_goblin_set_past_profile(hob_goblin *goblin, const hob_profile *profile);
 
-/// Uses the burdens of a past run, as JSON of hob_goblin_save_profile. See hob_profile_load. Threads: exclusive.
+/// Uses the burdens of a past run, as JSON of hob_goblin_save_profile.
+/// See hob_profile_load. Threads: exclusive.
 HOB_API hob_result hob_goblin_load_profile(hob_goblin *goblin, const void *data, size_t size);
 
 /// Writes the learned burdens as JSON into a buffer: those of this run, and else those of the past, scaled.
@@ -656,9 +687,9 @@ typedef struct hob_product_axis {
 } hob_product_axis;
 
 /// Parameters of a product: a setting whose options are all combinations of several axes.
-/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Axes without works are the outer
-/// ones, axes with works the inner ones; the last axis changes fastest. Burdens are learned per combination of the axes
-/// without works: 20 resolutions with works and 4 sample counts are 4 burdens.
+/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Axes without works are the
+/// outer ones, axes with works the inner ones; the last axis changes fastest. Burdens are learned per combination of
+/// the axes without works: 20 resolutions with works and 4 sample counts are 4 burdens.
 typedef struct hob_product_desc {
     /// sizeof(hob_product_desc).
     uint32_t struct_size;
@@ -681,8 +712,8 @@ typedef struct hob_product_desc {
 } hob_product_desc;
 
 /// Adds a product, at any time; `*out_setting` receives its id.
-/// It is a setting like others, except that its number of options is fixed. HOB_RESULT_LIMIT_EXCEEDED with too many axes
-/// or combinations. Threads: exclusive.
+/// It is a setting like others, except that its number of options is fixed. HOB_RESULT_LIMIT_EXCEEDED with too many
+/// axes or combinations. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_add_product(
     hob_goblin *goblin, const hob_product_desc *desc, hob_setting_id *out_setting);
 
@@ -702,8 +733,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_product_choice(
 
 /// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
 /// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
-/// strategy's incentive. A better strategy must first gain `patience` times the span of values, unless the present one no
-/// longer fits.
+/// strategy's incentive. A better strategy must first gain `patience` times the span of values, unless the present one
+/// no longer fits.
 typedef struct hob_strategy_desc {
     /// sizeof(hob_strategy_desc).
     uint32_t struct_size;
@@ -721,8 +752,9 @@ typedef struct hob_strategy_desc {
 HOB_EXPERIMENTAL_API hob_result hob_goblin_add_strategy(
     hob_goblin *goblin, const hob_strategy_desc *desc, uint32_t *out_strategy);
 
-/// Changes a strategy's limits and incentive. HOB_RESULT_NOT_FOUND for an unknown number.
-/// Strategy 0 has no limits here, only an incentive: hob_goblin_set_desc changes its limits. Threads: exclusive.
+/// Changes a strategy's limits and incentive.
+/// HOB_RESULT_NOT_FOUND for an unknown number. Strategy 0 has no limits here, only an incentive: hob_goblin_set_desc
+/// changes its limits. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy(
     hob_goblin *goblin, uint32_t strategy, const hob_strategy_desc *desc);
 
@@ -732,8 +764,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_value(
     hob_goblin *goblin, uint32_t strategy, hob_setting_id setting, uint32_t option, double value);
 
 /// Multiplies a setting's work under a strategy other than 0 by `factor`, 1e-9 to 1e9.
-/// For example, a pass that runs every other frame costs half. Samples of decisions under the strategy are taken to have
-/// that work. It is dropped when the setting gets a different number of options. Threads: exclusive.
+/// For example, a pass that runs every other frame costs half. Samples of decisions under the strategy are taken to
+/// have that work. It is dropped when the setting gets a different number of options. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_work(
     hob_goblin *goblin, uint32_t strategy, hob_setting_id setting, double factor);
 
@@ -747,8 +779,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_strategy_net(
 /// Records the run from here on, so that hob_goblin_replay can repeat it; docs/formats.md has the format.
 /// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
 ///
-/// `write` receives pieces that together are the recording: a header at once, a block with every decision, more if there
-/// is much to write, and the end from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
+/// `write` receives pieces that together are the recording: a header at once, and at least one block per decision. The
+/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
 /// sample and one a setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
 /// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
@@ -757,7 +789,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_start_recording(
     hob_goblin *goblin, void (*write)(void *user_data, const void *data, size_t size), void *user_data,
     void (*release)(void *user_data));
 
-/// Ends the recording for good; without one it does nothing. Threads: exclusive. Callbacks: `write`, then `release`.
+/// Ends the recording for good; without one it does nothing.
+/// Threads: exclusive. Callbacks: `write`, then `release`.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_stop_recording(hob_goblin *goblin);
 
 /// Why a replay ended.
@@ -774,7 +807,8 @@ typedef enum hob_replay_end {
     HOB_REPLAY_END_REFUSED = 4,
 } hob_replay_end;
 
-/// The outcome of a replay. An answer: begin with HOB_REPLAY_REPORT_INIT.
+/// The outcome of a replay.
+/// An answer: begin with HOB_REPLAY_REPORT_INIT.
 typedef struct hob_replay_report {
     /// sizeof(hob_replay_report).
     uint32_t struct_size;
@@ -803,9 +837,9 @@ typedef struct hob_replay_report {
 } hob_replay_report;
 
 /// Repeats a recorded run in a goblin of its own and compares every decision.
-/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not errors.
-/// The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are no
-/// recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not
+/// errors. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
+/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
 /// The bytes may be hostile: a replay takes at most 128 MiB, and 64 times their size. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_replay(const void *data, size_t size, hob_replay_report *out_report);

@@ -1,4 +1,4 @@
-// hobgoblin/profile.h: What settings cost: a table of tasks, saved as JSON and carried to the next run or another machine.
+// hobgoblin/profile.h: The costs of settings: a table of tasks, saved as JSON and carried to the next run or another machine.
 //
 //     hob_profile *profile = NULL;
 //     if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fail(hob_last_error());
@@ -8,9 +8,9 @@
 //     hob_profile_destroy(profile);
 //
 // Terms:
-// - task: what is measured under one id; a setting of a goblin belongs to a task.
-// - burden: what an option costs, in the unit of its lane; milliseconds for lanes of time.
-// - estimate: mean and standard deviation of a burden, and the number of samples behind them.
+// - Task: all settings that are measured under one id.
+// - Burden: the cost of an option, in the unit of its lane; milliseconds for lanes of time.
+// - Estimate: mean and standard deviation of a burden, and the number of samples behind them.
 //
 // Generated from src/ffi/profile; do not edit. MIT OR Apache-2.0.
 
@@ -23,7 +23,8 @@
 extern "C" {
 #endif
 
-/// Tasks and what their options cost. A handle: see "Handles" in base.h.
+/// Tasks and what their options cost.
+/// A handle: see "Handles" in base.h.
 typedef struct hob_profile hob_profile;
 
 // ---- Create and destroy ----------------------------------------------------------------------------------------------
@@ -42,14 +43,16 @@ typedef struct hob_profile_desc {
 /// `desc` may be NULL: defaults. On success `*out_profile` is the caller's to destroy. Threads: any.
 HOB_NODISCARD HOB_API hob_result hob_profile_create(const hob_profile_desc *desc, hob_profile **out_profile);
 
-/// Destroys a profile; NULL is allowed. Threads: no other call on it may run.
+/// Destroys a profile; NULL is allowed.
+/// Threads: no other call on it may run.
 HOB_API void hob_profile_destroy(hob_profile *profile);
 
 // ---- Load and save ---------------------------------------------------------------------------------------------------
 
 /// Replaces all tasks by those of a JSON text, `{"id":[[count,mean,deviation],...],...}`.
 /// Each task has a list of its options: number of samples, mean, standard deviation. `data` is UTF-8; no NUL needed.
-/// HOB_RESULT_MALFORMED: the sentence has line and column. After a failure the profile is unchanged. Threads: exclusive.
+/// HOB_RESULT_MALFORMED: the sentence has line and column. After a failure the profile is unchanged. Threads:
+/// exclusive.
 HOB_API hob_result hob_profile_load(hob_profile *profile, const void *data, size_t size);
 
 /// Writes the profile as JSON into a buffer, without a NUL; every number is exact.
@@ -82,7 +85,8 @@ typedef enum hob_estimate_source {
     HOB_ESTIMATE_SOURCE_RECENT = 3,
 } hob_estimate_source;
 
-/// The cost of one option. An answer: set struct_size, or begin with HOB_ESTIMATE_INIT.
+/// The cost of one option.
+/// An answer: set struct_size, or begin with HOB_ESTIMATE_INIT.
 typedef struct hob_estimate {
     /// sizeof(hob_estimate).
     uint32_t struct_size;
@@ -112,10 +116,12 @@ typedef struct hob_profile_option {
 HOB_API hob_result hob_profile_set_task(
     hob_profile *profile, hob_str id, const hob_profile_option *options, size_t stride, uint32_t count);
 
-/// Removes task `id`. HOB_RESULT_NOT_FOUND if there is no such task. Threads: exclusive.
+/// Removes task `id`.
+/// HOB_RESULT_NOT_FOUND if there is no such task. Threads: exclusive.
 HOB_API hob_result hob_profile_remove_task(hob_profile *profile, hob_str id);
 
-/// Removes all tasks. Threads: exclusive.
+/// Removes all tasks.
+/// Threads: exclusive.
 HOB_API hob_result hob_profile_clear(hob_profile *profile);
 
 /// Adds all tasks of `other`, and pools the samples of tasks that both have.
@@ -129,12 +135,13 @@ HOB_API hob_result hob_profile_scale(hob_profile *profile, double factor);
 
 // ---- Queries ---------------------------------------------------------------------------------------------------------
 
-/// Returns the number of tasks; 0 for an invalid handle. Threads: shared.
+/// Returns the number of tasks; 0 for an invalid handle.
+/// Threads: shared.
 HOB_NODISCARD HOB_API uint32_t hob_profile_task_count(const hob_profile *profile);
 
-/// Gets the id of the task at `index` and its number of options. Tasks are in order of id.
-/// `*out_id` is a view that is valid until the profile changes. `out_options` may be NULL. HOB_RESULT_NOT_FOUND if
-/// `index` is not below the number of tasks. Threads: shared.
+/// Gets the id of the task at `index` and its number of options.
+/// Tasks are in order of id. `*out_id` is a view that is valid until the profile changes. `out_options` may be NULL.
+/// HOB_RESULT_NOT_FOUND if `index` is not below the number of tasks. Threads: shared.
 HOB_API hob_result hob_profile_get_task(
     const hob_profile *profile, uint32_t index, hob_str *out_id, uint32_t *out_options);
 
@@ -144,10 +151,12 @@ HOB_API hob_result hob_profile_get_task(
 HOB_API hob_result hob_profile_get_estimate(
     const hob_profile *profile, hob_str id, uint32_t option, hob_estimate *out_estimate);
 
-/// Returns the bytes that the profile holds; 0 for an invalid handle. Threads: shared.
+/// Returns the bytes that the profile holds; 0 for an invalid handle.
+/// Threads: shared.
 HOB_NODISCARD HOB_API size_t hob_profile_memory_used(const hob_profile *profile);
 
-/// Returns the sentence of this handle's last failed exclusive call. It is valid until the next one. Threads: shared.
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_profile_last_error(const hob_profile *profile);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------

@@ -29,6 +29,10 @@ mod fingerprint;
 #[cfg(feature = "goblin")]
 mod goblin;
 #[cfg(feature = "goblin")]
+mod knapsack;
+#[cfg(feature = "goblin")]
 mod profile;
+#[cfg(feature = "program_cache")]
+mod program_cache;
 #[cfg(feature = "program_cache")]
 mod store;

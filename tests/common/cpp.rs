@@ -101,7 +101,7 @@ pub fn api_program(name: &str) -> Option<PathBuf> {
     let program = output().join(name);
     let mut compile = tool.to_command();
     compile.current_dir(root()).args(["-I", "cpp_tests", "-I"]).arg(&include).arg(format!("cpp_tests/api/{name}.cpp"));
-    compile.args(["cpp_tests/api/world.cpp", "cpp_tests/api/arguments.cpp"]).arg(&library);
+    compile.args(["world", "arguments", "spoil"].map(|part| format!("cpp_tests/api/{part}.cpp"))).arg(&library);
     compile.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display()));
     run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
     Some(program)

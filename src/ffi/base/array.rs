@@ -31,6 +31,12 @@ pub unsafe trait Element: Copy {
     const NAME: &'static str;
     /// Size in the first released header.
     const FIRST_SIZE: usize;
+    /// Whether there is something for `check_reserved`.
+    const HAS_RESERVED: bool = false;
+    /// Refuse a reserved field that is not 0. `what` names the parameter.
+    fn check_reserved(&self, _what: &str) -> Result<()> {
+        Ok(())
+    }
 }
 
 macro_rules! numbers {
@@ -49,6 +55,8 @@ numbers!(u16, "uint16_t"; u32, "uint32_t"; f64, "double");
 pub struct Array<'a, T> {
     start: *const u8,
     stride: usize,
+    /// Whether the caller left the stride to the library.
+    is_packed: bool,
     count: usize,
     element: PhantomData<&'a T>,
 }
@@ -63,14 +71,19 @@ impl<T: Element> Array<'_, T> {
         if start.is_null() && count > 0 {
             return Err(null(what, "an array of the stated count"));
         }
-        let stride = if stride == 0 { T::FIRST_SIZE } else { stride };
+        let is_packed = stride == 0;
+        let stride = if is_packed { T::FIRST_SIZE } else { stride };
         if stride < T::FIRST_SIZE {
             return Err(error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0"));
         }
         if count.checked_mul(stride).is_none_or(|bytes| bytes > isize::MAX as usize) {
             return Err(error!(InvalidArgument, "{what}: {count} {name}, {stride} bytes apart, cannot exist"));
         }
-        Ok(Self { start: start.cast(), stride, count, element: PhantomData })
+        let array = Self { start: start.cast(), stride, is_packed, count, element: PhantomData };
+        if T::HAS_RESERVED {
+            array.iter().try_for_each(|element| element.check_reserved(what))?;
+        }
+        Ok(array)
     }
 
     /// How many elements there are.
@@ -78,7 +91,7 @@ impl<T: Element> Array<'_, T> {
         self.count
     }
 
-    /// Copies of the elements. What a shorter element of an older header lacks is zero.
+    /// Copies of the elements. Fields that a shorter element of an older header lacks are zero.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + '_ {
         (0..self.count).map(|index| {
             // SAFETY: every bit pattern is a value.
@@ -90,6 +103,27 @@ impl<T: Element> Array<'_, T> {
             }
             value
         })
+    }
+
+    /// The rows of a table: each element of this array is the first of `length` that lie side by side. A stride of 0
+    /// means rows without gaps. `what` names the stride.
+    ///
+    /// # Safety
+    /// The rows are readable while they are used.
+    pub unsafe fn rows(&self, length: usize, what: &str) -> Result<impl Iterator<Item = Array<'_, T>>> {
+        let (name, width, start, count) = (T::NAME, length * T::FIRST_SIZE, self.start, self.count);
+        let stride = if self.is_packed { width } else { self.stride };
+        if stride < width || count.checked_mul(stride).is_none_or(|bytes| bytes > isize::MAX as usize) {
+            return Err(error!(
+                InvalidArgument,
+                "{what} is {stride}: set it to the size of a row of {length} {name}, or to 0 for rows without gaps"
+            ));
+        }
+        Ok((0..count).map(move |row| {
+            // SAFETY: by this function's contract; the offset is within an allocation's possible size.
+            let start = unsafe { start.add(row * stride) };
+            Array { start, stride: T::FIRST_SIZE, is_packed: true, count: length, element: PhantomData }
+        }))
     }
 
     /// Copies of the elements, on the heap.

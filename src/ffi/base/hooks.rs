@@ -31,7 +31,8 @@ pub enum hob_log_level {
     Error = 3,
 }
 
-/// Receives log lines. Without this hook they are dropped: the library never prints.
+/// Receives log lines.
+/// Without this hook they are dropped: the library never prints.
 #[versioned(size = 24, last = write)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -48,8 +49,9 @@ pub struct hob_log_hook {
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: hob_log_level, line: hob_str)>,
 }
 
-/// Sets the log hook; NULL: none. The struct is copied.
-/// Threads: any, at any time. Another thread may still be inside the previous hook, so keep what that one uses.
+/// Sets the log hook; NULL: none.
+/// The struct is copied. Threads: any, at any time. Another thread may still be inside the previous hook, so keep what
+/// that one uses.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_log_hook(hook: *const hob_log_hook) -> hob_result {
     set(&LOG, hook);
@@ -75,8 +77,8 @@ pub struct hob_clock_hook {
     pub now_ns: Option<extern "C" fn(user_data: *mut c_void) -> u64>,
 }
 
-/// Sets the clock hook; NULL: none. The struct is copied.
-/// Threads: while no other call runs, or one duration is measured with two clocks.
+/// Sets the clock hook; NULL: none.
+/// The struct is copied. Threads: while no other call runs, or one duration is measured with two clocks.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_clock_hook(hook: *const hob_clock_hook) -> hob_result {
     set(&CLOCK, hook);
@@ -100,8 +102,8 @@ pub struct hob_zone_hook {
     pub end: Option<extern "C" fn(user_data: *mut c_void)>,
 }
 
-/// Sets the profiler hook; NULL: none. The struct is copied.
-/// Threads: while no other call runs, or a zone begins in one profiler and ends in another.
+/// Sets the profiler hook; NULL: none.
+/// The struct is copied. Threads: while no other call runs, or a zone begins in one profiler and ends in another.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_zone_hook(hook: *const hob_zone_hook) -> hob_result {
     set(&ZONES, hook);

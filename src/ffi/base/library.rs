@@ -7,11 +7,12 @@ use super::result::hob_result;
 
 // == Versions and errors ==
 
-/// The version of the ABI. It rises when programs compiled against an older header no longer work with the library.
+/// The version of the ABI.
+/// It rises when programs compiled against an older header no longer work with the library.
 pub const HOB_ABI_VERSION: u32 = 1;
 
-/// Returns the library's version, as HOB_MAKE_VERSION(major, minor, patch). HOB_VERSION is the header's.
-/// Threads: any.
+/// Returns the library's version, as HOB_MAKE_VERSION(major, minor, patch).
+/// HOB_VERSION is the header's. Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn hob_version() -> u32 {
     let number = |text: &str| text.parse::<u32>().unwrap_or(0);
@@ -20,7 +21,8 @@ pub extern "C" fn hob_version() -> u32 {
         | number(env!("CARGO_PKG_VERSION_PATCH"))
 }
 
-/// Returns the library's HOB_ABI_VERSION, which must equal the header's. Threads: any.
+/// Returns the library's HOB_ABI_VERSION, which must equal the header's.
+/// Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn hob_abi_version() -> u32 {
     HOB_ABI_VERSION
@@ -47,10 +49,10 @@ pub extern "C" fn hob_result_name(result: hob_result) -> *const c_char {
     NAMES.get(result.0 as usize).unwrap_or(&c"HOB_RESULT_UNKNOWN").as_ptr()
 }
 
-/// Returns the sentence of the last call that failed on this thread: what is wrong, and what to do.
+/// Returns the sentence of the last call that failed on this thread: the mistake, and how to correct it.
 /// It is empty if no call has failed; a call that succeeds leaves it unchanged. Handles keep their own sentence as well
-/// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until the
-/// next failure on this thread. Threads: any.
+/// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until
+/// the next failure on this thread. Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn hob_last_error() -> *const c_char {
     guard::last_error()

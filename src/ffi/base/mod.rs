@@ -1,4 +1,4 @@
-//! Results, strings, versions and hooks: what every other header stands on.
+//! Results, strings, versions and hooks: the basis of all other headers.
 //!
 //! Every header follows the same rules.
 //!
@@ -18,9 +18,9 @@
 //! hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
 //!
 //! Threads. Each function says which calls on one handle may run at the same time:
-//! - shared: the function takes the handle as const. Shared calls may run on several threads at once.
-//! - exclusive: the handle is not const. No other call on it may run, except those marked "any".
-//! - any: on any thread at any time, also during an exclusive call.
+//! - Shared: the function takes the handle as const. Shared calls may run on several threads at once.
+//! - Exclusive: the handle is not const. No other call on it may run, except those marked "any".
+//! - Any: on any thread at any time, also during an exclusive call.
 //!
 //! A call that breaks this rule gets HOB_RESULT_BUSY. Different handles are independent. The library starts no thread
 //! unless an executor is told to.
@@ -42,10 +42,10 @@
 //!
 //! Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
 //! floating-point environment of that thread. They must return on the thread that called them, must not throw,
-//! and must not leave by longjmp: a handle whose call was left so stays busy for ever.
+//! and must not leave by longjmp, after which the handle stays busy for ever.
 //!
-//! Processes and signals. A child of fork() may use only what is created after the fork, and must destroy no handle of
-//! the parent: threads and locks of the library do not survive a fork. No function may be called from a signal handler.
+//! Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only handles
+//! that it creates itself, and must not destroy those of the parent. No function may be called from a signal handler.
 //!
 //! Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC, and the handle is poisoned. It
 //! still answers const calls from its last good state.
@@ -61,6 +61,8 @@ pub mod float;
 pub mod guard;
 pub mod user_data;
 pub mod handle;
+#[cfg(feature = "host-allocator")]
+mod forwarding;
 
 pub mod library;
 pub mod hooks;

@@ -6,8 +6,8 @@ use crate::base::Code;
 
 // == Results and strings ==
 
-/// The result of a function that can fail. 0 is success; codes are only appended.
-/// hob_last_error() has the sentence that belongs to a failure.
+/// The result of a function that can fail.
+/// 0 is success; codes are only appended. hob_last_error() has the sentence that belongs to a failure.
 #[open_enum]
 #[repr(C)]
 pub enum hob_result {

@@ -6,7 +6,7 @@
 
 use std::ptr;
 
-use crate::base::{Result, error};
+use crate::base::{Error, Result, error};
 
 /// A struct that grows at its end.
 ///
@@ -22,6 +22,8 @@ pub unsafe trait Versioned: Copy {
     fn defaults() -> Self;
     /// Replace 0 by the default in every field where 0 means that.
     fn fill_in(&mut self);
+    /// Refuse a reserved field that is not 0. `what` names the parameter.
+    fn check_reserved(&self, what: &str) -> Result<()>;
 }
 
 /// Bytes up to and with a field, rounded up to the struct's alignment.
@@ -147,6 +149,7 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T>
     let mut value = T::defaults();
     // SAFETY: as this function's; any bytes are a valid `T`.
     unsafe { Layout::of::<T>().read(from.cast(), (&raw mut value).cast(), what) }?;
+    value.check_reserved(what)?;
     value.fill_in();
     Ok(value)
 }
@@ -155,7 +158,12 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T>
 ///
 /// # Safety
 /// As [`read_struct`].
+#[inline]
 pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()> {
+    // SAFETY: as this function's. A struct of this library's own version, the usual one, takes no call.
+    if !at.is_null() && unsafe { at.cast::<u32>().read_unaligned() } as usize == size_of::<T>() {
+        return Ok(());
+    }
     // SAFETY: as this function's.
     unsafe { Layout::of::<T>().check(at.cast(), what) }.map(|_| ())
 }
@@ -168,13 +176,24 @@ pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()>
 #[inline]
 pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
     let head = size_of::<u32>();
+    let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
     // SAFETY: as this function's: as many bytes are writable as the caller's size says. A size that shrank after the
     // check makes the copy shorter.
     unsafe {
-        let size = (to.cast::<u32>().read_unaligned() as usize).min(size_of::<T>());
-        let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
-        ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
+        let size = to.cast::<u32>().read_unaligned() as usize;
+        if size >= size_of::<T>() {
+            // The usual case: a copy of known length is a few moves.
+            ptr::copy_nonoverlapping(from.add(head), to.add(head), size_of::<T>() - head);
+        } else {
+            ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
+        }
     }
+}
+
+/// A reserved field that is not 0.
+#[cold]
+pub fn not_zero(what: &str, name: &str, field: &str) -> Error {
+    error!(Unsupported, "{what}: {name}.{field} is not 0: set it to 0, this library does not know a meaning of it")
 }
 
 /// `hob_x` as `HOB_X`.

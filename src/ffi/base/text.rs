@@ -7,8 +7,9 @@ use super::array::Element;
 use super::out::Answer;
 use crate::base::{Result, error};
 
-/// Text that is passed in: UTF-8, `len` bytes, no NUL needed. With `len` SIZE_MAX, `data` ends in NUL.
-/// `data` may be NULL when `len` is 0. The library copies what it keeps. See HOB_STR and hob_str_of.
+/// Text that is passed in: UTF-8, `len` bytes, no NUL needed.
+/// With `len` SIZE_MAX, `data` ends in NUL. `data` may be NULL when `len` is 0. The library copies what it keeps. See
+/// HOB_STR and hob_str_of.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_str {

@@ -8,8 +8,9 @@ use super::tuning::hob_goblin_tuning;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 
-/// Changes the parameters. Learned burdens stay, except on lanes that no longer have a limit anywhere.
-/// If lanes gain or lose their limit, samples of earlier decisions are refused. Threads: exclusive.
+/// Changes the parameters.
+/// Learned burdens stay, except on lanes that no longer have a limit anywhere. If lanes gain or lose their limit,
+/// samples of earlier decisions are refused. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_desc(goblin: *mut hob_goblin, desc: *const hob_goblin_desc) -> hob_result {
     goblin.with(|cell| {
@@ -18,14 +19,16 @@ pub extern "C" fn hob_goblin_set_desc(goblin: *mut hob_goblin, desc: *const hob_
     })
 }
 
-/// Gets the parameters in force; `tuning` is NULL: see hob_goblin_get_tuning. Threads: shared.
+/// Gets the parameters in force; `tuning` is NULL: see hob_goblin_get_tuning.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_get_desc(goblin: *const hob_goblin, out_desc: *mut hob_goblin_desc) -> hob_result {
     out_desc.write(hob_goblin_desc::from(goblin.goblin.config()));
     Ok(())
 }
 
-/// Changes how the goblin decides; NULL: back to the defaults. Threads: exclusive.
+/// Changes how the goblin decides; NULL: back to the defaults.
+/// Threads: exclusive.
 #[entry(exclusive, nullable(tuning))]
 pub extern "C" fn hob_goblin_set_tuning(goblin: *mut hob_goblin, tuning: *const hob_goblin_tuning) -> hob_result {
     let tuning = tuning.unwrap_or_else(hob_goblin_tuning::defaults);
@@ -35,7 +38,8 @@ pub extern "C" fn hob_goblin_set_tuning(goblin: *mut hob_goblin, tuning: *const 
     })
 }
 
-/// Gets how the goblin decides. Threads: shared.
+/// Gets how the goblin decides.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_get_tuning(goblin: *const hob_goblin, out_tuning: *mut hob_goblin_tuning) -> hob_result {
     out_tuning.write(hob_goblin_tuning::from(goblin.goblin.config()));
@@ -72,9 +76,9 @@ pub extern "C" fn hob_goblin_set_enabled(goblin: *mut hob_goblin, setting: hob_s
     goblin.with(|cell| cell.goblin.set_enabled(setting.into(), enabled != 0))
 }
 
-/// Multiplies the price of changes, in burden and in patience. 0 to 1e9; initially 1.
-/// Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy to notice.
-/// Threads: exclusive.
+/// Multiplies the price of changes, in burden and in patience.
+/// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
+/// to notice. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_switch_scale(goblin: *mut hob_goblin, scale: f64) -> hob_result {
     goblin.with(|cell| cell.goblin.set_switch_scale(scale))

@@ -16,7 +16,8 @@ use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::goblin::{Burdens, Config, Goblin, Published};
 
-/// Keeps a frame inside its budget. A handle: see "Handles" in base.h.
+/// Keeps a frame inside its budget.
+/// A handle: see "Handles" in base.h.
 #[opaque(GoblinCell, tag = b"hobgobln", published = Arc<Published>, after = remove_doomed)]
 pub struct hob_goblin {
     _private: [u8; 0],
@@ -38,7 +39,8 @@ pub enum hob_burdens {
     Totals = 2,
 }
 
-/// Parameters of a goblin. Set the limit of at least one lane. 0 in a field means its default.
+/// Parameters of a goblin.
+/// Set the limit of at least one lane. 0 in a field means its default.
 #[versioned(size = 112, last = tuning)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -53,9 +55,9 @@ pub struct hob_goblin_desc {
     /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
     /// setting that matters.
     pub overrun_probability: f64,
-    /// How long an improvement must persist before it is applied: until its gains add up to `patience` times the value
-    /// that moves up, plus ten times the value that moves down, plus the switch burdens. Higher: fewer changes. Default
-    /// 1. Negative: an improvement is applied at once. Choices that no longer fit are always left at once.
+    /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
+    /// Its gains must add up to `patience` times the value that moves up, plus ten times the value that moves down, and
+    /// pay the switch burdens. A choice that does not fit is always replaced at once.
     #[default(1.0)]
     pub patience: f64,
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
@@ -73,8 +75,8 @@ pub struct hob_goblin_desc {
 }
 
 /// Creates a goblin.
-/// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or NaN.
-/// Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
+/// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
+/// NaN. Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
 ///
 ///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
 ///     tuning.switch_limit = 2.0;
@@ -91,17 +93,20 @@ pub extern "C" fn hob_goblin_create(desc: *const hob_goblin_desc, out_goblin: *m
 }
 
 /// Destroys a goblin and its settings; NULL is allowed.
-/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may run.
+/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may
+/// run.
 #[entry(destroy)]
 pub extern "C" fn hob_goblin_destroy(goblin: *mut hob_goblin) {}
 
-/// Returns the bytes that the goblin holds; 0 for an invalid handle. Threads: shared.
+/// Returns the bytes that the goblin holds; 0 for an invalid handle.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_memory_used(goblin: *const hob_goblin) -> usize {
     Ok(goblin.memory_used())
 }
 
-/// Returns the sentence of this handle's last failed exclusive call. It is valid until the next one. Threads: shared.
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
 #[entry(handle, or = guard::last_error())]
 pub extern "C" fn hob_goblin_last_error(goblin: *const hob_goblin) -> *const c_char {
     Ok(goblin.last_error())

@@ -14,7 +14,8 @@ use crate::goblin::{Decision, Sample};
 
 // == Every frame ==
 
-/// The decision of a frame. An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+/// The decision of a frame.
+/// An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
 #[versioned(size = 48, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -78,9 +79,9 @@ pub extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_sett
     Ok(goblin.choice(setting.into())?.map_or(0, u32::from))
 }
 
-/// Gets the option that one decision chose for a setting. `decision_id` 0: the latest.
-/// HOB_RESULT_NOT_FOUND if the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no
-/// part in it. It never waits and is never busy. Threads: any.
+/// Gets the option that one decision chose for a setting.
+/// `decision_id` 0: the latest. HOB_RESULT_NOT_FOUND if the decision is not remembered any more
+/// (hob_goblin_desc.history), or if the setting took no part in it. It never waits and is never busy. Threads: any.
 #[entry(published)]
 pub extern "C" fn hob_goblin_choice_of(
     goblin: *const hob_goblin,
@@ -92,7 +93,7 @@ pub extern "C" fn hob_goblin_choice_of(
     Ok(())
 }
 
-/// Adds a sample: what the choice of a setting cost on a lane in the frame of `decision_id` (0: the latest).
+/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
 /// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
 /// more (hob_goblin_desc.history). Threads: exclusive.
@@ -112,9 +113,10 @@ pub extern "C" fn hob_goblin_measure(
     goblin.with(|cell| cell.goblin.measure(setting.into(), &sample))
 }
 
-/// Adds a total: what the whole frame of `decision_id` cost on a lane. Parameters as in hob_goblin_measure.
-/// With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with a limit steer the goblin. With
-/// HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of its lane. Threads: exclusive.
+/// Adds a total: the cost of the whole frame of `decision_id` on a lane.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with
+/// a limit steer the goblin. With HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of
+/// its lane. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_measure_total(
     goblin: *mut hob_goblin,
@@ -128,8 +130,8 @@ pub extern "C" fn hob_goblin_measure_total(
 }
 
 /// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
-/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option.
-/// Threads: exclusive.
+/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option. Threads:
+/// exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_report_applied(
     goblin: *mut hob_goblin,
@@ -147,9 +149,10 @@ pub extern "C" fn hob_goblin_collect_samples(goblin: *mut hob_goblin) -> hob_res
     collect(goblin)
 }
 
-/// Decides: the second half of hob_goblin_update. It estimates, solves, and publishes the choices.
-/// `out_decision` may be NULL. After a failure the previous choices stay in force, except for settings whose options_get
-/// gave a new number of options: those are at their default. Threads: exclusive.
+/// Decides: the second half of hob_goblin_update.
+/// It estimates, solves, and publishes the choices. `out_decision` may be NULL. After a failure the previous choices
+/// stay in force, except for settings whose options_get gave a new number of options: those are at their default.
+/// Threads: exclusive.
 #[entry(exclusive, nullable(out_decision))]
 pub extern "C" fn hob_goblin_decide(goblin: *mut hob_goblin, out_decision: *mut hob_decision) -> hob_result {
     decide_into(goblin, out_decision)

@@ -8,7 +8,8 @@ use crate::goblin::LANES;
 
 // == Ids, lanes, samples ==
 
-/// Names a setting of a goblin. All zero: none. The id of a removed setting never names another one.
+/// Names a setting of a goblin.
+/// All zero: none. The id of a removed setting never names another one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_setting_id {
@@ -33,9 +34,9 @@ impl From<Id> for hob_setting_id {
     }
 }
 
-/// The resources of a frame. Lanes of time are in milliseconds, the lane of memory is in MiB.
-/// Each lane that has a limit is a limit of its own, since threads and the GPU run side by side. A lane without a limit
-/// is not governed: nothing is learned on it.
+/// The resources of a frame.
+/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane that has a limit is a limit of its own,
+/// since threads and the GPU run side by side. A lane without a limit is not governed: nothing is learned on it.
 #[open_enum]
 #[repr(C)]
 pub enum hob_lane {

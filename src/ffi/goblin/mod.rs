@@ -23,17 +23,17 @@
 //! ```
 //!
 //! Terms:
-//! - setting: something with several options, such as shadow quality. One option is chosen for each frame.
-//! - value: the worth of an option to the player, in any unit that all settings share.
-//! - burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
-//! - lane: a resource with a limit of its own, such as GPU time or the game thread.
-//! - decision: the choices of one frame. Its id goes with the samples of that frame.
-//! - sample: one measured burden of a setting in one frame. It may arrive frames later.
-//! - total: the measured cost of a whole frame on a lane.
-//! - residual: the part of the totals that no setting accounts for.
-//! - trial: an option that is chosen for one frame to learn its burden.
-//! - task: the name under which burdens are learned and saved; the id of a setting.
-//! - trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
+//! - Setting: something with several options, such as shadow quality. One option is chosen for each frame.
+//! - Value: the worth of an option to the player, in any unit that all settings share.
+//! - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
+//! - Lane: a resource with a limit of its own, such as GPU time or the game thread.
+//! - Decision: the choices of one frame. Its id goes with the samples of that frame.
+//! - Sample: one measured burden of a setting in one frame. It may arrive frames later.
+//! - Total: the measured cost of a whole frame on a lane.
+//! - Residual: the part of the totals that no setting accounts for.
+//! - Trial: an option that is chosen for one frame to learn its burden.
+//! - Task: the name under which burdens are learned and saved; the id of a setting.
+//! - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 
 pub mod ids;
 pub mod create;

@@ -31,9 +31,9 @@ pub struct hob_product_axis {
 }
 
 /// Parameters of a product: a setting whose options are all combinations of several axes.
-/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Axes without works are the outer
-/// ones, axes with works the inner ones; the last axis changes fastest. Burdens are learned per combination of the axes
-/// without works: 20 resolutions with works and 4 sample counts are 4 burdens.
+/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Axes without works are the
+/// outer ones, axes with works the inner ones; the last axis changes fastest. Burdens are learned per combination of
+/// the axes without works: 20 resolutions with works and 4 sample counts are 4 burdens.
 #[versioned(size = 64, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -59,8 +59,8 @@ pub struct hob_product_desc {
 }
 
 /// Adds a product, at any time; `*out_setting` receives its id.
-/// It is a setting like others, except that its number of options is fixed. HOB_RESULT_LIMIT_EXCEEDED with too many axes
-/// or combinations. Threads: exclusive.
+/// It is a setting like others, except that its number of options is fixed. HOB_RESULT_LIMIT_EXCEEDED with too many
+/// axes or combinations. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_add_product(
     goblin: *mut hob_goblin,

@@ -20,7 +20,8 @@ pub extern "C" fn hob_goblin_set_past_profile(goblin: *mut hob_goblin, profile: 
     goblin.with(|cell| cell.goblin.set_past_profile(&past))
 }
 
-/// Uses the burdens of a past run, as JSON of hob_goblin_save_profile. See hob_profile_load. Threads: exclusive.
+/// Uses the burdens of a past run, as JSON of hob_goblin_save_profile.
+/// See hob_profile_load. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_load_profile(goblin: *mut hob_goblin, data: *const c_void, size: usize) -> hob_result {
     let past = Profile::from_json(data)?;

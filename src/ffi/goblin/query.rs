@@ -15,7 +15,8 @@ use crate::goblin::{Decision, Reason, Why};
 
 // == The latest decision ==
 
-/// The result of a decision on one lane. All 0 for a lane without a limit.
+/// The result of a decision on one lane.
+/// All 0 for a lane without a limit.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_decision_lane {
@@ -36,7 +37,8 @@ pub struct hob_decision_lane {
     pub highest_mean: f64,
 }
 
-/// Details of a decision. An answer: begin with HOB_DECISION_DETAILS_INIT.
+/// Details of a decision.
+/// An answer: begin with HOB_DECISION_DETAILS_INIT.
 #[versioned(size = 528, last = elapsed_ns)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -101,7 +103,8 @@ impl From<&Decision> for hob_decision_details {
     }
 }
 
-/// Gets the details of the latest decision. HOB_RESULT_NOT_FOUND before the first. Threads: shared.
+/// Gets the details of the latest decision.
+/// HOB_RESULT_NOT_FOUND before the first. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_get_decision(
     goblin: *const hob_goblin,
@@ -145,7 +148,7 @@ pub enum hob_why {
     Trim = 11,
     /// The setting is disabled.
     Disabled = 12,
-    /// Another strategy came into force.
+    /// The strategy has changed.
     Strategy = 13,
 }
 
@@ -170,7 +173,8 @@ impl From<Why> for hob_why {
     }
 }
 
-/// Why a setting has its choice. An answer: begin with HOB_REASON_INIT.
+/// Why a setting has its choice.
+/// An answer: begin with HOB_REASON_INIT.
 #[versioned(size = 40, last = gain)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -205,7 +209,8 @@ impl From<Reason> for hob_reason {
     }
 }
 
-/// Gets why a setting has its choice. Threads: shared.
+/// Gets why a setting has its choice.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_get_reason(
     goblin: *const hob_goblin,
@@ -217,9 +222,9 @@ pub extern "C" fn hob_goblin_get_reason(
 }
 
 /// Writes why a setting has its choice as an English sentence into a buffer, with a NUL.
-/// For example "raised from 1 to 2 in decision 512: 1.80 was left free". `*out_size` receives the required size with
-/// the NUL; it may be NULL if `buffer` is not. 256 bytes are always enough. HOB_RESULT_BUFFER_TOO_SMALL leaves the buffer
-/// unchanged. Threads: shared.
+/// For example "raised from 1 to 2 in decision 512: the headroom was 1.80". `*out_size` receives the required size with
+/// the NUL; it may be NULL if `buffer` is not. 256 bytes are always enough. HOB_RESULT_BUFFER_TOO_SMALL leaves the
+/// buffer unchanged. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_get_reason_text(
     goblin: *const hob_goblin,
@@ -241,7 +246,8 @@ pub extern "C" fn hob_goblin_get_reason_text(
 /// Bytes of the longest sentence with its NUL.
 const LONGEST: usize = 256;
 
-/// A sentence that needs no memory. Reasons are plain ASCII.
+/// A sentence that needs no memory.
+/// Reasons are plain ASCII.
 struct Sentence {
     bytes: [u8; LONGEST],
     length: usize,
@@ -282,7 +288,8 @@ pub extern "C" fn hob_goblin_get_estimate(
     Ok(())
 }
 
-/// Counters of a goblin. An answer: begin with HOB_GOBLIN_STATISTICS_INIT.
+/// Counters of a goblin.
+/// An answer: begin with HOB_GOBLIN_STATISTICS_INIT.
 #[versioned(size = 168, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -321,7 +328,8 @@ pub struct hob_goblin_statistics {
     pub reserved: u32,
 }
 
-/// Gets the counters of a goblin. Threads: shared.
+/// Gets the counters of a goblin.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_get_statistics(
     goblin: *const hob_goblin,

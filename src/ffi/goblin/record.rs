@@ -48,8 +48,8 @@ impl Writer {
 /// Records the run from here on, so that hob_goblin_replay can repeat it; docs/formats.md has the format.
 /// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
 ///
-/// `write` receives pieces that together are the recording: a header at once, a block with every decision, more if there
-/// is much to write, and the end from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
+/// `write` receives pieces that together are the recording: a header at once, and at least one block per decision. The
+/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
 /// sample and one a setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
 /// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
@@ -70,7 +70,8 @@ pub extern "C" fn hob_goblin_start_recording(
     })
 }
 
-/// Ends the recording for good; without one it does nothing. Threads: exclusive. Callbacks: `write`, then `release`.
+/// Ends the recording for good; without one it does nothing.
+/// Threads: exclusive. Callbacks: `write`, then `release`.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_stop_recording(goblin: *mut hob_goblin) -> hob_result {
     // Released when nothing is borrowed.
@@ -97,7 +98,8 @@ pub enum hob_replay_end {
     Refused = 4,
 }
 
-/// The outcome of a replay. An answer: begin with HOB_REPLAY_REPORT_INIT.
+/// The outcome of a replay.
+/// An answer: begin with HOB_REPLAY_REPORT_INIT.
 #[versioned(size = 72, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -156,9 +158,9 @@ impl From<&Report> for hob_replay_report {
 }
 
 /// Repeats a recorded run in a goblin of its own and compares every decision.
-/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not errors.
-/// The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are no
-/// recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not
+/// errors. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
+/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
 /// The bytes may be hostile: a replay takes at most 128 MiB, and 64 times their size. Threads: any.
 #[entry(any, experimental)]

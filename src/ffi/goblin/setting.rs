@@ -64,7 +64,8 @@ pub extern "C" fn hob_goblin_add_setting(
     Ok(())
 }
 
-/// Adds a setting that is off (0, worth nothing) or on (1, worth `value`). Threads: exclusive.
+/// Adds a setting that is off (0, worth nothing) or on (1, worth `value`).
+/// Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_add_binary(
     goblin: *mut hob_goblin,
@@ -76,7 +77,8 @@ pub extern "C" fn hob_goblin_add_binary(
     add(goblin, &SettingDesc::new(check_id(id.text()?)?, &options), out_setting)
 }
 
-/// Adds a setting with `count` options of these values. Threads: exclusive.
+/// Adds a setting with `count` options of these values.
+/// Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_add_array(
     goblin: *mut hob_goblin,
@@ -103,8 +105,8 @@ pub extern "C" fn hob_goblin_add_fixed_burden(
     add(goblin, &SettingDesc::new(check_id(id.text()?)?, &[OptionDesc::worth(0.0)]), out_setting)
 }
 
-/// Adds a value without a choice or a burden, so that the values of strategies can be compared. It is not measured.
-/// Threads: exclusive.
+/// Adds a value without a choice or a burden, so that the values of strategies can be compared.
+/// It is not measured. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_add_fixed_incentive(
     goblin: *mut hob_goblin,
@@ -133,9 +135,10 @@ pub extern "C" fn hob_goblin_remove_setting(goblin: *mut hob_goblin, setting: ho
     Ok(())
 }
 
-/// Replaces a setting's options: `count` of them, `stride` bytes apart. `stride` 0 means sizeof(hob_option).
-/// With a different count, learned burdens of the task and its values under strategies are dropped; the log says so.
-/// HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads: exclusive.
+/// Replaces a setting's options: `count` of them, `stride` bytes apart.
+/// `stride` 0 means sizeof(hob_option). With a different count, learned burdens of the task and its values under
+/// strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads:
+/// exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_options(
     goblin: *mut hob_goblin,
@@ -148,7 +151,8 @@ pub extern "C" fn hob_goblin_set_options(
     goblin.with(|cell| cell.goblin.set_options(setting.into(), &options))
 }
 
-/// Changes the value of one option; -1e9 to 1e9. Threads: exclusive.
+/// Changes the value of one option; -1e9 to 1e9.
+/// Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_value(
     goblin: *mut hob_goblin,
@@ -159,7 +163,8 @@ pub extern "C" fn hob_goblin_set_value(
     goblin.with(|cell| cell.goblin.set_value(setting.into(), option, value))
 }
 
-/// Sets whether an option can be chosen now. `ready` 0: it is streaming in or compiling. Threads: exclusive.
+/// Sets whether an option can be chosen now.
+/// `ready` 0: it is streaming in or compiling. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_ready(
     goblin: *mut hob_goblin,

@@ -11,10 +11,12 @@ use crate::goblin::OptionDesc;
 
 // == Settings ==
 
-/// hob_option.flags: the option cannot be chosen now. It is streaming in, compiling, or not bought.
+/// hob_option.flags: the option cannot be chosen now.
+/// It is streaming in, compiling, or not bought.
 pub const HOB_OPTION_NOT_READY: u32 = 1;
 
-/// One option of a setting. 0 is a good start for every field.
+/// One option of a setting.
+/// 0 is a good start for every field.
 #[element(size = 24, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -32,11 +34,10 @@ pub struct hob_option {
 impl hob_option {
     pub fn desc(&self) -> Result<OptionDesc> {
         let unknown = self.flags & !HOB_OPTION_NOT_READY;
-        if unknown != 0 || self.reserved != 0 {
+        if unknown != 0 {
             return Err(error!(
                 Unsupported,
-                "hob_option: flags {unknown:#x} and reserved {} are unknown to this library: set them to 0",
-                self.reserved
+                "hob_option.flags {unknown:#x}: this library knows HOB_OPTION_NOT_READY only"
             ));
         }
         let ready = self.flags & HOB_OPTION_NOT_READY == 0;
@@ -44,7 +45,8 @@ impl hob_option {
     }
 }
 
-/// A sample, for the measure callback. The library presets every field.
+/// A sample, for the measure callback.
+/// The library presets every field.
 #[versioned(size = 32, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -63,11 +65,12 @@ pub struct hob_measurement {
     pub reserved: u32,
 }
 
-/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution. It is set anew in every frame and takes up the
-/// last slack, while the other settings stay as they are.
+/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
+/// It is set anew in every frame and takes up the last slack, while the other settings do not change.
 pub const HOB_SETTING_TRIM: u32 = 1;
 
-/// Parameters of a setting. Its options come from the array or from the callback options_get.
+/// Parameters of a setting.
+/// Its options come from the array or from the callback options_get.
 #[versioned(size = 112, last = measure)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -92,7 +95,7 @@ pub struct hob_setting_desc {
     pub switch_burden: f64,
     /// Passed to all callbacks.
     pub user_data: *mut c_void,
-    /// Called exactly once when the setting is gone, and no other callback of the goblin runs. Not called if adding the
+    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
     /// setting failed. May be NULL, like every callback.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
     /// Fills in `options` (zeroed, option_stride apart, room for `capacity`) and returns their number. With a number

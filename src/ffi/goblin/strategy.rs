@@ -11,8 +11,8 @@ use crate::goblin::StrategyDesc;
 
 /// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
 /// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
-/// strategy's incentive. A better strategy must first gain `patience` times the span of values, unless the present one no
-/// longer fits.
+/// strategy's incentive. A better strategy must first gain `patience` times the span of values, unless the present one
+/// no longer fits.
 #[versioned(size = 80, last = incentive)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -46,8 +46,9 @@ pub extern "C" fn hob_goblin_add_strategy(
     Ok(())
 }
 
-/// Changes a strategy's limits and incentive. HOB_RESULT_NOT_FOUND for an unknown number.
-/// Strategy 0 has no limits here, only an incentive: hob_goblin_set_desc changes its limits. Threads: exclusive.
+/// Changes a strategy's limits and incentive.
+/// HOB_RESULT_NOT_FOUND for an unknown number. Strategy 0 has no limits here, only an incentive: hob_goblin_set_desc
+/// changes its limits. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_set_strategy(
     goblin: *mut hob_goblin,
@@ -71,8 +72,8 @@ pub extern "C" fn hob_goblin_set_strategy_value(
 }
 
 /// Multiplies a setting's work under a strategy other than 0 by `factor`, 1e-9 to 1e9.
-/// For example, a pass that runs every other frame costs half. Samples of decisions under the strategy are taken to have
-/// that work. It is dropped when the setting gets a different number of options. Threads: exclusive.
+/// For example, a pass that runs every other frame costs half. Samples of decisions under the strategy are taken to
+/// have that work. It is dropped when the setting gets a different number of options. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_set_strategy_work(
     goblin: *mut hob_goblin,

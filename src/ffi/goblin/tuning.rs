@@ -26,7 +26,8 @@ pub const HOB_EXPLORE_NONE: u32 = 4294967295;
 /// hob_goblin_tuning.precision: the proven optimum.
 pub const HOB_PRECISION_PROVEN: u32 = 4294967295;
 
-/// How a goblin decides. The defaults suit most renderers. 0 in a field means its default.
+/// How a goblin decides.
+/// The defaults suit most renderers. 0 in a field means its default.
 #[versioned(size = 64, last = node_limit)]
 #[repr(C)]
 #[derive(Clone, Copy)]

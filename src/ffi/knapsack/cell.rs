@@ -1,4 +1,4 @@
-//! What is behind a `hob_knapsack`: the solver of one resource or that of several, and its memory limit.
+//! The value behind a `hob_knapsack`: the solver of one resource or that of several, and its memory limit.
 
 use crate::base::{Error, Result, error};
 use crate::knapsack::several::{Answer, Several, Weight};
@@ -45,13 +45,13 @@ impl SeveralCell {
 }
 
 impl KnapsackCell {
-    /// For one resource by the exact solver if `resource_count` is 0. A `memory_limit` of 0 is the default.
+    /// For one resource by the exact solver if `resource_count` is 0.
     pub fn new(resource_count: u32, memory_limit: u64) -> Result<Self> {
         let solver = match resource_count {
             0 => Solver::One { knapsack: Knapsack::new(), scratch: Vec::new() },
             count => Solver::Several(SeveralCell::new(count as usize)?),
         };
-        Ok(Self { solver, memory_limit: if memory_limit == 0 { DEFAULT_MEMORY_LIMIT } else { memory_limit } })
+        Ok(Self { solver, memory_limit })
     }
 
     pub fn one(&mut self) -> Result<(&mut Knapsack, &mut Vec<Candidate>)> {
@@ -59,7 +59,8 @@ impl KnapsackCell {
             Solver::One { knapsack, scratch } => Ok((knapsack, scratch)),
             Solver::Several(_) => Err(error!(
                 Unsupported,
-                "this knapsack has a resource_count: use hob_knapsack_add_resources and hob_knapsack_solve_resources"
+                "this knapsack has a resource_count: use hob_knapsack_add_setting_resources and \
+                 hob_knapsack_solve_resources"
             )),
         }
     }
@@ -142,7 +143,7 @@ impl KnapsackCell {
     }
 }
 
-/// What is asked of a knapsack of one resource that only others can do.
+/// The error of a call that needs a resource_count.
 #[cold]
 pub fn without_resources() -> Error {
     error!(Unsupported, "this knapsack has no resource_count: set it in hob_knapsack_desc when creating")
@@ -157,7 +158,7 @@ mod tests {
     fn a_reserve_of_10_gib_is_refused_unless_the_limit_is_raised() {
         let options = (10 << 30) / 256;
         for resource_count in [0, 2] {
-            let mut knapsack = KnapsackCell::new(resource_count, 0).unwrap();
+            let mut knapsack = KnapsackCell::new(resource_count, DEFAULT_MEMORY_LIMIT).unwrap();
             let error = knapsack.reserve(1, options).unwrap_err();
             assert_eq!(error.code(), Code::LimitExceeded);
             assert!(error.sentence().ends_with("raise memory_limit in hob_knapsack_desc"), "{error}");

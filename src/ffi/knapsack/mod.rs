@@ -1,354 +1,298 @@
-//! `knapsack.h`: the solver alone.
+//! Multiple-choice knapsack: choose one option of each setting for the greatest total value.
+//!
+//! The goblin decides with this solver. Use it directly for budgets of other kinds.
+//!
+//! ```c
+//! hob_knapsack *knapsack = NULL;
+//! if (hob_knapsack_create(NULL, &knapsack) != HOB_RESULT_OK) fail(hob_last_error());
+//!
+//! const hob_knapsack_option shadows[] = {{0.2, 1.0, 0.0}, {0.8, 2.5, 0.1}};    /* value, mean, variance */
+//! const hob_knapsack_option water[] = {{0.1, 0.5, 0.0}, {0.6, 1.5, 0.2}};
+//! hob_knapsack_add_setting(knapsack, shadows, sizeof shadows[0], 2, NULL);
+//! hob_knapsack_add_setting(knapsack, water, sizeof water[0], 2, NULL);
+//!
+//! hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+//! desc.capacity = 4.0;
+//! if (hob_knapsack_solve(knapsack, &desc, NULL) != HOB_RESULT_OK) fail(hob_last_error());
+//! uint16_t choices[2];                                    /* the option of shadows, the option of water */
+//! hob_knapsack_choices(knapsack, choices, 2, NULL);
+//! hob_knapsack_destroy(knapsack);
+//! ```
+//!
+//! Terms:
+//! - Setting: a list of options. A solve chooses exactly one of them.
+//! - Value: the worth of an option. The sum over all settings is maximised.
+//! - Burden: the cost of an option as mean and variance. Burdens are independent, so both add up.
+//! - Deviation: the standard deviation, which is the square root of the variance.
+//! - Total burden: sum of means + `sigmas` * square root of the sum of variances. It fits if at most the capacity.
+//! - Resource: one of several quantities, each with a burden per option and a capacity of its own.
+//! - Node: a unit of search work; the same problem takes as many nodes on every machine.
+
+mod cell;
 
 use std::ffi::c_char;
 
-use super::base::hob_result;
-use super::guard::guard;
-use super::handle::{self, Opaque, exclusive, inspect, shared};
-use super::knapsack_cell::{KnapsackCell, SeveralCell, Solver, without_resources};
-use super::layout::{Array, Element, Out, Versioned, init_struct, read_struct, write_struct};
+use hobgoblin_macros::{element, entry, opaque, versioned};
+
+use super::base::array::Array;
+use super::base::guard;
+use super::base::handle;
+use super::base::out::write_if;
+use super::base::result::hob_result;
+use super::base::structs::Versioned;
 use crate::base::error;
 use crate::knapsack::several::{MOST_RESOURCES, Weight};
 use crate::knapsack::{Candidate, Economy, Effort, NO_CHOICE};
+use cell::{DEFAULT_MEMORY_LIMIT, KnapsackCell, Solver, without_resources};
+
+/// Settings, and the choices of the last solve.
+/// A handle: see "Handles" in base.h.
+#[opaque(KnapsackCell, tag = b"hobknaps")]
+pub struct hob_knapsack {
+    _private: [u8; 0],
+}
 
 /// The choice of a setting that has no options.
 pub const HOB_NO_CHOICE: u16 = 65535;
 const _: () = assert!(HOB_NO_CHOICE == NO_CHOICE);
 
-/// A multiple-choice knapsack: add settings, solve, read the choices; clear and repeat. A handle; see
-/// docs/ownership.md.
-pub struct hob_knapsack {
-    _private: [u8; 0],
-}
+/// Upper limit of `resource_count`.
+pub const HOB_KNAPSACK_MAX_RESOURCES: u32 = 8;
+const _: () = assert!(HOB_KNAPSACK_MAX_RESOURCES as usize == MOST_RESOURCES);
 
-/// The most resources that a knapsack can have.
-pub const HOB_KNAPSACK_MOST_RESOURCES: u32 = 8;
-const _: () = assert!(HOB_KNAPSACK_MOST_RESOURCES as usize == MOST_RESOURCES);
-
-impl Opaque for hob_knapsack {
-    type Value = KnapsackCell;
-    const NAME: &'static str = "hob_knapsack";
-    const TAG: [u8; 8] = *b"hobknaps";
-}
+// == Create and destroy ==
 
 /// Parameters of a knapsack.
+#[versioned(size = 24, last = reserved2)]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_knapsack_desc {
-    /// sizeof(hob_knapsack_desc); set by hob_knapsack_desc_init.
+    /// sizeof(hob_knapsack_desc).
     pub struct_size: u32,
-    /// Zero.
+    /// Must be 0.
     pub reserved: u32,
-    /// Most bytes that settings and options may take; what a hard proof takes is bounded by node_limit. Default
-    /// UINT64_MAX.
+    /// Limit of the memory for settings and options, in bytes. Default: 1 GiB; UINT64_MAX: no limit.
+    /// The memory of a long search is limited by `node_limit` instead.
+    #[default(DEFAULT_MEMORY_LIMIT)]
     pub memory_limit: u64,
-    /// 0: one resource, for hob_knapsack_add and hob_knapsack_solve. 1 to HOB_KNAPSACK_MOST_RESOURCES: so many, for
-    /// hob_knapsack_add_resources and hob_knapsack_solve_resources. Default 0.
+    /// Number of resources, up to HOB_KNAPSACK_MAX_RESOURCES, for the functions under "Several resources".
+    /// Default 0: one resource, and the functions under "Solve".
     pub resource_count: u32,
-    /// Zero.
+    /// Must be 0.
     pub reserved2: u32,
 }
 
-// SAFETY: repr(C), begins with struct_size, integers.
-unsafe impl Versioned for hob_knapsack_desc {
-    const NAME: &'static str = "hob_knapsack_desc";
-    const FIRST_SIZE: usize = 24;
-    fn defaults() -> Self {
-        let struct_size = size_of::<Self>() as u32;
-        Self { struct_size, reserved: 0, memory_limit: u64::MAX, resource_count: 0, reserved2: 0 }
-    }
-}
-
-/// One option of a setting.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct hob_knapsack_option {
-    /// What choosing it is worth; finite, at most 1e100 in magnitude, may be negative.
-    pub value: f64,
-    /// Mean of its burden; may be negative; INFINITY: it cannot be chosen.
-    pub mean: f64,
-    /// Variance of its burden; not negative.
-    pub variance: f64,
-}
-
-// SAFETY: repr(C), numbers.
-unsafe impl Element for hob_knapsack_option {
-    const NAME: &'static str = "hob_knapsack_option";
-    const FIRST_SIZE: usize = 24;
-}
-
-/// What an option takes of one resource.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct hob_knapsack_weight {
-    /// Mean; may be negative; INFINITY: the option cannot be chosen.
-    pub mean: f64,
-    /// Variance; not negative.
-    pub variance: f64,
-}
-
-// SAFETY: repr(C), numbers.
-unsafe impl Element for hob_knapsack_weight {
-    const NAME: &'static str = "hob_knapsack_weight";
-    const FIRST_SIZE: usize = 16;
-}
-
-// SAFETY: a number.
-unsafe impl Element for f64 {
-    const NAME: &'static str = "double";
-    const FIRST_SIZE: usize = 8;
-}
-
-/// What the burdens of one resource must fit into.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct hob_knapsack_resource {
-    /// sum(mean) + sigmas * sqrt(sum(variance)) must not exceed this; INFINITY: no limit. Equality fits.
-    pub capacity: f64,
-    /// How many deviations of the total count as burden. Not negative.
-    pub sigmas: f64,
-}
-
-// SAFETY: repr(C), numbers.
-unsafe impl Element for hob_knapsack_resource {
-    const NAME: &'static str = "hob_knapsack_resource";
-    const FIRST_SIZE: usize = 16;
-}
-
-/// What to solve for.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct hob_knapsack_solve_desc {
-    /// sizeof(hob_knapsack_solve_desc); set by hob_knapsack_solve_desc_init.
-    pub struct_size: u32,
-    /// Zero.
-    pub reserved: u32,
-    /// sum(mean) + sigmas * sqrt(sum(variance)) must not exceed this. Default INFINITY. Equality fits.
-    pub capacity: f64,
-    /// How many deviations of the total count as burden. Not negative. Default 0.
-    pub sigmas: f64,
-    /// Relative distance from the optimum that is good enough. Default 0: the optimum, proven.
-    pub accepted_gap: f64,
-    /// The search stops after about this many nodes with the best answer and bound so far. Default 4 000 000.
-    pub node_limit: u64,
-}
-
-// SAFETY: repr(C), begins with struct_size, numbers.
-unsafe impl Versioned for hob_knapsack_solve_desc {
-    const NAME: &'static str = "hob_knapsack_solve_desc";
-    const FIRST_SIZE: usize = 40;
-    fn defaults() -> Self {
-        let (economy, effort) = (Economy::default(), Effort::default());
-        Self {
-            struct_size: size_of::<Self>() as u32,
-            reserved: 0,
-            capacity: economy.capacity,
-            sigmas: economy.sigmas,
-            accepted_gap: effort.accepted_gap,
-            node_limit: effort.node_limit,
-        }
-    }
-}
-
-/// What was found. Filled in by the library; initialise with HOB_KNAPSACK_SOLUTION_INIT.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct hob_knapsack_solution {
-    /// sizeof(hob_knapsack_solution); set by hob_knapsack_solution_init.
-    pub struct_size: u32,
-    /// 1 if the answer fits. If 0, nothing fits, and the answer is the one of least burden.
-    pub feasible: u32,
-    /// 1 if the answer is known to be the optimum (or nothing to fit).
-    pub proven: u32,
-    /// Zero.
-    pub reserved: u32,
-    /// Sum of the chosen values.
-    pub value: f64,
-    /// Sum of the chosen means.
-    pub mean: f64,
-    /// Sum of the chosen variances.
-    pub variance: f64,
-    /// mean + sigmas * sqrt(variance).
-    pub burden: f64,
-    /// By how much the burden exceeds the capacity; 0 when feasible.
-    pub excess: f64,
-    /// No answer that fits has more value.
-    pub upper_bound: f64,
-    /// (upper_bound - value) / |upper_bound|; 0 when proven.
-    pub gap: f64,
-    /// Nodes the search took.
-    pub nodes: u64,
-}
-
-// SAFETY: repr(C), begins with struct_size, numbers.
-unsafe impl Versioned for hob_knapsack_solution {
-    const NAME: &'static str = "hob_knapsack_solution";
-    const FIRST_SIZE: usize = 80;
-    fn defaults() -> Self {
-        Self {
-            struct_size: size_of::<Self>() as u32,
-            feasible: 0,
-            proven: 0,
-            reserved: 0,
-            value: 0.0,
-            mean: 0.0,
-            variance: 0.0,
-            burden: 0.0,
-            excess: 0.0,
-            upper_bound: 0.0,
-            gap: 0.0,
-            nodes: 0,
-        }
-    }
-}
-
-/// How much of a resource the choices take. Filled in by the library; initialise with HOB_KNAPSACK_USAGE_INIT.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct hob_knapsack_usage {
-    /// sizeof(hob_knapsack_usage); set by hob_knapsack_usage_init.
-    pub struct_size: u32,
-    /// Zero.
-    pub reserved: u32,
-    /// Sum of the chosen means.
-    pub mean: f64,
-    /// Sum of the chosen variances.
-    pub variance: f64,
-    /// mean + sigmas * sqrt(variance).
-    pub burden: f64,
-    /// By how much the burden exceeds the capacity; 0 where it fits.
-    pub excess: f64,
-    /// About how much more value one more unit of this resource would buy; 0 where there is room to spare.
-    pub price: f64,
-}
-
-// SAFETY: repr(C), begins with struct_size, numbers.
-unsafe impl Versioned for hob_knapsack_usage {
-    const NAME: &'static str = "hob_knapsack_usage";
-    const FIRST_SIZE: usize = 48;
-    fn defaults() -> Self {
-        let struct_size = size_of::<Self>() as u32;
-        Self { struct_size, reserved: 0, mean: 0.0, variance: 0.0, burden: 0.0, excess: 0.0, price: 0.0 }
-    }
-}
-
-/// Fill in defaults; `size` is sizeof(hob_knapsack_desc). Usually by HOB_KNAPSACK_DESC_INIT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_desc_init(desc: *mut hob_knapsack_desc, size: u32) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe { init_struct(desc, size) })
-}
-
-/// Fill in defaults; `size` is sizeof(hob_knapsack_solve_desc). Usually by HOB_KNAPSACK_SOLVE_DESC_INIT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_solve_desc_init(desc: *mut hob_knapsack_solve_desc, size: u32) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe { init_struct(desc, size) })
-}
-
-/// Fill in defaults; `size` is sizeof(hob_knapsack_solution). Usually by HOB_KNAPSACK_SOLUTION_INIT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_solution_init(solution: *mut hob_knapsack_solution, size: u32) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe { init_struct(solution, size) })
-}
-
-/// Fill in defaults; `size` is sizeof(hob_knapsack_usage). Usually by HOB_KNAPSACK_USAGE_INIT.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_usage_init(usage: *mut hob_knapsack_usage, size: u32) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe { init_struct(usage, size) })
-}
-
-/// Create an empty knapsack. `desc` NULL: defaults. `*out_knapsack` is written on success, and is then the caller's to
-/// destroy. Threads: any.
-#[unsafe(no_mangle)]
+/// Creates an empty knapsack.
+/// `desc` may be NULL: defaults. On success `*out_knapsack` is the caller's to destroy. Threads: any.
+///
+///     hob_knapsack_desc desc = HOB_KNAPSACK_DESC_INIT;
+///     desc.resource_count = 2;                            /* time and memory */
+///     hob_knapsack *knapsack = NULL;
+///     if (hob_knapsack_create(&desc, &knapsack) != HOB_RESULT_OK) fail(hob_last_error());
+#[entry(any, nullable(desc))]
 #[must_use]
-pub unsafe extern "C" fn hob_knapsack_create(
+pub extern "C" fn hob_knapsack_create(
     desc: *const hob_knapsack_desc,
     out_knapsack: *mut *mut hob_knapsack,
 ) -> hob_result {
-    // SAFETY: the header's contract.
-    guard(|| unsafe {
-        let out = Out::new(out_knapsack, "out_knapsack")?;
-        let desc = if desc.is_null() { hob_knapsack_desc::defaults() } else { read_struct(desc)? };
-        out.write(handle::create(KnapsackCell::new(desc.resource_count, desc.memory_limit)?)?);
-        Ok(())
+    let desc = desc.unwrap_or_else(hob_knapsack_desc::defaults);
+    out_knapsack.write(handle::create(KnapsackCell::new(desc.resource_count, desc.memory_limit)?)?);
+    Ok(())
+}
+
+/// Destroys a knapsack; NULL is allowed.
+/// Threads: no other call on it may run.
+#[entry(destroy)]
+pub extern "C" fn hob_knapsack_destroy(knapsack: *mut hob_knapsack) {}
+
+// == Solve ==
+
+/// Removes all settings.
+/// The memory and the choices of the last solve are kept. Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_knapsack_clear(knapsack: *mut hob_knapsack) -> hob_result {
+    knapsack.with(|cell| match &mut cell.solver {
+        Solver::One { knapsack, .. } => {
+            knapsack.clear();
+            Ok(())
+        }
+        Solver::Several(cell) => cell.several.clear(cell.resources),
     })
 }
 
-/// Destroy a knapsack; NULL is fine. Threads: no other call on it may run.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_destroy(knapsack: *mut hob_knapsack) {
-    // SAFETY: the header's contract.
-    unsafe { handle::destroy(knapsack) }
+/// One option of a setting.
+#[element(size = 24, last = variance)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_knapsack_option {
+    /// Value of choosing it: finite, at most 1e100 in magnitude, may be negative.
+    pub value: f64,
+    /// Mean of its burden: at most 1e100 in magnitude, may be negative. HUGE_VAL: the option cannot be chosen.
+    pub mean: f64,
+    /// Variance of its burden: 0 to 1e100.
+    pub variance: f64,
 }
 
-/// Take memory for so many settings and options in all, so that adding and solving up to that takes none; only a search
-/// of more than 4096 nodes for one resource may take more, which it keeps (see node_limit). Threads: exclusive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_reserve(knapsack: *mut hob_knapsack, settings: u32, options: u32) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe { exclusive(knapsack, |held| held.with(|cell| cell.reserve(settings as usize, options as usize))) }
-}
-
-/// Remove all settings; keep the memory, and the choices of the last solve. Threads: exclusive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_clear(knapsack: *mut hob_knapsack) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        exclusive(knapsack, |held| {
-            held.with(|cell| match &mut cell.solver {
-                Solver::One { knapsack, .. } => {
-                    knapsack.clear();
-                    Ok(())
-                }
-                Solver::Several(cell) => cell.several.clear(cell.resources),
-            })
-        })
-    }
-}
-
-/// Add a setting of `count` options (0 to 65535), `stride` bytes apart; they are copied. `*out_index` (may be NULL)
-/// gets its index: 0, 1, 2, ... Threads: exclusive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_add(
+/// Adds a setting of `count` options (0 to 65535), `stride` bytes apart.
+/// The options are copied. `stride` 0 means sizeof(hob_knapsack_option). `*out_index` receives the setting's index: 0,
+/// 1, 2, …; it may be NULL. HOB_RESULT_LIMIT_EXCEEDED: too many options, or the memory limit is reached.
+/// HOB_RESULT_UNSUPPORTED: the knapsack has a resource_count. After a failure nothing is added. Threads: exclusive.
+#[entry(exclusive, nullable(out_index))]
+pub extern "C" fn hob_knapsack_add_setting(
     knapsack: *mut hob_knapsack,
     options: *const hob_knapsack_option,
     stride: usize,
     count: u32,
     out_index: *mut u32,
 ) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        exclusive(knapsack, |held| {
-            let options = Array::new(options, stride, count as usize)?;
-            let index = held.with(|cell| {
-                cell.check_room(count)?;
-                let (knapsack, scratch) = cell.one()?;
-                scratch.clear();
-                scratch.try_reserve(count as usize)?;
-                scratch.extend(options.iter().map(|o| Candidate {
-                    value: o.value,
-                    mean: o.mean,
-                    variance: o.variance,
-                }));
-                knapsack.add_setting(scratch)
-            })?;
-            if let Some(out) = Out::optional(out_index) {
-                out.write(index as u32);
-            }
-            Ok(())
-        })
-    }
+    let index = knapsack.with(|cell| {
+        cell.check_room(count)?;
+        let (knapsack, scratch) = cell.one()?;
+        scratch.clear();
+        scratch.try_reserve(options.len())?;
+        scratch.extend(options.iter().map(|o| Candidate { value: o.value, mean: o.mean, variance: o.variance }));
+        knapsack.add_setting(scratch)
+    })?;
+    write_if(out_index, index as u32);
+    Ok(())
 }
 
-/// Add a setting of `count` options (0 to 65535) to a knapsack with a resource_count; they are copied. Option n has the
-/// value that is n * `value_stride` bytes after `values`, and resource_count weights side by side that begin
-/// n * `weights_stride` bytes after `weights`. `*out_index` (may be NULL) gets the setting's index: 0, 1, 2, ...
-/// HOB_RESULT_UNSUPPORTED for a knapsack without resource_count. Threads: exclusive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_add_resources(
+/// Parameters of a solve.
+#[versioned(size = 40, last = node_limit)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_knapsack_solve_desc {
+    /// sizeof(hob_knapsack_solve_desc).
+    pub struct_size: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Upper limit of the total burden; a total that equals it fits. 0 is a value: only a total of at most 0 fits.
+    /// HUGE_VAL: no limit, which HOB_KNAPSACK_SOLVE_DESC_INIT sets.
+    #[initial(f64::INFINITY)]
+    pub capacity: f64,
+    /// Number of deviations that count as burden: 0 to 1e100. 0 is a value, and the default: only means count.
+    pub sigmas: f64,
+    /// Relative gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative.
+    /// 0 is a value, and the default: the search stops at the optimum only.
+    pub accepted_gap: f64,
+    /// Limit of the search work, in nodes. Default: 4,000,000, which takes about half a second. A few thousand suit a
+    /// frame.
+    #[default(Effort::DEFAULT_NODE_LIMIT)]
+    pub node_limit: u64,
+}
+
+/// The result of a solve.
+/// An answer: set struct_size, or begin with HOB_KNAPSACK_SOLUTION_INIT.
+#[versioned(size = 80, last = nodes)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_knapsack_solution {
+    /// sizeof(hob_knapsack_solution).
+    pub struct_size: u32,
+    /// 1 if the choices fit; 0 if they exceed a capacity.
+    pub feasible: u32,
+    /// 1 if the choices are known to be optimal, or if it is known that nothing fits.
+    pub proven: u32,
+    /// Always 0.
+    pub reserved: u32,
+    /// Sum of the chosen values.
+    pub value: f64,
+    /// Sum of the chosen means. 0 with several resources, like the next three fields.
+    pub mean: f64,
+    /// Sum of the chosen variances.
+    pub variance: f64,
+    /// Total burden: mean + sigmas * sqrt(variance).
+    pub burden: f64,
+    /// Part of the burden that exceeds the capacity; 0 if feasible.
+    pub excess: f64,
+    /// Upper bound of the value of any choices that fit.
+    pub upper_bound: f64,
+    /// Relative distance to the upper bound: (upper_bound - value) / |upper_bound|. 0 if proven.
+    pub gap: f64,
+    /// Nodes that the search took.
+    pub nodes: u64,
+}
+
+/// Chooses one option of each setting, with the greatest total value whose total burden fits.
+/// The choices are optimal unless `node_limit` or `accepted_gap` ends the search; then `gap` is positive. If nothing
+/// fits, the choices are those of least burden, and the result is HOB_RESULT_OK with `feasible` 0. The same calls in
+/// the same order give the same choices. `out_solution` may be NULL. HOB_RESULT_UNSUPPORTED: the knapsack has a
+/// resource_count. Threads: exclusive.
+///
+///     hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+///     desc.capacity = 16.6;
+///     desc.sigmas = 2.0;                                  /* stay below it in 97.7 % of the frames */
+///     desc.node_limit = 3000;
+///     hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
+///     hob_knapsack_solve(knapsack, &desc, &solution);
+#[entry(exclusive, nullable(out_solution))]
+pub extern "C" fn hob_knapsack_solve(
+    knapsack: *mut hob_knapsack,
+    desc: *const hob_knapsack_solve_desc,
+    out_solution: *mut hob_knapsack_solution,
+) -> hob_result {
+    let economy = Economy { capacity: desc.capacity, sigmas: desc.sigmas };
+    let found = knapsack.with(|cell| cell.one()?.0.solve(economy, effort_of(&desc)))?;
+    let solution = hob_knapsack_solution {
+        feasible: u32::from(found.feasible),
+        proven: u32::from(found.proven),
+        value: found.value,
+        mean: found.mean,
+        variance: found.variance,
+        burden: found.burden,
+        excess: found.excess,
+        upper_bound: found.upper_bound,
+        gap: found.gap,
+        nodes: found.nodes,
+        ..hob_knapsack_solution::defaults()
+    };
+    write_if(out_solution, solution);
+    Ok(())
+}
+
+fn effort_of(desc: &hob_knapsack_solve_desc) -> Effort {
+    Effort { accepted_gap: desc.accepted_gap, node_limit: desc.node_limit }
+}
+
+/// Copies the choices of the last solve: one option index per setting, in the order of the settings.
+/// A setting without options has HOB_NO_CHOICE. `*out_count` receives the number of settings. `choices` NULL asks only
+/// for that; otherwise `out_count` may be NULL. HOB_RESULT_BUFFER_TOO_SMALL: `capacity` is less than the number, and
+/// `choices` is unchanged. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_knapsack_choices(
+    knapsack: *const hob_knapsack,
+    choices: *mut u16,
+    capacity: u32,
+    out_count: *mut u32,
+) -> hob_result {
+    choices.fill(knapsack.choices().iter().copied())
+}
+
+// == Several resources ==
+
+/// Burden of an option in one resource.
+/// Weights stand side by side in rows, so this struct never grows.
+#[element(size = 16, last = variance)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_knapsack_weight {
+    /// Mean: at most 1e100 in magnitude, may be negative. HUGE_VAL: the option cannot be chosen.
+    pub mean: f64,
+    /// Variance: 0 to 1e100.
+    pub variance: f64,
+}
+
+/// Adds a setting of `count` options (0 to 65535) to a knapsack with a resource_count.
+/// The options are copied. The value of option n is at n * `value_stride` bytes from `values`. Its resource_count
+/// weights are side by side at n * `weights_stride` bytes from `weights`. Stride 0 means no gaps. `*out_index` receives
+/// the setting's index; it may be NULL. HOB_RESULT_LIMIT_EXCEEDED: as hob_knapsack_add_setting. HOB_RESULT_UNSUPPORTED:
+/// the knapsack has no resource_count. Threads: exclusive.
+///
+///     const double values[] = {0.2, 0.8};
+///     const hob_knapsack_weight weights[][2] = {{{1.0, 0.0}, {64.0, 0.0}}, {{2.5, 0.1}, {256.0, 0.0}}};
+///     hob_knapsack_add_setting_resources(knapsack, values, sizeof values[0], weights[0], sizeof weights[0], 2, NULL);
+#[entry(exclusive, nullable(out_index))]
+pub extern "C" fn hob_knapsack_add_setting_resources(
     knapsack: *mut hob_knapsack,
     values: *const f64,
     value_stride: usize,
@@ -357,93 +301,52 @@ pub unsafe extern "C" fn hob_knapsack_add_resources(
     count: u32,
     out_index: *mut u32,
 ) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        exclusive(knapsack, |held| {
-            let values = Array::new(values, value_stride, count as usize)?;
-            // Checked before offsets into it are formed.
-            Array::new(weights, weights_stride, count as usize)?;
-            let index = held.with(|cell| {
-                cell.check_room(count)?;
-                let SeveralCell { several, resources, values: own_values, weights: own_weights, .. } =
-                    cell.several()?;
-                let (resources, count) = (*resources, count as usize);
-                if count > 1 && weights_stride < resources * size_of::<hob_knapsack_weight>() {
-                    return Err(error!(
-                        InvalidArgument,
-                        "weights_stride is {weights_stride}: the weights of an option are {resources} \
-                         hob_knapsack_weight, so set it to the size of all of them, or of what they are part of"
-                    ));
-                }
-                own_values.clear();
-                own_values.try_reserve(count)?;
-                own_values.extend(values.iter());
-                own_weights.clear();
-                own_weights.try_reserve(count * resources)?;
-                for option in 0..count {
-                    let row = weights.byte_add(option * weights_stride);
-                    let row = Array::new(row, size_of::<hob_knapsack_weight>(), resources)?;
-                    own_weights.extend(row.iter().map(|w| Weight { mean: w.mean, variance: w.variance }));
-                }
-                several.add_setting(own_values, own_weights)
-            })?;
-            if let Some(out) = Out::optional(out_index) {
-                out.write(index as u32);
-            }
-            Ok(())
-        })
-    }
+    // SAFETY: the header asks for `count` values.
+    let values = unsafe { Array::new(values, value_stride, count as usize, "values") }?;
+    let index = knapsack.with(|cell| {
+        cell.check_room(count)?;
+        let cell = cell.several()?;
+        // SAFETY: the header asks for `count` rows of weights.
+        let rows = unsafe { weights.rows(cell.resources, "weights_stride") }?;
+        cell.values.clear();
+        cell.values.try_reserve(values.len())?;
+        cell.values.extend(values.iter());
+        cell.weights.clear();
+        cell.weights.try_reserve(values.len() * cell.resources)?;
+        for row in rows {
+            cell.weights.extend(row.iter().map(|w| Weight { mean: w.mean, variance: w.variance }));
+        }
+        cell.several.add_setting(&cell.values, &cell.weights)
+    })?;
+    write_if(out_index, index as u32);
+    Ok(())
 }
 
-/// Choose one option of each setting such that the sum of values is greatest while the burden fits. `out_solution` may
-/// be NULL. Exact and proven unless the node limit ends the search; then the gap is reported. That nothing fits is an
-/// answer (feasible 0), not an error. Deterministic. Threads: exclusive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_solve(
-    knapsack: *mut hob_knapsack,
-    desc: *const hob_knapsack_solve_desc,
-    out_solution: *mut hob_knapsack_solution,
-) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        exclusive(knapsack, |held| {
-            let desc = read_struct(desc)?;
-            if !out_solution.is_null() {
-                super::layout::checked_size(out_solution)?;
-            }
-            let economy = Economy { capacity: desc.capacity, sigmas: desc.sigmas };
-            let effort = Effort { accepted_gap: desc.accepted_gap, node_limit: desc.node_limit };
-            let found = held.with(|cell| cell.one()?.0.solve(economy, effort))?;
-            if out_solution.is_null() {
-                return Ok(());
-            }
-            let solution = hob_knapsack_solution {
-                feasible: u32::from(found.feasible),
-                proven: u32::from(found.proven),
-                value: found.value,
-                mean: found.mean,
-                variance: found.variance,
-                burden: found.burden,
-                excess: found.excess,
-                upper_bound: found.upper_bound,
-                gap: found.gap,
-                nodes: found.nodes,
-                ..hob_knapsack_solution::defaults()
-            };
-            write_struct(out_solution, &solution)
-        })
-    }
+/// Capacity of one resource.
+#[element(size = 16, last = sigmas)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_knapsack_resource {
+    /// Upper limit of the resource's total burden; equality fits. 0 is a value. HUGE_VAL: no limit.
+    pub capacity: f64,
+    /// Number of deviations that count as burden: 0 to 1e100.
+    pub sigmas: f64,
 }
 
-/// The same for a knapsack with a resource_count: every resource must fit. `resources` are resource_count capacities,
-/// `stride` bytes apart, in the order of the weights; `count` must be resource_count. `desc` (NULL: defaults) keeps its
-/// default capacity and sigmas. In `*out_solution` (may be NULL) mean, variance, burden and excess stay 0: see
-/// hob_knapsack_resource_usage. Optimality is proven where the node limit allows; a limit of 3000 suits a frame, and
-/// what is then missing to the proof is the gap. An answer that does not fit (feasible 0) overdraws little, relative to
-/// the capacities; proven says whether nothing fits. Begins where the last solve ended, if the counts are the same.
-/// Deterministic: the same calls in the same order give the same answers. Threads: exclusive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_solve_resources(
+/// Chooses one option of each setting, with the greatest total value whose burden fits in every resource.
+/// `resources` are resource_count capacities, `stride` bytes apart (0: sizeof(hob_knapsack_resource)), in the order of
+/// the weights. `count` must be resource_count. `desc` may be NULL: defaults; its `capacity` must be 0 or HUGE_VAL, its
+/// `sigmas` 0. `out_solution` may be NULL. Otherwise as hob_knapsack_solve, with two differences:
+///
+/// - Choices that do not fit are close to fitting; only with `proven` 1 is it certain that nothing fits.
+/// - The search starts from the last choices if the counts of settings and options are unchanged.
+///
+/// Threads: exclusive.
+///
+///     const hob_knapsack_resource resources[] = {{16.6, 2.0}, {2048.0, 0.0}};    /* milliseconds, megabytes */
+///     hob_knapsack_solve_resources(knapsack, resources, sizeof resources[0], 2, NULL, NULL);
+#[entry(exclusive, nullable(desc, out_solution))]
+pub extern "C" fn hob_knapsack_solve_resources(
     knapsack: *mut hob_knapsack,
     resources: *const hob_knapsack_resource,
     stride: usize,
@@ -451,136 +354,122 @@ pub unsafe extern "C" fn hob_knapsack_solve_resources(
     desc: *const hob_knapsack_solve_desc,
     out_solution: *mut hob_knapsack_solution,
 ) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        exclusive(knapsack, |held| {
-            let resources = Array::new(resources, stride, count as usize)?;
-            let desc = if desc.is_null() { hob_knapsack_solve_desc::defaults() } else { read_struct(desc)? };
-            if !out_solution.is_null() {
-                super::layout::checked_size(out_solution)?;
-            }
-            if desc.capacity != f64::INFINITY || desc.sigmas != 0.0 {
-                return Err(error!(
-                    InvalidArgument,
-                    "hob_knapsack_solve_desc sets capacity or sigmas: with several resources each has its own"
-                ));
-            }
-            let effort = Effort { accepted_gap: desc.accepted_gap, node_limit: desc.node_limit };
-            let found = held.with(|cell| {
-                let cell = cell.several()?;
-                if count as usize != cell.resources {
-                    return Err(error!(
-                        InvalidArgument,
-                        "{count} resources were passed; the knapsack was created with resource_count {}",
-                        cell.resources
-                    ));
-                }
-                let mut economies = [Economy::default(); MOST_RESOURCES];
-                for (economy, resource) in economies.iter_mut().zip(resources.iter()) {
-                    *economy = Economy { capacity: resource.capacity, sigmas: resource.sigmas };
-                }
-                let answer = cell.several.solve(&economies[..cell.resources], effort)?;
-                cell.answer = Some(answer);
-                Ok(answer)
-            })?;
-            if out_solution.is_null() {
-                return Ok(());
-            }
-            let solution = hob_knapsack_solution {
-                feasible: u32::from(found.feasible),
-                proven: u32::from(found.proven),
-                value: found.value,
-                upper_bound: found.upper_bound,
-                gap: found.gap,
-                nodes: found.nodes,
-                ..hob_knapsack_solution::defaults()
-            };
-            write_struct(out_solution, &solution)
-        })
+    let desc = desc.unwrap_or_else(hob_knapsack_solve_desc::defaults);
+    if !(desc.capacity == f64::INFINITY || desc.capacity == 0.0) || desc.sigmas != 0.0 {
+        return Err(error!(
+            InvalidArgument,
+            "hob_knapsack_solve_desc sets capacity or sigmas: with several resources each has its own, so leave them 0"
+        ));
     }
+    let found = knapsack.with(|cell| {
+        let cell = cell.several()?;
+        if resources.len() != cell.resources {
+            return Err(error!(
+                InvalidArgument,
+                "{count} resources are passed: the knapsack was created with resource_count {}", cell.resources
+            ));
+        }
+        let mut economies = [Economy::default(); MOST_RESOURCES];
+        for (economy, resource) in economies.iter_mut().zip(resources.iter()) {
+            *economy = Economy { capacity: resource.capacity, sigmas: resource.sigmas };
+        }
+        let answer = cell.several.solve(&economies[..cell.resources], effort_of(&desc))?;
+        cell.answer = Some(answer);
+        Ok(answer)
+    })?;
+    let solution = hob_knapsack_solution {
+        feasible: u32::from(found.feasible),
+        proven: u32::from(found.proven),
+        value: found.value,
+        upper_bound: found.upper_bound,
+        gap: found.gap,
+        nodes: found.nodes,
+        ..hob_knapsack_solution::defaults()
+    };
+    write_if(out_solution, solution);
+    Ok(())
 }
 
-/// How much of resource number `resource` the choices of the last hob_knapsack_solve_resources take.
-/// HOB_RESULT_NOT_FOUND before that, and for a number that is not below resource_count. Threads: shared.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_resource_usage(
+/// Usage of one resource by the choices.
+/// An answer: set struct_size, or begin with HOB_KNAPSACK_USAGE_INIT.
+#[versioned(size = 48, last = price)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_knapsack_usage {
+    /// sizeof(hob_knapsack_usage).
+    pub struct_size: u32,
+    /// Always 0.
+    pub reserved: u32,
+    /// Sum of the chosen means.
+    pub mean: f64,
+    /// Sum of the chosen variances.
+    pub variance: f64,
+    /// Total burden: mean + sigmas * sqrt(variance).
+    pub burden: f64,
+    /// Part of the burden that exceeds the capacity; 0 if it fits.
+    pub excess: f64,
+    /// Shadow price: the approximate value of one more unit of capacity. 0 if there is room to spare.
+    pub price: f64,
+}
+
+/// Gets the usage of resource `resource` (0 to resource_count - 1) by the last hob_knapsack_solve_resources.
+/// HOB_RESULT_NOT_FOUND: there is no such resource, or no such solve yet. HOB_RESULT_UNSUPPORTED: the knapsack has no
+/// resource_count. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_knapsack_get_resource_usage(
     knapsack: *const hob_knapsack,
     resource: u32,
     out_usage: *mut hob_knapsack_usage,
 ) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        inspect(knapsack, |cell| {
-            let Solver::Several(cell) = &cell.solver else { return Err(without_resources()) };
-            let index = resource as usize;
-            if index >= cell.resources {
-                return Err(error!(NotFound, "there is no resource {resource}: resource_count is {}", cell.resources));
-            }
-            let Some(answer) = &cell.answer else {
-                return Err(error!(NotFound, "nothing is used yet: call hob_knapsack_solve_resources first"));
-            };
-            let usage = hob_knapsack_usage {
-                mean: answer.totals[index].mean,
-                variance: answer.totals[index].variance,
-                burden: answer.burden[index],
-                excess: answer.excess[index],
-                price: answer.prices[index],
-                ..hob_knapsack_usage::defaults()
-            };
-            write_struct(out_usage, &usage)
-        })
+    let Solver::Several(cell) = &knapsack.solver else { return Err(without_resources()) };
+    let index = resource as usize;
+    if index >= cell.resources {
+        return Err(error!(NotFound, "resource {resource} does not exist: resource_count is {}", cell.resources));
     }
+    let Some(answer) = &cell.answer else {
+        return Err(error!(NotFound, "no resource is used yet: call hob_knapsack_solve_resources first"));
+    };
+    out_usage.write(hob_knapsack_usage {
+        mean: answer.totals[index].mean,
+        variance: answer.totals[index].variance,
+        burden: answer.burden[index],
+        excess: answer.excess[index],
+        price: answer.prices[index],
+        ..hob_knapsack_usage::defaults()
+    });
+    Ok(())
 }
 
-/// Settings added since the last clear; 0 for a bad handle. Threads: shared.
-#[unsafe(no_mangle)]
-#[must_use]
-pub unsafe extern "C" fn hob_knapsack_setting_count(knapsack: *const hob_knapsack) -> u32 {
-    // SAFETY: the header's contract.
-    unsafe { shared(knapsack, |cell| Ok(cell.counts().0 as u32)) }.unwrap_or(0)
+// == Memory ==
+
+/// Reserves memory for that many settings, and options of all settings together.
+/// Within these counts, adding and solving allocate nothing more. The exception: with one resource, a search of more
+/// than 4096 nodes may allocate, and keeps that memory. HOB_RESULT_LIMIT_EXCEEDED: the memory limit is too low.
+/// Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_knapsack_reserve(knapsack: *mut hob_knapsack, settings: u32, options: u32) -> hob_result {
+    knapsack.with(|cell| cell.reserve(settings as usize, options as usize))
 }
 
-/// The choices of the last solve, one for each setting in the order in which they were added; HOB_NO_CHOICE for a
-/// setting without options. `*out_count` (may be NULL) gets their number; `choices` NULL asks only for that.
-/// HOB_RESULT_BUFFER_TOO_SMALL when `capacity` is less. Threads: shared.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_knapsack_choices(
-    knapsack: *const hob_knapsack,
-    choices: *mut u16,
-    capacity: u32,
-    out_count: *mut u32,
-) -> hob_result {
-    // SAFETY: the header's contract.
-    unsafe {
-        inspect(knapsack, |cell| {
-            let found = cell.choices();
-            if let Some(out) = Out::optional(out_count) {
-                out.write(found.len() as u32);
-            }
-            if choices.is_null() {
-                return Ok(());
-            }
-            if (capacity as usize) < found.len() {
-                return Err(error!(BufferTooSmall, "there are {} choices, and room for {capacity}", found.len()));
-            }
-            std::ptr::copy_nonoverlapping(found.as_ptr().cast::<u8>(), choices.cast(), size_of_val(found));
-            Ok(())
-        })
-    }
+// == Queries ==
+
+/// Returns the number of settings since the last clear; 0 for an invalid handle.
+/// Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_knapsack_setting_count(knapsack: *const hob_knapsack) -> u32 {
+    Ok(knapsack.counts().0 as u32)
 }
 
-/// Bytes the knapsack holds; 0 for a bad handle. Threads: shared.
-#[unsafe(no_mangle)]
-#[must_use]
-pub unsafe extern "C" fn hob_knapsack_memory_used(knapsack: *const hob_knapsack) -> usize {
-    // SAFETY: the header's contract.
-    unsafe { shared(knapsack, |cell| Ok(cell.memory_used())) }.unwrap_or(0)
+/// Returns the bytes that the knapsack holds; 0 for an invalid handle.
+/// Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_knapsack_memory_used(knapsack: *const hob_knapsack) -> usize {
+    Ok(knapsack.memory_used())
 }
 
-/// The sentence of this handle's last failed exclusive call. Valid until the next one. Threads: shared.
-#[unsafe(no_mangle)]
-#[must_use]
-pub unsafe extern "C" fn hob_knapsack_last_error(knapsack: *const hob_knapsack) -> *const c_char {
-    // SAFETY: the header's contract.
-    unsafe { handle::last_error(knapsack) }
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
+#[entry(handle, or = guard::last_error())]
+pub extern "C" fn hob_knapsack_last_error(knapsack: *const hob_knapsack) -> *const c_char {
+    Ok(knapsack.last_error())
 }

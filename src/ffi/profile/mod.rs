@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Terms:
-//! - task: what is measured under one id; a setting of a goblin belongs to a task.
-//! - burden: what an option costs, in the unit of its lane; milliseconds for lanes of time.
-//! - estimate: mean and standard deviation of a burden, and the number of samples behind them.
+//! - Task: all settings that are measured under one id.
+//! - Burden: the cost of an option, in the unit of its lane; milliseconds for lanes of time.
+//! - Estimate: mean and standard deviation of a burden, and the number of samples behind them.
 
 use std::ffi::{c_char, c_void};
 
@@ -28,7 +28,8 @@ use crate::base::files::{read_file, replace_file};
 use crate::base::{Error, Result, error};
 use crate::profile::{Estimate, MAX_OPTIONS, Profile, Source};
 
-/// Tasks and what their options cost. A handle: see "Handles" in base.h.
+/// Tasks and what their options cost.
+/// A handle: see "Handles" in base.h.
 #[opaque(ProfileCell, tag = b"hobprofi")]
 pub struct hob_profile {
     _private: [u8; 0],
@@ -83,7 +84,8 @@ pub extern "C" fn hob_profile_create(desc: *const hob_profile_desc, out_profile:
     Ok(())
 }
 
-/// Destroys a profile; NULL is allowed. Threads: no other call on it may run.
+/// Destroys a profile; NULL is allowed.
+/// Threads: no other call on it may run.
 #[entry(destroy)]
 pub extern "C" fn hob_profile_destroy(profile: *mut hob_profile) {}
 
@@ -91,7 +93,8 @@ pub extern "C" fn hob_profile_destroy(profile: *mut hob_profile) {}
 
 /// Replaces all tasks by those of a JSON text, `{"id":[[count,mean,deviation],...],...}`.
 /// Each task has a list of its options: number of samples, mean, standard deviation. `data` is UTF-8; no NUL needed.
-/// HOB_RESULT_MALFORMED: the sentence has line and column. After a failure the profile is unchanged. Threads: exclusive.
+/// HOB_RESULT_MALFORMED: the sentence has line and column. After a failure the profile is unchanged. Threads:
+/// exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_load(profile: *mut hob_profile, data: *const c_void, size: usize) -> hob_result {
     let loaded = Profile::from_json(data)?;
@@ -158,7 +161,8 @@ impl From<Source> for hob_estimate_source {
     }
 }
 
-/// The cost of one option. An answer: set struct_size, or begin with HOB_ESTIMATE_INIT.
+/// The cost of one option.
+/// An answer: set struct_size, or begin with HOB_ESTIMATE_INIT.
 #[versioned(size = 32, last = deviation)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -209,14 +213,16 @@ pub extern "C" fn hob_profile_set_task(
     profile.with(|cell| cell.change(|profile| profile.set(id, &estimates)))
 }
 
-/// Removes task `id`. HOB_RESULT_NOT_FOUND if there is no such task. Threads: exclusive.
+/// Removes task `id`.
+/// HOB_RESULT_NOT_FOUND if there is no such task. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_remove_task(profile: *mut hob_profile, id: hob_str) -> hob_result {
     let id = id.text()?;
     profile.with(|cell| if cell.profile.remove(id) { Ok(()) } else { Err(no_such_task(id)) })
 }
 
-/// Removes all tasks. Threads: exclusive.
+/// Removes all tasks.
+/// Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_clear(profile: *mut hob_profile) -> hob_result {
     profile.with(|cell| cell.profile.clear());
@@ -241,15 +247,16 @@ pub extern "C" fn hob_profile_scale(profile: *mut hob_profile, factor: f64) -> h
 
 // == Queries ==
 
-/// Returns the number of tasks; 0 for an invalid handle. Threads: shared.
+/// Returns the number of tasks; 0 for an invalid handle.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_profile_task_count(profile: *const hob_profile) -> u32 {
     Ok(profile.profile.tasks().len() as u32)
 }
 
-/// Gets the id of the task at `index` and its number of options. Tasks are in order of id.
-/// `*out_id` is a view that is valid until the profile changes. `out_options` may be NULL. HOB_RESULT_NOT_FOUND if
-/// `index` is not below the number of tasks. Threads: shared.
+/// Gets the id of the task at `index` and its number of options.
+/// Tasks are in order of id. `*out_id` is a view that is valid until the profile changes. `out_options` may be NULL.
+/// HOB_RESULT_NOT_FOUND if `index` is not below the number of tasks. Threads: shared.
 #[entry(shared, nullable(out_options))]
 pub extern "C" fn hob_profile_get_task(
     profile: *const hob_profile,
@@ -284,13 +291,15 @@ pub extern "C" fn hob_profile_get_estimate(
     Ok(())
 }
 
-/// Returns the bytes that the profile holds; 0 for an invalid handle. Threads: shared.
+/// Returns the bytes that the profile holds; 0 for an invalid handle.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_profile_memory_used(profile: *const hob_profile) -> usize {
     Ok(size_of::<ProfileCell>() + profile.profile.memory_used())
 }
 
-/// Returns the sentence of this handle's last failed exclusive call. It is valid until the next one. Threads: shared.
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
 #[entry(handle, or = guard::last_error())]
 pub extern "C" fn hob_profile_last_error(profile: *const hob_profile) -> *const c_char {
     Ok(profile.last_error())
