@@ -41,14 +41,6 @@ Grown<Struct> grown(Init<Struct> init) {
 /// The size in the first header, of structs that have grown since.
 template <class Struct>
 constexpr uint32_t first_size = sizeof(Struct);
-template <>
-constexpr uint32_t first_size<hob_goblin_desc> = offsetof(hob_goblin_desc, explore_risk);
-template <>
-constexpr uint32_t first_size<hob_program_cache_desc> = offsetof(hob_program_cache_desc, file_io);
-template <>
-constexpr uint32_t first_size<hob_decision> = offsetof(hob_decision, change_count);
-template <>
-constexpr uint32_t first_size<hob_goblin_statistics> = offsetof(hob_goblin_statistics, residual);
 
 /// Sizes that no header of this library has, or that an unset field may happen to hold.
 template <class Struct>
@@ -141,7 +133,6 @@ TEST("struct_size: hooks") {
     is_read_at_every_size<hob_log_hook>("hob_log_hook", &hob_log_hook_init, &hob_set_log_hook);
     is_read_at_every_size<hob_clock_hook>("hob_clock_hook", &hob_clock_hook_init, &hob_set_clock_hook);
     is_read_at_every_size<hob_zone_hook>("hob_zone_hook", &hob_zone_hook_init, &hob_set_zone_hook);
-    is_read_at_every_size<hob_file_hook>("hob_file_hook", &hob_file_hook_init, &hob_set_file_hook);
 }
 
 TEST("struct_size: the allocator hook") {
@@ -191,7 +182,7 @@ TEST("struct_size: parameters of what is created") {
 TEST("struct_size: parameters of calls") {
     const Goblin goblin = make_goblin(16);
     is_read_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](const hob_goblin_desc* desc) {
-        return hob_goblin_configure(goblin.get(), desc);
+        return hob_goblin_set_desc(goblin.get(), desc);
     });
     is_read_at_every_size<hob_setting_desc>(
         "hob_setting_desc", &hob_setting_desc_init,
@@ -235,7 +226,7 @@ TEST("struct_size: the usage of a resource") {
     ENSURE_OK(hob_knapsack_solve_resources(raw, &resource, sizeof resource, 1, nullptr, nullptr));
     is_written_at_every_size<hob_knapsack_usage>(
         "hob_knapsack_usage", &hob_knapsack_usage_init,
-        [&](hob_knapsack_usage* usage) { return hob_knapsack_resource_usage(raw, 0, usage); });
+        [&](hob_knapsack_usage* usage) { return hob_knapsack_get_resource_usage(raw, 0, usage); });
 }
 
 TEST("struct_size: what an executor has done") {
@@ -265,20 +256,20 @@ TEST("struct_size: answers") {
         "hob_replay_report", &hob_replay_report_init, [](hob_replay_report* report) {
             // A header and nothing else.
             const unsigned char header[16] = {'H', 'O', 'B', 'R', 'E', 'C', '\r', '\n', 1};
-            return hob_replay(header, sizeof header, report);
+            return hob_goblin_replay(header, sizeof header, report);
         });
     is_written_at_every_size<hob_reason>("hob_reason", &hob_reason_init, [&](hob_reason* found) {
         return hob_goblin_get_reason(goblin.get(), setting, found);
     });
     is_written_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](hob_goblin_desc* desc) {
-        return hob_goblin_config(goblin.get(), desc);
+        return hob_goblin_get_desc(goblin.get(), desc);
     });
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
-        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, found);
+        return hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, found);
     });
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
-        return hob_profile_get(profile.get(), HOB_STR("a"), 0, found);
+        return hob_profile_get_estimate(profile.get(), HOB_STR("a"), 0, found);
     });
     const Knapsack knapsack = make_knapsack();
     is_written_at_every_size<hob_knapsack_solution>(
@@ -294,7 +285,7 @@ TEST("struct_size: names of programs and environments") {
         "hob_program_key_desc", &hob_program_key_desc_init,
         [](const hob_program_key_desc* desc) {
             hob_fingerprint fingerprint = {};
-            return hob_fingerprint_program(desc, &fingerprint);
+            return hob_fingerprint_hash_program(desc, &fingerprint);
         },
         [&](hob_program_key_desc& desc) {
             desc.stages = &stage;
@@ -303,7 +294,7 @@ TEST("struct_size: names of programs and environments") {
     is_read_at_every_size<hob_environment>("hob_environment", &hob_environment_init,
                                            [](const hob_environment* environment) {
                                                uint64_t id = 0;
-                                               return hob_environment_id(environment, &id);
+                                               return hob_environment_get_id(environment, &id);
                                            });
 }
 
@@ -330,7 +321,7 @@ TEST("struct_size: program caches and what goes in and out") {
         "hob_program_cache_statistics", &hob_program_cache_statistics_init,
         [&](hob_program_cache_statistics* found) { return hob_program_cache_get_statistics(cache, found); });
     is_written_at_every_size<hob_histogram>("hob_histogram", &hob_histogram_init, [&](hob_histogram* found) {
-        return hob_program_cache_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, found);
+        return hob_program_cache_get_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, found);
     });
     hob_program_cache_destroy(cache);
 }
@@ -365,7 +356,7 @@ TEST("struct_size: why a program was missed") {
     key.stage_count = 1;
     ENSURE_OK(hob_program_cache_describe(cache, nullptr, &key));
     is_written_at_every_size<hob_program_miss>("hob_program_miss", &hob_program_miss_init, [&](hob_program_miss* miss) {
-        return hob_program_cache_why_missed(cache, &key, miss);
+        return hob_program_cache_explain_miss(cache, &key, miss);
     });
     hob_program_cache_destroy(cache);
 }
@@ -373,25 +364,25 @@ TEST("struct_size: why a program was missed") {
 TEST("struct_size: what a manager of programs is given, and gives") {
     hob_program_cache* cache = nullptr;
     ENSURE_OK(hob_program_cache_create(nullptr, &cache));
-    const auto fill = [](hob_program_driver& driver) {
+    const auto fill = [](hob_program_callbacks& driver) {
         driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
         driver.link = [](void*, void*) -> uint32_t { return 0; };
         driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
     };
-    is_read_at_every_size<hob_program_driver>(
-        "hob_program_driver", &hob_program_driver_init,
-        [&](const hob_program_driver* driver) {
+    is_read_at_every_size<hob_program_callbacks>(
+        "hob_program_callbacks", &hob_program_callbacks_init,
+        [&](const hob_program_callbacks* driver) {
             hob_program_manager* manager = nullptr;
             const hob_result result = hob_program_manager_create(cache, driver, &manager);
             hob_program_manager_destroy(manager);
             return result;
         },
         fill);
-    hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
     fill(driver);
     hob_program_manager* manager = nullptr;
     ENSURE_OK(hob_program_manager_create(cache, &driver, &manager));
-    hob_shader shader = {0, 0};
+    hob_shader_id shader = {0, 0};
     ENSURE_OK(hob_program_manager_add_shader(manager, HOB_SHADER_STAGE_COMPUTE, nullptr, &shader));
     ENSURE_OK(hob_program_manager_compile(manager, shader, nullptr, nullptr));
     const auto name_shader = [&](hob_program_link_desc& desc) {
@@ -401,12 +392,12 @@ TEST("struct_size: what a manager of programs is given, and gives") {
     is_read_at_every_size<hob_program_link_desc>(
         "hob_program_link_desc", &hob_program_link_desc_init,
         [&](const hob_program_link_desc* desc) {
-            hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+            hob_link_result linked = HOB_LINK_RESULT_INIT;
             return hob_program_manager_link(manager, desc, &linked);
         },
         name_shader);
-    is_written_at_every_size<hob_program_linked>("hob_program_linked", &hob_program_linked_init,
-                                                 [&](hob_program_linked* linked) {
+    is_written_at_every_size<hob_link_result>("hob_link_result", &hob_link_result_init,
+                                                 [&](hob_link_result* linked) {
                                                      hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
                                                      name_shader(desc);
                                                      return hob_program_manager_link(manager, &desc, linked);

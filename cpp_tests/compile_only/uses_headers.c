@@ -19,7 +19,8 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_log_hook log_hook = HOB_LOG_HOOK_INIT;
     const hob_clock_hook clock_hook = HOB_CLOCK_HOOK_INIT;
     const hob_zone_hook zone_hook = HOB_ZONE_HOOK_INIT;
-    const hob_file_hook file_hook = HOB_FILE_HOOK_INIT;
+    const hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+    const hob_decision_details details = HOB_DECISION_DETAILS_INIT;
     const hob_allocator_hook allocator_hook = HOB_ALLOCATOR_HOOK_INIT;
     const hob_executor_desc executor_desc = HOB_EXECUTOR_DESC_INIT;
     const hob_executor_statistics executor_statistics = HOB_EXECUTOR_STATISTICS_INIT;
@@ -36,9 +37,9 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_program_cache_statistics cache_statistics = HOB_PROGRAM_CACHE_STATISTICS_INIT;
     const hob_histogram histogram = HOB_HISTOGRAM_INIT;
     const hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
-    const hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    const hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
     const hob_program_link_desc link_desc = HOB_PROGRAM_LINK_DESC_INIT;
-    const hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    const hob_link_result linked = HOB_LINK_RESULT_INIT;
     hob_product_axis axis = {0, 0, 0, 0};
     const double values[2] = {0, 1};
     hob_result result;
@@ -63,7 +64,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     if (goblin_desc.lanes[HOB_LANE_GPU].limit < 0 || statistics.samples > 0 ||
         estimate.source == HOB_ESTIMATE_SOURCE_PAST || profile_desc.memory_limit == 0 ||
         knapsack_desc.memory_limit == 0 || solve_desc.capacity < 0 || solution.proven != 0 ||
-        log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin || file_hook.open ||
+        log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin || tuning.dwell || details.nodes ||
         allocator_hook.allocate) {
         return HOB_RESULT_INVALID_ARGUMENT;
     }
