@@ -66,7 +66,7 @@ std::vector<uint16_t> choices(const hob_knapsack* knapsack) {
     uint32_t count = 0;
     ENSURE_OK(hob_knapsack_choices(knapsack, nullptr, 0, &count));
     std::vector<uint16_t> found(count);
-    ENSURE_OK(hob_knapsack_choices(knapsack, found.data(), count, nullptr));
+    ENSURE_OK(hob_knapsack_choices(knapsack, found.data(), count, &count));
     return found;
 }
 
