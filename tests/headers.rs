@@ -233,15 +233,19 @@ fn place_of(name: &str, sources: &[Source]) -> (usize, usize) {
     find(name, sources).unwrap_or_else(|| panic!("{name} is in no source of the header"))
 }
 
-/// Titles of sections: `// == Title ==`.
+/// Titles of sections: `// == Title ==`, with the `//` lines that follow.
 fn sections(sources: &[Source]) -> Vec<Item> {
     let mut found = Vec::new();
     for (number, source) in sources.iter().enumerate() {
         for (at, _) in source.text.match_indices("\n// == ") {
-            let title = source.text[at..].trim_start().lines().next().unwrap_or_default();
+            let mut lines = source.text[at..].trim_start().lines();
+            let title = lines.next().unwrap_or_default();
             let title = title.trim_start_matches("// == ").trim_end_matches(" ==");
-            let line = format!("// ---- {title} {}", "-".repeat(112usize.saturating_sub(title.len())));
-            found.push(Item { place: (number, at), text: line });
+            let mut text = format!("// ---- {title} {}", "-".repeat(112usize.saturating_sub(title.len())));
+            for line in lines.take_while(|line| line.starts_with("//") && !line.starts_with("///")) {
+                text += &format!("\n{line}");
+            }
+            found.push(Item { place: (number, at), text });
         }
     }
     found
@@ -260,7 +264,7 @@ fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(
         let returned = text[code + "HOB_API".len()..].trim_start();
         // An answer that nobody looks at is a mistake, and so is a handle that nobody destroys. The standard attribute
         // comes before `__declspec`, or it would belong to the type.
-        if name.ends_with("_create") || !(returned.starts_with("hob_result ") || returned.starts_with("void ")) {
+        if name.contains("_create") || !(returned.starts_with("hob_result ") || returned.starts_with("void ")) {
             text.insert_str(code, "HOB_NODISCARD ");
         }
     }

@@ -41,7 +41,7 @@ PATTERNS = [
      "vague: name the thing"),
     ("idiom", r"(?i:\b(?:came|said|news|buried|bury|of the dead|least wrong|reckoned with|won back|waited with|is to blame"
               r"|has it that|is held to|of its time|is believed|not believed|counts? on it|(?:is|are|was|were) (?:gone|left)"
-              r"|no live|is no (?:handle|burden|value)|died of|t(?:ook|akes?|aken) (?:\w+ ){1,3}down)\b)",
+              r"|is no (?:live|handle|burden|value)|died of|t(?:ook|akes?|aken) (?:\w+ ){1,3}down)\b)",
      "an idiom: use the field's word (observe, predict, change, missing, evicted, retry)"),
     ("double-space", r"\S  +\S", "two spaces: use one"),
 ]

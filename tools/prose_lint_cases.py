@@ -71,6 +71,8 @@ CASES = [
     ("idiom", "a.md", "The samples that came in are news.", 1),
     ("idiom", "a.md", "The process is gone.", 1),
     ("idiom", "a.md", "The left lane is empty.", 0),
+    ("idiom", "a.md", "This is no live hob_goblin.", 1),
+    ("idiom", "a.md", "It overlaps no live block.", 0),
     ("idiom", "a.md", "It took the process down.", 1),
     # double-space
     ("double-space", "a.md", "Two  spaces.", 1),

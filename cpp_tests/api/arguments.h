@@ -27,7 +27,7 @@ public:
     unsigned char* at() const { return bytes_.get(); }
     size_t size() const { return size_; }
     void remember() { before_.assign(bytes_.get(), bytes_.get() + size_); }
-    bool is_unchanged() const { return std::memcmp(bytes_.get(), before_.data(), size_) == 0; }
+    bool is_unchanged() const { return size_ == 0 || std::memcmp(bytes_.get(), before_.data(), size_) == 0; }
     bool has_canary() const;
     /// The same memory, of which the caller is told that it has fewer bytes: the others are canaries, too.
     void cut(size_t size);

@@ -1,4 +1,4 @@
-// hobgoblin/base.h: Results, strings, versions and hooks: what every other header stands on.
+// hobgoblin/base.h: Results, strings, versions and hooks: the basis of all other headers.
 //
 // Every header follows the same rules.
 //
@@ -40,10 +40,10 @@
 //
 // Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
 // floating-point environment of that thread. They must return on the thread that called them, must not throw,
-// and must not leave by longjmp: a handle whose call was left so stays busy for ever.
+// and must not leave by longjmp, after which the handle stays busy for ever.
 //
-// Processes and signals. A child of fork() may use only what is created after the fork, and must destroy no handle of
-// the parent: threads and locks of the library do not survive a fork. No function may be called from a signal handler.
+// Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only handles
+// that it creates itself, and must not destroy those of the parent. No function may be called from a signal handler.
 //
 // Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC, and the handle is poisoned. It
 // still answers const calls from its last good state.
@@ -149,7 +149,7 @@ HOB_NODISCARD HOB_API uint32_t hob_abi_version(void);
 /// The text is static and ends in NUL. Threads: any.
 HOB_NODISCARD HOB_API const char *hob_result_name(hob_result result);
 
-/// Returns the sentence of the last call that failed on this thread: what is wrong, and what to do.
+/// Returns the sentence of the last call that failed on this thread: the mistake, and how to correct it.
 /// It is empty if no call has failed; a call that succeeds leaves it unchanged. Handles keep their own sentence as well
 /// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until
 /// the next failure on this thread. Threads: any.
@@ -310,7 +310,8 @@ static inline hob_str hob_str_from(const char *text) {
 /// A hob_str of a string literal, as an initialiser: for variables, fields and static tables.
 #define HOB_STR_INIT(literal) {"" literal, sizeof(literal) - 1}
 
-/// A hob_str of a string literal, as an expression: for arguments and assignments. In C++ also for static tables.
+/// A hob_str of a string literal, as an expression: for arguments and assignments.
+/// In C++ also for static tables.
 #if defined(__cplusplus)
 #define HOB_STR(literal) hob_str HOB_STR_INIT(literal)
 #else

@@ -40,8 +40,8 @@ typedef struct hob_fingerprint {
 /// `data` may be NULL if `size` is 0. Threads: any.
 HOB_API hob_result hob_fingerprint_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
 
-/// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL.
-/// Threads: any.
+/// Returns 1 if two fingerprints are equal, 0 if they differ.
+/// Returns 0 also if `a`, `b` or both are NULL. Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_fingerprint_equal(const hob_fingerprint *a, const hob_fingerprint *b);
 
 /// Writes a fingerprint as 64 hexadecimal digits in lower case, without a NUL.
@@ -68,8 +68,8 @@ typedef struct hob_fingerprint_part {
 typedef enum hob_fingerprint_mode {
     /// BLAKE3 of all inputs.
     HOB_FINGERPRINT_MODE_BLAKE3 = 0,
-    /// SHA1(SHA1(vertex) + SHA1(fragment) + attributes), then 12 zero bytes, as in Chromium's "GPU Program Caching"
-    /// note. For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
+    /// As in Chromium's note "GPU Program Caching": SHA1(SHA1(vertex) + SHA1(fragment) + attributes) and 12 zero bytes.
+    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
     HOB_FINGERPRINT_MODE_SHA1 = 1,
 } hob_fingerprint_mode;
 

@@ -130,9 +130,9 @@ typedef struct hob_goblin_desc {
     /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
     /// setting that matters.
     double overrun_probability;
-    /// How long an improvement must persist before it is applied: until its gains add up to `patience` times the value
-    /// that moves up, plus ten times the value that moves down, plus the switch burdens. Higher: fewer changes. Default
-    /// 1. Negative: an improvement is applied at once. Choices that no longer fit are always left at once.
+    /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
+    /// Its gains must add up to `patience` times the value that moves up, plus ten times the value that moves down, and
+    /// pay the switch burdens. A choice that does not fit is always replaced at once.
     double patience;
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
     /// counts but is never refused. Default: no limit.
@@ -218,7 +218,7 @@ HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_s
 HOB_API hob_result hob_goblin_choice_of(
     const hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t *out_choice);
 
-/// Adds a sample: what the choice of a setting cost on a lane in the frame of `decision_id` (0: the latest).
+/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
 /// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
 /// more (hob_goblin_desc.history). Threads: exclusive.
@@ -228,7 +228,7 @@ HOB_API hob_result hob_goblin_choice_of(
 HOB_API hob_result hob_goblin_measure(
     hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, hob_lane lane, double burden, hob_sample sample);
 
-/// Adds a total: what the whole frame of `decision_id` cost on a lane.
+/// Adds a total: the cost of the whole frame of `decision_id` on a lane.
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with
 /// a limit steer the goblin. With HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of
 /// its lane. Threads: exclusive.
@@ -288,7 +288,7 @@ typedef struct hob_measurement {
 } hob_measurement;
 
 /// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
-/// It is set anew in every frame and takes up the last slack, while the other settings stay as they are.
+/// It is set anew in every frame and takes up the last slack, while the other settings do not change.
 #define HOB_SETTING_TRIM 1
 
 /// Parameters of a setting.
@@ -314,7 +314,7 @@ typedef struct hob_setting_desc {
     double switch_burden;
     /// Passed to all callbacks.
     void *user_data;
-    /// Called exactly once when the setting is gone, and no other callback of the goblin runs. Not called if adding the
+    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
     /// setting failed. May be NULL, like every callback.
     void (*release)(void *user_data);
     /// Fills in `options` (zeroed, option_stride apart, room for `capacity`) and returns their number. With a number
@@ -572,7 +572,7 @@ typedef enum hob_why {
     HOB_WHY_TRIM = 11,
     /// The setting is disabled.
     HOB_WHY_DISABLED = 12,
-    /// Another strategy came into force.
+    /// The strategy has changed.
     HOB_WHY_STRATEGY = 13,
 } hob_why;
 
@@ -600,7 +600,7 @@ typedef struct hob_reason {
 HOB_API hob_result hob_goblin_get_reason(const hob_goblin *goblin, hob_setting_id setting, hob_reason *out_reason);
 
 /// Writes why a setting has its choice as an English sentence into a buffer, with a NUL.
-/// For example "raised from 1 to 2 in decision 512: 1.80 was left free". `*out_size` receives the required size with
+/// For example "raised from 1 to 2 in decision 512: the headroom was 1.80". `*out_size` receives the required size with
 /// the NUL; it may be NULL if `buffer` is not. 256 bytes are always enough. HOB_RESULT_BUFFER_TOO_SMALL leaves the
 /// buffer unchanged. Threads: shared.
 HOB_API hob_result hob_goblin_get_reason_text(
@@ -779,8 +779,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_strategy_net(
 /// Records the run from here on, so that hob_goblin_replay can repeat it; docs/formats.md has the format.
 /// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
 ///
-/// `write` receives pieces that together are the recording: a header at once, a block with every decision, more if there
-/// is much to write, and the end from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
+/// `write` receives pieces that together are the recording: a header at once, and at least one block per decision. The
+/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
 /// sample and one a setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
 /// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on

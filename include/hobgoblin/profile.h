@@ -8,8 +8,8 @@
 //     hob_profile_destroy(profile);
 //
 // Terms:
-// - Task: what is measured under one id; a setting of a goblin belongs to a task.
-// - Burden: what an option costs, in the unit of its lane; milliseconds for lanes of time.
+// - Task: all settings that are measured under one id.
+// - Burden: the cost of an option, in the unit of its lane; milliseconds for lanes of time.
 // - Estimate: mean and standard deviation of a burden, and the number of samples behind them.
 //
 // Generated from src/ffi/profile; do not edit. MIT OR Apache-2.0.

@@ -117,6 +117,9 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
         let size = &all[1].name;
         return Ok((Some(quote! { let #name = unsafe { crate::ffi::base::array::bytes(#name, #size, #text) }?; }), 2));
     }
+    if first.points_to("c_void", false) {
+        return Ok((None, 1));
+    }
     if first.points_to("c_char", true) && all.get(2).is_some_and(|next| next.points_to("usize", true)) {
         let (capacity, out_size) = (&all[1].name, &all[2].name);
         return Ok((

@@ -33,4 +33,6 @@ mod knapsack;
 #[cfg(feature = "goblin")]
 mod profile;
 #[cfg(feature = "program_cache")]
+mod program_cache;
+#[cfg(feature = "program_cache")]
 mod store;

@@ -236,7 +236,7 @@ fn enum_of(api: &Api, of: &Type, doc: &str, name: &str) -> Option<i64> {
             format!("`{name}`: a {}", one.name),
             format!("`{name}` (a {}", one.name),
         ];
-        let ends = |at: usize, text: &str| !doc[at + text.len()..].starts_with(|letter: char| letter == '_');
+        let ends = |at: usize, text: &str| !doc[at + text.len()..].starts_with('_');
         let begins = format!("A {}", one.name);
         said.iter().any(|text| doc.find(text.as_str()).is_some_and(|at| ends(at, text)))
             || (doc.starts_with(&begins) && ends(0, &begins))

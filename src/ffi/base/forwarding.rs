@@ -1,8 +1,8 @@
 //! Every allocation of the library, through the host.
 //!
 //! A global allocator that forwards to the host's, or to the system's when there is no hook. It counts the bytes that
-//! are allocated, and the hook can be exchanged only at 0: memory is always freed by the allocator that returned it,
-//! whoever holds it (a handle, a pinned blob, a task that the host has not run yet, a background thread).
+//! are allocated, and the hook can be exchanged only at 0. So memory is always freed by the allocator that returned it.
+//! It does not matter what holds the memory: a handle, a pinned blob, a posted task or a background thread.
 //!
 //! The count costs 2 ns of the 12 to 30 ns that an allocation and its release take. A count per thread cost as much
 //! (the thread must be looked up), also with two threads that do nothing but allocate.
@@ -72,7 +72,7 @@ fn counted(memory: *mut u8, size: usize) -> *mut u8 {
 }
 
 // Inlined wherever something is allocated or dropped, the four would be a tenth of the library.
-// SAFETY: forwards to the system's allocator or to the host's, whose contract in the header is that of `GlobalAlloc`:
+// SAFETY: forwards to the system's allocator or to the host's. The header's contract for it is that of `GlobalAlloc`:
 // memory of at least that size and alignment or NULL, without unwinding.
 unsafe impl GlobalAlloc for HostAllocator {
     #[inline(never)]

@@ -155,7 +155,12 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T>
 ///
 /// # Safety
 /// As [`read_struct`].
+#[inline]
 pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()> {
+    // SAFETY: as this function's. A struct of this library's own version, the usual one, takes no call.
+    if !at.is_null() && unsafe { at.cast::<u32>().read_unaligned() } as usize == size_of::<T>() {
+        return Ok(());
+    }
     // SAFETY: as this function's.
     unsafe { Layout::of::<T>().check(at.cast(), what) }.map(|_| ())
 }
@@ -168,12 +173,17 @@ pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()>
 #[inline]
 pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
     let head = size_of::<u32>();
+    let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
     // SAFETY: as this function's: as many bytes are writable as the caller's size says. A size that shrank after the
     // check makes the copy shorter.
     unsafe {
-        let size = (to.cast::<u32>().read_unaligned() as usize).min(size_of::<T>());
-        let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
-        ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
+        let size = to.cast::<u32>().read_unaligned() as usize;
+        if size >= size_of::<T>() {
+            // The usual case: a copy of known length is a few moves.
+            ptr::copy_nonoverlapping(from.add(head), to.add(head), size_of::<T>() - head);
+        } else {
+            ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
+        }
     }
 }
 

@@ -43,7 +43,6 @@ impl From<Fingerprint> for hob_fingerprint {
 /// Computes the fingerprint of `size` bytes: their BLAKE3.
 /// `data` may be NULL if `size` is 0. Threads: any.
 #[entry(any)]
-#[must_use]
 pub extern "C" fn hob_fingerprint_bytes(
     data: *const c_void,
     size: usize,
@@ -53,10 +52,9 @@ pub extern "C" fn hob_fingerprint_bytes(
     Ok(())
 }
 
-/// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL.
-/// Threads: any.
+/// Returns 1 if two fingerprints are equal, 0 if they differ.
+/// Returns 0 also if `a`, `b` or both are NULL. Threads: any.
 #[entry(any, nullable(a, b))]
-#[must_use]
 pub extern "C" fn hob_fingerprint_equal(a: *const hob_fingerprint, b: *const hob_fingerprint) -> u32 {
     Ok(a.zip(b).is_some_and(|(a, b)| a.bytes == b.bytes).into())
 }

@@ -140,7 +140,6 @@ pub struct hob_program_key_desc {
 /// HOB_RESULT_INVALID_ARGUMENT without a stage. HOB_RESULT_LIMIT_EXCEEDED with more than 1024 stages, attributes or
 /// varyings. HOB_RESULT_UNSUPPORTED if the mode cannot express an input. Threads: any.
 #[entry(any)]
-#[must_use]
 pub extern "C" fn hob_fingerprint_program(
     desc: *const hob_program_key_desc,
     out_fingerprint: *mut hob_fingerprint,
