@@ -427,7 +427,8 @@ TEST("bad_input: settings and options that do not exist") {
 TEST("bad_input: ranges, scales and windows that make no sense") {
     const Fixture fixture;
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    fixture.refuses(invalid, "options 1 to 0 of 2", [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
+    fixture.refuses(invalid, "options 1 to 0 of 2",
+                    [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
     for (const double bad : {nan_value, infinity, -infinity, -1.0, 1.1e9}) {
         fixture.refuses(invalid, "switch scale", [=](auto* g) { return hob_goblin_set_switch_scale(g, bad); });
         fixture.refuses(invalid, "share", [=](auto* g) { return hob_goblin_open_window(g, 10, bad); });
@@ -662,7 +663,8 @@ TEST("bad_input: knapsacks that make no sense") {
     const hob_knapsack_option good = {1, 1, 1};
     unchanged(hob_knapsack_add_setting(knapsack.get(), nullptr, sizeof good, 1, nullptr), invalid, "NULL");
     unchanged(hob_knapsack_add_setting(knapsack.get(), &good, 1, 2, nullptr), invalid, "stride");
-    unchanged(hob_knapsack_add_setting(knapsack.get(), &good, sizeof good, huge, nullptr), HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    unchanged(hob_knapsack_add_setting(knapsack.get(), &good, sizeof good, huge, nullptr), HOB_RESULT_LIMIT_EXCEEDED,
+              "65535");
     const auto solve = [&](const std::function<void(hob_knapsack_solve_desc&)>& spoil) {
         hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
         spoil(desc);
