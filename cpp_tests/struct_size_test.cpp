@@ -300,7 +300,7 @@ TEST("struct_size: names of programs and environments") {
         "hob_program_key_desc", &hob_program_key_desc_init,
         [](const hob_program_key_desc* desc) {
             hob_fingerprint fingerprint = {};
-            return hob_fingerprint_program(desc, &fingerprint);
+            return hob_fingerprint_hash_program(desc, &fingerprint);
         },
         [&](hob_program_key_desc& desc) {
             desc.stages = &stage;
@@ -309,7 +309,7 @@ TEST("struct_size: names of programs and environments") {
     is_read_at_every_size<hob_environment>("hob_environment", &hob_environment_init,
                                            [](const hob_environment* environment) {
                                                uint64_t id = 0;
-                                               return hob_environment_id(environment, &id);
+                                               return hob_environment_get_id(environment, &id);
                                            });
 }
 
