@@ -83,7 +83,7 @@ public:
     }
     hob_fingerprint key() const {
         hob_fingerprint found = {};
-        ENSURE_OK(hob_fingerprint_program(&desc, &found));
+        ENSURE_OK(hob_fingerprint_hash_program(&desc, &found));
         return found;
     }
     hob_program_key_desc desc = HOB_PROGRAM_KEY_DESC_INIT;

@@ -240,7 +240,7 @@ TEST("program_cache: another source, binding, feedback or varying is another pro
     desc.feedback_mode = 1;
     const auto is_known = [&] {
         hob_fingerprint name = {};
-        ENSURE_OK(hob_fingerprint_program(&desc, &name));
+        ENSURE_OK(hob_fingerprint_hash_program(&desc, &name));
         uint32_t known = 99;
         ENSURE_OK(hob_program_cache_get_program_status(cache.get(), &name, &known));
         Blob blob;
@@ -248,7 +248,7 @@ TEST("program_cache: another source, binding, feedback or varying is another pro
         return known == 1;
     };
     hob_fingerprint name = {};
-    ENSURE_OK(hob_fingerprint_program(&desc, &name));
+    ENSURE_OK(hob_fingerprint_hash_program(&desc, &name));
     hob_program program = HOB_PROGRAM_INIT;
     ENSURE_OK(hob_program_cache_put(cache.get(), &name, &program));
     ENSURE(is_known());

@@ -285,7 +285,7 @@ TEST("program_cache: the source at the time of the compile counts, even if it wa
     ENSURE(host.compile(vertex) == HOB_SHADER_STATE_COMPILED && host.driver.log.back() == "compile never compiled");
 }
 
-TEST("program_cache: a manager's keys are those of hob_fingerprint_program, so that bundles and hosts can share them") {
+TEST("program_cache: a manager's keys are those of hob_fingerprint_hash_program, so that bundles and hosts can share them") {
     const Cache cache = open(desc_of(""));
     const hob_program_stage stages[] = {{vs, 0, "vs", 2}, {fs, 0, "fs", 2}};
     const hob_attribute_binding attribute = {HOB_STR("position"), 3, 0};
@@ -303,7 +303,7 @@ TEST("program_cache: a manager's keys are those of hob_fingerprint_program, so t
         whole.stage_stride = sizeof stages[0];
         whole.stage_count = 2;
         hob_fingerprint expected = {};
-        ENSURE_OK(hob_fingerprint_program(&whole, &expected));
+        ENSURE_OK(hob_fingerprint_hash_program(&whole, &expected));
         ENSURE(hob_fingerprint_equal(&linked.key, &expected) == 1);
         Blob blob;
         ENSURE_OK(hob_program_cache_get(cache.get(), &expected, &blob.view));

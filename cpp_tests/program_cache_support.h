@@ -48,7 +48,7 @@ private:
 
 inline hob_fingerprint key(std::string_view name) {
     hob_fingerprint fingerprint = {};
-    ENSURE_OK(hob_fingerprint_bytes(name.data(), name.size(), &fingerprint));
+    ENSURE_OK(hob_fingerprint_hash_bytes(name.data(), name.size(), &fingerprint));
     return fingerprint;
 }
 

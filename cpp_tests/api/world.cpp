@@ -24,7 +24,7 @@ const std::string recording("HOBREC\r\n\1\0\0\0\0\0\0\0", 16);
 const hob_fingerprint& program_key() {
     static const hob_fingerprint key = [] {
         hob_fingerprint made = {};
-        MUST_OK(hob_fingerprint_bytes("program", 7, &made));
+        MUST_OK(hob_fingerprint_hash_bytes("program", 7, &made));
         return made;
     }();
     return key;

@@ -93,7 +93,7 @@ Key Cache::key_of(const Program& program) const {
     desc.stage_stride = sizeof stages[0];
     desc.stage_count = 2;
     hob_fingerprint print;
-    check(hob_fingerprint_program(&desc, &print));
+    check(hob_fingerprint_hash_program(&desc, &print));
     Key key;
     std::copy(std::begin(print.bytes), std::end(print.bytes), key.bytes.begin());
     return key;

@@ -26,14 +26,14 @@ struct Fingerprint : hob_fingerprint {
 /// 64 lower-case digits.
 inline std::string hex(const hob_fingerprint& fingerprint) {
     std::string text(64, '\0');
-    (void)hob_fingerprint_hex(&fingerprint, text.data(), text.size(), nullptr);
+    (void)hob_fingerprint_get_hex(&fingerprint, text.data(), text.size(), nullptr);
     return text;
 }
 
 /// The name of any bytes.
 inline Outcome<Fingerprint> fingerprint(std::string_view bytes) {
     Fingerprint fingerprint;
-    const hob_result result = hob_fingerprint_bytes(bytes.data(), bytes.size(), &fingerprint);
+    const hob_result result = hob_fingerprint_hash_bytes(bytes.data(), bytes.size(), &fingerprint);
     if (result != HOB_RESULT_OK) return detail::fail<Fingerprint>(result);
     return fingerprint;
 }
@@ -41,7 +41,7 @@ inline Outcome<Fingerprint> fingerprint(std::string_view bytes) {
 /// The number of an environment; see hob_environment.
 inline Outcome<uint64_t> environment_id(const hob_environment& environment) {
     uint64_t id = 0;
-    const hob_result result = hob_environment_id(&environment, &id);
+    const hob_result result = hob_environment_get_id(&environment, &id);
     if (result != HOB_RESULT_OK) return detail::fail<uint64_t>(result);
     return id;
 }
@@ -80,7 +80,7 @@ public:
     Outcome<Fingerprint> fingerprint() const {
         const hob_program_key_desc desc = capi();
         Fingerprint fingerprint;
-        const hob_result result = hob_fingerprint_program(&desc, &fingerprint);
+        const hob_result result = hob_fingerprint_hash_program(&desc, &fingerprint);
         if (result != HOB_RESULT_OK) return detail::fail<Fingerprint>(result);
         return fingerprint;
     }
@@ -89,11 +89,11 @@ public:
         using Parts = std::vector<hob_fingerprint_part>;
         const hob_program_key_desc desc = capi();
         size_t count = 0;
-        hob_result result = hob_fingerprint_program_parts(&desc, nullptr, 0, 0, &count);
+        hob_result result = hob_fingerprint_get_program_parts(&desc, nullptr, 0, 0, &count);
         Parts parts(count);
         const size_t stride = sizeof(hob_fingerprint_part);
         if (result == HOB_RESULT_OK)
-            result = hob_fingerprint_program_parts(&desc, parts.data(), stride, count, &count);
+            result = hob_fingerprint_get_program_parts(&desc, parts.data(), stride, count, &count);
         if (result != HOB_RESULT_OK) return detail::fail<Parts>(result);
         return parts;
     }

@@ -5,7 +5,7 @@
 //     hob_program_cache *cache = NULL;
 //     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
 //
-//     hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_program, see fingerprint.h */
+//     hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_hash_program, see fingerprint.h */
 //     hob_use_id use;
 //     int loaded = 0;
 //     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK &&
@@ -647,7 +647,7 @@ typedef struct hob_program_miss {
 
 /// Remembers the inputs of a program for hob_program_cache_explain_miss.
 /// Call it once for each program that is built; a hob_program_manager does so itself. `key` NULL: the key that
-/// hob_fingerprint_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never
+/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never
 /// waits for a file. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_describe(
     const hob_program_cache *cache, const hob_fingerprint *key, const hob_program_key_desc *desc);
@@ -782,7 +782,7 @@ typedef struct hob_program_link_desc {
     /// Number of `shaders`. 0 is an error.
     size_t shader_count;
     /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's
-    /// key is that of hob_fingerprint_program for both together. NULL: no other inputs.
+    /// key is that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
     const hob_program_key_desc *key;
 } hob_program_link_desc;
 

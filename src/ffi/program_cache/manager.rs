@@ -219,7 +219,7 @@ pub struct hob_program_link_desc {
     /// Number of `shaders`. 0 is an error.
     pub shader_count: usize,
     /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's
-    /// key is that of hob_fingerprint_program for both together. NULL: no other inputs.
+    /// key is that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
     pub key: *const hob_program_key_desc,
 }
 
