@@ -647,8 +647,8 @@ typedef struct hob_program_miss {
 
 /// Remembers the inputs of a program for hob_program_cache_explain_miss.
 /// Call it once for each program that is built; a hob_program_manager does so itself. `key` NULL: the key that
-/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never
-/// waits for a file. Threads: shared.
+/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set.
+/// Never waits for a file. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_describe(
     const hob_program_cache *cache, const hob_fingerprint *key, const hob_program_key_desc *desc);
 
