@@ -76,9 +76,6 @@ pub extern "C" fn hob_program_manager_create(
     if callbacks.compile.is_none() || callbacks.link.is_none() || callbacks.load.is_none() {
         return Err(error!(InvalidArgument, "hob_program_callbacks: compile, link and load must be set"));
     }
-    if callbacks.reserved != 0 {
-        return Err(error!(Unsupported, "hob_program_callbacks.reserved is {}: set it to 0", callbacks.reserved));
-    }
     let cache = cache.read(|cache| Ok(cache.shared_memory()))?;
     let user_data = Arc::new(UserData::new(callbacks.user_data, callbacks.release));
     let _user_data = Arc::clone(&user_data);
