@@ -30,15 +30,23 @@ namespace detail {
 
 enum class HookKind { log, clock, zone, allocator };
 
-/// The callables of the hooks in force that this module has installed, by HookKind.
-struct HookOwners {
-    std::mutex mutex;
-    const void* callable[4] = {};
+/// A hook that this module has installed.
+struct HookSlot {
+    void* callable = nullptr;
+    void (*destroy)(void*) = nullptr;
+    /// Whether its owner is destroyed, but the library still used it then.
+    bool is_orphan = false;
 };
 
-HOB_MODULE_LOCAL inline HookOwners& hook_owners() {
-    static HookOwners owners;
-    return owners;
+/// All hooks that this module has installed, by HookKind.
+struct HookSlots {
+    std::mutex mutex;
+    HookSlot by_kind[4];
+};
+
+HOB_MODULE_LOCAL inline HookSlots& hook_slots() {
+    static HookSlots hooks;
+    return hooks;
 }
 
 inline hob_result clear_hook(HookKind kind) noexcept {
@@ -69,7 +77,7 @@ void run_hook(const Call& call) noexcept {
 /// Keeps a hook installed. Its destructor removes the hook, unless another hook of that kind has replaced it.
 ///
 /// For a clock, zone or allocator hook no other call of the library may run while it is installed or removed.
-/// Destroy all handles before an allocator hook is removed. If one is alive, the hook stays until the process ends.
+/// Destroy all handles before an allocator hook is removed. If one is alive, the hook stays until another is installed.
 class [[nodiscard]] Hook {
 public:
     /// No hook.
@@ -89,12 +97,13 @@ public:
     void remove() noexcept {
         void* const callable = std::exchange(callable_, nullptr);
         if (callable == nullptr) return;
-        auto& owners = detail::hook_owners();
-        const std::lock_guard<std::mutex> lock(owners.mutex);
-        const void*& owner = owners.callable[static_cast<std::size_t>(kind_)];
-        if (owner == callable) {
-            if (detail::clear_hook(kind_) != HOB_RESULT_OK) return;  // still in use, so it must not be destroyed
-            owner = nullptr;
+        auto& hooks = detail::hook_slots();
+        const std::lock_guard<std::mutex> lock(hooks.mutex);
+        detail::HookSlot& slot = hooks.by_kind[static_cast<std::size_t>(kind_)];
+        if (slot.callable == callable) {
+            slot.is_orphan = detail::clear_hook(kind_) != HOB_RESULT_OK;
+            if (slot.is_orphan) return;
+            slot = {};
         }
         destroy_(callable);
     }
@@ -102,15 +111,17 @@ public:
     /// For the set functions below: installs with `install()` and owns `callable`.
     template <class Callable, class Install>
     static Result<Hook> try_install(detail::HookKind kind, std::unique_ptr<Callable> callable, const Install& install) {
-        auto& owners = detail::hook_owners();
-        const std::lock_guard<std::mutex> lock(owners.mutex);
+        auto& hooks = detail::hook_slots();
+        const std::lock_guard<std::mutex> lock(hooks.mutex);
         const hob_result code = install();
         if (code != HOB_RESULT_OK) return detail::last_failure(code);
+        detail::HookSlot& slot = hooks.by_kind[static_cast<std::size_t>(kind)];
+        if (slot.is_orphan) slot.destroy(slot.callable);
         Hook hook;
         hook.kind_ = kind;
         hook.destroy_ = [](void* old) { delete static_cast<Callable*>(old); };
-        owners.callable[static_cast<std::size_t>(kind)] = callable.get();
         hook.callable_ = callable.release();
+        slot = {hook.callable_, hook.destroy_, false};
         return Result<Hook>(std::move(hook));
     }
 
