@@ -24,7 +24,7 @@ TEST("hpp: a knapsack with one resource chooses the most valuable options that f
     knapsack.clear();
     ENSURE(knapsack.setting_count() == 0 && knapsack.memory_used() > 0 && knapsack.resource_count() == 0);
     ENSURE(knapsack.try_solve(1.0, -1).code() == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(knapsack.try_add_setting_resources({1}, {}).code() == HOB_RESULT_UNSUPPORTED);
+    ENSURE(knapsack.try_add_setting_resources({1}, {{1, 0}}).code() == HOB_RESULT_INVALID_ARGUMENT);
 }
 
 TEST("hpp: deviations count as burden in a knapsack") {
