@@ -166,8 +166,8 @@ TEST("callbacks: the number of options may change; more room is given when asked
         hob_estimate found = HOB_ESTIMATE_INIT;
         const auto last = static_cast<uint32_t>(count);
         ENSURE(count == 0 ||
-               hob_goblin_estimate(goblin.get(), talker.id, last - 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
-        ENSURE(hob_goblin_estimate(goblin.get(), talker.id, last, HOB_LANE_GPU, &found) == HOB_RESULT_INVALID_ARGUMENT);
+               hob_goblin_get_estimate(goblin.get(), talker.id, last - 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
+        ENSURE(hob_goblin_get_estimate(goblin.get(), talker.id, last, HOB_LANE_GPU, &found) == HOB_RESULT_INVALID_ARGUMENT);
     }
 }
 
@@ -192,7 +192,7 @@ TEST("callbacks: the buffer of options_get is zeroed, and strides are the host's
     desc.option_stride = sizeof(HostOption);
     talker.id = add_setting(goblin.get(), desc);
     for (int n = 0; n < 10; ++n) (void)update(goblin.get());
-    ENSURE(update(goblin.get()).highest_value == 7);
+    ENSURE(update_details(goblin.get()).highest_value == 7);
 }
 
 TEST("callbacks: options_get that gives nonsense fails the decision, and the choices before stand") {
@@ -235,8 +235,8 @@ TEST("callbacks: samples come in until there are none, and useless ones are coun
             case 2: into.burden = -1; break;
             case 3: into.burden = std::numeric_limits<double>::infinity(); break;
             case 4: into.decision_id = 999; break;
-            case 5: into.lane = 8; break;
-            case 6: into.sample = 4; break;
+            case 5: set_number(into.lane, 8); break;
+            case 6: set_number(into.sample, 4); break;
             case 7: into.lane = HOB_LANE_USER0; break;
             case 8: into.sample = HOB_SAMPLE_HITCH; break;
             default: return 0u;
@@ -262,7 +262,7 @@ TEST("callbacks: a measure callback that never ends is asked 64 times a harvest"
     };
     const Goblin goblin = make_goblin(16);
     talker.join(goblin.get(), "s", worth({0}));
-    ENSURE_OK(hob_goblin_harvest(goblin.get()));
+    ENSURE_OK(hob_goblin_collect_samples(goblin.get()));
     ENSURE(talker.measured == 64);
 }
 

@@ -60,7 +60,8 @@ struct Loop {
         }
     }
 
-    hob_result run(const hob_executor* executor, uint32_t priority = HOB_PRIORITY_NORMAL, const char* name = "loop") {
+    hob_result run(const hob_executor* executor, hob_priority priority = HOB_PRIORITY_NORMAL,
+                   const char* name = "loop") {
         return hob_executor_parallel_for(executor, static_cast<uint32_t>(ran.size()), &body, this, priority,
                                          hob_str_from(name));
     }
@@ -229,7 +230,7 @@ struct Note {
     }
     static void release(void* self) { ++static_cast<Note*>(self)->released; }
 
-    hob_result post(const hob_executor* executor, uint32_t priority = HOB_PRIORITY_NORMAL) {
+    hob_result post(const hob_executor* executor, hob_priority priority = HOB_PRIORITY_NORMAL) {
         return hob_executor_post(executor, &run, this, &release, priority, HOB_STR("note"));
     }
 };
@@ -418,8 +419,8 @@ TEST("executor: a pump runs what waits, by priority and in order") {
     const Executor executor = make_executor(HOB_EXECUTOR_DESC_INIT);
     std::vector<int> log;
     Note notes[6];
-    const uint32_t priorities[] = {HOB_PRIORITY_LOW,  HOB_PRIORITY_NORMAL, HOB_PRIORITY_HIGH,
-                                   HOB_PRIORITY_HIGH, HOB_PRIORITY_NORMAL, HOB_PRIORITY_LOW};
+    const hob_priority priorities[] = {HOB_PRIORITY_LOW,  HOB_PRIORITY_NORMAL, HOB_PRIORITY_HIGH,
+                                       HOB_PRIORITY_HIGH, HOB_PRIORITY_NORMAL, HOB_PRIORITY_LOW};
     for (int n = 0; n < 6; ++n) {
         notes[n].log = &log;
         notes[n].number = n;
@@ -637,6 +638,32 @@ TEST("executor: a thousand pools come and go") {
     }
 }
 
+TEST("executor: a zeroed desc with its size works") {
+    hob_executor_desc desc = {};
+    desc.struct_size = sizeof desc;
+    const Executor executor = make_executor(desc);
+    runs_every_block_once(executor.get());
+    Note note;
+    ENSURE_OK(note.post(executor.get()));
+    ENSURE_OK(hob_executor_pump(executor.get(), UINT64_MAX, nullptr));
+    ENSURE(note.ran == 1 && note.released == 1);
+    hob_executor_statistics found = {};
+    found.struct_size = sizeof found;
+    ENSURE_OK(hob_executor_get_statistics(executor.get(), &found));
+    ENSURE(found.ran == 1 && found.max_concurrency == 1 && found.struct_size == sizeof found);
+}
+
+TEST("executor: a loop that was refused calls nothing and releases nothing") {
+    JobSystem jobs(1);
+    const Executor executor = make_executor(jobs.desc_with_post());
+    Loop loop(10);
+    Note note;
+    ENSURE(loop.run(executor.get(), static_cast<hob_priority>(3)) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(note.post(executor.get(), static_cast<hob_priority>(3)) == HOB_RESULT_INVALID_ARGUMENT);
+    for (const auto& ran : loop.ran) ENSURE(ran == 0);
+    ENSURE(note.ran == 0 && note.released == 0 && jobs.enqueued == 0 && jobs.posts == 0);
+}
+
 TEST("executor: bad descriptions are refused with a sentence, and nothing is released") {
     const auto refused = [](const hob_executor_desc& desc, const char* part) {
         hob_executor* executor = nullptr;
@@ -661,7 +688,7 @@ TEST("executor: bad descriptions are refused with a sentence, and nothing is rel
     desc.background = HOB_BACKGROUND_THREAD;
     refused(desc, "post");
     desc = good;
-    desc.background = 3;
+    desc.background = static_cast<hob_background>(3);
     refused(desc, "hob_background");
     desc = good;
     desc.flags = 2;
@@ -685,16 +712,17 @@ TEST("executor: bad arguments are refused with a sentence") {
     hob_executor* const good = executor.get();
     const auto body = [](void*, uint32_t, uint32_t) {};
     const auto run = [](void*) {};
-    ENSURE(hob_executor_parallel_for(good, 1, nullptr, nullptr, 0, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
+    const hob_priority normal = HOB_PRIORITY_NORMAL, unknown = static_cast<hob_priority>(3);
+    ENSURE(hob_executor_parallel_for(good, 1, nullptr, nullptr, normal, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(last_error_has("body is NULL"));
-    ENSURE(hob_executor_parallel_for(good, 1, body, nullptr, 3, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(last_error_has("priority 3"));
-    ENSURE(hob_executor_parallel_for(good, 1, body, nullptr, 0, HOB_STR("\xff")) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_executor_parallel_for(good, 0, nullptr, nullptr, 0, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_executor_post(good, nullptr, nullptr, nullptr, 0, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_executor_post(good, run, nullptr, nullptr, UINT32_MAX, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_executor_post(good, run, nullptr, nullptr, 0, hob_str_of(nullptr, 1)) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_executor_post(nullptr, run, nullptr, nullptr, 0, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_executor_parallel_for(good, 1, body, nullptr, unknown, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("priority 3 is not a hob_priority"));
+    ENSURE(hob_executor_parallel_for(good, 1, body, nullptr, normal, HOB_STR("\xff")) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_executor_parallel_for(good, 0, nullptr, nullptr, normal, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_executor_post(good, nullptr, nullptr, nullptr, normal, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_executor_post(good, run, nullptr, nullptr, unknown, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_executor_post(good, run, nullptr, nullptr, normal, hob_str_of(nullptr, 1)) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_executor_post(nullptr, run, nullptr, nullptr, normal, HOB_STR("")) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_executor_pump(nullptr, 1, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_executor_wait_idle(nullptr, 1) == HOB_RESULT_INVALID_ARGUMENT);
     hob_executor_statistics found = HOB_EXECUTOR_STATISTICS_INIT;
@@ -704,8 +732,8 @@ TEST("executor: bad arguments are refused with a sentence") {
     hob_executor_destroy(nullptr);
     ENSURE(statistics(executor).waiting == 0);
     const std::string long_name(1000, 'n');
-    ENSURE_OK(hob_executor_post(good, run, nullptr, nullptr, 0, str(long_name)));
-    ENSURE_OK(hob_executor_parallel_for(good, 2, body, nullptr, 0, str(long_name)));
+    ENSURE_OK(hob_executor_post(good, run, nullptr, nullptr, normal, str(long_name)));
+    ENSURE_OK(hob_executor_parallel_for(good, 2, body, nullptr, normal, str(long_name)));
     const Profile profile = make_profile();
     ENSURE(hob_executor_wait_idle(reinterpret_cast<hob_executor*>(profile.get()), 1) == HOB_RESULT_INVALID_ARGUMENT);
 }

@@ -1,6 +1,8 @@
 // Hosts unmask traps, flush denormals and round upwards. Inside the library none of that holds; outside all of it does.
+#include <atomic>
 #include <cfenv>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "memory_files.h"
@@ -199,8 +201,8 @@ TEST("float: knapsacks are solved in a hostile environment as in any other") {
     for (int n = 0; n < 40; ++n) {
         hob_knapsack_option options[4];
         for (auto& option : options) option = {dice.share(), dice.share(), 0.1 * dice.share()};
-        ENSURE_OK(hob_knapsack_add(at_home.get(), options, sizeof options[0], 4, nullptr));
-        ENSURE_OK(hob_knapsack_add(abroad.get(), options, sizeof options[0], 4, nullptr));
+        ENSURE_OK(hob_knapsack_add_setting(at_home.get(), options, sizeof options[0], 4, nullptr));
+        ENSURE_OK(hob_knapsack_add_setting(abroad.get(), options, sizeof options[0], 4, nullptr));
     }
     hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
     desc.capacity = 17.3;
@@ -228,7 +230,7 @@ TEST("float: errors, panics and hooks leave the environment alone, too") {
         const Hostile environment;
         const Environment before = Environment::now();
         results[0] = hob_goblin_decide(goblin.get(), nullptr);
-        results[1] = hob_goblin_harvest(nullptr);
+        results[1] = hob_goblin_collect_samples(nullptr);
         (void)hob_fault_arm(HOB_STR("goblin.decide"), 0);
         results[2] = hob_goblin_decide(goblin.get(), nullptr);
         unchanged = before == Environment::now();
@@ -270,6 +272,103 @@ TEST("float: the host's files are called in its own environment, and what they c
         unchanged = before == Environment::now();
     }
     ENSURE(unchanged && calls > 20 && wrong == 0 && files.releases() == 2 && files.left_open() == 0);
+}
+
+namespace {
+
+/// The bits of MXCSR that a host chooses, without the flags of past exceptions.
+unsigned chosen_bits() {
+    return _mm_getcsr() & control_bits;
+}
+
+/// Blocks that compare the environment with the caller's. Every seventh changes it and does not change it back.
+struct WatchedLoop {
+    const hob_executor* executor;
+    unsigned expected = 0;
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> blocks{0}, elsewhere{0}, wrong{0};
+
+    explicit WatchedLoop(const hob_executor* the_executor) : executor(the_executor) {}
+
+    void see() {
+        if (chosen_bits() != expected) ++wrong;
+    }
+    static void inner(void* self, uint32_t, uint32_t) { static_cast<WatchedLoop*>(self)->see(); }
+    static void body(void* self, uint32_t block, uint32_t) {
+        WatchedLoop& loop = *static_cast<WatchedLoop*>(self);
+        loop.see();
+        ++loop.blocks;
+        if (std::this_thread::get_id() != loop.caller) ++loop.elsewhere;
+        if (block % 5 == 0) {
+            const hob_result result =
+                hob_executor_parallel_for(loop.executor, 2, &inner, self, HOB_PRIORITY_NORMAL, HOB_STR("inner"));
+            if (result != HOB_RESULT_OK) ++loop.wrong;
+            loop.see();
+        }
+        if (block % 7 == 0) _mm_setcsr(block % 2 == 0 ? 0x1f80 : 0x7f80);
+        std::this_thread::yield();
+    }
+    hob_result run() {
+        return hob_executor_parallel_for(executor, 500, &body, this, HOB_PRIORITY_NORMAL, HOB_STR("watched"));
+    }
+};
+
+/// A job system that starts a thread for each helper, and looks whether the thread keeps its own environment.
+struct ThreadPerJob {
+    std::atomic<int> wrong{0};
+
+    static void* enqueue(void* self, void (*run)(void*), void* task, uint32_t, const char*) {
+        return new std::thread([=] {
+            const unsigned before = _mm_getcsr();
+            run(task);
+            if (_mm_getcsr() != before) ++static_cast<ThreadPerJob*>(self)->wrong;
+        });
+    }
+    static void finish(void*, void* ticket) {
+        auto* const thread = static_cast<std::thread*>(ticket);
+        thread->join();
+        delete thread;
+    }
+};
+
+}  // namespace
+
+TEST("float: every block of a loop runs in the caller's environment, on all threads, also after a block changed it") {
+    ThreadPerJob jobs;
+    hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
+    desc.user_data = &jobs;
+    desc.max_concurrency = 3;
+    desc.enqueue = &ThreadPerJob::enqueue;
+    desc.finish = &ThreadPerJob::finish;
+    hob_executor *pool = nullptr, *host = nullptr;
+    ENSURE_OK(hob_executor_create_pool(3, &pool));
+    ENSURE_OK(hob_executor_create(&desc, &host));
+    for (const hob_executor* executor : {static_cast<hob_executor*>(nullptr), pool, host}) {
+        for (const bool is_hostile : {false, true}) {
+            WatchedLoop loop(executor);
+            int rounds = 0, failures = 0, changes = 0;
+            const auto run = [&] {
+                loop.expected = chosen_bits();
+                while (rounds < 20 || (executor != nullptr && loop.elsewhere < 100 && rounds < 5000)) {
+                    const Environment before = Environment::now();
+                    failures += loop.run() == HOB_RESULT_OK ? 0 : 1;
+                    changes += before == Environment::now() ? 0 : 1;
+                    ++rounds;
+                }
+            };
+            if (is_hostile) {
+                const Hostile environment;
+                run();
+            } else {
+                run();
+            }
+            EXPECT(failures == 0 && changes == 0 && loop.wrong == 0);
+            EXPECT(loop.blocks == 500 * rounds && (executor == nullptr) == (loop.elsewhere == 0));
+        }
+    }
+    hob_executor_destroy(pool);
+    hob_executor_destroy(host);
+    ENSURE(jobs.wrong == 0);
 }
 
 #else

@@ -55,11 +55,12 @@ hob_result set_past(hob_goblin* goblin) {
 std::vector<Call> exclusive_calls(hob_setting_id setting) {
     static hob_setting_id added;
     return {
-        {"configure",
+        {"set_desc",
          [](hob_goblin* goblin) {
              const hob_goblin_desc desc = gpu_budget(20);
-             return hob_goblin_configure(goblin, &desc);
+             return hob_goblin_set_desc(goblin, &desc);
          }},
+        {"set_tuning", [](hob_goblin* goblin) { return hob_goblin_set_tuning(goblin, nullptr); }},
         {"add_setting", [](hob_goblin* goblin) { return add_setting_named(goblin, HOB_STR("late")); }},
         {"add_binary", [](hob_goblin* goblin) { return hob_goblin_add_binary(goblin, HOB_STR("b"), 1, &added); }},
         {"add_array",
@@ -91,15 +92,15 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
         {"set_value", [=](hob_goblin* goblin) { return hob_goblin_set_value(goblin, setting, 1, 3); }},
         {"set_ready", [=](hob_goblin* goblin) { return hob_goblin_set_ready(goblin, setting, 1, 1); }},
         {"set_work", [=](hob_goblin* goblin) { return hob_goblin_set_work(goblin, setting, 2); }},
-        {"harvest", [](hob_goblin* goblin) { return hob_goblin_harvest(goblin); }},
+        {"collect_samples", [](hob_goblin* goblin) { return hob_goblin_collect_samples(goblin); }},
         {"decide", [](hob_goblin* goblin) { return hob_goblin_decide(goblin, nullptr); }},
         {"update", [](hob_goblin* goblin) { return hob_goblin_update(goblin, nullptr); }},
         {"measure",
          [=](hob_goblin* goblin) { return hob_goblin_measure(goblin, 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
         {"measure_total",
          [](hob_goblin* goblin) { return hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); }},
-        {"applied", [=](hob_goblin* goblin) { return hob_goblin_applied(goblin, 0, setting, 1); }},
-        {"record", [](hob_goblin* goblin) { return hob_goblin_record(goblin, nullptr, nullptr, nullptr); }},
+        {"report_applied", [=](hob_goblin* goblin) { return hob_goblin_report_applied(goblin, 0, setting, 1); }},
+        {"stop_recording", [](hob_goblin* goblin) { return hob_goblin_stop_recording(goblin); }},
         {"set_past_profile", [](hob_goblin* goblin) { return set_past(goblin); }},
         {"load_profile", [](hob_goblin* goblin) { return hob_goblin_load_profile(goblin, past, sizeof past - 1); }},
     };
@@ -107,15 +108,20 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
 
 std::vector<Call> const_calls(hob_setting_id setting) {
     return {
-        {"config",
+        {"get_desc",
          [](hob_goblin* goblin) {
              hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
-             return hob_goblin_config(goblin, &desc);
+             return hob_goblin_get_desc(goblin, &desc);
          }},
-        {"estimate",
+        {"get_tuning",
+         [](hob_goblin* goblin) {
+             hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+             return hob_goblin_get_tuning(goblin, &tuning);
+         }},
+        {"get_estimate",
          [=](hob_goblin* goblin) {
              hob_estimate found = HOB_ESTIMATE_INIT;
-             return hob_goblin_estimate(goblin, setting, 1, HOB_LANE_GPU, &found);
+             return hob_goblin_get_estimate(goblin, setting, 1, HOB_LANE_GPU, &found);
          }},
         {"get_statistics",
          [](hob_goblin* goblin) {
@@ -127,15 +133,15 @@ std::vector<Call> const_calls(hob_setting_id setting) {
              hob_reason reason = HOB_REASON_INIT;
              return hob_goblin_get_reason(goblin, setting, &reason);
          }},
-        {"reason_text",
+        {"get_reason_text",
          [=](hob_goblin* goblin) {
              char text[256];
-             return hob_goblin_reason_text(goblin, setting, text, sizeof text, nullptr);
+             return hob_goblin_get_reason_text(goblin, setting, text, sizeof text, nullptr);
          }},
-        {"strategy_net",
+        {"get_strategy_net",
          [](hob_goblin* goblin) {
              double net = 0;
-             return hob_goblin_strategy_net(goblin, 0, &net);
+             return hob_goblin_get_strategy_net(goblin, 0, &net);
          }},
         {"save_profile",
          [](hob_goblin* goblin) {

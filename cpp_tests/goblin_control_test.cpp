@@ -20,7 +20,7 @@ struct Ladders {
     Goblin goblin;
     hob_setting_id a, b;
 
-    explicit Ladders(const hob_goblin_desc& desc) : goblin(make_goblin(desc)) {
+    explicit Ladders(const Budget& budget) : goblin(make_goblin(budget)) {
         Knowledge().add("a", {1, 2, 4, 8}).add("b", {1, 2, 4, 8}).give(goblin.get());
         a = add_array(goblin.get(), "a", {0, 3, 6, 9});
         b = add_array(goblin.get(), "b", {0, 2, 4, 6});
@@ -31,10 +31,10 @@ struct Ladders {
 }  // namespace
 
 TEST("goblin: a pin holds, and the others make room for it") {
-    for (const double patience : {0.0, 1.0}) {
-        hob_goblin_desc desc = exact(9);
-        desc.patience = patience;
-        const Ladders ladders(desc);
+    for (const double patience : {no_patience, 1.0}) {
+        Budget budget = exact(9);
+        budget.desc.patience = patience;
+        const Ladders ladders(budget);
         ENSURE(update(ladders.goblin.get()).value == 10 || patience > 0);
         for (uint32_t option = 0; option < 4; ++option) {
             ENSURE_OK(hob_goblin_pin(ladders.goblin.get(), ladders.b, option));
@@ -60,8 +60,8 @@ TEST("goblin: a floor and a ceiling are kept, also where that does not fit") {
     ENSURE_OK(hob_goblin_set_range(goblin, ladders.b, 3, UINT32_MAX));
     ENSURE(update(goblin).value == 6 && ladders.of(ladders.a) == 0 && ladders.of(ladders.b) == 3);
     ENSURE_OK(hob_goblin_set_range(goblin, ladders.a, 3, 9));
-    const hob_decision decision = update(goblin);
-    ENSURE(decision.feasible == 0 && close(decision.excess[HOB_LANE_GPU], 7));
+    const hob_decision_details decision = update_details(goblin);
+    ENSURE(decision.feasible == 0 && close(decision.lanes[HOB_LANE_GPU].excess, 7));
     ENSURE(ladders.of(ladders.a) == 3 && ladders.of(ladders.b) == 3);
 }
 
@@ -107,17 +107,17 @@ TEST("goblin: a disabled setting costs nothing, is worth nothing and keeps its c
     const uint64_t before = update(goblin).id;
     ENSURE(ladders.of(ladders.a) == 2);
     ENSURE_OK(hob_goblin_set_enabled(goblin, ladders.a, 0));
-    const hob_decision without = update(goblin);
-    ENSURE(without.setting_count == 1 && without.value == 6 && close(without.mean[HOB_LANE_GPU], 8));
+    const hob_decision_details without = update_details(goblin);
+    ENSURE(without.setting_count == 1 && without.value == 6 && close(without.lanes[HOB_LANE_GPU].mean, 8));
     ENSURE(ladders.of(ladders.a) == 2 && ladders.of(ladders.b) == 3);
     // Samples of the frames without it are refused, those of the frames before are not.
     ENSURE(hob_goblin_measure(goblin, without.id, ladders.a, HOB_LANE_GPU, 8, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
     ENSURE(last_error_has("was disabled") && statistics(goblin).refused == 1);
     measure(goblin, before, ladders.a, 4);
     ENSURE(estimate(goblin, ladders.a, 2).count == 1);
-    ENSURE(hob_goblin_applied(goblin, without.id, ladders.a, 0) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_goblin_report_applied(goblin, without.id, ladders.a, 0) == HOB_RESULT_NOT_FOUND);
     ENSURE_OK(hob_goblin_set_enabled(goblin, ladders.a, 7));
-    const hob_decision again = update(goblin);
+    const hob_decision_details again = update_details(goblin);
     ENSURE(again.setting_count == 2 && ladders.of(ladders.a) == 2 && ladders.of(ladders.b) == 2);
     measure(goblin, 0, ladders.a, 4);
 }
@@ -130,10 +130,10 @@ struct Crowded {
     std::vector<hob_setting_id> settings;
 
     explicit Crowded(uint32_t explore_limit = 1) {
-        hob_goblin_desc desc = gpu_budget(9.2);
-        desc.sigmas = 0;
-        desc.explore_limit = explore_limit;
-        goblin = make_goblin(desc);
+        Budget budget = tunable(9.2);
+        budget.tuning.sigmas = no_sigmas;
+        budget.tuning.explore_limit = explore_limit;
+        goblin = make_goblin(budget);
         for (const char* id : {"a", "b", "c", "d", "e", "f"}) settings.push_back(add_array(goblin.get(), id, {0, 1}));
     }
     hob_decision frame() const {
@@ -163,7 +163,7 @@ TEST("goblin: in a window many options are tried at once, where there was room f
 }
 
 TEST("goblin: a window can be closed, and opens nothing for those who try nothing") {
-    const Crowded crowded, incurious(0);
+    const Crowded crowded, incurious(HOB_EXPLORE_NONE);
     ENSURE(crowded.trials(30) == 0);
     for (const Crowded* one : {&crowded, &incurious}) ENSURE_OK(hob_goblin_open_window(one->goblin.get(), 30, 4));
     ENSURE_OK(hob_goblin_open_window(crowded.goblin.get(), 0, 4));
@@ -177,10 +177,10 @@ namespace {
 
 /// Frames until one setting makes room for another that has come to be worth a tenth more.
 int frames_until_an_exchange(double scale, double switch_burden) {
-    hob_goblin_desc desc = gpu_budget(4);
-    desc.explore_limit = 0;
-    desc.sigmas = 0;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(4);
+    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    budget.tuning.sigmas = no_sigmas;
+    const Goblin goblin = make_goblin(budget);
     Knowledge().add("a", {1, 3}).add("b", {1, 3}).give(goblin.get());
     const auto options = worth({0, 10});
     hob_setting_desc setting = described("a", options);
@@ -225,11 +225,11 @@ TEST("goblin: a change that costs burden must pay for that, too, unless changes 
 }
 
 TEST("goblin: no more switch burden than allowed is spent in one decision, and what was left comes next") {
-    hob_goblin_desc desc = gpu_budget(6);
-    desc.explore_limit = 0;
-    desc.sigmas = 0;
-    desc.switch_limit = 2.5;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(6);
+    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    budget.tuning.sigmas = no_sigmas;
+    budget.tuning.switch_limit = 2.5;
+    const Goblin goblin = make_goblin(budget);
     std::vector<hob_setting_id> settings;
     Knowledge knowledge;
     for (const char* id : {"a", "b", "c", "d", "e", "f"}) knowledge.add(id, {1, 3});
@@ -242,8 +242,8 @@ TEST("goblin: no more switch burden than allowed is spent in one decision, and w
     }
     for (int n = 0; n < 50; ++n) (void)update(goblin.get());
     ENSURE(update(goblin.get()).value == 0);
-    desc.lanes[HOB_LANE_GPU].limit = 19;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    budget.desc.lanes[HOB_LANE_GPU].limit = 19;
+    set_desc(goblin.get(), budget);
     uint32_t changes = 0;
     for (int n = 0; n < 200; ++n) {
         const hob_decision decision = update(goblin.get());
@@ -252,16 +252,16 @@ TEST("goblin: no more switch burden than allowed is spent in one decision, and w
     }
     ENSURE(changes == 6 && update(goblin.get()).value == 6);
     // What is needed to keep a limit is done at once, whatever it costs.
-    desc.lanes[HOB_LANE_GPU].limit = 6;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    budget.desc.lanes[HOB_LANE_GPU].limit = 6;
+    set_desc(goblin.get(), budget);
     const hob_decision decision = update(goblin.get());
     ENSURE(decision.change_count == 6 && decision.feasible == 1);
 }
 
 TEST("goblin: a trim setting takes the slack of every frame while the others stay put") {
-    hob_goblin_desc desc = gpu_budget(12);
-    desc.explore_limit = 0;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(12);
+    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    const Goblin goblin = make_goblin(budget);
     std::vector<double> burdens, values;
     for (int n = 0; n <= 40; ++n) {
         burdens.push_back(2 + 0.125 * n);

@@ -10,17 +10,17 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-hob_goblin_desc two_lanes(hob_goblin_desc desc, double gpu, double game_thread) {
-    desc.lanes[HOB_LANE_GPU].limit = gpu;
-    desc.lanes[HOB_LANE_GAME_THREAD].limit = game_thread;
-    return desc;
+Budget two_lanes(Budget budget, double gpu, double game_thread) {
+    budget.desc.lanes[HOB_LANE_GPU].limit = gpu;
+    budget.desc.lanes[HOB_LANE_GAME_THREAD].limit = game_thread;
+    return budget;
 }
 
-void measure_on(hob_goblin* goblin, hob_setting_id setting, uint32_t lane, double burden) {
+void measure_on(hob_goblin* goblin, hob_setting_id setting, hob_lane lane, double burden) {
     ENSURE_OK(hob_goblin_measure(goblin, 0, setting, lane, burden, HOB_SAMPLE_OK));
 }
 
-void total_on(hob_goblin* goblin, uint32_t lane, double burden) {
+void total_on(hob_goblin* goblin, hob_lane lane, double burden) {
     ENSURE_OK(hob_goblin_measure_total(goblin, 0, lane, burden, HOB_SAMPLE_OK));
 }
 
@@ -36,19 +36,18 @@ TEST("goblin: of two lanes now the one and now the other decides") {
     };
     for (const Case& one : {Case{10, 10, 1, 1}, Case{4, 10, 2, 1}, Case{10, 4, 1, 1}, Case{4, 4, 0, 1},
                             Case{infinity, 4, 1, 1}, Case{4, infinity, 2, 1}, Case{0.5, 10, 2, 0}}) {
-        const hob_goblin_desc desc = two_lanes(exact(10), one.gpu, one.game_thread);
-        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+        set_desc(goblin.get(), two_lanes(exact(10), one.gpu, one.game_thread));
         // With one lane the first one that is governed has the plain name.
         if (one.gpu == infinity) Knowledge().add("s", {1, 1, 8}).give(goblin.get());
         if (one.gpu != infinity) Knowledge().add("s", {1, 8, 1}).add("s@game_thread", {1, 1, 8}).give(goblin.get());
-        const hob_decision decision = update(goblin.get());
+        const hob_decision_details decision = update_details(goblin.get());
         ENSURE(hob_goblin_choice(goblin.get(), setting) == one.choice && decision.feasible == one.feasible);
         if (one.gpu == infinity || one.game_thread == infinity) continue;
-        ENSURE(decision.capacity[HOB_LANE_GPU] == one.gpu &&
-               decision.capacity[HOB_LANE_GAME_THREAD] == one.game_thread);
+        ENSURE(decision.lanes[HOB_LANE_GPU].capacity == one.gpu &&
+               decision.lanes[HOB_LANE_GAME_THREAD].capacity == one.game_thread);
         const double gpu[] = {1, 8, 1}, game_thread[] = {1, 1, 8};
-        ENSURE(close(decision.mean[HOB_LANE_GPU], gpu[one.choice]) && decision.mean[HOB_LANE_FRAME] == 0);
-        ENSURE(close(decision.burden[HOB_LANE_GAME_THREAD], game_thread[one.choice]));
+        ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, gpu[one.choice]) && decision.lanes[HOB_LANE_FRAME].mean == 0);
+        ENSURE(close(decision.lanes[HOB_LANE_GAME_THREAD].burden, game_thread[one.choice]));
     }
 }
 
@@ -63,11 +62,11 @@ TEST("goblin: time lanes run side by side, so their burdens are not added up") {
 }
 
 TEST("goblin: a lane on which a setting is never measured costs it nothing") {
-    const Goblin goblin = make_goblin(two_lanes(gpu_budget(10), 10, 2));
+    const Goblin goblin = make_goblin(two_lanes(tunable(10), 10, 2));
     const hob_setting_id both = add_array(goblin.get(), "both", {0, 1}), gpu = add_array(goblin.get(), "gpu", {0, 5});
-    hob_decision decision = HOB_DECISION_INIT;
+    hob_decision_details decision = HOB_DECISION_DETAILS_INIT;
     for (int n = 0; n < 200; ++n) {
-        decision = update(goblin.get());
+        decision = update_details(goblin.get());
         const uint32_t choice = hob_goblin_choice(goblin.get(), both);
         measure_on(goblin.get(), both, HOB_LANE_GPU, 1 + choice);
         measure_on(goblin.get(), both, HOB_LANE_GAME_THREAD, 0.5 + 0.5 * choice);
@@ -77,7 +76,7 @@ TEST("goblin: a lane on which a setting is never measured costs it nothing") {
     ENSURE(estimate_on(goblin.get(), gpu, 1, HOB_LANE_GAME_THREAD).count == 0);
     ENSURE(close(estimate_on(goblin.get(), gpu, 1, HOB_LANE_GPU).mean, 5));
     ENSURE(hob_goblin_choice(goblin.get(), both) == 1 && hob_goblin_choice(goblin.get(), gpu) == 1);
-    ENSURE(close(decision.mean[HOB_LANE_GPU], 7) && close(decision.mean[HOB_LANE_GAME_THREAD], 1));
+    ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, 7) && close(decision.lanes[HOB_LANE_GAME_THREAD].mean, 1));
     ENSURE(statistics(goblin.get()).ungoverned == 0);
 }
 
@@ -86,13 +85,13 @@ namespace {
 /// Frames in which two settings and, if asked, all of their samples come in beside totals that have 3 ms of the GPU and
 /// 1 ms of the game thread beyond them. Each is worth 1 and costs 5 ms of the GPU when on.
 struct Beyond {
-    Goblin goblin = make_goblin(two_lanes(gpu_budget(12), 12, 12));
+    Goblin goblin = make_goblin(two_lanes(tunable(12), 12, 12));
     hob_setting_id a = add_array(goblin.get(), "a", {0, 1}), b = add_array(goblin.get(), "b", {0, 1});
-    hob_decision decision = HOB_DECISION_INIT;
+    hob_decision_details decision = HOB_DECISION_DETAILS_INIT;
 
     void frames(int count, bool all_samples) {
         for (int n = 0; n < count; ++n) {
-            decision = update(goblin.get());
+            decision = update_details(goblin.get());
             double gpu = 3, game_thread = 1;
             for (const hob_setting_id setting : {a, b}) {
                 const double burden = 1 + 4.0 * hob_goblin_choice(goblin.get(), setting);
@@ -117,9 +116,9 @@ TEST("goblin: what totals have beyond the samples is learned by lane, and room i
     ENSURE(close(found.residual[HOB_LANE_GPU], 3, 1e-6) && close(found.residual[HOB_LANE_GAME_THREAD], 1, 1e-6));
     ENSURE(found.residual[HOB_LANE_FRAME] == 0 && found.strategy_count == 1);
     // 5 + 5 + 3 are more than 12; without the 3 both would fit.
-    const hob_decision& decision = beyond.decision;
+    const hob_decision_details& decision = beyond.decision;
     ENSURE(decision.feasible == 1 && decision.value == 1 && decision.trial_count == 0);
-    ENSURE(close(decision.mean[HOB_LANE_GPU], 9, 1e-3) && close(decision.mean[HOB_LANE_GAME_THREAD], 2, 1e-3));
+    ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, 9, 1e-3) && close(decision.lanes[HOB_LANE_GAME_THREAD].mean, 2, 1e-3));
 }
 
 TEST("goblin: a total whose samples do not all come teaches nothing") {
@@ -148,9 +147,9 @@ TEST("goblin: where burdens come from may be changed while it runs") {
     const Goblin goblin = make_goblin(desc);
     const std::vector<hob_option> options = {{0, 1, 0, 0}, {5, 3, 0, 0}, {9, 8, 0, 0}};
     const hob_setting_id setting = add_setting(goblin.get(), described("s", options));
-    for (const uint32_t burdens : {HOB_BURDENS_TOTALS, HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
+    for (const hob_burdens burdens : {HOB_BURDENS_TOTALS, HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
         desc.burdens = burdens;
-        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+        ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
         for (int n = 0; n < 300; ++n) {
             (void)update(goblin.get());
             const double burden = 2 * options[hob_goblin_choice(goblin.get(), setting)].relative_burden;

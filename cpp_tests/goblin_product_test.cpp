@@ -46,7 +46,7 @@ Picture picture(const hob_goblin* goblin, hob_setting_id setting, uint32_t choic
 uint32_t choice_at(const hob_goblin* goblin, hob_setting_id setting, uint32_t resolution, uint32_t samples) {
     const uint32_t indices[] = {resolution, samples};
     uint32_t choice = 99;
-    ENSURE_OK(hob_goblin_product_choice(goblin, setting, indices, 2, &choice));
+    ENSURE_OK(hob_goblin_get_product_choice(goblin, setting, indices, 2, &choice));
     return choice;
 }
 
@@ -79,13 +79,12 @@ TEST("goblin: a product is decided as the table of all its combinations") {
     Knowledge().add("picture", ms_per_megapixel).add("s", {1, 2}).give(goblin.get());
     const hob_setting_id product = add_product(goblin.get()), other = add_array(goblin.get(), "s", {0, 2});
     for (double limit = 1.5; limit < 16; limit += 0.25) {
-        const hob_goblin_desc desc = exact(limit);
-        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
-        const hob_decision decision = update(goblin.get());
+        set_desc(goblin.get(), exact(limit));
+        const hob_decision_details decision = update_details(goblin.get());
         ENSURE(decision.feasible == 1 && decision.value == std::max(best_value(limit - 1), best_value(limit - 2) + 2));
         const Picture chosen = picture(goblin.get(), product, hob_goblin_choice(goblin.get(), product));
         const double burden = chosen.burden() + 1 + hob_goblin_choice(goblin.get(), other);
-        ENSURE(close(decision.mean[HOB_LANE_GPU], burden) && burden <= limit);
+        ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, burden) && burden <= limit);
     }
 }
 
@@ -95,7 +94,7 @@ TEST("goblin: what is measured at one resolution is known at the others") {
     for (uint32_t samples = 0; samples < 3; ++samples) {
         (void)update(goblin.get());
         const Picture one = {2, samples};
-        ENSURE_OK(hob_goblin_applied(goblin.get(), 0, product, choice_at(goblin.get(), product, 2, samples)));
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, product, choice_at(goblin.get(), product, 2, samples)));
         ENSURE_OK(hob_goblin_measure(goblin.get(), 0, product, HOB_LANE_GPU, one.burden(), HOB_SAMPLE_OK));
     }
     for (uint32_t choice = 0; choice < 12; ++choice) {
@@ -105,13 +104,13 @@ TEST("goblin: what is measured at one resolution is known at the others") {
     const Profile kept = make_profile(saved(goblin.get()));
     ENSURE(hob_profile_task_count(kept.get()) == 1 && close(known(kept.get(), "picture", 2).mean, 3));
     hob_estimate beyond = HOB_ESTIMATE_INIT;
-    ENSURE(hob_profile_get(kept.get(), HOB_STR("picture"), 3, &beyond) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_profile_get_estimate(kept.get(), HOB_STR("picture"), 3, &beyond) == HOB_RESULT_NOT_FOUND);
 }
 
 TEST("goblin: a product of twelve combinations is learned by trying three") {
-    hob_goblin_desc desc = gpu_budget(6.5);
-    desc.sigmas = 0;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(6.5);
+    budget.tuning.sigmas = no_sigmas;
+    const Goblin goblin = make_goblin(budget);
     const hob_setting_id product = add_product(goblin.get());
     uint32_t trials = 0;
     double over = 0;
@@ -152,9 +151,9 @@ TEST("goblin: a product keeps its works when its values are exchanged, and its c
 }
 
 TEST("goblin: a product may be pinned, scaled by the scene's work, and be the trim") {
-    hob_goblin_desc desc = exact(8);
-    desc.patience = 1;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = exact(8);
+    budget.desc.patience = 1;
+    const Goblin goblin = make_goblin(budget);
     Knowledge().add("picture", ms_per_megapixel).give(goblin.get());
     const hob_setting_id product = add_product(goblin.get(), HOB_SETTING_TRIM);
     for (const double work : {1.0, 2.0, 0.5, 1.25}) {

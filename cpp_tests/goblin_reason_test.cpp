@@ -14,19 +14,18 @@ struct Case {
     Goblin goblin;
     hob_setting_id setting;
 
-    explicit Case(double limit, const std::function<void(hob_goblin_desc&)>& change = [](hob_goblin_desc&) {}) {
-        hob_goblin_desc desc = exact(limit);
-        desc.patience = 1;
-        change(desc);
-        goblin = make_goblin(desc);
+    explicit Case(double limit, double patience = 1) {
+        Budget budget = exact(limit);
+        budget.desc.patience = patience;
+        goblin = make_goblin(budget);
         Knowledge().add("s", {1, 4, 10}).give(goblin.get());
         setting = add_array(goblin.get(), "s", {0, 5, 8});
     }
     void limit(double milliseconds) const {
         hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
-        ENSURE_OK(hob_goblin_config(goblin.get(), &desc));
+        ENSURE_OK(hob_goblin_get_desc(goblin.get(), &desc));
         desc.lanes[HOB_LANE_GPU].limit = milliseconds;
-        ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+        ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
     }
     hob_reason after_frames(int count) const {
         for (int n = 0; n < count; ++n) (void)update(goblin.get());
@@ -78,7 +77,7 @@ TEST("goblin: the reason of what is lowered in favour of something else says tha
 }
 
 TEST("goblin: the reason of what is held says what waiting forgoes") {
-    const Case one(100, [](hob_goblin_desc& desc) { desc.patience = 50; });
+    const Case one(100, 50);
     const hob_reason found = one.after_frames(30);
     ENSURE(found.why == HOB_WHY_HELD && found.to == 0 && close(found.gain, 8));
     ENSURE(one.text() == "held at 0: a better choice gains 8.000 a frame and has not paid for the change yet");
@@ -151,10 +150,10 @@ TEST("goblin: a reason's text needs the room that it says") {
     const std::string text = one.text();
     std::string room(text.size() + 3, '\x7e');
     size_t size = 0;
-    ENSURE(hob_goblin_reason_text(one.goblin.get(), one.setting, room.data(), text.size(), &size) ==
+    ENSURE(hob_goblin_get_reason_text(one.goblin.get(), one.setting, room.data(), text.size(), &size) ==
            HOB_RESULT_BUFFER_TOO_SMALL);
     ENSURE(size == text.size() + 1 && room == std::string(text.size() + 3, '\x7e'));
-    ENSURE_OK(hob_goblin_reason_text(one.goblin.get(), one.setting, room.data(), size, nullptr));
+    ENSURE_OK(hob_goblin_get_reason_text(one.goblin.get(), one.setting, room.data(), size, nullptr));
     ENSURE(std::string_view(room.data()) == text && room.substr(size) == "\x7e\x7e");
 }
 

@@ -20,7 +20,7 @@ struct Tape {
     /// Called from inside write, if there is one.
     std::function<void()> inside;
 
-    hob_result record(hob_goblin* goblin) { return hob_goblin_record(goblin, &take, this, &release); }
+    hob_result record(hob_goblin* goblin) { return hob_goblin_start_recording(goblin, &take, this, &release); }
 
     static void take(void* self, const void* data, size_t size) {
         Tape& tape = *static_cast<Tape*>(self);
@@ -34,7 +34,7 @@ struct Tape {
 
 hob_replay_report replayed(const std::string& recording) {
     hob_replay_report report = HOB_REPLAY_REPORT_INIT;
-    ENSURE_OK(hob_replay(recording.data(), recording.size(), &report));
+    ENSURE_OK(hob_goblin_replay(recording.data(), recording.size(), &report));
     return report;
 }
 
@@ -50,7 +50,7 @@ TEST("goblin: a recorded run replays to the same choices") {
         for (int n = 0; n < 300; ++n) (void)household.frame();
         // The rest of what changes something.
         for (const Call& call : exclusive_calls(household.settings()[0])) {
-            if (std::strcmp(call.name, "record") != 0) (void)call.make(goblin.get());
+            if (std::strcmp(call.name, "stop_recording") != 0) (void)call.make(goblin.get());
         }
         ENSURE_OK(hob_goblin_remove_setting(goblin.get(), household.settings()[3]));
         (void)update(goblin.get());
@@ -90,18 +90,18 @@ TEST("goblin: settings in the callback style are recorded by what they said") {
     ENSURE(report.end == HOB_REPLAY_END_COMPLETE && report.decisions == 100 && report.different == 0);
 }
 
-TEST("goblin: a recording is stopped by NULL and begins with the goblin's life") {
+TEST("goblin: a recording is stopped once and begins with the goblin's life") {
     Tape tape, late;
     const Goblin goblin = make_goblin(16);
-    ENSURE_OK(hob_goblin_record(goblin.get(), nullptr, nullptr, nullptr));  // there was none
+    ENSURE_OK(hob_goblin_stop_recording(goblin.get()));  // there was none
     ENSURE_OK(tape.record(goblin.get()));
     ENSURE(late.record(goblin.get()) == HOB_RESULT_UNSUPPORTED && last_error_has("recorded already"));
     (void)update(goblin.get());
-    ENSURE_OK(hob_goblin_record(goblin.get(), nullptr, nullptr, nullptr));
+    ENSURE_OK(hob_goblin_stop_recording(goblin.get()));
     ENSURE(tape.released == 1);
     const int written = tape.written;
     (void)update(goblin.get());
-    ENSURE_OK(hob_goblin_record(goblin.get(), nullptr, nullptr, nullptr));
+    ENSURE_OK(hob_goblin_stop_recording(goblin.get()));
     ENSURE(tape.written == written && tape.released == 1);
     ENSURE(replayed(tape.bytes).end == HOB_REPLAY_END_COMPLETE && replayed(tape.bytes).decisions == 1);
     ENSURE(late.record(goblin.get()) == HOB_RESULT_UNSUPPORTED && last_error_has("begins with the goblin's life"));
@@ -164,10 +164,10 @@ TEST("memory: without any, no recording begins and nothing is owned") {
 TEST("bad_input: what is no recording, or not a whole one") {
     hob_replay_report report = HOB_REPLAY_REPORT_INIT;
     const std::string zeros(64, '\0');
-    ENSURE(hob_replay(nullptr, 5, &report) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("data"));
-    ENSURE(hob_replay(zeros.data(), zeros.size(), nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_replay(zeros.data(), zeros.size(), &report) == HOB_RESULT_MALFORMED && last_error_has("no recording"));
-    ENSURE(hob_replay(nullptr, 0, &report) == HOB_RESULT_MALFORMED && last_error_has("0 bytes"));
+    ENSURE(hob_goblin_replay(nullptr, 5, &report) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("data"));
+    ENSURE(hob_goblin_replay(zeros.data(), zeros.size(), nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_goblin_replay(zeros.data(), zeros.size(), &report) == HOB_RESULT_MALFORMED && last_error_has("no recording"));
+    ENSURE(hob_goblin_replay(nullptr, 0, &report) == HOB_RESULT_MALFORMED && last_error_has("0 bytes"));
 
     Tape tape;
     {
@@ -190,5 +190,5 @@ TEST("bad_input: what is no recording, or not a whole one") {
     }
     std::string newer = tape.bytes;
     newer[8] = 9;
-    ENSURE(hob_replay(newer.data(), size, &report) == HOB_RESULT_UNSUPPORTED && last_error_has("format 9"));
+    ENSURE(hob_goblin_replay(newer.data(), size, &report) == HOB_RESULT_UNSUPPORTED && last_error_has("format 9"));
 }

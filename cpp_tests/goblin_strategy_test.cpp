@@ -32,7 +32,7 @@ void set_incentive_of_first(hob_goblin* goblin, double incentive) {
 
 double net(const hob_goblin* goblin, uint32_t strategy) {
     double found = -1;
-    ENSURE_OK(hob_goblin_strategy_net(goblin, strategy, &found));
+    ENSURE_OK(hob_goblin_get_strategy_net(goblin, strategy, &found));
     return found;
 }
 
@@ -63,24 +63,24 @@ TEST("goblin: the strategy of the best net value is taken, as trying all shows")
                 if (burden <= limits[n]) nets[n] = std::max(nets[n], value);
             }
         }
-        const hob_decision decision = update(goblin.get());
+        const hob_decision_details decision = update_details(goblin.get());
         const double best = *std::max_element(nets, nets + 3);
         ENSURE(decision.feasible == 1 && decision.strategy < 3);
         ENSURE(nets[decision.strategy] == best && decision.value + incentives[decision.strategy] == best);
-        ENSURE(decision.capacity[HOB_LANE_GPU] == limits[decision.strategy]);
+        ENSURE(decision.lanes[HOB_LANE_GPU].capacity == limits[decision.strategy]);
         for (uint32_t n = 0; n < 3; ++n) ENSURE(nets[n] == -infinity || net(goblin.get(), n) == nets[n]);
     }
 }
 
 TEST("goblin: a better strategy is waited with, and one that no longer fits is left at once") {
     const auto build = [](double patience) {
-        hob_goblin_desc desc = exact(16);
-        desc.patience = patience;
-        Goblin goblin = make_goblin(desc);
+        Budget budget = exact(16);
+        budget.desc.patience = patience;
+        Goblin goblin = make_goblin(budget);
         Knowledge().add("s", {2, 12, 30}).give(goblin.get());
         return goblin;
     };
-    for (const double patience : {0.0, 1.0, 2.0}) {
+    for (const double patience : {no_patience, 1.0, 2.0}) {
         const Goblin goblin = build(patience);
         const hob_setting_id setting = add_array(goblin.get(), "s", {0, 10, 20});
         const uint32_t half = add_strategy(goblin.get(), 33, -12);
@@ -92,7 +92,7 @@ TEST("goblin: a better strategy is waited with, and one that no longer fits is l
         while (update(goblin.get()).strategy == 0) ++frames;
         ENSURE(frames == std::max(1.0, patience * 10));
         ENSURE(hob_goblin_choice(goblin.get(), setting) == 2);
-        ENSURE(patience == 0 || reason(goblin.get(), setting).why == HOB_WHY_STRATEGY);
+        ENSURE(patience < 0 || reason(goblin.get(), setting).why == HOB_WHY_STRATEGY);
         // Back at once when the work doubles and 30 ms become 60.
         ENSURE_OK(hob_goblin_set_work(goblin.get(), setting, 1.3));
         set_incentive_of_first(goblin.get(), 50);
@@ -103,9 +103,9 @@ TEST("goblin: a better strategy is waited with, and one that no longer fits is l
 }
 
 TEST("goblin: strategies that are equally good on average do not take turns") {
-    hob_goblin_desc desc = exact(16);
-    desc.patience = 1;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = exact(16);
+    budget.desc.patience = 1;
+    const Goblin goblin = make_goblin(budget);
     Knowledge().add("s", {2, 12, 30}).give(goblin.get());
     (void)add_array(goblin.get(), "s", {0, 10, 20});
     const uint32_t half = add_strategy(goblin.get(), 33, -10);
@@ -123,9 +123,9 @@ TEST("goblin: strategies that are equally good on average do not take turns") {
 }
 
 TEST("goblin: of a slightly better strategy the gains add up, also when it is worse in between") {
-    hob_goblin_desc desc = exact(16);
-    desc.patience = 1;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = exact(16);
+    budget.desc.patience = 1;
+    const Goblin goblin = make_goblin(budget);
     Knowledge().add("s", {2, 12, 30}).give(goblin.get());
     (void)add_array(goblin.get(), "s", {0, 10, 20});
     const uint32_t half = add_strategy(goblin.get(), 33, -10);

@@ -27,7 +27,7 @@ void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>
     for (int n = 0; n < samples; ++n) {
         for (uint32_t option = 0; option < burdens.size(); ++option) {
             (void)update(goblin);
-            ENSURE_OK(hob_goblin_applied(goblin, 0, setting, option));
+            ENSURE_OK(hob_goblin_report_applied(goblin, 0, setting, option));
             measure(goblin, 0, setting, burdens[option]);
         }
     }
@@ -37,12 +37,15 @@ void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>
 
 TEST("goblin: the defaults are as the header says") {
     const hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
-    ENSURE(desc.struct_size == sizeof desc && desc.exploration == HOB_EXPLORATION_BOUNDED);
-    for (const auto& lane : desc.lanes) ENSURE(lane.limit == infinity);
-    ENSURE(desc.sigmas == 3 && desc.overrun_probability == 0 && desc.explore_value == 0 && desc.measure_quota == 30);
-    ENSURE(desc.patience == 1 && desc.explore_limit == 8 && desc.precision == 1000 && desc.history == 64 &&
-           desc.burdens == HOB_BURDENS_LEARNED);
-    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX && desc.node_limit == 256);
+    ENSURE(desc.struct_size == sizeof desc && desc.burdens == HOB_BURDENS_LEARNED && desc.tuning == nullptr);
+    for (const auto& lane : desc.lanes) ENSURE(lane.limit == 0);
+    ENSURE(desc.overrun_probability == 0 && desc.patience == 1 && desc.history == 64);
+    ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX);
+    const hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+    ENSURE(tuning.struct_size == sizeof tuning && tuning.exploration == HOB_EXPLORATION_BOUNDED);
+    ENSURE(tuning.sigmas == 3 && tuning.explore_value == 0 && tuning.explore_risk == 0.015);
+    ENSURE(tuning.explore_limit == 8 && tuning.measure_quota == 30 && tuning.switch_limit == infinity);
+    ENSURE(tuning.dwell == 0 && tuning.precision == 1000 && tuning.node_limit == 256);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
 }
@@ -62,15 +65,16 @@ TEST("goblin: the budget is kept, and used, once burdens are known") {
     Household household(goblin.get(), 6, 4);
     for (int n = 0; n < 1000; ++n) (void)household.frame();
     for (int n = 0; n < 200; ++n) {
-        const hob_decision decision = household.frame();
+        (void)household.frame();
+        const hob_decision_details decision = details(goblin.get());
         ENSURE(decision.id == 1001u + static_cast<uint32_t>(n));
-        ENSURE(decision.feasible == 1 && decision.excess[HOB_LANE_GPU] == 0 && decision.setting_count == 6);
-        ENSURE(decision.capacity[HOB_LANE_GPU] == 4 && decision.burden[HOB_LANE_GPU] <= 4 + 1e-9);
+        ENSURE(decision.feasible == 1 && decision.lanes[HOB_LANE_GPU].excess == 0 && decision.setting_count == 6);
+        ENSURE(decision.lanes[HOB_LANE_GPU].capacity == 4 && decision.lanes[HOB_LANE_GPU].burden <= 4 + 1e-9);
         ENSURE(
-            close(decision.burden[HOB_LANE_GPU], decision.mean[HOB_LANE_GPU] + 3 * decision.deviation[HOB_LANE_GPU]));
-        ENSURE(decision.mean[HOB_LANE_GPU] > 3 && decision.mean[HOB_LANE_FRAME] == 0);
-        ENSURE(decision.lightest_mean[HOB_LANE_GPU] <= decision.mean[HOB_LANE_GPU]);
-        ENSURE(decision.highest_mean[HOB_LANE_GPU] >= decision.mean[HOB_LANE_GPU]);
+            close(decision.lanes[HOB_LANE_GPU].burden, decision.lanes[HOB_LANE_GPU].mean + 3 * decision.lanes[HOB_LANE_GPU].deviation));
+        ENSURE(decision.lanes[HOB_LANE_GPU].mean > 3 && decision.lanes[HOB_LANE_FRAME].mean == 0);
+        ENSURE(decision.lanes[HOB_LANE_GPU].lightest_mean <= decision.lanes[HOB_LANE_GPU].mean);
+        ENSURE(decision.lanes[HOB_LANE_GPU].highest_mean >= decision.lanes[HOB_LANE_GPU].mean);
         ENSURE(decision.lightest_value <= decision.value && decision.value <= decision.highest_value);
         double value = 0;
         const auto choices = household.choices();
@@ -102,17 +106,17 @@ TEST("goblin: the default is chosen while nothing is known") {
     const hob_setting_id setting = add_setting(goblin.get(), desc);
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
     for (int n = 0; n < 10; ++n) {
-        ENSURE(update(goblin.get()).setting_count == 1);
+        ENSURE(update_details(goblin.get()).setting_count == 1);
         ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
     }
 }
 
-TEST("goblin: harvest and decide are the two halves of update") {
+TEST("goblin: collect_samples and decide are the two halves of update") {
     const Goblin whole = make_goblin(3), halves = make_goblin(3);
     const hob_setting_id a = add_array(whole.get(), "s", {0, 2, 5}), b = add_array(halves.get(), "s", {0, 2, 5});
     for (int n = 0; n < 200; ++n) {
         const hob_decision one = update(whole.get());
-        ENSURE_OK(hob_goblin_harvest(halves.get()));
+        ENSURE_OK(hob_goblin_collect_samples(halves.get()));
         hob_decision two = HOB_DECISION_INIT;
         ENSURE_OK(hob_goblin_decide(halves.get(), &two));
         ENSURE(one.id == two.id && one.value == two.value && one.trial_count == two.trial_count);
@@ -136,10 +140,10 @@ TEST("goblin: helpers make settings of what they say") {
         measure(goblin.get(), 0, rest, 3);
         measure(goblin.get(), 0, array, 2);
     }
-    const hob_decision decision = update(goblin.get());
+    const hob_decision_details decision = update_details(goblin.get());
     ENSURE(decision.setting_count == 4 && decision.highest_value == 16);
     ENSURE(hob_goblin_choice(goblin.get(), binary) == 1 && hob_goblin_choice(goblin.get(), array) == 1);
-    ENSURE(decision.value == 16 && close(decision.mean[HOB_LANE_GPU], 6, 1e-6));
+    ENSURE(decision.value == 16 && close(decision.lanes[HOB_LANE_GPU].mean, 6, 1e-6));
     const uint64_t ungoverned = statistics(goblin.get()).ungoverned;
     measure(goblin.get(), 0, incentive, 5);
     ENSURE(statistics(goblin.get()).ungoverned == ungoverned + 1);
@@ -149,9 +153,9 @@ TEST("goblin: a late sample is booked on the choice of its own frame") {
     const Goblin goblin = make_goblin(infinity);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     const uint64_t first = update(goblin.get()).id;
-    ENSURE_OK(hob_goblin_applied(goblin.get(), first, setting, 0));
+    ENSURE_OK(hob_goblin_report_applied(goblin.get(), first, setting, 0));
     const uint64_t second = update(goblin.get()).id;
-    ENSURE_OK(hob_goblin_applied(goblin.get(), second, setting, 1));
+    ENSURE_OK(hob_goblin_report_applied(goblin.get(), second, setting, 1));
     measure(goblin.get(), first, setting, 1);
     measure(goblin.get(), second, setting, 7);
     measure(goblin.get(), first, setting, 1);
@@ -184,7 +188,7 @@ TEST("goblin: burdens are learned per unit of work") {
     ENSURE(close(estimate(goblin.get(), setting, 0).mean, 5));
     ENSURE_OK(hob_goblin_set_work(goblin.get(), setting, 40));
     ENSURE(close(estimate(goblin.get(), setting, 0).mean, 20));
-    ENSURE(close(update(goblin.get()).mean[HOB_LANE_GPU], 20));
+    ENSURE(close(update_details(goblin.get()).lanes[HOB_LANE_GPU].mean, 20));
 }
 
 TEST("goblin: a value can change from frame to frame") {
@@ -229,23 +233,37 @@ TEST("goblin: options can be exchanged; with as many, what was learned stays; wi
 
 TEST("goblin: the parameters in force can be read and exchanged") {
     const Goblin goblin = make_goblin(10);
-    hob_goblin_desc desc = gpu_budget(20);
-    desc.sigmas = 2;
-    desc.history = 200;
-    desc.precision = 20;
-    desc.exploration = HOB_EXPLORATION_OPTIMISTIC;
-    desc.max_settings = 2;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &desc));
+    Budget budget = tunable(20);
+    budget.desc.history = 200;
+    budget.desc.max_settings = 2;
+    budget.tuning.sigmas = 2;
+    budget.tuning.precision = 20;
+    budget.tuning.exploration = HOB_EXPLORATION_OPTIMISTIC;
+    set_desc(goblin.get(), budget);
     hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
-    ENSURE_OK(hob_goblin_config(goblin.get(), &found));
-    ENSURE(found.struct_size == sizeof found && found.lanes[HOB_LANE_GPU].limit == 20 && found.sigmas == 2);
-    ENSURE(found.history == 200 && found.precision == 20 && found.exploration == HOB_EXPLORATION_OPTIMISTIC);
+    ENSURE_OK(hob_goblin_get_desc(goblin.get(), &found));
+    ENSURE(found.struct_size == sizeof found && found.lanes[HOB_LANE_GPU].limit == 20 && found.tuning == nullptr);
+    ENSURE(found.history == 200 && found.max_settings == 2);
+    const auto tuning = [&] {
+        hob_goblin_tuning in_force = HOB_GOBLIN_TUNING_INIT;
+        ENSURE_OK(hob_goblin_get_tuning(goblin.get(), &in_force));
+        return in_force;
+    };
+    ENSURE(tuning().sigmas == 2 && tuning().precision == 20 && tuning().exploration == HOB_EXPLORATION_OPTIMISTIC);
+    // NULL: unchanged in one, the defaults in the other.
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &found));
+    ENSURE(tuning().sigmas == 2);
+    ENSURE_OK(hob_goblin_set_tuning(goblin.get(), nullptr));
+    ENSURE(tuning().sigmas == 3 && tuning().precision == 1000 && tuning().exploration == HOB_EXPLORATION_BOUNDED);
+    budget.tuning.dwell = 5;
+    ENSURE_OK(hob_goblin_set_tuning(goblin.get(), &budget.tuning));
+    ENSURE(tuning().sigmas == 2 && tuning().dwell == 5);
     (void)add_array(goblin.get(), "one", {0});
     (void)add_array(goblin.get(), "two", {0});
     hob_setting_id three = none;
     ENSURE(hob_goblin_add_binary(goblin.get(), HOB_STR("three"), 1, &three) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE(last_error_has("max_settings") && three.index1 == 0);
-    ENSURE(update(goblin.get()).capacity[HOB_LANE_GPU] == 20);
+    ENSURE(update_details(goblin.get()).lanes[HOB_LANE_GPU].capacity == 20);
 }
 
 TEST("goblin: lanes come and go, and what was learned stays on those that stay") {
@@ -257,21 +275,21 @@ TEST("goblin: lanes come and go, and what was learned stays on those that stay")
     measure(goblin.get(), 0, setting, 4);
     hob_estimate found = HOB_ESTIMATE_INIT;
     const auto on_game_thread = [&] {
-        return hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GAME_THREAD, &found);
+        return hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GAME_THREAD, &found);
     };
     ENSURE(on_game_thread() == HOB_RESULT_NOT_FOUND && last_error_has("lane 2 has no limit"));
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &both));
     ENSURE(close(estimate(goblin.get(), setting, 0).mean, 4));
-    const hob_decision decision = update(goblin.get());
-    ENSURE(decision.capacity[HOB_LANE_GPU] == 10 && decision.capacity[HOB_LANE_GAME_THREAD] == 20);
+    const hob_decision_details decision = update_details(goblin.get());
+    ENSURE(decision.lanes[HOB_LANE_GPU].capacity == 10 && decision.lanes[HOB_LANE_GAME_THREAD].capacity == 20);
     ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GAME_THREAD, 7, HOB_SAMPLE_OK));
     ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7) && found.count == 1);
     hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
     frame.lanes[HOB_LANE_GAME_THREAD].limit = 10;
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &frame));
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &frame));
     ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7));
-    ENSURE(hob_goblin_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, &found) == HOB_RESULT_NOT_FOUND);
-    ENSURE_OK(hob_goblin_configure(goblin.get(), &both));
+    ENSURE(hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, &found) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(hob_goblin_set_desc(goblin.get(), &both));
     ENSURE(estimate(goblin.get(), setting, 0).count == 0);
 }
 
@@ -279,7 +297,7 @@ TEST("goblin: statistics count what came in and what it was good for") {
     const Goblin goblin = make_goblin(10);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     (void)update(goblin.get());
-    for (const uint32_t sample : {HOB_SAMPLE_CAPPED, HOB_SAMPLE_HITCH, HOB_SAMPLE_PAUSED}) {
+    for (const hob_sample sample : {HOB_SAMPLE_CAPPED, HOB_SAMPLE_HITCH, HOB_SAMPLE_PAUSED}) {
         ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 99, sample));
         ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, 99, sample));
     }
@@ -316,8 +334,8 @@ TEST("goblin: settings that share a task pool their samples") {
     const hob_setting_id right = add_array(goblin.get(), "shadow map", {0, 1});
     for (int n = 0; n < 20; ++n) {
         (void)update(goblin.get());
-        ENSURE_OK(hob_goblin_applied(goblin.get(), 0, left, 0));
-        ENSURE_OK(hob_goblin_applied(goblin.get(), 0, right, 1));
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, left, 0));
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, right, 1));
         measure(goblin.get(), 0, left, 2);
         measure(goblin.get(), 0, right, 5);
     }
@@ -396,8 +414,8 @@ TEST("goblin: when nothing fits the lightest is chosen, and it says by how much 
     const Goblin goblin = make_goblin(1);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
     teach(goblin.get(), setting, {3, 9});
-    const hob_decision decision = update(goblin.get());
-    ENSURE(decision.feasible == 0 && close(decision.excess[HOB_LANE_GPU], 2, 1e-6));
+    const hob_decision_details decision = update_details(goblin.get());
+    ENSURE(decision.feasible == 0 && close(decision.lanes[HOB_LANE_GPU].excess, 2, 1e-6));
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 0);
 }
 
@@ -409,10 +427,10 @@ double sigmas_for(double overrun_probability) {
     desc.overrun_probability = overrun_probability;
     const Goblin goblin = make_goblin(desc);
     Household household(goblin.get(), 4, 3);
-    hob_decision decision = HOB_DECISION_INIT;
-    for (int n = 0; n < 300; ++n) decision = household.frame();
-    ENSURE(decision.feasible == 1 && decision.deviation[HOB_LANE_GPU] > 0);
-    return (decision.burden[HOB_LANE_GPU] - decision.mean[HOB_LANE_GPU]) / decision.deviation[HOB_LANE_GPU];
+    for (int n = 0; n < 300; ++n) (void)household.frame();
+    const hob_decision_lane gpu = details(goblin.get()).lanes[HOB_LANE_GPU];
+    ENSURE(details(goblin.get()).feasible == 1 && gpu.deviation > 0);
+    return (gpu.burden - gpu.mean) / gpu.deviation;
 }
 
 }  // namespace
@@ -427,10 +445,10 @@ namespace {
 
 /// Frames until one setting makes room for another that has come to be worth a tenth more.
 int frames_until_a_gain_is_taken(double patience) {
-    hob_goblin_desc desc = gpu_budget(4);
-    desc.patience = patience;
-    desc.sigmas = 0;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(4);
+    budget.desc.patience = patience;
+    budget.tuning.sigmas = no_sigmas;
+    const Goblin goblin = make_goblin(budget);
     const hob_setting_id a = add_array(goblin.get(), "a", {0, 10}), b = add_array(goblin.get(), "b", {0, 9});
     teach(goblin.get(), a, {1, 3});
     teach(goblin.get(), b, {1, 3});
@@ -448,7 +466,7 @@ int frames_until_a_gain_is_taken(double patience) {
 }  // namespace
 
 TEST("goblin: a better choice is waited with in proportion to the patience") {
-    ENSURE(frames_until_a_gain_is_taken(0) == 1);
+    ENSURE(frames_until_a_gain_is_taken(no_patience) == 1);
     // 10 goes and 11 comes for a gain of 1; that it is there is seen within eight frames.
     const int half = frames_until_a_gain_is_taken(0.5), once = frames_until_a_gain_is_taken(1);
     ENSURE(once >= 21 && once < 900);
@@ -456,18 +474,18 @@ TEST("goblin: a better choice is waited with in proportion to the patience") {
 }
 
 TEST("goblin: the gap is never more than was accepted") {
-    hob_goblin_desc desc = gpu_budget(4);
-    desc.precision = 10;
-    desc.patience = 0;  // what is held for the sake of patience may be farther off
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(4);
+    budget.tuning.precision = 10;
+    budget.desc.patience = no_patience;  // what is held for the sake of patience may be farther off
+    const Goblin goblin = make_goblin(budget);
     Household household(goblin.get(), 8, 4);
     for (int n = 0; n < 300; ++n) ENSURE(household.frame().gap <= 0.1 + 1e-9);
 }
 
 TEST("goblin: the optimistic way goes for the most valuable as soon as anything is known") {
-    hob_goblin_desc desc = gpu_budget(4);
-    desc.exploration = HOB_EXPLORATION_OPTIMISTIC;
-    const Goblin goblin = make_goblin(desc);
+    Budget budget = tunable(4);
+    budget.tuning.exploration = HOB_EXPLORATION_OPTIMISTIC;
+    const Goblin goblin = make_goblin(budget);
     Household household(goblin.get(), 3, 3);
     for (int n = 0; n < 10; ++n) (void)household.frame();
     ENSURE(household.choices() == std::vector<uint32_t>(3, 2));
@@ -484,7 +502,7 @@ TEST("goblin: the id of a removed setting finds nothing, also when its place is 
     for (const Call& call : exclusive_calls(old)) {
         const std::string name = call.name;
         const std::string_view naming[] = {"set_options", "set_value",   "set_ready", "set_work",
-                                           "set_range",   "pin",         "measure",   "applied",
+                                           "set_range",   "pin",         "measure",   "report_applied",
                                            "set_enabled", "set_strategy_value", "set_strategy_work"};
         const bool names_a_setting = std::find(std::begin(naming), std::end(naming), name) != std::end(naming);
         if (names_a_setting) ENSURE(call.make(goblin.get()) == HOB_RESULT_NOT_FOUND);
@@ -516,11 +534,11 @@ TEST("goblin: settings come and go by the thousand, and none is mixed up with an
         } else {
             alive[n] = add_array(goblin.get(), std::to_string(n), std::vector<double>(1 + n % 7));
         }
-        ENSURE(update(goblin.get()).setting_count == alive.size());
+        ENSURE(update_details(goblin.get()).setting_count == alive.size());
         for (const auto& [name, setting] : alive) {
             hob_estimate found = HOB_ESTIMATE_INIT;
-            ENSURE_OK(hob_goblin_estimate(goblin.get(), setting, name % 7, HOB_LANE_GPU, &found));
-            ENSURE(hob_goblin_estimate(goblin.get(), setting, 1 + name % 7, HOB_LANE_GPU, &found) ==
+            ENSURE_OK(hob_goblin_get_estimate(goblin.get(), setting, name % 7, HOB_LANE_GPU, &found));
+            ENSURE(hob_goblin_get_estimate(goblin.get(), setting, 1 + name % 7, HOB_LANE_GPU, &found) ==
                    HOB_RESULT_INVALID_ARGUMENT);
         }
     }
@@ -540,7 +558,7 @@ TEST("goblin: adding fails beyond the memory limit, and what there is stays") {
     }
     ENSURE(result == HOB_RESULT_LIMIT_EXCEEDED && count > 0 && last_error_has("memory limit"));
     ENSURE(hob_goblin_memory_used(goblin.get()) <= desc.memory_limit);
-    ENSURE(update(goblin.get()).setting_count == count);
+    ENSURE(update_details(goblin.get()).setting_count == count);
 }
 
 namespace {

@@ -169,7 +169,7 @@ TEST("hpp: what a file system of the host's throws is a failure of that call, an
     ENSURE(cache.get_wait(one).data() == "binary" && !cache.get_wait(other));
     // What is refused keeps nothing of the host's.
     hob::ProgramCacheOptions wrong = on(files);
-    wrong.desc.eviction = 99;
+    wrong.desc.flags = 1u << 31;
     const long users = files.use_count();
     bool is_refused = false;
     try {

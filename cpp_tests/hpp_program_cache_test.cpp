@@ -230,12 +230,12 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     cache.set_limits(10, 10);
     ENSURE(!cache.put(key, program) && !cache.knows_program(key));
     cache.add_measurement(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
-    ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).greatest == 5);
+    ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).max == 5);
     const std::vector<hob_histogram_bucket> buckets = cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_HIT_US);
-    ENSURE(buckets.size() == 1 && buckets[0].least == 5 && buckets[0].greatest == 5 && buckets[0].count == 1);
+    ENSURE(buckets.size() == 1 && buckets[0].min == 5 && buckets[0].max == 5 && buckets[0].count == 1);
     ENSURE(std::vector<hob_histogram_bucket>(cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_MISS_US)).empty());
     hob::ProgramCacheOptions options;
-    options.desc.eviction = 99;
+    options.desc.flags = 1u << 31;
     ENSURE(code_of([&] { return hob::ProgramCache(options); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
@@ -243,7 +243,7 @@ TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
     const hob::ProgramCache cache;
     Driver driver;
     hob::ProgramManager manager(cache, driver.callbacks());
-    const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_COMPILED);
     hob::LinkResult built = manager.link(nullptr, {shader});
     ENSURE(!built.use && cache.statistics().uses_open == 0 && cache.knows_program(built.key));
@@ -263,10 +263,10 @@ TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
     ENSURE(code_of([&] { return manager.compile(shader); }) == HOB_RESULT_NOT_FOUND);
     // One that gets no source is not left behind: the next takes its place.
     const std::string_view impossible(static_cast<const char*>(nullptr), 5);
-    const hob_shader before = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id before = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(code_of([&] { return manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, impossible); }) ==
            HOB_RESULT_INVALID_ARGUMENT);
-    const hob_shader after = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id after = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(after.index1 == before.index1 + 1);
     ENSURE(code_of([&] { return hob::ProgramManager(cache, hob::ProgramCallbacks()); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
@@ -275,7 +275,7 @@ TEST("hpp: what a driver of programs throws is thrown on, and the manager goes o
     const hob::ProgramCache cache;
     Driver driver;
     hob::ProgramManager manager(cache, driver.callbacks());
-    const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     const auto thrown_by = [&](const char* where, const auto& call) {
         driver.throws = where;
         std::string thrown;
@@ -294,6 +294,6 @@ TEST("hpp: what a driver of programs throws is thrown on, and the manager goes o
     ENSURE(cache.statistics().puts == 0);
     ENSURE(manager.link(nullptr, {shader}).outcome == HOB_LINK_OUTCOME_BUILT);
     ENSURE(thrown_by("load ", [&] { return manager.link(nullptr, {shader}); }));
-    ENSURE(cache.statistics().uses_open == 0 && cache.statistics().left_rejected == 1);
+    ENSURE(cache.statistics().uses_open == 0 && cache.statistics().rejected == 1);
     ENSURE(manager.link(nullptr, {shader}).outcome == HOB_LINK_OUTCOME_LOADED);
 }

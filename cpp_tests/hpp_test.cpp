@@ -88,7 +88,9 @@ TEST("hpp: a failed call throws its code and its message") {
     ENSURE(code_of([] { return make(std::nan("")); }) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(code_of([] {
                hob::GoblinOptions options;
-               options.desc.sigmas = -1;
+               hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+               tuning.sigmas = -1;
+               options.desc.tuning = &tuning;
                return hob::Goblin(options);
            }) == HOB_RESULT_INVALID_ARGUMENT);
     auto goblin = make(16);
@@ -167,7 +169,7 @@ TEST("hpp: after an exception from the options callback the old options stay") {
     armed = true;
     ENSURE(thrown_by([&] { return goblin.update(); }) == "half way");
     armed = false;
-    ENSURE(goblin.update().highest_value == 9);
+    ENSURE(goblin.update().id > 0 && goblin.decision().highest_value == 9);
 }
 
 TEST("hpp: a callback that updates its goblin gets BUSY") {
@@ -177,6 +179,17 @@ TEST("hpp: a callback that updates its goblin gets BUSY") {
     goblin.add("s", callbacks, {hob::option(0)});
     ENSURE(code_of([&] { return goblin.update(); }) == HOB_RESULT_BUSY);
     ENSURE(goblin.update().id == 2);
+}
+
+TEST("hpp: the choice of an older decision is remembered") {
+    auto goblin = make(16);
+    const auto setting = goblin.add("s", {0, 1});
+    goblin.pin(setting, 1);
+    const uint64_t first = goblin.update().id;
+    goblin.pin(setting, 0);
+    const uint64_t second = goblin.update().id;
+    ENSURE(goblin.choice_of(first, setting) == 1 && goblin.choice_of(second, setting) == 0);
+    ENSURE(goblin.try_choice_of(second + 1, setting).code() == HOB_RESULT_NOT_FOUND);
 }
 
 TEST("hpp: a setting owns its callbacks until it is removed") {
@@ -209,7 +222,7 @@ TEST("hpp: settings stay valid when their goblin is moved") {
     ENSURE(thrown_by([&] { return second.update(); }) == "after the move");
     ENSURE(told == 1 && setting.choice() == 0);
     second = make(8);
-    ENSURE(second.update().capacity[HOB_LANE_GPU] == 8);
+    ENSURE(second.update().id == 1 && second.decision().lanes[HOB_LANE_GPU].capacity == 8);
     std::vector<hob::Goblin> several;
     for (int n = 0; n < 10; ++n) several.push_back(make(16));
     for (auto& goblin : several) ENSURE(goblin.update().id == 1);
@@ -259,7 +272,8 @@ TEST("hpp: lanes, floors, windows and reasons") {
     const auto setting = goblin.add("s", {hob::option(0), hob::option(1), hob::option(2)}, how);
     const hob::Frame frame = goblin.update();
     ENSURE(setting.choice() == 1 && frame.change_count == 0 && frame.strategy == 0);
-    ENSURE(frame.capacity[HOB_LANE_GAME_THREAD] == 8 && frame.capacity[HOB_LANE_RENDER_THREAD] == 0);
+    ENSURE(goblin.decision().lanes[HOB_LANE_GAME_THREAD].capacity == 8 &&
+           goblin.decision().lanes[HOB_LANE_RENDER_THREAD].capacity == 0);
     const hob::Reason unknown = goblin.reason(setting);
     ENSURE(unknown.why == HOB_WHY_UNKNOWN && unknown.to == 1 && goblin.reason_text(setting).find("nothing is known") != std::string::npos);
     goblin.measure(frame.id, setting, hob::Lane::game_thread, 3);
@@ -269,7 +283,7 @@ TEST("hpp: lanes, floors, windows and reasons") {
     ENSURE(setting.choice() == 2 && goblin.reason(setting).why == HOB_WHY_PINNED);
     goblin.set_range(setting, 0);
     goblin.set_enabled(setting, false);
-    ENSURE(goblin.update().setting_count == 0 && goblin.reason_text(setting) == "disabled");
+    ENSURE(goblin.update().id == 3 && goblin.decision().setting_count == 0 && goblin.reason_text(setting) == "disabled");
     goblin.set_switch_scale(0);
     goblin.open_window(10, 1);
     ENSURE(code_of([&] {
@@ -335,7 +349,7 @@ TEST("hpp: a goblin takes ownership of a C handle") {
     hob_goblin* raw = nullptr;
     ENSURE_OK(hob_goblin_create(&desc, &raw));
     hob::Goblin goblin(raw);
-    ENSURE(goblin.capi() == raw && goblin.update().capacity[HOB_LANE_GPU] == 12);
+    ENSURE(goblin.capi() == raw && goblin.update().id == 1 && goblin.decision().lanes[HOB_LANE_GPU].capacity == 12);
 }
 
 TEST("hpp: a recording is written piece by piece, and an exception from its callback is rethrown") {
@@ -441,7 +455,8 @@ TEST("hpp: a try_ form returns the failure that the other form throws") {
     ENSURE(goblin.try_estimate(*setting, 9).value_or(hob::Estimate()).count == 0);
     ENSURE(goblin.try_update()->id == 1 && goblin.try_save_profile()->size() > 1);
     hob::GoblinOptions options;
-    options.desc.history = 0;
+    options.desc.max_settings = 0;
+    options.desc.history = 70000;
     const auto refused = hob::Goblin::try_create(options);
     ENSURE(!refused && refused.code() == HOB_RESULT_INVALID_ARGUMENT && refused.message()[0] != '\0');
     const std::string longer(600, 'x');
@@ -465,6 +480,10 @@ TEST("hpp: parameters are read and replaced") {
     ENSURE(desc.lanes[HOB_LANE_GPU].limit == 8 && desc.patience == 0 && desc.history == 100);
     desc.patience = -1;
     ENSURE(goblin.try_set_desc(desc).code() == HOB_RESULT_INVALID_ARGUMENT);
+    hob_goblin_tuning tuning = goblin.tuning();
+    tuning.sigmas = 2;
+    goblin.set_tuning(tuning);
+    ENSURE(goblin.tuning().sigmas == 2);
 }
 
 TEST("hpp: an update is the collection of samples and a decision") {
@@ -481,7 +500,7 @@ TEST("hpp: an update is the collection of samples and a decision") {
     ENSURE(measured == 2 && goblin.statistics().samples == 1 && goblin.estimate(setting, 0).mean == 3);
     ENSURE(goblin.decide().id == 2 && measured == 2);
     goblin.set_options(setting, {hob::option(7), hob::option(8)});
-    ENSURE(goblin.decide().highest_value == 8);
+    ENSURE(goblin.decide().id == 3 && goblin.decision().highest_value == 8);
     ENSURE(goblin.try_set_options(hob::Setting(), {hob::option(1)}).code() == HOB_RESULT_NOT_FOUND);
 }
 

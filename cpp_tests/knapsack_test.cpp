@@ -49,7 +49,7 @@ double best_value(const std::vector<Setting>& settings, size_t from, const Sums&
 
 void add(hob_knapsack* knapsack, const Setting& setting) {
     const auto count = static_cast<uint32_t>(setting.size());
-    ENSURE_OK(hob_knapsack_add(knapsack, setting.data(), sizeof(hob_knapsack_option), count, nullptr));
+    ENSURE_OK(hob_knapsack_add_setting(knapsack, setting.data(), sizeof(hob_knapsack_option), count, nullptr));
 }
 
 hob_knapsack_solution solve(hob_knapsack* knapsack, double capacity, double sigmas, uint64_t node_limit = 4000000) {
@@ -132,7 +132,7 @@ hob_result add_ladder(hob_knapsack* knapsack, const Ladder& ladder) {
     constexpr size_t stride = sizeof(Ladder::Option);
     const auto count = static_cast<uint32_t>(ladder.options.size());
     const Ladder::Option* const first = ladder.options.data();
-    return hob_knapsack_add_resources(knapsack, &first->value, stride, first->weights, stride, count, nullptr);
+    return hob_knapsack_add_setting_resources(knapsack, &first->value, stride, first->weights, stride, count, nullptr);
 }
 
 using Resources = std::vector<hob_knapsack_resource>;
@@ -148,7 +148,7 @@ hob_knapsack_solution solve(hob_knapsack* knapsack, const Resources& resources, 
 
 hob_knapsack_usage usage(const hob_knapsack* knapsack, uint32_t resource) {
     hob_knapsack_usage found = HOB_KNAPSACK_USAGE_INIT;
-    ENSURE_OK(hob_knapsack_resource_usage(knapsack, resource, &found));
+    ENSURE_OK(hob_knapsack_get_resource_usage(knapsack, resource, &found));
     return found;
 }
 
@@ -243,7 +243,7 @@ TEST("knapsack: an option of infinite burden is never chosen, and a setting with
     add(knapsack.get(), {{1, 1, 0}, {100, infinity, 0}});
     add(knapsack.get(), {});
     uint32_t index = 99;
-    ENSURE_OK(hob_knapsack_add(knapsack.get(), quality.data(), sizeof quality[0], 3, &index));
+    ENSURE_OK(hob_knapsack_add_setting(knapsack.get(), quality.data(), sizeof quality[0], 3, &index));
     ENSURE(index == 2);
     ENSURE(solve(knapsack.get(), infinity, 1).value == 7);
     ENSURE(choices(knapsack.get()) == std::vector<uint16_t>{0, HOB_NO_CHOICE, 2});
@@ -256,7 +256,7 @@ TEST("knapsack: options are read with the stride of the host's own struct") {
     };
     const HostOption options[] = {{{0, 1, 0}, "low"}, {{4, 3, 0}, "medium"}, {{6, 7, 0}, "high"}};
     const Knapsack knapsack = make_knapsack();
-    ENSURE_OK(hob_knapsack_add(knapsack.get(), &options[0].option, sizeof options[0], 3, nullptr));
+    ENSURE_OK(hob_knapsack_add_setting(knapsack.get(), &options[0].option, sizeof options[0], 3, nullptr));
     ENSURE(solve(knapsack.get(), 5, 0).value == 4);
 }
 
@@ -314,7 +314,7 @@ TEST("knapsack: what was reserved is enough, and the memory limit holds") {
     ENSURE(hob_knapsack_memory_used(knapsack.get()) == reserved);
 
     hob_knapsack_desc small = HOB_KNAPSACK_DESC_INIT;
-    ENSURE(small.memory_limit == UINT64_MAX);
+    ENSURE(small.memory_limit == 1u << 30);
     small.memory_limit = 5000000;  // a search keeps about 3 MB
     hob_knapsack* limited = nullptr;
     ENSURE_OK(hob_knapsack_create(&small, &limited));
@@ -325,7 +325,7 @@ TEST("knapsack: what was reserved is enough, and the memory limit holds") {
     ENSURE(hob_knapsack_memory_used(limited) <= small.memory_limit);
     hob_result result = HOB_RESULT_OK;
     for (int n = 0; n < 10000 && result == HOB_RESULT_OK; ++n) {
-        result = hob_knapsack_add(limited, quality.data(), sizeof quality[0], 3, nullptr);
+        result = hob_knapsack_add_setting(limited, quality.data(), sizeof quality[0], 3, nullptr);
     }
     ENSURE(result == HOB_RESULT_LIMIT_EXCEEDED);
     (void)solve(limited, 50, 1);
@@ -344,7 +344,7 @@ TEST("knapsack: two resources that are just met fit, and have prices") {
     const hob_knapsack_weight weights[][2] = {{{0, 0}, {0, 0}}, {{1, 0}, {2, 0}}, {{2, 0}, {1, 0}}};
     for (uint32_t n = 0; n < 3; ++n) {
         uint32_t index = 99;
-        ENSURE_OK(hob_knapsack_add_resources(knapsack.get(), values, sizeof values[0], weights[0], sizeof weights[0], 3,
+        ENSURE_OK(hob_knapsack_add_setting_resources(knapsack.get(), values, sizeof values[0], weights[0], sizeof weights[0], 3,
                                              &index));
         ENSURE(index == n);
     }
@@ -382,7 +382,7 @@ TEST("knapsack: a knapsack of several resources that was reserved takes no memor
     const hob_knapsack_weight weights[2][8] = {};
     hob_result result = HOB_RESULT_OK;
     for (int n = 0; n < 10000 && result == HOB_RESULT_OK; ++n) {
-        result = hob_knapsack_add_resources(limited, values, 8, weights[0], sizeof weights[0], 2, nullptr);
+        result = hob_knapsack_add_setting_resources(limited, values, 8, weights[0], sizeof weights[0], 2, nullptr);
     }
     ENSURE(result == HOB_RESULT_LIMIT_EXCEEDED && hob_knapsack_setting_count(limited) > 50);
     (void)solve(limited, Resources(8, {10, 1}));
@@ -400,9 +400,9 @@ TEST("knapsack: one resource and several are not mixed up") {
     const hob_result unsupported = HOB_RESULT_UNSUPPORTED;
     ENSURE(add_ladder(one.get(), ladder) == unsupported && last_error_has("resource_count"));
     ENSURE(hob_knapsack_solve_resources(one.get(), resources, 16, 3, nullptr, nullptr) == unsupported);
-    ENSURE(hob_knapsack_resource_usage(one.get(), 0, &used) == unsupported);
-    ENSURE(hob_knapsack_add(several.get(), quality.data(), sizeof quality[0], 3, nullptr) == unsupported);
-    ENSURE(last_error_has("hob_knapsack_add_resources"));
+    ENSURE(hob_knapsack_get_resource_usage(one.get(), 0, &used) == unsupported);
+    ENSURE(hob_knapsack_add_setting(several.get(), quality.data(), sizeof quality[0], 3, nullptr) == unsupported);
+    ENSURE(last_error_has("hob_knapsack_add_setting_resources"));
     ENSURE(hob_knapsack_solve(several.get(), &desc, nullptr) == unsupported);
     ENSURE(hob_knapsack_setting_count(one.get()) == 0 && hob_knapsack_setting_count(several.get()) == 0);
 }
@@ -422,7 +422,7 @@ TEST("knapsack: resources that make no sense") {
     ladder.options.assign(2, {1, {{1, 0}, {1, 0}, {1, 0}}});
     ENSURE_OK(add_ladder(knapsack, ladder));
     hob_knapsack_usage used = HOB_KNAPSACK_USAGE_INIT;
-    ENSURE(hob_knapsack_resource_usage(knapsack, 0, &used) == HOB_RESULT_NOT_FOUND && last_error_has("solve"));
+    ENSURE(hob_knapsack_get_resource_usage(knapsack, 0, &used) == HOB_RESULT_NOT_FOUND && last_error_has("solve"));
     const auto unchanged = [&](hob_result result, hob_result expected, const char* part) {
         ENSURE(result == expected && last_error_has(part) && hob_knapsack_setting_count(knapsack) == 1);
     };
@@ -444,15 +444,15 @@ TEST("knapsack: resources that make no sense") {
     const double* const values = &ladder.options[0].value;
     const hob_knapsack_weight* const weights = ladder.options[0].weights;
     const size_t stride = sizeof ladder.options[0];
-    unchanged(hob_knapsack_add_resources(knapsack, nullptr, 8, weights, stride, 2, nullptr), invalid, "NULL");
-    unchanged(hob_knapsack_add_resources(knapsack, values, 8, nullptr, stride, 2, nullptr), invalid, "NULL");
-    unchanged(hob_knapsack_add_resources(knapsack, values, 4, weights, stride, 2, nullptr), invalid, "stride");
-    unchanged(hob_knapsack_add_resources(knapsack, values, stride, weights, 16, 2, nullptr), invalid, "weights_stride");
-    unchanged(hob_knapsack_add_resources(knapsack, values, stride, weights, SIZE_MAX / 2, 2, nullptr), invalid,
+    unchanged(hob_knapsack_add_setting_resources(knapsack, nullptr, 8, weights, stride, 2, nullptr), invalid, "NULL");
+    unchanged(hob_knapsack_add_setting_resources(knapsack, values, 8, nullptr, stride, 2, nullptr), invalid, "NULL");
+    unchanged(hob_knapsack_add_setting_resources(knapsack, values, 4, weights, stride, 2, nullptr), invalid, "stride");
+    unchanged(hob_knapsack_add_setting_resources(knapsack, values, stride, weights, 16, 2, nullptr), invalid, "weights_stride");
+    unchanged(hob_knapsack_add_setting_resources(knapsack, values, stride, weights, SIZE_MAX / 2, 2, nullptr), invalid,
               "cannot exist");
-    unchanged(hob_knapsack_add_resources(knapsack, values, stride, weights, stride, 65536, nullptr),
+    unchanged(hob_knapsack_add_setting_resources(knapsack, values, stride, weights, stride, 65536, nullptr),
               HOB_RESULT_LIMIT_EXCEEDED, "65535");
-    ENSURE(hob_knapsack_add_resources(nullptr, values, stride, weights, stride, 2, nullptr) == invalid);
+    ENSURE(hob_knapsack_add_setting_resources(nullptr, values, stride, weights, stride, 2, nullptr) == invalid);
 
     const auto solved = [&](Resources resources, hob_knapsack_solve_desc desc) {
         hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
@@ -478,11 +478,11 @@ TEST("knapsack: resources that make no sense") {
     unchanged(hob_knapsack_solve_resources(knapsack, nullptr, 16, 3, nullptr, nullptr), invalid, "NULL");
     ENSURE(hob_knapsack_solve_resources(nullptr, good.data(), 16, 3, nullptr, nullptr) == invalid);
     for (const double capacity : {-infinity, -1e300, 1e300, 0.0, infinity}) {
-        (void)solve(knapsack, {{capacity, 1e100}, {3, 0}, {capacity, 0}}, 0);
+        (void)solve(knapsack, {{capacity, 1e100}, {3, 0}, {capacity, 0}}, 1);
         for (uint32_t r = 0; r < 3; ++r) ENSURE(!std::isnan(usage(knapsack, r).excess));
     }
     ENSURE_OK(hob_knapsack_solve_resources(knapsack, good.data(), 16, 3, nullptr, nullptr));
-    ENSURE(hob_knapsack_resource_usage(knapsack, 3, &used) == HOB_RESULT_NOT_FOUND);
-    ENSURE(hob_knapsack_resource_usage(knapsack, 0, nullptr) == invalid);
-    ENSURE(hob_knapsack_resource_usage(nullptr, 0, &used) == invalid);
+    ENSURE(hob_knapsack_get_resource_usage(knapsack, 3, &used) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_knapsack_get_resource_usage(knapsack, 0, nullptr) == invalid);
+    ENSURE(hob_knapsack_get_resource_usage(nullptr, 0, &used) == invalid);
 }

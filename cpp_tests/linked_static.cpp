@@ -8,7 +8,7 @@
 
 namespace {
 
-std::atomic<uint64_t> calls{0};
+std::atomic<uint64_t> calls{0}, allocated{0}, grown{0};
 
 }  // namespace
 
@@ -23,6 +23,7 @@ int __real_posix_memalign(void** memory, size_t alignment, size_t size);
 
 void* __wrap_malloc(size_t size) {
     ++calls;
+    if (size >= support::large_block) ++allocated;
     return __real_malloc(size);
 }
 
@@ -33,6 +34,7 @@ void* __wrap_calloc(size_t count, size_t size) {
 
 void* __wrap_realloc(void* memory, size_t size) {
     ++calls;
+    if (size >= support::large_block) ++grown;
     return __real_realloc(memory, size);
 }
 
@@ -43,6 +45,7 @@ void __wrap_free(void* memory) {
 
 void* __wrap_aligned_alloc(size_t alignment, size_t size) {
     ++calls;
+    if (size >= support::large_block) ++allocated;
     return __real_aligned_alloc(alignment, size);
 }
 
@@ -59,6 +62,10 @@ const bool is_static = true;
 
 uint64_t malloc_calls() {
     return calls.load();
+}
+
+LargeBlocks large_blocks() {
+    return {allocated.load(), grown.load()};
 }
 
 }  // namespace support

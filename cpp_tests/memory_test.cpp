@@ -171,7 +171,7 @@ namespace {
 /// A goblin with something of everything.
 class Rich {
 public:
-    explicit Rich(uint32_t burdens) {
+    explicit Rich(hob_burdens burdens) {
         hob_goblin_desc desc = gpu_budget(20);
         desc.lanes[HOB_LANE_GAME_THREAD].limit = 14;
         desc.lanes[HOB_LANE_VIDEO_MEMORY].limit = 30;
@@ -210,18 +210,20 @@ public:
         if (number % 150 == 9) ok &= hob_goblin_set_range(goblin, settings_[2], 0, 9) == HOB_RESULT_OK;
         if (number % 170 == 0) ok &= hob_goblin_set_enabled(goblin, settings_[3], number % 340 == 0) == HOB_RESULT_OK;
         ok &= hob_goblin_update(goblin, &decision) == HOB_RESULT_OK;
+        hob_decision_details details = HOB_DECISION_DETAILS_INIT;
+        ok &= hob_goblin_get_decision(goblin, &details) == HOB_RESULT_OK;
         double total = 1;
         for (const hob_setting_id setting : settings_) {
             const uint32_t choice = hob_goblin_choice(goblin, setting);
             const double burden = (1 + choice) * (0.9 + 0.2 * dice_.share());
             total += burden;
-            for (const uint32_t lane : {HOB_LANE_GPU, HOB_LANE_GAME_THREAD, HOB_LANE_VIDEO_MEMORY})
-                if (decision.setting_count == settings_.size())
+            for (const hob_lane lane : {HOB_LANE_GPU, HOB_LANE_GAME_THREAD, HOB_LANE_VIDEO_MEMORY})
+                if (details.setting_count == settings_.size())
                     ok &= hob_goblin_measure(goblin, 0, setting, lane, burden, HOB_SAMPLE_OK) == HOB_RESULT_OK;
             hob_reason reason = HOB_REASON_INIT;
             char text[256];
             ok &= hob_goblin_get_reason(goblin, setting, &reason) == HOB_RESULT_OK;
-            ok &= hob_goblin_reason_text(goblin, setting, text, sizeof text, nullptr) == HOB_RESULT_OK;
+            ok &= hob_goblin_get_reason_text(goblin, setting, text, sizeof text, nullptr) == HOB_RESULT_OK;
         }
         return ok && hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, total, HOB_SAMPLE_OK) == HOB_RESULT_OK;
     }
@@ -235,7 +237,7 @@ private:
 }  // namespace
 
 TEST("memory: frames with lanes, strategies, products, trim, windows and reasons take none") {
-    for (const uint32_t burdens : {HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
+    for (const hob_burdens burdens : {HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
         HostAllocator host;
         {
             Rich rich(burdens);
@@ -256,9 +258,9 @@ TEST("memory: errors leave none behind") {
     (void)update(goblin.get());
     const int64_t before = host.live_bytes();
     for (int n = 0; n < 100; ++n) {
-        ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, 0, 1, 0) == HOB_RESULT_NOT_FOUND);
-        ENSURE(hob_goblin_harvest(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, 0, -1, 0) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
+        ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_OK) == HOB_RESULT_INVALID_ARGUMENT);
     }
     ENSURE(host.live_bytes() == before);
 }
@@ -278,7 +280,7 @@ TEST("memory: a knapsack that was reserved takes none") {
         for (int setting = 0; setting < 50; ++setting) {
             hob_knapsack_option options[4];
             for (auto& option : options) option = {dice.share(), 2 * dice.share(), 0.1 * dice.share()};
-            ENSURE_OK(hob_knapsack_add(knapsack.get(), options, sizeof options[0], 4, nullptr));
+            ENSURE_OK(hob_knapsack_add_setting(knapsack.get(), options, sizeof options[0], 4, nullptr));
         }
         ENSURE_OK(hob_knapsack_solve(knapsack.get(), &desc, nullptr));
         uint16_t choices[50];
@@ -305,7 +307,7 @@ TEST("memory: what handles say they hold is what they hold") {
         const Profile profile = make_profile();
         const hob_profile_option options[20] = {};
         for (int n = 0; n < 100; ++n) {
-            ENSURE_OK(hob_profile_set(profile.get(), str(std::to_string(n)), options, sizeof options[0], 20));
+            ENSURE_OK(hob_profile_set_task(profile.get(), str(std::to_string(n)), options, sizeof options[0], 20));
         }
         ENSURE(says(hob_profile_memory_used(profile.get())));
     }
@@ -423,7 +425,7 @@ void use_goblin(Persistent& persist, std::string& seen) {
         persist([&] { return hob_goblin_set_options(raw, a, options.data(), sizeof options[0], 2); });
         persist([&] { return hob_goblin_remove_setting(raw, b); });
         desc.history = 200;
-        persist([&] { return hob_goblin_configure(raw, &desc); });
+        persist([&] { return hob_goblin_set_desc(raw, &desc); });
         frames(5, {a, c, d, e, g});
         size_t size = 0;
         persist([&] { return hob_goblin_save_profile(raw, nullptr, 0, &size); });
@@ -431,7 +433,7 @@ void use_goblin(Persistent& persist, std::string& seen) {
         persist([&] { return hob_goblin_save_profile(raw, json.data(), json.size(), &size); });
         seen += json;
         hob_estimate found = HOB_ESTIMATE_INIT;
-        persist([&] { return hob_goblin_estimate(raw, a, 1, HOB_LANE_GPU, &found); });
+        persist([&] { return hob_goblin_get_estimate(raw, a, 1, HOB_LANE_GPU, &found); });
         seen += std::to_string(found.mean);
         ENSURE(growing.released == 0);
     }
@@ -446,12 +448,12 @@ void use_profiles(Persistent& persist, std::string& seen) {
     const Profile other(raw_other);
     const hob_profile_option options[] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
     persist([&] { return hob_profile_load(raw, past.data(), past.size()); });
-    persist([&] { return hob_profile_set(raw_other, HOB_STR("a"), options, sizeof options[0], 2); });
-    persist([&] { return hob_profile_set(raw_other, HOB_STR("x"), options, sizeof options[0], 3); });
-    persist([&] { return hob_profile_set(raw_other, HOB_STR("new"), options, sizeof options[0], 3); });
+    persist([&] { return hob_profile_set_task(raw_other, HOB_STR("a"), options, sizeof options[0], 2); });
+    persist([&] { return hob_profile_set_task(raw_other, HOB_STR("x"), options, sizeof options[0], 3); });
+    persist([&] { return hob_profile_set_task(raw_other, HOB_STR("new"), options, sizeof options[0], 3); });
     persist([&] { return hob_profile_merge(raw, raw_other); });
     persist([&] { return hob_profile_scale(raw, 2); });
-    persist([&] { return hob_profile_remove(raw, HOB_STR("growing")); });
+    persist([&] { return hob_profile_remove_task(raw, HOB_STR("growing")); });
     seen += saved(raw);
     const std::string path = scratch_file("oom.json");
     persist([&] { return hob_profile_save_file(raw, str(path)); });
@@ -465,7 +467,7 @@ void use_profiles(Persistent& persist, std::string& seen) {
     persist([&] { return hob_goblin_add_binary(raw_goblin, HOB_STR("a"), 1, &setting); });
     persist([&] { return hob_goblin_set_past_profile(raw_goblin, raw); });
     hob_estimate found = HOB_ESTIMATE_INIT;
-    persist([&] { return hob_goblin_estimate(raw_goblin, setting, 1, HOB_LANE_GPU, &found); });
+    persist([&] { return hob_goblin_get_estimate(raw_goblin, setting, 1, HOB_LANE_GPU, &found); });
     seen += std::to_string(found.mean);
     persist([&] { return hob_profile_clear(raw); });
 }
@@ -484,7 +486,7 @@ void use_knapsack(Persistent& persist, std::string& seen) {
         for (int n = 0; n < 10 * (round + 1); ++n) {
             hob_knapsack_option options[4];
             for (auto& option : options) option = {dice.share(), dice.share(), 0.1 * dice.share()};
-            persist([&] { return hob_knapsack_add(raw, options, sizeof options[0], 4, nullptr); });
+            persist([&] { return hob_knapsack_add_setting(raw, options, sizeof options[0], 4, nullptr); });
         }
         hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
         persist([&] { return hob_knapsack_solve(raw, &desc, &solution); });

@@ -20,7 +20,7 @@ std::vector<std::string> task_ids(const hob_profile* profile) {
     std::vector<std::string> ids;
     for (uint32_t n = 0; n < hob_profile_task_count(profile); ++n) {
         hob_str id = {nullptr, 0};
-        ENSURE_OK(hob_profile_task(profile, n, &id, nullptr));
+        ENSURE_OK(hob_profile_get_task(profile, n, &id, nullptr));
         ids.push_back(text(id));
     }
     return ids;
@@ -38,7 +38,7 @@ TEST("profile: what was loaded is known") {
     ENSURE(task_ids(profile.get()) == std::vector<std::string>{"bl\xc3\xbcte \"x\"\n", "shadows"});
     uint32_t options = 0;
     hob_str id = {nullptr, 0};
-    ENSURE_OK(hob_profile_task(profile.get(), 1, &id, &options));
+    ENSURE_OK(hob_profile_get_task(profile.get(), 1, &id, &options));
     ENSURE(options == 3);
     const hob_estimate medium = known(profile.get(), "shadows", 1);
     ENSURE(medium.count == 40 && medium.mean == 1.25 && medium.deviation == 0.1);
@@ -49,7 +49,7 @@ TEST("profile: what was loaded is known") {
 TEST("profile: what is saved loads as the same, to the last digit") {
     const Profile profile = make_profile(household);
     const hob_profile_option odd[] = {{1, 0.1, 1.0 / 3}, {1u << 31, 1e-300, 1e300}, {3, 123456789.123456789, 0}};
-    ENSURE_OK(hob_profile_set(profile.get(), HOB_STR("odd"), odd, sizeof odd[0], 3));
+    ENSURE_OK(hob_profile_set_task(profile.get(), HOB_STR("odd"), odd, sizeof odd[0], 3));
     const std::string json = saved(profile.get());
     const Profile again = make_profile(json);
     ENSURE(saved(again.get()) == json);
@@ -76,13 +76,13 @@ TEST("profile: a buffer that is too small is left alone, and one that fits is no
 TEST("profile: tasks can be set, replaced, removed and cleared") {
     const Profile profile = make_profile();
     const hob_profile_option options[] = {{5, 1, 0.5}, {6, 2, 0.5}};
-    ENSURE_OK(hob_profile_set(profile.get(), HOB_STR("water"), options, sizeof options[0], 2));
-    ENSURE_OK(hob_profile_set(profile.get(), HOB_STR("fog"), options, sizeof options[0], 1));
-    ENSURE_OK(hob_profile_set(profile.get(), HOB_STR("water"), options + 1, sizeof options[0], 1));
+    ENSURE_OK(hob_profile_set_task(profile.get(), HOB_STR("water"), options, sizeof options[0], 2));
+    ENSURE_OK(hob_profile_set_task(profile.get(), HOB_STR("fog"), options, sizeof options[0], 1));
+    ENSURE_OK(hob_profile_set_task(profile.get(), HOB_STR("water"), options + 1, sizeof options[0], 1));
     ENSURE(hob_profile_task_count(profile.get()) == 2);
     ENSURE(known(profile.get(), "water", 0).count == 6);
-    ENSURE_OK(hob_profile_remove(profile.get(), HOB_STR("fog")));
-    ENSURE(hob_profile_remove(profile.get(), HOB_STR("fog")) == HOB_RESULT_NOT_FOUND);
+    ENSURE_OK(hob_profile_remove_task(profile.get(), HOB_STR("fog")));
+    ENSURE(hob_profile_remove_task(profile.get(), HOB_STR("fog")) == HOB_RESULT_NOT_FOUND);
     ENSURE(task_ids(profile.get()) == std::vector<std::string>{"water"});
     ENSURE_OK(hob_profile_clear(profile.get()));
     ENSURE(hob_profile_task_count(profile.get()) == 0);
@@ -142,7 +142,7 @@ TEST("profile: the memory limit holds") {
     ENSURE_OK(hob_profile_create(&desc, &limited));
     const Profile owner(limited);
     const hob_profile_option options[8] = {};
-    ENSURE_OK(hob_profile_set(limited, HOB_STR("first"), options, sizeof options[0], 8));
+    ENSURE_OK(hob_profile_set_task(limited, HOB_STR("first"), options, sizeof options[0], 8));
     const std::string before = saved(limited);
     const std::string large = "{\"large\":[" + std::string("[1,2,3]") + [] {
         std::string more;

@@ -11,13 +11,17 @@ hob_goblin_desc gpu_budget(double milliseconds) {
     return desc;
 }
 
-hob_goblin_desc exact(double gpu_milliseconds) {
-    hob_goblin_desc desc = gpu_budget(gpu_milliseconds);
-    desc.sigmas = 0;
-    desc.patience = 0;
-    desc.explore_limit = 0;
-    desc.precision = 0;
-    return desc;
+Budget tunable(double gpu_milliseconds) {
+    return {gpu_budget(gpu_milliseconds), HOB_GOBLIN_TUNING_INIT};
+}
+
+Budget exact(double gpu_milliseconds) {
+    Budget budget = tunable(gpu_milliseconds);
+    budget.desc.patience = no_patience;
+    budget.tuning.sigmas = no_sigmas;
+    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    budget.tuning.precision = HOB_PRECISION_PROVEN;
+    return budget;
 }
 
 Goblin make_goblin(const hob_goblin_desc& desc) {
@@ -25,6 +29,16 @@ Goblin make_goblin(const hob_goblin_desc& desc) {
     ENSURE_OK(hob_goblin_create(&desc, &goblin));
     ENSURE(goblin != nullptr);
     return Goblin(goblin);
+}
+
+Goblin make_goblin(Budget budget) {
+    budget.desc.tuning = &budget.tuning;
+    return make_goblin(budget.desc);
+}
+
+void set_desc(hob_goblin* goblin, Budget budget) {
+    budget.desc.tuning = &budget.tuning;
+    ENSURE_OK(hob_goblin_set_desc(goblin, &budget.desc));
 }
 
 Goblin make_goblin(double gpu_milliseconds) {
@@ -86,6 +100,21 @@ hob_decision update(hob_goblin* goblin) {
     return decision;
 }
 
+hob_decision_details details(const hob_goblin* goblin) {
+    hob_decision_details found = HOB_DECISION_DETAILS_INIT;
+    ENSURE_OK(hob_goblin_get_decision(goblin, &found));
+    return found;
+}
+
+hob_decision_details update_details(hob_goblin* goblin) {
+    const hob_decision decision = update(goblin);
+    const hob_decision_details found = details(goblin);
+    ENSURE(found.id == decision.id && found.feasible == decision.feasible && found.strategy == decision.strategy);
+    ENSURE(close(found.value, decision.value, 0) && close(found.gap, decision.gap, 0));
+    ENSURE(found.change_count == decision.change_count && found.trial_count == decision.trial_count);
+    return found;
+}
+
 hob_goblin_statistics statistics(const hob_goblin* goblin) {
     hob_goblin_statistics found = HOB_GOBLIN_STATISTICS_INIT;
     ENSURE_OK(hob_goblin_get_statistics(goblin, &found));
@@ -96,9 +125,9 @@ hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t
     return estimate_on(goblin, setting, option, HOB_LANE_GPU);
 }
 
-hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, uint32_t lane) {
+hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, hob_lane lane) {
     hob_estimate found = HOB_ESTIMATE_INIT;
-    ENSURE_OK(hob_goblin_estimate(goblin, setting, option, lane, &found));
+    ENSURE_OK(hob_goblin_get_estimate(goblin, setting, option, lane, &found));
     return found;
 }
 
@@ -124,9 +153,9 @@ hob_reason reason(const hob_goblin* goblin, hob_setting_id setting) {
 
 std::string reason_text(const hob_goblin* goblin, hob_setting_id setting) {
     size_t size = 0;
-    ENSURE_OK(hob_goblin_reason_text(goblin, setting, nullptr, 0, &size));
+    ENSURE_OK(hob_goblin_get_reason_text(goblin, setting, nullptr, 0, &size));
     std::string text(size, '?');
-    ENSURE_OK(hob_goblin_reason_text(goblin, setting, text.data(), size, nullptr));
+    ENSURE_OK(hob_goblin_get_reason_text(goblin, setting, text.data(), size, nullptr));
     ENSURE(text.back() == '\0' && text.find('\0') == size - 1);
     text.pop_back();
     return text;
@@ -134,7 +163,7 @@ std::string reason_text(const hob_goblin* goblin, hob_setting_id setting) {
 
 hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t option) {
     hob_estimate found = HOB_ESTIMATE_INIT;
-    ENSURE_OK(hob_profile_get(profile, str(id), option, &found));
+    ENSURE_OK(hob_profile_get_estimate(profile, str(id), option, &found));
     return found;
 }
 
@@ -207,7 +236,6 @@ Hooks::~Hooks() {
     EXPECT(hob_set_log_hook(nullptr) == HOB_RESULT_OK);
     EXPECT(hob_set_clock_hook(nullptr) == HOB_RESULT_OK);
     EXPECT(hob_set_zone_hook(nullptr) == HOB_RESULT_OK);
-    EXPECT(hob_set_file_hook(nullptr) == HOB_RESULT_OK);
 }
 
 const char* library_path() {

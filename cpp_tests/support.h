@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -29,10 +30,24 @@ using Profile = std::unique_ptr<hob_profile, Destroy>;
 
 /// Defaults, with a limit on the GPU lane.
 hob_goblin_desc gpu_budget(double milliseconds);
-/// The same, with nothing between what is known and what is best: no deviations, no patience, no trials, no gap.
-hob_goblin_desc exact(double gpu_milliseconds);
+
+/// Parameters of a goblin and their tuning. Only the functions below let the one point to the other, so that it can be
+/// copied.
+struct Budget {
+    hob_goblin_desc desc;
+    hob_goblin_tuning tuning;
+};
+/// Defaults, with a limit on the GPU lane.
+Budget tunable(double gpu_milliseconds);
+/// The known optimum at once: without deviations, patience, trials and gap.
+Budget exact(double gpu_milliseconds);
 Goblin make_goblin(const hob_goblin_desc& desc);
+Goblin make_goblin(Budget budget);
 Goblin make_goblin(double gpu_milliseconds);
+void set_desc(hob_goblin* goblin, Budget budget);
+
+/// hob_goblin_desc.patience and hob_goblin_tuning.sigmas, where 0 means the default.
+constexpr double no_patience = -1, no_sigmas = -1;
 Knapsack make_knapsack();
 Profile make_profile();
 Profile make_profile(std::string_view json);
@@ -54,11 +69,15 @@ hob_setting_desc described(std::string_view id, const std::vector<hob_option>& o
 std::vector<hob_option> worth(std::initializer_list<double> values);
 
 hob_decision update(hob_goblin* goblin);
+/// Of the latest decision.
+hob_decision_details details(const hob_goblin* goblin);
+/// Decides, and gets the details.
+hob_decision_details update_details(hob_goblin* goblin);
 hob_goblin_statistics statistics(const hob_goblin* goblin);
 hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t option);
 hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t option);
 
-hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, uint32_t lane);
+hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, hob_lane lane);
 
 /// What things cost, for sure: on the first lane under their id, on others under "id@lane".
 class Knowledge {
@@ -75,6 +94,13 @@ std::string reason_text(const hob_goblin* goblin, hob_setting_id setting);
 
 std::string saved(const hob_goblin* goblin);
 std::string saved(const hob_profile* profile);
+
+/// Writes a number into an enum that may not have it, as a host's C code can.
+template <class Enum>
+void set_number(Enum& to, uint32_t number) {
+    static_assert(sizeof to == sizeof number, "enums have 32 bits");
+    std::memcpy(&to, &number, sizeof number);
+}
 
 /// Whether the sentence of this thread's last failure contains `part`.
 bool last_error_has(std::string_view part);

@@ -72,7 +72,7 @@ TEST("threads: const functions answer several threads at once") {
         for (int n = 0; n < harness::scaled(500); ++n) {
             EXPECT(household.choices() == choices);
             hob_estimate found = HOB_ESTIMATE_INIT;
-            EXPECT(hob_goblin_estimate(goblin.get(), household.settings()[0], 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
+            EXPECT(hob_goblin_get_estimate(goblin.get(), household.settings()[0], 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
             std::string text(json.size(), '\0');
             EXPECT(hob_goblin_save_profile(goblin.get(), text.data(), text.size(), nullptr) == HOB_RESULT_OK);
             EXPECT(text == json);
@@ -101,32 +101,6 @@ TEST("threads: while a call is inside, calls from other threads are busy, and wo
     expect_all(exclusive_calls(setting), goblin.get(), HOB_RESULT_OK);
 }
 
-TEST("threads: a profile in use by another thread's call is not taken") {
-    // The file hook is where a call on a profile can be made to wait.
-    static Gate inside, go_on;
-    const Hooks cleared_at_the_end;
-    hob_file_hook hook = HOB_FILE_HOOK_INIT;
-    hook.open = [](void*, hob_str, uint32_t, void**) {
-        inside.open();
-        go_on.wait();
-        return 5u;
-    };
-    hook.close = [](void*, void*) {};
-    hook.size = [](void*, void*, uint64_t*) { return 5u; };
-    hook.read = [](void*, void*, uint64_t, void*, size_t, size_t*) { return 5u; };
-    ENSURE_OK(hob_set_file_hook(&hook));
-    const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
-    const Goblin goblin = make_goblin(16);
-    std::thread loading([&] { EXPECT(hob_profile_load_file(profile.get(), HOB_STR("x")) == HOB_RESULT_IO); });
-    inside.wait();
-    EXPECT(hob_profile_clear(profile.get()) == HOB_RESULT_BUSY);
-    EXPECT(hob_goblin_set_past_profile(goblin.get(), profile.get()) == HOB_RESULT_BUSY);
-    EXPECT(hob_profile_task_count(profile.get()) == 0);
-    go_on.open();
-    loading.join();
-    ENSURE(hob_profile_task_count(profile.get()) == 1);
-}
-
 TEST("threads: each thread has a goblin of its own and none is in another's way") {
     std::vector<std::vector<uint32_t>> choices(4);
     on_threads(4, [&](int n) {
@@ -152,7 +126,7 @@ TEST("threads: each thread has a last error of its own") {
     const std::string mine = hob_last_error();
     std::thread([] {
         EXPECT(std::string(hob_last_error()).empty());
-        EXPECT(hob_goblin_harvest(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+        EXPECT(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
         EXPECT(last_error_has("hob_goblin"));
     }).join();
     ENSURE(hob_last_error() == mine && last_error_has("hob_profile"));
@@ -187,7 +161,7 @@ TEST("threads: hooks can be exchanged while others use them") {
         }
     });
     const Goblin goblin = make_goblin(16);
-    for (int n = 0; n < harness::scaled(20000); ++n) ENSURE(update(goblin.get()).elapsed_ns <= 1);
+    for (int n = 0; n < harness::scaled(20000); ++n) ENSURE(update_details(goblin.get()).elapsed_ns <= 1);
     done = true;
     exchanging.join();
 }

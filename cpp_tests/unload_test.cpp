@@ -225,7 +225,7 @@ TEST("unload: two copies do not get in each other's way") {
     if (!is_static) harness::skip("the program that links the shared library cannot unload it");
     const Goblin ours = make_goblin(16);
     (void)update(ours.get());
-    ENSURE(hob_goblin_harvest(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     const std::string sentence = hob_last_error();
     {
         const Library library(library_path());

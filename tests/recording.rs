@@ -99,7 +99,8 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                 switch_burden: if dice.one_in(3) { 3.0 * dice.roll() } else { 0.0 },
                 ..SettingDesc::new("", &options)
             };
-            ids.push(goblin.add_setting(&SettingDesc { id: &format!("task {}", dice.below(6)), ..desc }).unwrap());
+            // Refused if a setting with this id has another number of options.
+            ids.extend(goblin.add_setting(&SettingDesc { id: &format!("task {}", dice.below(6)), ..desc }));
         }
         let id = ids[dice.below(ids.len())];
         let option = dice.below(6) as u32;
@@ -133,7 +134,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                     is_trim: false,
                     switch_burden: 0.5,
                 };
-                ids.push(goblin.add_product(&desc).unwrap());
+                ids.extend(goblin.add_product(&desc));
             }
             16 => {
                 goblin.set_value(Id { index1: 1, generation: 99 }, 0, 1.0).unwrap_err();

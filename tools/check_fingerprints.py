@@ -103,6 +103,8 @@ def golden():
     yield "SHA-1, two stages", sha1(sha1(VERTEX) + sha1(FRAGMENT)) + bytes(12)
     yield "SHA-1, with attributes", sha1(sha1(VERTEX) + sha1(FRAGMENT) + map_bytes) + bytes(12)
     yield "environment, nothing known", struct.pack(">Q", struct.unpack("<Q", name(environment, [])[:8])[0])
+    yield "environment, 8-byte pointers alone", struct.pack(">Q", struct.unpack("<Q", name(environment, [
+        (4, 0, struct.pack("<I", 8))])[:8])[0])
     yield "environment, everything known", struct.pack(">Q", struct.unpack("<Q", name(environment, [
         (1, 0, struct.pack("<I", 3)), (2, 0, struct.pack("<I", 0x10005)), (3, 0, b"\x01\0\0\0"),
         (4, 0, struct.pack("<I", 8)), (5, 0, struct.pack("<Q", 0x5000001)), (6, 0, bytes(range(16))),

@@ -8,7 +8,12 @@
 #   tools/sanitize.sh tsan       ThreadSanitizer alone
 #   tools/sanitize.sh valgrind   valgrind alone
 #
+# Besides the harness they run the programs of cpp_tests/api: misuse cases for every function, and a fuzzer.
+#
 # HOB_TEST_SCALE   by what the repetitions are divided (default 1000)
+# HOB_FUZZ_CALLS   calls of the fuzzer (default 30000)
+# HOB_FUZZ_SEED    its seed (default 1)
+# HOB_API_ONLY     not empty: leave out the harness
 # CXX              the compiler (default g++)
 # CARGO_TARGET_DIR where everything is built (default target)
 set -eu
@@ -36,6 +41,32 @@ library() {
     into=$1
     shift
     cargo build --locked --lib --profile harness --features host-allocator,fault-injection,executor,program_cache --target-dir "$out/$into" "$@"
+}
+
+# Compile, link and run the programs of cpp_tests/api with the static library in folder $1, flags $2, as $3, with the fuzzer's
+# threads $4. What follows is put before each program: what it is run by.
+api() {
+    folder=$1 flags=$2 name=$3 threads=$4
+    shift 4
+    mkdir -p "$out/include/api" "$out/files-$name"
+    HOB_API_TABLE=$out/include/api/table.h cargo test --locked --test api -- --quiet the_table_is_written >/dev/null
+    for main in cases fuzz; do
+        objects=$out/objects-$name-$main
+        mkdir -p "$objects"
+        sources="world arguments $main"
+        [ $main = fuzz ] && sources="$sources spoil"
+        # shellcheck disable=SC2086
+        printf '%s\n' $sources | xargs -P 2 -I{} sh -c \
+            '"$0" $1 -std=c++17 -g -O1 -fno-omit-frame-pointer -Iinclude -Icpp_tests -I"$2" -c "cpp_tests/api/$4.cpp" -o "$3/$4.o"' \
+            "$cxx" "$flags" "$out/include" "$objects" {}
+        # shellcheck disable=SC2086
+        "$cxx" ${link_flags-$flags} "$objects"/*.o ${more_objects-} "$folder/libhobgoblin.a" -lpthread -ldl -lm -o "$out/${name}_$main"
+    done
+    say "$name: misuse of every function"
+    "$@" "$out/${name}_cases" --directory "$out/files-$name"
+    say "$name: random calls, $threads threads"
+    "$@" "$out/${name}_fuzz" --directory "$out/files-$name" --threads "$threads" \
+        --calls "${HOB_FUZZ_CALLS:-30000}" --seed "${HOB_FUZZ_SEED:-1}"
 }
 
 # Compile and link the harness for $1 (shared or static) with the library in folder $2, flags $3, into $out/$4.
@@ -69,6 +100,8 @@ asan() {
     # Memory that cannot be had is a NULL here as everywhere: the tests ask for too much on purpose.
     export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=print_stacktrace=1 HOB_LIBRARY="$folder/libhobgoblin.so"
+    api "$folder" "$flags" asan 1
+    [ -z "${HOB_API_ONLY:-}" ] || return 0
     for linkage in shared static; do
         program $linkage "$folder" "$flags" "asan_$linkage"
         say "AddressSanitizer: the program with the $linkage library"
@@ -96,12 +129,15 @@ tsan() {
     # shellcheck disable=SC2086
     "$cxx" -std=c++17 -g -O1 $names -c tools/tsan_std.cpp -o "$out/tsan/tsan_std.o"
     more_objects="$out/tsan/tsan_std.o $wraps -Wl,--whole-archive $runtime -Wl,--no-whole-archive" link_flags=''
+    options="allocator_may_return_null=1:exitcode=66:suppressions=$PWD/tools/tsan_suppressions.txt"
+    api "$folder" -fsanitize=thread tsan 4 env -u HOB_LIBRARY TSAN_OPTIONS="$options" setarch -R
+    [ -z "${HOB_API_ONLY:-}" ] || return 0
     program static "$folder" -fsanitize=thread tsan_static
     unset more_objects link_flags
     say "ThreadSanitizer: the program with the static library"
     # Its memory does not move about with address randomisation.
     # Without a shared library, the tests that load and unload one are skipped.
-    env -u HOB_LIBRARY TSAN_OPTIONS="allocator_may_return_null=1:exitcode=66:suppressions=$PWD/tools/tsan_suppressions.txt" \
+    env -u HOB_LIBRARY TSAN_OPTIONS="$options" \
         setarch -R "$out/tsan_static"
 }
 

@@ -1,4 +1,4 @@
-//! What a loop over blocks costs that do nothing: on the pool, on rayon's, and without any.
+//! The cost of a loop over empty blocks: on the pool, on rayon's pool, and without a pool.
 //!
 //! `cargo bench -p hobgoblin-bench --bench executor -- --help`
 

@@ -19,7 +19,8 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_log_hook log_hook = HOB_LOG_HOOK_INIT;
     const hob_clock_hook clock_hook = HOB_CLOCK_HOOK_INIT;
     const hob_zone_hook zone_hook = HOB_ZONE_HOOK_INIT;
-    const hob_file_hook file_hook = HOB_FILE_HOOK_INIT;
+    const hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+    const hob_decision_details details = HOB_DECISION_DETAILS_INIT;
     const hob_allocator_hook allocator_hook = HOB_ALLOCATOR_HOOK_INIT;
     const hob_executor_desc executor_desc = HOB_EXECUTOR_DESC_INIT;
     const hob_executor_statistics executor_statistics = HOB_EXECUTOR_STATISTICS_INIT;
@@ -63,7 +64,7 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     if (goblin_desc.lanes[HOB_LANE_GPU].limit < 0 || statistics.samples > 0 ||
         estimate.source == HOB_ESTIMATE_SOURCE_PAST || profile_desc.memory_limit == 0 ||
         knapsack_desc.memory_limit == 0 || solve_desc.capacity < 0 || solution.proven != 0 ||
-        log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin || file_hook.open ||
+        log_hook.minimum_level == HOB_LOG_LEVEL_ERROR || clock_hook.now_ns || zone_hook.begin || tuning.dwell || details.nodes ||
         allocator_hook.allocate) {
         return HOB_RESULT_INVALID_ARGUMENT;
     }

@@ -216,6 +216,9 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     options.desc = *goblin.try_desc();
     options.patience = 2;
     (void)goblin.try_set_desc(options.capi());
+    (void)goblin.try_set_tuning(*goblin.try_tuning());
+    (void)*goblin.try_choice_of(frame.id, setting);
+    (void)goblin.try_decision()->lanes[HOB_LANE_GPU].mean;
     auto why = goblin.try_reason(setting);
     const hob::Reason reason = *why;
     (void)goblin.try_report_applied(reason.since, setting, reason.why == HOB_WHY_BEST ? reason.from : reason.to);
@@ -291,7 +294,7 @@ void throws_program_cache(const hob::ProgramCache& cache, const hob::ProgramKey&
     (void)cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_MISS_US).size();
     cache.add_measurement(HOB_PROGRAM_CACHE_MEASURE_MISS_US, 1);
     hob::ProgramManager manager(cache, program_callbacks());
-    const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     manager.set_source(shader, "other");
     (void)manager.compile(shader).driver_code;
     manager.link(nullptr, {shader}).use.end();
@@ -322,6 +325,8 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.set_switch_scale(1);
     goblin.open_window(1, 1);
     goblin.set_desc(goblin.desc());
+    goblin.set_tuning(goblin.tuning());
+    (void)(goblin.choice_of(frame.id, setting) + goblin.decision().value);
     const uint32_t strategy = goblin.add_strategy(hob::StrategyOptions());
     goblin.set_strategy(strategy, hob::StrategyOptions());
     goblin.set_strategy_value(strategy, setting, 0, goblin.strategy_net(strategy));

@@ -1,5 +1,54 @@
-// hobgoblin/base.h: Results, strings, versions and hooks: what every other header stands on.
-// Generated from src/ffi/base.rs; do not edit. MIT OR Apache-2.0.
+// hobgoblin/base.h: Results, strings, versions and hooks: the basis of all other headers.
+//
+// Every header follows the same rules.
+//
+// Results. A function that can fail returns a hob_result. hob_last_error() then has a sentence that says what is wrong
+// and what to do. After a failure nothing has changed, unless the function says otherwise.
+//
+//     hob_profile *profile = NULL;
+//     if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fprintf(stderr, "%s\n", hob_last_error());
+//
+// Names. hob_<header>_<verb>. `get_` and `set_` are for properties; a getter writes its answer to `out_` parameters.
+// A function named by a noun, such as hob_goblin_choice, returns its answer.
+//
+// Handles. `hob_x_create` makes a handle, `hob_x_destroy` destroys it; destroying NULL is allowed. A destroyed handle
+// or one of another type gives HOB_RESULT_INVALID_ARGUMENT as long as its memory is not reused. Ids such as
+// hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
+//
+// Threads. Each function says which calls on one handle may run at the same time:
+// - Shared: the function takes the handle as const. Shared calls may run on several threads at once.
+// - Exclusive: the handle is not const. No other call on it may run, except those marked "any".
+// - Any: on any thread at any time, also during an exclusive call.
+//
+// A call that breaks this rule gets HOB_RESULT_BUSY. Different handles are independent. The library starts no thread
+// unless an executor is told to.
+//
+// Ownership:
+//
+// | what | rule |
+// |---|---|
+// | text, arrays and structs passed in | read during the call; what is kept is copied |
+// | `out_` parameters | written only on success; the caller owns them |
+// | buffers | the caller's. Required size first: pass NULL, then pass a buffer of that size |
+// | views that are given out | the function says how long they are valid |
+// | `user_data` | the library's from success on, until it calls `release(user_data)`, exactly once; on failure the caller's |
+//
+// Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
+// compiled with. It is the only field that must be set: a struct that is zero otherwise is valid. In parameters, a field
+// that is 0 has its default, unless the field says that 0 is a value. No limit is HUGE_VAL. HOB_X_INIT sets all defaults.
+// A stride of 0 means the first released size of the element; sizeof the element is always right.
+//
+// Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
+// floating-point environment of that thread. They must return on the thread that called them, must not throw,
+// and must not leave by longjmp, after which the handle stays busy for ever.
+//
+// Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only handles
+// that it creates itself, and must not destroy those of the parent. No function may be called from a signal handler.
+//
+// Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC, and the handle is poisoned. It
+// still answers const calls from its last good state.
+//
+// Generated from src/ffi/base; do not edit. MIT OR Apache-2.0.
 
 #ifndef HOBGOBLIN_BASE_H
 #define HOBGOBLIN_BASE_H
@@ -14,9 +63,9 @@
 #define HOB_IMPORT
 #endif
 
-/* Stable functions. Until 1.0 every function may still change. */
+/* Stable functions: they are only added to. Until 1.0 a release may still change them, and CHANGELOG.md says so. */
 #define HOB_API HOB_IMPORT
-/* Functions that may change at any release. */
+/* Experimental functions: they may change at any release. */
 #define HOB_EXPERIMENTAL_API HOB_IMPORT
 
 #if defined(__cplusplus) && __cplusplus >= 201703L
@@ -35,99 +84,137 @@
     (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
 #define HOB_VERSION HOB_MAKE_VERSION(HOB_VERSION_MAJOR, HOB_VERSION_MINOR, HOB_VERSION_PATCH)
 
-/// Raised whenever a program compiled against an older header would no longer work with this library.
-#define HOB_ABI_VERSION 1
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/// hob_file_hook.open: an existing file, to read.
-#define HOB_FILE_READ 1
+// ---- Results and strings ---------------------------------------------------------------------------------------------
 
-/// hob_file_hook.open: a new or emptied file, to write.
-#define HOB_FILE_WRITE 2
-
-/// What a function that can fail returns. 0 is success; codes are only ever appended.
-/// The sentence that belongs to a failure is in hob_last_error().
-typedef enum {
-    /// It worked.
+/// The result of a function that can fail.
+/// 0 is success; codes are only appended. hob_last_error() has the sentence that belongs to a failure.
+typedef enum hob_result {
+    /// Success.
     HOB_RESULT_OK = 0,
-    /// An argument, or what a callback gave, is outside what the function accepts. Nothing was changed by arguments.
+    /// An argument, or the answer of a callback, is invalid. Arguments changed nothing.
     HOB_RESULT_INVALID_ARGUMENT = 1,
-    /// The thing named does not exist, or no longer does. Nothing was changed.
+    /// No such thing, or no longer. Nothing was changed.
     HOB_RESULT_NOT_FOUND = 2,
     /// A limit of the handle would be exceeded. Nothing was changed.
     HOB_RESULT_LIMIT_EXCEEDED = 3,
-    /// Memory could not be had. Nothing was changed.
+    /// Out of memory. Nothing was changed.
     HOB_RESULT_OUT_OF_MEMORY = 4,
-    /// Bytes read do not have the format they should have. Nothing was changed.
+    /// The bytes are not in the expected format. Nothing was changed.
     HOB_RESULT_MALFORMED = 5,
-    /// This version, build or machine cannot do that.
+    /// Not possible with this version, build or machine.
     HOB_RESULT_UNSUPPORTED = 6,
-    /// The handle is inside a call that has not returned: on another thread, or on this one, below a callback.
+    /// Another call on the handle has not returned: on another thread, or on this one, below a callback.
     HOB_RESULT_BUSY = 7,
-    /// The buffer is too small; the size needed was written. Nothing else was.
+    /// The buffer is too small. Only the required size was written.
     HOB_RESULT_BUFFER_TOO_SMALL = 8,
     /// A file operation failed.
     HOB_RESULT_IO = 9,
-    /// An internal error was caught. The sentence has file and line. A handle that was being changed is poisoned.
+    /// An internal error was caught; the sentence has file and line. A handle that was being changed is poisoned.
     /// Please report it.
     HOB_RESULT_PANIC = 10,
-    /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions go on answering from the last good
+    /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions still answer from the last good
     /// state; all others do nothing. Destroy the handle and create a new one when convenient.
     HOB_RESULT_POISONED = 11,
 } hob_result;
 
-/// How much a log line matters.
-typedef enum {
-    /// For those who look for a fault.
+/// Text that is passed in: UTF-8, `len` bytes, no NUL needed.
+/// With `len` SIZE_MAX, `data` ends in NUL. `data` may be NULL when `len` is 0. The library copies what it keeps. See
+/// HOB_STR and hob_str_of.
+typedef struct hob_str {
+    /// The first byte.
+    const char *data;
+    /// Bytes, without a NUL; SIZE_MAX: `data` ends in NUL.
+    size_t len;
+} hob_str;
+
+// ---- Versions and errors ---------------------------------------------------------------------------------------------
+
+/// The version of the ABI.
+/// It rises when programs compiled against an older header no longer work with the library.
+#define HOB_ABI_VERSION 1
+
+/// Returns the library's version, as HOB_MAKE_VERSION(major, minor, patch).
+/// HOB_VERSION is the header's. Threads: any.
+HOB_NODISCARD HOB_API uint32_t hob_version(void);
+
+/// Returns the library's HOB_ABI_VERSION, which must equal the header's.
+/// Threads: any.
+HOB_NODISCARD HOB_API uint32_t hob_abi_version(void);
+
+/// Returns the name of a result: "HOB_RESULT_OK" and so on, "HOB_RESULT_UNKNOWN" for an unknown number.
+/// The text is static and ends in NUL. Threads: any.
+HOB_NODISCARD HOB_API const char *hob_result_name(hob_result result);
+
+/// Returns the sentence of the last call that failed on this thread: the mistake, and how to correct it.
+/// It is empty if no call has failed; a call that succeeds leaves it unchanged. Handles keep their own sentence as well
+/// (hob_goblin_last_error and so on), for hosts whose fibers change threads. The text ends in NUL and is valid until
+/// the next failure on this thread. Threads: any.
+HOB_NODISCARD HOB_API const char *hob_last_error(void);
+
+// ---- Log -------------------------------------------------------------------------------------------------------------
+
+/// How important a log line is.
+typedef enum hob_log_level {
+    /// Details, for finding a fault.
     HOB_LOG_LEVEL_DEBUG = 0,
     /// Worth knowing.
     HOB_LOG_LEVEL_INFO = 1,
-    /// Something is not as it should be; the library goes on.
+    /// Something is wrong; the library goes on.
     HOB_LOG_LEVEL_WARNING = 2,
     /// Something failed.
     HOB_LOG_LEVEL_ERROR = 3,
 } hob_log_level;
 
-/// Text that is passed in: UTF-8, `len` bytes, no NUL needed. `len` SIZE_MAX: `data` ends in NUL.
-/// `data` may be NULL when `len` is 0. The library copies what it keeps. See HOB_STR and hob_str_of.
-typedef struct {
-    const char *data;
-    size_t len;
-} hob_str;
-
-/// Where log lines go. Without this hook they go nowhere: the library never prints.
-typedef struct {
-    /// sizeof(hob_log_hook); set by hob_log_hook_init.
+/// Receives log lines.
+/// Without this hook they are dropped: the library never prints.
+typedef struct hob_log_hook {
+    /// sizeof(hob_log_hook).
     uint32_t struct_size;
-    /// Lines below this hob_log_level are not formatted to the hook. Default HOB_LOG_LEVEL_INFO.
-    uint32_t minimum_level;
+    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT: HOB_LOG_LEVEL_INFO. 0 is HOB_LOG_LEVEL_DEBUG.
+    hob_log_level minimum_level;
+    /// Passed to `write`.
     void *user_data;
-    /// Takes one line of at most 512 bytes, without a line end; `line.data` ends in NUL and is valid during the call.
-    /// Called on the thread that calls the library, from inside the call: functions on the same handle answer
-    /// HOB_RESULT_BUSY.
-    void (*write)(void *user_data, uint32_t level, hob_str line);
+    /// Receives one line of at most 512 bytes, without a line end; `line.data` ends in NUL and is valid during the call.
+    /// Runs on the thread that calls the library, inside the call: functions on the same handle return HOB_RESULT_BUSY.
+    void (*write)(void *user_data, hob_log_level level, hob_str line);
 } hob_log_hook;
 
-/// A clock for the figures that need one: hob_decision.elapsed_ns, and what a hob_program_manager measures. Without this
-/// hook they stay 0. Timeouts and budgets of calls that have one go by this clock, too, and without this hook by the
-/// operating system's. Beside that only what a program cache does with files reads that one, to name them and know their
-/// age, and to wait for another process no longer than it should. hob_goblin_update, hob_program_cache_get and
-/// hob_program_cache_put never do.
-typedef struct {
-    /// sizeof(hob_clock_hook); set by hob_clock_hook_init.
+/// Sets the log hook; NULL: none.
+/// The struct is copied. Threads: any, at any time. Another thread may still be inside the previous hook, so keep what
+/// that one uses.
+HOB_API hob_result hob_set_log_hook(const hob_log_hook *hook);
+
+// ---- Clock and profiler ----------------------------------------------------------------------------------------------
+
+/// A clock for measured times: hob_decision_details.elapsed_ns, and build times of a hob_program_manager.
+/// Without this hook they stay 0. Timeouts and time budgets use it too, or the operating system's clock without it.
+/// Functions of a frame never read a clock, except this one.
+typedef struct hob_clock_hook {
+    /// sizeof(hob_clock_hook).
     uint32_t struct_size;
-    /// Zero.
+    /// Must be 0.
     uint32_t reserved;
+    /// Passed to `now_ns`.
     void *user_data;
-    /// Monotonic nanoseconds. Called on the thread that calls the library.
+    /// Returns monotonic nanoseconds. Runs on the thread that calls the library.
     uint64_t (*now_ns)(void *user_data);
 } hob_clock_hook;
 
-/// Zones for a profiler: the library's larger steps, named.
-typedef struct {
-    /// sizeof(hob_zone_hook); set by hob_zone_hook_init.
+/// Sets the clock hook; NULL: none.
+/// The struct is copied. Threads: while no other call runs, or one duration is measured with two clocks.
+HOB_API hob_result hob_set_clock_hook(const hob_clock_hook *hook);
+
+/// Receives profiler zones: the library's larger steps, by name.
+typedef struct hob_zone_hook {
+    /// sizeof(hob_zone_hook).
     uint32_t struct_size;
-    /// Zero.
+    /// Must be 0.
     uint32_t reserved;
+    /// Passed to `begin` and `end`.
     void *user_data;
     /// A zone begins on this thread. `name` ends in NUL and lives as long as the library.
     void (*begin)(void *user_data, const char *name);
@@ -135,125 +222,40 @@ typedef struct {
     void (*end)(void *user_data);
 } hob_zone_hook;
 
-/// The host's own file layer (a console's, a pak's) in place of the operating system's. Paths are passed on unchanged.
-/// Each function returns 0 for success or any other number, which the error sentence repeats. Called on the thread that
-/// calls the library, and only by functions whose name ends in _file.
-typedef struct {
-    /// sizeof(hob_file_hook); set by hob_file_hook_init.
-    uint32_t struct_size;
-    /// Zero.
-    uint32_t reserved;
-    void *user_data;
-    /// Open `path` with HOB_FILE_READ or HOB_FILE_WRITE.
-    uint32_t (*open)(void *user_data, hob_str path, uint32_t mode, void **out_file);
-    /// Close what open gave. Called exactly once for each.
-    void (*close)(void *user_data, void *file);
-    /// The file's length in bytes.
-    uint32_t (*size)(void *user_data, void *file, uint64_t *out_size);
-    /// Read up to `size` bytes at `offset`; `*out_read` is at least 1 unless the file ended.
-    uint32_t (*read)(void *user_data, void *file, uint64_t offset, void *data, size_t size, size_t *out_read);
-    /// Write up to `size` bytes at `offset`; `*out_written` is at least 1.
-    uint32_t (*write)(void *user_data, void *file, uint64_t offset, const void *data, size_t size, size_t *out_written);
-    /// Wait until what was written is safe. May be NULL.
-    uint32_t (*sync)(void *user_data, void *file);
-    /// Rename, replacing `to` if it exists; at once (a crash leaves the one or the other).
-    uint32_t (*rename)(void *user_data, hob_str from, hob_str to);
-    /// Delete.
-    uint32_t (*remove)(void *user_data, hob_str path);
-} hob_file_hook;
+/// Sets the profiler hook; NULL: none.
+/// The struct is copied. Threads: while no other call runs, or a zone begins in one profiler and ends in another.
+HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
 
-/// The host's allocator. Only in builds with the feature `host-allocator`, which packaged builds have.
-typedef struct {
-    /// sizeof(hob_allocator_hook); set by hob_allocator_hook_init.
+// ---- Allocator -------------------------------------------------------------------------------------------------------
+
+/// The host's allocator.
+/// Only in builds with the feature `host-allocator`, which packaged builds have.
+typedef struct hob_allocator_hook {
+    /// sizeof(hob_allocator_hook).
     uint32_t struct_size;
-    /// Zero.
+    /// Must be 0.
     uint32_t reserved;
+    /// Passed to `allocate` and `free`.
     void *user_data;
-    /// `size` bytes (never 0), `alignment` a power of two; NULL when there is no memory: the call that needed it then
-    /// returns HOB_RESULT_OUT_OF_MEMORY. Called on whatever thread calls the library; must not call the library.
+    /// Returns `size` bytes (never 0), at a multiple of `alignment`, a power of two. NULL: out of memory; the call that
+    /// needed it returns HOB_RESULT_OUT_OF_MEMORY. Runs on any thread that calls the library; must not call the library.
     void *(*allocate)(void *user_data, size_t size, size_t alignment);
-    /// Give back what allocate gave, with the same size and alignment.
+    /// Takes back memory of `allocate`, with the same size and alignment.
     void (*free)(void *user_data, void *memory, size_t size, size_t alignment);
 } hob_allocator_hook;
 
-#ifdef __cplusplus
-extern "C" {
-#endif // __cplusplus
-
-/// The library's version, as HOB_MAKE_VERSION(major, minor, patch). Compare with HOB_VERSION, the header's.
-/// Threads: any.
-HOB_NODISCARD HOB_API uint32_t hob_version(void);
-
-/// The library's HOB_ABI_VERSION: it must equal the header's. Threads: any.
-HOB_NODISCARD HOB_API uint32_t hob_abi_version(void);
-
-/// The name of a result, "HOB_RESULT_OK" and so on; "HOB_RESULT_UNKNOWN" for a number that is none.
-/// Returns static text that ends in NUL. Threads: any.
-HOB_NODISCARD HOB_API const char *hob_result_name(uint32_t result);
-
-/// The sentence of the last call that failed on this thread: what happened, and what to do. Empty when none has.
-/// A call that works leaves it as it is. Each handle keeps its own besides (hob_goblin_last_error and so on), for hosts
-/// whose fibers change threads.
-/// Returns text that ends in NUL and is valid until the next failure on this thread. Threads: any.
-HOB_NODISCARD HOB_API const char *hob_last_error(void);
-
-/// Fill in defaults; `size` is sizeof(hob_log_hook). Usually by HOB_LOG_HOOK_INIT.
-HOB_API hob_result hob_log_hook_init(hob_log_hook *hook, uint32_t size);
-
-/// Fill in defaults; `size` is sizeof(hob_clock_hook). Usually by HOB_CLOCK_HOOK_INIT.
-HOB_API hob_result hob_clock_hook_init(hob_clock_hook *hook, uint32_t size);
-
-/// Fill in defaults; `size` is sizeof(hob_zone_hook). Usually by HOB_ZONE_HOOK_INIT.
-HOB_API hob_result hob_zone_hook_init(hob_zone_hook *hook, uint32_t size);
-
-/// Fill in defaults; `size` is sizeof(hob_file_hook). Usually by HOB_FILE_HOOK_INIT.
-HOB_API hob_result hob_file_hook_init(hob_file_hook *hook, uint32_t size);
-
-/// Fill in defaults; `size` is sizeof(hob_allocator_hook). Usually by HOB_ALLOCATOR_HOOK_INIT.
-HOB_API hob_result hob_allocator_hook_init(hob_allocator_hook *hook, uint32_t size);
-
-/// Set where log lines go; NULL: nowhere. Copied.
-/// Threads: any, at any time; another thread may be inside the hook that is replaced, so keep what it uses until then.
-HOB_API hob_result hob_set_log_hook(const hob_log_hook *hook);
-
-/// Lend a clock; NULL: none. Copied. Threads: no other call may run, or a duration is measured with two clocks.
-HOB_API hob_result hob_set_clock_hook(const hob_clock_hook *hook);
-
-/// Set where profiler zones go; NULL: nowhere. Copied. Threads: no other call may run, or a zone begins in one profiler
-/// and ends in another.
-HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
-
-/// Lend a file layer; NULL: the operating system's. Copied. With any function, `open` and `close` must be set. Threads:
-/// as hob_set_log_hook.
-HOB_API hob_result hob_set_file_hook(const hob_file_hook *hook);
-
-/// Set the allocator; NULL: the system's. Copied. Both functions must be set.
-/// Returns HOB_RESULT_BUSY while any handle is alive (nothing may be freed by another allocator than it came from), and
-/// HOB_RESULT_UNSUPPORTED in a build without the feature `host-allocator`.
-/// Threads: no other call may run.
+/// Sets the allocator; NULL: the system's.
+/// The struct is copied; both functions must be set. HOB_RESULT_BUSY while the library holds any memory: destroy all
+/// handles, release all blobs, and let posted tasks run first. HOB_RESULT_UNSUPPORTED in a build without the feature
+/// `host-allocator`. Threads: while no other call runs.
 HOB_API hob_result hob_set_allocator_hook(const hob_allocator_hook *hook);
 
-#ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
+// ---- Initialisers ----------------------------------------------------------------------------------------------------
+//
+// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
+// hob_x_init does the same for other languages: `size` is sizeof(hob_x).
 
-/// A hob_str of `size` bytes at `data`.
-static inline hob_str hob_str_of(const char *data, size_t size) {
-    hob_str text;
-    text.data = data;
-    text.len = size;
-    return text;
-}
-
-/// A hob_str of text that ends in NUL.
-static inline hob_str hob_str_from(const char *text) {
-    return hob_str_of(text, text ? SIZE_MAX : 0);
-}
-
-/// A hob_str of a string literal.
-#define HOB_STR(literal) hob_str_of("" literal, sizeof(literal) - 1)
-
-/// A hob_log_hook with defaults, of this header's size.
+HOB_API hob_result hob_log_hook_init(hob_log_hook *value, uint32_t size);
 static inline hob_log_hook hob_log_hook_default(void) {
     hob_log_hook value;
     (void)hob_log_hook_init(&value, (uint32_t)sizeof(value));
@@ -261,7 +263,7 @@ static inline hob_log_hook hob_log_hook_default(void) {
 }
 #define HOB_LOG_HOOK_INIT (hob_log_hook_default())
 
-/// A hob_clock_hook with defaults, of this header's size.
+HOB_API hob_result hob_clock_hook_init(hob_clock_hook *value, uint32_t size);
 static inline hob_clock_hook hob_clock_hook_default(void) {
     hob_clock_hook value;
     (void)hob_clock_hook_init(&value, (uint32_t)sizeof(value));
@@ -269,7 +271,7 @@ static inline hob_clock_hook hob_clock_hook_default(void) {
 }
 #define HOB_CLOCK_HOOK_INIT (hob_clock_hook_default())
 
-/// A hob_zone_hook with defaults, of this header's size.
+HOB_API hob_result hob_zone_hook_init(hob_zone_hook *value, uint32_t size);
 static inline hob_zone_hook hob_zone_hook_default(void) {
     hob_zone_hook value;
     (void)hob_zone_hook_init(&value, (uint32_t)sizeof(value));
@@ -277,20 +279,43 @@ static inline hob_zone_hook hob_zone_hook_default(void) {
 }
 #define HOB_ZONE_HOOK_INIT (hob_zone_hook_default())
 
-/// A hob_file_hook with defaults, of this header's size.
-static inline hob_file_hook hob_file_hook_default(void) {
-    hob_file_hook value;
-    (void)hob_file_hook_init(&value, (uint32_t)sizeof(value));
-    return value;
-}
-#define HOB_FILE_HOOK_INIT (hob_file_hook_default())
-
-/// A hob_allocator_hook with defaults, of this header's size.
+HOB_API hob_result hob_allocator_hook_init(hob_allocator_hook *value, uint32_t size);
 static inline hob_allocator_hook hob_allocator_hook_default(void) {
     hob_allocator_hook value;
     (void)hob_allocator_hook_init(&value, (uint32_t)sizeof(value));
     return value;
 }
 #define HOB_ALLOCATOR_HOOK_INIT (hob_allocator_hook_default())
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+/* Enums must have 32 bits: compile without -fshort-enums. */
+typedef char hob_enums_have_32_bits[sizeof(hob_result) == 4 ? 1 : -1];
+
+/// Makes a hob_str of `size` bytes at `data`.
+static inline hob_str hob_str_of(const char *data, size_t size) {
+    hob_str text;
+    text.data = data;
+    text.len = size;
+    return text;
+}
+
+/// Makes a hob_str of text that ends in NUL; NULL: an empty one.
+static inline hob_str hob_str_from(const char *text) {
+    return hob_str_of(text, text ? SIZE_MAX : 0);
+}
+
+/// A hob_str of a string literal, as an initialiser: for variables, fields and static tables.
+#define HOB_STR_INIT(literal) {"" literal, sizeof(literal) - 1}
+
+/// A hob_str of a string literal, as an expression: for arguments and assignments.
+/// In C++ also for static tables.
+#if defined(__cplusplus)
+#define HOB_STR(literal) hob_str HOB_STR_INIT(literal)
+#else
+#define HOB_STR(literal) ((hob_str)HOB_STR_INIT(literal))
+#endif
 
 #endif  // HOBGOBLIN_BASE_H

@@ -1,173 +1,223 @@
-// hobgoblin/executor.h: Who does the work: the calling thread, a pool, the host's job system; and what works in the background.
-// Generated from src/ffi/executor.rs; do not edit. MIT OR Apache-2.0.
+// hobgoblin/executor.h: Loops over blocks on several threads, and a background lane for longer work.
+//
+//     // void cull(void *scene, uint32_t block, uint32_t worker) culls objects 256 * block to 256 * block + 255.
+//     // void save(void *game) writes a file; void free_game(void *game) frees the memory of it.
+//     hob_executor *executor = NULL;
+//     if (hob_executor_create_pool(3, &executor) != HOB_RESULT_OK) fail(hob_last_error());
+//     hob_executor_parallel_for(executor, object_count / 256, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
+//     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)
+//         free_game(game); /* after a failure it is still the caller's */
+//     hob_executor_wait_idle(executor, UINT64_MAX);
+//     hob_executor_destroy(executor);
+//
+// Terms:
+// - Block: one call of a loop's body, numbered from 0. A block should take some microseconds at least.
+// - Worker: a thread that takes part in a loop. The caller is worker 0 and always takes part.
+// - Task: work in the background. The tasks of one executor run one at a time.
+// - Job system: the threads of an engine. hob_executor_desc connects them by callbacks.
+//
+// docs/threads.md has the details.
+//
+// Generated from src/ffi/executor; do not edit. MIT OR Apache-2.0.
 
 #ifndef HOBGOBLIN_EXECUTOR_H
 #define HOBGOBLIN_EXECUTOR_H
 
 #include "base.h"
 
-/// hob_executor_desc.flags: callbacks of the host's are called on no thread but the one that calls the library, for hosts
-/// whose runtime does not know other threads. Loops over callbacks are inline, tasks of hob_executor_post wait for
-/// hob_executor_pump; the library's own loops and tasks are spread as ever.
-#define HOB_EXECUTOR_CALLING_THREAD_ONLY 1
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/// The bits of enqueue's and post's `flags` that are a hob_priority. The others are 0 for now.
-#define HOB_TASK_PRIORITY 3
+/// Runs loops and background tasks.
+/// A handle: see "Handles" in base.h. Other handles that use it keep it alive.
+typedef struct hob_executor hob_executor;
 
-/// How urgent work is.
-typedef enum {
-    /// As most.
+// ---- Parameters ------------------------------------------------------------------------------------------------------
+
+/// The priority of a loop or a task.
+typedef enum hob_priority {
+    /// The default.
     HOB_PRIORITY_NORMAL = 0,
-    /// Somebody waits for it.
+    /// Another thread waits for the result.
     HOB_PRIORITY_HIGH = 1,
-    /// Whenever there is nothing better to do.
+    /// Runs when nothing else waits.
     HOB_PRIORITY_LOW = 2,
 } hob_priority;
 
-/// Who serves the background.
-typedef enum {
-    /// Whoever calls hob_executor_pump.
+/// The thread that runs background tasks.
+typedef enum hob_background {
+    /// The host calls hob_executor_pump.
     HOB_BACKGROUND_PUMP = 0,
-    /// A thread of the library's, joined when the executor goes.
+    /// A thread of the library. hob_executor_destroy joins it.
     HOB_BACKGROUND_THREAD = 1,
-    /// A thread of the host's: hob_executor_desc.post.
+    /// A thread of the host: hob_executor_desc.post.
     HOB_BACKGROUND_HOST = 2,
 } hob_background;
 
-/// Who does the work: inline, a built-in pool, or the host's job system; and what works in the background. A handle; see
-/// docs/ownership.md and docs/threads.md. Other handles that were given it keep it alive.
-typedef struct hob_executor hob_executor;
+/// hob_executor_desc.flags: host callbacks run only on the thread that calls the library.
+/// For hosts whose runtime cannot run on other threads. hob_executor_parallel_for becomes a plain loop, and tasks of
+/// hob_executor_post wait for hob_executor_pump. Loops and tasks of the library itself still use all threads.
+#define HOB_EXECUTOR_CALLING_THREAD_ONLY 1
 
-/// How an executor works. Defaults: inline, and a background that is pumped.
-typedef struct {
-    /// sizeof(hob_executor_desc); set by hob_executor_desc_init.
+/// The bits of a hob_priority in the `flags` of `enqueue` and `post`.
+/// All other bits are 0.
+#define HOB_TASK_PRIORITY 3
+
+/// Parameters of an executor.
+/// By default, loops run on the calling thread, and background tasks wait for a pump.
+typedef struct hob_executor_desc {
+    /// sizeof(hob_executor_desc).
     uint32_t struct_size;
-    /// Most threads that work on one loop, the caller included; at most 64. Default 0: all there are.
+    /// Limit of the threads that work on one loop, the caller included; at most 64. Default 0: all threads.
     uint32_t max_concurrency;
+    /// Passed to the callbacks.
     void *user_data;
-    /// Have `run(task)` run soon on some thread of the host's. Returns a ticket, or NULL when it ran inside the call or
-    /// will not run at all. `name` ends in NUL and is valid during the call; `flags`: HOB_TASK_PRIORITY. Called on the
-    /// thread that called the library. May be NULL together with `finish`.
+    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket, or NULL: `run` was called inside
+    /// this call, or will not be called. `name` ends in NUL and is valid during the call. `flags`: HOB_TASK_PRIORITY.
+    /// Runs on the thread that called the library. Set both `enqueue` and `finish`, or neither.
     void *(*enqueue)(void *user_data, void (*run)(void *task), void *task, uint32_t flags, const char *name);
-    /// Return when the ticket's task has run, or is sure never to: one that has not begun had better be taken back, since
-    /// by now nothing is left for it to do. Called exactly once for each ticket, on the thread on which enqueue was.
-    /// After it returned, `run` must not be called.
+    /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by
+    /// then, so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly
+    /// once per ticket, on the thread that called `enqueue`.
     void (*finish)(void *user_data, void *ticket);
-    /// With HOB_BACKGROUND_HOST: have `run(task)` run, exactly once, on a thread that may take its time, and not inside
-    /// this call. It may also come after the executor has gone, and then does nothing; but not after the library has
-    /// been unloaded. `name` and `flags` as for enqueue. Called on the thread that posts.
+    /// Schedules exactly one call of `run(task)` on a thread that may block. `run` must not be called inside this call.
+    /// A call after the executor was destroyed does nothing; a call after the library was unloaded crashes. `name` and
+    /// `flags` are as in `enqueue`. Runs on the thread that posts. Only with HOB_BACKGROUND_HOST.
     void (*post)(void *user_data, void (*run)(void *task), void *task, uint32_t flags, const char *name);
-    /// Called exactly once, when none of the above is called any more. May be NULL.
+    /// Called exactly once, after the last call of the other callbacks. May be NULL.
     void (*release)(void *user_data);
-    /// Threads of the built-in pool, beside those that call; at most 63. Default 0: none. Not together with `enqueue`.
+    /// Threads of the built-in pool, without those that call the library; at most 63. Default 0: no pool. Must be 0 if
+    /// `enqueue` is set.
     uint32_t pool_threads;
-    /// A hob_background. Default HOB_BACKGROUND_PUMP.
-    uint32_t background;
-    /// HOB_EXECUTOR_ bits.
+    /// The thread that runs background tasks. Default 0: HOB_BACKGROUND_PUMP.
+    hob_background background;
+    /// HOB_EXECUTOR_ bits. Default 0: none.
     uint32_t flags;
-    /// Most tasks that wait in the background. Default 65536.
+    /// Limit of the tasks that wait in the background. Default: 65536.
     uint32_t task_limit;
 } hob_executor_desc;
 
-/// What the background has done and has to do. Filled in by the library; initialise with HOB_EXECUTOR_STATISTICS_INIT.
-typedef struct {
-    /// sizeof(hob_executor_statistics); set by hob_executor_statistics_init.
+// ---- Create and destroy ----------------------------------------------------------------------------------------------
+
+/// Creates an executor.
+/// `desc` may be NULL: defaults. On success `*out_executor` is the caller's to destroy, and `user_data` belongs to the
+/// executor.
+///
+///     hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
+///     desc.user_data = engine;
+///     desc.enqueue = enqueue_job; /* on the engine's threads */
+///     desc.finish = finish_job;
+///     if (hob_executor_create(&desc, &executor) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// Threads: any.
+HOB_NODISCARD HOB_API hob_result hob_executor_create(const hob_executor_desc *desc, hob_executor **out_executor);
+
+/// Creates an executor with a pool of `threads` threads (0 to 63) and a background thread.
+/// The calling thread takes part in its loops, so `threads` is the number of further threads. On success
+/// `*out_executor` is the caller's to destroy. Threads: any.
+HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
+
+/// Destroys an executor; NULL is allowed.
+/// Waiting tasks are dropped: their `release` is called, their `run` is not. A running task is awaited, and all threads
+/// are joined. If other handles use the executor, all of that happens when the last of them is destroyed. Destroy those
+/// handles before the library is unloaded.
+///
+/// Threads: no other call on it may run. Callbacks: `release` of the tasks, then of the desc, on this thread.
+HOB_API void hob_executor_destroy(hob_executor *executor);
+
+// ---- Loops -----------------------------------------------------------------------------------------------------------
+
+/// Calls `body` for every block from 0 to `blocks` - 1, on several threads at once, and returns after the last one.
+/// `executor` may be NULL: all blocks run on this thread. Blocks run in any order. Inside a block or a task, a loop
+/// uses no other thread. The job system gets `priority` and `name`. A loop allocates no memory, unless more loops run
+/// at the same time than ever before.
+///
+///     /* void cull(void *scene, uint32_t block, uint32_t worker); */
+///     hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
+///
+/// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
+///
+/// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
+/// `worker` is 0 on this thread and below max_concurrency on others. Two blocks that run at the same time have
+/// different workers. `body` may make shared calls, on this executor too.
+HOB_API hob_result hob_executor_parallel_for(
+    const hob_executor *executor, uint32_t blocks, void (*body)(void *user_data, uint32_t block, uint32_t worker),
+    void *user_data, hob_priority priority, hob_str name);
+
+// ---- Background ------------------------------------------------------------------------------------------------------
+
+/// Posts a background task: `run(user_data)` is called later, one task at a time.
+/// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once,
+/// after `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
+///
+///     /* void save(void *game); void free_game(void *game); */
+///     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)
+///         free_game(game);
+///
+/// HOB_RESULT_LIMIT_EXCEEDED if task_limit tasks wait. After a failure `user_data` is still the caller's.
+///
+/// Threads: shared, also inside tasks and blocks. Callbacks: `post` of the desc, inside this call. Later `run` and
+/// `release`, on the thread of the background; no lock is held.
+HOB_API hob_result hob_executor_post(
+    const hob_executor *executor, void (*run)(void *user_data), void *user_data, void (*release)(void *user_data),
+    hob_priority priority, hob_str name);
+
+/// Runs waiting background tasks on this thread until `budget_us` microseconds are used up.
+/// 0 runs no task; UINT64_MAX: no limit. A task starts before the budget is used up, and is never interrupted. Tasks
+/// that are posted meanwhile wait for the next pump. No task starts while another thread runs one. The clock is the
+/// clock hook's, or the operating system's. `*out_ran` receives the number of tasks that ran; `out_ran` may be NULL.
+///
+///     hob_executor_pump(executor, 500, NULL); /* each frame: half a millisecond */
+///
+/// HOB_RESULT_BUSY inside a block or a task. HOB_RESULT_PANIC: since the last pump or wait, a task ended in an internal
+/// error, on any thread. Other tasks are not affected.
+///
+/// Threads: shared. Callbacks: `run` and `release` of the tasks, on this thread.
+HOB_API hob_result hob_executor_pump(const hob_executor *executor, uint64_t budget_us, uint32_t *out_ran);
+
+/// Runs background tasks on this thread, and waits for those on other threads, until all have ended.
+/// For loading screens and tests. `timeout_us` is in microseconds; UINT64_MAX: no limit.
+///
+/// HOB_RESULT_BUSY after the timeout: the sentence names the task that runs. HOB_RESULT_BUSY also inside a block or a
+/// task. HOB_RESULT_PANIC as for hob_executor_pump.
+///
+/// Threads: shared. Callbacks: as for hob_executor_pump.
+HOB_API hob_result hob_executor_wait_idle(const hob_executor *executor, uint64_t timeout_us);
+
+// ---- Statistics ------------------------------------------------------------------------------------------------------
+
+/// Counts of background tasks.
+/// An answer: set struct_size, or begin with HOB_EXECUTOR_STATISTICS_INIT.
+typedef struct hob_executor_statistics {
+    /// sizeof(hob_executor_statistics).
     uint32_t struct_size;
-    /// Most threads that work on one loop, the caller included.
+    /// Limit of the threads that work on one loop, the caller included.
     uint32_t max_concurrency;
     /// Tasks that wait.
     uint64_t waiting;
     /// Tasks that run.
     uint64_t running;
-    /// Tasks that have run.
+    /// Tasks that have ended.
     uint64_t ran;
-    /// Tasks among those that ended in an internal error.
+    /// Tasks of `ran` that ended in an internal error.
     uint64_t failed;
 } hob_executor_statistics;
 
-#ifdef __cplusplus
-extern "C" {
-#endif // __cplusplus
+/// Gets the counts of background tasks.
+/// Threads: shared.
+HOB_API hob_result hob_executor_get_statistics(const hob_executor *executor, hob_executor_statistics *out_statistics);
 
-/// Fill in defaults; `size` is sizeof(hob_executor_desc). Usually by HOB_EXECUTOR_DESC_INIT.
-HOB_API hob_result hob_executor_desc_init(hob_executor_desc *desc, uint32_t size);
-
-/// Fill in defaults; `size` is sizeof(hob_executor_statistics). Usually by HOB_EXECUTOR_STATISTICS_INIT.
-HOB_API hob_result hob_executor_statistics_init(hob_executor_statistics *statistics, uint32_t size);
-
-/// Create an executor. `desc` NULL: defaults. `*out_executor` is written on success, and is then the caller's to destroy;
-/// `user_data` is the executor's from then on. Threads: any.
-HOB_NODISCARD HOB_API
-hob_result hob_executor_create(const hob_executor_desc *desc,
-                               hob_executor **out_executor);
-
-/// Create an executor with a built-in pool of `threads` threads (0 to 63) beside those that call, and a built-in thread
-/// for the background. `*out_executor` is written on success, and is then the caller's to destroy. Threads: any.
-HOB_NODISCARD HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
-
-/// Destroy an executor; NULL is no executor. When no other handle uses it, tasks that have not begun are dropped with
-/// their `release` called, the one that runs is awaited, and all threads are joined; otherwise that happens when the last
-/// of those handles is destroyed, so destroy them before the library is unloaded.
-/// Threads: no other call on it may run. Callbacks: the tasks' `release`, then the desc's, on this thread.
-HOB_API
-void hob_executor_destroy(hob_executor *executor);
-
-/// Call `body` for every block from 0 to `blocks` - 1, in any order and on several threads at once, and return when all
-/// have ended. `executor` may be NULL: inline. `worker` is below max_concurrency, 0 is the calling thread, and no two
-/// blocks run at once under one number. `priority`: a hob_priority; `name` is passed on to the job system.
-/// Inside a block or a task of any executor it is a plain loop. Takes no memory once as many loops have run at a time.
-/// Threads: any, several at once. Callbacks: `body`, on this thread and on the executor's; it may call whatever is for
-/// several threads at once, and must return on the thread on which it was called.
-HOB_API
-hob_result hob_executor_parallel_for(const hob_executor *executor,
-                                     uint32_t blocks,
-                                     void (*body)(void *user_data, uint32_t block, uint32_t worker),
-                                     void *user_data,
-                                     uint32_t priority,
-                                     hob_str name);
-
-/// Have `run(user_data)` run in the background: one task at a time, by `priority` (a hob_priority), first come first
-/// served. `release` (may be NULL) is called exactly once, after `run` or instead of it. `name` is for statistics, errors
-/// and the job system; its first 40 bytes are kept.
-/// Returns HOB_RESULT_LIMIT_EXCEEDED when task_limit tasks wait, HOB_RESULT_OUT_OF_MEMORY; `user_data` is then still the
-/// caller's. Threads: any, several at once, also from inside tasks and blocks. Callbacks: the desc's `post`, before this
-/// returns; `run` and `release` later, on the thread that serves the background, with nothing locked.
-HOB_API
-hob_result hob_executor_post(const hob_executor *executor,
-                             void (*run)(void *user_data),
-                             void *user_data,
-                             void (*release)(void *user_data),
-                             uint32_t priority,
-                             hob_str name);
-
-/// Run background tasks on this thread: as many as waited when it was called, until `budget_us` microseconds (by the
-/// host's clock, if it has lent one) are used up. A task is begun as long as anything is left, and never interrupted; 0
-/// begins none, UINT64_MAX is no limit. While another thread runs a task, none is begun. `*out_ran` (may be NULL) gets
-/// the number of tasks run.
-/// Returns HOB_RESULT_BUSY from inside a block or a task, HOB_RESULT_PANIC when a task has ended in an internal error
-/// since the last call (on whatever thread; the others are not affected). Threads: any. Callbacks: the tasks' `run` and
-/// `release`, on this thread.
-HOB_API hob_result hob_executor_pump(const hob_executor *executor, uint64_t budget_us, uint32_t *out_ran);
-
-/// Run background tasks on this thread, and await those that run elsewhere, until there is none: for loading screens and
-/// tests. `timeout_us`: microseconds; UINT64_MAX: as long as it takes.
-/// Returns HOB_RESULT_BUSY when it takes longer (the sentence says what is left) and from inside a block or a task;
-/// HOB_RESULT_PANIC as hob_executor_pump. Threads: any. Callbacks: as hob_executor_pump.
-HOB_API
-hob_result hob_executor_wait_idle(const hob_executor *executor,
-                                  uint64_t timeout_us);
-
-/// What the background has done and has to do; `statistics` is written on success. Threads: any, several at once.
-HOB_API hob_result hob_executor_get_statistics(const hob_executor *executor, hob_executor_statistics *statistics);
-
-/// Bytes that the executor holds, but for its threads' stacks and what tasks own; 0 for no executor. Threads: any.
+/// Returns the bytes that the executor holds, without its threads' stacks and its tasks' own memory.
+/// 0 for an invalid handle. Threads: shared.
 HOB_NODISCARD HOB_API size_t hob_executor_memory_used(const hob_executor *executor);
 
-#ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
+// ---- Initialisers ----------------------------------------------------------------------------------------------------
+//
+// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
+// hob_x_init does the same for other languages: `size` is sizeof(hob_x).
 
-/// A hob_executor_desc with defaults, of this header's size.
+HOB_API hob_result hob_executor_desc_init(hob_executor_desc *value, uint32_t size);
 static inline hob_executor_desc hob_executor_desc_default(void) {
     hob_executor_desc value;
     (void)hob_executor_desc_init(&value, (uint32_t)sizeof(value));
@@ -175,12 +225,16 @@ static inline hob_executor_desc hob_executor_desc_default(void) {
 }
 #define HOB_EXECUTOR_DESC_INIT (hob_executor_desc_default())
 
-/// A hob_executor_statistics with defaults, of this header's size.
+HOB_API hob_result hob_executor_statistics_init(hob_executor_statistics *value, uint32_t size);
 static inline hob_executor_statistics hob_executor_statistics_default(void) {
     hob_executor_statistics value;
     (void)hob_executor_statistics_init(&value, (uint32_t)sizeof(value));
     return value;
 }
 #define HOB_EXECUTOR_STATISTICS_INIT (hob_executor_statistics_default())
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
 
 #endif  // HOBGOBLIN_EXECUTOR_H

@@ -1,5 +1,39 @@
-// hobgoblin/goblin.h: Settings in, choices out, every frame: the goblin keeps a frame inside its budget.
-// Generated from src/ffi/goblin*.rs; do not edit. MIT OR Apache-2.0.
+// hobgoblin/goblin.h: The goblin keeps a frame inside its budget: settings in, choices out, every frame.
+//
+// It learns what each option of each quality setting costs, and picks the options of greatest total value that fit.
+//
+//     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+//     desc.lanes[HOB_LANE_GPU].limit = 16.6;                  /* milliseconds */
+//     desc.overrun_probability = 0.01;                        /* one frame in a hundred may be late */
+//     hob_goblin *goblin = NULL;
+//     if (hob_goblin_create(&desc, &goblin) != HOB_RESULT_OK) fail(hob_last_error());
+//
+//     const double values[] = {0, 4, 6, 7};                   /* off, low, medium, high */
+//     hob_setting_id shadows;
+//     hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows);
+//
+//     for (;;) {
+//         hob_decision decision = HOB_DECISION_INIT;
+//         hob_goblin_update(goblin, &decision);
+//         double ms = render(hob_goblin_choice(goblin, shadows));
+//         /* when the GPU answers, usually frames later: */
+//         hob_goblin_measure(goblin, decision.id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+//     }
+//
+// Terms:
+// - Setting: something with several options, such as shadow quality. One option is chosen for each frame.
+// - Value: the worth of an option to the player, in any unit that all settings share.
+// - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
+// - Lane: a resource with a limit of its own, such as GPU time or the game thread.
+// - Decision: the choices of one frame. Its id goes with the samples of that frame.
+// - Sample: one measured burden of a setting in one frame. It may arrive frames later.
+// - Total: the measured cost of a whole frame on a lane.
+// - Residual: the part of the totals that no setting accounts for.
+// - Trial: an option that is chosen for one frame to learn its burden.
+// - Task: the name under which burdens are learned and saved; the id of a setting.
+// - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
+//
+// Generated from src/ffi/goblin; do not edit. MIT OR Apache-2.0.
 
 #ifndef HOBGOBLIN_GOBLIN_H
 #define HOBGOBLIN_GOBLIN_H
@@ -7,20 +41,25 @@
 #include "base.h"
 #include "profile.h"
 
-/// Number of lanes.
-#define HOB_LANE_COUNT 8
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/// hob_option.flags: the option cannot be chosen now (it is streaming in, compiling, not bought).
-#define HOB_OPTION_NOT_READY 1
+// ---- Ids, lanes, samples ---------------------------------------------------------------------------------------------
 
-/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution, that takes up the last slack of every frame: it
-/// is set anew in each, while the other settings stay put.
-#define HOB_SETTING_TRIM 1
+/// Names a setting of a goblin.
+/// All zero: none. The id of a removed setting never names another one.
+typedef struct hob_setting_id {
+    /// Position of the setting, plus 1.
+    uint32_t index1;
+    /// Tells apart the settings that had the position.
+    uint32_t generation;
+} hob_setting_id;
 
-/// What a frame can be short of. Time lanes are in milliseconds, the memory lane in MiB. Every lane that has a limit is
-/// a limit of its own: what runs side by side, as threads and the GPU do, is not added up, so a frame is in time when
-/// each of its time lanes is. Lanes without a limit are not learned.
-typedef enum {
+/// The resources of a frame.
+/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane that has a limit is a limit of its own,
+/// since threads and the GPU run side by side. A lane without a limit is not governed: nothing is learned on it.
+typedef enum hob_lane {
     /// Work of the GPU.
     HOB_LANE_GPU = 0,
     /// The whole frame, where nothing finer is measured.
@@ -31,736 +70,786 @@ typedef enum {
     HOB_LANE_RENDER_THREAD = 3,
     /// Video memory.
     HOB_LANE_VIDEO_MEMORY = 4,
-    /// The host's own.
+    /// For the host.
     HOB_LANE_USER0 = 5,
-    /// The host's own.
+    /// For the host.
     HOB_LANE_USER1 = 6,
-    /// The host's own.
+    /// For the host.
     HOB_LANE_USER2 = 7,
 } hob_lane;
 
-/// How an option is tried whose burden is not known.
-typedef enum {
-    /// For one frame at a time, and only when the others can be chosen so that a cautious guess of its burden fits.
-    /// The most that trying can cost is single frames, over by as much as the guess was wrong.
-    HOB_EXPLORATION_BOUNDED = 0,
-    /// As Performance Goblin does: the unknown looks cheap, so it is chosen until it has proven dear. Learns fast where
-    /// frames over budget do not matter, as on a loading screen.
-    HOB_EXPLORATION_OPTIMISTIC = 1,
-} hob_exploration;
+/// Number of lanes.
+#define HOB_LANE_COUNT 8
 
-/// Where burdens come from.
-typedef enum {
-    /// From hob_goblin_measure or the settings' measure callbacks.
-    HOB_BURDENS_LEARNED = 0,
-    /// From hob_option.relative_burden; only whole frames are measured (hob_goblin_measure_total), and a controller
-    /// finds how much of the host's unit fits: lowered when frames are late, raised when there is time to spare.
-    HOB_BURDENS_RELATIVE = 1,
-    /// As HOB_BURDENS_RELATIVE, but a regression on totals and choices finds what each option really costs; the host's
-    /// burdens serve from the first total on. Best up to 128 options; with more, it is slower to tell them apart.
-    HOB_BURDENS_TOTALS = 2,
-} hob_burdens;
-
-/// What a sample is good for.
-typedef enum {
+/// The quality of a sample.
+typedef enum hob_sample {
     /// Learn from it.
     HOB_SAMPLE_OK = 0,
-    /// Vsync or a frame cap hid the true burden: counted, not learned from.
+    /// Vsync or a frame cap hid the true burden. Counted, not learned from.
     HOB_SAMPLE_CAPPED = 1,
-    /// A hitch that has nothing to do with the choice spoiled it: counted, not learned from.
+    /// An unrelated hitch spoiled it. Counted, not learned from.
     HOB_SAMPLE_HITCH = 2,
-    /// The game was paused, loading or in the background: counted, not learned from.
+    /// The game was paused, loading or in the background. Counted, not learned from.
     HOB_SAMPLE_PAUSED = 3,
 } hob_sample;
 
-/// What made a choice.
-typedef enum {
+/// Parameters of a lane.
+typedef struct hob_lane_desc {
+    /// The budget, above 0, in the lane's unit. 0 or HUGE_VAL: no limit. Several lanes may have one.
+    double limit;
+} hob_lane_desc;
+
+/// Keeps a frame inside its budget.
+/// A handle: see "Handles" in base.h.
+typedef struct hob_goblin hob_goblin;
+
+// ---- Create and destroy ----------------------------------------------------------------------------------------------
+
+/// Where burdens come from.
+typedef enum hob_burdens {
+    /// From hob_goblin_measure, or from the settings' measure callbacks.
+    HOB_BURDENS_LEARNED = 0,
+    /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
+    /// finds the capacity in the host's unit: late frames lower it, slack raises it.
+    HOB_BURDENS_RELATIVE = 1,
+    /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
+    /// until it has converged. Best up to 128 options; with more, it converges more slowly.
+    HOB_BURDENS_TOTALS = 2,
+} hob_burdens;
+
+/// Parameters of a goblin.
+/// Set the limit of at least one lane. 0 in a field means its default.
+typedef struct hob_goblin_desc {
+    /// sizeof(hob_goblin_desc).
+    uint32_t struct_size;
+    /// Where burdens come from. Default HOB_BURDENS_LEARNED.
+    hob_burdens burdens;
+    /// The limits, by hob_lane. Default: none.
+    hob_lane_desc lanes[HOB_LANE_COUNT];
+    /// Share of frames that may be late, at most 0.5. Default 0: hob_goblin_tuning.sigmas counts instead.
+    /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
+    /// setting that matters.
+    double overrun_probability;
+    /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
+    /// Its gains must add up to `patience` times the value that moves up, plus ten times the value that moves down, and
+    /// pay the switch burdens. A choice that does not fit is always replaced at once.
+    double patience;
+    /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
+    /// counts but is never refused. Default: no limit.
+    uint64_t memory_limit;
+    /// Decisions that are remembered for late samples, 1 to 65536. Default 64.
+    uint32_t history;
+    /// Most settings. Default 65536.
+    uint32_t max_settings;
+    /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means: unchanged.
+    const struct hob_goblin_tuning *tuning;
+} hob_goblin_desc;
+
+/// Creates a goblin.
+/// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
+/// NaN. Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
+///
+///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
+///     tuning.switch_limit = 2.0;
+///     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+///     desc.lanes[HOB_LANE_GPU].limit = 16.6;
+///     desc.tuning = &tuning;
+///     hob_result result = hob_goblin_create(&desc, &goblin);
+HOB_NODISCARD HOB_API hob_result hob_goblin_create(const hob_goblin_desc *desc, hob_goblin **out_goblin);
+
+/// Destroys a goblin and its settings; NULL is allowed.
+/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may
+/// run.
+HOB_API void hob_goblin_destroy(hob_goblin *goblin);
+
+/// Returns the bytes that the goblin holds; 0 for an invalid handle.
+/// Threads: shared.
+HOB_NODISCARD HOB_API size_t hob_goblin_memory_used(const hob_goblin *goblin);
+
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
+HOB_NODISCARD HOB_API const char *hob_goblin_last_error(const hob_goblin *goblin);
+
+// ---- Every frame -----------------------------------------------------------------------------------------------------
+
+/// The decision of a frame.
+/// An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+typedef struct hob_decision {
+    /// sizeof(hob_decision).
+    uint32_t struct_size;
+    /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
+    /// those that exceed the limits least.
+    uint32_t feasible;
+    /// Counts up from 1. Goes with the samples of the frame.
+    uint64_t id;
+    /// Sum of the chosen values.
+    double value;
+    /// The optimum is at most this share above `value`. 0: it is the optimum. Trials do not count. While a choice is
+    /// held without a new solve, it is the last proven gap, updated by how estimates have moved.
+    double gap;
+    /// Settings whose choice differs from the decision before.
+    uint32_t change_count;
+    /// Options on trial in this frame.
+    uint32_t trial_count;
+    /// The strategy in force; 0 without strategies.
+    uint32_t strategy;
+    /// 0.
+    uint32_t reserved;
+} hob_decision;
+
+/// Decides a frame: call it once, before the frame is drawn.
+/// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
+/// (`feasible` 0), not an error. After a failure the previous choices stay in force. It allocates nothing and waits for
+/// nothing. Threads: exclusive. Callbacks: those of the settings, on this thread.
+///
+///     hob_decision decision = HOB_DECISION_INIT;
+///     hob_goblin_update(goblin, &decision);
+///     set_shadow_quality(hob_goblin_choice(goblin, shadows));
+HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decision);
+
+/// Returns the option that the latest decision chose for a setting; before the first decision, its default.
+/// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
+/// reason. It never waits and is never busy. Threads: any.
+HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
+
+/// Gets the option that one decision chose for a setting.
+/// `decision_id` 0: the latest. HOB_RESULT_NOT_FOUND if the decision is not remembered any more
+/// (hob_goblin_desc.history), or if the setting took no part in it. It never waits and is never busy. Threads: any.
+HOB_API hob_result hob_goblin_choice_of(
+    const hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t *out_choice);
+
+/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
+/// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
+/// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
+/// more (hob_goblin_desc.history). Threads: exclusive.
+///
+///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
+///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+HOB_API hob_result hob_goblin_measure(
+    hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, hob_lane lane, double burden, hob_sample sample);
+
+/// Adds a total: the cost of the whole frame of `decision_id` on a lane.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with
+/// a limit steer the goblin. With HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of
+/// its lane. Threads: exclusive.
+HOB_API hob_result hob_goblin_measure_total(
+    hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample sample);
+
+/// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
+/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option. Threads:
+/// exclusive.
+HOB_API hob_result hob_goblin_report_applied(
+    hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t choice);
+
+/// Collects samples: the first half of hob_goblin_update.
+/// It runs the measure callbacks and takes in all samples since the last call. Threads: exclusive.
+HOB_API hob_result hob_goblin_collect_samples(hob_goblin *goblin);
+
+/// Decides: the second half of hob_goblin_update.
+/// It estimates, solves, and publishes the choices. `out_decision` may be NULL. After a failure the previous choices
+/// stay in force, except for settings whose options_get gave a new number of options: those are at their default.
+/// Threads: exclusive.
+HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decision);
+
+// ---- Settings --------------------------------------------------------------------------------------------------------
+
+/// hob_option.flags: the option cannot be chosen now.
+/// It is streaming in, compiling, or not bought.
+#define HOB_OPTION_NOT_READY 1
+
+/// One option of a setting.
+/// 0 is a good start for every field.
+typedef struct hob_option {
+    /// Its worth, in any unit that all settings share. -1e9 to 1e9.
+    double value;
+    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0 to 1e9.
+    double relative_burden;
+    /// HOB_OPTION_ flags.
+    uint32_t flags;
+    /// Must be 0.
+    uint32_t reserved;
+} hob_option;
+
+/// A sample, for the measure callback.
+/// The library presets every field.
+typedef struct hob_measurement {
+    /// sizeof(hob_measurement), set by the library.
+    uint32_t struct_size;
+    /// The lane. Preset to the first one that has a limit.
+    hob_lane lane;
+    /// The decision of the frame. Preset to 0, the latest.
+    uint64_t decision_id;
+    /// The cost, in the lane's unit. 0 to 1e9.
+    double burden;
+    /// The quality. Preset to HOB_SAMPLE_OK.
+    hob_sample sample;
+    /// 0.
+    uint32_t reserved;
+} hob_measurement;
+
+/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
+/// It is set anew in every frame and takes up the last slack, while the other settings do not change.
+#define HOB_SETTING_TRIM 1
+
+/// Parameters of a setting.
+/// Its options come from the array or from the callback options_get.
+typedef struct hob_setting_desc {
+    /// sizeof(hob_setting_desc).
+    uint32_t struct_size;
+    /// Options in the array: 0 to 65535.
+    uint32_t option_count;
+    /// The task: burdens are learned and saved under this name. Settings of one task pool their samples, and must have
+    /// the same number of options. Empty: id_get is called.
+    hob_str id;
+    /// The options; choices are indices into them. Copied.
+    const hob_option *options;
+    /// Bytes from one option to the next, also for options_get. 0: sizeof(hob_option).
+    size_t option_stride;
+    /// The choice while nothing is known of the setting. Default 0.
+    uint32_t default_choice;
+    /// HOB_SETTING_ flags. Default 0.
+    uint32_t flags;
+    /// Cost of a change on the frame that makes it, on the first lane with a limit. 0 to 1e9. Default 0. An unforced
+    /// change waits until its gain has paid for it. See also hob_goblin_set_switch_scale.
+    double switch_burden;
+    /// Passed to all callbacks.
+    void *user_data;
+    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
+    /// setting failed. May be NULL, like every callback.
+    void (*release)(void *user_data);
+    /// Fills in `options` (zeroed, option_stride apart, room for `capacity`) and returns their number. With a number
+    /// above `capacity` it fills in nothing and is called again with more room. Called when the setting is added and
+    /// before every decision, so that values can follow the scene.
+    uint32_t (*options_get)(void *user_data, hob_option *options, uint32_t capacity);
+    /// Returns the default choice, instead of default_choice. Called when the setting is added.
+    uint32_t (*choice_default)(void *user_data);
+    /// Receives the choice: after the first decision, and after every decision that changed it.
+    void (*choice_set)(void *user_data, uint32_t choice, uint64_t decision_id);
+    /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
+    void (*id_get)(void *user_data, hob_str *out_id);
+    /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
+    /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
+    uint32_t (*measure)(void *user_data, hob_measurement *out_measurement);
+} hob_setting_desc;
+
+/// Adds a setting, at any time; `*out_setting` receives its id.
+/// HOB_RESULT_INVALID_ARGUMENT for an empty id, or if another setting of that id has a different number of options.
+/// Threads: exclusive. Callbacks: they run inside calls on this goblin, on the thread of the call. Inside them, const
+/// functions work; hob_goblin_remove_setting and hob_goblin_destroy take effect when the running call returns; all
+/// others return HOB_RESULT_BUSY.
+///
+///     hob_option options[] = {{.value = 0}, {.value = 4}, {.value = 6}};
+///     hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+///     desc.id = HOB_STR("shadows");
+///     desc.options = options;
+///     desc.option_count = 3;
+///     desc.switch_burden = 2.0;   // milliseconds that a change costs
+///     hob_goblin_add_setting(goblin, &desc, &shadows);
+HOB_API hob_result hob_goblin_add_setting(
+    hob_goblin *goblin, const hob_setting_desc *desc, hob_setting_id *out_setting);
+
+/// Adds a setting that is off (0, worth nothing) or on (1, worth `value`).
+/// Threads: exclusive.
+HOB_API hob_result hob_goblin_add_binary(hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
+
+/// Adds a setting with `count` options of these values.
+/// Threads: exclusive.
+HOB_API hob_result hob_goblin_add_array(
+    hob_goblin *goblin, hob_str id, const double *values, uint32_t count, hob_setting_id *out_setting);
+
+/// Adds a burden without a choice, such as the rest of the frame: a setting with one option, measured like all others.
+/// Threads: exclusive.
+HOB_API hob_result hob_goblin_add_fixed_burden(hob_goblin *goblin, hob_str id, hob_setting_id *out_setting);
+
+/// Adds a value without a choice or a burden, so that the values of strategies can be compared.
+/// It is not measured. Threads: exclusive.
+HOB_API hob_result hob_goblin_add_fixed_incentive(
+    hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
+
+/// Removes a setting, at any time; its `release` is called before this returns.
+/// Learned burdens of its task stay, for a later setting of that id. Inside a callback of the goblin, the setting is
+/// removed when the running call returns; until then only `release` is called. Threads: exclusive.
+HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id setting);
+
+/// Replaces a setting's options: `count` of them, `stride` bytes apart.
+/// `stride` 0 means sizeof(hob_option). With a different count, learned burdens of the task and its values under
+/// strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads:
+/// exclusive.
+HOB_API hob_result hob_goblin_set_options(
+    hob_goblin *goblin, hob_setting_id setting, const hob_option *options, size_t stride, uint32_t count);
+
+/// Changes the value of one option; -1e9 to 1e9.
+/// Threads: exclusive.
+HOB_API hob_result hob_goblin_set_value(hob_goblin *goblin, hob_setting_id setting, uint32_t option, double value);
+
+/// Sets whether an option can be chosen now.
+/// `ready` 0: it is streaming in or compiling. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_ready(hob_goblin *goblin, hob_setting_id setting, uint32_t option, uint32_t ready);
+
+/// Sets how much work a setting has from the next decision on: objects, pixels, lights, in any unit.
+/// Burdens are learned per unit of work, so the cost of a heavier scene is known at once. 1e-9 to 1e9; initially 1.
+/// Threads: exclusive.
+HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id setting, double work);
+
+// ---- Parameters ------------------------------------------------------------------------------------------------------
+
+/// How options of unknown burden are tried.
+typedef enum hob_exploration {
+    /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make a single
+    /// frame late, by the error of the guess.
+    HOB_EXPLORATION_BOUNDED = 0,
+    /// As Performance Goblin does: an unknown option looks cheap, so it is chosen until its burden is known. Learns
+    /// fast where late frames do not matter, as on a loading screen.
+    HOB_EXPLORATION_OPTIMISTIC = 1,
+} hob_exploration;
+
+/// hob_goblin_tuning.explore_limit: no option is tried.
+#define HOB_EXPLORE_NONE UINT32_MAX
+
+/// hob_goblin_tuning.precision: the proven optimum.
+#define HOB_PRECISION_PROVEN UINT32_MAX
+
+/// How a goblin decides.
+/// The defaults suit most renderers. 0 in a field means its default.
+typedef struct hob_goblin_tuning {
+    /// sizeof(hob_goblin_tuning).
+    uint32_t struct_size;
+    /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
+    hob_exploration exploration;
+    /// Deviations of the total burden that stay free: mean + sigmas * deviation fits the limit. At most 100. Default 3.
+    /// Negative: deviations are ignored. Without effect if overrun_probability is set.
+    double sigmas;
+    /// Extra value of an option with fewer samples than measure_quota. -1e9 to 1e9. Default 0.
+    double explore_value;
+    /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
+    double explore_risk;
+    /// Most options on trial in one frame. Default 8. HOB_EXPLORE_NONE: no trials.
+    uint32_t explore_limit;
+    /// Samples of this run after which only recent samples count for an option. Default 30.
+    uint32_t measure_quota;
+    /// Largest total switch_burden of unforced changes in one decision; the other changes wait. One unforced change is
+    /// always allowed. Default: no limit.
+    double switch_limit;
+    /// Decisions for which a setting keeps a choice that still fits. Default 0.
+    uint32_t dwell;
+    /// Accepted distance from the optimum: a share of 1/precision. Default 1000. HOB_PRECISION_PROVEN: the optimum.
+    uint32_t precision;
+    /// Most nodes that the solver visits in one decision; it bounds the time instead of a clock. Default 256. Above
+    /// 4096 a decision may allocate memory.
+    uint64_t node_limit;
+} hob_goblin_tuning;
+
+/// Changes the parameters.
+/// Learned burdens stay, except on lanes that no longer have a limit anywhere. If lanes gain or lose their limit,
+/// samples of earlier decisions are refused. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_desc(hob_goblin *goblin, const hob_goblin_desc *desc);
+
+/// Gets the parameters in force; `tuning` is NULL: see hob_goblin_get_tuning.
+/// Threads: shared.
+HOB_API hob_result hob_goblin_get_desc(const hob_goblin *goblin, hob_goblin_desc *out_desc);
+
+/// Changes how the goblin decides; NULL: back to the defaults.
+/// Threads: exclusive.
+HOB_API hob_result hob_goblin_set_tuning(hob_goblin *goblin, const hob_goblin_tuning *tuning);
+
+/// Gets how the goblin decides.
+/// Threads: shared.
+HOB_API hob_result hob_goblin_get_tuning(const hob_goblin *goblin, hob_goblin_tuning *out_tuning);
+
+// ---- Control ---------------------------------------------------------------------------------------------------------
+
+/// Allows only the options from `first` (a floor) to `last` (a ceiling), from the next decision on.
+/// `first` must exist; a `last` beyond the last option, such as UINT32_MAX, means the last. 0 to UINT32_MAX allows all.
+/// If no allowed option is ready, the one nearest to the default is chosen. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_range(hob_goblin *goblin, hob_setting_id setting, uint32_t first, uint32_t last);
+
+/// Allows only one option, from the next decision on: hob_goblin_set_range from it to itself.
+/// The other settings make room for it. Threads: exclusive.
+HOB_API hob_result hob_goblin_pin(hob_goblin *goblin, hob_setting_id setting, uint32_t option);
+
+/// Takes a setting out of decisions (`enabled` 0) or back in.
+/// While it is out it costs nothing, is worth nothing and keeps its choice; learned burdens stay. Samples of decisions
+/// without it get HOB_RESULT_NOT_FOUND. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id setting, uint32_t enabled);
+
+/// Multiplies the price of changes, in burden and in patience.
+/// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
+/// to notice. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
+
+/// Allows more trials for the next `decisions` decisions: in a menu, on a loading screen, in a cut.
+/// Any number of options may be on trial in a frame, and such a frame may exceed each limit by `share` of it, 0 to 1e9.
+/// A new window replaces the present one; 0 `decisions` close it. Without effect if hob_goblin_tuning.explore_limit is
+/// HOB_EXPLORE_NONE. Threads: exclusive.
+HOB_API hob_result hob_goblin_open_window(hob_goblin *goblin, uint32_t decisions, double share);
+
+// ---- The latest decision ---------------------------------------------------------------------------------------------
+
+/// The result of a decision on one lane.
+/// All 0 for a lane without a limit.
+typedef struct hob_decision_lane {
+    /// Mean + sigmas * deviation of the choices: compared with the capacity. Includes the residual, as do `mean` and
+    /// `deviation`.
+    double burden;
+    /// Expected burden of the choices.
+    double mean;
+    /// Its standard deviation.
+    double deviation;
+    /// The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in the host's unit.
+    double capacity;
+    /// By how much the burden exceeds the capacity; 0 if it fits.
+    double excess;
+    /// Expected burden with the lightest option of every setting.
+    double lightest_mean;
+    /// Expected burden with the most valuable option of every setting.
+    double highest_mean;
+} hob_decision_lane;
+
+/// Details of a decision.
+/// An answer: begin with HOB_DECISION_DETAILS_INIT.
+typedef struct hob_decision_details {
+    /// sizeof(hob_decision_details).
+    uint32_t struct_size;
+    /// As in hob_decision.
+    uint32_t feasible;
+    /// As in hob_decision.
+    uint64_t id;
+    /// As in hob_decision.
+    double value;
+    /// As in hob_decision.
+    double gap;
+    /// As in hob_decision.
+    uint32_t change_count;
+    /// As in hob_decision.
+    uint32_t trial_count;
+    /// As in hob_decision.
+    uint32_t strategy;
+    /// Settings that took part.
+    uint32_t setting_count;
+    /// By hob_lane.
+    hob_decision_lane lanes[HOB_LANE_COUNT];
+    /// Value with the lightest option of every setting.
+    double lightest_value;
+    /// Value with the most valuable option of every setting, whether or not it fits.
+    double highest_value;
+    /// Nodes that the solver visited; 0 if nothing was solved.
+    uint64_t nodes;
+    /// Nanoseconds that the decision took, by the clock hook; 0 without one.
+    uint64_t elapsed_ns;
+} hob_decision_details;
+
+/// Gets the details of the latest decision.
+/// HOB_RESULT_NOT_FOUND before the first. Threads: shared.
+HOB_API hob_result hob_goblin_get_decision(const hob_goblin *goblin, hob_decision_details *out_details);
+
+// ---- Why -------------------------------------------------------------------------------------------------------------
+
+/// Why a setting has its choice.
+typedef enum hob_why {
     /// Nothing was decided yet.
     HOB_WHY_UNDECIDED = 0,
-    /// Nothing is known of the setting's burdens: its default.
+    /// Nothing is known of its burdens, so it has its default.
     HOB_WHY_UNKNOWN = 1,
     /// Part of the most valuable choice that fits.
     HOB_WHY_BEST = 2,
-    /// A more valuable option than before: there was room.
+    /// More valuable than before: there was room.
     HOB_WHY_RAISED = 3,
-    /// A less valuable option than before, so that the whole fits, or something worth more does.
+    /// Less valuable than before, so that everything fits, or a more valuable setting does.
     HOB_WHY_LOWERED = 4,
     /// A better choice would fit, but its gain has not paid for the change yet.
     HOB_WHY_HELD = 5,
-    /// Chosen for one frame in order to learn what it costs.
+    /// Chosen for one frame to learn its burden.
     HOB_WHY_TRIAL = 6,
-    /// The host allows no other.
+    /// The host allows no other option.
     HOB_WHY_PINNED = 7,
-    /// The host's floor or ceiling keeps a more valuable one away.
+    /// The host's range excludes a more valuable option.
     HOB_WHY_LIMITED = 8,
-    /// A more valuable one is not ready.
+    /// A more valuable option is not ready.
     HOB_WHY_NOT_READY = 9,
-    /// Nothing fits: the least over.
+    /// Nothing fits: the choice that exceeds the limits least.
     HOB_WHY_NOTHING_FITS = 10,
     /// Takes up the last slack (HOB_SETTING_TRIM).
     HOB_WHY_TRIM = 11,
     /// The setting is disabled.
     HOB_WHY_DISABLED = 12,
-    /// Another strategy was taken.
+    /// The strategy has changed.
     HOB_WHY_STRATEGY = 13,
 } hob_why;
 
-/// Why a replay ended.
-typedef enum {
-    /// There the recording was stopped.
-    HOB_REPLAY_END_COMPLETE = 0,
-    /// The recording is cut off: the block that begins there is not all there, or there is none.
-    HOB_REPLAY_END_TRUNCATED = 1,
-    /// What is there is not what was written.
-    HOB_REPLAY_END_DAMAGED = 2,
-    /// A decision failed there when it was recorded, for want of memory. What that left cannot be repeated.
-    HOB_REPLAY_END_FAILED = 3,
-    /// A call is refused there that succeeded when it was recorded; hob_last_error says why.
-    HOB_REPLAY_END_REFUSED = 4,
-} hob_replay_end;
-
-/// Keeps a frame inside its budget. A handle; see docs/ownership.md.
-typedef struct hob_goblin hob_goblin;
-
-/// What is asked of a lane.
-typedef struct {
-    /// The budget, in the lane's unit. Default INFINITY: not governed. Several lanes may have one.
-    double limit;
-} hob_lane_desc;
-
-/// Parameters of a goblin.
-typedef struct {
-    /// sizeof(hob_goblin_desc); set by hob_goblin_desc_init.
+/// Why a setting has its choice.
+/// An answer: begin with HOB_REASON_INIT.
+typedef struct hob_reason {
+    /// sizeof(hob_reason).
     uint32_t struct_size;
-    /// A hob_exploration. Default HOB_EXPLORATION_BOUNDED.
-    uint32_t exploration;
-    /// By hob_lane.
-    hob_lane_desc lanes[HOB_LANE_COUNT];
-    /// Deviations of the total burden that are kept free: mean + sigmas * deviation fits the limit. 0 to 100, default
-    /// 3.
-    double sigmas;
-    /// If above 0: the share of frames that may be over the limit, at most 0.5, in place of sigmas. The sigmas that
-    /// this takes are corrected by how the totals come out against their forecasts, so it does not suppose that burdens
-    /// are normal or independent. It needs samples of every setting that matters. Default 0.
-    double overrun_probability;
-    /// How long a better choice is waited with, so that settings do not flicker: until what it would have gained, added
-    /// up frame by frame, is this many times the value by which settings rise for it and ten times that by which others
-    /// fall, and has paid for their switch_burden. So with 1 settings are raised at once where there is room, and
-    /// exchanging one for another that is worth a tenth more takes about a hundred frames. What no longer fits is left
-    /// at once. 0: every gain is taken at once. Default 1.
-    double patience;
-    /// Extra value of an option with fewer samples than measure_quota. Default 0.
-    double explore_value;
-    /// Samples of an option in this run from which on its recent burden alone is used. Default 30.
-    uint32_t measure_quota;
-    /// Options that may be tried in one frame with HOB_EXPLORATION_BOUNDED. 0: none are tried. Default 8.
-    uint32_t explore_limit;
-    /// Accept an answer within 1/precision of the optimum. 0: the optimum, proven, however long it takes up to
-    /// node_limit. Default 1000.
-    uint32_t precision;
-    /// Decisions that are remembered for samples that arrive late. 1 to 65536, default 64.
-    uint32_t history;
-    /// A hob_burdens. Default HOB_BURDENS_LEARNED.
-    uint32_t burdens;
-    /// Most settings. Default 65536.
-    uint32_t max_settings;
-    /// Most bytes the goblin may hold: settings, options, a past profile or more history beyond it are refused. The
-    /// solver's own memory, about a megabyte, counts as used but is not refused. Default UINT64_MAX.
-    uint64_t memory_limit;
-    /// Most nodes that the solver visits in one decision: this, not a clock, bounds the time. Default 256; above 4096 a
-    /// decision may allocate.
-    uint64_t node_limit;
-    /// Probability, about, with which a frame with options on trial may be over the limit because of them. 1e-6 to 0.5,
-    /// default 0.015.
-    double explore_risk;
-    /// Most switch_burden of changes in one decision that are not needed to keep a limit; what is beyond waits. One
-    /// such change is always made. Default INFINITY.
-    double switch_limit;
-    /// Decisions for which a setting keeps its choice at least, unless it no longer fits. Default 0.
-    uint32_t dwell;
-    /// Zero.
-    uint32_t reserved;
-} hob_goblin_desc;
-
-/// What has come in so far. Filled in by the library; initialise with HOB_GOBLIN_STATISTICS_INIT.
-typedef struct {
-    /// sizeof(hob_goblin_statistics); set by hob_goblin_statistics_init.
-    uint32_t struct_size;
-    /// Settings there are.
-    uint32_t setting_count;
-    /// Decisions so far; the latest has this id.
-    uint64_t decisions;
-    /// Samples learned from.
-    uint64_t samples;
-    /// Samples and totals that were not HOB_SAMPLE_OK.
-    uint64_t flagged;
-    /// Samples of lanes that are not governed, or of settings without a burden.
-    uint64_t ungoverned;
-    /// Samples refused: their decision was not remembered, or the callback gave nonsense.
-    uint64_t refused;
-    /// Totals of frames.
-    uint64_t totals;
-    /// Totals over their lane's limit.
-    uint64_t totals_over;
-    /// The last harvest's samples over what they typically cost, on the first lane that has a limit; 1 is normal, 0
-    /// nothing yet.
-    double anomaly;
-    /// The same, fading by 1/30 a harvest.
-    double recent_anomaly;
-    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane that has a limit; 1 while nothing can
-    /// be compared.
-    double past_ratio;
-    /// Bytes held.
-    uint64_t memory_used;
-    /// By hob_lane: what totals have beyond the samples, see hob_goblin_measure_total. 0 while that is not known.
-    double residual[HOB_LANE_COUNT];
-    /// Strategies there are; 1 where the host has added none.
-    uint32_t strategy_count;
-    /// Zero.
-    uint32_t reserved;
-} hob_goblin_statistics;
-
-/// One option of a setting. Zero is a good start for every field.
-typedef struct {
-    /// What choosing it is worth to the host, in any unit that all settings share. -1e9 to 1e9.
-    double value;
-    /// Rough burden in any unit that all settings share, for HOB_BURDENS_RELATIVE. 0 to 1e9.
-    double relative_burden;
-    /// HOB_OPTION_ flags.
-    uint32_t flags;
-    /// Zero.
-    uint32_t reserved;
-} hob_option;
-
-/// A measurement, for the measure callback.
-typedef struct {
-    /// sizeof(hob_measurement), set by the library.
-    uint32_t struct_size;
-    /// A hob_lane. Preset to the governed one.
-    uint32_t lane;
-    /// The decision of the frame it belongs to. Preset to 0, the latest.
-    uint64_t decision_id;
-    /// What it cost, in the lane's unit. 0 to 1e9.
-    double burden;
-    /// A hob_sample. Preset to HOB_SAMPLE_OK.
-    uint32_t sample;
-    /// Zero.
-    uint32_t reserved;
-} hob_measurement;
-
-/// A setting. Give it options as an array, or callbacks, or both.
-typedef struct {
-    /// sizeof(hob_setting_desc); set by hob_setting_desc_init.
-    uint32_t struct_size;
-    /// Options in the array: 0 to 65535.
-    uint32_t option_count;
-    /// Its task: what is learned is kept under this name, in the profile too. Settings may share one: their samples are
-    /// pooled. Empty: id_get is asked.
-    hob_str id;
-    /// The options, in the order in which choices count them. Copied.
-    const hob_option *options;
-    /// sizeof(hob_option), or of the host's struct that begins with one. Also that of what options_get fills in.
-    size_t option_stride;
-    /// Chosen as long as nothing at all is known of the setting. Default 0.
-    uint32_t default_choice;
-    /// HOB_SETTING_ flags. Default 0.
-    uint32_t flags;
-    /// What is lost on the frame in which it changes, on the first lane that has a limit, in that lane's unit: a change
-    /// that is not needed to keep a limit is made when what it gains has paid for that, at the present price of the
-    /// lane. See also switch_limit of hob_goblin_desc and hob_goblin_set_switch_scale. 0 to 1e9, default 0.
-    double switch_burden;
-    /// Passed to every callback below.
-    void *user_data;
-    /// Called exactly once when the setting is gone: after hob_goblin_remove_setting or hob_goblin_destroy, never while
-    /// another callback of the goblin runs. Not called if adding failed. May be NULL, as every callback.
-    void (*release)(void *user_data);
-    /// Fill `options` (zeroed, option_stride apart, room for `capacity`) and return how many there are; with more than
-    /// `capacity`, fill nothing and be called again with more room. Called when the setting is added and before every
-    /// decision, so that values may follow the scene.
-    uint32_t (*options_get)(void *user_data, hob_option *options, uint32_t capacity);
-    /// The default choice; called when the setting is added, in place of default_choice.
-    uint32_t (*choice_default)(void *user_data);
-    /// Take the choice. Called after the first decision, and after every decision in which it changed.
-    void (*choice_set)(void *user_data, uint32_t choice, uint64_t decision_id);
-    /// The task's name; called when the setting is added, if `id` is empty. The text is copied.
-    void (*id_get)(void *user_data, hob_str *out_id);
-    /// Fill in a measurement and return 1, or return 0 when there is none. Called by harvest until it returns 0, at
-    /// most 64 times. A sample that cannot be used (NaN, too late) is counted and dropped.
-    uint32_t (*measure)(void *user_data, hob_measurement *out_measurement);
-} hob_setting_desc;
-
-/// Names a setting of a goblin. All zero: none. The id of a removed setting finds nothing, ever.
-typedef struct {
-    uint32_t index1;
-    uint32_t generation;
-} hob_setting_id;
-
-/// What was decided. Filled in by the library; initialise with HOB_DECISION_INIT. Arrays are by hob_lane; lanes that
-/// are not governed are 0.
-typedef struct {
-    /// sizeof(hob_decision); set by hob_decision_init.
-    uint32_t struct_size;
-    /// 1 if mean + sigmas * deviation of the choice fits the limit of every lane. If 0, nothing fits, and the choice is
-    /// the one that is least over.
-    uint32_t feasible;
-    /// Counts up from 1. Samples quote it.
-    uint64_t id;
-    /// Sum of the chosen values.
-    double value;
-    /// The optimum is at most this share above `value`; 0: it is the optimum. What is held for the sake of patience may
-    /// be farther off than `precision` accepts. Options on trial are not counted. Most decisions
-    /// that hold a choice, or leave it for one near by, don't solve for the best one: then it is what the latest such
-    /// solve proved, carried on by how estimates have moved since.
-    double gap;
-    /// Mean + sigmas * deviation of the choice: what was held against the capacity. With what totals have beyond the
-    /// samples, as the mean and the deviation.
-    double burden[HOB_LANE_COUNT];
-    /// Expected burden of the choice.
-    double mean[HOB_LANE_COUNT];
-    /// Its deviation.
-    double deviation[HOB_LANE_COUNT];
-    /// What the burden was held against: the limit of the strategy in force; with HOB_BURDENS_RELATIVE the controller's
-    /// capacity, in the host's unit.
-    double capacity[HOB_LANE_COUNT];
-    /// By how much the burden is over the capacity; 0 when feasible.
-    double excess[HOB_LANE_COUNT];
-    /// Expected burden of the lightest option of every setting.
-    double lightest_mean[HOB_LANE_COUNT];
-    /// Expected burden of the most valuable option of every setting.
-    double highest_mean[HOB_LANE_COUNT];
-    /// Value of the lightest choice.
-    double lightest_value;
-    /// Value of the most valuable choice, whether or not it fits.
-    double highest_value;
-    /// Settings there were.
-    uint32_t setting_count;
-    /// Options that are tried in this frame in order to learn their burden.
-    uint32_t trial_count;
-    /// The strategy in force; 0 where the host has added none.
-    uint32_t strategy;
-    /// Zero.
-    uint32_t reserved;
-    /// Nodes that the solver visited, for the best choice and for what is tried or changed on the way; 0 where nothing was
-    /// solved.
-    uint64_t nodes;
-    /// Nanoseconds the decision took, by the clock hook; 0 without one.
-    uint64_t elapsed_ns;
-    /// Settings whose choice is another than in the decision before.
-    uint32_t change_count;
-    /// Zero.
-    uint32_t reserved2;
-} hob_decision;
-
-/// Why a choice is what it is. Filled in by the library; initialise with HOB_REASON_INIT.
-typedef struct {
-    /// sizeof(hob_reason); set by hob_reason_init.
-    uint32_t struct_size;
-    /// A hob_why.
-    uint32_t why;
-    /// The option before the last change; the present one if it never changed. On trial: the one that it goes back to.
+    /// The reason.
+    hob_why why;
+    /// The option before the last change; the present one if it never changed. On trial: the option to which it returns.
     uint32_t from;
-    /// The option.
+    /// The present option.
     uint32_t to;
-    /// The decision in which it changed last, trials apart; 0 if it never did.
+    /// The decision of the last change, trials apart; 0 if it never changed.
     uint64_t since;
-    /// What was left free on the first lane that has a limit, in its unit; below 0: what it was over by. After a
-    /// change, as it was before that.
+    /// The slack on the first lane with a limit, in its unit; negative: the excess. After a change, the slack before it.
     double headroom;
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     double gain;
 } hob_reason;
 
-/// One of the choices that make a product setting.
-typedef struct {
-    /// What each index is worth, in the unit of hob_option.value. A combination is worth the sum over the axes; where
-    /// that is not so, exchange values by hob_goblin_set_value. Copied.
+/// Gets why a setting has its choice.
+/// Threads: shared.
+HOB_API hob_result hob_goblin_get_reason(const hob_goblin *goblin, hob_setting_id setting, hob_reason *out_reason);
+
+/// Writes why a setting has its choice as an English sentence into a buffer, with a NUL.
+/// For example "raised from 1 to 2 in decision 512: the headroom was 1.80". `*out_size` receives the required size with
+/// the NUL; it may be NULL if `buffer` is not. 256 bytes are always enough. HOB_RESULT_BUFFER_TOO_SMALL leaves the
+/// buffer unchanged. Threads: shared.
+HOB_API hob_result hob_goblin_get_reason_text(
+    const hob_goblin *goblin, hob_setting_id setting, char *buffer, size_t capacity, size_t *out_size);
+
+// ---- What was learned ------------------------------------------------------------------------------------------------
+
+/// Gets what an option is expected to cost on a lane in the next frame.
+/// It is for the setting's present work and the strategy in force; the count is of this run's samples.
+/// HOB_RESULT_NOT_FOUND for an unknown option, and for a lane without a limit. Threads: shared.
+HOB_API hob_result hob_goblin_get_estimate(
+    const hob_goblin *goblin, hob_setting_id setting, uint32_t option, hob_lane lane, hob_estimate *out_estimate);
+
+/// Counters of a goblin.
+/// An answer: begin with HOB_GOBLIN_STATISTICS_INIT.
+typedef struct hob_goblin_statistics {
+    /// sizeof(hob_goblin_statistics).
+    uint32_t struct_size;
+    /// Settings at present.
+    uint32_t setting_count;
+    /// Decisions so far, which is also the id of the latest.
+    uint64_t decisions;
+    /// Samples learned from.
+    uint64_t samples;
+    /// Samples and totals that were not HOB_SAMPLE_OK.
+    uint64_t flagged;
+    /// Samples of lanes without a limit, or of settings without a burden.
+    uint64_t ungoverned;
+    /// Samples refused: their decision was not remembered, or a callback gave an invalid one.
+    uint64_t refused;
+    /// Totals received.
+    uint64_t totals;
+    /// Totals above the limit of their lane.
+    uint64_t totals_over;
+    /// The latest samples over their typical burdens, on the first lane with a limit. 1 is normal; 0: no samples yet.
+    double anomaly;
+    /// The same, smoothed: it fades by 1/30 in each frame.
+    double recent_anomaly;
+    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane with a limit. 1 until both are known.
+    double past_ratio;
+    /// Bytes held.
+    uint64_t memory_used;
+    /// The residual of each lane, by hob_lane; 0 while it is unknown.
+    double residual[HOB_LANE_COUNT];
+    /// Strategies; 1 if the host has added none.
+    uint32_t strategy_count;
+    /// 0.
+    uint32_t reserved;
+} hob_goblin_statistics;
+
+/// Gets the counters of a goblin.
+/// Threads: shared.
+HOB_API hob_result hob_goblin_get_statistics(const hob_goblin *goblin, hob_goblin_statistics *out_statistics);
+
+// ---- Profiles --------------------------------------------------------------------------------------------------------
+
+/// Uses the burdens of a past run, perhaps of another machine.
+/// The first samples show how much slower or faster this machine is. The profile is copied; it replaces an earlier one.
+/// Tasks with a different number of options are not used; the log says so. Threads: exclusive; shared for `profile`.
+HOB_API hob_result hob_goblin_set_past_profile(hob_goblin *goblin, const hob_profile *profile);
+
+/// Uses the burdens of a past run, as JSON of hob_goblin_save_profile.
+/// See hob_profile_load. Threads: exclusive.
+HOB_API hob_result hob_goblin_load_profile(hob_goblin *goblin, const void *data, size_t size);
+
+/// Writes the learned burdens as JSON into a buffer: those of this run, and else those of the past, scaled.
+/// Sizes and buffer as in hob_profile_save. Threads: shared.
+HOB_API hob_result hob_goblin_save_profile(const hob_goblin *goblin, char *buffer, size_t capacity, size_t *out_size);
+
+// ---- Experimental: products of settings ------------------------------------------------------------------------------
+
+/// One axis of a product, such as the resolution.
+typedef struct hob_product_axis {
+    /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for other
+    /// worths call hob_goblin_set_value. Copied.
     const double *values;
-    /// By what each index multiplies the burden, such as the megapixels of a resolution: what is learned of one index
-    /// is known of the others. 1e-9 to 1e9, and so their products. NULL: not known, so that every index is measured.
-    /// Copied.
+    /// By how much each index multiplies the burden, such as the megapixels of a resolution. 1e-9 to 1e9, and so their
+    /// products. A sample of one index then teaches all others. NULL: unknown, so every index is measured. Copied.
     const double *works;
-    /// How many values there are, and works.
+    /// Number of values, and of works.
     uint32_t count;
     /// The index of the default choice.
     uint32_t default_index;
 } hob_product_axis;
 
-/// A product setting: related choices, such as resolution and samples a pixel, whose burdens are no sum. It is one
-/// setting whose options are all combinations, ordered with the measured axes outermost and the axes with works
-/// innermost, in each group as they are given, the last one changing fastest. What is learned is learned of the
-/// combinations of the measured axes: resolutions with works by 4 sample counts are 4 burdens, however many resolutions
-/// there are.
-typedef struct {
-    /// sizeof(hob_product_desc); set by hob_product_desc_init.
+/// Parameters of a product: a setting whose options are all combinations of several axes.
+/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Axes without works are the
+/// outer ones, axes with works the inner ones; the last axis changes fastest. Burdens are learned per combination of
+/// the axes without works: 20 resolutions with works and 4 sample counts are 4 burdens.
+typedef struct hob_product_desc {
+    /// sizeof(hob_product_desc).
     uint32_t struct_size;
-    /// Axes in the array: 1 to 16, of at most 65535 combinations.
+    /// Axes in the array: 1 to 16, with at most 65535 combinations.
     uint32_t axis_count;
-    /// Its task, as that of hob_setting_desc, but never empty.
+    /// The task, as in hob_setting_desc; not empty.
     hob_str id;
-    /// The axes, in the order in which hob_goblin_product_index counts them. Copied.
+    /// The axes, in the order of hob_goblin_product_index. Copied.
     const hob_product_axis *axes;
-    /// sizeof(hob_product_axis), or of the host's struct that begins with one.
+    /// Bytes from one axis to the next. 0: sizeof(hob_product_axis).
     size_t axis_stride;
-    /// As hob_option.relative_burden, of every combination for each unit of its work. Default 0.
+    /// As hob_option.relative_burden, of every combination per unit of its work. Default 0.
     double relative_burden;
-    /// As that of hob_setting_desc. Default 0.
+    /// As in hob_setting_desc. Default 0.
     double switch_burden;
     /// HOB_SETTING_ flags. Default 0.
     uint32_t flags;
-    /// Zero.
+    /// Must be 0.
     uint32_t reserved;
 } hob_product_desc;
 
-/// A strategy: other limits for the same settings, such as those of 30 frames a second beside those of 60. In every
-/// decision the best choice under each strategy is found, and the best net value wins: that of the choice and the
-/// strategy's own incentive. A better strategy is waited with until what it would have gained, added up, is `patience`
-/// times the difference between the highest and the lightest value; it is taken at once where the old one no longer
-/// fits and it does.
-typedef struct {
-    /// sizeof(hob_strategy_desc); set by hob_strategy_desc_init.
+/// Adds a product, at any time; `*out_setting` receives its id.
+/// It is a setting like others, except that its number of options is fixed. HOB_RESULT_LIMIT_EXCEEDED with too many
+/// axes or combinations. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_add_product(
+    hob_goblin *goblin, const hob_product_desc *desc, hob_setting_id *out_setting);
+
+/// Returns the index of a product's choice on one axis.
+/// 0 for an invalid handle or id, and for an unknown choice or axis, so that it can index an array; hob_last_error has
+/// the reason. Threads: shared.
+HOB_NODISCARD HOB_EXPERIMENTAL_API uint32_t hob_goblin_product_index(
+    const hob_goblin *goblin, hob_setting_id setting, uint32_t choice, uint32_t axis);
+
+/// Gets the choice of a product at these indices, one for each axis.
+/// It is for hob_goblin_pin, hob_goblin_set_ready and other functions that take an option. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_get_product_choice(
+    const hob_goblin *goblin, hob_setting_id setting, const uint32_t *indices, uint32_t index_count,
+    uint32_t *out_choice);
+
+// ---- Experimental: strategies ----------------------------------------------------------------------------------------
+
+/// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
+/// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
+/// strategy's incentive. A better strategy must first gain `patience` times the span of values, unless the present one
+/// no longer fits.
+typedef struct hob_strategy_desc {
+    /// sizeof(hob_strategy_desc).
     uint32_t struct_size;
-    /// Zero.
+    /// Must be 0.
     uint32_t reserved;
-    /// Its limits, by hob_lane. Default INFINITY: none.
+    /// The limits, by hob_lane. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
-    /// What it is worth beside its choices, such as what 60 frames a second are worth by themselves. -1e9 to 1e9;
-    /// default
-    /// 0. -1e9 takes it out of the game.
+    /// Its own worth, such as that of 60 frames a second. -1e9 to 1e9. Default 0. -1e9: it is never chosen.
     double incentive;
 } hob_strategy_desc;
 
-/// How a replay went. Filled in by the library; initialise with HOB_REPLAY_REPORT_INIT.
-typedef struct {
-    /// sizeof(hob_replay_report); set by hob_replay_report_init.
+/// Adds a strategy; `*out_strategy` receives its number.
+/// Number 0 always exists and has the limits of hob_goblin_desc; there can be 15 more. Each costs a decision one more
+/// solve. If a lane gains its first limit, samples of earlier decisions are refused. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_add_strategy(
+    hob_goblin *goblin, const hob_strategy_desc *desc, uint32_t *out_strategy);
+
+/// Changes a strategy's limits and incentive.
+/// HOB_RESULT_NOT_FOUND for an unknown number. Strategy 0 has no limits here, only an incentive: hob_goblin_set_desc
+/// changes its limits. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy(
+    hob_goblin *goblin, uint32_t strategy, const hob_strategy_desc *desc);
+
+/// Sets the value of an option under a strategy other than 0; -1e9 to 1e9.
+/// It is dropped when the setting gets a different number of options. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_value(
+    hob_goblin *goblin, uint32_t strategy, hob_setting_id setting, uint32_t option, double value);
+
+/// Multiplies a setting's work under a strategy other than 0 by `factor`, 1e-9 to 1e9.
+/// For example, a pass that runs every other frame costs half. Samples of decisions under the strategy are taken to
+/// have that work. It is dropped when the setting gets a different number of options. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_work(
+    hob_goblin *goblin, uint32_t strategy, hob_setting_id setting, double factor);
+
+/// Gets the net value of a strategy's best choices in the latest decision.
+/// 0 before the first decision, and if there is only one strategy. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_get_strategy_net(
+    const hob_goblin *goblin, uint32_t strategy, double *out_net);
+
+// ---- Experimental: recordings ----------------------------------------------------------------------------------------
+
+/// Records the run from here on, so that hob_goblin_replay can repeat it; docs/formats.md has the format.
+/// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
+///
+/// `write` receives pieces that together are the recording: a header at once, and at least one block per decision. The
+/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
+/// sample and one a setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
+///
+/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
+/// this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_start_recording(
+    hob_goblin *goblin, void (*write)(void *user_data, const void *data, size_t size), void *user_data,
+    void (*release)(void *user_data));
+
+/// Ends the recording for good; without one it does nothing.
+/// Threads: exclusive. Callbacks: `write`, then `release`.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_stop_recording(hob_goblin *goblin);
+
+/// Why a replay ended.
+typedef enum hob_replay_end {
+    /// The recording was stopped there.
+    HOB_REPLAY_END_COMPLETE = 0,
+    /// The recording is cut off: its last block is incomplete or missing.
+    HOB_REPLAY_END_TRUNCATED = 1,
+    /// The bytes there are not what was written.
+    HOB_REPLAY_END_DAMAGED = 2,
+    /// A decision failed there when it was recorded, out of memory. The rest cannot be repeated.
+    HOB_REPLAY_END_FAILED = 3,
+    /// A call is refused there that succeeded when it was recorded; hob_last_error has the reason.
+    HOB_REPLAY_END_REFUSED = 4,
+} hob_replay_end;
+
+/// The outcome of a replay.
+/// An answer: begin with HOB_REPLAY_REPORT_INIT.
+typedef struct hob_replay_report {
+    /// sizeof(hob_replay_report).
     uint32_t struct_size;
-    /// A hob_replay_end.
-    uint32_t end;
+    /// Why it ended.
+    hob_replay_end end;
     /// The byte at which it ended; the size of the recording if that is complete.
     uint64_t bytes;
-    /// Calls that were repeated, decisions included.
+    /// Calls repeated, decisions included.
     uint64_t calls;
-    /// Decisions that were repeated.
+    /// Decisions repeated.
     uint64_t decisions;
-    /// How many of them came out differently. 0: all choices are identical.
+    /// Decisions with a different outcome. 0: all choices are identical.
     uint64_t different;
-    /// The first of those; 0 if there is none.
+    /// The first of those; 0: none.
     uint64_t decision;
-    /// The first setting in it with another choice; none if it is the strategy that differs.
+    /// The first setting in it with a different choice; none if the strategy differs.
     hob_setting_id setting;
-    /// The choice of that setting (or the strategy) when it was recorded; UINT32_MAX for none.
+    /// The recorded choice of that setting (or strategy); UINT32_MAX: none.
     uint32_t recorded;
-    /// And now.
+    /// The replayed one.
     uint32_t replayed;
-    /// The version of the library that recorded, as HOB_MAKE_VERSION: another one may choose otherwise.
+    /// The version of the library that recorded, as HOB_MAKE_VERSION. Another version may decide differently.
     uint32_t library_version;
-    /// Zero.
+    /// 0.
     uint32_t reserved;
 } hob_replay_report;
 
-#ifdef __cplusplus
-extern "C" {
-#endif // __cplusplus
+/// Repeats a recorded run in a goblin of its own and compares every decision.
+/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not
+/// errors. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
+/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+///
+/// The bytes may be hostile: a replay takes at most 128 MiB, and 64 times their size. Threads: any.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_replay(const void *data, size_t size, hob_replay_report *out_report);
 
-/// Fill in defaults; `size` is sizeof(hob_goblin_desc). Usually by HOB_GOBLIN_DESC_INIT.
-HOB_API hob_result hob_goblin_desc_init(hob_goblin_desc *desc, uint32_t size);
+// ---- Initialisers ----------------------------------------------------------------------------------------------------
+//
+// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
+// hob_x_init does the same for other languages: `size` is sizeof(hob_x).
 
-/// Fill in defaults; `size` is sizeof(hob_goblin_statistics). Usually by HOB_GOBLIN_STATISTICS_INIT.
-HOB_API hob_result hob_goblin_statistics_init(hob_goblin_statistics *statistics, uint32_t size);
-
-/// Create a goblin. `*out_goblin` is written on success, and is then the caller's to destroy. Threads: any.
-HOB_NODISCARD HOB_API hob_result hob_goblin_create(const hob_goblin_desc *desc, hob_goblin **out_goblin);
-
-/// Destroy a goblin and release its settings; NULL is fine. From inside one of its callbacks, it is destroyed when the
-/// running call returns. Threads: no other call on it may run.
-HOB_API void hob_goblin_destroy(hob_goblin *goblin);
-
-/// Exchange the parameters. What was learned stays, but for lanes that no longer have a limit, here or in a strategy;
-/// when lanes come or go, samples of earlier decisions are refused. On a failure nothing changed. Threads: exclusive.
-HOB_API hob_result hob_goblin_configure(hob_goblin *goblin, const hob_goblin_desc *desc);
-
-/// The parameters in force. Threads: shared.
-HOB_API hob_result hob_goblin_config(const hob_goblin *goblin, hob_goblin_desc *out_desc);
-
-/// What has come in so far. Threads: shared.
-HOB_API hob_result hob_goblin_get_statistics(const hob_goblin *goblin, hob_goblin_statistics *out_statistics);
-
-/// Use what a past run knew, perhaps on another machine: how much slower or faster this one is, is learned from the
-/// first samples. Copied; replaces an earlier past. Tasks whose number of options differs are not used, and the log
-/// says so. Threads: exclusive; shared for `profile`.
-HOB_API hob_result hob_goblin_set_past_profile(hob_goblin *goblin, const hob_profile *profile);
-
-/// hob_goblin_set_past_profile from JSON as hob_goblin_save_profile writes it; see hob_profile_load.
-/// Threads: exclusive.
-HOB_API hob_result hob_goblin_load_profile(hob_goblin *goblin, const void *data, size_t size);
-
-/// Write what is known as JSON: this run's samples, and where there are none what the past knew, scaled to this
-/// machine. Sizes and buffer as in hob_profile_save. Threads: shared.
-HOB_API hob_result hob_goblin_save_profile(const hob_goblin *goblin, char *buffer, size_t capacity, size_t *out_size);
-
-/// Bytes the goblin holds; 0 for a bad handle. Threads: shared.
-HOB_NODISCARD HOB_API size_t hob_goblin_memory_used(const hob_goblin *goblin);
-
-/// The sentence of this handle's last failed exclusive call. Valid until the next one. Threads: shared.
-HOB_NODISCARD HOB_API const char *hob_goblin_last_error(const hob_goblin *goblin);
-
-/// Fill in defaults; `size` is sizeof(hob_setting_desc). Usually by HOB_SETTING_DESC_INIT.
-HOB_API hob_result hob_setting_desc_init(hob_setting_desc *desc, uint32_t size);
-
-/// Add a setting, at any time. `*out_setting` is written on success.
-/// The callbacks are called on the thread that calls hob_goblin_ functions, never at any other time. From inside them,
-/// const functions on the goblin work; hob_goblin_remove_setting and hob_goblin_destroy are put off until the running
-/// call returns; all others answer HOB_RESULT_BUSY. They must return on the OS thread on which they were called, and no
-/// exception may leave them. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_add_setting(hob_goblin *goblin,
-                                  const hob_setting_desc *desc,
-                                  hob_setting_id *out_setting);
-
-/// Add a setting that is off (0, worth nothing) or on (1, worth `value`). Threads: exclusive.
-HOB_API hob_result hob_goblin_add_binary(hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
-
-/// Add a setting with `count` options of these values. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_add_array(hob_goblin *goblin,
-                                hob_str id,
-                                const double *values,
-                                uint32_t count,
-                                hob_setting_id *out_setting);
-
-/// Add what there is no choice about but costs something, such as the rest of the frame: one option, measured as all
-/// are. Threads: exclusive.
-HOB_API hob_result hob_goblin_add_fixed_burden(hob_goblin *goblin, hob_str id, hob_setting_id *out_setting);
-
-/// Add what there is no choice about and costs nothing but is worth `value`, so that totals can be compared. It is not
-/// measured. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_add_fixed_incentive(hob_goblin *goblin,
-                                          hob_str id,
-                                          double value,
-                                          hob_setting_id *out_setting);
-
-/// Remove a setting, at any time; its release callback is called before this returns. What was learned of its task
-/// stays, for when a setting of that id comes back. From inside a callback of the goblin, the setting is removed when
-/// the running call returns, and gets no callback but release any more. Threads: exclusive.
-HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id setting);
-
-/// Exchange a setting's options: `count` of them, `stride` bytes apart. With another count than before they are other
-/// options: the task's estimates are dropped and learned anew (the log says so), and what strategies had of its own is
-/// void. A product keeps its count and its works: another count is HOB_RESULT_INVALID_ARGUMENT. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_set_options(hob_goblin *goblin,
-                                  hob_setting_id setting,
-                                  const hob_option *options,
-                                  size_t stride,
-                                  uint32_t count);
-
-/// Exchange the value of one option; -1e9 to 1e9. Threads: exclusive.
-HOB_API hob_result hob_goblin_set_value(hob_goblin *goblin, hob_setting_id setting, uint32_t option, double value);
-
-/// Say whether an option can be chosen now (`ready` 0: it is streaming in or compiling). Threads: exclusive.
-HOB_API hob_result hob_goblin_set_ready(hob_goblin *goblin, hob_setting_id setting, uint32_t option, uint32_t ready);
-
-/// State how much a setting has to do from the next decision on (objects, pixels, lights), in any unit: burdens are
-/// learned per unit of work, so a heavier scene is known at once. 1e-9 to 1e9; 1 until said otherwise.
-/// Threads: exclusive.
-HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id setting, double work);
-
-/// Fill in defaults; `size` is sizeof(hob_decision). Usually by HOB_DECISION_INIT.
-HOB_API hob_result hob_decision_init(hob_decision *decision, uint32_t size);
-
-/// Once a frame: hob_goblin_harvest, then hob_goblin_decide. `out_decision` may be NULL. Allocates nothing, waits for
-/// nothing. Threads: exclusive.
-HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decision);
-
-/// The first half of hob_goblin_update: ask the measure callbacks, and close the books on the samples since the last
-/// harvest. Threads: exclusive.
-HOB_API hob_result hob_goblin_harvest(hob_goblin *goblin);
-
-/// The second half of hob_goblin_update: estimate, solve, hand out the choices. `out_decision` may be NULL. That
-/// nothing fits is an answer (feasible 0), not an error. On a failure the choices before stand, but for settings whose
-/// options_get had given another number of options by then: those are at their default. Threads: exclusive.
-HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decision);
-
-/// What the latest decision gave a setting; before the first, its default. 0 for a stale id, a bad or busy handle, or a
-/// setting without options, so that it can index an array at once; hob_last_error tells. Threads: shared.
-HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
-
-/// Report what a setting's choice cost on a lane in the frame of `decision_id` (0: the latest): whenever it is known,
-/// frames later with GPU timers. `burden` in the lane's unit, 0 to 1e9; `sample` is a hob_sample. Samples of lanes that
-/// are not governed are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered (see `history`).
-/// Threads: exclusive.
-HOB_API
-hob_result hob_goblin_measure(hob_goblin *goblin,
-                              uint64_t decision_id,
-                              hob_setting_id setting,
-                              uint32_t lane,
-                              double burden,
-                              uint32_t sample);
-
-/// Report what a whole frame cost on a lane. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS this is what the goblin
-/// steers by, on the first lane that has a limit. With HOB_BURDENS_LEARNED, once all samples of the decision are in,
-/// what the total has beyond them is learned, by lane, as a burden that is always there; a total whose samples do not
-/// all come teaches nothing. Parameters as in hob_goblin_measure. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_measure_total(hob_goblin *goblin,
-                                    uint64_t decision_id,
-                                    uint32_t lane,
-                                    double burden,
-                                    uint32_t sample);
-
-/// Say that in the frame of `decision_id` (0: the latest) the host used `choice` instead of what was decided, because
-/// it was late or impossible: samples of that frame are booked on it. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_applied(hob_goblin *goblin,
-                              uint64_t decision_id,
-                              hob_setting_id setting,
-                              uint32_t choice);
-
-/// What an option is expected to cost on a lane in the next frame, for the setting's present work and under the
-/// strategy in force; the count is of this run's samples. HOB_RESULT_NOT_FOUND for a lane without a limit: nothing is
-/// learned on it. Threads: shared.
-HOB_API
-hob_result hob_goblin_estimate(const hob_goblin *goblin,
-                               hob_setting_id setting,
-                               uint32_t option,
-                               uint32_t lane,
-                               hob_estimate *out_estimate);
-
-/// Fill in defaults; `size` is sizeof(hob_reason). Usually by HOB_REASON_INIT.
-HOB_API hob_result hob_reason_init(hob_reason *reason, uint32_t size);
-
-/// Allow only the options from `first`, a floor, to `last`, a ceiling, from the next decision on. `first` must exist;
-/// UINT32_MAX and all else beyond the last means the last. 0 to UINT32_MAX allows all again. If none of them is ready,
-/// the nearest to the default is chosen all the same. Threads: exclusive.
-HOB_API hob_result hob_goblin_set_range(hob_goblin *goblin, hob_setting_id setting, uint32_t first, uint32_t last);
-
-/// Allow only one option from the next decision on, as the player wishes: hob_goblin_set_range from it to itself. The
-/// others make room for it. Threads: exclusive.
-HOB_API hob_result hob_goblin_pin(hob_goblin *goblin, hob_setting_id setting, uint32_t option);
-
-/// Take a setting out of decisions (`enabled` 0) or back in. While it is out it costs nothing, is worth nothing and
-/// keeps its choice; what was learned of it stays. Samples of decisions without it are HOB_RESULT_NOT_FOUND. Threads:
-/// exclusive.
-HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id setting, uint32_t enabled);
-
-/// Multiply what changes cost, in burden and in patience, until said otherwise: below 1 while they are hard to notice,
-/// as in a cut or a menu; above 1 while they are easy to. 0 to 1e9; 1 until said otherwise. Threads: exclusive.
-HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
-
-/// Open a window in which more may be tried, for so many decisions from the next on: a menu, a loading screen, a cut.
-/// Any number of options may be on trial in a frame, and frames with trials may be over each limit by `share` of it, 0
-/// to 1e9. A new window takes the place of an old one; 0 `decisions` close it. Nothing is tried where explore_limit is
-/// 0. Threads: exclusive.
-HOB_API hob_result hob_goblin_open_window(hob_goblin *goblin, uint32_t decisions, double share);
-
-/// Why a setting's choice is what it is. Threads: shared.
-HOB_API hob_result hob_goblin_get_reason(const hob_goblin *goblin, hob_setting_id setting, hob_reason *out_reason);
-
-/// The same as an English sentence, such as "raised from 1 to 2 in decision 512: 1.80 was left free", with a NUL at its
-/// end. `*out_size`, which may be NULL where `buffer` is not, gets the bytes needed, the NUL among them. With `buffer`
-/// NULL that is all; with `capacity` too small the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer is left alone;
-/// 256 bytes are always enough. Threads: shared.
-HOB_API
-hob_result hob_goblin_reason_text(const hob_goblin *goblin,
-                                  hob_setting_id setting,
-                                  char *buffer,
-                                  size_t capacity,
-                                  size_t *out_size);
-
-/// Fill in defaults; `size` is sizeof(hob_product_desc). Usually by HOB_PRODUCT_DESC_INIT.
-HOB_API hob_result hob_product_desc_init(hob_product_desc *desc, uint32_t size);
-
-/// Add a product setting, at any time. It is a setting like others, whose options are its combinations; only another
-/// number of options is refused. `*out_setting` is written on success. HOB_RESULT_LIMIT_EXCEEDED with too many axes or
-/// combinations. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_add_product(hob_goblin *goblin,
-                                  const hob_product_desc *desc,
-                                  hob_setting_id *out_setting);
-
-/// Where a product's choice stands on one of its axes: the index into that axis's values. 0 for a stale id, a bad or
-/// busy handle, or a choice or axis that does not exist, so that it can index an array at once; hob_last_error tells.
-/// Threads: shared.
-HOB_NODISCARD HOB_API
-uint32_t hob_goblin_product_index(const hob_goblin *goblin,
-                                  hob_setting_id setting,
-                                  uint32_t choice,
-                                  uint32_t axis);
-
-/// The choice of a product that stands at these indices, one for each axis: for hob_goblin_pin, hob_goblin_set_ready,
-/// hob_goblin_applied and what else takes an option. Threads: shared.
-HOB_API
-hob_result hob_goblin_product_choice(const hob_goblin *goblin,
-                                     hob_setting_id setting,
-                                     const uint32_t *indices,
-                                     uint32_t index_count,
-                                     uint32_t *out_choice);
-
-/// Fill in defaults; `size` is sizeof(hob_strategy_desc). Usually by HOB_STRATEGY_DESC_INIT.
-HOB_API hob_result hob_strategy_desc_init(hob_strategy_desc *desc, uint32_t size);
-
-/// Add a strategy; `*out_strategy` gets its number. Number 0 is there from the start: the limits of hob_goblin_desc.
-/// There can be 15 others. Each costs a decision another solve. Lanes that had no limit are learned from now on, and
-/// samples of earlier decisions are refused then. Threads: exclusive.
-HOB_API hob_result hob_goblin_add_strategy(hob_goblin *goblin, const hob_strategy_desc *desc, uint32_t *out_strategy);
-
-/// Exchange a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are changed by
-/// hob_goblin_configure and must be INFINITY here. HOB_RESULT_NOT_FOUND for a number that was not given.
-/// Threads: exclusive.
-HOB_API hob_result hob_goblin_set_strategy(hob_goblin *goblin, uint32_t strategy, const hob_strategy_desc *desc);
-
-/// Give an option another value under a strategy; -1e9 to 1e9. Strategy 0 has the options' own values, which
-/// hob_goblin_set_value changes. Forgotten when the setting gets another number of options. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_set_strategy_value(hob_goblin *goblin,
-                                         uint32_t strategy,
-                                         hob_setting_id setting,
-                                         uint32_t option,
-                                         double value);
-
-/// Multiply a setting's work under a strategy by `factor`, 1e-9 to 1e9: what is updated every other frame costs half.
-/// Samples of decisions under the strategy are taken to be of that work. Strategy 0 has the setting's own, see
-/// hob_goblin_set_work. Forgotten when the setting gets another number of options. Threads: exclusive.
-HOB_API
-hob_result hob_goblin_set_strategy_work(hob_goblin *goblin,
-                                        uint32_t strategy,
-                                        hob_setting_id setting,
-                                        double factor);
-
-/// The net value of a strategy's best choice in the last decision: by how much the one in force is ahead, or held. 0
-/// before the first decision, and where there is but one strategy. Threads: shared.
-HOB_API hob_result hob_goblin_strategy_net(const hob_goblin *goblin, uint32_t strategy, double *out_net);
-
-/// Write down the run from here on, so that hob_replay can repeat it; docs/formats.md describes the bytes. Call it
-/// right after hob_goblin_create: a replay needs the whole run, so after any other call that changed something the
-/// answer is HOB_RESULT_UNSUPPORTED. `write` gets a header at once, a block with every decision and in between when
-/// there is much to write, and the end from hob_goblin_destroy or from hob_goblin_record with a NULL `write`, which
-/// stops the recording for good; one after the other, they are the recording. A frame takes about 14 bytes a sample and
-/// one a setting, and nothing is allocated for it. `release` may be NULL; else it gets `user_data` once, after the end
-/// was written. On a failure nothing is owned. Threads: exclusive. Callbacks: `write` runs on the thread that makes a
-/// call, inside it, so no function works on this goblin but hob_goblin_destroy, which is put off; the others answer
-/// HOB_RESULT_BUSY.
-HOB_API
-hob_result hob_goblin_record(hob_goblin *goblin,
-                             void (*write)(void *user_data, const void *data, size_t size),
-                             void *user_data,
-                             void (*release)(void *user_data));
-
-/// Fill in defaults; `size` is sizeof(hob_replay_report). Usually by HOB_REPLAY_REPORT_INIT.
-HOB_API hob_result hob_replay_report_init(hob_replay_report *report, uint32_t size);
-
-/// Repeat a recorded run in a goblin of its own, and compare every decision. A recording that is cut off or damaged is
-/// repeated up to there, and `out_report` says where and why; that, and choices that differ, are answers, not errors.
-/// The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are no
-/// recording, HOB_RESULT_UNSUPPORTED if they have the form of another version. Bytes may be anything: they can ask for
-/// 128 MiB at most, and 64 times their size. Threads: any.
-HOB_API hob_result hob_replay(const void *data, size_t size, hob_replay_report *out_report);
-
-#ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
-
-/// A hob_goblin_desc with defaults, of this header's size.
+HOB_API hob_result hob_goblin_desc_init(hob_goblin_desc *value, uint32_t size);
 static inline hob_goblin_desc hob_goblin_desc_default(void) {
     hob_goblin_desc value;
     (void)hob_goblin_desc_init(&value, (uint32_t)sizeof(value));
@@ -768,15 +857,23 @@ static inline hob_goblin_desc hob_goblin_desc_default(void) {
 }
 #define HOB_GOBLIN_DESC_INIT (hob_goblin_desc_default())
 
-/// A hob_goblin_statistics with defaults, of this header's size.
-static inline hob_goblin_statistics hob_goblin_statistics_default(void) {
-    hob_goblin_statistics value;
-    (void)hob_goblin_statistics_init(&value, (uint32_t)sizeof(value));
+HOB_API hob_result hob_decision_init(hob_decision *value, uint32_t size);
+static inline hob_decision hob_decision_default(void) {
+    hob_decision value;
+    (void)hob_decision_init(&value, (uint32_t)sizeof(value));
     return value;
 }
-#define HOB_GOBLIN_STATISTICS_INIT (hob_goblin_statistics_default())
+#define HOB_DECISION_INIT (hob_decision_default())
 
-/// A hob_setting_desc with defaults, of this header's size.
+HOB_API hob_result hob_measurement_init(hob_measurement *value, uint32_t size);
+static inline hob_measurement hob_measurement_default(void) {
+    hob_measurement value;
+    (void)hob_measurement_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_MEASUREMENT_INIT (hob_measurement_default())
+
+HOB_API hob_result hob_setting_desc_init(hob_setting_desc *value, uint32_t size);
 static inline hob_setting_desc hob_setting_desc_default(void) {
     hob_setting_desc value;
     (void)hob_setting_desc_init(&value, (uint32_t)sizeof(value));
@@ -785,15 +882,23 @@ static inline hob_setting_desc hob_setting_desc_default(void) {
 }
 #define HOB_SETTING_DESC_INIT (hob_setting_desc_default())
 
-/// A hob_decision with defaults, of this header's size.
-static inline hob_decision hob_decision_default(void) {
-    hob_decision value;
-    (void)hob_decision_init(&value, (uint32_t)sizeof(value));
+HOB_API hob_result hob_goblin_tuning_init(hob_goblin_tuning *value, uint32_t size);
+static inline hob_goblin_tuning hob_goblin_tuning_default(void) {
+    hob_goblin_tuning value;
+    (void)hob_goblin_tuning_init(&value, (uint32_t)sizeof(value));
     return value;
 }
-#define HOB_DECISION_INIT (hob_decision_default())
+#define HOB_GOBLIN_TUNING_INIT (hob_goblin_tuning_default())
 
-/// A hob_reason with defaults, of this header's size.
+HOB_API hob_result hob_decision_details_init(hob_decision_details *value, uint32_t size);
+static inline hob_decision_details hob_decision_details_default(void) {
+    hob_decision_details value;
+    (void)hob_decision_details_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_DECISION_DETAILS_INIT (hob_decision_details_default())
+
+HOB_API hob_result hob_reason_init(hob_reason *value, uint32_t size);
 static inline hob_reason hob_reason_default(void) {
     hob_reason value;
     (void)hob_reason_init(&value, (uint32_t)sizeof(value));
@@ -801,7 +906,15 @@ static inline hob_reason hob_reason_default(void) {
 }
 #define HOB_REASON_INIT (hob_reason_default())
 
-/// A hob_product_desc with defaults, of this header's size.
+HOB_API hob_result hob_goblin_statistics_init(hob_goblin_statistics *value, uint32_t size);
+static inline hob_goblin_statistics hob_goblin_statistics_default(void) {
+    hob_goblin_statistics value;
+    (void)hob_goblin_statistics_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_GOBLIN_STATISTICS_INIT (hob_goblin_statistics_default())
+
+HOB_API hob_result hob_product_desc_init(hob_product_desc *value, uint32_t size);
 static inline hob_product_desc hob_product_desc_default(void) {
     hob_product_desc value;
     (void)hob_product_desc_init(&value, (uint32_t)sizeof(value));
@@ -810,7 +923,7 @@ static inline hob_product_desc hob_product_desc_default(void) {
 }
 #define HOB_PRODUCT_DESC_INIT (hob_product_desc_default())
 
-/// A hob_strategy_desc with defaults, of this header's size.
+HOB_API hob_result hob_strategy_desc_init(hob_strategy_desc *value, uint32_t size);
 static inline hob_strategy_desc hob_strategy_desc_default(void) {
     hob_strategy_desc value;
     (void)hob_strategy_desc_init(&value, (uint32_t)sizeof(value));
@@ -818,12 +931,16 @@ static inline hob_strategy_desc hob_strategy_desc_default(void) {
 }
 #define HOB_STRATEGY_DESC_INIT (hob_strategy_desc_default())
 
-/// A hob_replay_report with defaults, of this header's size.
+HOB_API hob_result hob_replay_report_init(hob_replay_report *value, uint32_t size);
 static inline hob_replay_report hob_replay_report_default(void) {
     hob_replay_report value;
     (void)hob_replay_report_init(&value, (uint32_t)sizeof(value));
     return value;
 }
 #define HOB_REPLAY_REPORT_INIT (hob_replay_report_default())
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
 
 #endif  // HOBGOBLIN_GOBLIN_H

@@ -60,7 +60,7 @@ struct Frame : hob_decision {
     Frame() noexcept : hob_decision(detail::sized<hob_decision>()) {}
 };
 
-/// The parameters that most programs set. All others are fields of `desc`; see hob_goblin_desc.
+/// The parameters that most programs set. All others are fields of `desc` and of its `tuning`; see hob_goblin_desc.
 struct GoblinOptions {
     /// Limits: milliseconds, and MiB of video memory. Unset: as in `desc`, which has no limit by default.
     std::optional<double> gpu_ms = {};
@@ -174,7 +174,7 @@ public:
     /// The choice with these indices, one for each axis.
     Result<uint32_t> try_choice_at(ArrayView<uint32_t> indices) const {
         return detail::filled_by(uint32_t{0}, [&](uint32_t* choice) {
-            return hob_goblin_product_choice(goblin_, id(), indices.data(), indices.count(), choice);
+            return hob_goblin_get_product_choice(goblin_, id(), indices.data(), indices.count(), choice);
         });
     }
 #if HOB_EXCEPTIONS
@@ -220,7 +220,7 @@ public:
     }
     /// The first half of an update: runs the measure callbacks and takes in the samples.
     Result<void> try_collect_samples() {
-        return detail::result_of(with_callbacks([&] { return hob_goblin_harvest(capi()); }));
+        return detail::result_of(with_callbacks([&] { return hob_goblin_collect_samples(capi()); }));
     }
     /// The second half of an update: estimates, solves and publishes the choices.
     Result<Frame> try_decide() {
@@ -241,7 +241,7 @@ public:
     }
     /// Reports that the host used another choice in the frame of a decision.
     Result<void> try_report_applied(uint64_t decision_id, Setting setting, uint32_t choice) {
-        return detail::result_of(hob_goblin_applied(capi(), decision_id, setting.id(), choice));
+        return detail::result_of(hob_goblin_report_applied(capi(), decision_id, setting.id(), choice));
     }
     /// Sets how much work a setting has from now on. Burdens are learned per unit of work.
     Result<void> try_set_work(Setting setting, double work) {
@@ -371,11 +371,20 @@ public:
     /// The parameters in force.
     Result<hob_goblin_desc> try_desc() const {
         return detail::filled_by(detail::sized<hob_goblin_desc>(),
-                                 [&](hob_goblin_desc* desc) { return hob_goblin_config(capi(), desc); });
+                                 [&](hob_goblin_desc* desc) { return hob_goblin_get_desc(capi(), desc); });
     }
-    /// Replaces the parameters. Estimates stay; see hob_goblin_configure.
+    /// Replaces the parameters. Estimates stay; see hob_goblin_set_desc.
     Result<void> try_set_desc(const hob_goblin_desc& desc) {
-        return detail::result_of(hob_goblin_configure(capi(), &desc));
+        return detail::result_of(hob_goblin_set_desc(capi(), &desc));
+    }
+    /// The tuning in force; see hob_goblin_tuning.
+    Result<hob_goblin_tuning> try_tuning() const {
+        return detail::filled_by(detail::sized<hob_goblin_tuning>(),
+                                 [&](hob_goblin_tuning* tuning) { return hob_goblin_get_tuning(capi(), tuning); });
+    }
+    /// Replaces the tuning.
+    Result<void> try_set_tuning(const hob_goblin_tuning& tuning) {
+        return detail::result_of(hob_goblin_set_tuning(capi(), &tuning));
     }
 
     /// Adds a strategy and returns its number. Number 0 is the goblin's own desc.
@@ -401,6 +410,18 @@ public:
 
     // Queries.
 
+    /// The choice of a setting in any decision that `history` remembers.
+    Result<uint32_t> try_choice_of(uint64_t decision_id, Setting setting) const {
+        return detail::filled_by(uint32_t{0}, [&](uint32_t* choice) {
+            return hob_goblin_choice_of(capi(), decision_id, setting.id(), choice);
+        });
+    }
+    /// The latest decision in full, with the burdens of each lane.
+    Result<hob_decision_details> try_decision() const {
+        return detail::filled_by(detail::sized<hob_decision_details>(), [&](hob_decision_details* details) {
+            return hob_goblin_get_decision(capi(), details);
+        });
+    }
     /// The explanation of a setting's choice, as data.
     Result<Reason> try_reason(Setting setting) const {
         return detail::filled_by(detail::sized<Reason>(), [&](Reason* reason) {
@@ -411,19 +432,19 @@ public:
     Result<std::string> try_reason_text(Setting setting) const {
         char buffer[256] = "";  // always enough
         const hob_result code =
-            hob_goblin_reason_text(capi(), setting.id(), buffer, sizeof buffer, nullptr);
+            hob_goblin_get_reason_text(capi(), setting.id(), buffer, sizeof buffer, nullptr);
         return detail::result_of(code, std::string(buffer));
     }
     /// The expected cost of an option on a lane in the next frame.
     Result<Estimate> try_estimate(Setting setting, uint32_t option, Lane lane = Lane::gpu) const {
         return detail::filled_by(detail::sized<Estimate>(), [&](Estimate* estimate) {
-            return hob_goblin_estimate(capi(), setting.id(), option, static_cast<hob_lane>(lane), estimate);
+            return hob_goblin_get_estimate(capi(), setting.id(), option, static_cast<hob_lane>(lane), estimate);
         });
     }
     /// The net value of a strategy's best choice in the last decision.
     Result<double> try_strategy_net(uint32_t strategy) const {
         return detail::filled_by(0.0,
-                                 [&](double* net) { return hob_goblin_strategy_net(capi(), strategy, net); });
+                                 [&](double* net) { return hob_goblin_get_strategy_net(capi(), strategy, net); });
     }
     /// Counts of samples and totals, and the memory in use.
     Result<hob_goblin_statistics> try_statistics() const {
@@ -459,7 +480,7 @@ public:
         auto tape = std::make_unique<Tape<Write>>(Tape<Write>{std::move(write), pending_});
         const hob_result code = with_callbacks([&] {
             const hob_result started =
-                hob_goblin_record(capi(), &Tape<Write>::take, tape.get(), &Tape<Write>::release);
+                hob_goblin_start_recording(capi(), &Tape<Write>::take, tape.get(), &Tape<Write>::release);
             if (started == HOB_RESULT_OK) (void)tape.release();  // the goblin owns it and calls Tape::release
             return started;
         });
@@ -468,7 +489,7 @@ public:
     /// Writes the end of the recording. The goblin cannot record again.
     Result<void> try_stop_recording() {
         return detail::result_of(
-            with_callbacks([&] { return hob_goblin_record(capi(), nullptr, nullptr, nullptr); }));
+            with_callbacks([&] { return hob_goblin_stop_recording(capi()); }));
     }
 
 #if HOB_EXCEPTIONS
@@ -518,6 +539,8 @@ public:
     void open_window(uint32_t decisions, double share) { try_open_window(decisions, share).value(); }
     hob_goblin_desc desc() const { return try_desc().value(); }
     void set_desc(const hob_goblin_desc& desc) { try_set_desc(desc).value(); }
+    hob_goblin_tuning tuning() const { return try_tuning().value(); }
+    void set_tuning(const hob_goblin_tuning& tuning) { try_set_tuning(tuning).value(); }
 
     uint32_t add_strategy(const StrategyOptions& options) { return try_add_strategy(options).value(); }
     void set_strategy(uint32_t strategy, const StrategyOptions& options) {
@@ -530,6 +553,10 @@ public:
         try_set_strategy_work(strategy, setting, factor).value();
     }
 
+    uint32_t choice_of(uint64_t decision_id, Setting setting) const {
+        return try_choice_of(decision_id, setting).value();
+    }
+    hob_decision_details decision() const { return try_decision().value(); }
     Reason reason(Setting setting) const { return try_reason(setting).value(); }
     std::string reason_text(Setting setting) const { return try_reason_text(setting).value(); }
     Estimate estimate(Setting setting, uint32_t option, Lane lane = Lane::gpu) const {
@@ -643,7 +670,7 @@ private:
 /// and are not failures.
 inline Result<hob_replay_report> try_replay(std::string_view recording) {
     return detail::filled_by(detail::sized<hob_replay_report>(), [&](hob_replay_report* report) {
-        return hob_replay(recording.data(), recording.size(), report);
+        return hob_goblin_replay(recording.data(), recording.size(), report);
     });
 }
 #if HOB_EXCEPTIONS

@@ -139,9 +139,9 @@ Result<Hook> try_set_log_hook(Write write, hob_log_level minimum_level = HOB_LOG
     hob_log_hook hook = HOB_LOG_HOOK_INIT;
     hook.minimum_level = minimum_level;
     hook.user_data = callable.get();
-    hook.write = [](void* user_data, uint32_t level, hob_str line) {
+    hook.write = [](void* user_data, hob_log_level level, hob_str line) {
         detail::run_hook([&] {
-            (*static_cast<Write*>(user_data))(static_cast<hob_log_level>(level), detail::view(line));
+            (*static_cast<Write*>(user_data))(level, detail::view(line));
         });
     };
     return Hook::try_install(detail::HookKind::log, std::move(callable), [&] { return hob_set_log_hook(&hook); });

@@ -55,7 +55,7 @@ public:
     /// Adds a setting and returns its index: 0, 1, 2 and so on.
     Result<uint32_t> try_add_setting(ArrayView<KnapsackOption> options) {
         return detail::filled_by(uint32_t{0}, [&](uint32_t* index) {
-            return hob_knapsack_add(capi(), options.data(), sizeof(KnapsackOption), options.count(), index);
+            return hob_knapsack_add_setting(capi(), options.data(), sizeof(KnapsackOption), options.count(), index);
         });
     }
     /// Adds a setting with several resources and returns its index. `weights` has resource_count() entries for each
@@ -65,7 +65,7 @@ public:
         if (weights.size() != values.size() * resource_count_)
             return detail::invalid("invalid weights: expected resource_count weights for each value");
         return detail::filled_by(uint32_t{0}, [&](uint32_t* index) {
-            return hob_knapsack_add_resources(capi(), values.data(), sizeof(double), weights.data(),
+            return hob_knapsack_add_setting_resources(capi(), values.data(), sizeof(double), weights.data(),
                                               sizeof(KnapsackWeight) * resource_count_, values.count(), index);
         });
     }
@@ -111,7 +111,7 @@ public:
     /// The burden of the last solve on one resource, and the price of that resource.
     Result<hob_knapsack_usage> try_resource_usage(uint32_t resource) const {
         return detail::filled_by(detail::sized<hob_knapsack_usage>(), [&](hob_knapsack_usage* usage) {
-            return hob_knapsack_resource_usage(capi(), resource, usage);
+            return hob_knapsack_get_resource_usage(capi(), resource, usage);
         });
     }
     /// The number of settings added since the last clear.

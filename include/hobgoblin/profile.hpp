@@ -64,12 +64,12 @@ public:
     Result<void> try_scale(double factor) { return detail::result_of(hob_profile_scale(capi(), factor)); }
     /// Replaces the options of a task, or adds the task.
     Result<void> try_set_task(std::string_view id, ArrayView<ProfileOption> options) {
-        return detail::result_of(hob_profile_set(capi(), detail::text(id), options.data(), sizeof(ProfileOption),
+        return detail::result_of(hob_profile_set_task(capi(), detail::text(id), options.data(), sizeof(ProfileOption),
                                                  options.count()));
     }
     /// Removes a task. HOB_RESULT_NOT_FOUND if it does not exist.
     Result<void> try_remove_task(std::string_view id) {
-        return detail::result_of(hob_profile_remove(capi(), detail::text(id)));
+        return detail::result_of(hob_profile_remove_task(capi(), detail::text(id)));
     }
     /// Removes all tasks.
     Result<void> try_clear() { return detail::result_of(hob_profile_clear(capi())); }
@@ -80,14 +80,14 @@ public:
     Result<ProfileTask> try_task(uint32_t index) const {
         hob_str id = {nullptr, 0};
         ProfileTask task;
-        const hob_result code = hob_profile_task(capi(), index, &id, &task.option_count);
+        const hob_result code = hob_profile_get_task(capi(), index, &id, &task.option_count);
         task.id = detail::view(id);
         return detail::result_of(code, task);
     }
     /// The cost of one option of a task.
     Result<Estimate> try_estimate(std::string_view id, uint32_t option) const {
         return detail::filled_by(detail::sized<Estimate>(), [&](Estimate* estimate) {
-            return hob_profile_get(capi(), detail::text(id), option, estimate);
+            return hob_profile_get_estimate(capi(), detail::text(id), option, estimate);
         });
     }
     /// Bytes that the profile holds.

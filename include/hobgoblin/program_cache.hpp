@@ -70,7 +70,7 @@ private:
     bool is_banned_ = false;
 };
 
-/// A use of a program by the driver; see hob_program_cache_use_begin. End it after the first frame drawn with the program.
+/// A use of a program by the driver; see hob_program_cache_begin_use. End it after the first frame drawn with the program.
 ///
 /// The destructor ends it as HOB_USE_OUTCOME_UNUSED. It must not outlive its cache.
 class ProgramUse {
@@ -78,7 +78,7 @@ public:
     /// No use: the program is banned, or was built.
     ProgramUse() = default;
     /// Takes ownership of a C id. An id of zeros is no use.
-    ProgramUse(const hob_program_cache* cache, hob_use use) noexcept
+    ProgramUse(const hob_program_cache* cache, hob_use_id use) noexcept
         : cache_(use.index1 != 0 || use.generation != 0 ? cache : nullptr), use_(use) {}
     ProgramUse(ProgramUse&& other) noexcept : cache_(std::exchange(other.cache_, nullptr)), use_(other.use_) {}
     ProgramUse& operator=(ProgramUse&& other) noexcept {
@@ -87,7 +87,7 @@ public:
         return *this;
     }
     ~ProgramUse() {
-        if (cache_ != nullptr) (void)hob_program_cache_use_end(cache_, use_, HOB_USE_OUTCOME_UNUSED);
+        if (cache_ != nullptr) (void)hob_program_cache_end_use(cache_, use_, HOB_USE_OUTCOME_UNUSED);
     }
 
     /// Whether there is a use.
@@ -96,16 +96,16 @@ public:
     Result<void> try_end(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) {
         const hob_program_cache* const cache = std::exchange(cache_, nullptr);
         if (cache == nullptr) return {};
-        return detail::result_of(hob_program_cache_use_end(cache, use_, outcome));
+        return detail::result_of(hob_program_cache_end_use(cache, use_, outcome));
     }
 #if HOB_EXCEPTIONS
     void end(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) { try_end(outcome).value(); }
 #endif
-    hob_use capi() const noexcept { return use_; }
+    hob_use_id capi() const noexcept { return use_; }
 
 private:
     const hob_program_cache* cache_ = nullptr;
-    hob_use use_ = {0, 0};
+    hob_use_id use_ = {0, 0};
 };
 
 /// The parameters that most programs set. All others are fields of `desc`; see hob_program_cache_desc.
@@ -201,7 +201,7 @@ public:
     }
     /// Reports that the machine is short of memory.
     Result<void> try_report_memory_pressure(hob_memory_pressure pressure) const {
-        return detail::result_of(hob_program_cache_memory_pressure(cache_.get(), pressure));
+        return detail::result_of(hob_program_cache_report_memory_pressure(cache_.get(), pressure));
     }
     /// Adds a key to the start-up set, or removes it.
     Result<void> try_mark_startup(const hob_fingerprint& key, bool marked = true) const {
@@ -210,24 +210,24 @@ public:
     /// Whether a program is in memory.
     bool knows_program(const hob_fingerprint& key) const noexcept {
         uint32_t known = 0;
-        return hob_program_cache_program_status(cache_.get(), &key, &known) == HOB_RESULT_OK && known != 0;
+        return hob_program_cache_get_program_status(cache_.get(), &key, &known) == HOB_RESULT_OK && known != 0;
     }
 
     // Shaders.
 
     /// Reports that a shader has compiled.
     Result<void> try_report_shader_compiled(const hob_fingerprint& shader) const {
-        return detail::result_of(hob_program_cache_shader_compiled(cache_.get(), &shader));
+        return detail::result_of(hob_program_cache_report_shader_compiled(cache_.get(), &shader));
     }
     /// Whether a shader is known to compile.
     bool knows_shader(const hob_fingerprint& shader) const noexcept {
         uint32_t known = 0;
-        return hob_program_cache_shader_status(cache_.get(), &shader, &known) == HOB_RESULT_OK && known != 0;
+        return hob_program_cache_get_shader_status(cache_.get(), &shader, &known) == HOB_RESULT_OK && known != 0;
     }
     /// The number of programs in memory that were linked from a shader.
     uint32_t shader_program_count(const hob_fingerprint& shader) const noexcept {
         uint32_t programs = 0;
-        (void)hob_program_cache_shader_programs(cache_.get(), &shader, &programs);
+        (void)hob_program_cache_get_shader_program_count(cache_.get(), &shader, &programs);
         return programs;
     }
 
@@ -235,24 +235,24 @@ public:
 
     /// Begins a use of a program by the driver. Empty if the program is banned.
     Result<ProgramUse> try_begin_use(const hob_fingerprint& key) const {
-        hob_use use = {0, 0};
-        const hob_result code = hob_program_cache_use_begin(cache_.get(), &key, &use);
+        hob_use_id use = {0, 0};
+        const hob_result code = hob_program_cache_begin_use(cache_.get(), &key, &use);
         if (code == HOB_RESULT_UNSUPPORTED) return ProgramUse();
         return detail::result_of(code, ProgramUse(cache_.get(), use));
     }
     /// The number of strikes of a program.
     uint32_t strikes(const hob_fingerprint& key) const noexcept {
         uint32_t strikes = 0;
-        (void)hob_program_cache_strikes(cache_.get(), &key, &strikes);
+        (void)hob_program_cache_get_strikes(cache_.get(), &key, &strikes);
         return strikes;
     }
     /// Removes the strikes of a program.
     Result<void> try_clear_strikes(const hob_fingerprint& key) const {
-        return detail::result_of(hob_program_cache_forgive(cache_.get(), &key));
+        return detail::result_of(hob_program_cache_clear_strikes(cache_.get(), &key));
     }
     /// Removes the strikes of all programs, in all environments of the directory.
     Result<void> try_clear_all_strikes() const {
-        return detail::result_of(hob_program_cache_forgive(cache_.get(), nullptr));
+        return detail::result_of(hob_program_cache_clear_strikes(cache_.get(), nullptr));
     }
 
     // Disk.
@@ -268,7 +268,7 @@ public:
     /// The progress of loading.
     LoadingProgress loading_progress() const noexcept {
         LoadingProgress progress;
-        (void)hob_program_cache_loading(cache_.get(), &progress.loaded, &progress.total);
+        (void)hob_program_cache_get_loading_progress(cache_.get(), &progress.loaded, &progress.total);
         return progress;
     }
     /// Adds the programs of a bundle file.
@@ -298,13 +298,13 @@ public:
     Result<hob_program_miss> try_explain_miss(const ProgramKey& key) const {
         const hob_program_key_desc desc = key.capi();
         auto miss = detail::sized<hob_program_miss>();
-        const hob_result code = hob_program_cache_why_missed(cache_.get(), &desc, &miss);
+        const hob_result code = hob_program_cache_explain_miss(cache_.get(), &desc, &miss);
         return detail::result_of(code == HOB_RESULT_NOT_FOUND ? HOB_RESULT_OK : code, miss);
     }
     /// The reason why the cache cannot read or write its directory. Empty if it can.
-    Result<std::string> try_problem() const { return text(&hob_program_cache_trouble); }
+    Result<std::string> try_problem() const { return text(&hob_program_cache_get_problem); }
     /// All counters and measurements as JSON.
-    Result<std::string> try_report() const { return text(&hob_program_cache_report); }
+    Result<std::string> try_report() const { return text(&hob_program_cache_get_report); }
     /// All counters.
     Result<hob_program_cache_statistics> try_statistics() const {
         using Statistics = hob_program_cache_statistics;
@@ -315,20 +315,20 @@ public:
     /// The distribution of a measure.
     Result<hob_histogram> try_histogram(hob_program_cache_measure measure) const {
         return detail::filled_by(detail::sized<hob_histogram>(), [&](hob_histogram* histogram) {
-            return hob_program_cache_histogram(cache_.get(), measure, histogram);
+            return hob_program_cache_get_histogram(cache_.get(), measure, histogram);
         });
     }
     /// The buckets of a histogram that are not empty, in ascending order.
     Result<std::vector<hob_histogram_bucket>> try_histogram_buckets(hob_program_cache_measure measure) const {
         return detail::read_all<std::vector<hob_histogram_bucket>>(
             [&](hob_histogram_bucket* buckets, std::size_t capacity, std::size_t* count) {
-                return hob_program_cache_histogram_buckets(cache_.get(), measure, buckets, sizeof *buckets, capacity,
+                return hob_program_cache_get_histogram_buckets(cache_.get(), measure, buckets, sizeof *buckets, capacity,
                                                            count);
             });
     }
     /// Adds a measurement, for hosts that measure links and compiles themselves.
     Result<void> try_add_measurement(hob_program_cache_measure measure, uint64_t value) const {
-        return detail::result_of(hob_program_cache_record(cache_.get(), measure, value));
+        return detail::result_of(hob_program_cache_add_measurement(cache_.get(), measure, value));
     }
 
 #if HOB_EXCEPTIONS
@@ -395,7 +395,7 @@ private:
     std::unique_ptr<hob_program_cache, Destroy> cache_;
 };
 
-/// The host's driver calls for a ProgramManager; see hob_program_driver. Each returns 0 for success. An exception counts
+/// The host's driver calls for a ProgramManager; see hob_program_callbacks. Each returns 0 for success. An exception counts
 /// as failure.
 struct ProgramCallbacks {
     std::function<uint32_t(void* shader, uint32_t stage, std::string_view source)> compile;
@@ -412,7 +412,7 @@ struct CompileResult {
     uint32_t driver_code = 0;
 };
 
-/// The result of a link; see hob_program_linked.
+/// The result of a link; see hob_link_result.
 struct LinkResult {
     hob_link_outcome outcome = HOB_LINK_OUTCOME_NONE;
     /// The program's key. Zeros if the link failed.
@@ -439,7 +439,7 @@ public:
             return detail::invalid("missing callback: a program manager needs compile, link and load");
         auto pending = std::make_shared<detail::Pending>();
         auto box = std::make_unique<Box>(Box{std::move(callbacks), pending});
-        hob_program_driver desc = HOB_PROGRAM_DRIVER_INIT;
+        hob_program_callbacks desc = HOB_PROGRAM_CALLBACKS_INIT;
         desc.user_data = box.get();
         desc.compile = &Box::compile;
         desc.link = &Box::link;
@@ -453,8 +453,8 @@ public:
     }
 
     /// Adds a shader. `object` is passed to the compile callback.
-    Result<hob_shader> try_add_shader(uint32_t stage, void* object, std::string_view source) {
-        hob_shader shader = {0, 0};
+    Result<hob_shader_id> try_add_shader(uint32_t stage, void* object, std::string_view source) {
+        hob_shader_id shader = {0, 0};
         hob_result code = hob_program_manager_add_shader(capi(), stage, object, &shader);
         if (code != HOB_RESULT_OK) return detail::last_failure(code);
         code = hob_program_manager_set_source(capi(), shader, source.data(), source.size());
@@ -464,26 +464,27 @@ public:
         return failure;
     }
     /// Removes a shader.
-    Result<void> try_remove_shader(hob_shader shader) {
+    Result<void> try_remove_shader(hob_shader_id shader) {
         return detail::result_of(hob_program_manager_remove_shader(capi(), shader));
     }
     /// Replaces the source of a shader.
-    Result<void> try_set_source(hob_shader shader, std::string_view source) {
+    Result<void> try_set_source(hob_shader_id shader, std::string_view source) {
         return detail::result_of(hob_program_manager_set_source(capi(), shader, source.data(), source.size()));
     }
     /// Compiles a shader, or defers it if it is known to compile. A shader that does not compile is not a failure.
-    Result<CompileResult> try_compile(hob_shader shader) {
-        uint32_t state = HOB_SHADER_STATE_NOT_COMPILED, driver_code = 0;
+    Result<CompileResult> try_compile(hob_shader_id shader) {
+        hob_shader_state state = HOB_SHADER_STATE_NOT_COMPILED;
+        uint32_t driver_code = 0;
         const auto pending = pending_;  // a callback may destroy or move this object
         const hob_result code = hob_program_manager_compile(capi(), shader, &state, &driver_code);
         if (pending) pending->rethrow();
         return detail::result_of(driver_code != 0 ? HOB_RESULT_OK : code,
-                                 CompileResult{static_cast<hob_shader_state>(state), driver_code});
+                                 CompileResult{state, driver_code});
     }
     /// Loads a program from the cache, or builds it. A program that does not link is not a failure.
     ///
     /// `key` holds the inputs of the program beside its stages. `group` is that of hob_program.
-    Result<LinkResult> try_link(void* program, ArrayView<hob_shader> shaders, const ProgramKey& key = ProgramKey(),
+    Result<LinkResult> try_link(void* program, ArrayView<hob_shader_id> shaders, const ProgramKey& key = ProgramKey(),
                                 uint32_t group = 0) {
         const hob_program_key_desc extra = key.capi();
         hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
@@ -492,26 +493,26 @@ public:
         desc.shaders = shaders.data();
         desc.shader_count = shaders.size();
         desc.key = &extra;
-        auto linked = detail::sized<hob_program_linked>();
+        auto linked = detail::sized<hob_link_result>();
         const auto pending = pending_;
         const auto* const cache = cache_;
         const hob_result code = hob_program_manager_link(capi(), &desc, &linked);
         ProgramUse use(cache, linked.first_use);
         if (pending) pending->rethrow();
         return detail::result_of(linked.driver_code != 0 ? HOB_RESULT_OK : code,
-                                 LinkResult{static_cast<hob_link_outcome>(linked.outcome), Fingerprint{linked.key},
+                                 LinkResult{linked.outcome, Fingerprint{linked.key},
                                             linked.driver_code, linked.failed_shader, std::move(use)});
     }
 
 #if HOB_EXCEPTIONS
     // The throwing forms.
-    hob_shader add_shader(uint32_t stage, void* object, std::string_view source) {
+    hob_shader_id add_shader(uint32_t stage, void* object, std::string_view source) {
         return try_add_shader(stage, object, source).value();
     }
-    void remove_shader(hob_shader shader) { try_remove_shader(shader).value(); }
-    void set_source(hob_shader shader, std::string_view source) { try_set_source(shader, source).value(); }
-    CompileResult compile(hob_shader shader) { return try_compile(shader).value(); }
-    LinkResult link(void* program, ArrayView<hob_shader> shaders, const ProgramKey& key = ProgramKey(),
+    void remove_shader(hob_shader_id shader) { try_remove_shader(shader).value(); }
+    void set_source(hob_shader_id shader, std::string_view source) { try_set_source(shader, source).value(); }
+    CompileResult compile(hob_shader_id shader) { return try_compile(shader).value(); }
+    LinkResult link(void* program, ArrayView<hob_shader_id> shaders, const ProgramKey& key = ProgramKey(),
                     uint32_t group = 0) {
         return try_link(program, shaders, key, group).value();
     }

@@ -1,95 +1,112 @@
-// hobgoblin/store.h: The files that caches are kept in, where they are not the operating system's.
-// Generated from src/ffi/store.rs; do not edit. MIT OR Apache-2.0.
+// hobgoblin/store.h: Callbacks for a file system of the host: save data of a console, an archive, memory.
+//
+//     hob_file_io io = HOB_FILE_IO_INIT;
+//     io.user_data = disk;
+//     io.list = list; io.create_directory = create_directory; io.open = open_file; io.create = create_file;
+//     io.close = close_file; io.size = size_of; io.read = read_at; io.write = write_at; io.truncate = truncate_at;
+//     io.sync = sync_file; io.rename = rename_file; io.remove = remove_file;
+//     desc.directory = HOB_STR("shaders");
+//     desc.file_io = &io; /* a hob_program_cache_desc; the struct is copied */
+//
+// The callbacks may be called on several threads at once. cpp_tests/memory_files.h is an example.
+//
+// Generated from src/ffi/store; do not edit. MIT OR Apache-2.0.
 
 #ifndef HOBGOBLIN_STORE_H
 #define HOBGOBLIN_STORE_H
 
 #include "base.h"
 
-/// A host's own file system in place of the operating system's: a console's save data, an archive, memory. For
-/// hob_program_cache_desc.file_io. What hob_file_hook is for whole small files, this is for those that grow.
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- File system -----------------------------------------------------------------------------------------------------
+
+/// The callbacks of a file system.
+/// `close`, `unlock` and `release` return nothing. All others return a hob_result:
+/// - HOB_RESULT_OK: success.
+/// - HOB_RESULT_NOT_FOUND: the file or its directory does not exist.
+/// - HOB_RESULT_BUSY: of `create`, the name is in use; of `try_lock`, another holder has the lock.
+/// - HOB_RESULT_LIMIT_EXCEEDED: the file system is full.
+/// - HOB_RESULT_UNSUPPORTED: no permission to write.
+/// - HOB_RESULT_OUT_OF_MEMORY: out of memory.
+/// - HOB_RESULT_IO, or any other number: another failure.
 ///
-/// All functions but `close`, `unlock` and `release` return a hob_result: HOB_RESULT_OK, or
-/// - HOB_RESULT_NOT_FOUND: there is nothing of that name, or no such directory;
-/// - HOB_RESULT_BUSY, by `create`: there is something of that name; by `try_lock`: somebody else has the lock;
-/// - HOB_RESULT_LIMIT_EXCEEDED: there is no room left;
-/// - HOB_RESULT_UNSUPPORTED: it may not be written;
-/// - HOB_RESULT_OUT_OF_MEMORY;
-/// - HOB_RESULT_IO, or any other number: it failed.
+/// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,
+/// '.' and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On
+/// Windows, each backslash becomes a '/'. Paths end in NUL and are valid during the call.
 ///
-/// Paths are the cache's directory, whatever the host understands by that, then '/' and a name of ASCII letters, digits,
-/// '.' and '-', and for strikes the directory `quarantine` in between; paths of bundles are passed on unchanged. On Windows
-/// each backslash becomes a '/'. They end in NUL and are valid during the call.
+/// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once,
+/// but only one at a time for one file. They may block. They must not call the library, except `add`: other calls
+/// return HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
 ///
-/// Threads: functions are called on whatever thread works for the cache (docs/threads.md says when), several at once, but of
-/// one file one at a time. They may wait as long as they like: what waits for them is said there, too. They return on the
-/// thread on which they were called, and call nothing of this library but `add`: what they call is not done, and answered
-/// with HOB_RESULT_BUSY. While they wait they may run what hob_executor_desc.enqueue was given, but not what `post` was.
-///
-/// What they answer is not believed further than it can be checked: what is damaged, or was never written, costs a miss.
-typedef struct {
-    /// sizeof(hob_file_io); set by hob_file_io_init.
+/// The library checks all contents that it reads. Damaged or missing data is a cache miss.
+typedef struct hob_file_io {
+    /// sizeof(hob_file_io).
     uint32_t struct_size;
-    /// Zero.
+    /// Must be 0.
     uint32_t reserved;
+    /// Passed to all callbacks.
     void *user_data;
-    /// Call `add(names, name)` for every file in a directory, without the directory's own name; stop and fail when that
-    /// fails. Names that are none of the library's do not matter.
+    /// Calls `add(names, name)` for each file of a directory, on this thread. `name` is without the directory. If `add`
+    /// fails, `list` must stop and fail. Files of other programs are ignored.
     uint32_t (*list)(void *user_data, hob_str directory, hob_result (*add)(void *names, hob_str name), void *names);
-    /// Make a directory, and what is missing above it; one that exists is fine.
+    /// Creates a directory and all missing directories above it. Succeeds if the directory exists.
     uint32_t (*create_directory)(void *user_data, hob_str directory);
-    /// Open a file that exists, to be read. Some 80 are open at a time at most, and one for each bundle.
+    /// Opens an existing file for reading. A cache keeps about 80 files open, and one more for each bundle.
     uint32_t (*open)(void *user_data, hob_str path, void **out_file);
-    /// Make a file that does not exist yet, to be written and read.
+    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists.
     uint32_t (*create)(void *user_data, hob_str path, void **out_file);
-    /// Close what `open` or `create` gave. Called exactly once for each.
+    /// Closes a file of `open` or `create`. Called exactly once for each.
     void (*close)(void *user_data, void *file);
-    /// The file's length in bytes.
+    /// Gets the size of a file in bytes.
     uint32_t (*size)(void *user_data, void *file, uint64_t *out_size);
-    /// Read up to `size` bytes at `offset`; `*out_read` is at least 1 unless the file ended.
+    /// Reads up to `size` bytes at `offset`. `*out_read` is at least 1, or 0 at the end of the file.
     uint32_t (*read)(void *user_data, void *file, uint64_t offset, void *data, size_t size, size_t *out_read);
-    /// Write all of `size` bytes at `offset`, which is at most the file's length. When it returns they must outlive the
-    /// process. Of one that fails any part may be there.
+    /// Writes `size` bytes at `offset`, which is at most the size of the file. After success, the bytes must survive a
+    /// crash of the process. After a failure, any part of them may be in the file.
     uint32_t (*write)(void *user_data, void *file, uint64_t offset, const void *data, size_t size);
-    /// Cut off what is beyond `size`.
+    /// Cuts a file to `size` bytes.
     uint32_t (*truncate)(void *user_data, void *file, uint64_t size);
-    /// Wait until what was written is safe from a loss of power.
+    /// Waits until the written bytes survive a loss of power.
     uint32_t (*sync)(void *user_data, void *file);
-    /// Rename a file, replacing `to` if it exists; at once (a crash leaves the one or the other). `from` may be open.
+    /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be
+    /// open.
     uint32_t (*rename)(void *user_data, hob_str from, hob_str to);
-    /// Delete a file. One that is open goes when it is closed at the latest; until then reading it may work or fail.
+    /// Deletes a file. An open file may disappear at once or when it is closed. Until then, reads of it may fail.
     uint32_t (*remove)(void *user_data, hob_str path);
-    /// Wait until the names in a directory are safe from a loss of power. NULL: they are when the file is.
+    /// Waits until the names of a directory survive a loss of power. NULL: `sync` of a file covers its name.
     uint32_t (*sync_directory)(void *user_data, hob_str directory);
-    /// Take a lock that is called so, without waiting; it ends with `unlock`, or with the process. There may be a file of
-    /// that name or not; if `try_lock` makes one it may be listed, and `remove` is called for it while the lock is held.
-    /// NULL: this process is the only one that uses the directory, and what it finds there was left by one that died.
-    /// Caches of this process find each other if they have the same `user_data` and `open`.
+    /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file
+    /// of that name: `list` may list it, and `remove` is called for it while the lock is held.
+    ///
+    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken
+    /// for those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
     uint32_t (*try_lock)(void *user_data, hob_str path, void **out_lock);
-    /// Let go of what `try_lock` gave. Called exactly once for each.
+    /// Releases a lock of `try_lock`. Called exactly once for each.
     void (*unlock)(void *user_data, void *lock);
-    /// Called exactly once for each cache that was created with this, when none of the above is called for it any more: before
-    /// hob_program_cache_destroy returns or, where a hob_program_manager of it lives, the destroy of the last one. May be NULL.
+    /// Called exactly once per cache, after the last call of the other callbacks. That is before
+    /// hob_program_cache_destroy returns, or before the destroy function of the last hob_program_manager of the cache
+    /// returns. May be NULL.
     void (*release)(void *user_data);
 } hob_file_io;
 
-#ifdef __cplusplus
-extern "C" {
-#endif // __cplusplus
+// ---- Initialisers ----------------------------------------------------------------------------------------------------
+//
+// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`
+// hob_x_init does the same for other languages: `size` is sizeof(hob_x).
 
-/// Fill in defaults; `size` is sizeof(hob_file_io). Usually by HOB_FILE_IO_INIT.
-HOB_API hob_result hob_file_io_init(hob_file_io *io, uint32_t size);
-
-#ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
-
-/// A hob_file_io with defaults, of this header's size.
+HOB_API hob_result hob_file_io_init(hob_file_io *value, uint32_t size);
 static inline hob_file_io hob_file_io_default(void) {
     hob_file_io value;
     (void)hob_file_io_init(&value, (uint32_t)sizeof(value));
     return value;
 }
 #define HOB_FILE_IO_INIT (hob_file_io_default())
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
 
 #endif  // HOBGOBLIN_STORE_H

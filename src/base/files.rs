@@ -1,62 +1,214 @@
-//! Files, by way of whoever owns them: the operating system or the host's own file layer (consoles, paks).
+//! Whole files of the operating system: read one, replace one. Paths are UTF-8.
+//!
+//! Both wait for the disk, so no call of a frame uses them.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Error, Result, error};
+use super::{Error, Result, Text, error};
 
-/// Whole files in, whole files out. Paths are the host's: UTF-8 for [`OsFiles`], whatever it likes for its own layer.
+/// Most bytes that [`read_file`] reads.
+pub const LARGEST_FILE: u64 = 256 << 20;
+
+/// The bytes of a file of at most [`LARGEST_FILE`] bytes. Follows symbolic links. Anything but a regular file (a FIFO, a
+/// socket, a device, a directory) is refused at once, never waited for.
+pub fn read_file(path: &str) -> Result<Vec<u8>> {
+    let failed = |why| io_error("read", path, &why);
+    // Before it is opened, because opening a device can have effects; and after, in case it was exchanged.
+    check_regular("read", path, &fs::metadata(path).map_err(failed)?)?;
+    let file = open_without_waiting(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    check_regular("read", path, &metadata)?;
+    let length = metadata.len();
+    if length > LARGEST_FILE {
+        return Err(error!(
+            LimitExceeded,
+            "cannot read '{path}': it has {length} bytes, and {LARGEST_FILE} are the most that are read whole"
+        ));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length as usize)?;
+    // Not more than its length, even if the file grows meanwhile.
+    file.take(length).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Create a file or replace one, and wait until it is on the disk. After a crash there is the old file or the new one,
+/// never a part of either; on an error the old file is unchanged. Several threads or processes may replace the same
+/// file at once: one of their files stays, whole.
+///
+/// The bytes go to a new file `.hobgoblin-*.new` in the same directory, which then takes the name. A crash can leave
+/// that file behind; nothing reads it, and it may be deleted. If `path` is a symbolic link, the link is replaced, not the
+/// file that it leads to. Anything else but a regular file is refused. On Unix the permissions of the old file are kept.
+pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
+    let old = match fs::symlink_metadata(path) {
+        Ok(old) if old.is_symlink() => None,
+        Ok(old) => {
+            check_regular("replace", path, &old)?;
+            Some(old)
+        }
+        Err(why) if why.kind() == ErrorKind::NotFound => None,
+        Err(why) => return Err(io_error("replace", path, &why)),
+    };
+    let parent = Path::new(path).parent().and_then(Path::to_str);
+    let Some(parent) = parent.filter(|_| Path::new(path).file_name().is_some()) else {
+        return Err(error!(InvalidArgument, "cannot write '{path}': the path has no file name"));
+    };
+    let directory = if parent.is_empty() { "." } else { parent };
+    let (fresh, mut file) = create_beside(directory).map_err(|why| match why {
+        Failure::Io(why) => io_error("write beside", path, &why),
+        Failure::Memory(error) => error,
+    })?;
+    let done = fill(&mut file, old.as_ref(), bytes).and_then(|()| {
+        drop(file);
+        fs::rename(&fresh, path)
+    });
+    if let Err(why) = done {
+        _ = fs::remove_file(&fresh);
+        return Err(io_error("write", path, &why));
+    }
+    sync_directory(directory).map_err(|why| {
+        let code = why.raw_os_error().unwrap_or(0);
+        error!(
+            Io,
+            "'{path}' was replaced, but may be the old file after a power loss: {} (system error {code})",
+            why.kind()
+        )
+    })
+}
+
+fn fill(file: &mut fs::File, old: Option<&fs::Metadata>, bytes: &[u8]) -> io::Result<()> {
+    if cfg!(unix)
+        && let Some(old) = old
+    {
+        // Not every file system has permissions.
+        _ = file.set_permissions(old.permissions());
+    }
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+enum Failure {
+    Io(io::Error),
+    Memory(Error),
+}
+
+/// A new file under a name that nobody else uses. Never opens what is already there, not even through a link.
+fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), Failure> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    const ATTEMPTS: u32 = 16;
+    let mut attempt = 0;
+    loop {
+        // Keyed by random bytes of the operating system: machines that share the directory can have the same process id.
+        let nonce = std::hash::RandomState::new().build_hasher().finish() as u32;
+        let (process, count) = (std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+        let name = Text::<64>::format(format_args!("/.hobgoblin-{process:x}-{count:x}-{nonce:08x}.new"));
+        let mut path = String::new();
+        path.try_reserve_exact(directory.len() + name.as_str().len()).map_err(|why| Failure::Memory(why.into()))?;
+        path.push_str(directory);
+        path.push_str(name.as_str());
+        attempt += 1;
+        match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(why) if why.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
+            Err(why) => return Err(Failure::Io(why)),
+        }
+    }
+}
+
+/// Let the new name survive a power loss, where the system has a way and the directory may be read.
+fn sync_directory(directory: &str) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let Ok(directory) = fs::File::open(directory) else { return Ok(()) };
+    match directory.sync_all() {
+        // A file system that cannot.
+        Err(why) if matches!(why.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        done => done,
+    }
+}
+
+/// A FIFO that took the name since it was looked at does not make us wait.
+fn open_without_waiting(path: &str) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, O_NONBLOCK);
+    options.open(path)
+}
+
+/// As in the system's `fcntl.h`. 0, which waits, where it is not known.
+#[cfg(unix)]
+const O_NONBLOCK: i32 = if cfg!(any(target_os = "linux", target_os = "android")) {
+    if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
+        0x80
+    } else if cfg!(any(target_arch = "sparc", target_arch = "sparc64")) {
+        0x4000
+    } else {
+        0x800
+    }
+} else if cfg!(any(target_vendor = "apple", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd")) {
+    0x4
+} else {
+    0
+};
+
+fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let what = if metadata.is_dir() { "a directory" } else { "a FIFO, a socket or a device" };
+    Err(error!(Io, "cannot {verb} '{path}': it is {what}, not a regular file"))
+}
+
+/// Without the system's own sentence, which would have to be allocated.
+fn io_error(verb: &str, path: &str, why: &io::Error) -> Error {
+    error!(Io, "cannot {verb} '{path}': {} (system error {})", why.kind(), why.raw_os_error().unwrap_or(0))
+}
+
+/// The host's own file layer. Only `src/ffi/hooks.rs` implements it; it goes when that hook goes.
 pub trait Files {
     /// The bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>>;
     /// Create or overwrite a file and wait until it is on the disk.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
-    /// Give a file another name, replacing what has it.
+    /// Rename a file, replacing an existing one.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
     /// Delete a file.
     fn remove(&self, path: &str) -> Result<()>;
-}
-
-/// Write so that a crash leaves the old file or the new one, never half of either: the bytes go to `path` + `.new`,
-/// which then takes the name. Two at once to the same path would take turns at that file, so that is for the caller to
-/// prevent.
-pub fn replace(files: &dyn Files, path: &str, bytes: &[u8]) -> Result<()> {
-    let mut fresh = String::new();
-    fresh.try_reserve_exact(path.len() + 4)?;
-    fresh.push_str(path);
-    fresh.push_str(".new");
-    let done = files.write(&fresh, bytes).and_then(|()| files.rename(&fresh, path));
-    if done.is_err() {
-        let _ = files.remove(&fresh);
+    /// Replace a file: [`Files::write`] to `path` + `.new`, then [`Files::rename`]. One caller at a time.
+    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        let mut fresh = String::new();
+        fresh.try_reserve_exact(path.len() + 4)?;
+        fresh.push_str(path);
+        fresh.push_str(".new");
+        let done = self.write(&fresh, bytes).and_then(|()| self.rename(&fresh, path));
+        if done.is_err() {
+            _ = self.remove(&fresh);
+        }
+        done
     }
-    done
 }
 
-/// Without the system's own sentence, which would have to be allocated.
-fn io_error(verb: &str, path: &str, why: &std::io::Error) -> Error {
-    error!(Io, "cannot {verb} '{path}': {} (system error {})", why.kind(), why.raw_os_error().unwrap_or(0))
+/// [`Files::replace`].
+pub fn replace(files: &dyn Files, path: &str, bytes: &[u8]) -> Result<()> {
+    files.replace(path, bytes)
 }
 
-/// The operating system's files.
+/// [`read_file`] and [`replace_file`] as [`Files`].
 pub struct OsFiles;
 
 impl Files for OsFiles {
     fn read(&self, path: &str) -> Result<Vec<u8>> {
-        let failed = |why| io_error("read", path, &why);
-        let file = fs::File::open(path).map_err(failed)?;
-        let mut bytes = Vec::new();
-        let expected = file.metadata().map_err(failed)?.len();
-        bytes.try_reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX))?;
-        // Only as much as the length said: a file that grows meanwhile must not grow our memory.
-        file.take(expected).read_to_end(&mut bytes).map_err(failed)?;
-        Ok(bytes)
+        read_file(path)
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        let failed = |why| io_error("write", path, &why);
-        let mut file = fs::File::create(path).map_err(failed)?;
-        file.write_all(bytes).map_err(failed)?;
-        file.sync_all().map_err(failed)
+        replace_file(path, bytes)
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
@@ -66,4 +218,12 @@ impl Files for OsFiles {
     fn remove(&self, path: &str) -> Result<()> {
         fs::remove_file(path).map_err(|why| io_error("remove", path, &why))
     }
+
+    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        replace_file(path, bytes)
+    }
 }
+
+#[cfg(test)]
+#[path = "files_test.rs"]
+mod tests;

@@ -22,18 +22,20 @@ struct Slot<T> {
 pub struct Slots<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
+    /// Positions whose generations are used up: empty for good.
+    retired: usize,
 }
 
 impl<T> Default for Slots<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
+        Self { slots: Vec::new(), free: Vec::new(), retired: 0 }
     }
 }
 
 impl<T> Slots<T> {
     /// Values held.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots.len() - self.free.len() - self.retired
     }
 
     /// Whether there is no value.
@@ -81,9 +83,14 @@ impl<T> Slots<T> {
     pub fn remove(&mut self, id: Id) -> Option<T> {
         let position = self.position(id)?;
         let slot = &mut self.slots[position];
-        // After 2^32 reuses a position is left empty for good rather than let an old id come alive again.
-        slot.generation = slot.generation.checked_add(1)?;
-        self.free.push(position as u32);
+        // After 2^32 uses a position is retired, so that no old id is valid again.
+        match slot.generation.checked_add(1) {
+            Some(next) => {
+                slot.generation = next;
+                self.free.push(position as u32);
+            }
+            None => self.retired += 1,
+        }
         slot.value.take()
     }
 
@@ -143,6 +150,22 @@ mod tests {
         assert_eq!(first.index1, second.index1);
         assert_eq!((slots.position(first), slots.remove(first), slots.len()), (None, None, 1));
         assert_eq!(slots.position(second).and_then(|at| slots.at(at)), Some(&"second"));
+    }
+
+    #[test]
+    fn a_position_whose_generations_are_used_up_is_retired() {
+        let mut slots = Slots::default();
+        let first = put(&mut slots, "first");
+        slots.slots[0].generation = u32::MAX - 1;
+        let first = Id { generation: u32::MAX - 1, ..first };
+        assert_eq!(slots.remove(first), Some("first"));
+        let last = put(&mut slots, "last");
+        assert_eq!(last, Id { index1: 1, generation: u32::MAX });
+        assert_eq!(slots.remove(last), Some("last"), "the value is dropped");
+        assert_eq!((slots.remove(last), slots.position(last), slots.at(0)), (None, None, None), "the id is dead");
+        assert_eq!((slots.len(), slots.is_empty(), slots.iter().count()), (0, true, 0));
+        let next = put(&mut slots, "next");
+        assert_eq!((next, slots.len()), (Id { index1: 2, generation: 0 }, 1), "the position is not used again");
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! Arming fault points from the C++ harness. In no header: shipped builds do not have it.
 
-use super::base::hob_str;
-use super::guard::guard;
+use hobgoblin_macros::entry;
 
-/// Panic at the named point after `passes` more passes; an empty name disarms.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hob_fault_arm(point: hob_str, passes: u32) -> super::base::hob_result {
-    // SAFETY: the harness passes a valid string.
-    guard(|| {
-        crate::base::fault::arm(unsafe { point.read("point") }?, passes);
-        Ok(())
-    })
+use super::base::result::hob_result;
+use super::base::text::hob_str;
+
+/// Panics at the named point after `passes` more passes; an empty name disarms.
+#[entry(any)]
+pub extern "C" fn hob_fault_arm(point: hob_str, passes: u32) -> hob_result {
+    crate::base::fault::arm(point.text()?, passes);
+    Ok(())
 }

@@ -94,6 +94,8 @@ fn environments_have_the_numbers_of_the_document() {
         (format!("{id:016x}"), kinds)
     };
     assert_eq!(number(&Environment::default()), ("7c2c23b0d77849a2".to_owned(), vec![]));
+    let pointers = Environment { pointer_size: 8, ..Environment::default() };
+    assert_eq!(number(&pointers), ("829f84942c9f9f00".to_owned(), vec![4]));
     let full = Environment {
         api: 3,
         vendor_id: 0x10005,

@@ -96,9 +96,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuse what makes no sense, with a sentence.
-    pub fn check(&self) -> Result<()> {
-        check_limits(&self.limits)?;
+    /// Refuse what makes no sense, with a sentence. A replay accepts limits of 0 and below, as recordings may have them.
+    pub fn check(&self, is_replay: bool) -> Result<()> {
+        check_limits(&self.limits, is_replay)?;
         let in_range = |what, x: f64, from: f64, to: f64| {
             if x >= from && x <= to {
                 Ok(())
@@ -138,16 +138,16 @@ impl Config {
     }
 }
 
-/// Refuse limits that make no sense.
-pub fn check_limits(limits: &[f64; LANES]) -> Result<()> {
-    for (lane, limit) in limits.iter().enumerate() {
-        if limit.is_nan() || *limit == f64::NEG_INFINITY {
-            return Err(error!(
-                InvalidArgument,
-                "the limit of lane {lane} is {}: give a number, or INFINITY for none",
-                Number(*limit)
-            ));
-        }
+/// Refuse limits that make no sense; in a replay only those that no recording has.
+pub fn check_limits(limits: &[f64; LANES], is_replay: bool) -> Result<()> {
+    let is_valid = |limit: f64| limit > 0.0 || (is_replay && limit > f64::NEG_INFINITY);
+    match limits.iter().position(|&limit| !is_valid(limit)) {
+        None => Ok(()),
+        Some(lane) => Err(error!(
+            InvalidArgument,
+            "the limit of lane {lane} ({}) is {}: it must be above 0; infinity is no limit",
+            super::task::LANE_NAMES[lane],
+            Number(limits[lane])
+        )),
     }
-    Ok(())
 }

@@ -75,6 +75,9 @@ impl Goblin {
     pub fn decide(&mut self) -> Result<Decision> {
         let decided = self.decide_unrecorded();
         self.write_down(if decided.is_ok() { Event::Decide } else { Event::DecideFailed });
+        if !self.is_replay {
+            self.warn();
+        }
         decided
     }
 
@@ -201,7 +204,8 @@ impl Goblin {
         let decision = self.history.begin();
         let lanes = self.lanes;
         let (mut sum, mut changes) = (Sum::default(), 0);
-        let Self { settings, formulation, history, strategies, .. } = self;
+        let Self { settings, formulation, history, strategies, published, .. } = self;
+        let edition = published.write(decision);
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
             let before = setting.choice;
@@ -211,6 +215,7 @@ impl Goblin {
             }
             changes += u32::from(before != choice);
             setting.choice = choice;
+            edition.set(entry.position, choice);
             if choice == NO_CHOICE {
                 continue;
             }
@@ -228,6 +233,7 @@ impl Goblin {
                 setting.reason = setting.reason.next(why, choice, decision, settled.headroom, settled.gain);
             }
         }
+        edition.publish();
         sum.add(0.0, &formulation.beside[..lanes.count()], 1.0);
         (Net::of(&sum, &lanes), changes)
     }

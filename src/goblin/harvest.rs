@@ -65,6 +65,7 @@ impl Goblin {
         check_sample(sample)?;
         let position = self.position(id)?;
         let Given { choice, work } = self.given(position, sample.decision)?;
+        self.warnings.measured(sample.lane as usize);
         let decision = self.decision_of(sample.decision);
         let statistics = &mut self.books.statistics;
         if !sample.good {
@@ -170,6 +171,7 @@ impl Goblin {
             self.books.statistics.refused += 1;
             return Err(self.forgotten(decision));
         }
+        self.warnings.measured(sample.lane as usize);
         let statistics = &mut self.books.statistics;
         if !sample.good {
             statistics.flagged += 1;

@@ -23,6 +23,7 @@ mod harvest;
 mod history;
 mod lanes;
 mod product;
+mod published;
 mod reason;
 mod record;
 mod regression;
@@ -32,6 +33,7 @@ mod settings;
 mod steady;
 mod strategy;
 mod task;
+mod warnings;
 mod watch;
 mod wire;
 
@@ -39,11 +41,14 @@ pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
 pub use decide::{Decision, Net};
 pub use harvest::{Sample, Statistics};
 pub use product::{Axis, MOST_AXES, ProductDesc};
+pub use published::{Published, Snapshot};
 pub use reason::{Reason, Why};
 pub use record::Sink;
 pub use replay::{Difference, End, Report, replay};
 pub use setting::{OptionDesc, SettingDesc};
 pub use strategy::StrategyDesc;
+
+use std::sync::Arc;
 
 use crate::base::{Code, Error, Id, Result, Slots, error};
 use crate::knapsack::NO_CHOICE;
@@ -61,6 +66,7 @@ use setting::Setting;
 use steady::Target;
 use strategy::Strategies;
 use task::{Tasks, key_in_profile};
+use warnings::Warnings;
 use watch::Watch;
 
 /// Keeps a frame inside its budget. See the module's page.
@@ -95,12 +101,25 @@ pub struct Goblin {
     explorer: Explorer,
     option_count: usize,
     recorder: Recorder,
+    warnings: Warnings,
+    /// Repeats a recorded run: accepts what was accepted when it was recorded, and logs no warnings.
+    is_replay: bool,
+    published: Arc<Published>,
 }
 
 impl Goblin {
     /// A goblin without settings.
     pub fn new(config: &Config) -> Result<Self> {
-        config.check()?;
+        Self::with(config, false)
+    }
+
+    /// A goblin that repeats a recorded run.
+    fn for_replay(config: &Config) -> Result<Self> {
+        Self::with(config, true)
+    }
+
+    fn with(config: &Config, is_replay: bool) -> Result<Self> {
+        config.check(is_replay)?;
         let mut goblin = Self {
             config: *config,
             lanes: Lanes::those(|lane| config.limits[lane].is_finite()),
@@ -125,6 +144,9 @@ impl Goblin {
             explorer: Explorer::default(),
             option_count: 0,
             recorder: Recorder::default(),
+            warnings: Warnings::default(),
+            is_replay,
+            published: Arc::new(Published::new(config.history as usize)?),
         };
         let lanes = goblin.lanes.count();
         goblin.calibrations.try_reserve(lanes)?;
@@ -152,10 +174,11 @@ impl Goblin {
 
     /// Exchange the parameters. What was learned stays, on lanes that are still governed. On an error nothing changed.
     pub fn configure(&mut self, config: &Config) -> Result<()> {
-        config.check()?;
+        config.check(self.is_replay)?;
         let lanes = self.lanes_with(config, None);
-        let wanted = self.history.memory_wanted(config.history as usize, self.settings.positions(), lanes.count());
-        self.check_memory(wanted, config.memory_limit)?;
+        let (depth, positions) = (config.history as usize, self.settings.positions());
+        let wanted = self.history.memory_wanted(depth, positions, lanes.count());
+        self.check_memory(wanted + self.published.memory_wanted(depth, positions), config.memory_limit)?;
         if config.burdens == Burdens::Totals && self.config.burdens != Burdens::Totals {
             let Self { settings, regression, .. } = self;
             for (position, setting) in settings.iter() {
@@ -163,13 +186,14 @@ impl Goblin {
                     .set_options(position, &mut setting.options.iter().map(|state| state.desc.relative_burden))?;
             }
         }
-        let (depth, positions) = (config.history as usize, self.settings.positions());
+        self.published.reserve(depth, positions)?;
         if lanes != self.lanes {
             self.govern_with(lanes, depth)?;
         } else {
             self.history.resize(depth, positions, lanes.count())?;
         }
         self.config = *config;
+        self.published.set_depth(depth);
         self.write_down(Event::Configure(config));
         Ok(())
     }
@@ -219,6 +243,8 @@ impl Goblin {
                 std::mem::swap(&mut self.calibrations[index], &mut old[at]);
                 self.residuals[index] = old_residuals[at];
                 self.latest_totals[index] = old_totals[at];
+            } else {
+                self.warnings.govern(lane, self.history.latest() + 1);
             }
         }
         self.refresh_ratios();
@@ -247,6 +273,11 @@ impl Goblin {
     pub fn choice(&self, id: Id) -> Result<Option<u16>> {
         let choice = self.setting(self.position(id)?).choice;
         Ok((choice != NO_CHOICE).then_some(choice))
+    }
+
+    /// The choices of this goblin's decisions, for other threads to read at any time.
+    pub fn published(&self) -> &Arc<Published> {
+        &self.published
     }
 
     /// The id of the latest decision; 0 before the first.
@@ -377,6 +408,7 @@ impl Goblin {
             + self.strategies.memory_used()
             + self.regression.memory_used()
             + self.recorder.memory_used()
+            + self.published.memory_used()
     }
 
     /// The id of the setting at a position, if there is one; positions are below [`Goblin::positions`]. Settings keep
@@ -445,5 +477,7 @@ fn no_such_option(option: u32, count: usize) -> Error {
 
 #[cfg(test)]
 mod brute_force_test;
+#[cfg(test)]
+mod published_test;
 #[cfg(test)]
 mod tests;

@@ -76,24 +76,24 @@ impl fmt::Display for Reason {
         let [headroom, over, gain] = [self.headroom, -self.headroom, self.gain].map(Number);
         match why {
             Why::Undecided => write!(f, "{to}: nothing was decided yet"),
-            Why::Unknown => write!(f, "{to}: nothing is known of its burdens, so it is the default"),
-            Why::Best => write!(f, "{to}: part of the best choice that fits; {headroom:.2} left free"),
-            Why::Raised => write!(f, "raised from {from} to {to} in decision {since}: {headroom:.2} was left free"),
+            Why::Unknown => write!(f, "{to}: its burdens are unknown, so it has its default"),
+            Why::Best => write!(f, "{to}: part of the best choice that fits; headroom {headroom:.2}"),
+            Why::Raised => write!(f, "raised from {from} to {to} in decision {since}: the headroom was {headroom:.2}"),
             Why::Lowered if self.headroom < 0.0 => {
-                write!(f, "lowered from {from} to {to} in decision {since}: it was over by {over:.2}")
+                write!(f, "lowered from {from} to {to} in decision {since}: the excess was {over:.2}")
             }
-            Why::Lowered => write!(f, "lowered from {from} to {to} in decision {since} for something worth more"),
+            Why::Lowered => write!(f, "lowered from {from} to {to} in decision {since} for more value elsewhere"),
             Why::Held => {
                 write!(f, "held at {to}: a better choice gains {gain:.3} a frame and has not paid for the change yet")
             }
             Why::Trial => write!(f, "{to} on trial for one frame, to learn what it costs"),
             Why::Pinned => write!(f, "{to}: pinned"),
-            Why::Limited => write!(f, "{to}: a floor or ceiling keeps better ones away"),
-            Why::NotReady => write!(f, "{to}: a better one is not ready"),
-            Why::NothingFits => write!(f, "{to}: nothing fits, over by {over:.2}; it is the lightest"),
-            Why::Trim => write!(f, "{to}: takes up the slack; {headroom:.2} left free"),
+            Why::Limited => write!(f, "{to}: the allowed range excludes a better option"),
+            Why::NotReady => write!(f, "{to}: a better option is not ready"),
+            Why::NothingFits => write!(f, "{to}: nothing fits; the excess is {over:.2} with the lightest options"),
+            Why::Trim => write!(f, "{to}: takes up the slack; headroom {headroom:.2}"),
             Why::Disabled => write!(f, "disabled"),
-            Why::Strategy => write!(f, "{to}: another strategy was taken in decision {since}"),
+            Why::Strategy => write!(f, "{to}: the strategy changed in decision {since}"),
         }
     }
 }

@@ -354,13 +354,13 @@ impl<'a> Reader<'a> {
     fn configure(&mut self, goblin: &mut Option<Goblin>) -> Read<()> {
         let mut config = Config::default();
         wire::config(self, &mut config)?;
-        // Memory limits refuse calls, and no refused call was written: a lower one changes no choice.
-        let most = MEMORY.saturating_add(MEMORY_PER_BYTE.saturating_mul(self.data.len() as u64));
-        config.memory_limit = config.memory_limit.min(most);
+        // Memory limits refuse calls, and no refused call was written: another one changes no choice. The recorded one
+        // may be too low for a library that keeps more.
+        config.memory_limit = MEMORY.saturating_add(MEMORY_PER_BYTE.saturating_mul(self.data.len() as u64));
         let goblin = match goblin {
             Some(goblin) => goblin,
             // The history is not held against the limit when a goblin is made, but when it is configured.
-            None => goblin.insert(Goblin::new(&Config { history: 1, ..config })?),
+            None => goblin.insert(Goblin::for_replay(&Config { history: 1, ..config })?),
         };
         Ok(goblin.configure(&config)?)
     }

@@ -20,6 +20,7 @@ impl Goblin {
     pub(super) fn add_unrecorded(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
         check_setting(desc)?;
         let options = desc.options.len();
+        self.check_shape(desc)?;
         if self.settings.len() >= self.config.max_settings as usize {
             return Err(error!(
                 LimitExceeded,
@@ -28,11 +29,14 @@ impl Goblin {
         }
         let lanes = self.lanes;
         let wanted = (self.settings.next_position() + 1).max(self.settings.positions());
-        let rows = self.history.memory_wanted(self.config.history as usize, wanted, lanes.count());
+        let depth = self.config.history as usize;
+        let rows =
+            self.history.memory_wanted(depth, wanted, lanes.count()) + self.published.memory_wanted(depth, wanted);
         self.check_memory(rows + self.memory_of(desc.id, options), self.config.memory_limit)?;
         let states = Setting::states(desc.options)?;
         self.settings.reserve_one()?;
-        self.history.resize(self.config.history as usize, wanted, lanes.count())?;
+        self.history.resize(depth, wanted, lanes.count())?;
+        self.published.reserve(depth, wanted)?;
         for calibration in &mut self.calibrations {
             calibration.reserve(wanted)?;
         }
@@ -54,7 +58,10 @@ impl Goblin {
             self.reborn(task);
         }
         self.option_count += options;
-        let id = self.settings.insert(Setting::new(desc, states, task, born));
+        let setting = Setting::new(desc, states, task, born);
+        let choice = setting.choice;
+        let id = self.settings.insert(setting);
+        self.published.add(id, choice);
         self.refresh_ratios();
         Ok(id)
     }
@@ -64,6 +71,7 @@ impl Goblin {
         let position = self.position(id)?;
         let setting = self.settings.remove(id).ok_or_else(no_such_setting)?;
         self.option_count -= setting.options.len();
+        self.published.remove(position);
         self.totals_from = self.history.latest() + 1;
         self.strategies.forget(position);
         self.forget_units(position);
@@ -116,6 +124,9 @@ impl Goblin {
         let setting = self.setting_mut(position);
         setting.options = states;
         setting.begin();
+        let choice = setting.choice;
+        self.published.restart(id, choice);
+        self.warnings.change_shape();
         self.reborn(task);
         self.write_down(Event::SetOptions(id, options));
         Ok(())
@@ -183,6 +194,22 @@ impl Goblin {
         self.switch_scale = scale;
         self.write_down(Event::SetSwitchScale(scale));
         Ok(())
+    }
+
+    /// Settings with one id learn from each other's samples, option by option. Settings without options fit any.
+    fn check_shape(&self, desc: &SettingDesc<'_>) -> Result<()> {
+        let count = cells(desc.options.len(), desc.shared);
+        let Some(task) = self.tasks.used(desc.id).filter(|_| count > 0 && !self.is_replay) else { return Ok(()) };
+        let others = self.settings.iter().filter(|(_, other)| other.task == task).map(|(_, other)| other);
+        match others.map(Setting::cells).find(|&other| other != 0 && other != count) {
+            None => Ok(()),
+            Some(other) => Err(error!(
+                InvalidArgument,
+                "setting '{}' has {count} options to measure, and another setting with this id has {other}: settings with \
+                 one id share their samples, so give them the same options, or ids of their own",
+                desc.id
+            )),
+        }
     }
 
     fn option_mut(&mut self, id: Id, option: u32) -> Result<&mut OptionState> {

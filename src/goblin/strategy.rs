@@ -149,7 +149,7 @@ impl Strategies {
 impl Goblin {
     /// Add a strategy; its number. On an error nothing changed.
     pub fn add_strategy(&mut self, desc: &StrategyDesc) -> Result<usize> {
-        check(desc)?;
+        check(desc, self.is_replay)?;
         if self.strategies.others.len() == MOST {
             return Err(error!(LimitExceeded, "there are {MOST} strategies beside the first already"));
         }
@@ -165,7 +165,7 @@ impl Goblin {
     /// Change a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are the
     /// configuration's.
     pub fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
-        check(desc)?;
+        check(desc, self.is_replay)?;
         if strategy == 0 && desc.limits.iter().any(|limit| *limit != f64::INFINITY) {
             return Err(error!(InvalidArgument, "the limits of strategy 0 are the goblin's own: configure the goblin"));
         }
@@ -286,8 +286,8 @@ fn no_such_strategy(strategy: usize, count: usize) -> Error {
     error!(NotFound, "strategy {strategy} does not exist: there are {count}")
 }
 
-fn check(desc: &StrategyDesc) -> Result<()> {
-    super::config::check_limits(&desc.limits)?;
+fn check(desc: &StrategyDesc, is_replay: bool) -> Result<()> {
+    super::config::check_limits(&desc.limits, is_replay)?;
     if desc.incentive.abs() <= LARGEST {
         return Ok(());
     }

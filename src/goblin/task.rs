@@ -122,6 +122,12 @@ impl Tasks {
         }
     }
 
+    /// Where the task with this id stands, if settings name it.
+    pub fn used(&self, id: &str) -> Option<usize> {
+        let position = self.by_id[self.search(id).ok()?] as usize;
+        (self.at(position).users > 0).then_some(position)
+    }
+
     /// A setting no longer names the task. What was measured is kept for a setting that may come back.
     pub fn leave(&mut self, position: usize) {
         self.at_mut(position).users -= 1;
@@ -198,8 +204,8 @@ impl Tasks {
     }
 }
 
-/// The names of the lanes in profiles.
-const LANE_NAMES: [&str; super::LANES] =
+/// The names of the lanes in profiles and messages.
+pub const LANE_NAMES: [&str; super::LANES] =
     ["gpu", "frame", "game_thread", "render_thread", "video_memory", "user0", "user1", "user2"];
 
 /// Where a profile keeps a task's burdens on a governed lane: on the first under the task's id, as the seed does; on
@@ -224,7 +230,7 @@ fn matching(past: &Profile, id: &str, cells: usize, lanes: &Lanes) -> Result<Vec
         let Some(known) = past.find(&key) else { continue };
         if known.len() != cells {
             host_log(
-                Level::Info,
+                Level::Warning,
                 format_args!("the past profile knows task '{key}' with {} options, not {cells}: not used", known.len()),
             );
             continue;

@@ -371,7 +371,7 @@ fn a_past_with_other_options_is_not_used() {
 
 #[test]
 fn fixed_incentives_count_and_cost_nothing() {
-    let mut goblin = goblin(0.0);
+    let mut goblin = goblin(1e-9);
     let options = [OptionDesc::worth(7.0)];
     let desc = SettingDesc { has_burden: false, ..SettingDesc::new("bonus", &options) };
     let bonus = goblin.add_setting(&desc).unwrap();
@@ -556,7 +556,7 @@ fn a_task_that_comes_back_with_fewer_options_is_learned_anew() {
 
 #[test]
 fn extreme_limits_and_probabilities_decide() {
-    for limit in [f64::MAX, 1e300, 1e-300, 0.0, -1.0, f64::MIN, f64::INFINITY] {
+    for limit in [f64::MAX, 1e300, 1e-300, f64::MIN_POSITIVE, f64::INFINITY] {
         for overrun_probability in [0.0, 1e-300, 1e-17, 0.5] {
             let mut goblin = Goblin::new(&Config { overrun_probability, ..config(limit) }).unwrap();
             let mut machine = Machine::new(1);

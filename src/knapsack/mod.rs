@@ -58,7 +58,7 @@ mod tail;
 mod tests;
 
 use crate::base::number::Number;
-use crate::base::{Result, error};
+use crate::base::{Result, error, fault_point};
 use input::Input;
 use solve::Workspace;
 
@@ -175,6 +175,7 @@ impl Knapsack {
 
     /// Remove all settings; keeps the memory, and the choices of the last solve.
     pub fn clear(&mut self) {
+        fault_point!("knapsack.clear");
         self.input.clear();
     }
 

@@ -12,7 +12,7 @@ mod json;
 pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
 
 use crate::base::number::Number;
-use crate::base::{Result, error, try_filled, try_push, try_string};
+use crate::base::{Result, error, fault_point, try_filled, try_push, try_string};
 use crate::stats::{Normal, Running};
 
 /// What one option was found to cost: how many samples, their mean and their (population) deviation.
@@ -128,6 +128,7 @@ impl Profile {
 
     /// Forget all, keep the memory.
     pub fn clear(&mut self) {
+        fault_point!("profile.clear");
         self.tasks.clear();
     }
 

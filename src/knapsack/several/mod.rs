@@ -33,7 +33,7 @@ mod solve;
 mod tests;
 
 use super::{Economy, Effort, bytes, check, reserve_total};
-use crate::base::{Result, error};
+use crate::base::{Result, error, fault_point};
 use input::Input;
 use solve::Workspace;
 
@@ -105,6 +105,7 @@ impl Several {
     /// Remove all settings; the next ones have so many resources. Keeps the memory, and the choices of the last solve.
     pub fn clear(&mut self, resources: usize) -> Result<()> {
         check_resources(resources)?;
+        fault_point!("knapsack.clear");
         self.input.clear(resources);
         Ok(())
     }

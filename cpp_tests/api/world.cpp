@@ -1,0 +1,361 @@
+#include "api/world.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace api {
+
+namespace {
+
+const hob_option options[] = {{0, 1, 0, 0}, {5, 2, 0, 0}};
+const double values[] = {0, 5}, works[] = {1, 2};
+const hob_product_axis axes[] = {{values, works, 2, 0}, {values, nullptr, 2, 1}};
+const char source[] = "void main() {}";
+const hob_program_stage stage = {HOB_SHADER_STAGE_COMPUTE, 0, source, sizeof source - 1};
+const char binary_bytes[] = "binary";
+const std::string json = R"({"task":[[1,1,0],[2,3,0.5]]})";
+/// A recording: a header and nothing else.
+const std::string recording("HOBREC\r\n\1\0\0\0\0\0\0\0", 16);
+
+const hob_fingerprint& program_key() {
+    static const hob_fingerprint key = [] {
+        hob_fingerprint made = {};
+        MUST_OK(hob_fingerprint_bytes("program", 7, &made));
+        return made;
+    }();
+    return key;
+}
+
+std::string contents(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// A bundle with one program, made once for each process.
+const std::string& bundle(const World& world) {
+    static std::string made;
+    if (made.empty()) {
+        hob_program_cache* cache = nullptr;
+        MUST_OK(hob_program_cache_create(nullptr, &cache));
+        hob_program program = HOB_PROGRAM_INIT;
+        program.data = binary_bytes;
+        program.size = sizeof binary_bytes;
+        MUST_OK(hob_program_cache_put(cache, &program_key(), &program));
+        const std::string path = world.directory() + "/bundle";
+        MUST_OK(hob_program_cache_write_bundle(cache, hob_str_from(path.c_str()), HOB_BUNDLE_CONTENTS_ALL, nullptr));
+        hob_program_cache_destroy(cache);
+        made = contents(path);
+        MUST(!made.empty());
+    }
+    return made;
+}
+
+}  // namespace
+
+void give_up(const char* file, int line, const char* what) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s:%d: %s\n    last error: %s\n", file, line, what, hob_last_error());
+    std::abort();
+}
+
+World::World(const std::string& directory) : directory_(directory) {
+    (void)bundle(*this);
+    std::ofstream(directory_ + "/profile") << json;
+    executor_ = static_cast<hob_executor*>(make(Of<hob_executor>()));
+    profile_ = static_cast<hob_profile*>(make(Of<hob_profile>()));
+    knapsack_ = static_cast<hob_knapsack*>(make(Of<hob_knapsack>()));
+    goblin_ = static_cast<hob_goblin*>(make(Of<hob_goblin>()));
+    cache_ = static_cast<hob_program_cache*>(make(Of<hob_program_cache>()));
+    manager_ = static_cast<hob_program_manager*>(make(Of<hob_program_manager>()));
+    hob_goblin_desc bare = HOB_GOBLIN_DESC_INIT;
+    fill(bare);
+    MUST_OK(hob_goblin_create(&bare, &fresh_goblin_));
+    make_children();
+}
+
+World::~World() {
+    hob_program_manager_destroy(manager_);
+    hob_program_cache_destroy(cache_);
+    hob_goblin_destroy(fresh_goblin_);
+    hob_goblin_destroy(goblin_);
+    hob_knapsack_destroy(resources_);
+    hob_knapsack_destroy(knapsack_);
+    hob_profile_destroy(profile_);
+    hob_executor_destroy(executor_);
+}
+
+void World::make_children() {
+    hob_setting_desc setting = HOB_SETTING_DESC_INIT;
+    fill(setting);
+    setting.id = HOB_STR("setting");
+    setting.user_data = this;
+    setting.options_get = &options_get;
+    MUST_OK(hob_goblin_add_setting(goblin_, &setting, &setting_));
+    hob_product_desc product = HOB_PRODUCT_DESC_INIT;
+    fill(product);
+    MUST_OK(hob_goblin_add_product(goblin_, &product, &product_));
+    hob_strategy_desc strategy = HOB_STRATEGY_DESC_INIT;
+    fill(strategy);
+    uint32_t number = 0;
+    MUST_OK(hob_goblin_add_strategy(goblin_, &strategy, &number));
+    MUST_OK(hob_goblin_update(goblin_, nullptr));
+
+    hob_knapsack_desc desc = HOB_KNAPSACK_DESC_INIT;
+    desc.resource_count = 2;
+    MUST_OK(hob_knapsack_create(&desc, &resources_));
+    const hob_knapsack_resource capacities[] = {{10, 0}, {10, 0}};
+    MUST_OK(hob_knapsack_solve_resources(resources_, capacities, sizeof capacities[0], 2, nullptr, nullptr));
+
+    hob_program program = HOB_PROGRAM_INIT;
+    fill(program);
+    MUST_OK(hob_program_cache_put(cache_, &program_key(), &program));
+    hob_program_key_desc described = HOB_PROGRAM_KEY_DESC_INIT;
+    fill(described);
+    MUST_OK(hob_program_cache_describe(cache_, &program_key(), &described));
+    MUST_OK(hob_program_cache_use_begin(cache_, &program_key(), &use_));
+    MUST_OK(hob_program_manager_add_shader(manager_, HOB_SHADER_STAGE_COMPUTE, this, &shader_));
+    MUST_OK(hob_program_manager_set_source(manager_, shader_, source, sizeof source));
+    MUST_OK(hob_program_manager_compile(manager_, shader_, nullptr, nullptr));
+}
+
+void* World::make(Of<hob_executor>) {
+    hob_executor* made = nullptr;
+    MUST_OK(hob_executor_create(nullptr, &made));
+    return made;
+}
+
+void* World::make(Of<hob_goblin>) {
+    hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+    fill(desc);
+    hob_goblin* made = nullptr;
+    MUST_OK(hob_goblin_create(&desc, &made));
+    return made;
+}
+
+void* World::make(Of<hob_knapsack>) {
+    hob_knapsack_desc desc = HOB_KNAPSACK_DESC_INIT;
+    fill(desc);
+    hob_knapsack* made = nullptr;
+    MUST_OK(hob_knapsack_create(&desc, &made));
+    return made;
+}
+
+void* World::make(Of<hob_profile>) {
+    hob_profile* made = nullptr;
+    MUST_OK(hob_profile_create(nullptr, &made));
+    MUST_OK(hob_profile_load(made, json.data(), json.size()));
+    return made;
+}
+
+void* World::make(Of<hob_program_cache>) {
+    hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    fill(desc);
+    hob_program_cache* made = nullptr;
+    MUST_OK(hob_program_cache_create(&desc, &made));
+    return made;
+}
+
+void* World::make(Of<hob_program_manager>) {
+    hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    fill(driver);
+    hob_program_manager* made = nullptr;
+    MUST_OK(hob_program_manager_create(cache_, &driver, &made));
+    return made;
+}
+
+bool World::poison(hob_goblin* goblin) {
+    MUST_OK(hob_fault_arm(HOB_STR("goblin.decide"), 0));
+    return hob_goblin_decide(goblin, nullptr) == HOB_RESULT_PANIC;
+}
+
+bool World::poison(hob_knapsack* knapsack) {
+    MUST_OK(hob_fault_arm(HOB_STR("knapsack.clear"), 0));
+    return hob_knapsack_clear(knapsack) == HOB_RESULT_PANIC;
+}
+
+bool World::poison(hob_profile* profile) {
+    MUST_OK(hob_fault_arm(HOB_STR("profile.clear"), 0));
+    return hob_profile_clear(profile) == HOB_RESULT_PANIC;
+}
+
+bool World::poison(hob_program_manager* manager) {
+    hob_shader shader = {0, 0};
+    MUST_OK(hob_program_manager_add_shader(manager, HOB_SHADER_STAGE_COMPUTE, this, &shader));
+    const std::string unknown = "source " + std::to_string(++sources_);
+    MUST_OK(hob_program_manager_set_source(manager, shader, unknown.data(), unknown.size()));
+    MUST_OK(hob_fault_arm(HOB_STR("program_manager.compile"), 0));
+    return hob_program_manager_compile(manager, shader, nullptr, nullptr) == HOB_RESULT_PANIC;
+}
+
+void World::call_back() {
+    // Several threads may only look.
+    if (run_ != nullptr) std::exchange(run_, nullptr)(data_);
+}
+
+uint32_t World::options_get(void* self, hob_option* to, uint32_t capacity) {
+    static_cast<World*>(self)->call_back();
+    if (capacity >= 2) std::memcpy(to, options, sizeof options);
+    return 2;
+}
+
+uint32_t World::compile(void* self, void*, uint32_t, const void*, size_t) {
+    static_cast<World*>(self)->call_back();
+    return 0;
+}
+
+uint32_t World::binary(void*, void*, hob_program* binary) {
+    binary->data = binary_bytes;
+    binary->size = sizeof binary_bytes;
+    return 0;
+}
+
+bool World::inside(hob_goblin* goblin, void (*run)(void*), void* data) {
+    run_ = run;
+    data_ = data;
+    (void)hob_goblin_decide(goblin, nullptr);
+    MUST(run_ == nullptr);
+    return true;
+}
+
+bool World::inside(hob_program_manager* manager, void (*run)(void*), void* data) {
+    const std::string unknown = "source " + std::to_string(++sources_);
+    MUST_OK(hob_program_manager_set_source(manager, shader_, unknown.data(), unknown.size()));
+    run_ = run;
+    data_ = data;
+    (void)hob_program_manager_compile(manager, shader_, nullptr, nullptr);
+    MUST(run_ == nullptr);
+    return true;
+}
+
+bool World::inside(hob_knapsack* knapsack, void (*run)(void*), void* data) {
+    Memory::call_inside(run, data);
+    (void)hob_knapsack_reserve(knapsack, 100, 1000);
+    MUST(Memory::end_inside());
+    return true;
+}
+
+bool World::inside(hob_profile* profile, void (*run)(void*), void* data) {
+    Memory::call_inside(run, data);
+    (void)hob_profile_load(profile, json.data(), json.size());
+    MUST(Memory::end_inside());
+    return true;
+}
+
+void World::fill(hob_fingerprint& key) {
+    key = program_key();
+}
+
+void World::fill(hob_knapsack_solve_desc& desc) {
+    // With several resources each has a capacity of its own.
+    if (!is_about("resource")) desc.capacity = 10;
+    desc.node_limit = 1000;
+}
+
+void World::fill(hob_product_desc& desc) {
+    desc.id = HOB_STR("product");
+    desc.axes = axes;
+    desc.axis_stride = sizeof axes[0];
+    desc.axis_count = 2;
+}
+
+void World::fill(hob_program& program) {
+    program.data = binary_bytes;
+    program.size = sizeof binary_bytes;
+    program.build_us = 1000;
+}
+
+void World::fill(hob_program_cache_desc& desc) {
+    desc.memory_limit = desc.disk_limit = desc.waiting_limit = 1 << 20;
+    desc.described_keys = 8;
+}
+
+void World::fill(hob_program_driver& driver) {
+    driver.user_data = this;
+    driver.compile = &compile;
+    driver.link = [](void*, void*) -> uint32_t { return 0; };
+    driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
+    driver.binary = &binary;
+}
+
+void World::fill(hob_program_key_desc& desc) {
+    desc.stages = &stage;
+    desc.stage_stride = sizeof stage;
+    desc.stage_count = 1;
+    desc.attribute_stride = sizeof(hob_attribute_binding);
+    desc.varying_stride = sizeof(hob_str);
+}
+
+void World::fill(hob_program_link_desc& desc) {
+    desc.shaders = &shader_;
+    desc.shader_count = 1;
+}
+
+void World::fill(hob_setting_desc& desc) {
+    desc.id = HOB_STR("late");
+    desc.options = options;
+    desc.option_stride = sizeof options[0];
+    desc.option_count = 2;
+}
+
+void* World::handle(const std::string& type) {
+    const std::map<std::string, void*> owned = {
+        {"hob_executor", executor_}, {"hob_profile", profile_},     {"hob_goblin", goblin_},
+        {"hob_knapsack", knapsack_}, {"hob_program_cache", cache_}, {"hob_program_manager", manager_},
+    };
+    // A recording begins before anything else; resources need a knapsack that has some.
+    if (type == "hob_goblin" && is_about("record")) return fresh_goblin_;
+    if (type == "hob_knapsack" && is_about("resource")) return resources_;
+    const auto found = owned.find(type);
+    if (found == owned.end()) give_up(__FILE__, __LINE__, ("World::handle has no " + type).c_str());
+    return found->second;
+}
+
+int64_t World::number(const std::string& name) const {
+    // Everything else is 1.
+    static const std::map<std::string, int64_t> numbers = {
+        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"lane", 0}, {"resource", 0}, {"most_bytes", 1 << 20}, {"memory_limit", 1 << 20},
+        {"disk_limit", 1 << 20}, {"timeout_us", 1000000},
+    };
+    const auto found = numbers.find(name);
+    return found == numbers.end() ? 1 : found->second;
+}
+
+uint64_t World::most(const std::string& name) {
+    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+    if (has("node")) return 5000;
+    if (has("threads") || has("concurrency")) return 2;
+    if (has("timeout") || has("budget")) return 2000;
+    if (has("blocks")) return 100;
+    return has("history") ? 1000 : UINT64_MAX;
+}
+
+hob_str World::text(const std::string& name) const {
+    static thread_local std::string kept;
+    if (name == "path") {
+        kept = directory_ + (is_about("write") ? "/written" : is_about("bundle") ? "/bundle" : "/profile");
+    } else {
+        kept = name == "id" && is_about("profile") ? "task" : name;
+    }
+    return hob_str_of(kept.data(), kept.size());
+}
+
+const std::string& World::bytes() const {
+    static const std::string some = "some bytes";
+    if (is_about("bundle")) return bundle(*this);
+    if (is_about("replay")) return recording;
+    return is_about("profile") ? json : some;
+}
+
+void World::reset_hooks() {
+    MUST_OK(hob_set_log_hook(nullptr));
+    MUST_OK(hob_set_clock_hook(nullptr));
+    MUST_OK(hob_set_zone_hook(nullptr));
+    MUST_OK(hob_set_file_hook(nullptr));
+    MUST_OK(hob_fault_arm(HOB_STR(""), 0));
+}
+
+}  // namespace api

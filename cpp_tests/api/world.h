@@ -1,0 +1,158 @@
+// A world to call the C API in: one live object of each handle type, and a valid value for each type of parameter.
+//
+// A new type of the headers that has no overload here is a compile error that leads to this file. MIT OR Apache-2.0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/memory.h"
+#include "api/types.h"
+
+// Only in builds with the feature fault-injection, and in no header.
+extern "C" hob_result hob_fault_arm(hob_str point, uint32_t passes);
+
+namespace api {
+
+template <class T>
+constexpr bool is_known = false;
+
+class World {
+public:
+    /// Files go to `directory`, which exists.
+    explicit World(const std::string& directory);
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+    ~World();
+
+    // A new object of a handle type, for the caller to destroy.
+    void* make(Of<hob_executor>);
+    void* make(Of<hob_goblin>);
+    void* make(Of<hob_knapsack>);
+    void* make(Of<hob_profile>);
+    void* make(Of<hob_program_cache>);
+    void* make(Of<hob_program_manager>);
+    template <class T>
+    void* make(Of<T>) {
+        static_assert(is_known<T>, "a new handle type: add make, poison and inside to cpp_tests/api/world.h");
+        return nullptr;
+    }
+
+    // Have an exclusive call on a handle end in a panic; false where no call can.
+    bool poison(hob_goblin* goblin);
+    bool poison(hob_knapsack* knapsack);
+    bool poison(hob_profile* profile);
+    bool poison(hob_program_manager* manager);
+    bool poison(hob_executor*) { return false; }
+    bool poison(hob_program_cache*) { return false; }
+
+    // Call `run(data)` from inside an exclusive call on a handle; false where there is none, and for a hook that is called
+    // with the value borrowed, so that const calls are busy, too.
+    bool inside(hob_goblin* goblin, void (*run)(void*), void* data);
+    bool inside(hob_knapsack* knapsack, void (*run)(void*), void* data);
+    bool inside(hob_profile* profile, void (*run)(void*), void* data);
+    bool inside(hob_program_manager* manager, void (*run)(void*), void* data);
+    bool inside(hob_executor*, void (*)(void*), void*) { return false; }
+    bool inside(hob_program_cache*, void (*)(void*), void*) { return false; }
+
+    // Structs that go in: each was made by its init function, or is zero.
+    void fill(hob_allocator_hook& hook) { hook = Memory::hook(); }
+    void fill(hob_clock_hook&) {}
+    void fill(hob_environment&) {}
+    void fill(hob_executor_desc&) {}
+    void fill(hob_file_hook&) {}
+    void fill(hob_fingerprint& key);
+    void fill(hob_goblin_desc& desc) {
+        desc.lanes[HOB_LANE_GPU].limit = 16;
+        desc.max_settings = 64;
+    }
+    void fill(hob_knapsack_desc& desc) { desc.memory_limit = 1 << 20; }
+    void fill(hob_knapsack_option& option) { option = {1, 1, 0}; }
+    void fill(hob_knapsack_resource& resource) { resource = {10, 0}; }
+    void fill(hob_knapsack_solve_desc& desc);
+    void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
+    void fill(hob_log_hook& hook) { hook.write = [](void*, uint32_t, hob_str) {}; }
+    void fill(hob_option& option) { option = {1, 1, 0, 0}; }
+    void fill(hob_product_desc& desc);
+    void fill(hob_profile_desc&) {}
+    void fill(hob_profile_option& option) { option = {1, 1, 0}; }
+    void fill(hob_program& program);
+    void fill(hob_program_cache_desc& desc);
+    void fill(hob_program_driver& driver);
+    void fill(hob_program_key_desc& desc);
+    void fill(hob_program_link_desc& desc);
+    void fill(hob_setting_desc& desc);
+    void fill(hob_strategy_desc& desc) { desc.lanes[HOB_LANE_GPU].limit = 20; }
+    void fill(hob_zone_hook&) {}
+    // Ids of children.
+    void fill(hob_setting_id& id) { id = is_about("product") ? product_ : setting_; }
+    void fill(hob_shader& id) { id = shader_; }
+    void fill(hob_use& id) { id = use_; }
+    template <class T>
+    void fill(T&) {
+        static_assert(is_known<T>, "a new struct that goes in: add a fill that makes it valid to cpp_tests/api/world.h");
+    }
+
+    // Structs in which the library keeps something.
+    void done(hob_blob& blob) { hob_blob_release(&blob); }
+    template <class T>
+    void done(T&) {}
+
+    /// The function that arguments are for, from here on.
+    void is_for(const char* function) { function_ = function; }
+    /// Whether its name has `part` in it.
+    bool is_about(const char* part) const { return std::strstr(function_, part) != nullptr; }
+
+    /// The object of a handle type: the one of this world, or the one that the function needs.
+    void* handle(const std::string& type);
+    int64_t number(const std::string& name) const;
+    double real(const std::string&) const { return 1; }
+    /// Bytes from one element to the next: of weights there are two side by side.
+    size_t stride(const std::string& name, size_t element) const { return name == "weights_stride" ? 2 * element : element; }
+    hob_str text(const std::string& name) const;
+    /// The most that a parameter or field of this name may ask for without taking minutes or all threads of the machine.
+    static uint64_t most(const std::string& name);
+    /// Call `run(data)` from inside the next callback; NULL: none.
+    void on_callback(void (*run)(void*), void* data) {
+        run_ = run;
+        data_ = data;
+    }
+    /// Bytes that go in.
+    const std::string& bytes() const;
+
+    /// Where files go.
+    const std::string& directory() const { return directory_; }
+    /// Put every hook back, but for the allocator.
+    static void reset_hooks();
+
+private:
+    static uint32_t options_get(void* self, hob_option* options, uint32_t capacity);
+    static uint32_t compile(void* self, void* shader, uint32_t stage, const void* source, size_t size);
+    static uint32_t binary(void* self, void* program, hob_program* binary);
+    void make_children();
+    void call_back();
+
+    std::string directory_;
+    const char* function_ = "";
+    hob_executor* executor_ = nullptr;
+    hob_profile* profile_ = nullptr;
+    hob_goblin *goblin_ = nullptr, *fresh_goblin_ = nullptr;
+    hob_knapsack *knapsack_ = nullptr, *resources_ = nullptr;
+    hob_program_cache* cache_ = nullptr;
+    hob_program_manager* manager_ = nullptr;
+    hob_setting_id setting_ = {0, 0}, product_ = {0, 0};
+    hob_shader shader_ = {0, 0};
+    hob_use use_ = {0, 0};
+    uint32_t sources_ = 0;
+    void (*run_)(void*) = nullptr;
+    void* data_ = nullptr;
+};
+
+/// End the program with a sentence: something that must work did not.
+[[noreturn]] void give_up(const char* file, int line, const char* what);
+
+}  // namespace api
+
+#define MUST(...) ((__VA_ARGS__) ? void() : ::api::give_up(__FILE__, __LINE__, #__VA_ARGS__))
+#define MUST_OK(...) MUST((__VA_ARGS__) == HOB_RESULT_OK)

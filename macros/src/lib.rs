@@ -1,0 +1,84 @@
+//! The three things that the C API is made of, each written once.
+//!
+//! The sources keep the shape of C: functions with C's parameters, `#[repr(C)]` structs and enums. cbindgen reads them
+//! as they stand and makes the headers. These attributes add what C needs and safe Rust should not repeat.
+//!
+//! | attribute | on | gives |
+//! |---|---|---|
+//! | [`macro@entry`] | a function | the guard, the handle, every argument checked and converted; the body is safe Rust |
+//! | [`macro@versioned`] | a struct with `struct_size` | defaults, the released size, `_init`, reading and writing |
+//! | [`macro@element`] | a struct in caller's arrays | the released size, for strides |
+//! | [`macro@open_enum`] | an enum of C | a `u32` that any caller's number fits into, and its check |
+//! | [`macro@opaque`] | a handle's struct | the Rust value behind it |
+
+mod entry;
+mod enums;
+mod opaque;
+mod structs;
+
+use proc_macro::TokenStream;
+
+/// Makes a C function of a safe body that returns `Result`.
+///
+/// `#[entry(ACCESS, …)]`, where `ACCESS` says how the first parameter, the handle, is used:
+///
+/// | access | the handle is bound to |
+/// |---|---|
+/// | `exclusive` | `&Held<Value>`: no other call runs on the handle |
+/// | `shared` | `&Value`: other const calls may run |
+/// | `published` | `&Published`: what is readable at any time, also during an exclusive call |
+/// | `handle` | `Handle<O>`: the body decides |
+/// | `destroy` | `Handle<O>`; after the body the handle is destroyed |
+/// | `any` | there is no handle, or it is one argument among others |
+///
+/// `nullable(a, b)` names pointer parameters that may be NULL: the body gets an `Option`. `or = value` is what a function
+/// that returns no `hob_result` returns after a failure; without it the type's default. `inside = expression`, with
+/// `exclusive`, is run instead of the body when the call comes from inside a callback of the handle; in it the handle is
+/// bound to `&Value`. `experimental` puts the function
+/// into the experimental tier.
+///
+/// Parameters are converted by their shape. In the body, under the name of the first of them, stand:
+///
+/// | parameters | in the body |
+/// |---|---|
+/// | `p: *const c_void, size: usize` | `&[u8]` |
+/// | `p: *mut c_char, capacity: usize, out_size: *mut usize` | `Buffer` |
+/// | `p: *const T, [p_stride: usize,] p_count: u32 or usize` | `Array<T>` |
+/// | `p: *mut T, [p_stride: usize,] capacity: u32 or usize, out_count: *mut N` | `OutArray<T, N>` |
+/// | `p: hob_str` | `Str` |
+/// | `p: *const T` | what `T: Argument` gives |
+/// | `out_p: *mut T` | `Out<T>` |
+/// | anything else | itself |
+#[proc_macro_attribute]
+pub fn entry(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    entry::expand(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
+}
+
+/// Declares a struct that grows at its end: `#[versioned(size = 64, last = field)]`.
+///
+/// `size` is its size in the first released header on 64-bit machines, `last` its last field there; both are checked
+/// against the layout. A field's `#[default(x)]` is its value when the caller leaves it 0, and what `_init` writes;
+/// `#[initial(x)]` is what `_init` writes where 0 is a value of its own. Other fields begin as 0.
+#[proc_macro_attribute]
+pub fn versioned(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    structs::versioned(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
+}
+
+/// Declares an element of callers' arrays: `#[element(size = 24, last = field)]`, as [`macro@versioned`] without
+/// `struct_size`: the stride tells the caller's version.
+#[proc_macro_attribute]
+pub fn element(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    structs::element(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
+}
+
+/// Turns an enum into a `u32` with constants, so that any number of the caller's is a value, and adds `check`.
+#[proc_macro_attribute]
+pub fn open_enum(_attribute: TokenStream, item: TokenStream) -> TokenStream {
+    enums::open_enum(item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
+}
+
+/// Says what stands behind a handle: `#[opaque(Value, tag = b"eightchr")]`.
+#[proc_macro_attribute]
+pub fn opaque(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    opaque::expand(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
+}

@@ -1,0 +1,191 @@
+//! `#[versioned]` and `#[element]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Expr, Field, Fields, Ident, ItemStruct, LitInt, Result, Token};
+
+struct Released {
+    size: LitInt,
+    last: Ident,
+}
+
+impl Parse for Released {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        label(input, "size")?;
+        let size = input.parse()?;
+        input.parse::<Token![,]>()?;
+        label(input, "last")?;
+        Ok(Self { size, last: input.parse()? })
+    }
+}
+
+fn label(input: ParseStream<'_>, wanted: &str) -> Result<()> {
+    let found: Ident = input.parse()?;
+    if found != wanted {
+        return Err(Error::new(found.span(), "expected `size = BYTES, last = field`"));
+    }
+    input.parse::<Token![=]>()?;
+    Ok(())
+}
+
+impl Released {
+    /// The size in the first released header: the literal, held against the layout; elsewhere the layout alone.
+    fn first_size(&self) -> TokenStream {
+        let Self { size, last } = self;
+        quote! {
+            const FIRST_SIZE: usize = {
+                let end = crate::ffi::base::structs::end_of!(Self, #last);
+                if size_of::<usize>() == 8 {
+                    assert!(end == #size, "the released size is not what the released fields take");
+                }
+                end
+            };
+        }
+    }
+}
+
+/// What a field begins with, and whether 0 means that, too.
+enum Start {
+    Zero,
+    Default(Expr),
+    Initial(Expr),
+}
+
+/// Take our attribute off a field.
+fn start_of(field: &mut Field) -> Result<Start> {
+    let mut start = Start::Zero;
+    let mut kept = Vec::new();
+    for attribute in std::mem::take(&mut field.attrs) {
+        if attribute.path().is_ident("default") {
+            start = Start::Default(attribute.parse_args()?);
+        } else if attribute.path().is_ident("initial") {
+            start = Start::Initial(attribute.parse_args()?);
+        } else {
+            kept.push(attribute);
+        }
+    }
+    field.attrs = kept;
+    Ok(start)
+}
+
+/// The fields' starting values, and what replaces a 0.
+fn starts(item: &mut ItemStruct) -> Result<(Vec<TokenStream>, Vec<TokenStream>)> {
+    let Fields::Named(fields) = &mut item.fields else {
+        return Err(Error::new_spanned(item, "the struct needs named fields"));
+    };
+    let (mut values, mut zeros) = (Vec::new(), Vec::new());
+    for field in &mut fields.named {
+        let start = start_of(field)?;
+        let Some(name) = field.ident.clone() else { continue };
+        match start {
+            _ if name == "struct_size" => values.push(quote! { #name: size_of::<Self>() as u32 }),
+            Start::Zero => {}
+            Start::Initial(value) => values.push(quote! { #name: #value }),
+            Start::Default(value) => {
+                values.push(quote! { #name: #value });
+                zeros.push(quote! {
+                    if crate::ffi::base::structs::is_zero(&self.#name) {
+                        self.#name = #value;
+                    }
+                });
+            }
+        }
+    }
+    Ok((values, zeros))
+}
+
+/// A field that no header has, for the test that old programs run with a library whose structs have grown.
+fn append_field(item: &mut ItemStruct) {
+    if let Fields::Named(fields) = &mut item.fields {
+        fields.named.push(syn::parse_quote! {
+            /// Not in any header: see the feature.
+            #[cfg(feature = "appended-fields")]
+            pub appended: u64
+        });
+    }
+}
+
+pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let released: Released = syn::parse2(attribute)?;
+    let mut item: ItemStruct = syn::parse2(item)?;
+    let first = item.fields.iter().next().and_then(|field| field.ident.as_ref());
+    if first.is_none_or(|first| first != "struct_size") {
+        return Err(Error::new_spanned(&item.ident, "the first field must be `struct_size: u32`"));
+    }
+    let (values, zeros) = starts(&mut item)?;
+    append_field(&mut item);
+    let (name, first_size) = (&item.ident, released.first_size());
+    let (text, init) = (name.to_string(), format_ident!("{}_init", name));
+    Ok(quote! {
+        #item
+
+        // SAFETY: `#[repr(C)]` with `struct_size` first; of the fields every bit pattern is a value, as the attribute's
+        // users promise: integers, floats, raw pointers, optional functions, and arrays and structs of those.
+        unsafe impl crate::ffi::base::structs::Versioned for #name {
+            const NAME: &'static str = #text;
+            #first_size
+
+            #[allow(clippy::needless_update, reason = "some structs set every field")]
+            fn defaults() -> Self {
+                // SAFETY: every bit pattern is a value.
+                let zero = unsafe { std::mem::zeroed::<Self>() };
+                Self { #(#values,)* ..zero }
+            }
+
+            fn fill_in(&mut self) {
+                #(#zeros)*
+            }
+        }
+
+        // SAFETY: read by the size that the caller states.
+        unsafe impl crate::ffi::base::argument::Argument for #name {
+            type Taken<'a> = Self;
+
+            unsafe fn take<'a>(pointer: *const Self, what: &'static str) -> crate::base::Result<Self::Taken<'a>> {
+                // SAFETY: by the contract of `take`.
+                unsafe { crate::ffi::base::structs::read_struct(pointer, what) }
+            }
+        }
+
+        // SAFETY: written by the size that the caller states.
+        unsafe impl crate::ffi::base::out::Answer for #name {
+            unsafe fn check(place: *const Self, what: &'static str) -> crate::base::Result<()> {
+                // SAFETY: by the contract of `check`.
+                unsafe { crate::ffi::base::structs::check_struct(place, what) }
+            }
+
+            unsafe fn put(place: *mut Self, value: &Self) {
+                // SAFETY: by the contract of `put`.
+                unsafe { crate::ffi::base::structs::write_struct(place, value) }
+            }
+        }
+
+        /// In the header, made by its generator.
+        #[doc(hidden)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn #init(value: *mut #name, size: u32) -> crate::ffi::base::result::hob_result {
+            // SAFETY: the header asks for `size` writable bytes.
+            crate::ffi::base::guard::guard(|| unsafe { crate::ffi::base::structs::init_struct(value, size) })
+        }
+    })
+}
+
+pub fn element(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let released: Released = syn::parse2(attribute)?;
+    let item: ItemStruct = syn::parse2(item)?;
+    let (name, first_size) = (&item.ident, released.first_size());
+    let text = name.to_string();
+    Ok(quote! {
+        #item
+
+        // SAFETY: `#[repr(C)]`, and of the fields every bit pattern is a value, as the attribute's users promise.
+        unsafe impl crate::ffi::base::array::Element for #name {
+            const NAME: &'static str = #text;
+            #first_size
+        }
+
+        // SAFETY: plain data.
+        unsafe impl crate::ffi::base::out::Answer for #name {}
+    })
+}

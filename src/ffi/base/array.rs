@@ -1,0 +1,126 @@
+//! Bytes and arrays of the caller.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::ptr;
+
+use super::argument::null;
+use crate::base::{Result, error};
+
+/// The caller's bytes.
+///
+/// # Safety
+/// `data` is NULL or points to `size` bytes that nobody changes during `'a`.
+pub unsafe fn bytes<'a>(data: *const c_void, size: usize, what: &str) -> Result<&'a [u8]> {
+    if size == 0 {
+        return Ok(&[]);
+    }
+    if data.is_null() || size > isize::MAX as usize {
+        return Err(error!(InvalidArgument, "{what} is NULL or its size of {size} bytes is impossible"));
+    }
+    // SAFETY: by this function's contract.
+    Ok(unsafe { std::slice::from_raw_parts(data.cast(), size) })
+}
+
+/// An element of an array of structs without `struct_size`: the stride tells the caller's version.
+///
+/// # Safety
+/// `#[repr(C)]`, and every bit pattern is a value.
+pub unsafe trait Element: Copy {
+    /// Name in C.
+    const NAME: &'static str;
+    /// Size in the first released header.
+    const FIRST_SIZE: usize;
+}
+
+macro_rules! numbers {
+    ($($ty:ty, $name:literal);+) => {$(
+        // SAFETY: a number.
+        unsafe impl Element for $ty {
+            const NAME: &'static str = $name;
+            const FIRST_SIZE: usize = size_of::<$ty>();
+        }
+    )+};
+}
+
+numbers!(u16, "uint16_t"; u32, "uint32_t"; f64, "double");
+
+/// A caller's array.
+pub struct Array<'a, T> {
+    start: *const u8,
+    stride: usize,
+    /// Whether the caller left the stride to the library.
+    is_packed: bool,
+    count: usize,
+    element: PhantomData<&'a T>,
+}
+
+impl<T: Element> Array<'_, T> {
+    /// Describe it. A stride of 0 means the element's first released size.
+    ///
+    /// # Safety
+    /// `start` is NULL or points to `count` elements, `stride` bytes apart, readable while the array is used.
+    pub unsafe fn new(start: *const T, stride: usize, count: usize, what: &str) -> Result<Self> {
+        let name = T::NAME;
+        if start.is_null() && count > 0 {
+            return Err(null(what, "an array of the stated count"));
+        }
+        let is_packed = stride == 0;
+        let stride = if is_packed { T::FIRST_SIZE } else { stride };
+        if stride < T::FIRST_SIZE {
+            return Err(error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0"));
+        }
+        if count.checked_mul(stride).is_none_or(|bytes| bytes > isize::MAX as usize) {
+            return Err(error!(InvalidArgument, "{what}: {count} {name}, {stride} bytes apart, cannot exist"));
+        }
+        Ok(Self { start: start.cast(), stride, is_packed, count, element: PhantomData })
+    }
+
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Copies of the elements. Fields that a shorter element of an older header lacks are zero.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + '_ {
+        (0..self.count).map(|index| {
+            // SAFETY: every bit pattern is a value.
+            let mut value = unsafe { std::mem::zeroed::<T>() };
+            // SAFETY: by the contract of `new` the element is readable for `stride` bytes.
+            unsafe {
+                let element = self.start.add(index * self.stride);
+                ptr::copy_nonoverlapping(element, (&raw mut value).cast::<u8>(), self.stride.min(size_of::<T>()));
+            }
+            value
+        })
+    }
+
+    /// The rows of a table: each element of this array is the first of `length` that lie side by side. A stride of 0
+    /// means rows without gaps. `what` names the stride.
+    ///
+    /// # Safety
+    /// The rows are readable while they are used.
+    pub unsafe fn rows(&self, length: usize, what: &str) -> Result<impl Iterator<Item = Array<'_, T>>> {
+        let (name, width, start, count) = (T::NAME, length * T::FIRST_SIZE, self.start, self.count);
+        let stride = if self.is_packed { width } else { self.stride };
+        if stride < width || count.checked_mul(stride).is_none_or(|bytes| bytes > isize::MAX as usize) {
+            return Err(error!(
+                InvalidArgument,
+                "{what} is {stride}: set it to the size of a row of {length} {name}, or to 0 for rows without gaps"
+            ));
+        }
+        Ok((0..count).map(move |row| {
+            // SAFETY: by this function's contract; the offset is within an allocation's possible size.
+            let start = unsafe { start.add(row * stride) };
+            Array { start, stride: T::FIRST_SIZE, is_packed: true, count: length, element: PhantomData }
+        }))
+    }
+
+    /// Copies of the elements, on the heap.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        all.try_reserve_exact(self.count)?;
+        all.extend(self.iter());
+        Ok(all)
+    }
+}

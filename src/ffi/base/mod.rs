@@ -1,0 +1,69 @@
+//! Results, strings, versions and hooks: the basis of all other headers.
+//!
+//! Every header follows the same rules.
+//!
+//! Results. A function that can fail returns a hob_result. hob_last_error() then has a sentence that says what is wrong
+//! and what to do. After a failure nothing has changed, unless the function says otherwise.
+//!
+//! ```c
+//! hob_profile *profile = NULL;
+//! if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fprintf(stderr, "%s\n", hob_last_error());
+//! ```
+//!
+//! Names. hob_<header>_<verb>. `get_` and `set_` are for properties; a getter writes its answer to `out_` parameters.
+//! A function named by a noun, such as hob_goblin_choice, returns its answer.
+//!
+//! Handles. `hob_x_create` makes a handle, `hob_x_destroy` destroys it; destroying NULL is allowed. A destroyed handle
+//! or one of another type gives HOB_RESULT_INVALID_ARGUMENT as long as its memory is not reused. Ids such as
+//! hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
+//!
+//! Threads. Each function says which calls on one handle may run at the same time:
+//! - Shared: the function takes the handle as const. Shared calls may run on several threads at once.
+//! - Exclusive: the handle is not const. No other call on it may run, except those marked "any".
+//! - Any: on any thread at any time, also during an exclusive call.
+//!
+//! A call that breaks this rule gets HOB_RESULT_BUSY. Different handles are independent. The library starts no thread
+//! unless an executor is told to.
+//!
+//! Ownership:
+//!
+//! | what | rule |
+//! |---|---|
+//! | text, arrays and structs passed in | read during the call; what is kept is copied |
+//! | `out_` parameters | written only on success; the caller owns them |
+//! | buffers | the caller's. Required size first: pass NULL, then pass a buffer of that size |
+//! | views that are given out | the function says how long they are valid |
+//! | `user_data` | the library's from success on, until it calls `release(user_data)`, exactly once; on failure the caller's |
+//!
+//! Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
+//! compiled with. It is the only field that must be set: a struct that is zero otherwise is valid. In parameters, a field
+//! that is 0 has its default, unless the field says that 0 is a value. No limit is HUGE_VAL. HOB_X_INIT sets all defaults.
+//! A stride of 0 means the first released size of the element; sizeof the element is always right.
+//!
+//! Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
+//! floating-point environment of that thread. They must return on the thread that called them, must not throw,
+//! and must not leave by longjmp, after which the handle stays busy for ever.
+//!
+//! Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only handles
+//! that it creates itself, and must not destroy those of the parent. No function may be called from a signal handler.
+//!
+//! Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC, and the handle is poisoned. It
+//! still answers const calls from its last good state.
+
+// From the bottom up: a file imports only files above it.
+pub mod result;
+pub mod argument;
+pub mod out;
+pub mod array;
+pub mod text;
+pub mod structs;
+pub mod float;
+pub mod guard;
+pub mod user_data;
+pub mod handle;
+#[cfg(feature = "host-allocator")]
+mod forwarding;
+
+pub mod library;
+pub mod hooks;
+pub mod allocator;

@@ -1,0 +1,193 @@
+//! Answers: where a function leaves them in the caller's memory. Nothing is written before the call has succeeded.
+
+use std::ffi::c_char;
+use std::ptr;
+
+use super::array::Element;
+use crate::base::{Result, error};
+
+/// A value that is given to the caller.
+///
+/// # Safety
+/// Plain data. `check` accepts only what `put` may write to.
+pub unsafe trait Answer: Copy {
+    /// Whether a place can take the answer. `what` names the parameter.
+    ///
+    /// # Safety
+    /// `place` is not NULL; it is writable for as much as the caller's version of the type has.
+    unsafe fn check(_place: *const Self, _what: &'static str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Write the answer.
+    ///
+    /// # Safety
+    /// `check` has accepted the place.
+    unsafe fn put(place: *mut Self, value: &Self) {
+        // SAFETY: by this function's contract; the place need not be aligned.
+        unsafe { place.write_unaligned(*value) };
+    }
+}
+
+macro_rules! plain {
+    ($($ty:ty),+) => {$(
+        // SAFETY: a number.
+        unsafe impl Answer for $ty {}
+    )+};
+}
+
+plain!(u8, u16, u32, u64, usize, f64);
+
+// SAFETY: a pointer.
+unsafe impl<T> Answer for *mut T {}
+
+/// Where a function leaves an answer.
+pub struct Out<T: Answer>(*mut T);
+
+impl<T: Answer> Out<T> {
+    /// The place, which must not be NULL. `what` names the parameter.
+    ///
+    /// # Safety
+    /// `place` is NULL or writable until [`Out::write`].
+    pub unsafe fn new(place: *mut T, what: &'static str) -> Result<Self> {
+        // SAFETY: by this function's contract.
+        unsafe { Self::optional(place, what) }?
+            .ok_or_else(|| error!(InvalidArgument, "{what} is NULL: pass where to write the answer"))
+    }
+
+    /// The place, which may be NULL.
+    ///
+    /// # Safety
+    /// As [`Out::new`].
+    pub unsafe fn optional(place: *mut T, what: &'static str) -> Result<Option<Self>> {
+        if place.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: by this function's contract.
+        unsafe { T::check(place, what) }?;
+        Ok(Some(Self(place)))
+    }
+
+    /// Write the answer.
+    pub fn write(self, value: T) {
+        // SAFETY: the constructors have checked the place.
+        unsafe { T::put(self.0, &value) };
+    }
+}
+
+/// Write an answer that the caller may not want.
+pub fn write_if<T: Answer>(out: Option<Out<T>>, value: T) {
+    if let Some(out) = out {
+        out.write(value);
+    }
+}
+
+/// The caller's buffer for bytes, by the two-call protocol: the required size is always written; a NULL buffer asks for
+/// that alone; a buffer that is too small is left alone.
+pub struct Buffer {
+    start: *mut c_char,
+    capacity: usize,
+    out_size: *mut usize,
+}
+
+impl Buffer {
+    /// # Safety
+    /// `start` is NULL or `capacity` writable bytes; `out_size` is NULL or writable.
+    pub unsafe fn new(start: *mut c_char, capacity: usize, out_size: *mut usize) -> Self {
+        Self { start, capacity, out_size }
+    }
+
+    /// Fill in `needed` bytes, made by `write`.
+    pub fn fill(self, needed: usize, write: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<()> {
+        // SAFETY: by the contract of `new`.
+        let out_size = unsafe { Out::optional(self.out_size, "out_size") }?;
+        if self.start.is_null() && out_size.is_none() {
+            return Err(error!(InvalidArgument, "buffer and out_size are both NULL: pass where to write"));
+        }
+        write_if(out_size, needed);
+        if self.start.is_null() {
+            return Ok(());
+        }
+        if self.capacity < needed {
+            let capacity = self.capacity;
+            return Err(error!(
+                BufferTooSmall,
+                "the buffer has {capacity} bytes, {needed} are needed: pass a larger one"
+            ));
+        }
+        // SAFETY: the caller's bytes may be uninitialised, so they are written before a slice of them is formed;
+        // `needed` is at most `capacity`.
+        let bytes = unsafe {
+            ptr::write_bytes(self.start, 0, needed);
+            std::slice::from_raw_parts_mut(self.start.cast::<u8>(), needed)
+        };
+        write(bytes).map(|_| ())
+    }
+
+    /// Fill in a text, without a NUL.
+    pub fn text(self, text: &str) -> Result<()> {
+        self.fill(text.len(), |bytes| {
+            bytes.copy_from_slice(text.as_bytes());
+            Ok(text.len())
+        })
+    }
+}
+
+/// The caller's array for answers, by the two-call protocol of [`Buffer`]; `stride` bytes from one element to the next.
+pub struct OutArray<T, N> {
+    start: *mut T,
+    stride: usize,
+    capacity: usize,
+    out_count: *mut N,
+    what: &'static str,
+}
+
+impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
+    /// # Safety
+    /// `start` is NULL or `capacity` writable elements, `stride` bytes apart; `out_count` is NULL or writable.
+    pub unsafe fn new(
+        start: *mut T,
+        stride: usize,
+        capacity: usize,
+        out_count: *mut N,
+        what: &'static str,
+    ) -> Result<Self> {
+        if start.is_null() && out_count.is_null() {
+            return Err(error!(InvalidArgument, "{what} and its count are both NULL: pass where to write"));
+        }
+        let stride = if stride == 0 { T::FIRST_SIZE } else { stride };
+        let bytes = capacity.checked_mul(stride).filter(|bytes| *bytes <= isize::MAX as usize);
+        if !start.is_null() && (stride < T::FIRST_SIZE || bytes.is_none()) {
+            let name = T::NAME;
+            return Err(error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0"));
+        }
+        Ok(Self { start, stride, capacity, out_count, what })
+    }
+
+    /// Fill in all of `elements`.
+    pub fn fill(self, elements: impl ExactSizeIterator<Item = T>) -> Result<()> {
+        let (count, what, capacity) = (elements.len(), self.what, self.capacity);
+        // SAFETY: by the contract of `new`.
+        let out_count = unsafe { Out::optional(self.out_count, "out_count") }?;
+        let number = N::try_from(count).map_err(|_| error!(LimitExceeded, "{count} {what} are too many to count"))?;
+        write_if(out_count, number);
+        if self.start.is_null() {
+            return Ok(());
+        }
+        if capacity < count {
+            return Err(error!(
+                BufferTooSmall,
+                "{what} has room for {capacity}, {count} are needed: pass a larger array"
+            ));
+        }
+        for (index, element) in elements.enumerate() {
+            let size = self.stride.min(size_of::<T>());
+            // SAFETY: by the contract of `new`; `index` is below `capacity`, and `size` is at most a stride.
+            unsafe {
+                let place = self.start.cast::<u8>().add(index * self.stride);
+                ptr::copy_nonoverlapping((&raw const element).cast::<u8>(), place, size);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! Result codes.
+
+use hobgoblin_macros::open_enum;
+
+use crate::base::Code;
+
+// == Results and strings ==
+
+/// The result of a function that can fail.
+/// 0 is success; codes are only appended. hob_last_error() has the sentence that belongs to a failure.
+#[open_enum]
+#[repr(C)]
+pub enum hob_result {
+    /// Success.
+    Ok = 0,
+    /// An argument, or the answer of a callback, is invalid. Arguments changed nothing.
+    InvalidArgument = 1,
+    /// No such thing, or no longer. Nothing was changed.
+    NotFound = 2,
+    /// A limit of the handle would be exceeded. Nothing was changed.
+    LimitExceeded = 3,
+    /// Out of memory. Nothing was changed.
+    OutOfMemory = 4,
+    /// The bytes are not in the expected format. Nothing was changed.
+    Malformed = 5,
+    /// Not possible with this version, build or machine.
+    Unsupported = 6,
+    /// Another call on the handle has not returned: on another thread, or on this one, below a callback.
+    Busy = 7,
+    /// The buffer is too small. Only the required size was written.
+    BufferTooSmall = 8,
+    /// A file operation failed.
+    Io = 9,
+    /// An internal error was caught; the sentence has file and line. A handle that was being changed is poisoned.
+    /// Please report it.
+    Panic = 10,
+    /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions still answer from the last good
+    /// state; all others do nothing. Destroy the handle and create a new one when convenient.
+    Poisoned = 11,
+}
+
+impl From<Code> for hob_result {
+    fn from(code: Code) -> Self {
+        match code {
+            Code::InvalidArgument => Self::InvalidArgument,
+            Code::NotFound => Self::NotFound,
+            Code::LimitExceeded => Self::LimitExceeded,
+            Code::OutOfMemory => Self::OutOfMemory,
+            Code::Malformed => Self::Malformed,
+            Code::Unsupported => Self::Unsupported,
+            Code::Busy => Self::Busy,
+            Code::BufferTooSmall => Self::BufferTooSmall,
+            Code::Io => Self::Io,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Reading and writing the caller's structs, whatever version of the header the caller was compiled with.
+//!
+//! Every struct begins with `struct_size`. A shorter struct than ours is completed with defaults. A longer one is accepted
+//! if the part that this library does not know is zero. No Rust reference to the caller's memory is ever formed: it is
+//! copied bytewise, so it need not be aligned, and another thread of the host writing to it cannot break us.
+
+use std::ptr;
+
+use crate::base::{Result, error};
+
+/// A struct that grows at its end.
+///
+/// # Safety
+/// `#[repr(C)]`, its first field is `struct_size: u32`, and every bit pattern is a valid value (integers, floats, raw
+/// pointers, `Option<extern "C" fn>`).
+pub unsafe trait Versioned: Copy {
+    /// Name in C.
+    const NAME: &'static str;
+    /// Size in the first released header: nobody has a shorter one.
+    const FIRST_SIZE: usize;
+    /// What `_init` writes; with the right `struct_size`.
+    fn defaults() -> Self;
+    /// Replace 0 by the default in every field where 0 means that.
+    fn fill_in(&mut self);
+}
+
+/// Bytes up to and with a field, rounded up to the struct's alignment.
+macro_rules! end_of {
+    ($name:ty, $field:ident) => {{
+        const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
+            size_of::<F>()
+        }
+        let end = std::mem::offset_of!($name, $field) + size_of_field(|all: &$name| &all.$field);
+        end.next_multiple_of(align_of::<$name>())
+    }};
+}
+pub(crate) use end_of;
+
+/// A field whose value may be its default.
+pub trait Zero: PartialEq {
+    /// What the caller leaves who sets nothing.
+    const ZERO: Self;
+}
+
+macro_rules! zero {
+    ($($ty:ty),+) => {$(
+        impl Zero for $ty {
+            const ZERO: Self = 0 as $ty;
+        }
+    )+};
+}
+
+zero!(u32, u64, usize, f64);
+
+/// Whether the caller has left a field unset.
+pub fn is_zero<T: Zero>(value: &T) -> bool {
+    *value == T::ZERO
+}
+
+/// An unset `struct_size` is random: beyond this it is not believed.
+const LONGEST: usize = 4096;
+
+/// What is the same for every struct is compiled once, with these for what is not.
+#[derive(Clone, Copy)]
+struct Layout {
+    name: &'static str,
+    first_size: usize,
+    size: usize,
+}
+
+impl Layout {
+    const fn of<T: Versioned>() -> Self {
+        const { assert!(T::FIRST_SIZE <= size_of::<T>()) };
+        Self { name: T::NAME, first_size: T::FIRST_SIZE, size: size_of::<T>() }
+    }
+
+    /// # Safety
+    /// As [`read_struct`].
+    #[inline(never)]
+    unsafe fn check(self, at: *const u8, what: &str) -> Result<usize> {
+        let name = self.name;
+        if at.is_null() {
+            return Err(error!(InvalidArgument, "{what} is NULL: pass a {name} that {}_INIT has set up", Upper(name)));
+        }
+        // SAFETY: not NULL, so it points to a readable u32.
+        let size = unsafe { at.cast::<u32>().read_unaligned() } as usize;
+        if !(self.first_size..=LONGEST).contains(&size) {
+            return Err(error!(
+                InvalidArgument,
+                "{what}: {name}.struct_size is {size}: set up the struct with {}_INIT, or set it to sizeof({name})",
+                Upper(name)
+            ));
+        }
+        Ok(size)
+    }
+
+    /// # Safety
+    /// As [`read_struct`]; `to` is a struct of ours.
+    #[inline(never)]
+    unsafe fn read(self, from: *const u8, to: *mut u8, what: &str) -> Result<()> {
+        // SAFETY: as this function's.
+        let size = unsafe { self.check(from, what) }?;
+        // SAFETY: `size` bytes are readable by this function's contract; `to` has room for the lesser of the two sizes.
+        unsafe { ptr::copy_nonoverlapping(from, to, size.min(self.size)) };
+        for offset in self.size..size {
+            // SAFETY: within the caller's `size` bytes.
+            if unsafe { from.add(offset).read() } != 0 {
+                return Err(error!(
+                    Unsupported,
+                    "{what}: {} of {size} bytes sets a field at byte {offset} that this library ({} bytes) does not know: \
+                     update the library, or leave the field zero",
+                    self.name,
+                    self.size
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`init_struct`]; `defaults` is a struct of ours.
+    #[inline(never)]
+    unsafe fn init(self, to: *mut u8, size: u32, defaults: *const u8) -> Result<()> {
+        let name = self.name;
+        if to.is_null() {
+            return Err(error!(InvalidArgument, "{name}_init: the struct is NULL"));
+        }
+        if !(self.first_size..=LONGEST).contains(&(size as usize)) {
+            return Err(error!(InvalidArgument, "{name}_init: size {size} is not sizeof({name})"));
+        }
+        // SAFETY: `size` bytes at `to` are writable, and the tail beyond what we know is zeroed so that it is accepted
+        // later; the first field is a u32.
+        unsafe {
+            ptr::write_bytes(to, 0, size as usize);
+            ptr::copy_nonoverlapping(defaults, to, self.size.min(size as usize));
+            to.cast::<u32>().write_unaligned(size);
+        }
+        Ok(())
+    }
+}
+
+/// Copy the caller's struct over the defaults. `what` names the parameter.
+///
+/// # Safety
+/// `from` is NULL or points to a readable `u32` that, if it holds a plausible size, is followed by that many bytes.
+pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T> {
+    let mut value = T::defaults();
+    // SAFETY: as this function's; any bytes are a valid `T`.
+    unsafe { Layout::of::<T>().read(from.cast(), (&raw mut value).cast(), what) }?;
+    value.fill_in();
+    Ok(value)
+}
+
+/// Whether an answer can be written to a place, before work is done for it. `what` names the parameter.
+///
+/// # Safety
+/// As [`read_struct`].
+#[inline]
+pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()> {
+    // SAFETY: as this function's. A struct of this library's own version, the usual one, takes no call.
+    if !at.is_null() && unsafe { at.cast::<u32>().read_unaligned() } as usize == size_of::<T>() {
+        return Ok(());
+    }
+    // SAFETY: as this function's.
+    unsafe { Layout::of::<T>().check(at.cast(), what) }.map(|_| ())
+}
+
+/// Copy `value` into as much as the caller has room for; the caller's `struct_size` stays. The only function that
+/// writes an answer into a struct of the caller's.
+///
+/// # Safety
+/// [`check_struct`] has accepted the place, which is writable.
+#[inline]
+pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
+    let head = size_of::<u32>();
+    let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
+    // SAFETY: as this function's: as many bytes are writable as the caller's size says. A size that shrank after the
+    // check makes the copy shorter.
+    unsafe {
+        let size = to.cast::<u32>().read_unaligned() as usize;
+        if size >= size_of::<T>() {
+            // The usual case: a copy of known length is a few moves.
+            ptr::copy_nonoverlapping(from.add(head), to.add(head), size_of::<T>() - head);
+        } else {
+            ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
+        }
+    }
+}
+
+/// `hob_x` as `HOB_X`.
+struct Upper(&'static str);
+
+impl std::fmt::Display for Upper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        use std::fmt::Write as _;
+        self.0.chars().try_for_each(|c| f.write_char(c.to_ascii_uppercase()))
+    }
+}
+
+/// Fill the caller's struct with defaults; `size` is the caller's `sizeof`.
+///
+/// # Safety
+/// `to` is NULL or points to `size` writable bytes.
+pub unsafe fn init_struct<T: Versioned>(to: *mut T, size: u32) -> Result<()> {
+    let defaults = T::defaults();
+    // SAFETY: as this function's.
+    unsafe { Layout::of::<T>().init(to.cast(), size, (&raw const defaults).cast()) }
+}

@@ -1,0 +1,313 @@
+//! A goblin behind its handle, with the callbacks of its settings.
+//!
+//! The goblin itself knows nothing of callbacks: before a decision they give options and samples, after it they receive
+//! changed choices. While the host runs, nothing of ours is borrowed, so it may call const functions, and ask for the
+//! removal of settings or of the goblin, which takes place when the running call returns.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+
+use super::ids::{hob_lane, hob_sample};
+use super::setting_desc::{hob_measurement, hob_option, hob_setting_desc};
+use crate::base::{Id, Result, error, fault_point, try_string};
+use crate::ffi::base::array::{Array, Element};
+use crate::ffi::base::guard::call_host;
+use crate::ffi::base::handle::Held;
+use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::text::hob_str;
+use crate::ffi::base::user_data::UserData;
+use crate::goblin::{Decision, Goblin, OptionDesc, Sample};
+
+/// Samples that a setting can give in one frame.
+const MOST_SAMPLES: usize = 64;
+/// Room for options at first.
+const FEW_OPTIONS: u32 = 16;
+/// An unset stride is random: beyond this it is not believed.
+const LONGEST_STRIDE: usize = 1 << 16;
+
+/// A setting's callbacks, without the ownership of their user data.
+#[derive(Clone, Copy)]
+pub struct Callbacks {
+    user_data: *mut c_void,
+    option_stride: usize,
+    options_get: Option<extern "C" fn(*mut c_void, *mut hob_option, u32) -> u32>,
+    choice_default: Option<extern "C" fn(*mut c_void) -> u32>,
+    choice_set: Option<extern "C" fn(*mut c_void, u32, u64)>,
+    id_get: Option<extern "C" fn(*mut c_void, *mut hob_str)>,
+    measure: Option<extern "C" fn(*mut c_void, *mut hob_measurement) -> u32>,
+}
+
+impl Callbacks {
+    pub fn of(desc: &hob_setting_desc) -> Self {
+        Self {
+            user_data: desc.user_data,
+            option_stride: if desc.option_stride == 0 { hob_option::FIRST_SIZE } else { desc.option_stride },
+            options_get: desc.options_get,
+            choice_default: desc.choice_default,
+            choice_set: desc.choice_set,
+            id_get: desc.id_get,
+            measure: desc.measure,
+        }
+    }
+
+    /// The task's name, if there is a callback for it.
+    pub fn id(&self) -> Result<Option<String>> {
+        let Some(id_get) = self.id_get else { return Ok(None) };
+        let mut id = hob_str::EMPTY;
+        call_host(|| id_get(self.user_data, &raw mut id));
+        // SAFETY: the header asks for a valid string.
+        Ok(Some(try_string(unsafe { id.argument("the id that id_get gave") }.text()?)?))
+    }
+
+    /// The default choice, if there is a callback for it.
+    pub fn default_choice(&self) -> Option<u32> {
+        self.choice_default.map(|choice_default| call_host(|| choice_default(self.user_data)))
+    }
+
+    /// The options, if there is a callback for them.
+    pub fn options(&self) -> Result<Option<Vec<OptionDesc>>> {
+        let mut scratch = Scratch::default();
+        Ok(if self.ask_options(&mut scratch, || true)? { Some(scratch.descs) } else { None })
+    }
+
+    /// Fill `scratch.descs` with the options; false if there is no callback for them, or if it asked for the removal of
+    /// its own setting and must not be called again (`is_wanted`).
+    fn ask_options(&self, scratch: &mut Scratch, is_wanted: impl Fn() -> bool) -> Result<bool> {
+        let Some(options_get) = self.options_get else { return Ok(false) };
+        let possible = hob_option::FIRST_SIZE..=LONGEST_STRIDE;
+        if !possible.contains(&self.option_stride) || !self.option_stride.is_multiple_of(8) {
+            let stride = self.option_stride;
+            return Err(error!(InvalidArgument, "option_stride is {stride}: set it to sizeof(hob_option), or 0"));
+        }
+        let words = self.option_stride / 8;
+        let mut capacity = FEW_OPTIONS.max((scratch.raw.len() / words) as u32);
+        loop {
+            scratch.raw.clear();
+            scratch.raw.try_reserve(capacity as usize * words)?;
+            scratch.raw.resize(capacity as usize * words, 0);
+            let buffer = scratch.raw.as_mut_ptr().cast();
+            let count = call_host(|| options_get(self.user_data, buffer, capacity));
+            if !is_wanted() {
+                return Ok(false);
+            }
+            if count > capacity {
+                if count > u32::from(u16::MAX) {
+                    return Err(error!(LimitExceeded, "options_get gave {count} options: a setting can have 65535"));
+                }
+                capacity = count;
+                continue;
+            }
+            // SAFETY: `count` elements of that stride are in the buffer.
+            let options = unsafe { Array::<hob_option>::new(buffer, self.option_stride, count as usize, "options") }?;
+            scratch.descs.clear();
+            scratch.descs.try_reserve(count as usize)?;
+            for option in options.iter() {
+                scratch.descs.push(option.desc()?);
+            }
+            return Ok(true);
+        }
+    }
+}
+
+/// Where options_get writes, and the options that it wrote. Kept between frames.
+#[derive(Default)]
+struct Scratch {
+    raw: Vec<u64>,
+    descs: Vec<OptionDesc>,
+}
+
+impl Scratch {
+    fn memory_used(&self) -> usize {
+        self.raw.capacity() * 8 + self.descs.capacity() * size_of::<OptionDesc>()
+    }
+}
+
+/// What is kept for the setting at a position.
+#[derive(Default)]
+struct Place {
+    callbacks: Option<Callbacks>,
+    user_data: Option<UserData>,
+    /// The choice that choice_set received last, and of how many options.
+    delivered: Option<(u32, usize)>,
+    /// To be removed when the running call returns.
+    doomed: Cell<bool>,
+}
+
+/// A goblin and its callbacks.
+pub struct GoblinCell {
+    pub goblin: Goblin,
+    /// The latest decision.
+    pub latest: Option<Decision>,
+    /// Samples of callbacks that could not be used.
+    pub refused: u64,
+    /// By position of the setting.
+    places: Vec<Place>,
+    any_doomed: Cell<bool>,
+    scratch: Scratch,
+    /// Of the recording. Released after the goblin, which writes the end.
+    pub recording: Option<UserData>,
+}
+
+impl GoblinCell {
+    pub fn new(goblin: Goblin) -> Self {
+        Self {
+            goblin,
+            latest: None,
+            refused: 0,
+            places: Vec::new(),
+            any_doomed: Cell::new(false),
+            scratch: Scratch::default(),
+            recording: None,
+        }
+    }
+
+    /// Add the setting that `make` makes. The user data is owned from here on if this succeeds, and only then.
+    pub fn add_setting(
+        &mut self,
+        callbacks: Option<(Callbacks, UserData)>,
+        make: impl FnOnce(&mut Goblin) -> Result<Id>,
+    ) -> Result<Id> {
+        self.places.try_reserve(1)?;
+        let id = make(&mut self.goblin)?;
+        let position = id.index1 as usize - 1;
+        if position == self.places.len() {
+            self.places.push(Place::default());
+        }
+        let (callbacks, user_data) = callbacks.unzip();
+        user_data.iter().for_each(UserData::own);
+        self.places[position] = Place { callbacks, user_data, ..Place::default() };
+        Ok(id)
+    }
+
+    /// Remove it; the caller drops the user data, which may call the host.
+    pub fn remove_setting(&mut self, id: Id) -> Result<Option<UserData>> {
+        self.goblin.remove_setting(id)?;
+        Ok(std::mem::take(&mut self.places[id.index1 as usize - 1]).user_data)
+    }
+
+    /// Remove it when the running call returns.
+    pub fn remove_later(&self, id: Id) -> Result<()> {
+        self.goblin.choice(id)?;
+        self.places[id.index1 as usize - 1].doomed.set(true);
+        self.any_doomed.set(true);
+        Ok(())
+    }
+
+    pub fn memory_used(&self) -> usize {
+        size_of::<Self>()
+            + self.goblin.memory_used()
+            + self.places.capacity() * size_of::<Place>()
+            + self.scratch.memory_used()
+    }
+
+    /// One of the callbacks at a position, to be called while nothing is borrowed.
+    #[inline(always)]
+    fn callback<C>(&self, position: usize, pick: impl FnOnce(&Callbacks) -> Option<C>) -> Option<(Id, C)> {
+        let place = self.places.get(position).filter(|place| !place.doomed.get())?;
+        let callback = pick(place.callbacks.as_ref()?)?;
+        Some((self.goblin.id_at(position)?, callback))
+    }
+
+    fn take(&mut self, id: Id, measured: &hob_measurement) {
+        // An unusable sample is dropped without a sentence, which would have to be allocated.
+        let sample = Sample {
+            decision: measured.decision_id,
+            lane: measured.lane.0,
+            burden: measured.burden,
+            good: measured.sample == hob_sample::Ok,
+        };
+        let usable = measured.sample.0 <= hob_sample::Paused.0 && self.goblin.can_measure(id, &sample);
+        if !usable || self.goblin.measure(id, &sample).is_err() {
+            self.refused += 1;
+        }
+    }
+
+    /// The setting's choice if it differs from the one that was delivered last; it counts as delivered then.
+    fn changed_choice(&mut self, id: Id) -> Option<u32> {
+        let choice = u32::from(self.goblin.choice(id).ok()??);
+        // With another number of options the same number is another choice.
+        let now = Some((choice, self.goblin.option_count(id).ok()?));
+        let delivered = &mut self.places[id.index1 as usize - 1].delivered;
+        (std::mem::replace(delivered, now) != now).then_some(choice)
+    }
+
+    fn is_doomed(&self, position: usize) -> bool {
+        self.places.get(position).is_some_and(|place| place.doomed.get())
+    }
+
+    fn remove_next_doomed(&mut self) -> Option<UserData> {
+        loop {
+            let position = self.places.iter().position(|place| place.doomed.get())?;
+            self.places[position].doomed.set(false);
+            let removed = self.goblin.id_at(position).and_then(|id| self.remove_setting(id).ok());
+            if let Some(Some(user_data)) = removed {
+                return Some(user_data);
+            }
+        }
+    }
+}
+
+/// Run every measure callback, then take in all samples.
+pub fn collect(held: &Held<'_, GoblinCell>) -> Result<()> {
+    let (positions, lane) = held.with(|cell| (cell.goblin.positions(), cell.goblin.lane() as u32));
+    for position in 0..positions {
+        let measure = |callbacks: &Callbacks| Some((callbacks.measure?, callbacks.user_data));
+        let Some((id, (measure, user_data))) = held.with(|cell| cell.callback(position, measure)) else { continue };
+        for _ in 0..MOST_SAMPLES {
+            let mut measured = hob_measurement { lane: hob_lane(lane), ..hob_measurement::defaults() };
+            if call_host(|| measure(user_data, &raw mut measured)) == 0 {
+                break;
+            }
+            let doomed = held.with(|cell| {
+                cell.take(id, &measured);
+                cell.is_doomed(position)
+            });
+            if doomed {
+                break;
+            }
+        }
+    }
+    held.with(|cell| cell.goblin.harvest());
+    Ok(())
+}
+
+/// Run every options_get, decide, and give every choice_set what changed.
+pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
+    for position in 0..held.with(|cell| cell.goblin.positions()) {
+        let for_options = |callbacks: &Callbacks| callbacks.options_get.map(|_| *callbacks);
+        let Some((id, callbacks)) = held.with(|cell| cell.callback(position, for_options)) else { continue };
+        let mut scratch = held.with(|cell| std::mem::take(&mut cell.scratch));
+        let asked = callbacks.ask_options(&mut scratch, || !held.with(|cell| cell.is_doomed(position)));
+        let taken = match asked {
+            Ok(true) => held.with(|cell| cell.goblin.set_options(id, &scratch.descs)),
+            Ok(false) => Ok(()),
+            Err(error) => Err(error),
+        };
+        held.with(|cell| cell.scratch = scratch);
+        taken?;
+    }
+    let decision = held.with(|cell| {
+        let decision = cell.goblin.decide()?;
+        cell.latest = Some(decision);
+        Result::Ok(decision)
+    })?;
+    for position in 0..held.with(|cell| cell.goblin.positions()) {
+        let choice_set = |callbacks: &Callbacks| Some((callbacks.choice_set?, callbacks.user_data));
+        let Some((id, (choice_set, user_data))) = held.with(|cell| cell.callback(position, choice_set)) else {
+            continue;
+        };
+        let Some(choice) = held.with(|cell| cell.changed_choice(id)) else { continue };
+        call_host(|| choice_set(user_data, choice, decision.id));
+        fault_point!("goblin.choice_set");
+    }
+    Ok(decision)
+}
+
+/// Remove the settings whose removal callbacks asked for, also that which a release asks for.
+pub fn remove_doomed(held: &Held<'_, GoblinCell>) {
+    while held.with(|cell| cell.any_doomed.replace(false)) {
+        while let Some(user_data) = held.with(GoblinCell::remove_next_doomed) {
+            drop(user_data);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `goblin.h`: the handle and its parameters.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use hobgoblin_macros::{entry, opaque, open_enum, versioned};
+
+use super::cell::{GoblinCell, remove_doomed};
+use super::ids::{HOB_LANE_COUNT, hob_lane_desc, limits_of, or_else};
+use super::tuning::hob_goblin_tuning;
+use crate::base::{Result, error};
+use crate::ffi::base::argument::Argument;
+use crate::ffi::base::guard;
+use crate::ffi::base::handle;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::goblin::{Burdens, Config, Goblin, Published};
+
+/// Keeps a frame inside its budget.
+/// A handle: see "Handles" in base.h.
+#[opaque(GoblinCell, tag = b"hobgobln", published = Arc<Published>, after = remove_doomed)]
+pub struct hob_goblin {
+    _private: [u8; 0],
+}
+
+// == Create and destroy ==
+
+/// Where burdens come from.
+#[open_enum]
+#[repr(C)]
+pub enum hob_burdens {
+    /// From hob_goblin_measure, or from the settings' measure callbacks.
+    Learned = 0,
+    /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
+    /// finds the capacity in the host's unit: late frames lower it, slack raises it.
+    Relative = 1,
+    /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
+    /// until it has converged. Best up to 128 options; with more, it converges more slowly.
+    Totals = 2,
+}
+
+/// Parameters of a goblin.
+/// Set the limit of at least one lane. 0 in a field means its default.
+#[versioned(size = 112, last = tuning)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_goblin_desc {
+    /// sizeof(hob_goblin_desc).
+    pub struct_size: u32,
+    /// Where burdens come from. Default HOB_BURDENS_LEARNED.
+    pub burdens: hob_burdens,
+    /// The limits, by hob_lane. Default: none.
+    pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
+    /// Share of frames that may be late, at most 0.5. Default 0: hob_goblin_tuning.sigmas counts instead.
+    /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
+    /// setting that matters.
+    pub overrun_probability: f64,
+    /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
+    /// Its gains must add up to `patience` times the value that moves up, plus ten times the value that moves down, and
+    /// pay the switch burdens. A choice that does not fit is always replaced at once.
+    #[default(1.0)]
+    pub patience: f64,
+    /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
+    /// counts but is never refused. Default: no limit.
+    #[default(u64::MAX)]
+    pub memory_limit: u64,
+    /// Decisions that are remembered for late samples, 1 to 65536. Default 64.
+    #[default(64)]
+    pub history: u32,
+    /// Most settings. Default 65536.
+    #[default(65_536)]
+    pub max_settings: u32,
+    /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means: unchanged.
+    pub tuning: *const hob_goblin_tuning,
+}
+
+/// Creates a goblin.
+/// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
+/// NaN. Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
+///
+///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
+///     tuning.switch_limit = 2.0;
+///     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+///     desc.lanes[HOB_LANE_GPU].limit = 16.6;
+///     desc.tuning = &tuning;
+///     hob_result result = hob_goblin_create(&desc, &goblin);
+#[entry(any)]
+pub extern "C" fn hob_goblin_create(desc: *const hob_goblin_desc, out_goblin: *mut *mut hob_goblin) -> hob_result {
+    let goblin = Goblin::new(&config_of(&desc, &Config::default())?)?;
+    let published = Arc::clone(goblin.published());
+    out_goblin.write(handle::create_with(GoblinCell::new(goblin), published)?);
+    Ok(())
+}
+
+/// Destroys a goblin and its settings; NULL is allowed.
+/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may
+/// run.
+#[entry(destroy)]
+pub extern "C" fn hob_goblin_destroy(goblin: *mut hob_goblin) {}
+
+/// Returns the bytes that the goblin holds; 0 for an invalid handle.
+/// Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_goblin_memory_used(goblin: *const hob_goblin) -> usize {
+    Ok(goblin.memory_used())
+}
+
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
+#[entry(handle, or = guard::last_error())]
+pub extern "C" fn hob_goblin_last_error(goblin: *const hob_goblin) -> *const c_char {
+    Ok(goblin.last_error())
+}
+
+/// The core's parameters; those of the tuning as they are at present where the caller gives none.
+pub fn config_of(desc: &hob_goblin_desc, present: &Config) -> Result<Config> {
+    let config = Config {
+        limits: limits_of(&desc.lanes),
+        overrun_probability: desc.overrun_probability,
+        patience: if desc.patience < 0.0 { 0.0 } else { desc.patience },
+        history: desc.history,
+        burdens: match desc.burdens {
+            hob_burdens::Learned => Burdens::Learned,
+            hob_burdens::Relative => Burdens::Relative,
+            hob_burdens::Totals => Burdens::Totals,
+            other => return Err(error!(InvalidArgument, "burdens {} is not a hob_burdens", other.0)),
+        },
+        max_settings: desc.max_settings,
+        memory_limit: desc.memory_limit,
+        ..*present
+    };
+    if desc.tuning.is_null() {
+        return Ok(config);
+    }
+    // SAFETY: the header asks for NULL or a hob_goblin_tuning.
+    unsafe { hob_goblin_tuning::take(desc.tuning, "tuning") }?.apply(&config)
+}
+
+impl From<&Config> for hob_goblin_desc {
+    fn from(config: &Config) -> Self {
+        Self {
+            burdens: match config.burdens {
+                Burdens::Learned => hob_burdens::Learned,
+                Burdens::Relative => hob_burdens::Relative,
+                Burdens::Totals => hob_burdens::Totals,
+            },
+            lanes: config.limits.map(|limit| hob_lane_desc { limit }),
+            overrun_probability: config.overrun_probability,
+            patience: or_else(config.patience, -1.0),
+            memory_limit: config.memory_limit,
+            history: config.history,
+            max_settings: config.max_settings,
+            ..Self::defaults()
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! `goblin.h`: the calls of a frame. Decisions out, samples in.
+
+use hobgoblin_macros::{entry, versioned};
+
+use super::cell::{GoblinCell, collect, decide};
+use super::create::hob_goblin;
+use super::ids::{hob_lane, hob_sample, hob_setting_id};
+use crate::base::{Result, error};
+use crate::ffi::base::handle::Held;
+use crate::ffi::base::out::{Out, write_if};
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::goblin::{Decision, Sample};
+
+// == Every frame ==
+
+/// The decision of a frame.
+/// An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+#[versioned(size = 48, last = reserved)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_decision {
+    /// sizeof(hob_decision).
+    pub struct_size: u32,
+    /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
+    /// those that exceed the limits least.
+    pub feasible: u32,
+    /// Counts up from 1. Goes with the samples of the frame.
+    pub id: u64,
+    /// Sum of the chosen values.
+    pub value: f64,
+    /// The optimum is at most this share above `value`. 0: it is the optimum. Trials do not count. While a choice is
+    /// held without a new solve, it is the last proven gap, updated by how estimates have moved.
+    pub gap: f64,
+    /// Settings whose choice differs from the decision before.
+    pub change_count: u32,
+    /// Options on trial in this frame.
+    pub trial_count: u32,
+    /// The strategy in force; 0 without strategies.
+    pub strategy: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+impl From<&Decision> for hob_decision {
+    fn from(decision: &Decision) -> Self {
+        Self {
+            feasible: u32::from(decision.feasible),
+            id: decision.id,
+            value: decision.chosen.value,
+            gap: decision.gap,
+            change_count: decision.changes,
+            trial_count: decision.trials,
+            strategy: decision.strategy,
+            ..Self::defaults()
+        }
+    }
+}
+
+/// Decides a frame: call it once, before the frame is drawn.
+/// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
+/// (`feasible` 0), not an error. After a failure the previous choices stay in force. It allocates nothing and waits for
+/// nothing. Threads: exclusive. Callbacks: those of the settings, on this thread.
+///
+///     hob_decision decision = HOB_DECISION_INIT;
+///     hob_goblin_update(goblin, &decision);
+///     set_shadow_quality(hob_goblin_choice(goblin, shadows));
+#[entry(exclusive, nullable(out_decision))]
+pub extern "C" fn hob_goblin_update(goblin: *mut hob_goblin, out_decision: *mut hob_decision) -> hob_result {
+    collect(goblin)?;
+    decide_into(goblin, out_decision)
+}
+
+/// Returns the option that the latest decision chose for a setting; before the first decision, its default.
+/// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
+/// reason. It never waits and is never busy. Threads: any.
+#[entry(published)]
+pub extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_setting_id) -> u32 {
+    Ok(goblin.choice(setting.into())?.map_or(0, u32::from))
+}
+
+/// Gets the option that one decision chose for a setting.
+/// `decision_id` 0: the latest. HOB_RESULT_NOT_FOUND if the decision is not remembered any more
+/// (hob_goblin_desc.history), or if the setting took no part in it. It never waits and is never busy. Threads: any.
+#[entry(published)]
+pub extern "C" fn hob_goblin_choice_of(
+    goblin: *const hob_goblin,
+    decision_id: u64,
+    setting: hob_setting_id,
+    out_choice: *mut u32,
+) -> hob_result {
+    out_choice.write(u32::from(goblin.choice_of(decision_id, setting.into())?));
+    Ok(())
+}
+
+/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
+/// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
+/// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
+/// more (hob_goblin_desc.history). Threads: exclusive.
+///
+///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
+///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_measure(
+    goblin: *mut hob_goblin,
+    decision_id: u64,
+    setting: hob_setting_id,
+    lane: hob_lane,
+    burden: f64,
+    sample: hob_sample,
+) -> hob_result {
+    let sample = checked(decision_id, lane, burden, sample)?;
+    goblin.with(|cell| cell.goblin.measure(setting.into(), &sample))
+}
+
+/// Adds a total: the cost of the whole frame of `decision_id` on a lane.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with
+/// a limit steer the goblin. With HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of
+/// its lane. Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_measure_total(
+    goblin: *mut hob_goblin,
+    decision_id: u64,
+    lane: hob_lane,
+    burden: f64,
+    sample: hob_sample,
+) -> hob_result {
+    let sample = checked(decision_id, lane, burden, sample)?;
+    goblin.with(|cell| cell.goblin.measure_total(&sample))
+}
+
+/// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
+/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option. Threads:
+/// exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_report_applied(
+    goblin: *mut hob_goblin,
+    decision_id: u64,
+    setting: hob_setting_id,
+    choice: u32,
+) -> hob_result {
+    goblin.with(|cell| cell.goblin.applied(setting.into(), decision_id, choice))
+}
+
+/// Collects samples: the first half of hob_goblin_update.
+/// It runs the measure callbacks and takes in all samples since the last call. Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_collect_samples(goblin: *mut hob_goblin) -> hob_result {
+    collect(goblin)
+}
+
+/// Decides: the second half of hob_goblin_update.
+/// It estimates, solves, and publishes the choices. `out_decision` may be NULL. After a failure the previous choices
+/// stay in force, except for settings whose options_get gave a new number of options: those are at their default.
+/// Threads: exclusive.
+#[entry(exclusive, nullable(out_decision))]
+pub extern "C" fn hob_goblin_decide(goblin: *mut hob_goblin, out_decision: *mut hob_decision) -> hob_result {
+    decide_into(goblin, out_decision)
+}
+
+fn decide_into(goblin: &Held<'_, GoblinCell>, out_decision: Option<Out<hob_decision>>) -> Result<()> {
+    let decision = decide(goblin)?;
+    write_if(out_decision, hob_decision::from(&decision));
+    Ok(())
+}
+
+fn checked(decision: u64, lane: hob_lane, burden: f64, sample: hob_sample) -> Result<Sample> {
+    let lane = lane.check("lane")?.0;
+    let good = sample.check("sample")? == hob_sample::Ok;
+    if burden.is_nan() {
+        return Err(error!(InvalidArgument, "burden is not a number: pass 0 to 1e9, or no sample"));
+    }
+    Ok(Sample { decision, lane, burden, good })
+}

@@ -1,0 +1,95 @@
+//! `goblin.h`: the small types that the others are made of.
+
+use hobgoblin_macros::open_enum;
+
+use crate::base::Id;
+use crate::ffi::base::out::Answer;
+use crate::goblin::LANES;
+
+// == Ids, lanes, samples ==
+
+/// Names a setting of a goblin.
+/// All zero: none. The id of a removed setting never names another one.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_setting_id {
+    /// Position of the setting, plus 1.
+    pub index1: u32,
+    /// Tells apart the settings that had the position.
+    pub generation: u32,
+}
+
+// SAFETY: numbers.
+unsafe impl Answer for hob_setting_id {}
+
+impl From<hob_setting_id> for Id {
+    fn from(id: hob_setting_id) -> Self {
+        Self { index1: id.index1, generation: id.generation }
+    }
+}
+
+impl From<Id> for hob_setting_id {
+    fn from(id: Id) -> Self {
+        Self { index1: id.index1, generation: id.generation }
+    }
+}
+
+/// The resources of a frame.
+/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane that has a limit is a limit of its own,
+/// since threads and the GPU run side by side. A lane without a limit is not governed: nothing is learned on it.
+#[open_enum]
+#[repr(C)]
+pub enum hob_lane {
+    /// Work of the GPU.
+    Gpu = 0,
+    /// The whole frame, where nothing finer is measured.
+    Frame = 1,
+    /// The game thread.
+    GameThread = 2,
+    /// The render thread.
+    RenderThread = 3,
+    /// Video memory.
+    VideoMemory = 4,
+    /// For the host.
+    User0 = 5,
+    /// For the host.
+    User1 = 6,
+    /// For the host.
+    User2 = 7,
+}
+
+/// Number of lanes.
+pub const HOB_LANE_COUNT: usize = 8;
+const _: () = assert!(HOB_LANE_COUNT == LANES);
+
+/// The quality of a sample.
+#[open_enum]
+#[repr(C)]
+pub enum hob_sample {
+    /// Learn from it.
+    Ok = 0,
+    /// Vsync or a frame cap hid the true burden. Counted, not learned from.
+    Capped = 1,
+    /// An unrelated hitch spoiled it. Counted, not learned from.
+    Hitch = 2,
+    /// The game was paused, loading or in the background. Counted, not learned from.
+    Paused = 3,
+}
+
+/// Parameters of a lane.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_lane_desc {
+    /// The budget, above 0, in the lane's unit. 0 or HUGE_VAL: no limit. Several lanes may have one.
+    pub limit: f64,
+}
+
+/// The core's limits: 0 is how a zeroed struct says that there is none.
+pub fn limits_of(lanes: &[hob_lane_desc; HOB_LANE_COUNT]) -> [f64; LANES] {
+    lanes.map(|lane| if lane.limit == 0.0 { f64::INFINITY } else { lane.limit })
+}
+
+/// The core's 0 as it is spelled in a struct whose 0 means the default.
+pub fn or_else<T: PartialEq + Default>(value: T, spelled: T) -> T {
+    if value == T::default() { spelled } else { value }
+}

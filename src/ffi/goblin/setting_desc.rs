@@ -1,0 +1,115 @@
+//! `goblin.h`: what describes a setting.
+
+use std::ffi::c_void;
+
+use hobgoblin_macros::{element, versioned};
+
+use super::ids::{hob_lane, hob_sample};
+use crate::base::{Result, error};
+use crate::ffi::base::text::hob_str;
+use crate::goblin::OptionDesc;
+
+// == Settings ==
+
+/// hob_option.flags: the option cannot be chosen now.
+/// It is streaming in, compiling, or not bought.
+pub const HOB_OPTION_NOT_READY: u32 = 1;
+
+/// One option of a setting.
+/// 0 is a good start for every field.
+#[element(size = 24, last = reserved)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_option {
+    /// Its worth, in any unit that all settings share. -1e9 to 1e9.
+    pub value: f64,
+    /// Rough burden, in any unit that all settings share, for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS. 0 to 1e9.
+    pub relative_burden: f64,
+    /// HOB_OPTION_ flags.
+    pub flags: u32,
+    /// Must be 0.
+    pub reserved: u32,
+}
+
+impl hob_option {
+    pub fn desc(&self) -> Result<OptionDesc> {
+        let unknown = self.flags & !HOB_OPTION_NOT_READY;
+        if unknown != 0 || self.reserved != 0 {
+            return Err(error!(
+                Unsupported,
+                "hob_option: flags {unknown:#x} and reserved {} are unknown to this library: set them to 0",
+                self.reserved
+            ));
+        }
+        let ready = self.flags & HOB_OPTION_NOT_READY == 0;
+        Ok(OptionDesc { value: self.value, relative_burden: self.relative_burden, ready, work: 1.0 })
+    }
+}
+
+/// A sample, for the measure callback.
+/// The library presets every field.
+#[versioned(size = 32, last = reserved)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_measurement {
+    /// sizeof(hob_measurement), set by the library.
+    pub struct_size: u32,
+    /// The lane. Preset to the first one that has a limit.
+    pub lane: hob_lane,
+    /// The decision of the frame. Preset to 0, the latest.
+    pub decision_id: u64,
+    /// The cost, in the lane's unit. 0 to 1e9.
+    pub burden: f64,
+    /// The quality. Preset to HOB_SAMPLE_OK.
+    pub sample: hob_sample,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
+/// It is set anew in every frame and takes up the last slack, while the other settings do not change.
+pub const HOB_SETTING_TRIM: u32 = 1;
+
+/// Parameters of a setting.
+/// Its options come from the array or from the callback options_get.
+#[versioned(size = 112, last = measure)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_setting_desc {
+    /// sizeof(hob_setting_desc).
+    pub struct_size: u32,
+    /// Options in the array: 0 to 65535.
+    pub option_count: u32,
+    /// The task: burdens are learned and saved under this name. Settings of one task pool their samples, and must have
+    /// the same number of options. Empty: id_get is called.
+    pub id: hob_str,
+    /// The options; choices are indices into them. Copied.
+    pub options: *const hob_option,
+    /// Bytes from one option to the next, also for options_get. 0: sizeof(hob_option).
+    pub option_stride: usize,
+    /// The choice while nothing is known of the setting. Default 0.
+    pub default_choice: u32,
+    /// HOB_SETTING_ flags. Default 0.
+    pub flags: u32,
+    /// Cost of a change on the frame that makes it, on the first lane with a limit. 0 to 1e9. Default 0. An unforced
+    /// change waits until its gain has paid for it. See also hob_goblin_set_switch_scale.
+    pub switch_burden: f64,
+    /// Passed to all callbacks.
+    pub user_data: *mut c_void,
+    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
+    /// setting failed. May be NULL, like every callback.
+    pub release: Option<extern "C" fn(user_data: *mut c_void)>,
+    /// Fills in `options` (zeroed, option_stride apart, room for `capacity`) and returns their number. With a number
+    /// above `capacity` it fills in nothing and is called again with more room. Called when the setting is added and
+    /// before every decision, so that values can follow the scene.
+    pub options_get: Option<extern "C" fn(user_data: *mut c_void, options: *mut hob_option, capacity: u32) -> u32>,
+    /// Returns the default choice, instead of default_choice. Called when the setting is added.
+    pub choice_default: Option<extern "C" fn(user_data: *mut c_void) -> u32>,
+    /// Receives the choice: after the first decision, and after every decision that changed it.
+    pub choice_set: Option<extern "C" fn(user_data: *mut c_void, choice: u32, decision_id: u64)>,
+    /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
+    pub id_get: Option<extern "C" fn(user_data: *mut c_void, out_id: *mut hob_str)>,
+    /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
+    /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
+    pub measure: Option<extern "C" fn(user_data: *mut c_void, out_measurement: *mut hob_measurement) -> u32>,
+}

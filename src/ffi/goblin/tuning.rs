@@ -1,0 +1,111 @@
+//! `goblin.h`: how a goblin decides.
+
+use hobgoblin_macros::{open_enum, versioned};
+
+use super::ids::or_else;
+use crate::base::{Result, error};
+use crate::ffi::base::structs::Versioned;
+use crate::goblin::{Config, Exploration};
+
+// == Parameters ==
+
+/// How options of unknown burden are tried.
+#[open_enum]
+#[repr(C)]
+pub enum hob_exploration {
+    /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make a single
+    /// frame late, by the error of the guess.
+    Bounded = 0,
+    /// As Performance Goblin does: an unknown option looks cheap, so it is chosen until its burden is known. Learns
+    /// fast where late frames do not matter, as on a loading screen.
+    Optimistic = 1,
+}
+
+/// hob_goblin_tuning.explore_limit: no option is tried.
+pub const HOB_EXPLORE_NONE: u32 = 4294967295;
+/// hob_goblin_tuning.precision: the proven optimum.
+pub const HOB_PRECISION_PROVEN: u32 = 4294967295;
+
+/// How a goblin decides.
+/// The defaults suit most renderers. 0 in a field means its default.
+#[versioned(size = 64, last = node_limit)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_goblin_tuning {
+    /// sizeof(hob_goblin_tuning).
+    pub struct_size: u32,
+    /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
+    pub exploration: hob_exploration,
+    /// Deviations of the total burden that stay free: mean + sigmas * deviation fits the limit. At most 100. Default 3.
+    /// Negative: deviations are ignored. Without effect if overrun_probability is set.
+    #[default(3.0)]
+    pub sigmas: f64,
+    /// Extra value of an option with fewer samples than measure_quota. -1e9 to 1e9. Default 0.
+    pub explore_value: f64,
+    /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
+    #[default(0.015)]
+    pub explore_risk: f64,
+    /// Most options on trial in one frame. Default 8. HOB_EXPLORE_NONE: no trials.
+    #[default(8)]
+    pub explore_limit: u32,
+    /// Samples of this run after which only recent samples count for an option. Default 30.
+    #[default(30)]
+    pub measure_quota: u32,
+    /// Largest total switch_burden of unforced changes in one decision; the other changes wait. One unforced change is
+    /// always allowed. Default: no limit.
+    #[default(f64::INFINITY)]
+    pub switch_limit: f64,
+    /// Decisions for which a setting keeps a choice that still fits. Default 0.
+    pub dwell: u32,
+    /// Accepted distance from the optimum: a share of 1/precision. Default 1000. HOB_PRECISION_PROVEN: the optimum.
+    #[default(1000)]
+    pub precision: u32,
+    /// Most nodes that the solver visits in one decision; it bounds the time instead of a clock. Default 256. Above
+    /// 4096 a decision may allocate memory.
+    #[default(256)]
+    pub node_limit: u64,
+}
+
+impl hob_goblin_tuning {
+    /// Other parameters with this tuning.
+    pub fn apply(&self, config: &Config) -> Result<Config> {
+        Ok(Config {
+            sigmas: if self.sigmas < 0.0 { 0.0 } else { self.sigmas },
+            explore_value: self.explore_value,
+            measure_quota: self.measure_quota,
+            exploration: match self.exploration {
+                hob_exploration::Bounded => Exploration::Bounded,
+                hob_exploration::Optimistic => Exploration::Optimistic,
+                other => return Err(error!(InvalidArgument, "exploration {} is not a hob_exploration", other.0)),
+            },
+            explore_limit: if self.explore_limit == HOB_EXPLORE_NONE { 0 } else { self.explore_limit },
+            explore_risk: self.explore_risk,
+            switch_limit: self.switch_limit,
+            dwell: self.dwell,
+            precision: if self.precision == HOB_PRECISION_PROVEN { 0 } else { self.precision },
+            node_limit: self.node_limit,
+            ..*config
+        })
+    }
+}
+
+impl From<&Config> for hob_goblin_tuning {
+    fn from(config: &Config) -> Self {
+        Self {
+            exploration: match config.exploration {
+                Exploration::Bounded => hob_exploration::Bounded,
+                Exploration::Optimistic => hob_exploration::Optimistic,
+            },
+            sigmas: or_else(config.sigmas, -1.0),
+            explore_value: config.explore_value,
+            explore_risk: config.explore_risk,
+            explore_limit: or_else(config.explore_limit, HOB_EXPLORE_NONE),
+            measure_quota: config.measure_quota,
+            switch_limit: config.switch_limit,
+            dwell: config.dwell,
+            precision: or_else(config.precision, HOB_PRECISION_PROVEN),
+            node_limit: config.node_limit,
+            ..Self::defaults()
+        }
+    }
+}

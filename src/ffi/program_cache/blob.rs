@@ -1,0 +1,91 @@
+//! Functions with the signatures of other renderers' caches.
+
+use std::ffi::c_void;
+
+use hobgoblin_macros::entry;
+
+use super::bound::{bind, bound, load, store};
+use super::cache::hob_program_cache;
+use crate::ffi::base::array::bytes;
+use crate::ffi::base::handle::Handle;
+use crate::ffi::base::result::hob_result;
+
+// == Experimental: Dawn and EGL ==
+//
+// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a hob_program_cache
+// directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
+
+/// Stores a blob: a DawnStoreCacheDataFunction.
+/// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
+#[entry(any, experimental)]
+pub extern "C" fn hob_dawn_blob_store(
+    key: *const c_void,
+    key_size: usize,
+    value: *const c_void,
+    value_size: usize,
+    cache: *mut c_void,
+) {
+    // SAFETY: the header's contract.
+    let cache = unsafe { Handle::<hob_program_cache>::argument(cache.cast(), "cache") }?;
+    cache.read(|cache| store(cache.memory(), key, value))
+}
+
+/// Loads a blob from memory: a DawnLoadCacheDataFunction. Never waits for a file.
+/// Returns its size, or 0 if it is missing. `value` NULL asks only for that, and the blob stays available for this thread's
+/// next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a hob_program_cache, given as
+/// functionUserdata. Threads: any.
+#[entry(any, experimental)]
+pub extern "C" fn hob_dawn_blob_load(
+    key: *const c_void,
+    key_size: usize,
+    value: *mut c_void,
+    value_size: usize,
+    cache: *mut c_void,
+) -> usize {
+    // SAFETY: the header's contract.
+    let cache = unsafe { Handle::<hob_program_cache>::argument(cache.cast(), "cache") }?;
+    // SAFETY: `value` is NULL or has room for `value_size` bytes.
+    cache.read(|cache| Ok(unsafe { load(cache.memory(), key, value, value_size) }))
+}
+
+/// Binds a cache to hob_egl_blob_set and hob_egl_blob_get, for the whole process; NULL unbinds.
+///
+///     hob_program_cache_bind_egl(cache);
+///     eglSetBlobCacheFuncsANDROID(display, hob_egl_blob_set, hob_egl_blob_get);
+///
+/// Some drivers use the functions only once a context is current. Destroying the cache unbinds it. Threads: shared.
+#[entry(any, nullable(cache), experimental)]
+pub extern "C" fn hob_program_cache_bind_egl(cache: *const hob_program_cache) -> hob_result {
+    bind(match cache {
+        Some(cache) => Some(cache.read(|cache| Ok(cache.shared_memory()))?),
+        None => None,
+    });
+    Ok(())
+}
+
+/// Stores a blob in the bound cache: an EGLSetBlobFuncANDROID. As hob_dawn_blob_store. Threads: any.
+#[entry(any, experimental)]
+pub extern "C" fn hob_egl_blob_set(key: *const c_void, key_size: isize, value: *const c_void, value_size: isize) {
+    let (Some(cache), Ok(key_size), Ok(value_size)) = (bound(), key_size.try_into(), value_size.try_into()) else {
+        return Ok(());
+    };
+    // SAFETY: the header's contract.
+    let (key, value) = unsafe { (bytes(key, key_size, "key")?, bytes(value, value_size, "value")?) };
+    store(&cache, key, value)
+}
+
+/// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID. As hob_dawn_blob_load.
+/// Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes any other answer for the
+/// bytes it has. Threads: any.
+#[entry(any, experimental)]
+pub extern "C" fn hob_egl_blob_get(
+    key: *const c_void,
+    key_size: isize,
+    value: *mut c_void,
+    value_size: isize,
+) -> isize {
+    let (Some(cache), Ok(key_size)) = (bound(), key_size.try_into()) else { return Ok(0) };
+    // SAFETY: the header's contract.
+    let size = unsafe { load(&cache, bytes(key, key_size, "key")?, value, value_size.try_into().unwrap_or(0)) };
+    Ok(size.try_into().unwrap_or(0))
+}

@@ -1,0 +1,119 @@
+//! Blobs under keys that a renderer makes: the work behind the functions for Dawn and EGL.
+//!
+//! These renderers give bytes for bytes: no format, no cost, no use that begins or ends. A blob is a program without all
+//! that, under the hash of its key.
+//!
+//! A renderer asks for the size first, makes room, and asks again. Older releases of Dawn ignore the second answer and use
+//! whatever is in the buffer. Therefore the measured value is kept for the thread that asked: it can be neither evicted
+//! nor replaced in between. Mesa makes room beforehand, and takes every size but 0 for bytes that were copied: a value that
+//! does not fit is a miss.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use crate::base::Result;
+use crate::ffi::base::guard::thread_token;
+use crate::fingerprint::Builder;
+use crate::program_cache::{Blob, Key, Program, ProgramCache};
+
+/// The cache behind hob_egl_blob_set and hob_egl_blob_get, which EGL calls without user data.
+static BOUND: RwLock<Option<Arc<ProgramCache>>> = RwLock::new(None);
+
+/// The bound cache.
+pub fn bound() -> Option<Arc<ProgramCache>> {
+    BOUND.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The value whose size a thread has last asked for.
+struct Measured {
+    thread: usize,
+    cache: usize,
+    blob: Blob,
+}
+
+/// Measured values, one for each thread. With more threads than places the places are taken in turn.
+struct Waiting {
+    values: [Option<Measured>; 32],
+    turn: usize,
+}
+
+static WAITING: Mutex<Waiting> = Mutex::new(Waiting { values: [const { None }; 32], turn: 0 });
+
+fn waiting() -> MutexGuard<'static, Waiting> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// The callers drop the returned values after the lock is released.
+impl Waiting {
+    fn put(&mut self, measured: Measured) -> Option<Measured> {
+        let of_thread = |value: &Option<Measured>| value.as_ref().is_some_and(|value| value.thread == measured.thread);
+        let place = self.values.iter().position(of_thread).or_else(|| self.values.iter().position(Option::is_none));
+        let place = place.unwrap_or_else(|| {
+            self.turn = (self.turn + 1) % self.values.len();
+            self.turn
+        });
+        self.values[place].replace(measured)
+    }
+
+    fn take(&mut self, is_it: impl Fn(&Measured) -> bool) -> Option<Measured> {
+        self.values.iter_mut().find(|value| value.as_ref().is_some_and(&is_it))?.take()
+    }
+}
+
+/// Make a cache the bound one, or unbind.
+pub fn bind(cache: Option<Arc<ProgramCache>>) {
+    let before = std::mem::replace(&mut *BOUND.write().unwrap_or_else(PoisonError::into_inner), cache);
+    // Dropped after the lock is released.
+    drop(before);
+}
+
+fn id(cache: &ProgramCache) -> usize {
+    std::ptr::from_ref(cache).addr()
+}
+
+/// Unbind a cache that is about to be destroyed, and drop its measured values.
+pub fn unbind(cache: &Arc<ProgramCache>) {
+    let mut bound = BOUND.write().unwrap_or_else(PoisonError::into_inner);
+    if bound.as_ref().is_some_and(|bound| Arc::ptr_eq(bound, cache)) {
+        *bound = None;
+    }
+    drop(bound);
+    let next = || waiting().take(|measured| measured.cache == id(cache));
+    while next().is_some() {}
+}
+
+fn key_of(key: &[u8]) -> Key {
+    let mut name = Builder::new("hobgoblin blob 1");
+    name.part(1, 0, key);
+    name.finish().0
+}
+
+/// Store a value under the hash of its key.
+pub fn store(cache: &ProgramCache, key: &[u8], value: &[u8]) -> Result<()> {
+    cache.put(&key_of(key), &Program { data: value, ..Program::default() }).map(|_| ())
+}
+
+/// Load a value; its size, or 0 if it is missing. With a NULL `value` or no room, only measure it, and keep it for this
+/// thread. Otherwise copy it; 0 if it does not fit.
+///
+/// # Safety
+/// `value` is NULL or `room` writable bytes.
+pub unsafe fn load(cache: &ProgramCache, key: &[u8], value: *mut c_void, room: usize) -> usize {
+    let (thread, cache_id, key) = (thread_token(), id(cache), key_of(key));
+    let measured = waiting().take(|at| (at.thread, at.cache, at.blob.key()) == (thread, cache_id, &key));
+    if value.is_null() || room == 0 {
+        let Some(blob) = cache.get(&key) else { return 0 };
+        let size = blob.data().len();
+        let before = waiting().put(Measured { thread, cache: cache_id, blob });
+        drop(before);
+        return size;
+    }
+    let Some(blob) = measured.map(|measured| measured.blob).or_else(|| cache.get(&key)) else { return 0 };
+    let data = blob.data();
+    if data.len() > room {
+        return 0;
+    }
+    // SAFETY: there is room by this function's contract, and the caller's bytes are not the cache's.
+    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), value.cast(), data.len()) };
+    data.len()
+}

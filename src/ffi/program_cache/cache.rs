@@ -1,0 +1,242 @@
+//! The cache itself: its parameters, create and destroy.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hobgoblin_macros::{element, entry, opaque, open_enum, versioned};
+
+use super::bound::unbind;
+use super::material::environment_material;
+use super::path::path;
+use crate::base::{Result, error};
+use crate::executor::{Executor, Options as ExecutorOptions};
+use crate::ffi::base::argument::Argument;
+use crate::ffi::base::handle;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::Versioned;
+use crate::ffi::base::text::hob_str;
+use crate::ffi::executor::desc::hob_executor;
+use crate::ffi::fingerprint::environment::{hob_environment, with_environment};
+use crate::ffi::store::hob_file_io;
+use crate::ffi::store::host_io::{HostFiles, HostIo};
+use crate::fingerprint::Environment;
+use crate::program_cache::{Cache, Counted, Desc, Material, Options, Policy};
+use crate::store::io::{Io, OsIo};
+use crate::store::{self, Compression};
+
+// == Ids ==
+
+/// A use of a program by the driver, from hob_program_cache_begin_use. All zero is no use.
+#[element(size = 8, last = generation)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_use_id {
+    /// Its place, from 1 on; 0 is no use.
+    pub index1: u32,
+    /// Distinguishes it from earlier uses at that place.
+    pub generation: u32,
+}
+
+// == Create and destroy ==
+
+/// A cache of programs, in memory and, with a directory, on disk. A handle: see "Handles" in base.h.
+#[opaque(Cache, tag = b"hobprogr")]
+pub struct hob_program_cache {
+    _private: [u8; 0],
+}
+
+/// Which programs are evicted first when memory is full.
+#[open_enum]
+#[repr(C)]
+pub enum hob_eviction {
+    /// The programs that cost the least compile time for the memory they free, by measured build time and use.
+    CostAware = 0,
+    /// The least recently used program.
+    Lru = 1,
+    /// The most recently used program of the least recently used group: see hob_program.group.
+    Groups = 2,
+}
+
+/// hob_program_cache_desc.flags: write nothing to the directory.
+/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is gone for this cache
+/// only: the next cache finds it again.
+pub const HOB_PROGRAM_CACHE_READ_ONLY: u32 = 1;
+/// hob_program_cache_desc.flags: compress programs on disk (LZ4).
+pub const HOB_PROGRAM_CACHE_COMPRESS: u32 = 2;
+/// hob_program_cache_desc.flags: load only programs that were missed, nothing ahead of need.
+pub const HOB_PROGRAM_CACHE_LOAD_LAZILY: u32 = 4;
+/// hob_program_cache_desc.flags: evict programs of the start-up set after all others.
+pub const HOB_PROGRAM_CACHE_KEEP_STARTUP_SET: u32 = 8;
+/// hob_program_cache_desc.flags: count only the data of programs against memory_limit, as Chromium's cache does.
+/// Keys, names of shaders and reflection are not counted.
+pub const HOB_PROGRAM_CACHE_COUNT_DATA_ONLY: u32 = 16;
+/// hob_program_cache_desc.flags: a second put of a key changes nothing, and writes nothing.
+/// For hosts whose threads may build one program at the same time. A rejected program is removed when its use ends: put
+/// the new one after that, or it is lost.
+pub const HOB_PROGRAM_CACHE_FIRST_PUT_WINS: u32 = 32;
+const FLAGS: u32 = 63;
+
+/// Parameters of a program cache.
+#[versioned(size = 88, last = file_io)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_program_cache_desc {
+    /// sizeof(hob_program_cache_desc).
+    pub struct_size: u32,
+    /// Which programs are evicted first. Default HOB_EVICTION_COST_AWARE.
+    pub eviction: hob_eviction,
+    /// Where programs outlive the process. Default empty: memory only.
+    /// Processes may share a directory. It is created with the first program that is written. Programs of other processes
+    /// are found at create, and later after every 1024 programs or every sixteenth of `disk_limit` that this process has
+    /// written. On Unix any bytes, elsewhere UTF-8.
+    pub directory: hob_str,
+    /// The driver, device and build that the programs are for. NULL: the defaults of HOB_ENVIRONMENT_INIT, which say
+    /// nothing about the driver.
+    pub environment: *const hob_environment,
+    /// Reads and writes files in its background lane, and is kept alive by the cache. NULL: no background. Files are then
+    /// read and written only by hob_program_cache_get_wait, hob_program_cache_wait_idle, hob_program_cache_flush,
+    /// hob_program_cache_write_bundle and hob_program_cache_destroy.
+    pub executor: *const hob_executor,
+    /// Limit of memory, in bytes: keys, data, reflection and names of shaders. 0: the default, 64 MiB. 1 keeps nothing.
+    /// A program of exactly this size is kept. A program without data counts as one byte at least.
+    #[default(64 << 20)]
+    pub memory_limit: u64,
+    /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. 1 empties the environment.
+    /// A program that is larger is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
+    #[default(512 << 20)]
+    pub disk_limit: u64,
+    /// Limit of the programs that wait to be written, in bytes of data, reflection and names of shaders. 0: the default,
+    /// 256 MiB. Programs beyond it stay in memory and are not written.
+    #[default(256 << 20)]
+    pub waiting_limit: u64,
+    /// Programs that were not used for so many seconds are removed from disk. 0: the default, 30 days.
+    #[default(30 * 24 * 60 * 60)]
+    pub max_age_seconds: u32,
+    /// Strikes that ban a program. 0: the default, 2, so that a program may end the process twice. UINT32_MAX: never.
+    #[default(2)]
+    pub ban_at: u32,
+    /// HOB_PROGRAM_CACHE_READ_ONLY and the like. Default 0.
+    pub flags: u32,
+    /// Number of programs whose inputs are remembered for hob_program_cache_explain_miss. Default 0: none.
+    /// Each takes some hundred bytes, in memory and on disk.
+    pub described_keys: u32,
+    /// The file system of the directory and of bundles; copied. NULL: the operating system's.
+    pub file_io: *const hob_file_io,
+}
+
+/// Creates a program cache.
+/// `desc` may be NULL: defaults, so memory only. On success `*out_cache` is the caller's to destroy, and `user_data` of the
+/// file_io is the library's.
+///
+///     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+///     desc.directory = HOB_STR("cache/programs");
+///     desc.environment = &environment;             /* names of the driver: see hob_environment */
+///     desc.executor = executor;                    /* reads and writes in the background */
+///     hob_program_cache *cache = NULL;
+///     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
+///
+/// Reads only the small files that hold strikes; programs are loaded in the background. A directory that cannot be read or
+/// written is no failure: hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
+#[entry(any, nullable(desc))]
+#[must_use]
+pub extern "C" fn hob_program_cache_create(
+    desc: *const hob_program_cache_desc,
+    out_cache: *mut *mut hob_program_cache,
+) -> hob_result {
+    let desc = desc.unwrap_or_else(hob_program_cache_desc::defaults);
+    // SAFETY: the fields are what the header says.
+    let given = unsafe { Given::of(&desc) }?;
+    let files = given.files.clone();
+    let cache = handle::create(Cache::open(described(&desc, given)?)?)?;
+    files.iter().for_each(|files| files.own());
+    out_cache.write(cache);
+    Ok(())
+}
+
+/// Destroys a cache, after writing the programs that wait: this may wait for files. NULL is allowed.
+/// Open uses end without a strike. Blobs stay valid. Threads: no other call on it may run.
+#[entry(destroy)]
+pub extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
+    cache.read(|cache| {
+        unbind(&cache.shared_memory());
+        Ok(())
+    })?;
+}
+
+/// The values that the pointers of a desc lead to.
+struct Given {
+    directory: Option<PathBuf>,
+    environment: u64,
+    material: Material,
+    executor: Executor,
+    files: Option<Arc<HostFiles>>,
+}
+
+impl Given {
+    /// # Safety
+    /// The fields of `desc` are what the header says.
+    unsafe fn of(desc: &hob_program_cache_desc) -> Result<Self> {
+        let environment = match desc.environment.is_null() {
+            true => hob_environment::defaults(),
+            // SAFETY: by this function's contract, here and below.
+            false => unsafe { hob_environment::take(desc.environment, "environment") }?,
+        };
+        let describe = |found: &Environment<'_>| Ok((found.id(&mut |_| ()), environment_material(found)?));
+        let (environment, material) = unsafe { with_environment(&environment, describe) }?;
+        let executor = match desc.executor.is_null() {
+            true => Executor::new(ExecutorOptions::default())?,
+            false => unsafe { hob_executor::take(desc.executor, "executor") }?.read(|executor| Ok(executor.clone()))?,
+        };
+        let directory = path(unsafe { desc.directory.argument("directory") }, "directory")?;
+        Ok(Self {
+            directory,
+            environment,
+            material,
+            executor,
+            files: unsafe { HostFiles::of(desc.file_io, "file_io") }?,
+        })
+    }
+}
+
+fn described(desc: &hob_program_cache_desc, given: Given) -> Result<Desc> {
+    if desc.flags & !FLAGS != 0 {
+        return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
+    }
+    let has = |flag: u32| desc.flags & flag != 0;
+    Ok(Desc {
+        memory: Options {
+            limit_bytes: desc.memory_limit,
+            policy: match desc.eviction.check("eviction")? {
+                hob_eviction::Lru => Policy::LeastRecentlyUsed,
+                hob_eviction::Groups => Policy::Groups,
+                _ => Policy::CostAware,
+            },
+            start_up_set_last: has(HOB_PROGRAM_CACHE_KEEP_STARTUP_SET),
+            counted: if has(HOB_PROGRAM_CACHE_COUNT_DATA_ONLY) { Counted::Data } else { Counted::KeyAndValue },
+            last_put_wins: !has(HOB_PROGRAM_CACHE_FIRST_PUT_WINS),
+            described_keys: desc.described_keys as usize,
+            ..Options::default()
+        },
+        directory: given.directory,
+        environment: given.environment,
+        store: store::Options {
+            limit_bytes: desc.disk_limit,
+            max_age_seconds: desc.max_age_seconds,
+            compression: if has(HOB_PROGRAM_CACHE_COMPRESS) { Compression::Lz4 } else { Compression::None },
+            read_only: has(HOB_PROGRAM_CACHE_READ_ONLY),
+            ..store::Options::new(seconds)
+        },
+        material: given.material,
+        // In the core, 0 bans nothing.
+        ban_at: if desc.ban_at == u32::MAX { 0 } else { desc.ban_at },
+        waiting_limit: desc.waiting_limit,
+        load_ahead: !has(HOB_PROGRAM_CACHE_LOAD_LAZILY),
+        io: given.files.map_or(Arc::new(OsIo) as Arc<dyn Io>, |files| Arc::new(HostIo(files))),
+        executor: given.executor,
+    })
+}
+
+/// Seconds since 1970.
+fn seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |span| span.as_secs())
+}

@@ -1,0 +1,154 @@
+//! Programs that are removed, limits, and the status of shaders and keys.
+
+use hobgoblin_macros::{entry, open_enum};
+
+use super::cache::hob_program_cache;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::fingerprint::bytes::hob_fingerprint;
+use crate::program_cache::{Options, Pressure, Status};
+use crate::store;
+
+// == Limits ==
+
+/// Removes a program from memory and disk. A key without a program is allowed. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key: *const hob_fingerprint) -> hob_result {
+    cache.memory().remove(&key.bytes);
+    Ok(())
+}
+
+/// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
+/// Programs of other environments stay on disk. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_too: u32) -> hob_result {
+    cache.memory().clear(disk_too != 0);
+    Ok(())
+}
+
+/// Evicts programs until memory holds at most `max_bytes`; 0: all of them. The limit stays. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_trim(cache: *const hob_program_cache, max_bytes: u64) -> hob_result {
+    cache.memory().trim(max_bytes);
+    Ok(())
+}
+
+/// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc. 0 is the default.
+/// Memory is trimmed at once, the disk in the background. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_set_limits(
+    cache: *const hob_program_cache,
+    memory_limit: u64,
+    disk_limit: u64,
+) -> hob_result {
+    let or_default = |limit: u64, default: u64| if limit == 0 { default } else { limit };
+    let (memory, disk) = (Options::default().limit_bytes, store::Options::new(|| 0).limit_bytes);
+    cache.set_limits(or_default(memory_limit, memory), or_default(disk_limit, disk))
+}
+
+/// How short of memory the machine is.
+#[open_enum]
+#[repr(C)]
+pub enum hob_memory_pressure {
+    /// Not short: nothing is done.
+    None = 0,
+    /// Memory is trimmed to a quarter of its limit.
+    Moderate = 1,
+    /// All programs are evicted from memory, except those that wait to be written: hob_program_cache_flush writes them.
+    /// The disk stays as it is.
+    Critical = 2,
+}
+
+/// Trims memory as the system asks. Call it each time that the system reports memory pressure. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_report_memory_pressure(
+    cache: *const hob_program_cache,
+    pressure: hob_memory_pressure,
+) -> hob_result {
+    cache.memory().pressure(match pressure.check("pressure")? {
+        hob_memory_pressure::Moderate => Pressure::Moderate,
+        hob_memory_pressure::Critical => Pressure::Critical,
+        _ => Pressure::None,
+    });
+    Ok(())
+}
+
+/// Adds a key to the start-up set (`marked` not 0), or removes it.
+/// Programs of the set are loaded before all others, also at the next start: hob_program_cache_flush and
+/// hob_program_cache_destroy write the set. The key needs no program yet. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_mark_startup(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    marked: u32,
+) -> hob_result {
+    cache.memory().mark_start_up(&key.bytes, marked != 0)
+}
+
+// == Status of shaders and programs ==
+
+/// Reports that a shader has compiled, before a program of it is put.
+/// Up to 65536 shaders without a program in memory are remembered; one more, and all of those are forgotten.
+/// Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_report_shader_compiled(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+) -> hob_result {
+    cache.memory().shader_compiled(&shader.bytes)
+}
+
+/// Tells whether a shader is known to compile: `*out_is_known` is 1 or 0.
+/// A host may defer the compile of a known shader until a program of it is missed. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_get_shader_status(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+    out_is_known: *mut u32,
+) -> hob_result {
+    out_is_known.write((cache.memory().compile_status(&shader.bytes) == Status::Succeeded) as u32);
+    Ok(())
+}
+
+/// Gets the number of programs in memory that were linked from a shader. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_get_shader_program_count(
+    cache: *const hob_program_cache,
+    shader: *const hob_fingerprint,
+    out_count: *mut u32,
+) -> hob_result {
+    out_count.write(cache.memory().programs_of_shader(&shader.bytes));
+    Ok(())
+}
+
+/// Tells whether a program is in memory, and so known to link: `*out_is_known` is 1 or 0.
+/// The disk is not searched, and eviction does not count this as a use. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_get_program_status(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_is_known: *mut u32,
+) -> hob_result {
+    out_is_known.write((cache.memory().link_status(&key.bytes) == Status::Succeeded) as u32);
+    Ok(())
+}
+
+/// Gets the number of strikes of a key. Use a program with a strike alone, not together with others. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_get_strikes(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_strikes: *mut u32,
+) -> hob_result {
+    out_strikes.write(cache.strikes(&key.bytes).0);
+    Ok(())
+}
+
+/// Clears the strikes of a key, and so lifts its ban. `key` NULL: of all keys, in all environments of the directory.
+/// Waits for a small file. With HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. Threads: shared.
+#[entry(shared, nullable(key))]
+pub extern "C" fn hob_program_cache_clear_strikes(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+) -> hob_result {
+    cache.forgive(key.as_ref().map(|key| &key.bytes))
+}

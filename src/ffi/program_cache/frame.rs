@@ -1,0 +1,272 @@
+//! What a frame calls: get, put, and the uses around the driver's loading.
+
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+
+use hobgoblin_macros::{entry, open_enum, versioned};
+
+use super::cache::{hob_program_cache, hob_use_id};
+use crate::base::{Error, Id, Result, error, try_push};
+use crate::ffi::base::array::{Array, bytes};
+use crate::ffi::base::guard::guard;
+use crate::ffi::base::result::hob_result;
+use crate::ffi::base::structs::{Versioned, check_struct, write_struct};
+use crate::ffi::fingerprint::bytes::hob_fingerprint;
+use crate::program_cache::{Blob, Cache, Key, Program, Put, Refusal, UseToken, Verdict};
+
+// == Get and put ==
+
+/// A view of a cached program, valid until hob_blob_release.
+/// It stays valid after the program is evicted or removed, and after the cache is destroyed. Begin with HOB_BLOB_INIT; the
+/// library fills it in. Release it exactly once: do not copy the struct and release both.
+#[versioned(size = 48, last = pin)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_blob {
+    /// sizeof(hob_blob).
+    pub struct_size: u32,
+    /// hob_program.format of the put.
+    pub format: u32,
+    /// The binary, at a multiple of 16 bytes, as Vulkan requires of a shader's binary.
+    pub data: *const c_void,
+    /// Bytes of `data`.
+    pub size: usize,
+    /// hob_program.reflection of the put, at a multiple of 16 bytes.
+    pub reflection: *const c_void,
+    /// Bytes of `reflection`.
+    pub reflection_size: usize,
+    /// The library's: keeps the view valid. Must be NULL before the first call; do not write it after that.
+    pub pin: *mut c_void,
+}
+
+/// Gets a program from memory, as a view. Never waits for a file; a hit copies nothing and allocates nothing.
+///
+///     hob_blob blob = HOB_BLOB_INIT;
+///     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK) {
+///         glProgramBinary(program, blob.format, blob.data, (GLsizei)blob.size);
+///         hob_blob_release(&blob);
+///     }
+///
+/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. HOB_RESULT_UNSUPPORTED: it is banned; build it from source. A view
+/// that `*blob` holds is released first. After a miss the disk is read in the background, for the next get. Without
+/// hob_program_cache_desc.executor only calls that wait read it. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_get(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    blob: *mut hob_blob,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    let place = unsafe { EmptyBlob::at(blob) }?;
+    place.fill(cache.memory().get(&key.bytes).ok_or_else(|| missed(cache, &key.bytes))?);
+    Ok(())
+}
+
+/// Releases a view. NULL, or a blob that holds none, is allowed. Threads: any; no other call may use the blob.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hob_blob_release(blob: *mut hob_blob) {
+    if !blob.is_null() {
+        // SAFETY: the header's contract.
+        let _ = guard(|| unsafe { EmptyBlob::at(blob) }.map(|_| ()));
+    }
+}
+
+/// A program to be stored.
+#[versioned(size = 72, last = reserved)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_program {
+    /// sizeof(hob_program).
+    pub struct_size: u32,
+    /// The driver's format of `data`, such as the GLenum of glGetProgramBinary. The cache only stores it.
+    pub format: u32,
+    /// The binary.
+    pub data: *const c_void,
+    /// Bytes of `data`.
+    pub size: usize,
+    /// Any bytes that the host wants back with the binary.
+    pub reflection: *const c_void,
+    /// Bytes of `reflection`.
+    pub reflection_size: usize,
+    /// Names of the shaders that it was linked from. The cache knows them to compile as long as it holds the program.
+    pub shaders: *const hob_fingerprint,
+    /// Number of `shaders`.
+    pub shader_count: usize,
+    /// Microseconds of compiling and linking, for HOB_EVICTION_COST_AWARE. 0 counts as 1.
+    pub build_us: u64,
+    /// The page, level or material that it belongs to, for HOB_EVICTION_GROUPS.
+    pub group: u32,
+    /// Must be 0.
+    pub reserved: u32,
+}
+
+/// Stores a copy of a program: in memory now, and on disk in the background. Never waits for a file.
+///
+///     hob_program program = HOB_PROGRAM_INIT;
+///     program.format = format;                     /* of glGetProgramBinary */
+///     program.data = binary;
+///     program.size = size;
+///     program.build_us = build_us;
+///     hob_program_cache_put(cache, &key, &program);
+///
+/// A second put of a key replaces the first. A banned program is not stored, and the result is HOB_RESULT_OK.
+/// HOB_RESULT_LIMIT_EXCEEDED: it is larger than the memory limit; the program that was there stays. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_put(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    program: *const hob_program,
+) -> hob_result {
+    if program.reserved != 0 {
+        return Err(error!(Unsupported, "hob_program.reserved is {}: set it to 0", program.reserved));
+    }
+    // SAFETY: the fields are what the header says.
+    let (data, reflection, shaders) = unsafe {
+        (
+            bytes(program.data, program.size, "data")?,
+            bytes(program.reflection, program.reflection_size, "reflection")?,
+            Array::new(program.shaders, 0, program.shader_count, "shaders")?,
+        )
+    };
+    let mut stages = Vec::new();
+    for shader in shaders.iter() {
+        try_push(&mut stages, shader.bytes)?;
+    }
+    let (format, cost_us, group) = (program.format, program.build_us, program.group);
+    let program = Program { format, data, reflection, stages: &stages, cost_us, group };
+    match cache.memory().put(&key.bytes, &program)? {
+        Put::Stored | Put::Replaced | Put::Refused(Refusal::Banned | Refusal::Exists) => Ok(()),
+        Put::Refused(why) => Err(error!(LimitExceeded, "the program was not stored ({})", why.name())),
+    }
+}
+
+// == Uses ==
+
+/// How a use of a program ended.
+#[open_enum]
+#[repr(C)]
+pub enum hob_use_outcome {
+    /// The first frame with it was drawn. One strike is removed.
+    Ok = 0,
+    /// The driver rejected it. It is removed from memory and disk; a program that was put meanwhile stays.
+    Rejected = 1,
+    /// Nothing was drawn with it. The program and its strikes stay as they are.
+    Unused = 2,
+}
+
+/// Records that the driver is about to get the program of `key`.
+/// End the use after the first frame drawn with it, since drivers compile late. If the process ends before that, even by
+/// exit(), the key gets a strike.
+///
+///     hob_use_id use;
+///     if (hob_program_cache_begin_use(cache, &key, &use) == HOB_RESULT_OK) {
+///         const int drawn = load_and_draw(&blob);
+///         hob_program_cache_end_use(cache, use, drawn ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
+///     }
+///
+/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source. Writes 64 bytes to a file. The first use also
+/// creates that file: docs/threads.md says how long that may take. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_begin_use(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    out_use: *mut hob_use_id,
+) -> hob_result {
+    let begun = cache.memory().use_begin(&key.bytes)?;
+    let Id { index1, generation } = begun.ok_or_else(|| banned(cache.strikes(&key.bytes).0))?.0;
+    out_use.write(hob_use_id { index1, generation });
+    Ok(())
+}
+
+/// Ends a use. Writes 64 bytes to a file, and a second small file if a strike is removed.
+/// HOB_USE_OUTCOME_REJECTED removes the program. One that was put since the use began stays, provided that memory held the
+/// old one when the use began. HOB_RESULT_NOT_FOUND: the use has ended already, or belongs to another cache.
+/// Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_end_use(
+    cache: *const hob_program_cache,
+    use_id: hob_use_id,
+    outcome: hob_use_outcome,
+) -> hob_result {
+    let verdict = match outcome.check("outcome")? {
+        hob_use_outcome::Rejected => Verdict::Rejected,
+        hob_use_outcome::Unused => Verdict::Unused,
+        _ => Verdict::Accepted,
+    };
+    let hob_use_id { index1, generation } = use_id;
+    cache.memory().use_end(UseToken(Id { index1, generation }), verdict)
+}
+
+const _: () = assert!(size_of::<Blob>() == size_of::<*mut c_void>());
+
+impl hob_blob {
+    /// A view without a pin, valid as long as the blob.
+    #[inline]
+    pub fn view(blob: &Blob) -> Self {
+        let (data, reflection) = (blob.data(), blob.reflection());
+        Self {
+            format: blob.format(),
+            data: data.as_ptr().cast(),
+            size: data.len(),
+            reflection: reflection.as_ptr().cast(),
+            reflection_size: reflection.len(),
+            ..Self::defaults()
+        }
+    }
+
+    /// A view that owns the blob.
+    #[inline]
+    fn pinned(blob: Blob) -> Self {
+        let mut view = Self::view(&blob);
+        let blob = ManuallyDrop::new(blob);
+        // SAFETY: a blob is one pointer, which the view owns from here on.
+        view.pin = unsafe { (&raw const blob).cast::<*mut c_void>().read() };
+        view
+    }
+}
+
+/// A caller's hob_blob that holds no view.
+pub struct EmptyBlob(*mut hob_blob);
+
+impl EmptyBlob {
+    /// Release the view that the caller's blob holds.
+    ///
+    /// # Safety
+    /// `blob` is as [`check_struct`] asks, and writable until [`EmptyBlob::fill`]; its `pin` is NULL, or from `fill`.
+    #[inline]
+    pub unsafe fn at(blob: *mut hob_blob) -> Result<Self> {
+        const { assert!(std::mem::offset_of!(hob_blob, pin) + size_of::<*mut c_void>() <= hob_blob::FIRST_SIZE) };
+        // SAFETY: by this function's contract. The pin lies within the first released size, so every caller has it.
+        unsafe {
+            check_struct(blob, "blob")?;
+            let pin = (&raw const (*blob).pin).read_unaligned();
+            if !pin.is_null() {
+                write_struct(blob, &hob_blob::defaults());
+                // The blob's only pointer, which the caller no longer has.
+                drop((&raw const pin).cast::<Blob>().read());
+            }
+        }
+        Ok(Self(blob))
+    }
+
+    /// Give the caller a view.
+    #[inline]
+    pub fn fill(self, blob: Blob) {
+        // SAFETY: by the contract of `at`, which has checked the place.
+        unsafe { write_struct(self.0, &hob_blob::pinned(blob)) };
+    }
+}
+
+/// Why a get found nothing.
+#[cold]
+pub fn missed(cache: &Cache, key: &Key) -> Error {
+    match cache.strikes(key) {
+        (strikes, true) => banned(strikes),
+        _ => error!(NotFound, "the program is not in memory: build it, and put it"),
+    }
+}
+
+#[cold]
+fn banned(strikes: u32) -> Error {
+    error!(Unsupported, "the program is banned: the process ended {strikes} times during its use; build it from source")
+}

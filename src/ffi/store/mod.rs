@@ -1,0 +1,114 @@
+//! Callbacks for a file system of the host: save data of a console, an archive, memory.
+//!
+//! ```c
+//! hob_file_io io = HOB_FILE_IO_INIT;
+//! io.user_data = disk;
+//! io.list = list; io.create_directory = create_directory; io.open = open_file; io.create = create_file;
+//! io.close = close_file; io.size = size_of; io.read = read_at; io.write = write_at; io.truncate = truncate_at;
+//! io.sync = sync_file; io.rename = rename_file; io.remove = remove_file;
+//! desc.directory = HOB_STR("shaders");
+//! desc.file_io = &io; /* a hob_program_cache_desc; the struct is copied */
+//! ```
+//!
+//! The callbacks may be called on several threads at once. cpp_tests/memory_files.h is an example.
+
+use std::ffi::c_void;
+
+use hobgoblin_macros::versioned;
+
+use super::base::result::hob_result;
+use super::base::text::hob_str;
+
+pub mod host_io;
+
+// == File system ==
+
+/// The callbacks of a file system.
+/// `close`, `unlock` and `release` return nothing. All others return a hob_result:
+/// - HOB_RESULT_OK: success.
+/// - HOB_RESULT_NOT_FOUND: the file or its directory does not exist.
+/// - HOB_RESULT_BUSY: of `create`, the name is in use; of `try_lock`, another holder has the lock.
+/// - HOB_RESULT_LIMIT_EXCEEDED: the file system is full.
+/// - HOB_RESULT_UNSUPPORTED: no permission to write.
+/// - HOB_RESULT_OUT_OF_MEMORY: out of memory.
+/// - HOB_RESULT_IO, or any other number: another failure.
+///
+/// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,
+/// '.' and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On
+/// Windows, each backslash becomes a '/'. Paths end in NUL and are valid during the call.
+///
+/// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once,
+/// but only one at a time for one file. They may block. They must not call the library, except `add`: other calls
+/// return HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
+///
+/// The library checks all contents that it reads. Damaged or missing data is a cache miss.
+#[versioned(size = 144, last = release)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_file_io {
+    /// sizeof(hob_file_io).
+    pub struct_size: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Passed to all callbacks.
+    pub user_data: *mut c_void,
+    /// Calls `add(names, name)` for each file of a directory, on this thread. `name` is without the directory. If `add`
+    /// fails, `list` must stop and fail. Files of other programs are ignored.
+    pub list: Option<
+        extern "C" fn(
+            user_data: *mut c_void,
+            directory: hob_str,
+            add: Option<unsafe extern "C" fn(names: *mut c_void, name: hob_str) -> hob_result>,
+            names: *mut c_void,
+        ) -> u32,
+    >,
+    /// Creates a directory and all missing directories above it. Succeeds if the directory exists.
+    pub create_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
+    /// Opens an existing file for reading. A cache keeps about 80 files open, and one more for each bundle.
+    pub open: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,
+    /// Creates a new file for reading and writing. HOB_RESULT_BUSY if the file exists.
+    pub create: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_file: *mut *mut c_void) -> u32>,
+    /// Closes a file of `open` or `create`. Called exactly once for each.
+    pub close: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void)>,
+    /// Gets the size of a file in bytes.
+    pub size: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void, out_size: *mut u64) -> u32>,
+    /// Reads up to `size` bytes at `offset`. `*out_read` is at least 1, or 0 at the end of the file.
+    pub read: Option<
+        extern "C" fn(
+            user_data: *mut c_void,
+            file: *mut c_void,
+            offset: u64,
+            data: *mut c_void,
+            size: usize,
+            out_read: *mut usize,
+        ) -> u32,
+    >,
+    /// Writes `size` bytes at `offset`, which is at most the size of the file. After success, the bytes must survive a
+    /// crash of the process. After a failure, any part of them may be in the file.
+    pub write: Option<
+        extern "C" fn(user_data: *mut c_void, file: *mut c_void, offset: u64, data: *const c_void, size: usize) -> u32,
+    >,
+    /// Cuts a file to `size` bytes.
+    pub truncate: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void, size: u64) -> u32>,
+    /// Waits until the written bytes survive a loss of power.
+    pub sync: Option<extern "C" fn(user_data: *mut c_void, file: *mut c_void) -> u32>,
+    /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be
+    /// open.
+    pub rename: Option<extern "C" fn(user_data: *mut c_void, from: hob_str, to: hob_str) -> u32>,
+    /// Deletes a file. An open file may disappear at once or when it is closed. Until then, reads of it may fail.
+    pub remove: Option<extern "C" fn(user_data: *mut c_void, path: hob_str) -> u32>,
+    /// Waits until the names of a directory survive a loss of power. NULL: `sync` of a file covers its name.
+    pub sync_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
+    /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file
+    /// of that name: `list` may list it, and `remove` is called for it while the lock is held.
+    ///
+    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken
+    /// for those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
+    pub try_lock: Option<extern "C" fn(user_data: *mut c_void, path: hob_str, out_lock: *mut *mut c_void) -> u32>,
+    /// Releases a lock of `try_lock`. Called exactly once for each.
+    pub unlock: Option<extern "C" fn(user_data: *mut c_void, lock: *mut c_void)>,
+    /// Called exactly once per cache, after the last call of the other callbacks. That is before
+    /// hob_program_cache_destroy returns, or before the destroy function of the last hob_program_manager of the cache
+    /// returns. May be NULL.
+    pub release: Option<extern "C" fn(user_data: *mut c_void)>,
+}

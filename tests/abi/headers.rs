@@ -1,0 +1,160 @@
+//! The headers of a folder with the layout of their structs as the compiler sees it. Also makes copies of the headers in
+//! which every versioned struct has one field more.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::common::api::Api;
+use super::common::cpp::{output, root, run};
+
+/// How a compiler lays a struct out.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub size: usize,
+    /// Offset and size of each field.
+    pub fields: Vec<(usize, usize)>,
+}
+
+/// Headers, read and measured.
+pub struct Headers {
+    pub api: Api,
+    pub layouts: BTreeMap<String, Layout>,
+}
+
+impl Headers {
+    /// Read and measure `folder/include/hobgoblin/*.h`.
+    pub fn read(folder: &Path, tool: &cc::Tool, scratch: &str) -> Self {
+        let mut api = Api::default();
+        for path in header_files(folder) {
+            let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("cannot read {}: {why}", path.display()));
+            api.add(&path.file_stem().expect("a header has a name").to_string_lossy(), &text);
+        }
+        let layouts = measure(folder, &api, tool, scratch);
+        Self { api, layouts }
+    }
+
+    pub fn abi_version(&self) -> i64 {
+        self.api.constants.get("HOB_ABI_VERSION").copied().unwrap_or(0)
+    }
+}
+
+/// The C headers below a folder, in order of name.
+pub fn header_files(folder: &Path) -> Vec<PathBuf> {
+    let folder = folder.join("include/hobgoblin");
+    let list = fs::read_dir(&folder).unwrap_or_else(|why| panic!("cannot list {}: {why}", folder.display()));
+    let mut paths: Vec<_> = list.map(|entry| entry.expect("an entry can be read").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == "h"));
+    paths.sort();
+    paths
+}
+
+/// Start a compiler on the headers of a folder: its flags name `include`, which is relative to where it runs.
+pub fn compile_in(folder: &Path, tool: &cc::Tool) -> Command {
+    let mut command = tool.to_command();
+    command.current_dir(folder);
+    command
+}
+
+/// A folder for the files of one test.
+pub fn scratch(name: &str) -> PathBuf {
+    let folder = output().join("abi").join(name);
+    fs::create_dir_all(&folder).unwrap_or_else(|why| panic!("cannot create {}: {why}", folder.display()));
+    folder
+}
+
+/// Ask the compiler for sizes and offsets.
+fn measure(folder: &Path, api: &Api, tool: &cc::Tool, name: &str) -> BTreeMap<String, Layout> {
+    let mut source =
+        String::from("#include <hobgoblin/hobgoblin.h>\n#include <stddef.h>\n#include <stdio.h>\nint main() {\n");
+    for one in &api.structs {
+        let _ = writeln!(source, "    printf(\"{0} %zu\", sizeof({0}));", one.name);
+        for field in &one.fields {
+            let (of, field) = (&one.name, &field.name);
+            let _ =
+                writeln!(source, "    printf(\" %zu %zu\", offsetof({of}, {field}), sizeof((({of} *)0)->{field}));");
+        }
+        source += "    puts(\"\");\n";
+    }
+    source += "    return 0;\n}\n";
+    let (file, program) = (scratch(name).join("layout.cpp"), scratch(name).join("layout"));
+    fs::write(&file, source).expect("the target directory can be written");
+    run(compile_in(folder, tool).arg("-w").arg(&file).arg("-o").arg(&program));
+    let printed = String::from_utf8(run(&mut Command::new(program)).stdout).expect("names are ASCII");
+    printed.lines().map(layout).collect()
+}
+
+fn layout(line: &str) -> (String, Layout) {
+    let mut words = line.split(' ');
+    let name = words.next().unwrap_or_default().to_owned();
+    let numbers: Vec<usize> = words.map(|word| word.parse().expect("a size is a number")).collect();
+    let fields = numbers[1..].chunks(2).map(|pair| (pair[0], pair[1])).collect();
+    (name, Layout { size: numbers[0], fields })
+}
+
+/// Names of the versioned structs that the host initialises.
+pub fn initialised(api: &Api) -> Vec<&str> {
+    let named = |name: &str| api.find_struct(name).filter(|one| one.is_versioned()).map(|one| one.name.as_str());
+    let functions = api.functions.iter().filter_map(|function| function.name.strip_suffix("_init"));
+    let mut names: Vec<&str> = functions.filter_map(named).collect();
+    names.sort_unstable();
+    names
+}
+
+/// `versioned_structs.h` for the client in `cpp_tests/abi`.
+pub fn write_struct_list(api: &Api, folder: &Path) {
+    let mut list = String::from("#define HOB_VERSIONED_STRUCTS(X)");
+    for name in initialised(api) {
+        let _ = write!(list, " \\\n    X({name})");
+    }
+    fs::write(folder.join("versioned_structs.h"), list + "\n").expect("the target directory can be written");
+}
+
+/// Copy today's headers, with `uint64_t appended` at the end of every versioned struct; the folder.
+pub fn grown(api: &Api) -> PathBuf {
+    let folder = scratch("grown");
+    let include = folder.join("include/hobgoblin");
+    fs::create_dir_all(&include).expect("the target directory can be written");
+    let versioned: Vec<&str> =
+        api.structs.iter().filter(|one| one.is_versioned()).map(|one| one.name.as_str()).collect();
+    let mut count = 0;
+    for path in header_files(root()) {
+        let mut text = fs::read_to_string(&path).expect("a header can be read");
+        for name in &versioned {
+            let end = format!("\n}} {name};");
+            count += text.matches(&end).count();
+            text = text.replace(&end, &format!("\n    uint64_t appended;{end}"));
+        }
+        fs::write(include.join(path.file_name().expect("a header has a name")), text).expect("it can be written");
+    }
+    assert_eq!(count, versioned.len(), "not every versioned struct was found in the headers: {versioned:?}");
+    folder
+}
+
+/// A C source that needs every public type and the address of every function.
+pub fn types_source(api: &Api) -> String {
+    let mut source = String::from("#include <hobgoblin/hobgoblin.h>\n\n");
+    for one in &api.structs {
+        let _ = writeln!(source, "{0} type_{0};", one.name);
+    }
+    for one in &api.enums {
+        let _ = writeln!(
+            source,
+            "{}{1} type_{1};",
+            if api.aliases.contains_key(&one.name) { "enum " } else { "" },
+            one.name
+        );
+    }
+    for name in api.aliases.keys() {
+        let _ = writeln!(source, "{name} alias_{name};");
+    }
+    for name in api.handles.iter().filter(|name| api.find_struct(name).is_none()) {
+        let _ = writeln!(source, "{name} *type_{name};");
+    }
+    for function in &api.functions {
+        let _ = writeln!(source, "__typeof__(&{0}) call_{0} = {0};", function.name);
+    }
+    source
+}

@@ -1,0 +1,113 @@
+//! The C API, misused: cases for every exported function, and a fuzzer, both made from the table that the headers are.
+//!
+//! `cpp_tests/api/world.h` has a valid value for each type of parameter; nothing else has to be written for a new function.
+
+mod common;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use common::api::{Api, Function};
+use common::api_table::{Null, null};
+use common::cpp::{api_program, output, run, write_api_table};
+
+/// Run a program of `cpp_tests/api/` in an empty folder; nothing if there is no compiler.
+fn run_program(name: &str, arguments: &[&str]) -> Option<Output> {
+    let Some(program) = api_program(name) else {
+        eprintln!("skipped: there is no C++ compiler here (HOB_REQUIRE_ALL=1 makes this a failure)");
+        return None;
+    };
+    let folder = output().join(format!("{name}-files"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the target directory can be written");
+    let output = run(Command::new(program).arg("--directory").arg(&folder).args(arguments));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    Some(output)
+}
+
+#[test]
+fn every_function_survives_every_kind_of_misuse() {
+    let Some(output) = run_program("cases", &[]) else { return };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let covered = format!("functions covered: {} of", Api::read().functions.len());
+    assert!(said.contains(&covered), "the program did not say \"{covered}\"");
+}
+
+#[test]
+fn random_calls_find_no_fault() {
+    let _ = run_program("fuzz", &["--seed", "1", "--calls", "100000", "--seconds", "20"]);
+    let _ = run_program("fuzz", &["--seed", "2", "--calls", "40000", "--seconds", "20", "--threads", "4"]);
+}
+
+/// For tools/sanitize.sh and tools/fuzz_api.sh, which compile with flags of their own.
+#[test]
+fn the_table_is_written_where_a_script_wants_it() {
+    let path = std::env::var_os("HOB_API_TABLE").map_or_else(|| output().join("table.h"), PathBuf::from);
+    write_api_table(&path);
+}
+
+#[test]
+fn the_headers_give_a_whole_table() {
+    let api = Api::read();
+    assert!(api.functions.len() > 100, "only {} functions", api.functions.len());
+    assert!(api.structs.len() > 30 && api.enums.len() > 10 && api.handles.len() > 4);
+    for function in &api.functions {
+        assert!(!function.doc.is_empty(), "{}: {} has no doc", function.at, function.name);
+    }
+    let text: String = ["base", "goblin", "program_cache", "executor", "knapsack", "profile", "fingerprint", "store"]
+        .map(|name| format!("{}/include/hobgoblin/{name}.h", env!("CARGO_MANIFEST_DIR")))
+        .map(|path| std::fs::read_to_string(path).expect("a header can be read"))
+        .concat();
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.starts_with('#'));
+    let declared = code.filter(|line| line.contains("HOB_API") || line.contains("HOB_EXPERIMENTAL_API")).count();
+    assert_eq!(api.functions.len(), declared, "functions (left) and lines that declare one (right)");
+}
+
+fn parsed(text: &str) -> Api {
+    let mut api = Api::default();
+    api.add("made_up", text);
+    api
+}
+
+#[test]
+fn tagged_and_untagged_types_are_read_alike() {
+    let untagged = "typedef struct hob_a hob_a;\ntypedef struct {\n uint32_t struct_size;\n double x[4];\n} hob_b;\n\
+                    typedef enum {\n /// One.\n HOB_C_ONE = 1,\n HOB_C_TWO,\n} hob_c;\n";
+    let tagged = untagged.replace("struct {", "struct hob_b {").replace("enum {", "enum hob_c {");
+    for text in [untagged, &tagged] {
+        let api = parsed(text);
+        assert_eq!(api.handles, ["hob_a"]);
+        assert!(api.structs[0].name == "hob_b" && api.structs[0].is_versioned());
+        assert_eq!(api.structs[0].fields[1].array, Some(4));
+        assert_eq!(api.enums[0].values, [("HOB_C_ONE".to_owned(), 1), ("HOB_C_TWO".to_owned(), 2)]);
+    }
+    let sized = "enum hob_c\n#ifdef __cplusplus\n  : uint32_t\n#endif // __cplusplus\n {\n HOB_C_ONE = 0,\n};\n\
+                 #ifndef __cplusplus\ntypedef uint32_t hob_c;\n#endif // __cplusplus\n";
+    assert_eq!(parsed(sized).enums[0].name, "hob_c");
+}
+
+#[test]
+#[should_panic(expected = "include/hobgoblin/made_up.h:2: expected")]
+fn what_is_not_understood_is_a_failure_with_its_line() {
+    let _ = parsed("\nint hob_x(void);\n");
+}
+
+fn function(doc: &str, parameters: &str) -> Function {
+    let doc: String = doc.lines().map(|line| format!("/// {line}\n")).collect();
+    parsed(&format!("{doc}HOB_API hob_result hob_x({parameters});\n")).functions.remove(0)
+}
+
+#[test]
+fn the_doc_says_which_parameter_may_be_null() {
+    let one = function(
+        "Post `run`. `release` (may be NULL) is called\nafter `run`.",
+        "void (*run)(void), void (*release)(void)",
+    );
+    assert_eq!((null(&one, 0), null(&one, 1)), (Null::Never, Null::Allowed));
+    let two = function("`data` may be NULL when `size` is 0.", "const void *data, size_t size, double *out");
+    assert_eq!((null(&two, 0), null(&two, 2)), (Null::WhenEmpty, Null::Never));
+    let three = function("`*out_a` and `*out_b`; either may be NULL.", "hob_g *g, double *out_a, double *out_b");
+    assert_eq!((null(&three, 0), null(&three, 1), null(&three, 2)), (Null::Never, Null::Allowed, Null::Allowed));
+    let four = function("Lift the strikes of a key; NULL: of all.", "const hob_g *g, const double *key");
+    assert_eq!((null(&four, 0), null(&four, 1)), (Null::Never, Null::Allowed));
+}

@@ -1,0 +1,467 @@
+//! What the checked-in headers declare, as a table: functions, structs, enums, handles, constants and their docs.
+//!
+//! The headers come from cbindgen, so they are regular. Anything that this file does not understand is a panic with file
+//! and line, never an omission.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// A type as it is written in C, without the name of what has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// `uint32_t`, `hob_goblin`, `void`; of a callback its result.
+    pub base: String,
+    /// Whether what a pointer points to is const.
+    pub is_const: bool,
+    /// Asterisks.
+    pub pointers: usize,
+    /// Parameters of the function that this points to.
+    pub callback: Option<Vec<Parameter>>,
+}
+
+/// A parameter of a function, or of a callback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    pub of: Type,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub name: String,
+    pub of: Type,
+    /// Elements of an array.
+    pub array: Option<usize>,
+    pub doc: String,
+}
+
+/// A struct with fields.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    pub name: String,
+    pub fields: Vec<Field>,
+    pub at: String,
+}
+
+impl Struct {
+    /// Whether it may grow: its first field is `uint32_t struct_size`.
+    pub fn is_versioned(&self) -> bool {
+        self.fields.first().is_some_and(|field| field.name == "struct_size" && field.of.base == "uint32_t")
+    }
+
+    /// Whether it is the id of a child of a handle.
+    pub fn is_id(&self) -> bool {
+        self.fields.iter().map(|field| field.name.as_str()).eq(["index1", "generation"])
+    }
+}
+
+/// An enum.
+#[derive(Clone, Debug)]
+pub struct Enum {
+    pub name: String,
+    pub values: Vec<(String, i64)>,
+    pub at: String,
+}
+
+/// A function with its doc.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: String,
+    pub result: Type,
+    pub parameters: Vec<Parameter>,
+    /// Whether it may change at any release (HOB_EXPERIMENTAL_API).
+    pub is_experimental: bool,
+    pub doc: String,
+    /// The header without its extension.
+    pub header: String,
+    /// File and line.
+    pub at: String,
+}
+
+impl Function {
+    /// What the doc says after `Threads:`, up to the next label or its end.
+    pub fn threads(&self) -> &str {
+        let after = self.doc.split("Threads:").nth(1).unwrap_or_default();
+        after.split("Callbacks:").next().unwrap_or_default().trim()
+    }
+}
+
+/// All that the headers declare.
+#[derive(Default)]
+pub struct Api {
+    pub functions: Vec<Function>,
+    pub structs: Vec<Struct>,
+    pub enums: Vec<Enum>,
+    /// Names of opaque types.
+    pub handles: Vec<String>,
+    /// Other names of types: `typedef uint32_t hob_x;`.
+    pub aliases: BTreeMap<String, Type>,
+    /// Values of macros that are numbers.
+    pub constants: BTreeMap<String, i64>,
+}
+
+impl Api {
+    /// Read `include/hobgoblin/*.h`.
+    pub fn read() -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/hobgoblin");
+        let list = fs::read_dir(&folder).unwrap_or_else(|why| panic!("cannot list {}: {why}", folder.display()));
+        let mut paths: Vec<_> = list.map(|entry| entry.expect("an entry can be read").path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|found| found == "h"));
+        paths.sort();
+        let mut api = Self::default();
+        for path in paths {
+            let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("cannot read {}: {why}", path.display()));
+            let name = path.file_stem().expect("a header has a name").to_string_lossy().into_owned();
+            api.add(&name, &text);
+        }
+        let defined = |api: &Self, name: &str| api.structs.iter().any(|one| one.name == name);
+        api.handles = api.handles.iter().filter(|name| !defined(&api, name)).cloned().collect();
+        api.handles.sort();
+        api.handles.dedup();
+        // An enum whose parameters are of a fixed size is an enum and an alias of that name.
+        api.aliases.retain(|name, _| !api.enums.iter().any(|one| one.name == *name));
+        api
+    }
+
+    /// Take in one header.
+    pub fn add(&mut self, header: &str, text: &str) {
+        let tokens = tokens(header, text, &mut self.constants);
+        Reader { api: self, header, tokens, next: 0, doc: String::new() }.declarations();
+    }
+
+    pub fn find_struct(&self, name: &str) -> Option<&Struct> {
+        self.structs.iter().find(|one| one.name == name)
+    }
+
+    pub fn find_enum(&self, name: &str) -> Option<&Enum> {
+        self.enums.iter().find(|one| one.name == name)
+    }
+
+    pub fn find_function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|one| one.name == name)
+    }
+
+    pub fn is_handle(&self, name: &str) -> bool {
+        self.handles.iter().any(|one| one == name)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Word(String),
+    Sign(char),
+    /// A line of a doc comment.
+    Doc(String),
+}
+
+/// Split a header; what is for the preprocessor goes, and with it what stands under `#ifdef __cplusplus`.
+fn tokens(header: &str, text: &str, constants: &mut BTreeMap<String, i64>) -> Vec<(Token, usize)> {
+    let mut found = Vec::new();
+    // Whether the text under each open #if counts.
+    let mut conditions: Vec<bool> = Vec::new();
+    let mut is_continued = false;
+    let mut is_comment = false;
+    for (number, line) in text.lines().enumerate().map(|(number, line)| (number + 1, line.trim())) {
+        if is_comment {
+            is_comment = !line.ends_with("*/");
+            continue;
+        }
+        if is_continued || line.starts_with('#') {
+            if !is_continued {
+                directive(line, &mut conditions, constants);
+            }
+            is_continued = line.ends_with('\\');
+            continue;
+        }
+        if conditions.contains(&false) {
+            continue;
+        }
+        if let Some(doc) = line.strip_prefix("///") {
+            found.push((Token::Doc(doc.trim().to_owned()), number));
+            continue;
+        }
+        if line.starts_with("/*") {
+            assert!(!line.contains("*/") || line.ends_with("*/"), "{header}.h:{number}: code after a comment");
+            is_comment = !line.ends_with("*/");
+            continue;
+        }
+        words(line.split("//").next().unwrap_or_default(), number, header, &mut found);
+    }
+    found
+}
+
+fn directive(line: &str, conditions: &mut Vec<bool>, constants: &mut BTreeMap<String, i64>) {
+    let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
+    match words[..] {
+        ["ifdef", "__cplusplus"] => conditions.push(false),
+        ["ifdef" | "ifndef" | "if", ..] => conditions.push(true),
+        ["else" | "elif", ..] => {
+            if let Some(last) = conditions.last_mut() {
+                *last = !*last;
+            }
+        }
+        ["endif", ..] => drop(conditions.pop()),
+        ["define", name, value] => {
+            constants.extend(value.parse().ok().map(|value| (name.to_owned(), value)));
+        }
+        _ => {}
+    }
+}
+
+fn words(line: &str, number: usize, header: &str, found: &mut Vec<(Token, usize)>) {
+    let mut rest = line.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let length = if is_part(first) { rest.find(|letter| !is_part(letter)).unwrap_or(rest.len()) } else { 1 };
+        assert!(
+            is_part(first) || "(){}[];,*=?:.\"-+&<>|!".contains(first),
+            "{header}.h:{number}: '{first}' is not understood"
+        );
+        let token = if is_part(first) { Token::Word(rest[..length].to_owned()) } else { Token::Sign(first) };
+        found.push((token, number));
+        rest = rest[length..].trim_start();
+    }
+}
+
+struct Reader<'a> {
+    api: &'a mut Api,
+    header: &'a str,
+    tokens: Vec<(Token, usize)>,
+    next: usize,
+    /// Of the declaration that comes.
+    doc: String,
+}
+
+impl Reader<'_> {
+    fn at(&self) -> String {
+        let line = self.tokens.get(self.next).or(self.tokens.last()).map_or(0, |token| token.1);
+        format!("include/hobgoblin/{}.h:{line}", self.header)
+    }
+
+    #[track_caller]
+    fn fail(&self, expected: &str) -> ! {
+        panic!("{}: expected {expected}, found {:?}", self.at(), self.tokens.get(self.next).map(|token| &token.0))
+    }
+
+    /// The next token but for doc lines, which are kept.
+    fn peek(&mut self) -> Option<Token> {
+        let mut is_first = true;
+        while let Some((Token::Doc(line), _)) = self.tokens.get(self.next) {
+            if is_first {
+                self.doc.clear();
+                is_first = false;
+            }
+            self.doc.push_str(line);
+            self.doc.push('\n');
+            self.next += 1;
+        }
+        self.tokens.get(self.next).map(|token| token.0.clone())
+    }
+
+    fn take_doc(&mut self) -> String {
+        std::mem::take(&mut self.doc).trim().to_owned()
+    }
+
+    fn is_sign(&mut self, sign: char) -> bool {
+        let is_it = self.peek() == Some(Token::Sign(sign));
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn is_word(&mut self, word: &str) -> bool {
+        let is_it = matches!(self.peek(), Some(Token::Word(found)) if found == word);
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn sign(&mut self, sign: char) {
+        if !self.is_sign(sign) {
+            self.fail(&format!("'{sign}'"));
+        }
+    }
+
+    fn word(&mut self) -> String {
+        match self.peek() {
+            Some(Token::Word(word)) => {
+                self.next += 1;
+                word
+            }
+            _ => self.fail("a name"),
+        }
+    }
+
+    fn declarations(mut self) {
+        while self.peek().is_some() {
+            if self.is_word("static") {
+                self.skip_body();
+            } else if self.is_word("typedef") {
+                self.type_definition();
+            } else if self.is_word("enum") {
+                let name = self.word();
+                self.enumeration(name);
+                self.sign(';');
+            } else {
+                self.function();
+            }
+            self.doc.clear();
+        }
+    }
+
+    /// An inline function, to the end of its body.
+    fn skip_body(&mut self) {
+        let mut depth = 0;
+        loop {
+            match self.peek() {
+                Some(Token::Sign('{')) => depth += 1,
+                Some(Token::Sign('}')) => depth -= 1,
+                Some(_) => {}
+                None => self.fail("the end of an inline function"),
+            }
+            let ended = depth == 0 && self.peek() == Some(Token::Sign('}'));
+            self.next += 1;
+            if ended {
+                return;
+            }
+        }
+    }
+
+    fn type_definition(&mut self) {
+        let is_enum = self.is_word("enum");
+        if !is_enum && !self.is_word("struct") {
+            let (name, of) = self.named_type();
+            self.sign(';');
+            self.api.aliases.insert(name, of);
+            return;
+        }
+        let tag = matches!(self.peek(), Some(Token::Word(_))).then(|| self.word());
+        let at = self.at();
+        if self.peek() != Some(Token::Sign('{')) {
+            let name = self.word();
+            self.sign(';');
+            if is_enum || tag.as_ref() != Some(&name) {
+                panic!("{at}: the tag of {name} is another, or it is an enum without values");
+            }
+            self.api.handles.push(name);
+            return;
+        }
+        let name = if is_enum {
+            self.enumeration(String::new());
+            self.word()
+        } else {
+            self.structure(&at);
+            self.word()
+        };
+        self.sign(';');
+        assert!(tag.is_none_or(|tag| tag == name), "{at}: the tag of {name} is another");
+        if is_enum {
+            self.api.enums.last_mut().expect("it was just added").name = name;
+        } else {
+            self.api.structs.last_mut().expect("it was just added").name = name;
+        }
+    }
+
+    fn enumeration(&mut self, name: String) {
+        let at = self.at();
+        self.sign('{');
+        let mut values: Vec<(String, i64)> = Vec::new();
+        while !self.is_sign('}') {
+            let value = self.word();
+            let number = if self.is_sign('=') {
+                let text = self.word();
+                text.parse().unwrap_or_else(|_| panic!("{}: {text} is no number", self.at()))
+            } else {
+                values.last().map_or(0, |last| last.1 + 1)
+            };
+            values.push((value, number));
+            if !self.is_sign(',') {
+                self.sign('}');
+                break;
+            }
+        }
+        self.api.enums.push(Enum { name, values, at });
+    }
+
+    fn structure(&mut self, at: &str) {
+        self.sign('{');
+        let mut fields = Vec::new();
+        loop {
+            self.doc.clear();
+            if self.is_sign('}') {
+                break;
+            }
+            let (name, of) = self.named_type();
+            let doc = self.take_doc();
+            let array = self.is_sign('[').then(|| {
+                let length = self.word();
+                let known =
+                    length.parse().ok().or_else(|| self.api.constants.get(&length).map(|&value| value as usize));
+                self.sign(']');
+                known.unwrap_or_else(|| panic!("{}: {length} is no known number", self.at()))
+            });
+            self.sign(';');
+            fields.push(Field { name, of, array, doc });
+        }
+        self.api.structs.push(Struct { name: String::new(), fields, at: at.to_owned() });
+    }
+
+    /// A type and the name of what has it; an unnamed parameter has an empty name.
+    fn named_type(&mut self) -> (String, Type) {
+        let is_const = self.is_word("const");
+        let _ = self.is_word("struct") || self.is_word("enum");
+        let base = self.word();
+        let is_const = is_const || self.is_word("const");
+        let mut pointers = 0;
+        while self.is_sign('*') {
+            pointers += 1;
+            let _ = self.is_word("const");
+        }
+        if !self.is_sign('(') {
+            let name = if matches!(self.peek(), Some(Token::Word(_))) { self.word() } else { String::new() };
+            return (name, Type { base, is_const, pointers, callback: None });
+        }
+        self.sign('*');
+        let name = if matches!(self.peek(), Some(Token::Word(_))) { self.word() } else { String::new() };
+        self.sign(')');
+        self.sign('(');
+        let parameters = self.parameters();
+        (name, Type { base, is_const, pointers, callback: Some(parameters) })
+    }
+
+    /// To the closing parenthesis.
+    fn parameters(&mut self) -> Vec<Parameter> {
+        let mut found = Vec::new();
+        if self.is_sign(')') {
+            return found;
+        }
+        loop {
+            let (name, of) = self.named_type();
+            if !(name.is_empty() && of.base == "void" && of.pointers == 0) {
+                found.push(Parameter { name, of });
+            }
+            if self.is_sign(')') {
+                return found;
+            }
+            self.sign(',');
+        }
+    }
+
+    fn function(&mut self) {
+        let doc = self.take_doc();
+        let at = self.at();
+        let _ = self.is_word("HOB_NODISCARD");
+        let is_experimental = self.is_word("HOB_EXPERIMENTAL_API");
+        if !is_experimental && !self.is_word("HOB_API") {
+            self.fail("a type, an inline function, HOB_API or HOB_EXPERIMENTAL_API");
+        }
+        let _ = self.is_word("HOB_NODISCARD");
+        let (name, result) = self.named_type();
+        self.sign('(');
+        let parameters = self.parameters();
+        self.sign(';');
+        assert!(name.starts_with("hob_"), "{at}: {name} does not begin with hob_");
+        let header = self.header.to_owned();
+        self.api.functions.push(Function { name, result, parameters, is_experimental, doc, header, at });
+    }
+}

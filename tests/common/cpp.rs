@@ -1,0 +1,116 @@
+//! What builds C++ against a fresh library.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::SystemTime;
+
+/// Features of the library that the harness links.
+pub const HARNESS_FEATURES: [&str; 2] = ["--features", "host-allocator,fault-injection,executor,program_cache"];
+
+/// Whether what is not installed is a failure rather than skipped.
+pub fn requires_all() -> bool {
+    ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some())
+}
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where all that is built here goes.
+pub fn output() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpp")
+}
+
+/// Run a command to its end; panics with all it said unless it succeeds.
+pub fn run(command: &mut Command) -> Output {
+    let program = command.get_program().display().to_string();
+    let output = command.output().unwrap_or_else(|why| panic!("cannot run {program}: {why}"));
+    let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    assert!(
+        output.status.success(),
+        "{program} {} failed ({}):\n{}{}",
+        arguments.join(" "),
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Build the library; the files that this build made or found fresh, by extension.
+pub fn build_library(folder: &str, profile: &str, features: &[&str]) -> impl Fn(&str) -> PathBuf {
+    eprintln!("building hobgoblin with profile {profile}, {}", features.join(" "));
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root()).args(["rustc", "--locked", "--lib", "--message-format", "json", "--profile", profile]);
+    cargo.args(features).arg("--target-dir").arg(output().join(folder));
+    let messages = String::from_utf8(run(&mut cargo).stdout).expect("cargo writes UTF-8");
+    let files: Vec<PathBuf> = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["name"] == "hobgoblin")
+        .flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default())
+        .filter_map(|file| file.as_str().map(PathBuf::from))
+        .collect();
+    move |extension| {
+        let found = files.iter().find(|file| file.extension() == Some(OsStr::new(extension)));
+        found.unwrap_or_else(|| panic!("cargo made no .{extension} among {files:?}")).clone()
+    }
+}
+
+/// The C++ compiler, with the flags that all of the harness is compiled with.
+pub fn compiler() -> Option<cc::Tool> {
+    let mut build = cc::Build::new();
+    build.cpp(true).std("c++17").opt_level(1).debug(true).warnings_into_errors(true).cargo_metadata(false);
+    build.target(env!("HOB_TARGET")).host(env!("HOB_HOST")).out_dir(output()).include("include");
+    for flag in ["all", "extra", "pedantic", "conversion", "sign-conversion", "shadow", "undef"] {
+        build.flag(format!("-W{flag}"));
+    }
+    match build.try_get_compiler() {
+        Ok(tool) if tool.to_command().arg("--version").output().is_ok_and(|output| output.status.success()) => {
+            Some(tool)
+        }
+        _ if requires_all() => panic!("there is no C++ compiler: install g++ or clang++, or set CXX"),
+        _ => None,
+    }
+}
+
+pub fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// The files of a folder with one of these extensions, in order of name, relative to the repository.
+pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let list = fs::read_dir(root().join(folder)).unwrap_or_else(|why| panic!("cannot list {folder}: {why}"));
+    let mut files: Vec<PathBuf> = list
+        .map(|entry| Path::new(folder).join(entry.expect("an entry can be read").file_name()))
+        .filter(|path| path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension)))
+        .collect();
+    files.sort();
+    files
+}
+
+/// A program of `cpp_tests/api/`, linked with the harness's library; nothing if there is no compiler.
+pub fn api_program(name: &str) -> Option<PathBuf> {
+    let tool = compiler()?;
+    let include = output().join("include");
+    write_api_table(&include.join("api/table.h"));
+    let library = build_library("library", "harness", &HARNESS_FEATURES)("so");
+    let folder = library.parent().expect("a library is in a folder");
+    let program = output().join(name);
+    let mut compile = tool.to_command();
+    compile.current_dir(root()).args(["-I", "cpp_tests", "-I"]).arg(&include).arg(format!("cpp_tests/api/{name}.cpp"));
+    compile.args(["world", "arguments", "spoil"].map(|part| format!("cpp_tests/api/{part}.cpp"))).arg(&library);
+    compile.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display()));
+    run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
+    Some(program)
+}
+
+/// Write the table of the headers as C++.
+pub fn write_api_table(path: &Path) {
+    let folder = path.parent().expect("a file is in a folder");
+    fs::create_dir_all(folder).unwrap_or_else(|why| panic!("cannot create {}: {why}", folder.display()));
+    let table = super::api_table::generate(&super::api::Api::read());
+    fs::write(path, table).unwrap_or_else(|why| panic!("cannot write {}: {why}", path.display()));
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The ABI of the C headers. The tests in tests/abi do the work, so that CI and this script cannot differ.
+#   tools/abi.sh dump      write abi/hobgoblin.abi from today's headers (needs Debian's abigail-tools)
+#   tools/abi.sh compare   compare today's headers with abi/hobgoblin.abi and with abi/previous, and run clients that were
+#                          compiled with other headers than the library
+set -euo pipefail
+cd "$(dirname "$0")/.."
+case "${1:-}" in
+dump) UPDATE=1 HOB_REQUIRE_ALL=1 cargo test --quiet --test abi the_dump_of_the_abi_is_todays ;;
+compare) HOB_REQUIRE_ALL=1 cargo test --quiet --test abi -- --nocapture ;;
+*)
+    sed -n '2,5s/^# \{0,3\}//p' "$0"
+    exit 2
+    ;;
+esac
