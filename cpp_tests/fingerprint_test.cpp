@@ -71,14 +71,14 @@ Described plain() {
 std::string hex(const hob_fingerprint& fingerprint) {
     std::string text(64, '?');
     size_t size = 0;
-    ENSURE_OK(hob_fingerprint_hex(&fingerprint, text.data(), text.size(), &size));
+    ENSURE_OK(hob_fingerprint_get_hex(&fingerprint, text.data(), text.size(), &size));
     ENSURE(size == 64);
     return text;
 }
 
 std::string name(const hob_program_key_desc& desc) {
     hob_fingerprint fingerprint = {};
-    ENSURE_OK(hob_fingerprint_program(&desc, &fingerprint));
+    ENSURE_OK(hob_fingerprint_hash_program(&desc, &fingerprint));
     return hex(fingerprint);
 }
 
@@ -91,19 +91,19 @@ hob_result refused(const hob_program_key_desc& desc) {
     hob_fingerprint fingerprint;
     std::memset(&fingerprint, 0xa5, sizeof fingerprint);
     const hob_fingerprint before = fingerprint;
-    const hob_result result = hob_fingerprint_program(&desc, &fingerprint);
+    const hob_result result = hob_fingerprint_hash_program(&desc, &fingerprint);
     ENSURE(hob_fingerprint_equal(&fingerprint, &before));
     size_t count = 77;
-    ENSURE(hob_fingerprint_program_parts(&desc, nullptr, 0, 0, &count) == result && count == 77);
+    ENSURE(hob_fingerprint_get_program_parts(&desc, nullptr, 0, 0, &count) == result && count == 77);
     return result;
 }
 
 std::vector<hob_fingerprint_part> parts(const Described& program) {
     const hob_program_key_desc desc = program.desc();
     size_t count = 0;
-    ENSURE_OK(hob_fingerprint_program_parts(&desc, nullptr, 0, 0, &count));
+    ENSURE_OK(hob_fingerprint_get_program_parts(&desc, nullptr, 0, 0, &count));
     std::vector<hob_fingerprint_part> parts(count);
-    ENSURE_OK(hob_fingerprint_program_parts(&desc, parts.data(), sizeof parts[0], count, &count));
+    ENSURE_OK(hob_fingerprint_get_program_parts(&desc, parts.data(), sizeof parts[0], count, &count));
     return parts;
 }
 
@@ -127,7 +127,7 @@ hob_environment known_environment() {
 
 uint64_t number(const hob_environment& environment) {
     uint64_t id = 0;
-    ENSURE_OK(hob_environment_id(&environment, &id));
+    ENSURE_OK(hob_environment_get_id(&environment, &id));
     return id;
 }
 
@@ -135,7 +135,7 @@ uint64_t number(const hob_environment& environment) {
 
 TEST("fingerprint: names are those of the document") {
     hob_fingerprint of_nothing = {};
-    ENSURE_OK(hob_fingerprint_bytes(nullptr, 0, &of_nothing));
+    ENSURE_OK(hob_fingerprint_hash_bytes(nullptr, 0, &of_nothing));
     ENSURE(hex(of_nothing) == "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
     ENSURE(name(plain()) == "21683c421ac2cc55b1dacb9eb47ac8dd03ec68f48f03340e91f0320451ec8676");
     ENSURE(name(Described()) == "8f5e2887e5098565cdebff1b7c271f4ff3e1a56e48878c3d5e274f78eb90d61c");
@@ -202,7 +202,7 @@ TEST("fingerprint: whatever changes the program changes its name and one of its 
 
 TEST("fingerprint: a stage's part begins like the name of its bytes") {
     hob_fingerprint of_vertex = {};
-    ENSURE_OK(hob_fingerprint_bytes(vertex_source, sizeof vertex_source - 1, &of_vertex));
+    ENSURE_OK(hob_fingerprint_hash_bytes(vertex_source, sizeof vertex_source - 1, &of_vertex));
     const hob_fingerprint_part part = parts(Described())[0];
     ENSURE(part.kind == HOB_PROGRAM_PART_STAGE && part.index == HOB_SHADER_STAGE_VERTEX);
     ENSURE(part.length == sizeof vertex_source - 1 && std::memcmp(part.digest, of_vertex.bytes, 8) == 0);
@@ -247,7 +247,7 @@ TEST("fingerprint: the initialiser sets strides, and 0 is the first released siz
     ENSURE(name(desc) == name(program));
     size_t count = 0;
     hob_fingerprint_part found[6];
-    ENSURE_OK(hob_fingerprint_program_parts(&desc, found, 0, 6, &count));
+    ENSURE_OK(hob_fingerprint_get_program_parts(&desc, found, 0, 6, &count));
     ENSURE(count == 6 && std::memcmp(found, parts(program).data(), sizeof found) == 0);
 }
 
@@ -266,9 +266,9 @@ TEST("fingerprint: zeroed structs with their size work") {
 TEST("fingerprint: bad descs are refused with a sentence") {
     const Described good;
     hob_fingerprint fingerprint = {};
-    ENSURE(hob_fingerprint_program(nullptr, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_fingerprint_hash_program(nullptr, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
     const hob_program_key_desc desc = good.desc();
-    ENSURE(hob_fingerprint_program(&desc, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("out_fingerprint"));
+    ENSURE(hob_fingerprint_hash_program(&desc, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("out_fingerprint"));
     struct Case {
         hob_result result;
         const char* sentence;
@@ -315,17 +315,17 @@ TEST("fingerprint: bad descs are refused with a sentence") {
 
 TEST("fingerprint: bad bytes, names and buffers are refused") {
     hob_fingerprint fingerprint = {};
-    ENSURE(hob_fingerprint_bytes("x", 1, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_fingerprint_bytes(nullptr, 1, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_fingerprint_bytes("x", SIZE_MAX, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_fingerprint_hash_bytes("x", 1, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_fingerprint_hash_bytes(nullptr, 1, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_fingerprint_hash_bytes("x", SIZE_MAX, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
     char buffer[65] = "untouched";
     size_t size = 0;
-    ENSURE(hob_fingerprint_hex(nullptr, buffer, 64, &size) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_fingerprint_hex(&fingerprint, nullptr, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE_OK(hob_fingerprint_hex(&fingerprint, nullptr, 0, &size));
-    ENSURE(hob_fingerprint_hex(&fingerprint, buffer, 63, &size) == HOB_RESULT_BUFFER_TOO_SMALL && size == 64);
+    ENSURE(hob_fingerprint_get_hex(nullptr, buffer, 64, &size) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_fingerprint_get_hex(&fingerprint, nullptr, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE_OK(hob_fingerprint_get_hex(&fingerprint, nullptr, 0, &size));
+    ENSURE(hob_fingerprint_get_hex(&fingerprint, buffer, 63, &size) == HOB_RESULT_BUFFER_TOO_SMALL && size == 64);
     ENSURE(std::string(buffer) == "untouched");
-    ENSURE_OK(hob_fingerprint_hex(&fingerprint, buffer, 64, nullptr));
+    ENSURE_OK(hob_fingerprint_get_hex(&fingerprint, buffer, 64, nullptr));
     ENSURE(std::string(buffer, 65) == std::string(64, '0') + '\0');
     ENSURE(!hob_fingerprint_equal(nullptr, nullptr) && !hob_fingerprint_equal(&fingerprint, nullptr));
     hob_fingerprint other = fingerprint;
@@ -341,11 +341,11 @@ TEST("fingerprint: parts fill no more than there is room for") {
     size_t count = 0;
     const Described held;
     const hob_program_key_desc good = held.desc();
-    ENSURE(hob_fingerprint_program_parts(&good, found, sizeof found[0], 5, &count) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE(hob_fingerprint_get_program_parts(&good, found, sizeof found[0], 5, &count) == HOB_RESULT_BUFFER_TOO_SMALL);
     ENSURE(count == 6 && std::memcmp(&found[0], &untouched, sizeof untouched) == 0);
-    ENSURE(hob_fingerprint_program_parts(&good, found, 8, 6, &count) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_fingerprint_program_parts(&good, nullptr, 0, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE_OK(hob_fingerprint_program_parts(&good, found, sizeof found[0], 6, nullptr));
+    ENSURE(hob_fingerprint_get_program_parts(&good, found, 8, 6, &count) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_fingerprint_get_program_parts(&good, nullptr, 0, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE_OK(hob_fingerprint_get_program_parts(&good, found, sizeof found[0], 6, nullptr));
     ENSURE(found[5].kind == HOB_PROGRAM_PART_EXTRA && found[5].length == 1);
 }
 
@@ -380,7 +380,7 @@ TEST("fingerprint: every field of an environment changes its number and is a par
     }
     hob_fingerprint_part parts[11];
     size_t count = 0;
-    ENSURE_OK(hob_environment_parts(&known, parts, sizeof parts[0], 11, &count));
+    ENSURE_OK(hob_environment_get_parts(&known, parts, sizeof parts[0], 11, &count));
     ENSURE(count == changes.size());
     for (uint32_t n = 0; n < 11; ++n) ENSURE(parts[n].kind == HOB_ENVIRONMENT_PART_API + n && parts[n].index == 0);
 }
@@ -389,17 +389,17 @@ TEST("fingerprint: bad environments are refused") {
     uint64_t id = 77;
     size_t count = 77;
     hob_environment environment = known_environment();
-    ENSURE(hob_environment_id(nullptr, &id) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(hob_environment_id(&environment, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_environment_get_id(nullptr, &id) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_environment_get_id(&environment, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     environment.api = 8;
-    ENSURE(hob_environment_id(&environment, &id) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("API 8"));
+    ENSURE(hob_environment_get_id(&environment, &id) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("API 8"));
     environment.api = HOB_GRAPHICS_API_USER;
     environment.vendor = hob_str{nullptr, 4};
-    ENSURE(hob_environment_id(&environment, &id) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("vendor"));
+    ENSURE(hob_environment_get_id(&environment, &id) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("vendor"));
     environment.vendor = hob_str{"x", SIZE_MAX - 1};
-    ENSURE(hob_environment_parts(&environment, nullptr, 0, 0, &count) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_environment_get_parts(&environment, nullptr, 0, 0, &count) == HOB_RESULT_INVALID_ARGUMENT);
     environment.vendor = HOB_STR("\xc3");
-    ENSURE(hob_environment_id(&environment, &id) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("UTF-8"));
+    ENSURE(hob_environment_get_id(&environment, &id) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("UTF-8"));
     ENSURE(id == 77 && count == 77);
 }
 

@@ -261,11 +261,11 @@ TEST("float: the host's files are called in its own environment, and what they c
         const Environment before = Environment::now();
         for (int round = 0; round < 2; ++round) {
             hob_program_cache* cache = nullptr;
-            hob_use use = {};
+            hob_use_id use = {};
             (void)hob_program_cache_create(&desc, &cache);
             (void)hob_program_cache_put(cache, &name, &program);
-            (void)hob_program_cache_use_begin(cache, &name, &use);
-            (void)hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_OK);
+            (void)hob_program_cache_begin_use(cache, &name, &use);
+            (void)hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_OK);
             (void)hob_program_cache_flush(cache, forever);
             hob_program_cache_destroy(cache);
         }

@@ -230,9 +230,9 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     cache.set_limits(10, 10);
     ENSURE(!cache.put(key, program) && !cache.knows_program(key));
     cache.add_measurement(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
-    ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).max == 5);
+    ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).maximum == 5);
     const std::vector<hob_histogram_bucket> buckets = cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_HIT_US);
-    ENSURE(buckets.size() == 1 && buckets[0].min == 5 && buckets[0].max == 5 && buckets[0].count == 1);
+    ENSURE(buckets.size() == 1 && buckets[0].minimum == 5 && buckets[0].maximum == 5 && buckets[0].count == 1);
     ENSURE(std::vector<hob_histogram_bucket>(cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_MISS_US)).empty());
     hob::ProgramCacheOptions options;
     options.desc.flags = 1u << 31;

@@ -16,7 +16,7 @@ hob_program_cache_desc plain(uint64_t limit) {
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
     desc.memory_limit = limit;
     desc.eviction = HOB_EVICTION_LRU;
-    desc.flags = HOB_PROGRAM_CACHE_COUNT_DATA_ALONE;
+    desc.flags = HOB_PROGRAM_CACHE_COUNT_DATA_ONLY;
     return desc;
 }
 
@@ -27,22 +27,22 @@ hob_result put_bytes(hob_program_cache* cache, std::string_view name, size_t siz
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 struct Bucket {
-    uint64_t least, greatest, count;
+    uint64_t min, max, count;
 };
 
-void has_buckets(const hob_program_cache* cache, uint32_t measure, const std::vector<Bucket>& expected) {
+void has_buckets(const hob_program_cache* cache, hob_program_cache_measure measure, const std::vector<Bucket>& expected) {
     size_t count = 0;
-    ENSURE_OK(hob_program_cache_histogram_buckets(cache, measure, nullptr, 0, 0, &count));
+    ENSURE_OK(hob_program_cache_get_histogram_buckets(cache, measure, nullptr, 0, 0, &count));
     ENSURE(count == expected.size() && count == histogram(cache, measure).bucket_count);
     std::vector<hob_histogram_bucket> found(count);
-    ENSURE_OK(hob_program_cache_histogram_buckets(cache, measure, found.data(), sizeof found[0], count, &count));
+    ENSURE_OK(hob_program_cache_get_histogram_buckets(cache, measure, found.data(), sizeof found[0], count, &count));
     for (size_t n = 0; n < count; ++n) {
-        ENSURE(found[n].least == expected[n].least && found[n].greatest == expected[n].greatest);
+        ENSURE(found[n].minimum == expected[n].min && found[n].maximum == expected[n].max);
         ENSURE(found[n].count == expected[n].count);
     }
 }
 
-void counts(const hob_program_cache* cache, uint32_t measure, uint64_t count, uint64_t sum) {
+void counts(const hob_program_cache* cache, hob_program_cache_measure measure, uint64_t count, uint64_t sum) {
     const hob_histogram found = histogram(cache, measure);
     ENSURE(found.count == count && found.sum == sum);
     ENSURE(found.mean == (count == 0 ? 0 : sum / count));
@@ -83,7 +83,7 @@ public:
     }
     hob_fingerprint key() const {
         hob_fingerprint found = {};
-        ENSURE_OK(hob_fingerprint_program(&desc, &found));
+        ENSURE_OK(hob_fingerprint_hash_program(&desc, &found));
         return found;
     }
     hob_program_key_desc desc = HOB_PROGRAM_KEY_DESC_INIT;
@@ -94,7 +94,7 @@ private:
 
 hob_program_miss why(const hob_program_cache* cache, const KeyDesc& key) {
     hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
-    ENSURE_OK(hob_program_cache_why_missed(cache, &key.desc, &miss));
+    ENSURE_OK(hob_program_cache_explain_miss(cache, &key.desc, &miss));
     ENSURE(miss.sentence[0] != '\0' && std::memchr(miss.sentence, 0, sizeof miss.sentence) != nullptr);
     return miss;
 }
@@ -113,28 +113,28 @@ TEST("program_cache: everything that happens to a program is counted once") {
     ENSURE(put_bytes(cache, "c", 5000) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE_OK(put_bytes(cache, "b", 100));
     ENSURE(data_of(cache, "b").size() == 100 && data_of(cache, "a") == "(none)");
-    hob_use use = {};
-    ENSURE_OK(hob_program_cache_use_begin(cache, &b, &use));
+    hob_use_id use = {};
+    ENSURE_OK(hob_program_cache_begin_use(cache, &b, &use));
     ENSURE(statistics(cache).uses_open == 1);
-    ENSURE_OK(hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_REJECTED));
+    ENSURE_OK(hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_REJECTED));
     ENSURE_OK(put_bytes(cache, "d", 10));
     ENSURE_OK(hob_program_cache_remove(cache, &d));
     ENSURE_OK(put_bytes(cache, "e", 10));
     ENSURE_OK(hob_program_cache_trim(cache, 0));
     ENSURE_OK(put_bytes(cache, "f", 10));
-    ENSURE_OK(hob_program_cache_memory_pressure(cache, HOB_MEMORY_PRESSURE_CRITICAL));
+    ENSURE_OK(hob_program_cache_report_memory_pressure(cache, HOB_MEMORY_PRESSURE_CRITICAL));
     ENSURE_OK(put_bytes(cache, "g", 600));
     ENSURE_OK(hob_program_cache_set_limits(cache, 500, 1 << 20));
     ENSURE_OK(put_bytes(cache, "h", 10));
     ENSURE_OK(hob_program_cache_clear(cache, 0));
     ENSURE_OK(put_bytes(cache, "i", 10));
-    ENSURE_OK(hob_program_cache_shader_compiled(cache, &shader));
+    ENSURE_OK(hob_program_cache_report_shader_compiled(cache, &shader));
 
     const hob_program_cache_statistics found = statistics(cache);
     ENSURE(found.hits == 1 && found.misses == 1 && found.puts == 10 && found.loads == 0 && found.uses_open == 0);
-    ENSURE(found.left_for_room == 1 && found.left_replaced == 1 && found.left_rejected == 1);
-    ENSURE(found.left_removed == 1 && found.left_by_trim == 1 && found.left_by_pressure == 1);
-    ENSURE(found.left_by_limit == 1 && found.left_cleared == 1);
+    ENSURE(found.evicted_for_room == 1 && found.replaced == 1 && found.rejected == 1);
+    ENSURE(found.removed == 1 && found.evicted_by_trim == 1 && found.evicted_by_pressure == 1);
+    ENSURE(found.evicted_by_limit == 1 && found.cleared == 1);
     ENSURE(found.refused_too_large == 1 && found.refused_exists + found.refused_no_room == 0);
     ENSURE(found.refused_banned == 0 && found.refused_removed == 0 && found.uses_banned == 0);
     ENSURE(found.programs == 1 && found.bytes == 10 && found.memory_limit == 500 && found.shaders == 1);
@@ -142,8 +142,8 @@ TEST("program_cache: everything that happens to a program is counted once") {
     counts(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, 10, 20 + 1005 + 5000 + 100 + 10 + 10 + 10 + 600 + 10 + 10);
     counts(cache, HOB_PROGRAM_CACHE_MEASURE_BYTES_BEFORE, 10, 20 + 1005 + 1005);
     counts(cache, HOB_PROGRAM_CACHE_MEASURE_BYTES_AFTER, 10, 20 + 1005 + 1005 + 100 + 10 + 10 + 10 + 600 + 10 + 10);
-    for (uint32_t measure = HOB_PROGRAM_CACHE_MEASURE_HIT_US; measure <= HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US; ++measure)
-        counts(cache, measure, 0, 0);
+    for (uint32_t number = HOB_PROGRAM_CACHE_MEASURE_HIT_US; number <= HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US; ++number)
+        counts(cache, static_cast<hob_program_cache_measure>(number), 0, 0);
     const std::string json = report(cache);
     for (const char* part : {"\"hits\":1,", "\"puts\":10,", "\"too_large\":1,", "\"limit_lowered\":1,", "\"uses_open\":0,",
                              "\"disk\":{\"to_load\":0,", "\"quarantine\":{\"keys_banned\":0,",
@@ -182,20 +182,21 @@ TEST("program_cache: waiting for a program is one hit or one miss, however often
 
 TEST("program_cache: what a host measures itself is spread over buckets") {
     const Cache owner = open(plain(1024));
-    for (uint32_t measure = 0; measure <= HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US; ++measure) {
+    for (uint32_t number = 0; number <= HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US; ++number) {
+        const auto measure = static_cast<hob_program_cache_measure>(number);
         has_buckets(owner.get(), measure, {});
-        for (const uint64_t value : {3u, 5u, 5u, 31u, 64u}) ENSURE_OK(hob_program_cache_record(owner.get(), measure, value));
+        for (const uint64_t value : {3u, 5u, 5u, 31u, 64u}) ENSURE_OK(hob_program_cache_add_measurement(owner.get(), measure, value));
         const hob_histogram found = histogram(owner.get(), measure);
-        ENSURE(found.count == 5 && found.sum == 108 && found.least == 3 && found.greatest == 64 && found.mean == 21);
+        ENSURE(found.count == 5 && found.sum == 108 && found.minimum == 3 && found.maximum == 64 && found.mean == 21);
         ENSURE(found.p50 == 5 && found.p90 == 64 && found.p99 == 64);
         has_buckets(owner.get(), measure, {{3, 3, 1}, {5, 5, 2}, {31, 31, 1}, {64, 67, 1}});
     }
-    const uint32_t measure = HOB_PROGRAM_CACHE_MEASURE_MISS_US;
-    ENSURE_OK(hob_program_cache_record(owner.get(), measure, UINT64_MAX));
-    ENSURE(histogram(owner.get(), measure).greatest == UINT64_MAX && histogram(owner.get(), measure).sum == UINT64_MAX);
+    const hob_program_cache_measure measure = HOB_PROGRAM_CACHE_MEASURE_MISS_US;
+    ENSURE_OK(hob_program_cache_add_measurement(owner.get(), measure, UINT64_MAX));
+    ENSURE(histogram(owner.get(), measure).maximum == UINT64_MAX && histogram(owner.get(), measure).sum == UINT64_MAX);
     hob_histogram_bucket few[4] = {};
     size_t count = 0;
-    ENSURE(hob_program_cache_histogram_buckets(owner.get(), measure, few, sizeof few[0], 4, &count) ==
+    ENSURE(hob_program_cache_get_histogram_buckets(owner.get(), measure, few, sizeof few[0], 4, &count) ==
            HOB_RESULT_BUFFER_TOO_SMALL);
     ENSURE(count == 5 && few[0].count == 0);
 }
@@ -208,15 +209,15 @@ TEST("program_cache: what the disk and the quarantine have done is counted, too"
         const Cache owner = opened(desc);
         for (int n = 0; n < 20; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 1000));
         const hob_fingerprint name = key("key 0");
-        hob_use use = {};
-        ENSURE_OK(hob_program_cache_use_begin(owner.get(), &name, &use));
-        ENSURE_OK(hob_program_cache_use_end(owner.get(), use, HOB_USE_OUTCOME_OK));
+        hob_use_id use = {};
+        ENSURE_OK(hob_program_cache_begin_use(owner.get(), &name, &use));
+        ENSURE_OK(hob_program_cache_end_use(owner.get(), use, HOB_USE_OUTCOME_OK));
         ENSURE(statistics(owner.get()).waiting == 20);
         ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
         const hob_program_cache_statistics found = statistics(owner.get());
         ENSURE(found.disk_values == 20 && found.disk_files == 1 && found.waiting == 0 && found.unwritten == 0);
         ENSURE(found.disk_live_bytes > 20 * 1000 && found.disk_file_bytes > found.disk_live_bytes);
-        ENSURE(found.uses_noted == 1 && found.uses_unnoted == 0 && found.keys_struck == 0);
+        ENSURE(found.uses_recorded == 1 && found.uses_unrecorded == 0 && found.keys_with_strikes == 0);
     }
     desc.memory_limit = 10 * 1100;
     {
@@ -246,7 +247,7 @@ TEST("program_cache: lowered limits count at once in memory, and on the disk in 
     for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 1000));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
     ENSURE_OK(hob_program_cache_set_limits(owner.get(), 10 * 1035, 20 * 1100));
-    ENSURE(statistics(owner.get()).programs == 10 && statistics(owner.get()).left_by_limit == 30);
+    ENSURE(statistics(owner.get()).programs == 10 && statistics(owner.get()).evicted_by_limit == 30);
     ENSURE(knows_program(owner.get(), "key 39") && !knows_program(owner.get(), "key 29"));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
     const hob_program_cache_statistics found = statistics(owner.get());
@@ -255,9 +256,13 @@ TEST("program_cache: lowered limits count at once in memory, and on the disk in 
     for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 1000));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
     ENSURE(statistics(owner.get()).programs == 40 && statistics(owner.get()).disk_values == 40);
-    ENSURE_OK(hob_program_cache_set_limits(owner.get(), 0, 0));
+    ENSURE_OK(hob_program_cache_set_limits(owner.get(), 1, 1));
     ENSURE(statistics(owner.get()).programs == 0);
     ENSURE(put_bytes(owner.get(), "any", 1) == HOB_RESULT_LIMIT_EXCEEDED);
+    // 0 is the default, not nothing.
+    ENSURE_OK(hob_program_cache_set_limits(owner.get(), 0, 0));
+    ENSURE(statistics(owner.get()).memory_limit == 64 << 20);
+    ENSURE_OK(put_bytes(owner.get(), "any", 1));
 }
 
 TEST("program_cache: where other caches differ, it is as the header says") {
@@ -286,9 +291,9 @@ TEST("program_cache: where other caches differ, it is as the header says") {
     ENSURE(data_of(owner.get(), "exactly the limit").size() == 100 && statistics(owner.get()).refused_exists == 1);
     // What the driver rejects makes way for another when its use has ended.
     const hob_fingerprint name = key("exactly the limit");
-    hob_use use = {};
-    ENSURE_OK(hob_program_cache_use_begin(owner.get(), &name, &use));
-    ENSURE_OK(hob_program_cache_use_end(owner.get(), use, HOB_USE_OUTCOME_REJECTED));
+    hob_use_id use = {};
+    ENSURE_OK(hob_program_cache_begin_use(owner.get(), &name, &use));
+    ENSURE_OK(hob_program_cache_end_use(owner.get(), use, HOB_USE_OUTCOME_REJECTED));
     ENSURE_OK(put_bytes(owner.get(), "exactly the limit", 90));
     ENSURE(data_of(owner.get(), "exactly the limit").size() == 90);
     ENSURE_OK(hob_program_cache_clear(owner.get(), 0));
@@ -305,7 +310,7 @@ TEST("program_cache: a miss is told by what differs from the nearest program tha
     const std::string source = std::string(500, ' ') + "void main() {}";
     const KeyDesc first("vertex source", source, "SHADOWS=1"), second("other", "fragment source", "SHADOWS=1");
     hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
-    ENSURE(hob_program_cache_why_missed(cache, &first.desc, &miss) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_program_cache_explain_miss(cache, &first.desc, &miss) == HOB_RESULT_NOT_FOUND);
     ENSURE_OK(hob_program_cache_describe(cache, nullptr, &first.desc));
     const hob_fingerprint of_second = second.key();
     ENSURE_OK(hob_program_cache_describe(cache, &of_second, &second.desc));
@@ -317,7 +322,7 @@ TEST("program_cache: a miss is told by what differs from the nearest program tha
     asked.desc.attribute_count = 2;
     miss = why(cache, asked);
     ENSURE(same(miss.nearest, first.key()) && miss.difference_count == 2);
-    ENSURE(miss.whereabouts == HOB_PROGRAM_WHEREABOUTS_NOT_LOADED);
+    ENSURE(miss.location == HOB_PROGRAM_LOCATION_NOT_LOADED);
     ENSURE(std::string(miss.differences[0].label) == "attribute position" && miss.differences[0].was[0] == '\0');
     ENSURE(std::string(miss.differences[0].is) == "'0'");
     ENSURE(std::string(miss.differences[1].label) == "defines" && std::string(miss.differences[1].was) == "'SHADOWS=1'");
@@ -332,10 +337,10 @@ TEST("program_cache: a miss is told by what differs from the nearest program tha
     const hob_fingerprint of_first = first.key();
     hob_program program = HOB_PROGRAM_INIT;
     ENSURE_OK(hob_program_cache_put(cache, &of_first, &program));
-    ENSURE(why(cache, first).whereabouts == HOB_PROGRAM_WHEREABOUTS_IN_MEMORY);
+    ENSURE(why(cache, first).location == HOB_PROGRAM_LOCATION_IN_MEMORY);
     ENSURE_OK(hob_program_cache_trim(cache, 0));
     miss = why(cache, first);
-    ENSURE(miss.whereabouts == HOB_PROGRAM_WHEREABOUTS_LEFT_MEMORY && miss.difference_count == 0);
+    ENSURE(miss.location == HOB_PROGRAM_LOCATION_EVICTED && miss.difference_count == 0);
     ENSURE(has(miss.sentence, "it has left memory: trim"));
 
     // More than there is room for.
@@ -355,7 +360,7 @@ TEST("program_cache: nothing is described unless the host turns it on") {
     const KeyDesc some("v", "f");
     ENSURE_OK(hob_program_cache_describe(owner.get(), nullptr, &some.desc));
     hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
-    ENSURE(hob_program_cache_why_missed(owner.get(), &some.desc, &miss) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_program_cache_explain_miss(owner.get(), &some.desc, &miss) == HOB_RESULT_NOT_FOUND);
     ENSURE(miss.sentence[0] == '\0');
 }
 
@@ -384,7 +389,7 @@ TEST("program_cache: after a driver update a new process knows that the driver d
         Blob blob;
         ENSURE(hob_program_cache_get(updated.get(), &name, &blob.view) == HOB_RESULT_NOT_FOUND);
         const hob_program_miss miss = why(updated.get(), some);
-        ENSURE(same(miss.nearest, name) && miss.whereabouts == HOB_PROGRAM_WHEREABOUTS_OTHER_ENVIRONMENT);
+        ENSURE(same(miss.nearest, name) && miss.location == HOB_PROGRAM_LOCATION_OTHER_ENVIRONMENT);
         ENSURE(miss.difference_count == 2 && std::string(miss.differences[0].label) == "driver version");
         ENSURE(std::string(miss.differences[1].label) == "driver");
         ENSURE(std::string(miss.differences[1].was) == "'4.5 (Core Profile) Mesa 22.3.6'");
@@ -396,7 +401,7 @@ TEST("program_cache: after a driver update a new process knows that the driver d
     environment.driver_version = 0;
     desc.flags = HOB_PROGRAM_CACHE_LOAD_LAZILY | HOB_PROGRAM_CACHE_READ_ONLY;
     const Cache back = opened(desc);
-    ENSURE(why(back.get(), some).whereabouts == HOB_PROGRAM_WHEREABOUTS_NOT_LOADED);
+    ENSURE(why(back.get(), some).location == HOB_PROGRAM_LOCATION_NOT_LOADED);
     ENSURE(why(back.get(), some).difference_count == 0);
 }
 

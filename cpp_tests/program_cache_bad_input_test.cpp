@@ -10,6 +10,7 @@ namespace {
 
 constexpr hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
 constexpr uint32_t huge = UINT32_MAX;
+constexpr hob_program_cache_measure first = HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES;
 
 /// Something that is no handle, but can be read.
 template <class Handle>
@@ -26,7 +27,7 @@ void refuses(hob_result result, hob_result expected, const char* part) {
 /// A manager whose driver is never called.
 struct Manager {
     explicit Manager(const hob_program_cache* cache) {
-        hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+        hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
         driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
         driver.link = [](void*, void*) -> uint32_t { return 0; };
         driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
@@ -56,17 +57,17 @@ TEST("bad_input: program caches that are none") {
     for (hob_program_cache* bad : {static_cast<hob_program_cache*>(nullptr), garbage<hob_program_cache>()}) {
         const char* const part = "hob_program_cache";
         refuses(hob_program_cache_get_statistics(bad, &statistics), invalid, part);
-        refuses(hob_program_cache_histogram(bad, 0, &histogram), invalid, part);
-        refuses(hob_program_cache_histogram_buckets(bad, 0, nullptr, 0, 0, &count), invalid, part);
-        refuses(hob_program_cache_record(bad, 0, 1), invalid, part);
+        refuses(hob_program_cache_get_histogram(bad, first, &histogram), invalid, part);
+        refuses(hob_program_cache_get_histogram_buckets(bad, first, nullptr, 0, 0, &count), invalid, part);
+        refuses(hob_program_cache_add_measurement(bad, first, 1), invalid, part);
         refuses(hob_program_cache_describe(bad, nullptr, &desc), invalid, part);
-        refuses(hob_program_cache_why_missed(bad, &desc, &miss), invalid, part);
+        refuses(hob_program_cache_explain_miss(bad, &desc, &miss), invalid, part);
         refuses(hob_program_cache_add_bundle(bad, HOB_STR("x")), invalid, part);
         refuses(hob_program_cache_add_bundle_bytes(bad, "x", 1), invalid, part);
-        refuses(hob_program_cache_write_bundle(bad, HOB_STR("x"), 0, nullptr), invalid, part);
+        refuses(hob_program_cache_write_bundle(bad, HOB_STR("x"), HOB_BUNDLE_CONTENTS_ALL, nullptr), invalid, part);
         refuses(hob_program_cache_set_limits(bad, 1, 1), invalid, part);
-        refuses(hob_program_cache_shader_programs(bad, &name, &number), invalid, part);
-        refuses(hob_program_cache_program_status(bad, &name, &number), invalid, part);
+        refuses(hob_program_cache_get_shader_program_count(bad, &name, &number), invalid, part);
+        refuses(hob_program_cache_get_program_status(bad, &name, &number), invalid, part);
     }
     ENSURE(count == 77 && number == 77);
 }
@@ -78,20 +79,21 @@ TEST("bad_input: questions to a program cache that make no sense") {
     const hob_fingerprint name = {};
     size_t count = 77;
     uint32_t number = 77;
-    for (const uint32_t bad : {7u, huge}) {
-        refuses(hob_program_cache_histogram(cache.get(), bad, &histogram), invalid, "measure");
-        refuses(hob_program_cache_histogram_buckets(cache.get(), bad, nullptr, 0, 0, &count), invalid, "measure");
-        refuses(hob_program_cache_record(cache.get(), bad, 1), invalid, "measure");
+    for (const hob_program_cache_measure bad :
+         {unchecked<hob_program_cache_measure>(7), unchecked<hob_program_cache_measure>(huge)}) {
+        refuses(hob_program_cache_get_histogram(cache.get(), bad, &histogram), invalid, "measure");
+        refuses(hob_program_cache_get_histogram_buckets(cache.get(), bad, nullptr, 0, 0, &count), invalid, "measure");
+        refuses(hob_program_cache_add_measurement(cache.get(), bad, 1), invalid, "measure");
     }
-    refuses(hob_program_cache_get_statistics(cache.get(), nullptr), invalid, "hob_program_cache_statistics is NULL");
-    refuses(hob_program_cache_histogram(cache.get(), 0, nullptr), invalid, "hob_histogram is NULL");
-    refuses(hob_program_cache_histogram_buckets(cache.get(), 0, nullptr, 0, 0, nullptr), invalid, "both NULL");
-    refuses(hob_program_cache_histogram_buckets(cache.get(), 0, &bucket, 8, 1, &count), invalid, "bucket_stride");
-    ENSURE(bucket.least == 7 && count == 77);
-    refuses(hob_program_cache_shader_programs(cache.get(), nullptr, &number), invalid, "key is NULL");
-    refuses(hob_program_cache_shader_programs(cache.get(), &name, nullptr), invalid, "out_programs");
-    refuses(hob_program_cache_program_status(cache.get(), nullptr, &number), invalid, "key is NULL");
-    refuses(hob_program_cache_program_status(cache.get(), &name, nullptr), invalid, "out_is_known");
+    refuses(hob_program_cache_get_statistics(cache.get(), nullptr), invalid, "out_statistics is NULL");
+    refuses(hob_program_cache_get_histogram(cache.get(), first, nullptr), invalid, "out_histogram is NULL");
+    refuses(hob_program_cache_get_histogram_buckets(cache.get(), first, nullptr, 0, 0, nullptr), invalid, "both NULL");
+    refuses(hob_program_cache_get_histogram_buckets(cache.get(), first, &bucket, 8, 1, &count), invalid, "stride of buckets");
+    ENSURE(bucket.minimum == 7 && count == 77);
+    refuses(hob_program_cache_get_shader_program_count(cache.get(), nullptr, &number), invalid, "shader is NULL");
+    refuses(hob_program_cache_get_shader_program_count(cache.get(), &name, nullptr), invalid, "out_count");
+    refuses(hob_program_cache_get_program_status(cache.get(), nullptr, &number), invalid, "key is NULL");
+    refuses(hob_program_cache_get_program_status(cache.get(), &name, nullptr), invalid, "out_is_known");
     ENSURE(number == 77);
     hob_program program = HOB_PROGRAM_INIT;
     program.reserved = 1;
@@ -103,12 +105,12 @@ TEST("bad_input: questions to a program cache that make no sense") {
     const Cache describing = open(described);
     hob_program_key_desc desc = HOB_PROGRAM_KEY_DESC_INIT;
     hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
-    refuses(hob_program_cache_describe(describing.get(), nullptr, nullptr), invalid, "hob_program_key_desc is NULL");
+    refuses(hob_program_cache_describe(describing.get(), nullptr, nullptr), invalid, "desc is NULL");
     refuses(hob_program_cache_describe(describing.get(), nullptr, &desc), invalid, "no stage");
-    refuses(hob_program_cache_why_missed(describing.get(), nullptr, &miss), invalid, "hob_program_key_desc is NULL");
-    refuses(hob_program_cache_why_missed(describing.get(), &desc, nullptr), invalid, "hob_program_miss is NULL");
+    refuses(hob_program_cache_explain_miss(describing.get(), nullptr, &miss), invalid, "desc is NULL");
+    refuses(hob_program_cache_explain_miss(describing.get(), &desc, nullptr), invalid, "out_miss is NULL");
     desc.stage_count = 1;
-    refuses(hob_program_cache_why_missed(describing.get(), &desc, &miss), invalid, "NULL");
+    refuses(hob_program_cache_explain_miss(describing.get(), &desc, &miss), invalid, "NULL");
     desc.stage_count = 1025;
     refuses(hob_program_cache_describe(describing.get(), &name, &desc), HOB_RESULT_LIMIT_EXCEEDED, "1024");
 }
@@ -124,25 +126,26 @@ TEST("bad_input: bundles that make no sense") {
     refuses(hob_program_cache_add_bundle_bytes(cache.get(), "x", SIZE_MAX), invalid, "impossible");
     ENSURE_OK(put(cache.get(), "a", "b"));
     for (const uint32_t bad : {2u, huge})
-        refuses(hob_program_cache_write_bundle(cache.get(), HOB_STR("x"), bad, nullptr), invalid, "hob_bundle_contents");
-    refuses(hob_program_cache_write_bundle(cache.get(), HOB_STR(""), 0, nullptr), invalid, "path is empty");
-    refuses(hob_program_cache_write_bundle(cache.get(), HOB_STR("."), 0, nullptr), HOB_RESULT_IO, "write");
+        refuses(hob_program_cache_write_bundle(cache.get(), HOB_STR("x"), unchecked<hob_bundle_contents>(bad), nullptr),
+                invalid, "hob_bundle_contents");
+    refuses(hob_program_cache_write_bundle(cache.get(), HOB_STR(""), HOB_BUNDLE_CONTENTS_ALL, nullptr), invalid, "path is empty");
+    refuses(hob_program_cache_write_bundle(cache.get(), HOB_STR("."), HOB_BUNDLE_CONTENTS_ALL, nullptr), HOB_RESULT_IO, "write");
 }
 
 TEST("bad_input: managers that make no sense") {
     const Cache cache = open(desc_of(""));
     const Manager owner(cache.get());
     hob_program_manager* made = nullptr;
-    hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
-    refuses(hob_program_manager_create(cache.get(), nullptr, &made), invalid, "hob_program_driver is NULL");
+    hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
+    refuses(hob_program_manager_create(cache.get(), nullptr, &made), invalid, "callbacks is NULL");
     refuses(hob_program_manager_create(cache.get(), &driver, nullptr), invalid, "out_manager");
     refuses(hob_program_manager_create(cache.get(), &driver, &made), invalid, "compile, link and load");
     refuses(hob_program_manager_create(garbage<hob_program_cache>(), &driver, &made), invalid, "");
     ENSURE(made == nullptr);
 
-    hob_shader shader = {7, 7};
+    hob_shader_id shader = {7, 7};
     hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     for (hob_program_manager* bad : {static_cast<hob_program_manager*>(nullptr), garbage<hob_program_manager>()}) {
         const char* const part = "hob_program_manager";
         refuses(hob_program_manager_add_shader(bad, 0, nullptr, &shader), invalid, part);
@@ -161,8 +164,8 @@ TEST("bad_input: managers that make no sense") {
     refuses(hob_program_manager_set_source(manager, shader, nullptr, 1), invalid, "source");
     refuses(hob_program_manager_set_source(manager, shader, "x", SIZE_MAX), invalid, "source");
     ENSURE_OK(hob_program_manager_set_source(manager, shader, nullptr, 0));
-    refuses(hob_program_manager_link(manager, nullptr, &linked), invalid, "hob_program_link_desc is NULL");
-    refuses(hob_program_manager_link(manager, &desc, nullptr), invalid, "hob_program_linked is NULL");
+    refuses(hob_program_manager_link(manager, nullptr, &linked), invalid, "desc is NULL");
+    refuses(hob_program_manager_link(manager, &desc, nullptr), invalid, "out_result is NULL");
     refuses(hob_program_manager_link(manager, &desc, &linked), invalid, "no shader");
     desc.shader_count = 1;
     refuses(hob_program_manager_link(manager, &desc, &linked), invalid, "NULL");
@@ -170,10 +173,10 @@ TEST("bad_input: managers that make no sense") {
     desc.shaders = &shader;
     refuses(hob_program_manager_link(manager, &desc, &linked), invalid, "cannot exist");
     desc.shader_count = 1;
-    refuses(hob_program_manager_link(manager, &desc, &linked), invalid, "shader 0 was not compiled");
+    refuses(hob_program_manager_link(manager, &desc, &linked), invalid, "shader 0 is not compiled");
     ENSURE_OK(hob_program_manager_compile(manager, shader, nullptr, nullptr));
     hob_program_key_desc key = HOB_PROGRAM_KEY_DESC_INIT;
-    key.mode = 9;
+    key.mode = unchecked<hob_fingerprint_mode>(9);
     desc.key = &key;
     refuses(hob_program_manager_link(manager, &desc, &linked), invalid, "mode 9");
     key.mode = HOB_FINGERPRINT_MODE_SHA1;

@@ -33,7 +33,7 @@ bool exists(const std::string& path) {
 }
 
 /// The bundle of a cache that has programs "0" to "n - 1", in memory or on the disk.
-uint64_t make_bundle(const hob_program_cache_desc& desc, int n, const std::string& path, uint32_t what) {
+uint64_t make_bundle(const hob_program_cache_desc& desc, int n, const std::string& path, hob_bundle_contents what) {
     const Cache cache = opened(desc);
     for (int number = 0; number < n; ++number)
         ENSURE_OK(put(cache.get(), std::to_string(number), "binary " + std::to_string(number)));
@@ -144,9 +144,9 @@ TEST("program_cache: the directory comes before bundles, and what is removed doe
     ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
     ENSURE(data_of(cache.get(), "1") == "newer" && data_of(cache.get(), "2") == "binary 2");
     const hob_fingerprint two = key("2");
-    hob_use use = {};
-    ENSURE_OK(hob_program_cache_use_begin(cache.get(), &two, &use));
-    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_REJECTED));
+    hob_use_id use = {};
+    ENSURE_OK(hob_program_cache_begin_use(cache.get(), &two, &use));
+    ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_REJECTED));
     for (int n = 0; n < 2; ++n) {
         ENSURE(data_of(cache.get(), "2") == "(none)");
         ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
@@ -196,10 +196,10 @@ TEST("program_cache: a bundle that cannot be written leaves what was there") {
     const std::string bytes = contents(bundle);
     const Cache empty = open(desc_of(""));
     uint64_t programs = 99;
-    ENSURE(hob_program_cache_write_bundle(empty.get(), str(bundle), 0, &programs) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_program_cache_write_bundle(empty.get(), str(bundle), HOB_BUNDLE_CONTENTS_ALL, &programs) == HOB_RESULT_NOT_FOUND);
     ENSURE(programs == 99 && contents(bundle) == bytes && !exists(bundle + ".new"));
     ENSURE_OK(put(empty.get(), "a", "b"));
     const std::string nowhere = directory.inside("no directory/bundle");
-    ENSURE(hob_program_cache_write_bundle(empty.get(), str(nowhere), 0, nullptr) == HOB_RESULT_IO);
+    ENSURE(hob_program_cache_write_bundle(empty.get(), str(nowhere), HOB_BUNDLE_CONTENTS_ALL, nullptr) == HOB_RESULT_IO);
     ENSURE(last_error_has("no directory"));
 }

@@ -52,7 +52,7 @@ hob_program_cache_desc chromium(const std::string& directory = std::string()) {
     desc.directory = str(directory);
     desc.memory_limit = 1024;
     desc.eviction = HOB_EVICTION_LRU;
-    desc.flags = HOB_PROGRAM_CACHE_COUNT_DATA_ALONE;
+    desc.flags = HOB_PROGRAM_CACHE_COUNT_DATA_ONLY;
     return desc;
 }
 
@@ -63,7 +63,7 @@ hob_result put_bytes(hob_program_cache* cache, std::string_view name, size_t siz
 /// Note that both shaders have compiled, and put the program.
 void link(hob_program_cache* cache, std::string_view name, std::string_view first, std::string_view second) {
     const hob_fingerprint shaders[] = {key(first), key(second)}, program_key = key(name);
-    for (const hob_fingerprint& shader : shaders) ENSURE_OK(hob_program_cache_shader_compiled(cache, &shader));
+    for (const hob_fingerprint& shader : shaders) ENSURE_OK(hob_program_cache_report_shader_compiled(cache, &shader));
     hob_program program = HOB_PROGRAM_INIT;
     program.data = "x";
     program.size = 1;
@@ -80,7 +80,7 @@ void evict(hob_program_cache* cache, std::string_view name) {
 uint32_t programs_of(const hob_program_cache* cache, std::string_view shader) {
     const hob_fingerprint fingerprint = key(shader);
     uint32_t programs = 99;
-    ENSURE_OK(hob_program_cache_shader_programs(cache, &fingerprint, &programs));
+    ENSURE_OK(hob_program_cache_get_shader_program_count(cache, &fingerprint, &programs));
     return programs;
 }
 
@@ -186,7 +186,7 @@ TEST("program_cache: a compile status is unknown until the shader has compiled, 
     const Cache cache = open(chromium());
     const hob_fingerprint shader = key("1");
     ENSURE(!knows_shader(cache.get(), "1"));
-    ENSURE_OK(hob_program_cache_shader_compiled(cache.get(), &shader));
+    ENSURE_OK(hob_program_cache_report_shader_compiled(cache.get(), &shader));
     ENSURE(knows_shader(cache.get(), "1") && programs_of(cache.get(), "1") == 0 && !knows_shader(cache.get(), "2"));
     ENSURE(!knows_program(cache.get(), "p"));
     link(cache.get(), "p", "1", "2");
@@ -240,15 +240,15 @@ TEST("program_cache: another source, binding, feedback or varying is another pro
     desc.feedback_mode = 1;
     const auto is_known = [&] {
         hob_fingerprint name = {};
-        ENSURE_OK(hob_fingerprint_program(&desc, &name));
+        ENSURE_OK(hob_fingerprint_hash_program(&desc, &name));
         uint32_t known = 99;
-        ENSURE_OK(hob_program_cache_program_status(cache.get(), &name, &known));
+        ENSURE_OK(hob_program_cache_get_program_status(cache.get(), &name, &known));
         Blob blob;
         ENSURE((hob_program_cache_get(cache.get(), &name, &blob.view) == HOB_RESULT_OK) == (known == 1));
         return known == 1;
     };
     hob_fingerprint name = {};
-    ENSURE_OK(hob_fingerprint_program(&desc, &name));
+    ENSURE_OK(hob_fingerprint_hash_program(&desc, &name));
     hob_program program = HOB_PROGRAM_INIT;
     ENSURE_OK(hob_program_cache_put(cache.get(), &name, &program));
     ENSURE(is_known());

@@ -55,15 +55,15 @@ int served(const Cache& cache, int begin, int end) {
     return count;
 }
 
-hob_result begin_use(const Cache& cache, std::string_view name, hob_use& use) {
+hob_result begin_use(const Cache& cache, std::string_view name, hob_use_id& use) {
     const hob_fingerprint fingerprint = key(name);
-    return hob_program_cache_use_begin(cache.get(), &fingerprint, &use);
+    return hob_program_cache_begin_use(cache.get(), &fingerprint, &use);
 }
 
 uint32_t strikes(const Cache& cache, std::string_view name) {
     const hob_fingerprint fingerprint = key(name);
     uint32_t count = 99;
-    ENSURE_OK(hob_program_cache_strikes(cache.get(), &fingerprint, &count));
+    ENSURE_OK(hob_program_cache_get_strikes(cache.get(), &fingerprint, &count));
     return count;
 }
 
@@ -77,9 +77,9 @@ TEST("program_cache: on the host's files a cache finds again what it wrote, and 
             const Cache cache = opened(on(io));
             ENSURE(served(cache, 0, round * 40) == round * 40);
             ENSURE(fill(cache, round * 40, round * 40 + 40) == HOB_RESULT_OK);
-            hob_use use = {};
+            hob_use_id use = {};
             ENSURE_OK(begin_use(cache, name_of(0), use));
-            ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+            ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
             ENSURE(trouble(cache.get()).empty() && statistics(cache.get()).disk_io_errors == 0);
         }
         ENSURE(files.releases() == 3 && files.left_open() == 0);
@@ -106,10 +106,10 @@ TEST("program_cache: on the host's files a background writes and reads while thr
         for (int hand = 0; hand < 3; ++hand) {
             threads.emplace_back([&, hand] {
                 for (int number = hand; number < 60; number += 3) {
-                    hob_use use = {};
+                    hob_use_id use = {};
                     EXPECT(put(cache.get(), name_of(number), data_for(number)) == HOB_RESULT_OK);
                     EXPECT(begin_use(cache, name_of(number), use) == HOB_RESULT_OK);
-                    EXPECT(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK) == HOB_RESULT_OK);
+                    EXPECT(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK) == HOB_RESULT_OK);
                 }
             });
         }
@@ -138,7 +138,7 @@ TEST("program_cache: while the host's files keep the background waiting, nobody 
     const Executor executor(raw);
     hob_program_cache_desc desc = on(io);
     desc.executor = raw;
-    desc.ban_at = 0;  // so that all the files are the background's
+    desc.ban_at = UINT32_MAX;  // so that all the files are the background's
     std::unique_lock<std::mutex> closed(gate);
     const Cache cache = open(desc);
     while (inside == 0) std::this_thread::yield();
@@ -246,13 +246,13 @@ TEST("program_cache: whatever fails of the host's files, and how often, what was
                     flushed = fill(cache, 5, 10);
                     if (flushed != HOB_RESULT_OK) said = hob_last_error();
                     ENSURE(served(cache, 5, 10) == 5);  // in memory
-                    hob_use use = {};
+                    hob_use_id use = {};
                     ENSURE_OK(begin_use(cache, name_of(7), use));
-                    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
-                    (void)hob_program_cache_forgive(cache.get(), nullptr);
+                    ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
+                    (void)hob_program_cache_clear_strikes(cache.get(), nullptr);
                     const hob_fingerprint mine = key(name_of(7));
                     ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &mine, 1));
-                    (void)hob_program_cache_write_bundle(cache.get(), HOB_STR("bundle"), 0, nullptr);
+                    (void)hob_program_cache_write_bundle(cache.get(), HOB_STR("bundle"), HOB_BUNDLE_CONTENTS_ALL, nullptr);
                     (void)trouble(cache.get());
                 }
                 failed += files.failed();
@@ -286,7 +286,7 @@ TEST("program_cache: what the host says of a failure is said to who asks") {
         ENSURE(trouble(cache.get()).find(one.sentence) != std::string::npos);
         files.fail(FileCall::write, 0, HOB_RESULT_OK);
         ENSURE(fill(cache, 3, 6) == HOB_RESULT_OK && trouble(cache.get()).empty());
-        hob_use use = {};
+        hob_use_id use = {};
         files.fail(FileCall::write, 1, one.code);
         ENSURE_OK(begin_use(cache, "a", use));
         ENSURE(trouble(cache.get()).find(one.sentence) != std::string::npos);
@@ -307,11 +307,11 @@ TEST("program_cache: a host that lies about its files costs programs, and never 
                 (void)fill(cache, 20, 40);
                 (void)fill(another, 40, 60);
                 (void)served(another, 0, 60);
-                hob_use use = {};
+                hob_use_id use = {};
                 ENSURE_OK(begin_use(cache, name_of(1), use));
-                ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+                ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
                 if (round == 1) (void)hob_program_cache_clear(another.get(), 1);
-                (void)hob_program_cache_forgive(cache.get(), nullptr);
+                (void)hob_program_cache_clear_strikes(cache.get(), nullptr);
                 (void)hob_program_cache_add_bundle(cache.get(), HOB_STR("nothing"));
             }
             ENSURE(files.left_open() == 0);
@@ -334,12 +334,12 @@ TEST("program_cache: a program that the process died of twice is banned on the h
             const Cache cache = opened(on(io));
             ENSURE_OK(put(cache.get(), "bad", "binary"));
             ENSURE(strikes(cache, "bad") == static_cast<uint32_t>(death));
-            hob_use good = {}, bad = {};
+            hob_use_id good = {}, bad = {};
             ENSURE_OK(begin_use(cache, "good", good));
             const uint64_t written = files.calls(FileCall::write);
             ENSURE_OK(begin_use(cache, "bad", bad));
             ENSURE(files.calls(FileCall::write) == written + 1);
-            ENSURE_OK(hob_program_cache_use_end(cache.get(), good, HOB_USE_OUTCOME_OK));
+            ENSURE_OK(hob_program_cache_end_use(cache.get(), good, HOB_USE_OUTCOME_OK));
             // Another cache of this process knows that this one lives.
             ENSURE(strikes(open(on(io)), "bad") == static_cast<uint32_t>(death));
             left = files.contents();
@@ -351,13 +351,13 @@ TEST("program_cache: a program that the process died of twice is banned on the h
         for (const uint32_t flags : {uint32_t{HOB_PROGRAM_CACHE_READ_ONLY}, 0u}) {
             desc.flags = flags;
             const Cache cache = open(desc);
-            hob_use use = {};
+            hob_use_id use = {};
             ENSURE(strikes(cache, "bad") == 2 && begin_use(cache, "bad", use) == HOB_RESULT_UNSUPPORTED);
             ENSURE(strikes(cache, "good") == 0);
             if (flags != 0) ENSURE(files.contents() == left);
         }
         const hob_fingerprint bad = key("bad");
-        { ENSURE_OK(hob_program_cache_forgive(open(on(io)).get(), &bad)); }
+        { ENSURE_OK(hob_program_cache_clear_strikes(open(on(io)).get(), &bad)); }
         ENSURE(strikes(open(on(io)), "bad") == 0);
         for (const auto& file : files.contents()) ENSURE(file.first.find("notes-") == std::string::npos);
     }
@@ -400,18 +400,18 @@ TEST("program_cache: what the host's file functions call of the library is answe
     asked = cache.get();
     files.on_call = [] {
         hob_blob blob = {};
-        hob_use use = {};
+        hob_use_id use = {};
         for (const hob_result result :
              {hob_program_cache_put(asked, &name, &program), hob_program_cache_get(asked, &name, &blob),
-              hob_blob_init(&blob, sizeof blob), hob_program_cache_use_begin(asked, &name, &use), hob_program_cache_flush(asked, forever),
+              hob_blob_init(&blob, sizeof blob), hob_program_cache_begin_use(asked, &name, &use), hob_program_cache_flush(asked, forever),
               hob_program_cache_wait_idle(asked, forever), hob_program_cache_clear(asked, 1)})
-            ++(result == HOB_RESULT_BUSY && last_error_has("do that later") ? answers : others);
+            ++(result == HOB_RESULT_BUSY && last_error_has("make that call later") ? answers : others);
     };
     ENSURE_OK(put(cache.get(), "a", "binary"));
     ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
-    hob_use use = {};
+    hob_use_id use = {};
     ENSURE_OK(begin_use(cache, "a", use));
-    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
     files.on_call = nullptr;
     ENSURE(answers >= 60 && others == 0);
     // Whoever is not inside one of them is not kept out.
@@ -452,9 +452,9 @@ TEST("program_cache: while the host's files wait they may help with a loop") {
         };
         const auto body = [](void*, uint32_t block, uint32_t) {
             ++jobs.blocks;
-            hob_use use = {};
+            hob_use_id use = {};
             // Its file functions are where the other blocks are done.
-            if (block == 0) jobs.used = hob_program_cache_use_begin(jobs.cache, &jobs.name, &use);
+            if (block == 0) jobs.used = hob_program_cache_begin_use(jobs.cache, &jobs.name, &use);
         };
         ENSURE_OK(hob_executor_parallel_for(executor, 8, body, nullptr, HOB_PRIORITY_NORMAL, str("loop")));
         ENSURE(jobs.blocks == 8 && jobs.used == HOB_RESULT_OK && jobs.run == nullptr);
@@ -467,13 +467,13 @@ TEST("program_cache: the host's files are released once, when nothing of the cac
     MemoryFiles files;
     const hob_file_io io = files.io();
     hob_program_cache_desc desc = on(io);
-    desc.eviction = 99;
+    desc.eviction = unchecked<hob_eviction>(99);
     hob_program_cache* raw = nullptr;
     ENSURE(hob_program_cache_create(&desc, &raw) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(files.releases() == 0);  // still the host's
     Cache cache = open(on(io));
     ENSURE(fill(cache, 0, 3) == HOB_RESULT_OK);
-    hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
     driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
     driver.link = [](void*, void*) -> uint32_t { return 0; };
     driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };

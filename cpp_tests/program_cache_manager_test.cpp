@@ -61,8 +61,8 @@ struct FakeDriver {
     }
     static void release(void* user_data) { ++of(user_data).releases; }
 
-    hob_program_driver desc() {
-        hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    hob_program_callbacks desc() {
+        hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
         driver.user_data = this;
         driver.compile = &compile;
         driver.link = &link;
@@ -82,45 +82,46 @@ class Host {
 public:
     explicit Host(const hob_program_cache* cache) {
         hob_program_manager* manager = nullptr;
-        const hob_program_driver desc = driver.desc();
+        const hob_program_callbacks desc = driver.desc();
         ENSURE_OK(hob_program_manager_create(cache, &desc, &manager));
         manager_.reset(manager);
     }
     hob_program_manager* get() const { return manager_.get(); }
     void reset() { manager_.reset(); }
 
-    hob_shader add(uint32_t stage, std::string_view source) const {
-        hob_shader shader = {0, 0};
+    hob_shader_id add(uint32_t stage, std::string_view source) const {
+        hob_shader_id shader = {0, 0};
         ENSURE_OK(hob_program_manager_add_shader(get(), stage, reinterpret_cast<void*>(uintptr_t{100} + stage), &shader));
         set(shader, source);
         return shader;
     }
-    void set(hob_shader shader, std::string_view source) const {
+    void set(hob_shader_id shader, std::string_view source) const {
         ENSURE_OK(hob_program_manager_set_source(get(), shader, source.data(), source.size()));
     }
-    uint32_t compile(hob_shader shader) const {
-        uint32_t state = 99, code = 99;
+    hob_shader_state compile(hob_shader_id shader) const {
+        hob_shader_state state = HOB_SHADER_STATE_NOT_COMPILED;
+        uint32_t code = 99;
         ENSURE_OK(hob_program_manager_compile(get(), shader, &state, &code));
         ENSURE(code == 0);
         return state;
     }
-    hob_result link(const std::vector<hob_shader>& shaders, hob_program_linked& linked,
+    hob_result link(const std::vector<hob_shader_id>& shaders, hob_link_result& linked,
                     const hob_program_key_desc* key = nullptr) {
         hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
         desc.program = &driver;
         desc.shaders = shaders.data();
         desc.shader_count = shaders.size();
         desc.key = key;
-        linked = HOB_PROGRAM_LINKED_INIT;
+        linked = HOB_LINK_RESULT_INIT;
         return hob_program_manager_link(get(), &desc, &linked);
     }
     /// Compile both, and link them.
-    hob_result run(std::string_view vertex, std::string_view fragment, hob_program_linked& linked,
+    hob_result run(std::string_view vertex, std::string_view fragment, hob_link_result& linked,
                    const hob_program_key_desc* key = nullptr) {
-        const std::vector<hob_shader> shaders = {add(vs, vertex), add(fs, fragment)};
-        for (const hob_shader shader : shaders) (void)compile(shader);
+        const std::vector<hob_shader_id> shaders = {add(vs, vertex), add(fs, fragment)};
+        for (const hob_shader_id shader : shaders) (void)compile(shader);
         const hob_result result = link(shaders, linked, key);
-        for (const hob_shader shader : shaders) ENSURE_OK(hob_program_manager_remove_shader(get(), shader));
+        for (const hob_shader_id shader : shaders) ENSURE_OK(hob_program_manager_remove_shader(get(), shader));
         return result;
     }
 
@@ -136,10 +137,10 @@ using Log = std::vector<std::string>;
 Log asked(const hob_program_cache* cache, std::string_view vertex, std::string_view fragment,
           const hob_program_key_desc* key = nullptr) {
     Host host(cache);
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE_OK(host.run(vertex, fragment, linked, key));
     if (linked.outcome == HOB_LINK_OUTCOME_LOADED)
-        ENSURE_OK(hob_program_cache_use_end(cache, linked.first_use, HOB_USE_OUTCOME_OK));
+        ENSURE_OK(hob_program_cache_end_use(cache, linked.first_use, HOB_USE_OUTCOME_OK));
     return host.driver.log;
 }
 
@@ -156,16 +157,17 @@ uint64_t fake_now(void* user_data) {
 TEST("program_cache: a manager records a good compile, and not one that failed") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
-    const hob_shader good = host.add(vs, "vs"), bad = host.add(vs, "bad vs");
+    const hob_shader_id good = host.add(vs, "vs"), bad = host.add(vs, "bad vs");
     ENSURE(host.compile(good) == HOB_SHADER_STATE_COMPILED && host.compile(good) == HOB_SHADER_STATE_DEFERRED);
-    uint32_t state = 99, code = 99;
+    hob_shader_state state = HOB_SHADER_STATE_COMPILED;
+    uint32_t code = 99;
     for (int n = 0; n < 2; ++n) {
         ENSURE(hob_program_manager_compile(host.get(), bad, &state, &code) == HOB_RESULT_UNSUPPORTED);
-        ENSURE(state == HOB_SHADER_STATE_NOT_COMPILED && code == 7 && last_error_has("the driver said 7"));
+        ENSURE(state == HOB_SHADER_STATE_NOT_COMPILED && code == 7 && last_error_has("driver code 7"));
     }
     ENSURE((host.driver.log == Log{"compile vs", "compile bad vs", "compile bad vs"}));
     ENSURE(statistics(cache.get()).shaders == 1);
-    ENSURE(std::strstr(hob_program_manager_last_error(host.get()), "the driver said 7") != nullptr);
+    ENSURE(std::strstr(hob_program_manager_last_error(host.get()), "driver code 7") != nullptr);
     // The same source is another shader in another stage.
     ENSURE(host.compile(host.add(fs, "vs")) == HOB_SHADER_STATE_COMPILED);
 }
@@ -196,12 +198,12 @@ TEST("program_cache: a load that the driver refuses compiles both, links, and sa
     (void)asked(cache.get(), "vs", "fs");
     Host host(cache.get());
     host.driver.refuses_binaries = true;
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE_OK(host.run("vs", "fs", linked));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT && linked.driver_code == 9 && linked.first_use.index1 == 0);
     ENSURE((host.driver.log == Log{"load vs+fs", "compile vs", "compile fs", "link"}));
     const hob_program_cache_statistics found = statistics(cache.get());
-    ENSURE(found.puts == 2 && found.left_rejected == 1 && found.programs == 1 && found.uses_open == 0);
+    ENSURE(found.puts == 2 && found.rejected == 1 && found.programs == 1 && found.uses_open == 0);
     ENSURE(asked(cache.get(), "vs", "fs") == loaded);
     ENSURE_OK(host.run("vs", "fs that nobody has seen", linked));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT && linked.driver_code == 0);
@@ -213,40 +215,40 @@ TEST("program_cache: if the build after a refused load fails the host gets that 
     {
         Host host(cache.get());
         host.driver.refuses_binaries = host.driver.refuses_links = true;
-        hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
-        ENSURE(host.run("vs", "fs", linked) == HOB_RESULT_UNSUPPORTED && last_error_has("the driver said 8"));
+        hob_link_result linked = HOB_LINK_RESULT_INIT;
+        ENSURE(host.run("vs", "fs", linked) == HOB_RESULT_UNSUPPORTED && last_error_has("driver code 8"));
         ENSURE(linked.outcome == HOB_LINK_OUTCOME_LINK_FAILED && linked.driver_code == 8);
     }
     ENSURE(statistics(cache.get()).puts == 1 && statistics(cache.get()).programs == 0);
     // A driver took what this one does not: the shader was put off, and does not compile after all.
     Host host(cache.get());
-    const std::vector<hob_shader> shaders = {host.add(vs, "vs"), host.add(fs, "bad fs")};
-    uint32_t state = 0;
+    const std::vector<hob_shader_id> shaders = {host.add(vs, "vs"), host.add(fs, "bad fs")};
+    hob_shader_state state = HOB_SHADER_STATE_COMPILED;
     ENSURE(hob_program_manager_compile(host.get(), shaders[1], &state, nullptr) == HOB_RESULT_UNSUPPORTED);
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     (void)host.compile(shaders[0]);
-    ENSURE(host.link(shaders, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("shader 1 did not compile"));
-    const hob_shader fresh = host.add(fs, "fs");
+    ENSURE(host.link(shaders, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("shader 1 failed to compile"));
+    const hob_shader_id fresh = host.add(fs, "fs");
     ENSURE(host.link({shaders[0], fresh}, linked) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(last_error_has("shader 1 was not compiled"));
+    ENSURE(last_error_has("shader 1 is not compiled"));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_NONE && statistics(cache.get()).puts == 1);
 }
 
 TEST("program_cache: a shader that is put off and does not compile any more fails the link that needs it") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
-    hob_shader shaders[] = {host.add(vs, "vs"), host.add(fs, "fs")};
-    for (const hob_shader shader : shaders) (void)host.compile(shader);
-    for (const hob_shader shader : shaders) ENSURE(host.compile(shader) == HOB_SHADER_STATE_DEFERRED);
+    hob_shader_id shaders[] = {host.add(vs, "vs"), host.add(fs, "fs")};
+    for (const hob_shader_id shader : shaders) (void)host.compile(shader);
+    for (const hob_shader_id shader : shaders) ENSURE(host.compile(shader) == HOB_SHADER_STATE_DEFERRED);
     // From now on the driver takes nothing.
     hob_program_manager* other = nullptr;
-    hob_program_driver refusing = host.driver.desc();
+    hob_program_callbacks refusing = host.driver.desc();
     refusing.release = nullptr;
     refusing.compile = [](void*, void*, uint32_t stage, const void*, size_t) -> uint32_t { return stage == fs ? 3 : 0; };
     ENSURE_OK(hob_program_manager_create(cache.get(), &refusing, &other));
     const std::unique_ptr<hob_program_manager, DestroyManager> owner(other);
     uint32_t n = 0;
-    for (hob_shader& shader : shaders) {
+    for (hob_shader_id& shader : shaders) {
         const uint32_t stage = n == 0 ? vs : fs;
         ENSURE_OK(hob_program_manager_add_shader(other, stage, nullptr, &shader));
         ENSURE_OK(hob_program_manager_set_source(other, shader, n == 0 ? "vs" : "fs", 2));
@@ -256,12 +258,12 @@ TEST("program_cache: a shader that is put off and does not compile any more fail
     hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
     desc.shaders = shaders;
     desc.shader_count = 2;
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE(hob_program_manager_link(other, &desc, &linked) == HOB_RESULT_UNSUPPORTED);
-    ENSURE(last_error_has("shader 1 does not compile: the driver said 3"));
+    ENSURE(last_error_has("shader 1 failed to compile: driver code 3"));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_COMPILE_FAILED && linked.failed_shader == 1 && linked.driver_code == 3);
     ENSURE(hob_program_manager_link(other, &desc, &linked) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(last_error_has("shader 1 did not compile: give it another source"));
+    ENSURE(last_error_has("shader 1 failed to compile: set another source"));
     ENSURE(statistics(cache.get()).puts == 0);
 }
 
@@ -269,31 +271,31 @@ TEST("program_cache: the source at the time of the compile counts, even if it wa
     const Cache cache = open(desc_of(""));
     (void)asked(cache.get(), "vs", "fs");
     Host host(cache.get());
-    const hob_shader vertex = host.add(vs, "vs"), fragment = host.add(fs, "fs");
+    const hob_shader_id vertex = host.add(vs, "vs"), fragment = host.add(fs, "fs");
     (void)host.compile(vertex);
     (void)host.compile(fragment);
     host.set(vertex, "never compiled");
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE_OK(host.link({vertex, fragment}, linked));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_LOADED);
-    ENSURE_OK(hob_program_cache_use_end(cache.get(), linked.first_use, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_end_use(cache.get(), linked.first_use, HOB_USE_OUTCOME_OK));
     ENSURE_OK(hob_program_cache_clear(cache.get(), 0));
     ENSURE_OK(host.link({vertex, fragment}, linked));
     ENSURE((host.driver.log == Log{"load vs+fs", "compile vs", "compile fs", "link"}));
     ENSURE(host.compile(vertex) == HOB_SHADER_STATE_COMPILED && host.driver.log.back() == "compile never compiled");
 }
 
-TEST("program_cache: a manager's keys are those of hob_fingerprint_program, so that bundles and hosts can share them") {
+TEST("program_cache: a manager's keys are those of hob_fingerprint_hash_program, so that bundles and hosts can share them") {
     const Cache cache = open(desc_of(""));
     const hob_program_stage stages[] = {{vs, 0, "vs", 2}, {fs, 0, "fs", 2}};
     const hob_attribute_binding attribute = {HOB_STR("position"), 3, 0};
     hob_program_key_desc key = HOB_PROGRAM_KEY_DESC_INIT;
     key.attributes = &attribute;
     key.attribute_count = 1;
-    for (const uint32_t mode : {HOB_FINGERPRINT_MODE_BLAKE3, HOB_FINGERPRINT_MODE_SHA1}) {
+    for (const hob_fingerprint_mode mode : {HOB_FINGERPRINT_MODE_BLAKE3, HOB_FINGERPRINT_MODE_SHA1}) {
         key.mode = mode;
         Host host(cache.get());
-        hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+        hob_link_result linked = HOB_LINK_RESULT_INIT;
         ENSURE_OK(host.run("vs", "fs", linked, &key));
         ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT);
         hob_program_key_desc whole = key;
@@ -301,12 +303,12 @@ TEST("program_cache: a manager's keys are those of hob_fingerprint_program, so t
         whole.stage_stride = sizeof stages[0];
         whole.stage_count = 2;
         hob_fingerprint expected = {};
-        ENSURE_OK(hob_fingerprint_program(&whole, &expected));
+        ENSURE_OK(hob_fingerprint_hash_program(&whole, &expected));
         ENSURE(hob_fingerprint_equal(&linked.key, &expected) == 1);
         Blob blob;
         ENSURE_OK(hob_program_cache_get(cache.get(), &expected, &blob.view));
         ENSURE(blob.data() == "vs+fs");
-        ENSURE(host.run("vs", "fs", linked, &whole) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("leave them"));
+        ENSURE(host.run("vs", "fs", linked, &whole) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("key has stages"));
     }
 }
 
@@ -314,10 +316,10 @@ TEST("program_cache: a driver without binaries links, and one that gives nonsens
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
     host.driver.has_no_binaries = true;
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE_OK(host.run("vs", "fs", linked));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT_UNSAVED);
-    hob_program_driver driver = host.driver.desc();
+    hob_program_callbacks driver = host.driver.desc();
     driver.release = nullptr;
     for (const int kind : {0, 1}) {
         driver.binary = nullptr;
@@ -331,7 +333,7 @@ TEST("program_cache: a driver without binaries links, and one that gives nonsens
         hob_program_manager* manager = nullptr;
         ENSURE_OK(hob_program_manager_create(cache.get(), &driver, &manager));
         const std::unique_ptr<hob_program_manager, DestroyManager> owner(manager);
-        hob_shader shader = {0, 0};
+        hob_shader_id shader = {0, 0};
         ENSURE_OK(hob_program_manager_add_shader(manager, vs, reinterpret_cast<void*>(uintptr_t{100}), &shader));
         ENSURE_OK(hob_program_manager_compile(manager, shader, nullptr, nullptr));
         hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
@@ -355,19 +357,19 @@ TEST("program_cache: links and compiles are timed by the clock hook, and build c
     (void)asked(cache.get(), "vs", "fs");
     (void)asked(cache.get(), "vs", "fs");
     (void)asked(cache.get(), "vs", "other fs");
-    const auto count = [&](uint32_t measure) { return histogram(cache.get(), measure).count; };
+    const auto count = [&](hob_program_cache_measure measure) { return histogram(cache.get(), measure).count; };
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_HIT_US) == 1 && count(HOB_PROGRAM_CACHE_MEASURE_MISS_US) == 2);
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US) == 3 && count(HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US) == 3);
     // From one look at the clock to the next it is 10 us; a compile that was not put off looks twice in between.
-    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US).greatest == 10);
-    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US).least == 30);
+    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US).maximum == 10);
+    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US).minimum == 30);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_HIT_US).sum == 10);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_MISS_US).sum == 30 + 50);
 
     // What fails is not counted: no cache could have saved it.
     Host host(cache.get());
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
-    const hob_shader bad = host.add(fs, "bad fs"), good = host.add(vs, "vs");
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
+    const hob_shader_id bad = host.add(fs, "bad fs"), good = host.add(vs, "vs");
     ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_UNSUPPORTED);
     host.driver.refuses_links = true;
     ENSURE(host.compile(good) == HOB_SHADER_STATE_DEFERRED);
@@ -380,7 +382,7 @@ TEST("program_cache: a manager describes what it builds, and says why it had to"
     std::vector<std::string> lines;
     hob_log_hook log = HOB_LOG_HOOK_INIT;
     log.user_data = &lines;
-    log.write = [](void* user_data, uint32_t, hob_str line) {
+    log.write = [](void* user_data, hob_log_level, hob_str line) {
         static_cast<std::vector<std::string>*>(user_data)->push_back(text(line));
     };
     ENSURE_OK(hob_set_log_hook(&log));
@@ -401,11 +403,11 @@ TEST("program_cache: inside a callback the cache works, and the manager is busy"
         ++calls;
         EXPECT(put(cache.get(), "inside", "a callback") == HOB_RESULT_OK);
         EXPECT(data_of(cache.get(), "inside") == "a callback");
-        hob_shader shader = {0, 0};
+        hob_shader_id shader = {0, 0};
         EXPECT(hob_program_manager_add_shader(host.get(), vs, nullptr, &shader) == HOB_RESULT_BUSY);
         EXPECT(hob_program_manager_compile(host.get(), shader, nullptr, nullptr) == HOB_RESULT_BUSY);
     };
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE_OK(host.run("vs", "fs", linked));
     ENSURE(calls == 3 && linked.outcome == HOB_LINK_OUTCOME_BUILT);
 }
@@ -413,10 +415,10 @@ TEST("program_cache: inside a callback the cache works, and the manager is busy"
 TEST("program_cache: a manager that is destroyed inside a callback goes when the call returns, and its driver once") {
     const Cache cache = open(desc_of(""));
     FakeDriver driver;
-    const hob_program_driver desc = driver.desc();
+    const hob_program_callbacks desc = driver.desc();
     hob_program_manager* manager = nullptr;
     ENSURE_OK(hob_program_manager_create(cache.get(), &desc, &manager));
-    hob_shader shader = {0, 0};
+    hob_shader_id shader = {0, 0};
     ENSURE_OK(hob_program_manager_add_shader(manager, vs, reinterpret_cast<void*>(uintptr_t{100}), &shader));
     driver.inside = [&] {
         hob_program_manager_destroy(manager);
@@ -424,7 +426,7 @@ TEST("program_cache: a manager that is destroyed inside a callback goes when the
     };
     ENSURE_OK(hob_program_manager_compile(manager, shader, nullptr, nullptr));
     ENSURE(driver.releases == 1);
-    hob_program_driver incomplete = driver.desc();
+    hob_program_callbacks incomplete = driver.desc();
     incomplete.load = nullptr;
     ENSURE(hob_program_manager_create(cache.get(), &incomplete, &manager) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_program_manager_create(nullptr, &desc, &manager) == HOB_RESULT_INVALID_ARGUMENT);
@@ -436,7 +438,7 @@ TEST("program_cache: a manager outlives its cache, in memory") {
     Cache cache = open(desc_of(""));
     Host host(cache.get());
     cache.reset();
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE_OK(host.run("vs", "fs", linked));
     ENSURE_OK(host.run("vs", "fs", linked));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_LOADED);
@@ -445,17 +447,17 @@ TEST("program_cache: a manager outlives its cache, in memory") {
 TEST("program_cache: shaders that are stale, named twice or not there are refused") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get()), other(cache.get());
-    const hob_shader shader = host.add(vs, "vs"), removed = host.add(fs, "fs"), others = other.add(vs, "vs");
+    const hob_shader_id shader = host.add(vs, "vs"), removed = host.add(fs, "fs"), others = other.add(vs, "vs");
     (void)host.compile(shader);
     ENSURE_OK(hob_program_manager_remove_shader(host.get(), removed));
-    for (const hob_shader bad : {removed, others, hob_shader{0, 0}, hob_shader{99, 1}, hob_shader{UINT32_MAX, UINT32_MAX}}) {
+    for (const hob_shader_id bad : {removed, others, hob_shader_id{0, 0}, hob_shader_id{99, 1}, hob_shader_id{UINT32_MAX, UINT32_MAX}}) {
         ENSURE(hob_program_manager_remove_shader(host.get(), bad) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_set_source(host.get(), bad, "x", 1) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_NOT_FOUND);
-        hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+        hob_link_result linked = HOB_LINK_RESULT_INIT;
         ENSURE(host.link({shader, bad}, linked) == HOB_RESULT_NOT_FOUND && last_error_has("no such shader"));
     }
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE(host.link({shader, shader}, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("twice"));
     ENSURE(host.link({}, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("no shader"));
     // And the one that was fine still is.
@@ -466,7 +468,7 @@ TEST("program_cache: shaders that are stale, named twice or not there are refuse
 TEST("program_cache: a panic below a callback poisons the manager, and nothing else") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
-    const hob_shader shader = host.add(vs, "vs");
+    const hob_shader_id shader = host.add(vs, "vs");
     ENSURE_OK(hob_fault_arm(HOB_STR("program_manager.compile"), 0));
     ENSURE(hob_program_manager_compile(host.get(), shader, nullptr, nullptr) == HOB_RESULT_PANIC);
     ENSURE(hob_program_manager_compile(host.get(), shader, nullptr, nullptr) == HOB_RESULT_POISONED);

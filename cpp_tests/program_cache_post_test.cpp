@@ -63,7 +63,7 @@ private:
 
     uint64_t loading() {
         uint64_t loaded = 0, total = 0;
-        ENSURE_OK(hob_program_cache_loading(cache(), &loaded, &total));
+        ENSURE_OK(hob_program_cache_get_loading_progress(cache(), &loaded, &total));
         return loaded;
     }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,15 @@
 namespace support {
 
 constexpr uint64_t forever = UINT64_MAX;
+
+/// A value that the enum of the header may not have, as a host of another version passes it.
+template <class Enum>
+Enum unchecked(uint32_t number) {
+    static_assert(sizeof(Enum) == sizeof number);
+    Enum value;
+    std::memcpy(&value, &number, sizeof value);
+    return value;
+}
 
 struct DestroyCache {
     void operator()(hob_program_cache* cache) const { hob_program_cache_destroy(cache); }
@@ -38,7 +48,7 @@ private:
 
 inline hob_fingerprint key(std::string_view name) {
     hob_fingerprint fingerprint = {};
-    ENSURE_OK(hob_fingerprint_bytes(name.data(), name.size(), &fingerprint));
+    ENSURE_OK(hob_fingerprint_hash_bytes(name.data(), name.size(), &fingerprint));
     return fingerprint;
 }
 
@@ -99,9 +109,9 @@ inline std::string data_of(const hob_program_cache* cache, std::string_view name
 
 inline std::string trouble(const hob_program_cache* cache) {
     size_t size = 0;
-    ENSURE_OK(hob_program_cache_trouble(cache, nullptr, 0, &size));
+    ENSURE_OK(hob_program_cache_get_problem(cache, nullptr, 0, &size));
     std::string sentence(size, '\0');
-    ENSURE_OK(hob_program_cache_trouble(cache, sentence.data(), sentence.size(), &size));
+    ENSURE_OK(hob_program_cache_get_problem(cache, sentence.data(), sentence.size(), &size));
     return sentence;
 }
 
@@ -111,17 +121,17 @@ inline hob_program_cache_statistics statistics(const hob_program_cache* cache) {
     return found;
 }
 
-inline hob_histogram histogram(const hob_program_cache* cache, uint32_t measure) {
+inline hob_histogram histogram(const hob_program_cache* cache, hob_program_cache_measure measure) {
     hob_histogram found = HOB_HISTOGRAM_INIT;
-    ENSURE_OK(hob_program_cache_histogram(cache, measure, &found));
+    ENSURE_OK(hob_program_cache_get_histogram(cache, measure, &found));
     return found;
 }
 
 inline std::string report(const hob_program_cache* cache) {
     size_t size = 0;
-    ENSURE_OK(hob_program_cache_report(cache, nullptr, 0, &size));
+    ENSURE_OK(hob_program_cache_get_report(cache, nullptr, 0, &size));
     std::string json(size, '\0');
-    ENSURE_OK(hob_program_cache_report(cache, json.data(), json.size(), &size));
+    ENSURE_OK(hob_program_cache_get_report(cache, json.data(), json.size(), &size));
     return json;
 }
 
@@ -129,13 +139,13 @@ inline std::string report(const hob_program_cache* cache) {
 inline bool knows_shader(const hob_program_cache* cache, std::string_view name) {
     const hob_fingerprint fingerprint = key(name);
     uint32_t known = 99;
-    ENSURE_OK(hob_program_cache_shader_status(cache, &fingerprint, &known));
+    ENSURE_OK(hob_program_cache_get_shader_status(cache, &fingerprint, &known));
     return known == 1;
 }
 inline bool knows_program(const hob_program_cache* cache, std::string_view name) {
     const hob_fingerprint fingerprint = key(name);
     uint32_t known = 99;
-    ENSURE_OK(hob_program_cache_program_status(cache, &fingerprint, &known));
+    ENSURE_OK(hob_program_cache_get_program_status(cache, &fingerprint, &known));
     return known == 1;
 }
 

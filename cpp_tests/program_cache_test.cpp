@@ -80,11 +80,11 @@ TEST("program_cache: memory is limited, trimmed and emptied as asked") {
     ENSURE(put(cache.get(), "d", std::string(2000, 'x')) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE_OK(hob_program_cache_trim(cache.get(), 500));
     ENSURE(data_of(cache.get(), "a") == "(none)" && data_of(cache.get(), "c") == large);
-    ENSURE_OK(hob_program_cache_memory_pressure(cache.get(), HOB_MEMORY_PRESSURE_NONE));
+    ENSURE_OK(hob_program_cache_report_memory_pressure(cache.get(), HOB_MEMORY_PRESSURE_NONE));
     ENSURE(data_of(cache.get(), "c") == large);
-    ENSURE_OK(hob_program_cache_memory_pressure(cache.get(), HOB_MEMORY_PRESSURE_CRITICAL));
+    ENSURE_OK(hob_program_cache_report_memory_pressure(cache.get(), HOB_MEMORY_PRESSURE_CRITICAL));
     ENSURE(data_of(cache.get(), "c") == "(none)");
-    ENSURE(hob_program_cache_memory_pressure(cache.get(), 3) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(hob_program_cache_report_memory_pressure(cache.get(), unchecked<hob_memory_pressure>(3)) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
 TEST("program_cache: a shader is known to compile as long as a cached program vouches for it") {
@@ -92,10 +92,10 @@ TEST("program_cache: a shader is known to compile as long as a cached program vo
     const hob_fingerprint shaders[2] = {key("vertex"), key("fragment")};
     const hob_fingerprint name = key("program");
     uint32_t known = 9;
-    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[0], &known));
+    ENSURE_OK(hob_program_cache_get_shader_status(cache.get(), &shaders[0], &known));
     ENSURE(known == 0);
-    ENSURE_OK(hob_program_cache_shader_compiled(cache.get(), &shaders[0]));
-    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[0], &known));
+    ENSURE_OK(hob_program_cache_report_shader_compiled(cache.get(), &shaders[0]));
+    ENSURE_OK(hob_program_cache_get_shader_status(cache.get(), &shaders[0], &known));
     ENSURE(known == 1);
     hob_program program = HOB_PROGRAM_INIT;
     program.data = "x";
@@ -103,10 +103,10 @@ TEST("program_cache: a shader is known to compile as long as a cached program vo
     program.shaders = shaders;
     program.shader_count = 2;
     ENSURE_OK(hob_program_cache_put(cache.get(), &name, &program));
-    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[1], &known));
+    ENSURE_OK(hob_program_cache_get_shader_status(cache.get(), &shaders[1], &known));
     ENSURE(known == 1);
     ENSURE_OK(hob_program_cache_clear(cache.get(), 0));
-    ENSURE_OK(hob_program_cache_shader_status(cache.get(), &shaders[1], &known));
+    ENSURE_OK(hob_program_cache_get_shader_status(cache.get(), &shaders[1], &known));
     ENSURE(known == 0);
 }
 
@@ -134,7 +134,7 @@ TEST("program_cache: programs outlive the cache on the disk, those of each envir
     desc.environment = &first;
     Cache cache = opened(desc);
     uint64_t loaded = 0, total = 0;
-    ENSURE_OK(hob_program_cache_loading(cache.get(), &loaded, &total));
+    ENSURE_OK(hob_program_cache_get_loading_progress(cache.get(), &loaded, &total));
     ENSURE(loaded == 2 && total == 2);
     ENSURE(data_of(cache.get(), "a") == "binary of 1");
     ENSURE(data_of(cache.get(), "b") == "written on the way out");
@@ -165,13 +165,13 @@ TEST("program_cache: no environment is the default one, under the same name as i
     ENSURE(data_of(opened(desc).get(), "b") == "(none)");
 }
 
-TEST("program_cache: a limit of 0 on the way to the disk writes nothing") {
+TEST("program_cache: programs beyond the limit of the disk, or of waiting programs, are not written") {
     const Directory directory;
     for (const bool limits_disk : {true, false}) {
         const std::string path = directory.inside(limits_disk ? "disk" : "waiting");
         hob_program_cache_desc desc = desc_of(path);
         ENSURE_OK(put(open(desc).get(), "old", "binary"));
-        (limits_disk ? desc.disk_limit : desc.waiting_limit) = 0;
+        (limits_disk ? desc.disk_limit : desc.waiting_limit) = 1;
         {
             const Cache cache = open(desc);
             ENSURE_OK(put(cache.get(), "new", "binary"));
@@ -198,11 +198,11 @@ TEST("program_cache: what is removed or rejected does not come back") {
     {
         Cache cache = opened(desc);
         ENSURE_OK(hob_program_cache_remove(cache.get(), &removed));
-        hob_use use = {};
-        ENSURE_OK(hob_program_cache_use_begin(cache.get(), &rejected, &use));
-        ENSURE(hob_program_cache_use_end(cache.get(), use, 5) == HOB_RESULT_INVALID_ARGUMENT);
-        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_REJECTED));
-        ENSURE(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
+        hob_use_id use = {};
+        ENSURE_OK(hob_program_cache_begin_use(cache.get(), &rejected, &use));
+        ENSURE(hob_program_cache_end_use(cache.get(), use, unchecked<hob_use_outcome>(5)) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_REJECTED));
+        ENSURE(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
     }
     Cache cache = opened(desc);
     ENSURE(data_of(cache.get(), "removed") == "(none)");
@@ -318,10 +318,10 @@ TEST("program_cache: several threads put and get at once") {
     for (std::thread& thread : threads) thread.join();
     ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
     size_t size = 0;
-    ENSURE_OK(hob_program_cache_report(cache.get(), nullptr, 0, &size));
+    ENSURE_OK(hob_program_cache_get_report(cache.get(), nullptr, 0, &size));
     std::string report(size, '\0');
-    ENSURE(hob_program_cache_report(cache.get(), report.data(), size - 1, &size) == HOB_RESULT_BUFFER_TOO_SMALL);
-    ENSURE_OK(hob_program_cache_report(cache.get(), report.data(), size, &size));
+    ENSURE(hob_program_cache_get_report(cache.get(), report.data(), size - 1, &size) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE_OK(hob_program_cache_get_report(cache.get(), report.data(), size, &size));
     ENSURE(report.find("\"puts\":600") != std::string::npos);
     ENSURE(report.find("\"hits\":600") != std::string::npos);
 }
@@ -330,7 +330,7 @@ TEST("program_cache: nonsense is refused and changes nothing") {
     ENSURE(hob_program_cache_create(nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     hob_program_cache* made = nullptr;
     hob_program_cache_desc desc = desc_of("");
-    desc.eviction = 3;
+    desc.eviction = unchecked<hob_eviction>(3);
     ENSURE(hob_program_cache_create(&desc, &made) == HOB_RESULT_INVALID_ARGUMENT);
     desc = desc_of("");
     desc.flags = 1u << 20;
@@ -357,7 +357,61 @@ TEST("program_cache: nonsense is refused and changes nothing") {
     ENSURE_OK(hob_program_cache_get(cache.get(), &name, &blob));
     ENSURE(blob.size == 0);
     hob_blob_release(&blob);
-    ENSURE(hob_program_cache_use_end(cache.get(), hob_use{}, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_program_cache_end_use(cache.get(), hob_use_id{}, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
     ENSURE_OK(hob_program_cache_flush(cache.get(), 0));
     hob_program_cache_destroy(nullptr);
+}
+
+TEST("program_cache: a view is written as far as the caller's struct_size says, and no further") {
+    Cache cache = open(desc_of(""));
+    ENSURE_OK(put(cache.get(), "a", "binary"));
+    const hob_fingerprint name = key("a");
+    // As long as in this header, with something else behind it.
+    struct {
+        hob_blob blob;
+        uint64_t canary;
+    } guarded = {{}, 0x0123456789abcdef};
+    guarded.blob.struct_size = sizeof guarded.blob;
+    ENSURE_OK(hob_program_cache_get(cache.get(), &name, &guarded.blob));
+    ENSURE(guarded.blob.pin != nullptr && guarded.blob.size == 6 && guarded.canary == 0x0123456789abcdef);
+    ENSURE_OK(hob_program_cache_get_wait(cache.get(), &name, 0, &guarded.blob));
+    ENSURE(guarded.blob.size == 6 && guarded.canary == 0x0123456789abcdef);
+    hob_blob_release(&guarded.blob);
+    ENSURE(guarded.blob.pin == nullptr && guarded.canary == 0x0123456789abcdef);
+    // Longer than any library knows: a header of the future.
+    struct {
+        hob_blob blob;
+        uint64_t later[32];
+        uint64_t canary;
+    } longer = {{}, {}, 0x0123456789abcdef};
+    longer.blob.struct_size = sizeof longer.blob + sizeof longer.later;
+    ENSURE_OK(hob_program_cache_get(cache.get(), &name, &longer.blob));
+    ENSURE(longer.blob.size == 6 && longer.blob.struct_size == sizeof longer.blob + sizeof longer.later);
+    ENSURE_OK(hob_program_cache_get(cache.get(), &name, &longer.blob));
+    hob_blob_release(&longer.blob);
+    ENSURE(longer.blob.pin == nullptr && longer.later[31] == 0 && longer.canary == 0x0123456789abcdef);
+    // Shorter than the first released one.
+    hob_blob shorter = HOB_BLOB_INIT;
+    shorter.struct_size = sizeof shorter - 8;
+    ENSURE(hob_program_cache_get(cache.get(), &name, &shorter) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(shorter.pin == nullptr && shorter.data == nullptr);
+}
+
+TEST("program_cache: a desc that is zero but for its size has the defaults") {
+    hob_program_cache_desc zero = {};
+    zero.struct_size = sizeof zero;
+    Cache cache = open(zero);
+    ENSURE(statistics(cache.get()).memory_limit == 64 << 20);
+    ENSURE_OK(put(cache.get(), "a", "binary"));
+    hob_blob blob = {};
+    blob.struct_size = sizeof blob;
+    const hob_fingerprint name = key("a");
+    ENSURE_OK(hob_program_cache_get(cache.get(), &name, &blob));
+    ENSURE(blob.size == 6);
+    hob_blob_release(&blob);
+    const hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
+    ENSURE(desc.memory_limit == 64 << 20 && desc.disk_limit == 512 << 20 && desc.waiting_limit == 256 << 20);
+    ENSURE(desc.max_age_seconds == 30 * 24 * 60 * 60 && desc.ban_at == 2 && desc.described_keys == 0);
+    zero.memory_limit = 1;
+    ENSURE(put(open(zero).get(), "a", "binary") == HOB_RESULT_LIMIT_EXCEEDED);
 }

@@ -22,14 +22,14 @@ namespace {
 uint32_t strikes(const hob_program_cache* cache, std::string_view name) {
     const hob_fingerprint fingerprint = key(name);
     uint32_t count = 99;
-    ENSURE_OK(hob_program_cache_strikes(cache, &fingerprint, &count));
+    ENSURE_OK(hob_program_cache_get_strikes(cache, &fingerprint, &count));
     return count;
 }
 
-hob_use begin(const hob_program_cache* cache, std::string_view name) {
+hob_use_id begin(const hob_program_cache* cache, std::string_view name) {
     const hob_fingerprint fingerprint = key(name);
-    hob_use use = {};
-    ENSURE_OK(hob_program_cache_use_begin(cache, &fingerprint, &use));
+    hob_use_id use = {};
+    ENSURE_OK(hob_program_cache_begin_use(cache, &fingerprint, &use));
     return use;
 }
 
@@ -41,10 +41,10 @@ pid_t child_using(const std::string& directory, std::string_view name, const The
     if (child != 0) return child;
     hob_program_cache_desc desc = desc_of(directory);
     hob_program_cache* cache = nullptr;
-    hob_use use = {};
+    hob_use_id use = {};
     const hob_fingerprint fingerprint = key(name);
     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) _exit(2);
-    if (hob_program_cache_use_begin(cache, &fingerprint, &use) != HOB_RESULT_OK) _exit(3);
+    if (hob_program_cache_begin_use(cache, &fingerprint, &use) != HOB_RESULT_OK) _exit(3);
     then(cache, use);
     _exit(5);
 }
@@ -63,8 +63,8 @@ bool exited_well(pid_t child) {
 
 /// In a child process: begin to use a program, and die.
 void die_using(const std::string& directory, std::string_view name, bool inside) {
-    const int status = status_of(child_using(directory, name, [=](hob_program_cache* cache, hob_use use) {
-        if (!inside && hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_OK) != HOB_RESULT_OK) _exit(4);
+    const int status = status_of(child_using(directory, name, [=](hob_program_cache* cache, hob_use_id use) {
+        if (!inside && hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_OK) != HOB_RESULT_OK) _exit(4);
         kill(getpid(), SIGKILL);
     }));
     ENSURE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
@@ -107,43 +107,43 @@ TEST("program_cache: a program that the process died of twice is banned, and tha
         const hob_program_key_desc made_from = described.capi();
         ENSURE_OK(hob_program_cache_describe(cache.capi(), &bad, &made_from));
         const hob_program_miss miss = cache.explain_miss(described);
-        ENSURE(miss.whereabouts == HOB_PROGRAM_WHEREABOUTS_BANNED && miss.difference_count == 0);
+        ENSURE(miss.location == HOB_PROGRAM_LOCATION_BANNED && miss.difference_count == 0);
         ENSURE(std::string(miss.sentence).find("it is banned") != std::string::npos);
         ENSURE(cache.get(bad).is_banned() && !cache.get(bad) && !cache.begin_use(bad) && !cache.get(good).is_banned());
     }
-    hob_use use = {};
+    hob_use_id use = {};
     {
         Cache cache = opened(desc);
         ENSURE(strikes(cache.get(), "bad") == 2);
-        ENSURE(hob_program_cache_use_begin(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(hob_program_cache_begin_use(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
         Blob blob;
         ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
         ENSURE_OK(put(cache.get(), "bad", "again"));
         ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
-        ENSURE_OK(hob_program_cache_use_begin(cache.get(), &good, &use));
-        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
-        ENSURE_OK(hob_program_cache_forgive(cache.get(), &bad));
+        ENSURE_OK(hob_program_cache_begin_use(cache.get(), &good, &use));
+        ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
+        ENSURE_OK(hob_program_cache_clear_strikes(cache.get(), &bad));
         ENSURE(strikes(cache.get(), "bad") == 0);
     }
     Cache cache = opened(desc);
-    ENSURE_OK(hob_program_cache_use_begin(cache.get(), &bad, &use));
-    ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_OK));
-    ENSURE_OK(hob_program_cache_forgive(cache.get(), nullptr));
+    ENSURE_OK(hob_program_cache_begin_use(cache.get(), &bad, &use));
+    ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_clear_strikes(cache.get(), nullptr));
 }
 
 TEST("program_cache: a process that exits inside a use has died of it, and one that destroys its cache has not") {
     const Directory directory;
     const std::string path = directory.inside("cache");
-    const pid_t left = child_using(path, "left", [](hob_program_cache*, hob_use) { _exit(0); });
+    const pid_t left = child_using(path, "left", [](hob_program_cache*, hob_use_id) { _exit(0); });
     ENSURE(exited_well(left));
-    const pid_t closed = child_using(path, "closed", [](hob_program_cache* cache, hob_use) {
+    const pid_t closed = child_using(path, "closed", [](hob_program_cache* cache, hob_use_id) {
         hob_program_cache_destroy(cache);
         _exit(0);
     });
     ENSURE(exited_well(closed));
     // Even if something keeps the memory of the cache.
-    const pid_t kept = child_using(path, "kept", [](hob_program_cache* cache, hob_use) {
-        hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    const pid_t kept = child_using(path, "kept", [](hob_program_cache* cache, hob_use_id) {
+        hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
         driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
         driver.link = [](void*, void*) -> uint32_t { return 0; };
         driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
@@ -166,28 +166,28 @@ TEST("program_cache: what was not used keeps its program and its strikes") {
     die_using(path, "a", true);
     {
         const Cache cache = opened(desc);
-        ENSURE_OK(hob_program_cache_use_end(cache.get(), begin(cache.get(), "a"), HOB_USE_OUTCOME_UNUSED));
+        ENSURE_OK(hob_program_cache_end_use(cache.get(), begin(cache.get(), "a"), HOB_USE_OUTCOME_UNUSED));
         ENSURE(strikes(cache.get(), "a") == 1 && data_of(cache.get(), "a") == "binary");
         ENSURE(statistics(cache.get()).uses_open == 0);
         // Without a destroy, too: it is off the notes.
-        const hob_use use = begin(cache.get(), "b");
-        ENSURE_OK(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_UNUSED));
-        ENSURE(hob_program_cache_use_end(cache.get(), use, HOB_USE_OUTCOME_UNUSED) == HOB_RESULT_NOT_FOUND);
+        const hob_use_id use = begin(cache.get(), "b");
+        ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_UNUSED));
+        ENSURE(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_UNUSED) == HOB_RESULT_NOT_FOUND);
     }
     const Cache cache = opened(desc);
     ENSURE(strikes(cache.get(), "a") == 1 && data_of(cache.get(), "a") == "binary");
     // Beside a use that went well it takes nothing away from that.
-    const hob_use well = begin(cache.get(), "a"), unused = begin(cache.get(), "a");
-    ENSURE_OK(hob_program_cache_use_end(cache.get(), well, HOB_USE_OUTCOME_OK));
-    ENSURE_OK(hob_program_cache_use_end(cache.get(), unused, HOB_USE_OUTCOME_UNUSED));
+    const hob_use_id well = begin(cache.get(), "a"), unused = begin(cache.get(), "a");
+    ENSURE_OK(hob_program_cache_end_use(cache.get(), well, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_end_use(cache.get(), unused, HOB_USE_OUTCOME_UNUSED));
     ENSURE(strikes(cache.get(), "a") == 0);
 }
 
 TEST("program_cache: a use that was ended as unused is no death") {
     const Directory directory;
     const std::string path = directory.inside("cache");
-    status_of(child_using(path, "a", [](hob_program_cache* cache, hob_use use) {
-        if (hob_program_cache_use_end(cache, use, HOB_USE_OUTCOME_UNUSED) != HOB_RESULT_OK) _exit(4);
+    status_of(child_using(path, "a", [](hob_program_cache* cache, hob_use_id use) {
+        if (hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_UNUSED) != HOB_RESULT_OK) _exit(4);
         kill(getpid(), SIGKILL);
     }));
     ENSURE(strikes(open(desc_of(path)).get(), "a") == 0);
@@ -195,12 +195,12 @@ TEST("program_cache: a use that was ended as unused is no death") {
 
 TEST("program_cache: a use of another cache is not found, and nobody's use ends") {
     const Cache one = open(desc_of("")), other = open(desc_of(""));
-    const hob_use of_one = begin(one.get(), "a"), of_other = begin(other.get(), "b");
-    ENSURE(hob_program_cache_use_end(one.get(), of_other, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
-    ENSURE(hob_program_cache_use_end(other.get(), of_one, HOB_USE_OUTCOME_REJECTED) == HOB_RESULT_NOT_FOUND);
+    const hob_use_id of_one = begin(one.get(), "a"), of_other = begin(other.get(), "b");
+    ENSURE(hob_program_cache_end_use(one.get(), of_other, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_program_cache_end_use(other.get(), of_one, HOB_USE_OUTCOME_REJECTED) == HOB_RESULT_NOT_FOUND);
     ENSURE(statistics(one.get()).uses_open == 1 && statistics(other.get()).uses_open == 1);
-    ENSURE_OK(hob_program_cache_use_end(one.get(), of_one, HOB_USE_OUTCOME_OK));
-    ENSURE_OK(hob_program_cache_use_end(other.get(), of_other, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_end_use(one.get(), of_one, HOB_USE_OUTCOME_OK));
+    ENSURE_OK(hob_program_cache_end_use(other.get(), of_other, HOB_USE_OUTCOME_OK));
 }
 
 TEST("program_cache: processes that are forked off are noted each") {
@@ -212,8 +212,8 @@ TEST("program_cache: processes that are forked off are noted each") {
     for (pid_t& child : children) {
         int ready[2] = {};
         ENSURE(pipe(ready) == 0);
-        child = child_using(path, "child " + std::to_string(&child - children), [&](hob_program_cache* cache, hob_use) {
-            const char noted = statistics(cache).uses_noted == 1 ? 'y' : 'n';
+        child = child_using(path, "child " + std::to_string(&child - children), [&](hob_program_cache* cache, hob_use_id) {
+            const char noted = statistics(cache).uses_recorded == 1 ? 'y' : 'n';
             if (write(ready[1], &noted, 1) == 1) sleep(600);
         });
         char noted = 0;
@@ -227,7 +227,7 @@ TEST("program_cache: processes that are forked off are noted each") {
     }
     const Cache cache = open(desc_of(path));
     for (int n = 0; n < 3; n++) ENSURE(strikes(cache.get(), "child " + std::to_string(n)) == 1);
-    ENSURE(statistics(cache.get()).strikes_given == 3);
+    ENSURE(statistics(cache.get()).strikes_added == 3);
 }
 
 TEST("program_cache: one that may only read knows who is banned, and changes no byte of the directory") {
@@ -253,22 +253,22 @@ TEST("program_cache: one that may only read knows who is banned, and changes no 
     for (int n = 0; n < 2; n++) {
         const Cache cache = opened(desc);
         ENSURE(strikes(cache.get(), "bad") == 2 && strikes(cache.get(), "near") == 1);
-        hob_use use = {};
-        ENSURE(hob_program_cache_use_begin(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
-        ENSURE_OK(hob_program_cache_use_end(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_OK));
+        hob_use_id use = {};
+        ENSURE(hob_program_cache_begin_use(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
+        ENSURE_OK(hob_program_cache_end_use(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_OK));
         ENSURE(strikes(cache.get(), "near") == 0 && data_of(cache.get(), "near") == "2");
-        ENSURE_OK(hob_program_cache_use_end(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_REJECTED));
-        ENSURE_OK(hob_program_cache_forgive(cache.get(), &bad));
+        ENSURE_OK(hob_program_cache_end_use(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_REJECTED));
+        ENSURE_OK(hob_program_cache_clear_strikes(cache.get(), &bad));
         begin(cache.get(), "bad");
         const hob_program_cache_statistics found = statistics(cache.get());
-        ENSURE(found.uses_noted == 0 && found.uses_unnoted == 3 && found.uses_open == 1);
+        ENSURE(found.uses_recorded == 0 && found.uses_unrecorded == 3 && found.uses_open == 1);
         ENSURE(trouble(cache.get()).empty());
     }
     ENSURE(contents(path) == before);
     desc.flags = 0;
     const Cache cache = opened(desc);
     ENSURE(strikes(cache.get(), "bad") == 2 && strikes(cache.get(), "near") == 1);
-    ENSURE(statistics(cache.get()).strikes_given == 1);
+    ENSURE(statistics(cache.get()).strikes_added == 1);
 }
 
 TEST("program_cache: while another process holds the lock uses go on, and the trouble says so") {
@@ -283,8 +283,8 @@ TEST("program_cache: while another process holds the lock uses go on, and the tr
         const std::string why = trouble(cache.get());
         ENSURE(why.find("another process holds") != std::string::npos && why.find(" ms") == std::string::npos);
     }
-    ENSURE(statistics(cache.get()).uses_unnoted == 2);
+    ENSURE(statistics(cache.get()).uses_unrecorded == 2);
     ENSURE(close(held) == 0);
     begin(cache.get(), "c");
-    ENSURE(statistics(cache.get()).uses_noted == 1 && statistics(cache.get()).uses_unnoted == 2);
+    ENSURE(statistics(cache.get()).uses_recorded == 1 && statistics(cache.get()).uses_unrecorded == 2);
 }

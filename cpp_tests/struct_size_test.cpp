@@ -285,7 +285,7 @@ TEST("struct_size: names of programs and environments") {
         "hob_program_key_desc", &hob_program_key_desc_init,
         [](const hob_program_key_desc* desc) {
             hob_fingerprint fingerprint = {};
-            return hob_fingerprint_program(desc, &fingerprint);
+            return hob_fingerprint_hash_program(desc, &fingerprint);
         },
         [&](hob_program_key_desc& desc) {
             desc.stages = &stage;
@@ -294,7 +294,7 @@ TEST("struct_size: names of programs and environments") {
     is_read_at_every_size<hob_environment>("hob_environment", &hob_environment_init,
                                            [](const hob_environment* environment) {
                                                uint64_t id = 0;
-                                               return hob_environment_id(environment, &id);
+                                               return hob_environment_get_id(environment, &id);
                                            });
 }
 
@@ -321,7 +321,7 @@ TEST("struct_size: program caches and what goes in and out") {
         "hob_program_cache_statistics", &hob_program_cache_statistics_init,
         [&](hob_program_cache_statistics* found) { return hob_program_cache_get_statistics(cache, found); });
     is_written_at_every_size<hob_histogram>("hob_histogram", &hob_histogram_init, [&](hob_histogram* found) {
-        return hob_program_cache_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, found);
+        return hob_program_cache_get_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, found);
     });
     hob_program_cache_destroy(cache);
 }
@@ -356,7 +356,7 @@ TEST("struct_size: why a program was missed") {
     key.stage_count = 1;
     ENSURE_OK(hob_program_cache_describe(cache, nullptr, &key));
     is_written_at_every_size<hob_program_miss>("hob_program_miss", &hob_program_miss_init, [&](hob_program_miss* miss) {
-        return hob_program_cache_why_missed(cache, &key, miss);
+        return hob_program_cache_explain_miss(cache, &key, miss);
     });
     hob_program_cache_destroy(cache);
 }
@@ -364,25 +364,25 @@ TEST("struct_size: why a program was missed") {
 TEST("struct_size: what a manager of programs is given, and gives") {
     hob_program_cache* cache = nullptr;
     ENSURE_OK(hob_program_cache_create(nullptr, &cache));
-    const auto fill = [](hob_program_driver& driver) {
+    const auto fill = [](hob_program_callbacks& driver) {
         driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
         driver.link = [](void*, void*) -> uint32_t { return 0; };
         driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
     };
-    is_read_at_every_size<hob_program_driver>(
-        "hob_program_driver", &hob_program_driver_init,
-        [&](const hob_program_driver* driver) {
+    is_read_at_every_size<hob_program_callbacks>(
+        "hob_program_callbacks", &hob_program_callbacks_init,
+        [&](const hob_program_callbacks* driver) {
             hob_program_manager* manager = nullptr;
             const hob_result result = hob_program_manager_create(cache, driver, &manager);
             hob_program_manager_destroy(manager);
             return result;
         },
         fill);
-    hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
     fill(driver);
     hob_program_manager* manager = nullptr;
     ENSURE_OK(hob_program_manager_create(cache, &driver, &manager));
-    hob_shader shader = {0, 0};
+    hob_shader_id shader = {0, 0};
     ENSURE_OK(hob_program_manager_add_shader(manager, HOB_SHADER_STAGE_COMPUTE, nullptr, &shader));
     ENSURE_OK(hob_program_manager_compile(manager, shader, nullptr, nullptr));
     const auto name_shader = [&](hob_program_link_desc& desc) {
@@ -392,12 +392,12 @@ TEST("struct_size: what a manager of programs is given, and gives") {
     is_read_at_every_size<hob_program_link_desc>(
         "hob_program_link_desc", &hob_program_link_desc_init,
         [&](const hob_program_link_desc* desc) {
-            hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+            hob_link_result linked = HOB_LINK_RESULT_INIT;
             return hob_program_manager_link(manager, desc, &linked);
         },
         name_shader);
-    is_written_at_every_size<hob_program_linked>("hob_program_linked", &hob_program_linked_init,
-                                                 [&](hob_program_linked* linked) {
+    is_written_at_every_size<hob_link_result>("hob_link_result", &hob_link_result_init,
+                                                 [&](hob_link_result* linked) {
                                                      hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
                                                      name_shader(desc);
                                                      return hob_program_manager_link(manager, &desc, linked);

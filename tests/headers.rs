@@ -264,7 +264,7 @@ fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(
         let returned = text[code + "HOB_API".len()..].trim_start();
         // An answer that nobody looks at is a mistake, and so is a handle that nobody destroys. The standard attribute
         // comes before `__declspec`, or it would belong to the type.
-        if name.ends_with("_create") || !(returned.starts_with("hob_result ") || returned.starts_with("void ")) {
+        if name.contains("_create") || !(returned.starts_with("hob_result ") || returned.starts_with("void ")) {
             text.insert_str(code, "HOB_NODISCARD ");
         }
     }

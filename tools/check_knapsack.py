@@ -216,7 +216,7 @@ class Library:
         for options in instance.settings:
             flat = [number for v, m, q in options for number in (v, math.inf if m is None else m, q)]
             array = (ctypes.c_double * max(1, len(flat)))(*flat)
-            self.call("hob_knapsack_add", self.handle, array, ctypes.c_size_t(24), ctypes.c_uint32(len(options)), None)
+            self.call("hob_knapsack_add_setting", self.handle, array, ctypes.c_size_t(24), ctypes.c_uint32(len(options)), None)
         desc, solution = self.SolveDesc(), self.Solution()
         self.call("hob_knapsack_solve_desc_init", ctypes.byref(desc), ctypes.c_uint32(ctypes.sizeof(desc)))
         self.call("hob_knapsack_solution_init", ctypes.byref(solution), ctypes.c_uint32(ctypes.sizeof(solution)))

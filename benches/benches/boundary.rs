@@ -92,10 +92,16 @@ fn main() {
 
         let row = |name, call| Row { name, call, nanoseconds: Vec::new() };
         let mut rows = [
-            row("unguarded: hob_abi_version", Box::new(move || _ = std::hint::black_box(version())) as Box<dyn FnMut()>),
+            row(
+                "unguarded: hob_abi_version",
+                Box::new(move || _ = std::hint::black_box(version())) as Box<dyn FnMut()>,
+            ),
             row("shared: hob_profile_task_count", Box::new(move || _ = std::hint::black_box(tasks(profile)))),
             row("any thread: hob_goblin_choice", Box::new(move || _ = std::hint::black_box(choice(goblin, setting)))),
-            row("exclusive: hob_goblin_set_switch_scale", Box::new(move || _ = std::hint::black_box(scale(goblin, 1.0)))),
+            row(
+                "exclusive: hob_goblin_set_switch_scale",
+                Box::new(move || _ = std::hint::black_box(scale(goblin, 1.0))),
+            ),
         ];
         for _ in 0..ROUNDS {
             rows.iter_mut().for_each(Row::round);
@@ -109,7 +115,10 @@ fn main() {
         }
         let guarded = rest[0].quartile();
         let holds = guarded <= MOST_NS || guarded <= MOST_UNGUARDED_CALLS * floor;
-        println!("an empty guarded call: at most {MOST_NS} ns or {MOST_UNGUARDED_CALLS} x: {}", if holds { "holds" } else { "does not hold" });
+        println!(
+            "an empty guarded call: at most {MOST_NS} ns or {MOST_UNGUARDED_CALLS} x: {}",
+            if holds { "holds" } else { "does not hold" }
+        );
         destroy_goblin(goblin);
         destroy(profile);
         assert!(holds || !is_check, "an empty guarded call takes too long");

@@ -155,21 +155,21 @@ void drive_fingerprint() {
     desc->attribute_stride = sizeof attribute;
     desc->attribute_count = 1;
     hob_fingerprint one = {}, other = {};
-    CHECK_OK(hob_fingerprint_program(desc.get(), &one));
+    CHECK_OK(hob_fingerprint_hash_program(desc.get(), &one));
     attribute.location = 1;
-    CHECK_OK(hob_fingerprint_program(desc.get(), &other));
+    CHECK_OK(hob_fingerprint_hash_program(desc.get(), &other));
     CHECK(hob_fingerprint_equal(&one, &one) == 1 && hob_fingerprint_equal(&one, &other) == 0);
     hob_fingerprint_part parts[8] = {};
     size_t count = 0;
-    CHECK_OK(hob_fingerprint_program_parts(desc.get(), parts, sizeof parts[0], 8, &count));
+    CHECK_OK(hob_fingerprint_get_program_parts(desc.get(), parts, sizeof parts[0], 8, &count));
     CHECK(count == 3 && parts[0].kind == HOB_PROGRAM_PART_STAGE && parts[0].length > 0);
     Guarded<hob_environment> environment;
     uint64_t id = 0, same = 0;
-    CHECK_OK(hob_environment_id(environment.get(), &id));
-    CHECK_OK(hob_environment_id(environment.get(), &same));
+    CHECK_OK(hob_environment_get_id(environment.get(), &id));
+    CHECK_OK(hob_environment_get_id(environment.get(), &same));
     environment->driver = text("driver 1");
     uint64_t another = 0;
-    CHECK_OK(hob_environment_id(environment.get(), &another));
+    CHECK_OK(hob_environment_get_id(environment.get(), &another));
     CHECK(id == same && id != another);
 }
 

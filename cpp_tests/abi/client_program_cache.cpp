@@ -108,7 +108,7 @@ void describe(hob_file_io& io, Disk& disk) {
 
 hob_fingerprint key_of(const char* name) {
     hob_fingerprint key = {};
-    CHECK_OK(hob_fingerprint_bytes(name, std::strlen(name), &key));
+    CHECK_OK(hob_fingerprint_hash_bytes(name, std::strlen(name), &key));
     return key;
 }
 
@@ -162,7 +162,7 @@ void drive_memory() {
     key_desc->stage_stride = sizeof stage;
     key_desc->stage_count = 1;
     hob_fingerprint key = {};
-    CHECK_OK(hob_fingerprint_program(key_desc.get(), &key));
+    CHECK_OK(hob_fingerprint_hash_program(key_desc.get(), &key));
     CHECK_OK(hob_program_cache_describe(cache, &key, key_desc.get()));
     Guarded<hob_program_miss> miss;
     stage.size = 13;

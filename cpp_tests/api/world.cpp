@@ -24,7 +24,7 @@ const std::string recording("HOBREC\r\n\1\0\0\0\0\0\0\0", 16);
 const hob_fingerprint& program_key() {
     static const hob_fingerprint key = [] {
         hob_fingerprint made = {};
-        MUST_OK(hob_fingerprint_bytes("program", 7, &made));
+        MUST_OK(hob_fingerprint_hash_bytes("program", 7, &made));
         return made;
     }();
     return key;
@@ -116,7 +116,7 @@ void World::make_children() {
     hob_program_key_desc described = HOB_PROGRAM_KEY_DESC_INIT;
     fill(described);
     MUST_OK(hob_program_cache_describe(cache_, &program_key(), &described));
-    MUST_OK(hob_program_cache_use_begin(cache_, &program_key(), &use_));
+    MUST_OK(hob_program_cache_begin_use(cache_, &program_key(), &use_));
     MUST_OK(hob_program_manager_add_shader(manager_, HOB_SHADER_STAGE_COMPUTE, this, &shader_));
     MUST_OK(hob_program_manager_set_source(manager_, shader_, source, sizeof source));
     MUST_OK(hob_program_manager_compile(manager_, shader_, nullptr, nullptr));
@@ -160,7 +160,7 @@ void* World::make(Of<hob_program_cache>) {
 }
 
 void* World::make(Of<hob_program_manager>) {
-    hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
     fill(driver);
     hob_program_manager* made = nullptr;
     MUST_OK(hob_program_manager_create(cache_, &driver, &made));
@@ -183,7 +183,7 @@ bool World::poison(hob_profile* profile) {
 }
 
 bool World::poison(hob_program_manager* manager) {
-    hob_shader shader = {0, 0};
+    hob_shader_id shader = {0, 0};
     MUST_OK(hob_program_manager_add_shader(manager, HOB_SHADER_STAGE_COMPUTE, this, &shader));
     const std::string unknown = "source " + std::to_string(++sources_);
     MUST_OK(hob_program_manager_set_source(manager, shader, unknown.data(), unknown.size()));
@@ -273,7 +273,7 @@ void World::fill(hob_program_cache_desc& desc) {
     desc.described_keys = 8;
 }
 
-void World::fill(hob_program_driver& driver) {
+void World::fill(hob_program_callbacks& driver) {
     driver.user_data = this;
     driver.compile = &compile;
     driver.link = [](void*, void*) -> uint32_t { return 0; };
@@ -317,7 +317,7 @@ void* World::handle(const std::string& type) {
 int64_t World::number(const std::string& name) const {
     // Everything else is 1.
     static const std::map<std::string, int64_t> numbers = {
-        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"lane", 0}, {"resource", 0}, {"most_bytes", 1 << 20}, {"memory_limit", 1 << 20},
+        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"lane", 0}, {"resource", 0}, {"max_bytes", 1 << 20}, {"memory_limit", 1 << 20},
         {"disk_limit", 1 << 20}, {"timeout_us", 1000000},
     };
     const auto found = numbers.find(name);

@@ -79,7 +79,7 @@ public:
     void fill(hob_profile_option& option) { option = {1, 1, 0}; }
     void fill(hob_program& program);
     void fill(hob_program_cache_desc& desc);
-    void fill(hob_program_driver& driver);
+    void fill(hob_program_callbacks& driver);
     void fill(hob_program_key_desc& desc);
     void fill(hob_program_link_desc& desc);
     void fill(hob_setting_desc& desc);
@@ -87,8 +87,8 @@ public:
     void fill(hob_zone_hook&) {}
     // Ids of children.
     void fill(hob_setting_id& id) { id = is_about("product") ? product_ : setting_; }
-    void fill(hob_shader& id) { id = shader_; }
-    void fill(hob_use& id) { id = use_; }
+    void fill(hob_shader_id& id) { id = shader_; }
+    void fill(hob_use_id& id) { id = use_; }
     template <class T>
     void fill(T&) {
         static_assert(is_known<T>, "a new struct that goes in: add a fill that makes it valid to cpp_tests/api/world.h");
@@ -142,8 +142,8 @@ private:
     hob_program_cache* cache_ = nullptr;
     hob_program_manager* manager_ = nullptr;
     hob_setting_id setting_ = {0, 0}, product_ = {0, 0};
-    hob_shader shader_ = {0, 0};
-    hob_use use_ = {0, 0};
+    hob_shader_id shader_ = {0, 0};
+    hob_use_id use_ = {0, 0};
     uint32_t sources_ = 0;
     void (*run_)(void*) = nullptr;
     void* data_ = nullptr;

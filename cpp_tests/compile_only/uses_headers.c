@@ -37,9 +37,9 @@ hob_result uses_headers(hob_goblin* goblin, hob_setting_id* setting) {
     const hob_program_cache_statistics cache_statistics = HOB_PROGRAM_CACHE_STATISTICS_INIT;
     const hob_histogram histogram = HOB_HISTOGRAM_INIT;
     const hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
-    const hob_program_driver driver = HOB_PROGRAM_DRIVER_INIT;
+    const hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
     const hob_program_link_desc link_desc = HOB_PROGRAM_LINK_DESC_INIT;
-    const hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    const hob_link_result linked = HOB_LINK_RESULT_INIT;
     hob_product_axis axis = {0, 0, 0, 0};
     const double values[2] = {0, 1};
     hob_result result;

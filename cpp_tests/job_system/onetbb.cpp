@@ -125,7 +125,7 @@ void cache_is_served(const hob_executor* executor, const char* directory) {
         for (int number = 0; number < programs; ++number) {
             const std::string key = key_of(number), value = std::string(1000, 'v') + key;
             hob_fingerprint name = {};
-            check(hob_fingerprint_bytes(key.data(), key.size(), &name) == HOB_RESULT_OK, "a key was not named");
+            check(hob_fingerprint_hash_bytes(key.data(), key.size(), &name) == HOB_RESULT_OK, "a key was not named");
             if (opening == 0) {
                 hob_program program = HOB_PROGRAM_INIT;
                 program.data = value.data();

@@ -69,7 +69,7 @@ void Blobs::open() {
 void Blobs::say_trouble() const {
     char sentence[256];
     size_t size = 0;
-    if (hob_program_cache_trouble(cache, sentence, sizeof sentence, &size) == HOB_RESULT_OK && size > 0)
+    if (hob_program_cache_get_problem(cache, sentence, sizeof sentence, &size) == HOB_RESULT_OK && size > 0)
         say(std::string(sentence, size));
 }
 

@@ -43,9 +43,9 @@ class Cache:
 
     def report(self):
         size = ctypes.c_size_t()
-        self.call("hob_program_cache_report", self.handle, None, ctypes.c_size_t(0), ctypes.byref(size))
+        self.call("hob_program_cache_get_report", self.handle, None, ctypes.c_size_t(0), ctypes.byref(size))
         text = ctypes.create_string_buffer(size.value)
-        self.call("hob_program_cache_report", self.handle, text, size, ctypes.byref(size))
+        self.call("hob_program_cache_get_report", self.handle, text, size, ctypes.byref(size))
         return json.loads(text.raw)
 
     def close(self):

@@ -93,7 +93,7 @@ Key Cache::key_of(const Program& program) const {
     desc.stage_stride = sizeof stages[0];
     desc.stage_count = 2;
     hob_fingerprint print;
-    check(hob_fingerprint_program(&desc, &print));
+    check(hob_fingerprint_hash_program(&desc, &print));
     Key key;
     std::copy(std::begin(print.bytes), std::end(print.bytes), key.bytes.begin());
     return key;
@@ -106,12 +106,12 @@ Answer Cache::use(const Key& key, const std::function<Taken(const Binary&)>& dri
     if (found == HOB_RESULT_UNSUPPORTED) return Answer::banned;
     check(found);
     const BlobRelease release{blob};
-    hob_use use = {};
-    const hob_result begun = hob_program_cache_use_begin(handle->cache, &fingerprint(key), &use);
+    hob_use_id use = {};
+    const hob_result begun = hob_program_cache_begin_use(handle->cache, &fingerprint(key), &use);
     if (begun == HOB_RESULT_UNSUPPORTED) return Answer::banned;
     check(begun);
     const Taken taken = driver_takes({blob.format, blob.data, blob.size, blob.reflection, blob.reflection_size});
-    check(hob_program_cache_use_end(handle->cache, use, outcome_of(taken)));
+    check(hob_program_cache_end_use(handle->cache, use, outcome_of(taken)));
     return taken == Taken::no ? Answer::rejected : Answer::hit;
 }
 
@@ -128,15 +128,15 @@ struct Manager::Handle {
     hob_program_cache* cache = nullptr;
     hob_program_manager* manager = nullptr;
     ManagedDriver driver;
-    hob_use use = {};
+    hob_use_id use = {};
 
     ~Handle() {
         end_use(HOB_USE_OUTCOME_UNUSED);
         hob_program_manager_destroy(manager);
     }
     void end_use(hob_use_outcome outcome) {
-        const hob_use ended = std::exchange(use, hob_use{});
-        if (ended.index1 != 0) (void)hob_program_cache_use_end(cache, ended, outcome);
+        const hob_use_id ended = std::exchange(use, hob_use_id{});
+        if (ended.index1 != 0) (void)hob_program_cache_end_use(cache, ended, outcome);
     }
 
     static ManagedDriver& driver_of(void* user_data) { return static_cast<Handle*>(user_data)->driver; }
@@ -159,7 +159,7 @@ struct Manager::Handle {
 Manager::Manager(const Cache& cache, ManagedDriver driver) : handle(std::make_unique<Handle>()) {
     handle->cache = cache.handle->cache;
     handle->driver = std::move(driver);
-    hob_program_driver calls = HOB_PROGRAM_DRIVER_INIT;
+    hob_program_callbacks calls = HOB_PROGRAM_CALLBACKS_INIT;
     calls.user_data = handle.get();
     calls.compile = Handle::compile;
     calls.link = Handle::link;
@@ -171,7 +171,7 @@ Manager::Manager(const Cache& cache, ManagedDriver driver) : handle(std::make_un
 Manager::~Manager() = default;
 
 Manager::Shader Manager::add(bool is_vertex, example::GLuint object, const std::string& source) {
-    hob_shader shader = {};
+    hob_shader_id shader = {};
     check(hob_program_manager_add_shader(handle->manager, is_vertex ? HOB_SHADER_STAGE_VERTEX : HOB_SHADER_STAGE_FRAGMENT,
                                          pointer_to(object), &shader));
     check(hob_program_manager_set_source(handle->manager, shader, source.data(), source.size()));
@@ -189,12 +189,12 @@ Manager::Compiled Manager::compile(Shader shader) {
 
 Manager::Linked Manager::link(example::GLuint program, Shader vertex, Shader fragment) {
     handle->end_use(HOB_USE_OUTCOME_UNUSED);
-    const hob_shader shaders[] = {{vertex.index, vertex.generation}, {fragment.index, fragment.generation}};
+    const hob_shader_id shaders[] = {{vertex.index, vertex.generation}, {fragment.index, fragment.generation}};
     hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
     desc.program = pointer_to(program);
     desc.shaders = shaders;
     desc.shader_count = 2;
-    hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+    hob_link_result linked = HOB_LINK_RESULT_INIT;
     const hob_result result = hob_program_manager_link(handle->manager, &desc, &linked);
     handle->use = linked.first_use; // none unless it was loaded
     switch (linked.outcome) {

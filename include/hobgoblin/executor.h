@@ -116,7 +116,7 @@ HOB_NODISCARD HOB_API hob_result hob_executor_create(const hob_executor_desc *de
 /// Creates an executor with a pool of `threads` threads (0 to 63) and a background thread.
 /// The calling thread takes part in its loops, so `threads` is the number of further threads. On success
 /// `*out_executor` is the caller's to destroy. Threads: any.
-HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
+HOB_NODISCARD HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_executor **out_executor);
 
 /// Destroys an executor; NULL is allowed.
 /// Waiting tasks are dropped: their `release` is called, their `run` is not. A running task is awaited, and all threads
@@ -149,7 +149,7 @@ HOB_API hob_result hob_executor_parallel_for(
 
 /// Posts a background task: `run(user_data)` is called later, one task at a time.
 /// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once,
-/// after `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
+/// after `run` or instead of it. `release` may be NULL. Errors and the job system show the first 40 bytes of `name`.
 ///
 ///     /* void save(void *game); void free_game(void *game); */
 ///     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)

@@ -8,7 +8,7 @@
 //     hob_fingerprint key;
 //     desc.stages = stages;
 //     desc.stage_count = 2;
-//     if (hob_fingerprint_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
+//     if (hob_fingerprint_hash_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
 //
 // Terms:
 // - Fingerprint: a hash of 256 bits. Equal inputs have equal fingerprints.
@@ -38,16 +38,16 @@ typedef struct hob_fingerprint {
 
 /// Computes the fingerprint of `size` bytes: their BLAKE3.
 /// `data` may be NULL if `size` is 0. Threads: any.
-HOB_API hob_result hob_fingerprint_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
+HOB_API hob_result hob_fingerprint_hash_bytes(const void *data, size_t size, hob_fingerprint *out_fingerprint);
 
-/// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL.
-/// Threads: any.
+/// Returns 1 if two fingerprints are equal, 0 if they differ.
+/// Returns 0 also if `a`, `b` or both are NULL. Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_fingerprint_equal(const hob_fingerprint *a, const hob_fingerprint *b);
 
 /// Writes a fingerprint as 64 hexadecimal digits in lower case, without a NUL.
 /// `*out_size` receives the required size, 64. `buffer` NULL asks only for that. If `capacity` is too small, the result
 /// is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: any.
-HOB_API hob_result hob_fingerprint_hex(
+HOB_API hob_result hob_fingerprint_get_hex(
     const hob_fingerprint *fingerprint, char *buffer, size_t capacity, size_t *out_size);
 
 /// One part of a program key or an environment.
@@ -58,7 +58,7 @@ typedef struct hob_fingerprint_part {
     uint32_t index;
     /// Size of the input in bytes.
     uint64_t length;
-    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_bytes, or of its SHA-1 in that mode.
+    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that mode.
     uint8_t digest[8];
 } hob_fingerprint_part;
 
@@ -173,11 +173,11 @@ typedef struct hob_program_key_desc {
 /// Computes a program key.
 ///
 ///     hob_fingerprint key;
-///     if (hob_fingerprint_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
+///     if (hob_fingerprint_hash_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
 ///
 /// HOB_RESULT_INVALID_ARGUMENT without a stage. HOB_RESULT_LIMIT_EXCEEDED with more than 1024 stages, attributes or
 /// varyings. HOB_RESULT_UNSUPPORTED if the mode cannot express an input. Threads: any.
-HOB_API hob_result hob_fingerprint_program(const hob_program_key_desc *desc, hob_fingerprint *out_fingerprint);
+HOB_API hob_result hob_fingerprint_hash_program(const hob_program_key_desc *desc, hob_fingerprint *out_fingerprint);
 
 // ---- Parts -----------------------------------------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ typedef enum hob_program_part {
 /// Empty inputs have no part, except stages. `*out_count` receives the number of parts. `parts` NULL asks only for
 /// that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged.
 /// `part_stride` 0 is the first released size of hob_fingerprint_part. Threads: any.
-HOB_API hob_result hob_fingerprint_program_parts(
+HOB_API hob_result hob_fingerprint_get_program_parts(
     const hob_program_key_desc *desc, hob_fingerprint_part *parts, size_t part_stride, size_t capacity,
     size_t *out_count);
 
@@ -261,7 +261,7 @@ typedef struct hob_environment {
 
 /// Gets the id of an environment, which is never 0.
 /// Caches load only entries of their own environment. Threads: any.
-HOB_API hob_result hob_environment_id(const hob_environment *environment, uint64_t *out_id);
+HOB_API hob_result hob_environment_get_id(const hob_environment *environment, uint64_t *out_id);
 
 /// Kinds of the parts of an environment.
 typedef enum hob_environment_part {
@@ -290,8 +290,8 @@ typedef enum hob_environment_part {
 } hob_environment_part;
 
 /// Gets the parts of an environment: the fields that are not 0 or empty, in the order of hob_environment_part.
-/// Count, capacity and stride work as in hob_fingerprint_program_parts. Threads: any.
-HOB_API hob_result hob_environment_parts(
+/// Count, capacity and stride work as in hob_fingerprint_get_program_parts. Threads: any.
+HOB_API hob_result hob_environment_get_parts(
     const hob_environment *environment, hob_fingerprint_part *parts, size_t part_stride, size_t capacity,
     size_t *out_count);
 

@@ -28,20 +28,20 @@ struct Fingerprint : hob_fingerprint {
 /// A fingerprint as 64 lower-case hexadecimal digits.
 inline std::string hex(const hob_fingerprint& fingerprint) {
     std::string digits(64, '\0');
-    (void)hob_fingerprint_hex(&fingerprint, digits.data(), digits.size(), nullptr);
+    (void)hob_fingerprint_get_hex(&fingerprint, digits.data(), digits.size(), nullptr);
     return digits;
 }
 
 /// The fingerprint of bytes.
 inline Result<Fingerprint> try_fingerprint(std::string_view bytes) noexcept {
     return detail::filled_by(Fingerprint(), [&](Fingerprint* fingerprint) {
-        return hob_fingerprint_bytes(bytes.data(), bytes.size(), fingerprint);
+        return hob_fingerprint_hash_bytes(bytes.data(), bytes.size(), fingerprint);
     });
 }
 
-/// The number of an environment; see hob_environment_id.
+/// The number of an environment; see hob_environment_get_id.
 inline Result<uint64_t> try_environment_id(const hob_environment& environment) noexcept {
-    return detail::filled_by(uint64_t{0}, [&](uint64_t* id) { return hob_environment_id(&environment, id); });
+    return detail::filled_by(uint64_t{0}, [&](uint64_t* id) { return hob_environment_get_id(&environment, id); });
 }
 
 /// The input of a driver's compiler for one program; see hob_program_key_desc. Text is not copied and must outlive it.
@@ -83,7 +83,7 @@ public:
     Result<Fingerprint> try_fingerprint() const noexcept {
         const hob_program_key_desc desc = capi();
         return detail::filled_by(Fingerprint(), [&](Fingerprint* fingerprint) {
-            return hob_fingerprint_program(&desc, fingerprint);
+            return hob_fingerprint_hash_program(&desc, fingerprint);
         });
     }
     /// One digest for each part, to find out later which part differs.
@@ -91,7 +91,7 @@ public:
         const hob_program_key_desc desc = capi();
         return detail::read_all<std::vector<hob_fingerprint_part>>(
             [&](hob_fingerprint_part* parts, std::size_t capacity, std::size_t* count) {
-                return hob_fingerprint_program_parts(&desc, parts, sizeof *parts, capacity, count);
+                return hob_fingerprint_get_program_parts(&desc, parts, sizeof *parts, capacity, count);
             });
     }
 #if HOB_EXCEPTIONS

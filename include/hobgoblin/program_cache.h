@@ -5,7 +5,7 @@
 //     hob_program_cache *cache = NULL;
 //     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
 //
-//     hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_program, see fingerprint.h */
+//     hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_hash_program, see fingerprint.h */
 //     hob_use_id use;
 //     int loaded = 0;
 //     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK &&
@@ -515,9 +515,9 @@ typedef struct hob_histogram {
     /// Sum of the values; UINT64_MAX if it is larger than that.
     uint64_t sum;
     /// The least value. 0 without values, as are all fields below.
-    uint64_t min;
+    uint64_t minimum;
     /// The greatest value.
-    uint64_t max;
+    uint64_t maximum;
     /// The mean, rounded down.
     uint64_t mean;
     /// The median.
@@ -535,9 +535,9 @@ HOB_API hob_result hob_program_cache_get_histogram(
 /// One bucket of a histogram. Values below 32 have one each; above, there are 16 for every doubling.
 typedef struct hob_histogram_bucket {
     /// The least value of the bucket.
-    uint64_t min;
+    uint64_t minimum;
     /// The greatest value of the bucket.
-    uint64_t max;
+    uint64_t maximum;
     /// Number of values.
     uint64_t count;
 } hob_histogram_bucket;
@@ -628,7 +628,7 @@ typedef struct hob_program_miss {
 
 /// Remembers the inputs of a program for hob_program_cache_explain_miss.
 /// Call it once for each program that is built; a hob_program_manager does so itself. `key` NULL: the key that
-/// hob_fingerprint_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never waits for
+/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never waits for
 /// a file. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_describe(
     const hob_program_cache *cache, const hob_fingerprint *key, const hob_program_key_desc *desc);
@@ -758,7 +758,7 @@ typedef struct hob_program_link_desc {
     /// Number of `shaders`. 0 is an error.
     size_t shader_count;
     /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's key is
-    /// that of hob_fingerprint_program for both together. NULL: no other inputs.
+    /// that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
     const hob_program_key_desc *key;
 } hob_program_link_desc;
 

@@ -95,6 +95,19 @@ fn starts(item: &mut ItemStruct) -> Result<(Vec<TokenStream>, Vec<TokenStream>)>
     Ok((values, zeros))
 }
 
+/// Checks that the reserved fields are 0, so that a later version can give them a meaning.
+fn reserved(item: &ItemStruct) -> (bool, TokenStream) {
+    let names = item.fields.iter().filter_map(|field| field.ident.as_ref());
+    let names: Vec<_> = names.filter(|name| name.to_string().starts_with("reserved")).collect();
+    let text = item.ident.to_string();
+    let checks = quote! {
+        #(if self.#names != 0 {
+            return Err(crate::ffi::base::structs::not_zero(what, #text, stringify!(#names)));
+        })*
+    };
+    (!names.is_empty(), checks)
+}
+
 /// A field that no header has, for the test that old programs run with a library whose structs have grown.
 fn append_field(item: &mut ItemStruct) {
     if let Fields::Named(fields) = &mut item.fields {
@@ -114,6 +127,7 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
         return Err(Error::new_spanned(&item.ident, "the first field must be `struct_size: u32`"));
     }
     let (values, zeros) = starts(&mut item)?;
+    let (_, reserved) = reserved(&item);
     append_field(&mut item);
     let (name, first_size) = (&item.ident, released.first_size());
     let (text, init) = (name.to_string(), format_ident!("{}_init", name));
@@ -135,6 +149,12 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
 
             fn fill_in(&mut self) {
                 #(#zeros)*
+            }
+
+            #[allow(unused_variables, reason = "most structs have no reserved field")]
+            fn check_reserved(&self, what: &str) -> crate::base::Result<()> {
+                #reserved
+                Ok(())
             }
         }
 
@@ -174,6 +194,7 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
 pub fn element(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let released: Released = syn::parse2(attribute)?;
     let item: ItemStruct = syn::parse2(item)?;
+    let (has_reserved, reserved) = reserved(&item);
     let (name, first_size) = (&item.ident, released.first_size());
     let text = name.to_string();
     Ok(quote! {
@@ -183,6 +204,13 @@ pub fn element(attribute: TokenStream, item: TokenStream) -> Result<TokenStream>
         unsafe impl crate::ffi::base::array::Element for #name {
             const NAME: &'static str = #text;
             #first_size
+            const HAS_RESERVED: bool = #has_reserved;
+
+            #[allow(unused_variables, reason = "some elements have no reserved field")]
+            fn check_reserved(&self, what: &str) -> crate::base::Result<()> {
+                #reserved
+                Ok(())
+            }
         }
 
         // SAFETY: plain data.

@@ -331,6 +331,13 @@ impl Reader<'_> {
         let is_enum = self.is_word("enum");
         if !is_enum && !self.is_word("struct") {
             let (name, of) = self.named_type();
+            // An array type is a static assertion of C99.
+            if self.is_sign('[') {
+                while !self.is_sign(';') {
+                    self.next += 1;
+                }
+                return;
+            }
             self.sign(';');
             self.api.aliases.insert(name, of);
             return;

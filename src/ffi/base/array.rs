@@ -31,6 +31,12 @@ pub unsafe trait Element: Copy {
     const NAME: &'static str;
     /// Size in the first released header.
     const FIRST_SIZE: usize;
+    /// Whether there is something for `check_reserved`.
+    const HAS_RESERVED: bool = false;
+    /// Refuse a reserved field that is not 0. `what` names the parameter.
+    fn check_reserved(&self, _what: &str) -> Result<()> {
+        Ok(())
+    }
 }
 
 macro_rules! numbers {
@@ -73,7 +79,11 @@ impl<T: Element> Array<'_, T> {
         if count.checked_mul(stride).is_none_or(|bytes| bytes > isize::MAX as usize) {
             return Err(error!(InvalidArgument, "{what}: {count} {name}, {stride} bytes apart, cannot exist"));
         }
-        Ok(Self { start: start.cast(), stride, is_packed, count, element: PhantomData })
+        let array = Self { start: start.cast(), stride, is_packed, count, element: PhantomData };
+        if T::HAS_RESERVED {
+            array.iter().try_for_each(|element| element.check_reserved(what))?;
+        }
+        Ok(array)
     }
 
     /// How many elements there are.

@@ -6,7 +6,7 @@
 
 use std::ptr;
 
-use crate::base::{Result, error};
+use crate::base::{Error, Result, error};
 
 /// A struct that grows at its end.
 ///
@@ -22,6 +22,8 @@ pub unsafe trait Versioned: Copy {
     fn defaults() -> Self;
     /// Replace 0 by the default in every field where 0 means that.
     fn fill_in(&mut self);
+    /// Refuse a reserved field that is not 0. `what` names the parameter.
+    fn check_reserved(&self, what: &str) -> Result<()>;
 }
 
 /// Bytes up to and with a field, rounded up to the struct's alignment.
@@ -147,6 +149,7 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T>
     let mut value = T::defaults();
     // SAFETY: as this function's; any bytes are a valid `T`.
     unsafe { Layout::of::<T>().read(from.cast(), (&raw mut value).cast(), what) }?;
+    value.check_reserved(what)?;
     value.fill_in();
     Ok(value)
 }
@@ -185,6 +188,12 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
             ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
         }
     }
+}
+
+/// A reserved field that is not 0.
+#[cold]
+pub fn not_zero(what: &str, name: &str, field: &str) -> Error {
+    error!(Unsupported, "{what}: {name}.{field} is not 0: set it to 0, this library does not know a meaning of it")
 }
 
 /// `hob_x` as `HOB_X`.

@@ -18,7 +18,7 @@ use crate::ffi::base::user_data::UserData;
 
 /// Posts a background task: `run(user_data)` is called later, one task at a time.
 /// Tasks run by `priority`; tasks of one priority run in the order of the calls. `release` is called exactly once,
-/// after `run` or instead of it; it may be NULL. Errors and the job system show the first 40 bytes of `name`.
+/// after `run` or instead of it. `release` may be NULL. Errors and the job system show the first 40 bytes of `name`.
 ///
 ///     /* void save(void *game); void free_game(void *game); */
 ///     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)

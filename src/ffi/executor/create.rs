@@ -28,7 +28,6 @@ use crate::ffi::base::user_data::UserData;
 ///
 /// Threads: any.
 #[entry(any, nullable(desc))]
-#[must_use]
 pub extern "C" fn hob_executor_create(
     desc: *const hob_executor_desc,
     out_executor: *mut *mut hob_executor,
@@ -41,7 +40,6 @@ pub extern "C" fn hob_executor_create(
 /// The calling thread takes part in its loops, so `threads` is the number of further threads. On success
 /// `*out_executor` is the caller's to destroy. Threads: any.
 #[entry(any)]
-#[must_use]
 pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut hob_executor) -> hob_result {
     let background = hob_background::Thread;
     let desc = hob_executor_desc { pool_threads: threads, background, ..hob_executor_desc::defaults() };

@@ -50,7 +50,6 @@ pub extern "C" fn hob_executor_get_statistics(
 /// Returns the bytes that the executor holds, without its threads' stacks and its tasks' own memory.
 /// 0 for an invalid handle. Threads: shared.
 #[entry(shared)]
-#[must_use]
 pub extern "C" fn hob_executor_memory_used(executor: *const hob_executor) -> usize {
     Ok(executor.memory_used())
 }

@@ -27,7 +27,7 @@ unsafe impl Argument for hob_fingerprint {
 
     unsafe fn take<'a>(pointer: *const Self, what: &'static str) -> Result<Self::Taken<'a>> {
         if pointer.is_null() {
-            return Err(null(what, "a hob_fingerprint, such as hob_fingerprint_program makes"));
+            return Err(null(what, "a hob_fingerprint, such as hob_fingerprint_hash_program makes"));
         }
         // SAFETY: by the contract of `take`.
         Ok(unsafe { pointer.read_unaligned() })
@@ -43,8 +43,7 @@ impl From<Fingerprint> for hob_fingerprint {
 /// Computes the fingerprint of `size` bytes: their BLAKE3.
 /// `data` may be NULL if `size` is 0. Threads: any.
 #[entry(any)]
-#[must_use]
-pub extern "C" fn hob_fingerprint_bytes(
+pub extern "C" fn hob_fingerprint_hash_bytes(
     data: *const c_void,
     size: usize,
     out_fingerprint: *mut hob_fingerprint,
@@ -53,10 +52,9 @@ pub extern "C" fn hob_fingerprint_bytes(
     Ok(())
 }
 
-/// Returns 1 if two fingerprints are equal, 0 if they differ or if one is NULL.
-/// Threads: any.
+/// Returns 1 if two fingerprints are equal, 0 if they differ.
+/// Returns 0 also if `a`, `b` or both are NULL. Threads: any.
 #[entry(any, nullable(a, b))]
-#[must_use]
 pub extern "C" fn hob_fingerprint_equal(a: *const hob_fingerprint, b: *const hob_fingerprint) -> u32 {
     Ok(a.zip(b).is_some_and(|(a, b)| a.bytes == b.bytes).into())
 }
@@ -65,7 +63,7 @@ pub extern "C" fn hob_fingerprint_equal(a: *const hob_fingerprint, b: *const hob
 /// `*out_size` receives the required size, 64. `buffer` NULL asks only for that. If `capacity` is too small, the result
 /// is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: any.
 #[entry(any)]
-pub extern "C" fn hob_fingerprint_hex(
+pub extern "C" fn hob_fingerprint_get_hex(
     fingerprint: *const hob_fingerprint,
     buffer: *mut c_char,
     capacity: usize,
@@ -89,7 +87,7 @@ pub struct hob_fingerprint_part {
     pub index: u32,
     /// Size of the input in bytes.
     pub length: u64,
-    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_bytes, or of its SHA-1 in that mode.
+    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that mode.
     pub digest: [u8; 8],
 }
 

@@ -73,7 +73,7 @@ pub struct hob_environment {
 /// Gets the id of an environment, which is never 0.
 /// Caches load only entries of their own environment. Threads: any.
 #[entry(any)]
-pub extern "C" fn hob_environment_id(environment: *const hob_environment, out_id: *mut u64) -> hob_result {
+pub extern "C" fn hob_environment_get_id(environment: *const hob_environment, out_id: *mut u64) -> hob_result {
     // SAFETY: the header's contract for the texts of the struct.
     out_id.write(unsafe { with_environment(&environment, |environment| Ok(environment.id(&mut |_| ()))) }?);
     Ok(())
@@ -108,9 +108,9 @@ pub enum hob_environment_part {
 }
 
 /// Gets the parts of an environment: the fields that are not 0 or empty, in the order of hob_environment_part.
-/// Count, capacity and stride work as in hob_fingerprint_program_parts. Threads: any.
+/// Count, capacity and stride work as in hob_fingerprint_get_program_parts. Threads: any.
 #[entry(any)]
-pub extern "C" fn hob_environment_parts(
+pub extern "C" fn hob_environment_get_parts(
     environment: *const hob_environment,
     parts: *mut hob_fingerprint_part,
     part_stride: usize,
@@ -122,7 +122,7 @@ pub extern "C" fn hob_environment_parts(
             environment.id(each);
             Ok(())
         };
-        // SAFETY: as in hob_environment_id.
+        // SAFETY: as in hob_environment_get_id.
         unsafe { with_environment(&environment, report) }
     })?;
     parts.fill(found.into_iter())

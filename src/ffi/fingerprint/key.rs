@@ -135,13 +135,12 @@ pub struct hob_program_key_desc {
 /// Computes a program key.
 ///
 ///     hob_fingerprint key;
-///     if (hob_fingerprint_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
+///     if (hob_fingerprint_hash_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
 ///
 /// HOB_RESULT_INVALID_ARGUMENT without a stage. HOB_RESULT_LIMIT_EXCEEDED with more than 1024 stages, attributes or
 /// varyings. HOB_RESULT_UNSUPPORTED if the mode cannot express an input. Threads: any.
 #[entry(any)]
-#[must_use]
-pub extern "C" fn hob_fingerprint_program(
+pub extern "C" fn hob_fingerprint_hash_program(
     desc: *const hob_program_key_desc,
     out_fingerprint: *mut hob_fingerprint,
 ) -> hob_result {
@@ -174,14 +173,14 @@ pub enum hob_program_part {
 /// that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `parts` stays unchanged.
 /// `part_stride` 0 is the first released size of hob_fingerprint_part. Threads: any.
 #[entry(any)]
-pub extern "C" fn hob_fingerprint_program_parts(
+pub extern "C" fn hob_fingerprint_get_program_parts(
     desc: *const hob_program_key_desc,
     parts: *mut hob_fingerprint_part,
     part_stride: usize,
     capacity: usize,
     out_count: *mut usize,
 ) -> hob_result {
-    // SAFETY: as in hob_fingerprint_program.
+    // SAFETY: as in hob_fingerprint_hash_program.
     let found = self::parts(|each| unsafe {
         with_program(&desc, |mode, described| program(mode, described, each).map(|_| ()))
     })?;

@@ -9,7 +9,7 @@
 //! hob_fingerprint key;
 //! desc.stages = stages;
 //! desc.stage_count = 2;
-//! if (hob_fingerprint_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
+//! if (hob_fingerprint_hash_program(&desc, &key) != HOB_RESULT_OK) fail(hob_last_error());
 //! ```
 //!
 //! Terms:

@@ -34,11 +34,10 @@ pub struct hob_option {
 impl hob_option {
     pub fn desc(&self) -> Result<OptionDesc> {
         let unknown = self.flags & !HOB_OPTION_NOT_READY;
-        if unknown != 0 || self.reserved != 0 {
+        if unknown != 0 {
             return Err(error!(
                 Unsupported,
-                "hob_option: flags {unknown:#x} and reserved {} are unknown to this library: set them to 0",
-                self.reserved
+                "hob_option.flags {unknown:#x}: this library knows HOB_OPTION_NOT_READY only"
             ));
         }
         let ready = self.flags & HOB_OPTION_NOT_READY == 0;

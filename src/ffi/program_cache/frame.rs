@@ -117,9 +117,6 @@ pub extern "C" fn hob_program_cache_put(
     key: *const hob_fingerprint,
     program: *const hob_program,
 ) -> hob_result {
-    if program.reserved != 0 {
-        return Err(error!(Unsupported, "hob_program.reserved is {}: set it to 0", program.reserved));
-    }
     // SAFETY: the fields are what the header says.
     let (data, reflection, shaders) = unsafe {
         (

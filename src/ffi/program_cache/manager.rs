@@ -75,9 +75,6 @@ pub extern "C" fn hob_program_manager_create(
     if callbacks.compile.is_none() || callbacks.link.is_none() || callbacks.load.is_none() {
         return Err(error!(InvalidArgument, "hob_program_callbacks: compile, link and load must be set"));
     }
-    if callbacks.reserved != 0 {
-        return Err(error!(Unsupported, "hob_program_callbacks.reserved is {}: set it to 0", callbacks.reserved));
-    }
     let cache = cache.read(|cache| Ok(cache.shared_memory()))?;
     let user_data = Arc::new(UserData::new(callbacks.user_data, callbacks.release));
     let _user_data = Arc::clone(&user_data);
@@ -214,7 +211,7 @@ pub struct hob_program_link_desc {
     /// Number of `shaders`. 0 is an error.
     pub shader_count: usize,
     /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's key is
-    /// that of hob_fingerprint_program for both together. NULL: no other inputs.
+    /// that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
     pub key: *const hob_program_key_desc,
 }
 

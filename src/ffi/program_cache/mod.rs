@@ -6,7 +6,7 @@
 //! hob_program_cache *cache = NULL;
 //! if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
 //!
-//! hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_program, see fingerprint.h */
+//! hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_hash_program, see fingerprint.h */
 //! hob_use_id use;
 //! int loaded = 0;
 //! if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK &&

@@ -63,9 +63,6 @@ impl HostFiles {
 }
 
 fn check(io: &hob_file_io) -> Result<()> {
-    if io.reserved != 0 {
-        return Err(error!(Unsupported, "hob_file_io.reserved is {}: set it to 0", io.reserved));
-    }
     let needed = [
         ("list", io.list.is_some()),
         ("create_directory", io.create_directory.is_some()),
