@@ -260,7 +260,8 @@ TEST("memory: errors leave none behind") {
     for (int n = 0; n < 100; ++n) {
         ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_OK) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_OK) ==
+               HOB_RESULT_INVALID_ARGUMENT);
     }
     ENSURE(host.live_bytes() == before);
 }
