@@ -483,9 +483,10 @@ HOB_API hob_result hob_program_cache_get_statistics(
     const hob_program_cache *cache, hob_program_cache_statistics *out_statistics);
 
 /// Writes all counters and histograms as a JSON object, without a NUL.
-/// docs/formats.md explains its names. `*out_size` receives the required size. `buffer` NULL asks only for that. If
-/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As
-/// hob_program_cache_get_statistics, not for every frame. Threads: shared.
+/// docs/formats.md explains its names.
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every
+/// frame. Threads: shared.
 HOB_API hob_result hob_program_cache_get_report(
     const hob_program_cache *cache, char *buffer, size_t capacity, size_t *out_size);
 
@@ -529,9 +530,9 @@ typedef struct hob_histogram {
     /// Sum of the values; UINT64_MAX if it is larger than that.
     uint64_t sum;
     /// The least value. 0 without values, as are all fields below.
-    uint64_t min;
+    uint64_t minimum;
     /// The greatest value.
-    uint64_t max;
+    uint64_t maximum;
     /// The mean, rounded down.
     uint64_t mean;
     /// The median.
@@ -551,9 +552,9 @@ HOB_API hob_result hob_program_cache_get_histogram(
 /// Values below 32 have one each; above, there are 16 for every doubling.
 typedef struct hob_histogram_bucket {
     /// The least value of the bucket.
-    uint64_t min;
+    uint64_t minimum;
     /// The greatest value of the bucket.
-    uint64_t max;
+    uint64_t maximum;
     /// Number of values.
     uint64_t count;
 } hob_histogram_bucket;
