@@ -483,9 +483,10 @@ HOB_API hob_result hob_program_cache_get_statistics(
     const hob_program_cache *cache, hob_program_cache_statistics *out_statistics);
 
 /// Writes all counters and histograms as a JSON object, without a NUL.
-/// docs/formats.md explains its names. `*out_size` receives the required size. `buffer` NULL asks only for that. If
-/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As
-/// hob_program_cache_get_statistics, not for every frame. Threads: shared.
+/// docs/formats.md explains its names.
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every
+/// frame. Threads: shared.
 HOB_API hob_result hob_program_cache_get_report(
     const hob_program_cache *cache, char *buffer, size_t capacity, size_t *out_size);
 
@@ -647,8 +648,8 @@ typedef struct hob_program_miss {
 
 /// Remembers the inputs of a program for hob_program_cache_explain_miss.
 /// Call it once for each program that is built; a hob_program_manager does so itself. `key` NULL: the key that
-/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never
-/// waits for a file. Threads: shared.
+/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set.
+/// Never waits for a file. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_describe(
     const hob_program_cache *cache, const hob_fingerprint *key, const hob_program_key_desc *desc);
 

@@ -178,9 +178,10 @@ pub extern "C" fn hob_program_cache_get_statistics(
 }
 
 /// Writes all counters and histograms as a JSON object, without a NUL.
-/// docs/formats.md explains its names. `*out_size` receives the required size. `buffer` NULL asks only for that. If
-/// `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As
-/// hob_program_cache_get_statistics, not for every frame. Threads: shared.
+/// docs/formats.md explains its names.
+/// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
+/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every
+/// frame. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_report(
     cache: *const hob_program_cache,

@@ -105,8 +105,8 @@ fn characters<const N: usize>(text: &str) -> [c_char; N] {
 
 /// Remembers the inputs of a program for hob_program_cache_explain_miss.
 /// Call it once for each program that is built; a hob_program_manager does so itself. `key` NULL: the key that
-/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never
-/// waits for a file. Threads: shared.
+/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set.
+/// Never waits for a file. Threads: shared.
 #[entry(shared, nullable(key), experimental)]
 pub extern "C" fn hob_program_cache_describe(
     cache: *const hob_program_cache,
