@@ -126,7 +126,7 @@ TEST("hpp: a cache is kept in a file system of the host's, which lives as long a
         another.put(other, program_of("another"));
         cache.flush();
         another.flush();
-        hob::ProgramUse use = cache.use(one);
+        hob::ProgramUse use = cache.begin_use(one);
         // Who lives is known by locks, though the host has none.
         ENSURE(hob::ProgramCache(on(files)).strikes(one) == 0);
         use.end();
@@ -134,7 +134,7 @@ TEST("hpp: a cache is kept in a file system of the host's, which lives as long a
     ENSURE(files.use_count() == 1 && !files->files.empty());
     const hob::ProgramCache cache(on(files));
     ENSURE(cache.get_wait(one).data() == "binary" && cache.get_wait(other).data() == "another");
-    ENSURE(cache.trouble().empty() && !std::filesystem::exists("there is no such directory"));
+    ENSURE(cache.problem().empty() && !std::filesystem::exists("there is no such directory"));
     cache.write_bundle("bundle");
     const hob::ProgramCache reader = [&] {
         hob::ProgramCacheOptions options = on(files);
@@ -160,8 +160,8 @@ TEST("hpp: what a file system of the host's throws is a failure of that call, an
         } catch (const hob::Error& error) {
             code = error.code();
         }
-        ENSURE(code == HOB_RESULT_IO && !cache.trouble().empty());
-        cache.use(one).end();
+        ENSURE(code == HOB_RESULT_IO && !cache.problem().empty());
+        cache.begin_use(one).end();
         ENSURE(cache.get(other).data() == "lost");  // in memory
     }
     files->temper->throws = false;
@@ -169,7 +169,7 @@ TEST("hpp: what a file system of the host's throws is a failure of that call, an
     ENSURE(cache.get_wait(one).data() == "binary" && !cache.get_wait(other));
     // What is refused keeps nothing of the host's.
     hob::ProgramCacheOptions wrong = on(files);
-    wrong.desc.eviction = 99;
+    wrong.desc.flags = 1u << 31;
     const long users = files.use_count();
     bool is_refused = false;
     try {

@@ -60,8 +60,8 @@ struct Driver {
         log += what;
         if (throws == what) throw Thrown(what);
     }
-    hob::ProgramDriver callbacks() {
-        hob::ProgramDriver driver;
+    hob::ProgramCallbacks callbacks() {
+        hob::ProgramCallbacks driver;
         driver.compile = [this](void*, uint32_t, std::string_view source) -> uint32_t {
             note("compile ");
             return source == "bad" ? 7 : 0;
@@ -114,7 +114,7 @@ TEST("hpp: programs are there in the next cache, out of the directory or a bundl
         cache.describe(a);
         cache.mark_startup(a.fingerprint());
         cache.flush();
-        ENSURE(cache.trouble().empty() && cache.report().find("\"puts\":1,") != std::string::npos);
+        ENSURE(cache.problem().empty() && cache.report().find("\"puts\":1,") != std::string::npos);
         ENSURE(cache.statistics().disk_values == 3);  // the program, what it was made from, and the start-up set
         ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES).sum == 4);
         ENSURE(cache.write_bundle(bundle, HOB_BUNDLE_CONTENTS_STARTUP_SET) == 1);
@@ -130,9 +130,9 @@ TEST("hpp: programs are there in the next cache, out of the directory or a bundl
     const auto updated = in(path, "another driver");
     updated.wait_idle();
     ENSURE(!updated.get(a.fingerprint()));
-    const hob_program_miss miss = updated.why_missed(a);
+    const hob_program_miss miss = updated.explain_miss(a);
     ENSURE(miss.difference_count == 1 && std::string(miss.differences[0].label) == "driver");
-    ENSURE(std::string(in("").why_missed(b).sentence).empty());
+    ENSURE(std::string(in("").explain_miss(b).sentence).empty());
 }
 
 TEST("hpp: a use ends by itself, once, and a banned program has none") {
@@ -141,23 +141,23 @@ TEST("hpp: a use ends by itself, once, and a banned program has none") {
     const auto key = key_of("a").fingerprint();
     cache.put(key, program_of("binary"));
     {
-        auto use = cache.use(key);
+        auto use = cache.begin_use(key);
         auto moved = std::move(use);
         ENSURE(moved && !use && cache.statistics().uses_open == 1);
     }
     ENSURE(cache.statistics().uses_open == 0 && cache.get(key));
-    auto use = cache.use(key);
+    auto use = cache.begin_use(key);
     use.end(HOB_USE_OUTCOME_UNUSED);
     ENSURE(!use && cache.statistics().uses_open == 0 && cache.get(key));
     use.end();  // nothing is left of it
     ENSURE(!hob::ProgramUse(cache.capi(), {0, 0}));
     hob::ProgramUse(cache.capi(), {0, 0}).end();
     ENSURE(code_of([&] { return hob::ProgramUse(cache.capi(), {9, 9}).end(), 0; }) == HOB_RESULT_NOT_FOUND);
-    use = cache.use(key);
+    use = cache.begin_use(key);
     use.end(HOB_USE_OUTCOME_REJECTED);
     ENSURE(!use && cache.statistics().uses_open == 0 && !cache.get(key) && cache.strikes(key) == 0);
-    cache.forgive(key);
-    cache.forgive_all();
+    cache.clear_strikes(key);
+    cache.clear_all_strikes();
 }
 
 TEST("hpp: that the time did not suffice is an answer, no failure") {
@@ -190,7 +190,7 @@ TEST("hpp: options of a program cache override of their desc what was set") {
     hob::ProgramCache(options).put(key, program_of("binary"));
     const auto cache = in(path);
     cache.wait_idle();
-    const hob::Loading loading = cache.loading();
+    const hob::LoadingProgress loading = cache.loading_progress();
     ENSURE(loading.loaded == 1 && loading.total == 1 && cache.get(key).data() == "binary");
 }
 
@@ -202,13 +202,13 @@ TEST("hpp: a use that goes by itself takes no strike back") {
     ENSURE(child >= 0);
     if (child == 0) {
         const auto cache = in(path);
-        const auto use = cache.use(key);
+        const auto use = cache.begin_use(key);
         _exit(0);
     }
     ENSURE(waitpid(child, nullptr, 0) == child);
     const auto cache = in(path);
-    ENSURE(cache.use(key) && cache.strikes(key) == 1);
-    cache.use(key).end();
+    ENSURE(cache.begin_use(key) && cache.strikes(key) == 1);
+    cache.begin_use(key).end();
     ENSURE(cache.strikes(key) == 0);
 }
 
@@ -218,24 +218,24 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     hob::Program program = program_of("binary");
     program.shaders = {shader};
     cache.put(key, program);
-    ENSURE(cache.knows_shader(shader) && cache.shader_programs(shader) == 1);
+    ENSURE(cache.knows_shader(shader) && cache.shader_program_count(shader) == 1);
     cache.clear();
-    ENSURE(!cache.knows_shader(shader) && cache.shader_programs(shader) == 0);
-    cache.shader_compiled(shader);
+    ENSURE(!cache.knows_shader(shader) && cache.shader_program_count(shader) == 0);
+    cache.report_shader_compiled(shader);
     ENSURE(cache.knows_shader(shader));
     ENSURE(cache.put(key, program));
-    cache.memory_pressure(HOB_MEMORY_PRESSURE_CRITICAL);
+    cache.report_memory_pressure(HOB_MEMORY_PRESSURE_CRITICAL);
     cache.put(key, program);
     cache.trim(0);
     cache.set_limits(10, 10);
     ENSURE(!cache.put(key, program) && !cache.knows_program(key));
-    cache.record(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
-    ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).greatest == 5);
+    cache.add_measurement(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
+    ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).maximum == 5);
     const std::vector<hob_histogram_bucket> buckets = cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_HIT_US);
-    ENSURE(buckets.size() == 1 && buckets[0].least == 5 && buckets[0].greatest == 5 && buckets[0].count == 1);
+    ENSURE(buckets.size() == 1 && buckets[0].minimum == 5 && buckets[0].maximum == 5 && buckets[0].count == 1);
     ENSURE(std::vector<hob_histogram_bucket>(cache.histogram_buckets(HOB_PROGRAM_CACHE_MEASURE_MISS_US)).empty());
     hob::ProgramCacheOptions options;
-    options.desc.eviction = 99;
+    options.desc.flags = 1u << 31;
     ENSURE(code_of([&] { return hob::ProgramCache(options); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
@@ -243,39 +243,39 @@ TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
     const hob::ProgramCache cache;
     Driver driver;
     hob::ProgramManager manager(cache, driver.callbacks());
-    const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_COMPILED);
-    hob::ProgramLinked built = manager.link(nullptr, {shader});
+    hob::LinkResult built = manager.link(nullptr, {shader});
     ENSURE(!built.use && cache.statistics().uses_open == 0 && cache.knows_program(built.key));
     built.use.end();
     ENSURE(built.outcome == HOB_LINK_OUTCOME_BUILT && driver.log == "compile link binary ");
     ENSURE(manager.compile(shader).state == HOB_SHADER_STATE_DEFERRED);
-    hob::ProgramLinked loaded = manager.link(nullptr, {shader});
+    hob::LinkResult loaded = manager.link(nullptr, {shader});
     ENSURE(loaded.outcome == HOB_LINK_OUTCOME_LOADED && driver.log == "compile link binary load ");
     ENSURE(loaded.use && loaded.key == built.key && cache.statistics().uses_open == 1);
     loaded.use.end();
     ENSURE(!loaded.use && cache.statistics().uses_open == 0);
     manager.set_source(shader, "bad");
-    const hob::ShaderCompiled no = manager.compile(shader);
+    const hob::CompileResult no = manager.compile(shader);
     ENSURE(no.state == HOB_SHADER_STATE_NOT_COMPILED && no.driver_code == 7);
     ENSURE(code_of([&] { return manager.link(nullptr, {shader}); }) == HOB_RESULT_INVALID_ARGUMENT);
     manager.remove_shader(shader);
     ENSURE(code_of([&] { return manager.compile(shader); }) == HOB_RESULT_NOT_FOUND);
     // One that gets no source is not left behind: the next takes its place.
     const std::string_view impossible(static_cast<const char*>(nullptr), 5);
-    const hob_shader before = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id before = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(code_of([&] { return manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, impossible); }) ==
            HOB_RESULT_INVALID_ARGUMENT);
-    const hob_shader after = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id after = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(after.index1 == before.index1 + 1);
-    ENSURE(code_of([&] { return hob::ProgramManager(cache, hob::ProgramDriver()); }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(code_of([&] { return hob::ProgramManager(cache, hob::ProgramCallbacks()); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
 TEST("hpp: what a driver of programs throws is thrown on, and the manager goes on") {
     const hob::ProgramCache cache;
     Driver driver;
     hob::ProgramManager manager(cache, driver.callbacks());
-    const hob_shader shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
+    const hob_shader_id shader = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     const auto thrown_by = [&](const char* where, const auto& call) {
         driver.throws = where;
         std::string thrown;
@@ -294,6 +294,6 @@ TEST("hpp: what a driver of programs throws is thrown on, and the manager goes o
     ENSURE(cache.statistics().puts == 0);
     ENSURE(manager.link(nullptr, {shader}).outcome == HOB_LINK_OUTCOME_BUILT);
     ENSURE(thrown_by("load ", [&] { return manager.link(nullptr, {shader}); }));
-    ENSURE(cache.statistics().uses_open == 0 && cache.statistics().left_rejected == 1);
+    ENSURE(cache.statistics().uses_open == 0 && cache.statistics().rejected == 1);
     ENSURE(manager.link(nullptr, {shader}).outcome == HOB_LINK_OUTCOME_LOADED);
 }

@@ -1,4 +1,4 @@
-// hobgoblin.hpp: owners that move, failures that throw, and callbacks that may throw, too.
+// hobgoblin.hpp: move-only owners, failures as exceptions and as results, and callbacks that throw.
 #include <hobgoblin/hobgoblin.hpp>
 
 #include <cmath>
@@ -58,7 +58,7 @@ TEST("hpp: a renderer is inside its budget") {
     const auto fog = goblin.add_binary("fog", 1);
     for (int n = 0; n < 300; ++n) {
         const hob::Frame frame = goblin.update();
-        ENSURE(frame.id == static_cast<uint64_t>(n) + 1 && frame.value == frame.decision.value);
+        ENSURE(frame.id == static_cast<uint64_t>(n) + 1 && frame.feasible == 1);
         goblin.measure(frame.id, shadows, hob::Lane::gpu, 1 + 2.0 * shadows.choice());
         goblin.measure(frame.id, fog, hob::Lane::gpu, 1 + fog.choice());
     }
@@ -67,7 +67,7 @@ TEST("hpp: a renderer is inside its budget") {
     ENSURE(support::close(estimate.mean, 3) && estimate.source == HOB_ESTIMATE_SOURCE_RECENT && estimate.count > 100);
 }
 
-TEST("hpp: a goblin may be destroyed inside its own callback, which may throw") {
+TEST("hpp: a callback may destroy its goblin and throw") {
     auto holder = std::make_unique<hob::Goblin>(make(6));
     hob::Callbacks callbacks;
     callbacks.choice_set = [&](uint32_t, uint64_t) {
@@ -84,11 +84,13 @@ TEST("hpp: a goblin may be destroyed inside its own callback, which may throw") 
     ENSURE(thrown && holder == nullptr);
 }
 
-TEST("hpp: a failure throws its code and its sentence") {
+TEST("hpp: a failed call throws its code and its message") {
     ENSURE(code_of([] { return make(std::nan("")); }) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(code_of([] {
                hob::GoblinOptions options;
-               options.sigmas = -1;
+               hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+               tuning.sigmas = -1;
+               options.desc.tuning = &tuning;
                return hob::Goblin(options);
            }) == HOB_RESULT_INVALID_ARGUMENT);
     auto goblin = make(16);
@@ -109,7 +111,7 @@ TEST("hpp: a failure throws its code and its sentence") {
     ENSURE(hob::Setting().choice() == 0);
 }
 
-TEST("hpp: what a callback throws is thrown on when the C call has returned") {
+TEST("hpp: an exception from a callback is rethrown after the C call has returned") {
     hob::Callbacks callbacks;
     bool armed = false;
     callbacks.choice_set = [&](uint32_t, uint64_t) {
@@ -129,7 +131,7 @@ TEST("hpp: what a callback throws is thrown on when the C call has returned") {
     ENSURE(setting.choice() == 0);
 }
 
-TEST("hpp: the first of several exceptions is the one that is thrown") {
+TEST("hpp: of several exceptions the first is rethrown") {
     hob::Callbacks first, second;
     first.choice_set = [](uint32_t, uint64_t) { throw Thrown("first"); };
     second.choice_set = [](uint32_t, uint64_t) { throw Thrown("second"); };
@@ -153,7 +155,7 @@ TEST("hpp: a setting whose callback throws while it is added is not added") {
     ENSURE(setting_count(goblin) == 0 && alive.use_count() == 1);
 }
 
-TEST("hpp: options that throw leave those of the frame before") {
+TEST("hpp: after an exception from the options callback the old options stay") {
     bool armed = false;
     hob::Callbacks callbacks;
     callbacks.options = [&](std::vector<hob::Option>& options) {
@@ -167,10 +169,10 @@ TEST("hpp: options that throw leave those of the frame before") {
     armed = true;
     ENSURE(thrown_by([&] { return goblin.update(); }) == "half way");
     armed = false;
-    ENSURE(goblin.update().decision.highest_value == 9);
+    ENSURE(goblin.update().id > 0 && goblin.decision().highest_value == 9);
 }
 
-TEST("hpp: a callback that calls the goblin is told that it is busy, by an exception that comes out") {
+TEST("hpp: a callback that updates its goblin gets BUSY") {
     auto goblin = make(16);
     hob::Callbacks callbacks;
     callbacks.choice_set = [&](uint32_t, uint64_t) { (void)goblin.update(); };
@@ -179,7 +181,18 @@ TEST("hpp: a callback that calls the goblin is told that it is busy, by an excep
     ENSURE(goblin.update().id == 2);
 }
 
-TEST("hpp: callables live as long as their setting") {
+TEST("hpp: the choice of an older decision is remembered") {
+    auto goblin = make(16);
+    const auto setting = goblin.add("s", {0, 1});
+    goblin.pin(setting, 1);
+    const uint64_t first = goblin.update().id;
+    goblin.pin(setting, 0);
+    const uint64_t second = goblin.update().id;
+    ENSURE(goblin.choice_of(first, setting) == 1 && goblin.choice_of(second, setting) == 0);
+    ENSURE(goblin.try_choice_of(second + 1, setting).code() == HOB_RESULT_NOT_FOUND);
+}
+
+TEST("hpp: a setting owns its callbacks until it is removed") {
     const auto alive = std::make_shared<int>(0);
     hob::Callbacks callbacks;
     callbacks.choice_set = [alive](uint32_t, uint64_t) {};
@@ -196,7 +209,7 @@ TEST("hpp: callables live as long as their setting") {
     ENSURE(alive.use_count() == 2);
 }
 
-TEST("hpp: a goblin can be moved while its settings stay what they are") {
+TEST("hpp: settings stay valid when their goblin is moved") {
     int told = 0;
     hob::Callbacks callbacks;
     callbacks.choice_set = [&](uint32_t, uint64_t) {
@@ -209,13 +222,13 @@ TEST("hpp: a goblin can be moved while its settings stay what they are") {
     ENSURE(thrown_by([&] { return second.update(); }) == "after the move");
     ENSURE(told == 1 && setting.choice() == 0);
     second = make(8);
-    ENSURE(second.update().decision.capacity[HOB_LANE_GPU] == 8);
+    ENSURE(second.update().id == 1 && second.decision().lanes[HOB_LANE_GPU].capacity == 8);
     std::vector<hob::Goblin> several;
     for (int n = 0; n < 10; ++n) several.push_back(make(16));
     for (auto& goblin : several) ENSURE(goblin.update().id == 1);
 }
 
-TEST("hpp: a goblin that was moved from says so") {
+TEST("hpp: a call on a moved-from goblin fails") {
     auto first = make(16);
     const hob::Goblin second = std::move(first);
     ENSURE(code_of([&] { return first.update(); }) == HOB_RESULT_INVALID_ARGUMENT);  // NOLINT: on purpose
@@ -258,10 +271,11 @@ TEST("hpp: lanes, floors, windows and reasons") {
     how.switch_burden = 0.5;
     const auto setting = goblin.add("s", {hob::option(0), hob::option(1), hob::option(2)}, how);
     const hob::Frame frame = goblin.update();
-    ENSURE(setting.choice() == 1 && frame.changes == 0 && frame.strategy == 0);
-    ENSURE(frame.decision.capacity[HOB_LANE_GAME_THREAD] == 8 && frame.decision.capacity[HOB_LANE_RENDER_THREAD] == 0);
+    ENSURE(setting.choice() == 1 && frame.change_count == 0 && frame.strategy == 0);
+    ENSURE(goblin.decision().lanes[HOB_LANE_GAME_THREAD].capacity == 8 &&
+           goblin.decision().lanes[HOB_LANE_RENDER_THREAD].capacity == 0);
     const hob::Reason unknown = goblin.reason(setting);
-    ENSURE(unknown.why == HOB_WHY_UNKNOWN && unknown.to == 1 && unknown.text.find("nothing is known") != std::string::npos);
+    ENSURE(unknown.why == HOB_WHY_UNKNOWN && unknown.to == 1 && goblin.reason_text(setting).find("nothing is known") != std::string::npos);
     goblin.measure(frame.id, setting, hob::Lane::game_thread, 3);
     ENSURE(goblin.estimate(setting, 1, hob::Lane::game_thread).mean == 3);
     goblin.pin(setting, 2);
@@ -269,7 +283,7 @@ TEST("hpp: lanes, floors, windows and reasons") {
     ENSURE(setting.choice() == 2 && goblin.reason(setting).why == HOB_WHY_PINNED);
     goblin.set_range(setting, 0);
     goblin.set_enabled(setting, false);
-    ENSURE(goblin.update().decision.setting_count == 0 && goblin.reason(setting).text == "disabled");
+    ENSURE(goblin.update().id == 3 && goblin.decision().setting_count == 0 && goblin.reason_text(setting) == "disabled");
     goblin.set_switch_scale(0);
     goblin.open_window(10, 1);
     ENSURE(code_of([&] {
@@ -279,7 +293,7 @@ TEST("hpp: lanes, floors, windows and reasons") {
     ENSURE(code_of([&] { return goblin.reason(hob::Setting()); }) == HOB_RESULT_NOT_FOUND);
 }
 
-TEST("hpp: a product tells the index of each of its axes") {
+TEST("hpp: a product returns the index of each axis") {
     auto goblin = make(5);
     hob::Axis resolution, samples;
     resolution.values = {0, 5, 8};
@@ -309,7 +323,7 @@ TEST("hpp: a product tells the index of each of its axes") {
     ENSURE(hob::Product().index(1) == 0);
 }
 
-TEST("hpp: strategies are added, changed and taken") {
+TEST("hpp: strategies are added, changed and chosen") {
     hob::GoblinOptions options;
     options.gpu_ms = 16;
     options.desc.patience = 0;
@@ -330,19 +344,19 @@ TEST("hpp: strategies are added, changed and taken") {
     ENSURE(code_of([&] { return goblin.strategy_net(2); }) == HOB_RESULT_NOT_FOUND);
 }
 
-TEST("hpp: C handles can be handed over") {
+TEST("hpp: a goblin takes ownership of a C handle") {
     const hob_goblin_desc desc = support::gpu_budget(12);
     hob_goblin* raw = nullptr;
     ENSURE_OK(hob_goblin_create(&desc, &raw));
     hob::Goblin goblin(raw);
-    ENSURE(goblin.capi() == raw && goblin.update().decision.capacity[HOB_LANE_GPU] == 12);
+    ENSURE(goblin.capi() == raw && goblin.update().id == 1 && goblin.decision().lanes[HOB_LANE_GPU].capacity == 12);
 }
 
-TEST("hpp: a recording is taken piece by piece, and what its taker throws comes out") {
+TEST("hpp: a recording is written piece by piece, and an exception from its callback is rethrown") {
     std::string tape;
     bool is_full = false;
     hob::Goblin goblin = make(16);
-    goblin.record([&](std::string_view bytes) {
+    goblin.start_recording([&](std::string_view bytes) {
         if (is_full) throw Thrown("the disk is full");
         tape.append(bytes);
     });
@@ -352,18 +366,10 @@ TEST("hpp: a recording is taken piece by piece, and what its taker throws comes 
     const hob_replay_report report = hob::replay(tape);
     ENSURE(report.end == HOB_REPLAY_END_COMPLETE && report.decisions == 1 && report.different == 0);
     ENSURE(code_of([] { return hob::replay("nothing"); }) == HOB_RESULT_MALFORMED);
-    ENSURE(code_of([&] { goblin.record([](std::string_view) {}); return 0; }) == HOB_RESULT_UNSUPPORTED);
-    // Nobody to write to: what the library is never asked.
-    std::string refused;
-    try {
-        goblin.record({});
-    } catch (const hob::Error& error) {
-        refused = error.what();
-    }
-    ENSURE(refused.find("somebody who takes it") != std::string::npos);
+    ENSURE(code_of([&] { goblin.start_recording([](std::string_view) {}); return 0; }) == HOB_RESULT_UNSUPPORTED);
 
     hob::Goblin other = make(16);
-    other.record([&](std::string_view) {
+    other.start_recording([&](std::string_view) {
         if (is_full) throw Thrown("the disk is full");
     });
     is_full = true;
@@ -373,7 +379,7 @@ TEST("hpp: a recording is taken piece by piece, and what its taker throws comes 
 }
 
 TEST("hpp: an executor runs loops and tasks of any callable") {
-    const auto executor = hob::Executor::pool(2);
+    const auto executor = hob::Executor::create_pool(2);
     std::vector<int> ran(100);
     executor.parallel_for(100, [&](uint32_t block) { ++ran[block]; });
     executor.parallel_for(
@@ -391,7 +397,7 @@ TEST("hpp: an executor runs loops and tasks of any callable") {
     ENSURE(seen == 7 && executor.statistics().ran == 1);
 }
 
-TEST("hpp: what a block throws is thrown on when the loop has ended") {
+TEST("hpp: an exception from a block is rethrown when the loop has ended") {
     hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
     desc.pool_threads = 3;
     const hob::Executor pool(desc), alone;
@@ -412,7 +418,7 @@ TEST("hpp: what a block throws is thrown on when the loop has ended") {
     }
 }
 
-TEST("hpp: what a task throws is thrown on by the next pump") {
+TEST("hpp: an exception from a task is rethrown by the next pump") {
     const auto alive = std::make_shared<int>(0);
     {
         hob::Executor executor;
@@ -433,5 +439,83 @@ TEST("hpp: what a task throws is thrown on by the next pump") {
         ENSURE(moved.statistics().waiting == 1);
     }
     ENSURE(alive.use_count() == 1);
-    ENSURE(code_of([] { return hob::Executor::pool(64); }) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(code_of([] { return hob::Executor::create_pool(64); }) == HOB_RESULT_INVALID_ARGUMENT);
+}
+
+TEST("hpp: a try_ form returns the failure that the other form throws") {
+    auto goblin = make(16);
+    const auto missing = goblin.try_remove(hob::Setting());
+    ENSURE(!missing && missing.code() == HOB_RESULT_NOT_FOUND && missing.message() == std::string(hob_last_error()));
+    const hob::Failure copied = missing.failure();
+    ENSURE(code_of([&] { return goblin.add("", {0, 1}); }) == HOB_RESULT_INVALID_ARGUMENT);
+    // The message is a copy: the later failure has not changed it.
+    ENSURE(std::string(copied.message()) == missing.message() && copied.message() != std::string(hob_last_error()));
+    const auto setting = goblin.try_add("s", {0, 1});
+    ENSURE(setting && setting.code() == HOB_RESULT_OK && std::string(setting.message()).empty());
+    ENSURE(goblin.try_estimate(*setting, 9).value_or(hob::Estimate()).count == 0);
+    ENSURE(goblin.try_update()->id == 1 && goblin.try_save_profile()->size() > 1);
+    hob::GoblinOptions options;
+    options.desc.max_settings = 0;
+    options.desc.history = 70000;
+    const auto refused = hob::Goblin::try_create(options);
+    ENSURE(!refused && refused.code() == HOB_RESULT_INVALID_ARGUMENT && refused.message()[0] != '\0');
+    const std::string longer(600, 'x');
+    ENSURE(std::string(hob::Failure(HOB_RESULT_IO, longer).message()) == longer.substr(0, 511));
+}
+
+TEST("hpp: parameters are read and replaced") {
+    hob::GoblinOptions options;
+    options.gpu_ms = 6;
+    options.overrun_probability = 0.02;
+    options.desc.patience = 2;
+    options.desc.history = 100;
+    hob::Goblin goblin(options);
+    hob_goblin_desc desc = goblin.desc();
+    ENSURE(desc.lanes[HOB_LANE_GPU].limit == 6 && desc.overrun_probability == 0.02 && desc.patience == 2);
+    ENSURE(desc.history == 100);
+    options.patience = 0;
+    options.gpu_ms = 8;
+    goblin.set_desc(options.capi());
+    desc = goblin.desc();
+    ENSURE(desc.lanes[HOB_LANE_GPU].limit == 8 && desc.patience == 0 && desc.history == 100);
+    desc.patience = -1;
+    ENSURE(goblin.try_set_desc(desc).code() == HOB_RESULT_INVALID_ARGUMENT);
+    hob_goblin_tuning tuning = goblin.tuning();
+    tuning.sigmas = 2;
+    goblin.set_tuning(tuning);
+    ENSURE(goblin.tuning().sigmas == 2);
+}
+
+TEST("hpp: an update is the collection of samples and a decision") {
+    auto goblin = make(16);
+    int measured = 0;
+    hob::Callbacks callbacks;
+    callbacks.measure = [&](hob_measurement& measurement) {
+        measurement.burden = 3;
+        return measured++ % 2 == 0;
+    };
+    const auto setting = goblin.add("s", callbacks, {hob::option(5)});
+    ENSURE(goblin.decide().id == 1 && measured == 0);
+    goblin.collect_samples();
+    ENSURE(measured == 2 && goblin.statistics().samples == 1 && goblin.estimate(setting, 0).mean == 3);
+    ENSURE(goblin.decide().id == 2 && measured == 2);
+    goblin.set_options(setting, {hob::option(7), hob::option(8)});
+    ENSURE(goblin.decide().id == 3 && goblin.decision().highest_value == 8);
+    ENSURE(goblin.try_set_options(hob::Setting(), {hob::option(1)}).code() == HOB_RESULT_NOT_FOUND);
+}
+
+TEST("hpp: tasks of a profile are read, replaced and removed") {
+    hob::Profile profile;
+    profile.set_task("b", {{4, 2.5, 0.5}, {0, 0, 0}});
+    profile.set_task("a", {{1, 7, 0}});
+    ENSURE(profile.task_count() == 2 && profile.memory_used() > 0);
+    ENSURE(profile.task(0).id == "a" && profile.task(1).id == "b" && profile.task(1).option_count == 2);
+    const hob::Estimate estimate = profile.estimate("b", 0);
+    ENSURE(estimate.mean == 2.5 && estimate.deviation == 0.5 && estimate.count == 4);
+    ENSURE(estimate.source == HOB_ESTIMATE_SOURCE_PAST && profile.estimate("b", 1).source == HOB_ESTIMATE_SOURCE_BLIND);
+    ENSURE(profile.try_task(2).code() == HOB_RESULT_NOT_FOUND);
+    profile.remove_task("b");
+    ENSURE(profile.task_count() == 1 && profile.try_remove_task("b").code() == HOB_RESULT_NOT_FOUND);
+    profile.clear();
+    ENSURE(profile.task_count() == 0);
 }

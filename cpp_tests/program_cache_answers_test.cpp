@@ -37,7 +37,7 @@ void has_buckets(const hob_program_cache* cache, hob_program_cache_measure measu
     std::vector<hob_histogram_bucket> found(count);
     ENSURE_OK(hob_program_cache_get_histogram_buckets(cache, measure, found.data(), sizeof found[0], count, &count));
     for (size_t n = 0; n < count; ++n) {
-        ENSURE(found[n].min == expected[n].min && found[n].max == expected[n].max);
+        ENSURE(found[n].minimum == expected[n].min && found[n].maximum == expected[n].max);
         ENSURE(found[n].count == expected[n].count);
     }
 }
@@ -187,13 +187,13 @@ TEST("program_cache: what a host measures itself is spread over buckets") {
         has_buckets(owner.get(), measure, {});
         for (const uint64_t value : {3u, 5u, 5u, 31u, 64u}) ENSURE_OK(hob_program_cache_add_measurement(owner.get(), measure, value));
         const hob_histogram found = histogram(owner.get(), measure);
-        ENSURE(found.count == 5 && found.sum == 108 && found.min == 3 && found.max == 64 && found.mean == 21);
+        ENSURE(found.count == 5 && found.sum == 108 && found.minimum == 3 && found.maximum == 64 && found.mean == 21);
         ENSURE(found.p50 == 5 && found.p90 == 64 && found.p99 == 64);
         has_buckets(owner.get(), measure, {{3, 3, 1}, {5, 5, 2}, {31, 31, 1}, {64, 67, 1}});
     }
     const hob_program_cache_measure measure = HOB_PROGRAM_CACHE_MEASURE_MISS_US;
     ENSURE_OK(hob_program_cache_add_measurement(owner.get(), measure, UINT64_MAX));
-    ENSURE(histogram(owner.get(), measure).max == UINT64_MAX && histogram(owner.get(), measure).sum == UINT64_MAX);
+    ENSURE(histogram(owner.get(), measure).maximum == UINT64_MAX && histogram(owner.get(), measure).sum == UINT64_MAX);
     hob_histogram_bucket few[4] = {};
     size_t count = 0;
     ENSURE(hob_program_cache_get_histogram_buckets(owner.get(), measure, few, sizeof few[0], 4, &count) ==

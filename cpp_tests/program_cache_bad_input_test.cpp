@@ -89,7 +89,7 @@ TEST("bad_input: questions to a program cache that make no sense") {
     refuses(hob_program_cache_get_histogram(cache.get(), first, nullptr), invalid, "out_histogram is NULL");
     refuses(hob_program_cache_get_histogram_buckets(cache.get(), first, nullptr, 0, 0, nullptr), invalid, "both NULL");
     refuses(hob_program_cache_get_histogram_buckets(cache.get(), first, &bucket, 8, 1, &count), invalid, "stride of buckets");
-    ENSURE(bucket.min == 7 && count == 77);
+    ENSURE(bucket.minimum == 7 && count == 77);
     refuses(hob_program_cache_get_shader_program_count(cache.get(), nullptr, &number), invalid, "shader is NULL");
     refuses(hob_program_cache_get_shader_program_count(cache.get(), &name, nullptr), invalid, "out_count");
     refuses(hob_program_cache_get_program_status(cache.get(), nullptr, &number), invalid, "key is NULL");

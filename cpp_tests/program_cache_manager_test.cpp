@@ -361,8 +361,8 @@ TEST("program_cache: links and compiles are timed by the clock hook, and build c
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_HIT_US) == 1 && count(HOB_PROGRAM_CACHE_MEASURE_MISS_US) == 2);
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US) == 3 && count(HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US) == 3);
     // From one look at the clock to the next it is 10 us; a compile that was not put off looks twice in between.
-    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US).max == 10);
-    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US).min == 30);
+    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US).maximum == 10);
+    ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US).minimum == 30);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_HIT_US).sum == 10);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_MISS_US).sum == 30 + 50);
 

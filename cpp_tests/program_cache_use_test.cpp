@@ -106,10 +106,10 @@ TEST("program_cache: a program that the process died of twice is banned, and tha
         described.stage(HOB_SHADER_STAGE_COMPUTE, "while (true);");
         const hob_program_key_desc made_from = described.capi();
         ENSURE_OK(hob_program_cache_describe(cache.capi(), &bad, &made_from));
-        const hob_program_miss miss = cache.why_missed(described);
+        const hob_program_miss miss = cache.explain_miss(described);
         ENSURE(miss.location == HOB_PROGRAM_LOCATION_BANNED && miss.difference_count == 0);
         ENSURE(std::string(miss.sentence).find("it is banned") != std::string::npos);
-        ENSURE(cache.get(bad).is_banned() && !cache.get(bad) && !cache.use(bad) && !cache.get(good).is_banned());
+        ENSURE(cache.get(bad).is_banned() && !cache.get(bad) && !cache.begin_use(bad) && !cache.get(good).is_banned());
     }
     hob_use_id use = {};
     {

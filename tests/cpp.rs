@@ -129,6 +129,27 @@ fn a_job_system_that_nobody_here_wrote_does_the_work() {
     print!("{}", String::from_utf8_lossy(&run(Command::new(program).arg(directory)).stdout));
 }
 
+#[test]
+fn one_source_compiles_with_and_without_exceptions_and_allocates_nothing_per_frame() {
+    let (Some(programs), Some(tool)) = (programs(), compiler()) else { return };
+    let archive = programs.library.with_extension("a");
+    let variants: [(&str, &[&str]); 3] = [
+        ("exceptions 1", &[]),
+        ("exceptions 0", &["-fno-exceptions", "-fno-rtti"]),
+        ("exceptions 0", &["-DHOB_NO_EXCEPTIONS"]),
+    ];
+    for (number, (expected, flags)) in variants.into_iter().enumerate() {
+        let program = output().join(format!("frame_loop{number}"));
+        let mut compile = tool.to_command();
+        compile.current_dir(root()).args(flags).arg("cpp_tests/both_ways/frame_loop.cpp").arg(&archive);
+        compile.args(WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}")));
+        run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
+        let printed = String::from_utf8(run(&mut Command::new(program)).stdout).expect("it prints ASCII");
+        print!("{printed}");
+        assert!(printed.starts_with(expected), "{printed}");
+    }
+}
+
 macro_rules! aspects {
     ($($aspect:ident)+) => {
         /// Against the `.so`.

@@ -2,6 +2,7 @@
 //! there is here, with warnings as errors. Also for a target they are not run on: what a declaration may begin with
 //! differs between compilers.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -155,13 +156,93 @@ fn every_header_compiles_for_32_bits() {
     }
 }
 
+/// Flags with which the wrapper is compiled.
+const VARIANTS: [&[&str]; 4] = [&[], &["-fno-rtti"], &["-fno-exceptions", "-fno-rtti"], &["-DHOB_NO_EXCEPTIONS"]];
+
+/// Source after the macros of Unreal, windows.h and Xlib.
+fn after_hostile_macros(source: &str) -> String {
+    format!("#include \"cpp_tests/compile_only/hostile_macros.h\"\n{source}")
+}
+
+#[test]
+fn every_c_header_compiles_after_hostile_macros() {
+    let mut complaints = Complaints::default();
+    for compiler in present(&["gcc", "clang"]) {
+        for source in sources() {
+            complaints.check(compiler, &["-xc", "-std=c11", "-I."], &after_hostile_macros(&source));
+        }
+    }
+    for compiler in present(&["g++", "clang++"]) {
+        for source in sources() {
+            complaints.check(compiler, &["-xc++", "-std=c++17", "-I."], &after_hostile_macros(&source));
+        }
+    }
+}
+
+#[test]
+fn the_wrapper_compiles_after_hostile_macros() {
+    let mut complaints = Complaints::default();
+    let flags = ["-xc++", "-std=c++17", "-I.", "-Icpp_tests/compile_only"];
+    for compiler in present(&["g++", "clang++"]) {
+        for variant in VARIANTS {
+            let flags = [&flags, variant].concat();
+            complaints.check(compiler, &flags, &compile_only("hostile_macros.cpp"));
+        }
+        complaints.check(compiler, &flags, &after_hostile_macros(&compile_only("uses_wrapper.cpp")));
+        // Each alone: a header must not rely on another one that was included before the macros.
+        for source in headers_alone("hpp") {
+            complaints.check(compiler, &flags, &after_hostile_macros(&source));
+        }
+    }
+}
+
+/// A macro that nobody expands proves nothing.
+#[test]
+fn a_hostile_macro_breaks_the_compile_where_it_is_expanded() {
+    for compiler in present(&["g++", "clang++"]) {
+        for name in ["check", "min", "None", "slots", "OUT"] {
+            let source = after_hostile_macros(&format!("int {name};\n"));
+            assert!(check(compiler, &["-xc++", "-std=c++17", "-I."], &source).is_err(), "{compiler}: {name}");
+        }
+    }
+}
+
+/// The functions of the wrapper that begin with `try_`, and the `x` of each `try_x(...).value()`.
+fn forms() -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut tries, mut throws) = (BTreeSet::new(), BTreeSet::new());
+    for header in headers("hpp") {
+        let text = std::fs::read_to_string(root().join("include").join(header)).expect("a header can be read");
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for (at, _) in line.match_indices("try_") {
+                let rest = &line[at + 4..];
+                let name = &rest[..rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(0)];
+                if line[..at].contains("Result<") && rest[name.len()..].starts_with('(') {
+                    tries.insert(name.to_owned());
+                } else if line.contains(").value()") {
+                    throws.insert(name.to_owned());
+                }
+            }
+        }
+    }
+    (tries, throws)
+}
+
+#[test]
+fn each_try_function_has_a_throwing_form() {
+    let (mut tries, throws) = forms();
+    assert!(tries.len() > 90, "only {} functions were found", tries.len());
+    // An implementation detail of the hooks, and virtual functions of the host's file system.
+    ["install", "lock"].iter().for_each(|name| drop(tries.remove(*name)));
+    let missing: Vec<_> = tries.difference(&throws).collect();
+    assert!(missing.is_empty(), "no throwing form of {missing:?}");
+}
+
 #[test]
 fn the_wrapper_compiles_in_every_cpp_with_and_without_exceptions() {
-    let variants: [&[&str]; 3] = [&[], &["-fno-exceptions", "-fno-rtti"], &["-DHOB_NO_EXCEPTIONS"]];
     let mut complaints = Complaints::default();
     for compiler in present(&["g++", "clang++"]) {
         for standard in CPP_OF_WRAPPER {
-            for variant in variants {
+            for variant in VARIANTS {
                 let flags = [&["-xc++", standard], variant].concat();
                 complaints.check(compiler, &flags, &compile_only("uses_wrapper.cpp"));
                 if *standard == CPP_OF_WRAPPER[0] {

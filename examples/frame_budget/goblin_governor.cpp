@@ -64,7 +64,7 @@ private:
     void record(const std::string& file) {
         tape->open(file, std::ios::binary);
         if (!*tape) throw std::runtime_error("cannot write " + file);
-        goblin.record([tape = tape](std::string_view bytes) {
+        goblin.start_recording([tape = tape](std::string_view bytes) {
             tape->write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
         });
     }

@@ -86,7 +86,7 @@ Found Cache::find(const hob::Fingerprint& key) const {
     Found found;
     found.blob = cache.get(key);
     found.is_banned = found.blob.is_banned();
-    if (found.blob) found.use = cache.use(key);
+    if (found.blob) found.use = cache.begin_use(key);
     return found;
 }
 

@@ -2,21 +2,27 @@
 #ifndef HOBGOBLIN_BASE_HPP
 #define HOBGOBLIN_BASE_HPP
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "base.h"
 
-// Modules with and without exceptions may be linked together: what differs has different names.
+// Define HOB_NO_EXCEPTIONS to leave out the throwing functions where the compiler has exceptions.
+// Modules with and without exceptions can be linked together: the inline namespace gives their types different names.
 #if !defined(HOB_NO_EXCEPTIONS) && (defined(__cpp_exceptions) || defined(_CPPUNWIND))
 #define HOB_EXCEPTIONS 1
 #define HOB_NAMESPACE_BEGIN namespace hob { inline namespace with_exceptions {
 #include <exception>
-#include <stdexcept>
 #else
 #define HOB_EXCEPTIONS 0
 #define HOB_NAMESPACE_BEGIN namespace hob { inline namespace without_exceptions {
@@ -25,131 +31,243 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// A result code and its sentence.
-struct Failure {
-    hob_result code = HOB_RESULT_OK;
-    std::string sentence;
-};
-
-/// A value, or why there is none.
-template <class T>
-class Result {
+/// A result code and its message. The message is stored inside, so a failure allocates nothing.
+class Failure {
 public:
-    Result(T value) : value_(std::make_unique<T>(std::move(value))) {}
-    Result(Failure failure) : failure_(std::move(failure)) {}
+    /// `message` is copied; bytes beyond the first 511 are dropped.
+    Failure(hob_result code, std::string_view message) noexcept
+        : code_(code), size_(message.size() < sizeof message_ ? message.size() : sizeof message_ - 1) {
+        if (size_ > 0) std::memcpy(message_, message.data(), size_);
+        message_[size_] = '\0';
+    }
+    Failure(const Failure& other) noexcept : Failure(other.code_, {other.message_, other.size_}) {}
+    Failure& operator=(const Failure& other) noexcept {
+        code_ = other.code_;
+        size_ = other.size_;
+        std::memmove(message_, other.message_, size_ + 1);
+        return *this;
+    }
+    ~Failure() = default;
 
-    explicit operator bool() const noexcept { return value_ != nullptr; }
-    /// Only if there is a value.
-    T& operator*() noexcept { return *value_; }
-    T* operator->() noexcept { return value_.get(); }
-    const Failure& failure() const noexcept { return failure_; }
-
-private:
-    std::unique_ptr<T> value_;
-    Failure failure_;
-};
-
-/// It worked, or why not.
-template <>
-class Result<void> {
-public:
-    Result() = default;
-    Result(Failure failure) : failure_(std::move(failure)) {}
-
-    explicit operator bool() const noexcept { return failure_.code == HOB_RESULT_OK; }
-    const Failure& failure() const noexcept { return failure_; }
-
-private:
-    Failure failure_;
-};
-
-#if HOB_EXCEPTIONS
-/// What a failed call throws; what() is the sentence.
-class Error : public std::runtime_error {
-public:
-    explicit Error(Failure failure) : std::runtime_error(failure.sentence), code_(failure.code) {}
     hob_result code() const noexcept { return code_; }
+    /// The error message of the call, with a NUL at its end.
+    const char* message() const noexcept { return message_; }
 
 private:
     hob_result code_;
+    std::size_t size_;
+    char message_[512];  // as long as the longest hob_last_error()
 };
 
-template <class T>
-using Outcome = T;
-#else
-template <class T>
-using Outcome = Result<T>;
+#if HOB_EXCEPTIONS
+/// The exception of a failed call. what() is the error message.
+class Error : public std::exception {
+public:
+    explicit Error(const Failure& failure) noexcept : failure_(failure) {}
+    hob_result code() const noexcept { return failure_.code(); }
+    const Failure& failure() const noexcept { return failure_; }
+    const char* what() const noexcept override { return failure_.message(); }
+
+private:
+    Failure failure_;
+};
 #endif
+
+/// A value, or the failure of the call that should have returned it. Stored inline: a Result allocates nothing.
+template <class T>
+class [[nodiscard]] Result {
+public:
+    Result(T value) noexcept(std::is_nothrow_move_constructible_v<T>)
+        : state_(std::in_place_index<0>, std::move(value)) {}
+    Result(const Failure& failure) noexcept : state_(std::in_place_index<1>, failure) {}
+
+    /// Whether the call succeeded. Of a Result<bool> this is not the value.
+    explicit operator bool() const noexcept { return state_.index() == 0; }
+    /// The value. Undefined behaviour after a failure.
+    T& operator*() & noexcept { return *std::get_if<0>(&state_); }
+    const T& operator*() const& noexcept { return *std::get_if<0>(&state_); }
+    T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+    T* operator->() noexcept { return std::get_if<0>(&state_); }
+    const T* operator->() const noexcept { return std::get_if<0>(&state_); }
+    /// The value, or `other` after a failure.
+    T value_or(T other) && { return *this ? *std::move(*this) : std::move(other); }
+
+    /// HOB_RESULT_OK after success.
+    hob_result code() const noexcept { return *this ? HOB_RESULT_OK : std::get_if<1>(&state_)->code(); }
+    /// The error message. Empty after success.
+    const char* message() const noexcept { return *this ? "" : std::get_if<1>(&state_)->message(); }
+    /// The failure. Undefined behaviour after success.
+    const Failure& failure() const noexcept { return *std::get_if<1>(&state_); }
+
+#if HOB_EXCEPTIONS
+    /// The value. Throws Error after a failure.
+    T value() && {
+        if (!*this) throw Error(failure());
+        return *std::move(*this);
+    }
+#endif
+
+private:
+    std::variant<T, Failure> state_;
+};
+
+/// The result of a call that returns no value.
+template <>
+class [[nodiscard]] Result<void> {
+public:
+    Result() noexcept = default;
+    Result(const Failure& failure) noexcept : failure_(failure) {}
+
+    /// Whether the call succeeded.
+    explicit operator bool() const noexcept { return !failure_.has_value(); }
+    /// HOB_RESULT_OK after success.
+    hob_result code() const noexcept { return failure_ ? failure_->code() : HOB_RESULT_OK; }
+    /// The error message. Empty after success.
+    const char* message() const noexcept { return failure_ ? failure_->message() : ""; }
+    /// The failure. Undefined behaviour after success.
+    const Failure& failure() const noexcept { return *failure_; }
+
+#if HOB_EXCEPTIONS
+    /// Throws Error after a failure.
+    void value() && {
+        if (failure_) throw Error(*failure_);
+    }
+#endif
+
+private:
+    std::optional<Failure> failure_;
+};
+
+/// A read-only view of values side by side, for parameters. It takes a braced list, a std::vector, a std::array or a C
+/// array, and copies nothing.
+template <class T>
+class ArrayView {
+public:
+    ArrayView() noexcept = default;
+    ArrayView(std::initializer_list<T> list) noexcept {
+        data_ = list.begin();
+        size_ = list.size();
+    }
+    template <class Container,
+              class = std::enable_if_t<std::is_same_v<decltype(std::data(std::declval<const Container&>())), const T*>>>
+    ArrayView(const Container& container) noexcept : data_(std::data(container)), size_(std::size(container)) {}
+    /// A view of `size` values at `data`.
+    static ArrayView of(const T* data, std::size_t size) noexcept {
+        ArrayView view;
+        view.data_ = data;
+        view.size_ = size;
+        return view;
+    }
+
+    const T* data() const noexcept { return data_; }
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+    const T* begin() const noexcept { return data_; }
+    const T* end() const noexcept { return data_ + size_; }
+    /// The size for a C parameter of 32 bits. A size that does not fit becomes UINT32_MAX, which the library refuses.
+    uint32_t count() const noexcept { return size_ < UINT32_MAX ? static_cast<uint32_t>(size_) : UINT32_MAX; }
+
+private:
+    const T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
 
 namespace detail {
 
-inline Failure last_failure(hob_result code) { return Failure{code, hob_last_error()}; }
+/// The failure of the C call that this thread made last.
+inline Failure last_failure(hob_result code) noexcept { return Failure(code, hob_last_error()); }
 
-/// Throw, or return the failure.
-template <class T>
-Outcome<T> fail(hob_result code) {
-#if HOB_EXCEPTIONS
-    throw Error(last_failure(code));
-#else
-    return Outcome<T>(last_failure(code));
-#endif
+/// The failure of a call with an argument that the library cannot check.
+inline Failure invalid(const char* message) noexcept { return Failure(HOB_RESULT_INVALID_ARGUMENT, message); }
+
+/// The result of a C call that returns no value.
+inline Result<void> result_of(hob_result code) noexcept {
+    if (code != HOB_RESULT_OK) return last_failure(code);
+    return {};
 }
 
-/// Throw, or return, that an argument makes no sense: for what the library cannot see.
+/// The result of a C call that has filled in `value`.
 template <class T>
-Outcome<T> refuse(const char* sentence) {
-    Failure failure{HOB_RESULT_INVALID_ARGUMENT, sentence};
-#if HOB_EXCEPTIONS
-    throw Error(std::move(failure));
-#else
-    return Outcome<T>(std::move(failure));
-#endif
+Result<T> result_of(hob_result code, T value) {
+    if (code != HOB_RESULT_OK) return last_failure(code);
+    return Result<T>(std::move(value));
 }
 
-inline Outcome<void> check(hob_result code) {
-    if (code != HOB_RESULT_OK) return fail<void>(code);
-    return Outcome<void>();
+/// The result of `call(&value)`, a C call that fills in its argument.
+template <class T, class Call>
+Result<T> filled_by(T value, const Call& call) {
+    const hob_result code = call(&value);
+    return result_of(code, std::move(value));
+}
+
+/// The result of a C call with the two-call protocol: `call(buffer, capacity, &size)`.
+template <class Container, class Call>
+Result<Container> read_all(const Call& call) {
+    Container buffer;
+    for (;;) {  // the content may grow between the two calls
+        std::size_t size = 0;
+        hob_result code = call(nullptr, 0, &size);
+        buffer.resize(size);
+        if (code == HOB_RESULT_OK && size > 0) code = call(buffer.data(), size, &size);
+        if (code == HOB_RESULT_BUFFER_TOO_SMALL) continue;
+        if (code != HOB_RESULT_OK) return last_failure(code);
+        buffer.resize(size);
+        return Result<Container>(std::move(buffer));
+    }
+}
+
+/// An empty struct that the library fills in. Unlike its _INIT macro this calls nothing.
+template <class T>
+T sized() noexcept {
+    T value = {};
+    value.struct_size = static_cast<uint32_t>(sizeof value);
+    return value;
 }
 
 inline hob_str text(std::string_view view) noexcept { return hob_str_of(view.data(), view.size()); }
+inline std::string_view view(hob_str text) noexcept { return {text.data, text.len}; }
 
-/// Where a callback's exception waits until the C call has returned.
-struct Pending {
+/// Holds the exception of a callback until the C call has returned.
+class Pending {
+public:
 #if HOB_EXCEPTIONS
-    std::exception_ptr exception;
-    /// Callbacks that have not returned: what they throw is for the call outside all of them.
-    int depth = 0;
-
+    /// Runs a callback. Keeps its exception unless one is held already.
     template <class Call>
-    void guard(Call&& call) noexcept {
-        ++depth;
+    void guard(const Call& call) noexcept {
+        ++depth_;
         try {
             call();
         } catch (...) {
-            if (!exception) exception = std::current_exception();
+            if (!exception_) exception_ = std::current_exception();
         }
-        --depth;
+        --depth_;
     }
-    bool waits() const noexcept { return exception != nullptr; }
+    bool has_exception() const noexcept { return exception_ != nullptr; }
+    /// Throws the exception, unless a callback further out is still running: its own call then throws.
     void rethrow() {
-        if (exception && depth == 0) std::rethrow_exception(std::exchange(exception, nullptr));
+        if (exception_ && depth_ == 0) std::rethrow_exception(std::exchange(exception_, nullptr));
     }
+
+private:
+    std::exception_ptr exception_;
+    int depth_ = 0;
 #else
     template <class Call>
-    void guard(Call&& call) noexcept {
+    void guard(const Call& call) noexcept {
         call();
     }
-    bool waits() const noexcept { return false; }
-    void rethrow() {}
+    bool has_exception() const noexcept { return false; }
+    void rethrow() noexcept {}
 #endif
 };
 
-/// Where the first exception of several threads waits until it can be thrown on.
-class Thrown {
+/// Holds the first exception of several threads.
+class SharedPending {
 public:
 #if HOB_EXCEPTIONS
+    /// Runs a callback. Keeps its exception unless one is held already.
     template <class Call>
-    void guard(Call&& call) noexcept {
+    void guard(const Call& call) noexcept {
         try {
             call();
         } catch (...) {
@@ -157,7 +275,7 @@ public:
             if (!exception_) exception_ = std::current_exception();
         }
     }
-    bool waits() const noexcept {
+    bool has_exception() const noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return exception_ != nullptr;
     }
@@ -173,11 +291,11 @@ private:
     std::exception_ptr exception_;
 #else
     template <class Call>
-    void guard(Call&& call) noexcept {
+    void guard(const Call& call) noexcept {
         call();
     }
-    bool waits() const noexcept { return false; }
-    void rethrow() {}
+    bool has_exception() const noexcept { return false; }
+    void rethrow() noexcept {}
 #endif
 };
 

@@ -1,4 +1,4 @@
-// hobgoblin/executor.hpp: who does the work. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+// hobgoblin/executor.hpp: loops on several threads, and background tasks. Part of hobgoblin.hpp. MIT OR Apache-2.0.
 #ifndef HOBGOBLIN_EXECUTOR_HPP
 #define HOBGOBLIN_EXECUTOR_HPP
 
@@ -13,74 +13,90 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// Who does the work, and what works in the background; see hob_executor.
+/// Runs loops on several threads and tasks in the background; see hob_executor.
+///
+/// An exception from a loop or a task is rethrown by the call that waits for it, also by its try_ form.
 class Executor {
 public:
 #if HOB_EXCEPTIONS
-    /// Inline, with a background that is pumped.
+    /// Loops run on the calling thread. Background tasks wait for pump().
     Executor() : Executor(hob_executor_desc(HOB_EXECUTOR_DESC_INIT)) {}
-    explicit Executor(const hob_executor_desc& desc) : Executor(create(desc)) {}
+    explicit Executor(const hob_executor_desc& desc) : Executor(try_create(desc).value()) {}
 #endif
-    static Outcome<Executor> create(const hob_executor_desc& desc) {
+    static Result<Executor> try_create(const hob_executor_desc& desc = HOB_EXECUTOR_DESC_INIT) {
         hob_executor* executor = nullptr;
-        const hob_result result = hob_executor_create(&desc, &executor);
-        if (result != HOB_RESULT_OK) return detail::fail<Executor>(result);
-        return Executor(executor);
+        const hob_result code = hob_executor_create(&desc, &executor);
+        return detail::result_of(code, Executor(executor));
     }
-    /// So many threads beside those that call, and one for the background.
-    static Outcome<Executor> pool(uint32_t threads) {
+    /// An executor with `threads` threads beside the calling ones, and one background thread.
+    static Result<Executor> try_create_pool(uint32_t threads) {
         hob_executor* executor = nullptr;
-        const hob_result result = hob_executor_create_pool(threads, &executor);
-        if (result != HOB_RESULT_OK) return detail::fail<Executor>(result);
-        return Executor(executor);
+        const hob_result code = hob_executor_create_pool(threads, &executor);
+        return detail::result_of(code, Executor(executor));
     }
-    /// Own a C handle.
-    explicit Executor(hob_executor* executor) : executor_(executor), thrown_(std::make_shared<detail::Thrown>()) {}
+    /// Takes ownership of a C handle.
+    explicit Executor(hob_executor* executor)
+        : executor_(executor), pending_(std::make_shared<detail::SharedPending>()) {}
 
-    /// Call `body(block)` or `body(block, worker)` for every block, on several threads at once. What it throws is thrown
-    /// on when all that had begun have ended; of several exceptions the first. After one, no further block is begun.
+    /// Calls `body(block)` or `body(block, worker)` for each block, on several threads at once. After an exception no
+    /// further block starts. The first exception is rethrown when the running blocks have ended.
     template <class Body>
-    Outcome<void> parallel_for(uint32_t blocks, const Body& body, hob_priority priority = HOB_PRIORITY_NORMAL,
-                               std::string_view name = {}) const {
+    Result<void> try_parallel_for(uint32_t blocks, const Body& body, hob_priority priority = HOB_PRIORITY_NORMAL,
+                                  std::string_view name = {}) const {
         Loop<Body> loop{body, {}};
-        const hob_result result = hob_executor_parallel_for(executor_.get(), blocks, &Loop<Body>::call, &loop,
-                                                            static_cast<uint32_t>(priority), detail::text(name));
-        loop.thrown.rethrow();
-        return detail::check(result);
+        const hob_result code = hob_executor_parallel_for(capi(), blocks, &Loop<Body>::call, &loop, priority,
+                                                          detail::text(name));
+        loop.pending.rethrow();
+        return detail::result_of(code);
     }
-
-    /// Call `work()` in the background, once. What it throws is thrown on by the next pump() or wait_idle().
+    /// Calls `work()` once in the background. The next pump() or wait_idle() rethrows its exception.
     template <class Work>
-    Outcome<void> post(Work work, hob_priority priority = HOB_PRIORITY_NORMAL, std::string_view name = {}) const {
-        auto task = std::make_unique<Task<Work>>(Task<Work>{std::move(work), thrown_});
-        const hob_result result = hob_executor_post(executor_.get(), &Task<Work>::run, task.get(), &Task<Work>::release,
-                                                    static_cast<uint32_t>(priority), detail::text(name));
-        if (result == HOB_RESULT_OK) (void)task.release();  // the executor's now; Task::release takes it back
-        return detail::check(result);
+    Result<void> try_post(Work work, hob_priority priority = HOB_PRIORITY_NORMAL, std::string_view name = {}) const {
+        auto task = std::make_unique<Task<Work>>(Task<Work>{std::move(work), pending_});
+        const hob_result code = hob_executor_post(capi(), &Task<Work>::run, task.get(), &Task<Work>::release, priority,
+                                                  detail::text(name));
+        if (code == HOB_RESULT_OK) (void)task.release();  // the executor owns it and calls Task::release
+        return detail::result_of(code);
     }
 
-    /// Run background tasks on this thread; how many did.
-    Outcome<uint32_t> pump(uint64_t budget_us = UINT64_MAX) const {
+    /// Runs background tasks on this thread for up to `budget_us` microseconds. Returns how many.
+    Result<uint32_t> try_pump(uint64_t budget_us = UINT64_MAX) const {
         uint32_t ran = 0;
-        const auto thrown = thrown_;  // a task may destroy or move this object
-        const hob_result result = hob_executor_pump(executor_.get(), budget_us, &ran);
-        if (thrown) thrown->rethrow();
-        if (result != HOB_RESULT_OK) return detail::fail<uint32_t>(result);
-        return ran;
+        const auto pending = pending_;  // a task may destroy or move this object
+        const hob_result code = hob_executor_pump(capi(), budget_us, &ran);
+        if (pending) pending->rethrow();
+        return detail::result_of(code, ran);
     }
-    /// Until no task is left.
-    Outcome<void> wait_idle(uint64_t timeout_us = UINT64_MAX) const {
-        const auto thrown = thrown_;
-        const hob_result result = hob_executor_wait_idle(executor_.get(), timeout_us);
-        if (thrown) thrown->rethrow();
-        return detail::check(result);
+    /// Waits up to `timeout_us` microseconds until no background task is left.
+    Result<void> try_wait_idle(uint64_t timeout_us = UINT64_MAX) const {
+        const auto pending = pending_;
+        const hob_result code = hob_executor_wait_idle(capi(), timeout_us);
+        if (pending) pending->rethrow();
+        return detail::result_of(code);
     }
-    Outcome<hob_executor_statistics> statistics() const {
-        hob_executor_statistics found = HOB_EXECUTOR_STATISTICS_INIT;
-        const hob_result result = hob_executor_get_statistics(executor_.get(), &found);
-        if (result != HOB_RESULT_OK) return detail::fail<hob_executor_statistics>(result);
-        return found;
+    /// Counts of background tasks.
+    Result<hob_executor_statistics> try_statistics() const {
+        return detail::filled_by(detail::sized<hob_executor_statistics>(), [&](hob_executor_statistics* statistics) {
+            return hob_executor_get_statistics(capi(), statistics);
+        });
     }
+
+#if HOB_EXCEPTIONS
+    // The throwing forms.
+    static Executor create_pool(uint32_t threads) { return try_create_pool(threads).value(); }
+    template <class Body>
+    void parallel_for(uint32_t blocks, const Body& body, hob_priority priority = HOB_PRIORITY_NORMAL,
+                      std::string_view name = {}) const {
+        try_parallel_for(blocks, body, priority, name).value();
+    }
+    template <class Work>
+    void post(Work work, hob_priority priority = HOB_PRIORITY_NORMAL, std::string_view name = {}) const {
+        try_post(std::move(work), priority, name).value();
+    }
+    uint32_t pump(uint64_t budget_us = UINT64_MAX) const { return try_pump(budget_us).value(); }
+    void wait_idle(uint64_t timeout_us = UINT64_MAX) const { try_wait_idle(timeout_us).value(); }
+    hob_executor_statistics statistics() const { return try_statistics().value(); }
+#endif
 
     hob_executor* capi() noexcept { return executor_.get(); }
     const hob_executor* capi() const noexcept { return executor_.get(); }
@@ -89,12 +105,12 @@ private:
     template <class Body>
     struct Loop {
         const Body& body;
-        detail::Thrown thrown;
+        detail::SharedPending pending;
 
         static void call(void* user_data, uint32_t block, uint32_t worker) noexcept {
             Loop& loop = *static_cast<Loop*>(user_data);
-            if (loop.thrown.waits()) return;
-            loop.thrown.guard([&] {
+            if (loop.pending.has_exception()) return;
+            loop.pending.guard([&] {
                 if constexpr (std::is_invocable_v<const Body&, uint32_t, uint32_t>) {
                     loop.body(block, worker);
                 } else {
@@ -105,15 +121,14 @@ private:
         }
     };
 
-    /// What a task owns.
     template <class Work>
     struct Task {
         Work work;
-        std::shared_ptr<detail::Thrown> thrown;
+        std::shared_ptr<detail::SharedPending> pending;
 
         static void run(void* user_data) noexcept {
             Task& task = *static_cast<Task*>(user_data);
-            task.thrown->guard([&] { task.work(); });
+            task.pending->guard([&] { task.work(); });
         }
         static void release(void* user_data) noexcept { delete static_cast<Task*>(user_data); }
     };
@@ -122,7 +137,7 @@ private:
         void operator()(hob_executor* executor) const noexcept { hob_executor_destroy(executor); }
     };
     std::unique_ptr<hob_executor, Destroy> executor_;
-    std::shared_ptr<detail::Thrown> thrown_;
+    std::shared_ptr<detail::SharedPending> pending_;
 };
 
 HOB_NAMESPACE_END

@@ -1,7 +1,9 @@
-// hobgoblin/fingerprint.hpp: names for what is cached. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+// hobgoblin/fingerprint.hpp: keys of cached programs. Part of hobgoblin.hpp. MIT OR Apache-2.0.
 #ifndef HOBGOBLIN_FINGERPRINT_HPP
 #define HOBGOBLIN_FINGERPRINT_HPP
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -12,7 +14,7 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// A name of 256 bits; see hob_fingerprint.
+/// A key of 256 bits; see hob_fingerprint.
 struct Fingerprint : hob_fingerprint {
     friend bool operator==(const Fingerprint& a, const Fingerprint& b) noexcept {
         return std::memcmp(a.bytes, b.bytes, sizeof a.bytes) == 0;
@@ -23,81 +25,82 @@ struct Fingerprint : hob_fingerprint {
     }
 };
 
-/// 64 lower-case digits.
+/// A fingerprint as 64 lower-case hexadecimal digits.
 inline std::string hex(const hob_fingerprint& fingerprint) {
-    std::string text(64, '\0');
-    (void)hob_fingerprint_get_hex(&fingerprint, text.data(), text.size(), nullptr);
-    return text;
+    std::string digits(64, '\0');
+    (void)hob_fingerprint_get_hex(&fingerprint, digits.data(), digits.size(), nullptr);
+    return digits;
 }
 
-/// The name of any bytes.
-inline Outcome<Fingerprint> fingerprint(std::string_view bytes) {
-    Fingerprint fingerprint;
-    const hob_result result = hob_fingerprint_hash_bytes(bytes.data(), bytes.size(), &fingerprint);
-    if (result != HOB_RESULT_OK) return detail::fail<Fingerprint>(result);
-    return fingerprint;
+/// The fingerprint of bytes.
+inline Result<Fingerprint> try_fingerprint(std::string_view bytes) noexcept {
+    return detail::filled_by(Fingerprint(), [&](Fingerprint* fingerprint) {
+        return hob_fingerprint_hash_bytes(bytes.data(), bytes.size(), fingerprint);
+    });
 }
 
-/// The number of an environment; see hob_environment.
-inline Outcome<uint64_t> environment_id(const hob_environment& environment) {
-    uint64_t id = 0;
-    const hob_result result = hob_environment_get_id(&environment, &id);
-    if (result != HOB_RESULT_OK) return detail::fail<uint64_t>(result);
-    return id;
+/// The number of an environment; see hob_environment_get_id.
+inline Result<uint64_t> try_environment_id(const hob_environment& environment) noexcept {
+    return detail::filled_by(uint64_t{0}, [&](uint64_t* id) { return hob_environment_get_id(&environment, id); });
 }
 
-/// All that a driver's compiler is given for a program; see hob_program_key_desc. Nothing is copied: texts must outlive
-/// it.
+/// The input of a driver's compiler for one program; see hob_program_key_desc. Text is not copied and must outlive it.
 class ProgramKey {
 public:
     explicit ProgramKey(hob_fingerprint_mode mode = HOB_FINGERPRINT_MODE_BLAKE3) { desc_.mode = mode; }
 
+    /// Adds the source of a stage: a hob_shader_stage or the host's own number. The order counts.
     ProgramKey& stage(uint32_t stage, std::string_view source) {
         stages_.push_back({stage, 0, source.data(), source.size()});
         return *this;
     }
+    /// Adds an attribute binding, in any order.
     ProgramKey& attribute(std::string_view name, uint32_t location) {
         attributes_.push_back({detail::text(name), location, 0});
         return *this;
     }
-    ProgramKey& feedback(uint32_t mode, const std::vector<std::string_view>& varyings) {
+    /// Sets the varyings that transform feedback captures, in order. `mode` is the graphics API's number.
+    ProgramKey& feedback(uint32_t mode, ArrayView<std::string_view> varyings) {
         desc_.feedback_mode = mode;
         varyings_.clear();
         for (const std::string_view varying : varyings) varyings_.push_back(detail::text(varying));
         return *this;
     }
+    /// Sets the preprocessor definitions, as any bytes.
     ProgramKey& defines(std::string_view bytes) noexcept {
         desc_.defines = bytes.data();
         desc_.defines_size = bytes.size();
         return *this;
     }
+    /// Sets additional bytes that affect compilation.
     ProgramKey& extra(std::string_view bytes) noexcept {
         desc_.extra = bytes.data();
         desc_.extra_size = bytes.size();
         return *this;
     }
 
-    Outcome<Fingerprint> fingerprint() const {
+    /// The fingerprint of all of this.
+    Result<Fingerprint> try_fingerprint() const noexcept {
         const hob_program_key_desc desc = capi();
-        Fingerprint fingerprint;
-        const hob_result result = hob_fingerprint_hash_program(&desc, &fingerprint);
-        if (result != HOB_RESULT_OK) return detail::fail<Fingerprint>(result);
-        return fingerprint;
+        return detail::filled_by(Fingerprint(), [&](Fingerprint* fingerprint) {
+            return hob_fingerprint_hash_program(&desc, fingerprint);
+        });
     }
-    /// To find out later which part differs.
-    Outcome<std::vector<hob_fingerprint_part>> parts() const {
-        using Parts = std::vector<hob_fingerprint_part>;
+    /// One digest for each part, to find out later which part differs.
+    Result<std::vector<hob_fingerprint_part>> try_parts() const {
         const hob_program_key_desc desc = capi();
-        size_t count = 0;
-        hob_result result = hob_fingerprint_get_program_parts(&desc, nullptr, 0, 0, &count);
-        Parts parts(count);
-        const size_t stride = sizeof(hob_fingerprint_part);
-        if (result == HOB_RESULT_OK)
-            result = hob_fingerprint_get_program_parts(&desc, parts.data(), stride, count, &count);
-        if (result != HOB_RESULT_OK) return detail::fail<Parts>(result);
-        return parts;
+        return detail::read_all<std::vector<hob_fingerprint_part>>(
+            [&](hob_fingerprint_part* parts, std::size_t capacity, std::size_t* count) {
+                return hob_fingerprint_get_program_parts(&desc, parts, sizeof *parts, capacity, count);
+            });
     }
-    /// Valid as long as this is, and until it is changed.
+#if HOB_EXCEPTIONS
+    // The throwing forms.
+    Fingerprint fingerprint() const { return try_fingerprint().value(); }
+    std::vector<hob_fingerprint_part> parts() const { return try_parts().value(); }
+#endif
+
+    /// The C struct. Valid until this object changes or is destroyed.
     hob_program_key_desc capi() const noexcept {
         hob_program_key_desc desc = desc_;
         desc.stages = stages_.data();
@@ -115,6 +118,12 @@ private:
     std::vector<hob_attribute_binding> attributes_;
     std::vector<hob_str> varyings_;
 };
+
+#if HOB_EXCEPTIONS
+// The throwing forms.
+inline Fingerprint fingerprint(std::string_view bytes) { return try_fingerprint(bytes).value(); }
+inline uint64_t environment_id(const hob_environment& environment) { return try_environment_id(environment).value(); }
+#endif
 
 HOB_NAMESPACE_END
 

@@ -1,12 +1,19 @@
 // hobgoblin/goblin.hpp: settings in, choices out, every frame. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+//
+//     for (;;) {
+//         const hob::Frame frame = goblin.update();
+//         render(shadows.choice());
+//         goblin.measure(frame.id, shadows, hob::Lane::gpu, gpu_ms);  // when the GPU answers, frames later
+//     }
 #ifndef HOBGOBLIN_GOBLIN_HPP
 #define HOBGOBLIN_GOBLIN_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +24,7 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// See hob_lane.
+/// A resource of a frame; see hob_lane.
 enum class Lane : uint32_t {
     gpu = HOB_LANE_GPU,
     frame = HOB_LANE_FRAME,
@@ -29,7 +36,7 @@ enum class Lane : uint32_t {
     user2 = HOB_LANE_USER2,
 };
 
-/// See hob_sample.
+/// The quality of a sample; see hob_sample.
 enum class Sample : uint32_t {
     ok = HOB_SAMPLE_OK,
     capped = HOB_SAMPLE_CAPPED,
@@ -37,116 +44,112 @@ enum class Sample : uint32_t {
     paused = HOB_SAMPLE_PAUSED,
 };
 
+/// One option of a setting; see hob_option.
 using Option = hob_option;
 
-/// An option that is worth `value`.
+/// An option with a value, and with a relative burden for HOB_BURDENS_RELATIVE.
 inline Option option(double value, double relative_burden = 0) noexcept {
     return Option{value, relative_burden, 0, 0};
 }
 
-/// What one option costs.
-struct Estimate {
-    double mean = 0;
-    double deviation = 0;
-    uint64_t count = 0;
-    hob_estimate_source source = HOB_ESTIMATE_SOURCE_BLIND;
+/// The explanation of a choice, as data; see hob_reason.
+using Reason = hob_reason;
+
+/// The answer of one decision; see hob_decision.
+struct Frame : hob_decision {
+    Frame() noexcept : hob_decision(detail::sized<hob_decision>()) {}
 };
 
-namespace detail {
-
-/// The limits that were touched; NaN is for the library to refuse.
-template <class Options>
-void put_limits(const Options& options, hob_lane_desc (&lanes)[HOB_LANE_COUNT]) noexcept {
-    const auto put = [&](uint32_t lane, double limit) {
-        if (limit != std::numeric_limits<double>::infinity()) lanes[lane].limit = limit;
-    };
-    put(HOB_LANE_GPU, options.gpu_ms);
-    put(HOB_LANE_FRAME, options.frame_ms);
-    put(HOB_LANE_GAME_THREAD, options.game_thread_ms);
-    put(HOB_LANE_RENDER_THREAD, options.render_thread_ms);
-    put(HOB_LANE_VIDEO_MEMORY, options.video_memory_mib);
-}
-
-}  // namespace detail
-
-/// A C++ view of hob_goblin_desc, for the fields most programs set; for the others start from `desc`.
+/// The parameters that most programs set. All others are fields of `desc` and of its `tuning`; see hob_goblin_desc.
 struct GoblinOptions {
-    /// Budget of each lane; infinite: not governed.
-    double gpu_ms = std::numeric_limits<double>::infinity();
-    double frame_ms = std::numeric_limits<double>::infinity();
-    double game_thread_ms = std::numeric_limits<double>::infinity();
-    double render_thread_ms = std::numeric_limits<double>::infinity();
-    double video_memory_mib = std::numeric_limits<double>::infinity();
-    /// Share of frames that may be over the limit; 0: `sigmas` says.
-    double overrun_probability = 0;
-    double sigmas = 3;
-    /// Everything else.
+    /// Limits: milliseconds, and MiB of video memory. Unset: as in `desc`, which has no limit by default.
+    std::optional<double> gpu_ms = {};
+    std::optional<double> frame_ms = {};
+    std::optional<double> game_thread_ms = {};
+    std::optional<double> render_thread_ms = {};
+    std::optional<double> video_memory_mib = {};
+    /// Share of frames that may exceed a limit, such as 0.01. Unset: as in `desc`.
+    std::optional<double> overrun_probability = {};
+    /// How long an improvement must persist before it is applied. 0: at once. Unset: as in `desc`, 1 by default.
+    std::optional<double> patience = {};
     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
+
+    /// The C struct: `desc` with the fields above.
+    hob_goblin_desc capi() const noexcept;
 };
 
-/// A strategy: other limits for the same settings; see hob_strategy_desc.
+/// A strategy: other limits for the same settings. All other parameters are fields of `desc`; see hob_strategy_desc.
 struct StrategyOptions {
-    /// Budget of each lane; infinite: not governed.
-    double gpu_ms = std::numeric_limits<double>::infinity();
-    double frame_ms = std::numeric_limits<double>::infinity();
-    double game_thread_ms = std::numeric_limits<double>::infinity();
-    double render_thread_ms = std::numeric_limits<double>::infinity();
-    double video_memory_mib = std::numeric_limits<double>::infinity();
-    /// What it is worth beside its choices.
-    double incentive = 0;
-    /// Everything else.
+    /// Limits: milliseconds, and MiB of video memory. Unset: as in `desc`, which has no limit by default.
+    std::optional<double> gpu_ms = {};
+    std::optional<double> frame_ms = {};
+    std::optional<double> game_thread_ms = {};
+    std::optional<double> render_thread_ms = {};
+    std::optional<double> video_memory_mib = {};
+    /// Value that is added to that of the choices. Unset: as in `desc`, 0 by default.
+    std::optional<double> incentive = {};
     hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
+
+    /// The C struct: `desc` with the fields above.
+    hob_strategy_desc capi() const noexcept;
 };
 
-/// How a setting is chosen; see hob_setting_desc.
+/// Parameters of a setting beside its options; see hob_setting_desc.
 struct SettingOptions {
+    /// The choice while nothing is known of the setting.
     uint32_t default_choice = 0;
-    /// What is lost on the frame in which it changes.
+    /// Cost of a change on the frame that makes it, in the unit of the first lane with a limit.
     double switch_burden = 0;
-    /// A fine ladder that takes up the last slack of every frame.
+    /// Marks a fine ladder that uses the last slack of every frame, such as a dynamic resolution.
     bool trim = false;
 };
 
-/// One of the choices that make a product; see hob_product_axis.
+/// One axis of a product setting; see hob_product_axis.
 struct Axis {
+    /// The value of each index.
     std::vector<double> values;
-    /// By what each index multiplies the burden; empty: that is measured.
+    /// The factor of each index on the burden. Empty: the burden of each index is measured.
     std::vector<double> works;
     uint32_t default_index = 0;
 };
 
-/// Why a choice is what it is; see hob_reason.
-struct Reason {
-    hob_why why = HOB_WHY_UNDECIDED;
-    uint32_t from = 0;
-    uint32_t to = 0;
-    uint64_t since = 0;
-    double headroom = 0;
-    double gain = 0;
-    /// As a sentence.
-    std::string text;
-};
+namespace detail {
 
-/// A decision; see hob_decision.
-struct Frame {
-    uint64_t id = 0;
-    bool feasible = false;
-    double value = 0;
-    double gap = 0;
-    uint32_t trials = 0;
-    uint32_t changes = 0;
-    uint32_t strategy = 0;
-    hob_decision decision = HOB_DECISION_INIT;
-};
+/// Copies the limits that are set.
+template <class Options>
+void put_limits(const Options& options, hob_lane_desc (&lanes)[HOB_LANE_COUNT]) noexcept {
+    if (options.gpu_ms) lanes[HOB_LANE_GPU].limit = *options.gpu_ms;
+    if (options.frame_ms) lanes[HOB_LANE_FRAME].limit = *options.frame_ms;
+    if (options.game_thread_ms) lanes[HOB_LANE_GAME_THREAD].limit = *options.game_thread_ms;
+    if (options.render_thread_ms) lanes[HOB_LANE_RENDER_THREAD].limit = *options.render_thread_ms;
+    if (options.video_memory_mib) lanes[HOB_LANE_VIDEO_MEMORY].limit = *options.video_memory_mib;
+}
 
-/// Names a setting and reads its choice. A plain handle: copy it freely; it is stale when the setting or the goblin is
-/// gone (of the goblin, the host must keep track).
+}  // namespace detail
+
+inline hob_goblin_desc GoblinOptions::capi() const noexcept {
+    hob_goblin_desc made = desc;
+    detail::put_limits(*this, made.lanes);
+    if (overrun_probability) made.overrun_probability = *overrun_probability;
+    if (patience) made.patience = *patience;
+    return made;
+}
+
+inline hob_strategy_desc StrategyOptions::capi() const noexcept {
+    hob_strategy_desc made = desc;
+    detail::put_limits(*this, made.lanes);
+    if (incentive) made.incentive = *incentive;
+    return made;
+}
+
+/// A handle of a setting. Copies are cheap. It must not be used after its goblin is destroyed.
 class Setting {
 public:
+    /// No setting. Its choice is 0.
     Setting() = default;
     Setting(const hob_goblin* goblin, hob_setting_id id) noexcept : goblin_(goblin), id_(id) {}
 
-    /// What the latest decision gave it.
+    /// The choice of the latest decision. 0 if the setting was removed.
     uint32_t choice() const noexcept { return goblin_ ? hob_goblin_choice(goblin_, id_) : 0; }
     hob_setting_id id() const noexcept { return id_; }
 
@@ -157,82 +160,114 @@ private:
     hob_setting_id id_ = {0, 0};
 };
 
-/// A setting whose options are combinations: of which index of each axis, it tells.
+/// A setting whose options are the combinations of several axes.
 class Product : public Setting {
 public:
     using Setting::Setting;
 
-    /// Where the latest choice stands on an axis.
+    /// The index of the latest choice on an axis.
     uint32_t index(uint32_t axis) const noexcept { return index_of(choice(), axis); }
-    /// Where any choice stands on an axis.
+    /// The index of any choice on an axis.
     uint32_t index_of(uint32_t choice, uint32_t axis) const noexcept {
         return goblin_ ? hob_goblin_product_index(goblin_, id(), choice, axis) : 0;
     }
-    /// The choice that stands at these indices, one for each axis.
-    Outcome<uint32_t> choice_at(const std::vector<uint32_t>& indices) const {
-        uint32_t choice = 0;
-        const hob_result result = hob_goblin_product_choice(goblin_, id(), indices.data(),
-                                                            static_cast<uint32_t>(indices.size()), &choice);
-        if (result != HOB_RESULT_OK) return detail::fail<uint32_t>(result);
-        return choice;
+    /// The choice with these indices, one for each axis.
+    Result<uint32_t> try_choice_at(ArrayView<uint32_t> indices) const {
+        return detail::filled_by(uint32_t{0}, [&](uint32_t* choice) {
+            return hob_goblin_get_product_choice(goblin_, id(), indices.data(), indices.count(), choice);
+        });
     }
+#if HOB_EXCEPTIONS
+    uint32_t choice_at(ArrayView<uint32_t> indices) const { return try_choice_at(indices).value(); }
+#endif
 };
 
-/// The callback style of settings; see hob_setting_desc. Leave empty what is not needed.
+/// The callbacks of a setting; see hob_setting_desc. Each can be empty.
 struct Callbacks {
+    /// Fills in the options before each decision.
     std::function<void(std::vector<Option>&)> options;
+    /// Returns the default choice when the setting is added.
     std::function<uint32_t()> choice_default;
+    /// Receives a choice that has changed.
     std::function<void(uint32_t choice, uint64_t decision_id)> choice_set;
-    /// Fill in and return true; false when there is no measurement.
+    /// Fills in a measurement and returns true, or returns false without a measurement.
     std::function<bool(hob_measurement&)> measure;
 };
 
-/// Keeps a frame inside its budget.
+/// Keeps a frame inside its budget; see hob_goblin.
 class Goblin {
 public:
 #if HOB_EXCEPTIONS
-    explicit Goblin(const GoblinOptions& options) : Goblin(create(options)) {}
+    explicit Goblin(const GoblinOptions& options) : Goblin(try_create(options).value()) {}
+    explicit Goblin(const hob_goblin_desc& desc) : Goblin(try_create(desc).value()) {}
 #endif
-    static Outcome<Goblin> create(const GoblinOptions& options) {
-        hob_goblin_desc desc = options.desc;
-        // What was not touched here is as `desc` says.
-        const GoblinOptions untouched;
-        detail::put_limits(options, desc.lanes);
-        if (options.overrun_probability != untouched.overrun_probability)
-            desc.overrun_probability = options.overrun_probability;
-        if (options.sigmas != untouched.sigmas) desc.sigmas = options.sigmas;
+    static Result<Goblin> try_create(const GoblinOptions& options) { return try_create(options.capi()); }
+    static Result<Goblin> try_create(const hob_goblin_desc& desc) {
         hob_goblin* goblin = nullptr;
-        const hob_result result = hob_goblin_create(&desc, &goblin);
-        if (result != HOB_RESULT_OK) return detail::fail<Goblin>(result);
-        return Goblin(goblin);
+        const hob_result code = hob_goblin_create(&desc, &goblin);
+        return detail::result_of(code, Goblin(goblin));
     }
-    /// Own a C handle.
+    /// Takes ownership of a C handle.
     explicit Goblin(hob_goblin* goblin) : goblin_(goblin), pending_(std::make_shared<detail::Pending>()) {}
 
-    /// A setting with options of these values; option 0 is chosen until something is known.
-    Outcome<Setting> add(std::string_view id, const std::vector<double>& values) {
-        hob_setting_id setting = {0, 0};
-        return added(hob_goblin_add_array(goblin_.get(), detail::text(id), values.data(),
-                                          static_cast<uint32_t>(values.size()), &setting),
-                     setting);
+    // Each frame.
+
+    /// Collects samples and decides. Call it once a frame. Allocates nothing.
+    Result<Frame> try_update() {
+        Frame frame;
+        const hob_result code = with_callbacks([&] { return hob_goblin_update(capi(), &frame); });
+        return detail::result_of(code, frame);
     }
-    Outcome<Setting> add(std::string_view id, std::initializer_list<double> values) {
-        return add(id, std::vector<double>(values));
+    /// The first half of an update: runs the measure callbacks and takes in the samples.
+    Result<void> try_collect_samples() {
+        return detail::result_of(with_callbacks([&] { return hob_goblin_collect_samples(capi()); }));
     }
-    /// A setting with these options.
-    Outcome<Setting> add(std::string_view id, const std::vector<Option>& options, uint32_t default_choice = 0) {
-        SettingOptions how;
-        how.default_choice = default_choice;
-        return add(id, options, how);
+    /// The second half of an update: estimates, solves and publishes the choices.
+    Result<Frame> try_decide() {
+        Frame frame;
+        const hob_result code = with_callbacks([&] { return hob_goblin_decide(capi(), &frame); });
+        return detail::result_of(code, frame);
     }
-    Outcome<Setting> add(std::string_view id, const std::vector<Option>& options, const SettingOptions& how) {
+    /// Reports the cost of a setting's choice in the frame of a decision.
+    Result<void> try_measure(uint64_t decision_id, Setting setting, Lane lane, double burden,
+                             Sample sample = Sample::ok) {
+        return detail::result_of(hob_goblin_measure(capi(), decision_id, setting.id(), static_cast<hob_lane>(lane),
+                                                    burden, static_cast<hob_sample>(sample)));
+    }
+    /// Reports the cost of the whole frame of a decision.
+    Result<void> try_measure_total(uint64_t decision_id, Lane lane, double burden, Sample sample = Sample::ok) {
+        return detail::result_of(hob_goblin_measure_total(capi(), decision_id, static_cast<hob_lane>(lane), burden,
+                                                          static_cast<hob_sample>(sample)));
+    }
+    /// Reports that the host used another choice in the frame of a decision.
+    Result<void> try_report_applied(uint64_t decision_id, Setting setting, uint32_t choice) {
+        return detail::result_of(hob_goblin_report_applied(capi(), decision_id, setting.id(), choice));
+    }
+    /// Sets how much work a setting has from now on. Burdens are learned per unit of work.
+    Result<void> try_set_work(Setting setting, double work) {
+        return detail::result_of(hob_goblin_set_work(capi(), setting.id(), work));
+    }
+
+    // Settings.
+
+    /// Adds a setting with options of these values.
+    Result<Setting> try_add(std::string_view id, ArrayView<double> values) {
+        return added<Setting>([&](hob_setting_id* setting) {
+            return hob_goblin_add_array(capi(), detail::text(id), values.data(), values.count(), setting);
+        });
+    }
+    Result<Setting> try_add(std::string_view id, std::initializer_list<double> values) {
+        return try_add(id, ArrayView<double>(values));
+    }
+    /// Adds a setting with these options.
+    Result<Setting> try_add(std::string_view id, ArrayView<Option> options, const SettingOptions& how = {}) {
         const hob_setting_desc desc = described(id, options, how);
-        hob_setting_id setting = {0, 0};
-        return added(hob_goblin_add_setting(goblin_.get(), &desc, &setting), setting);
+        return added<Setting>(
+            [&](hob_setting_id* setting) { return hob_goblin_add_setting(capi(), &desc, setting); });
     }
-    /// A setting that speaks through callbacks; `options` are for one without callbacks.options.
-    Outcome<Setting> add(std::string_view id, Callbacks callbacks, const std::vector<Option>& options = {},
-                         const SettingOptions& how = {}) {
+    /// Adds a setting with callbacks. Without `callbacks.options` it has the options given here.
+    Result<Setting> try_add(std::string_view id, Callbacks callbacks, ArrayView<Option> options = {},
+                            const SettingOptions& how = {}) {
         auto box = std::make_unique<Box>(Box{std::move(callbacks), pending_, {}, {}});
         hob_setting_desc desc = described(id, options, how);
         desc.user_data = box.get();
@@ -242,226 +277,350 @@ public:
         if (box->callbacks.choice_set) desc.choice_set = &Box::choice_set;
         if (box->callbacks.measure) desc.measure = &Box::measure;
         hob_setting_id setting = {0, 0};
-        hob_goblin* const goblin = goblin_.get();
+        hob_goblin* const goblin = capi();
         const auto pending = pending_;  // a callback may destroy or move this object
-        const hob_result result = hob_goblin_add_setting(goblin, &desc, &setting);
-        if (result == HOB_RESULT_OK) (void)box.release();  // the goblin's now; Box::release takes it back
-        // Nobody would learn its id.
-        if (result == HOB_RESULT_OK && pending && pending->waits()) (void)hob_goblin_remove_setting(goblin, setting);
+        const hob_result code = hob_goblin_add_setting(goblin, &desc, &setting);
+        if (code == HOB_RESULT_OK) (void)box.release();  // the goblin owns it and calls Box::release
+        // After an exception the caller would not learn the id.
+        if (code == HOB_RESULT_OK && pending && pending->has_exception())
+            (void)hob_goblin_remove_setting(goblin, setting);
         if (pending) pending->rethrow();
-        if (result != HOB_RESULT_OK) return detail::fail<Setting>(result);
-        return Setting(goblin, setting);
+        return detail::result_of(code, Setting(goblin, setting));
     }
-    /// Off (0), or on (1) and worth `value`.
-    Outcome<Setting> add_binary(std::string_view id, double value) {
-        hob_setting_id setting = {0, 0};
-        return added(hob_goblin_add_binary(goblin_.get(), detail::text(id), value, &setting), setting);
+    /// Adds a setting that is off (0) or on (1). On has the value `value`.
+    Result<Setting> try_add_binary(std::string_view id, double value) {
+        return added<Setting>([&](hob_setting_id* setting) {
+            return hob_goblin_add_binary(capi(), detail::text(id), value, setting);
+        });
     }
-    /// What there is no choice about but costs something.
-    Outcome<Setting> add_fixed_burden(std::string_view id) {
-        hob_setting_id setting = {0, 0};
-        return added(hob_goblin_add_fixed_burden(goblin_.get(), detail::text(id), &setting), setting);
+    /// Adds a setting with one option that has a cost, such as the rest of the frame.
+    Result<Setting> try_add_fixed_burden(std::string_view id) {
+        return added<Setting>([&](hob_setting_id* setting) {
+            return hob_goblin_add_fixed_burden(capi(), detail::text(id), setting);
+        });
     }
-    /// What there is no choice about but is worth something.
-    Outcome<Setting> add_fixed_incentive(std::string_view id, double value) {
-        hob_setting_id setting = {0, 0};
-        return added(hob_goblin_add_fixed_incentive(goblin_.get(), detail::text(id), value, &setting), setting);
+    /// Adds a setting with one option that has a value and no cost.
+    Result<Setting> try_add_fixed_incentive(std::string_view id, double value) {
+        return added<Setting>([&](hob_setting_id* setting) {
+            return hob_goblin_add_fixed_incentive(capi(), detail::text(id), value, setting);
+        });
     }
-    /// Related choices whose burdens are no sum, such as resolution and samples, as one setting; see hob_product_desc.
-    Outcome<Product> add_product(std::string_view id, const std::vector<Axis>& axes, const SettingOptions& how = {}) {
-        std::vector<hob_product_axis> views;
-        for (const Axis& axis : axes) {
-            // Works of another number are for the library to refuse, which cannot count them.
+    /// Adds a product setting, such as resolution and samples per pixel; see hob_product_desc.
+    Result<Product> try_add_product(std::string_view id, ArrayView<Axis> axes, const SettingOptions& how = {}) {
+        constexpr std::size_t most_axes = 16;
+        hob_product_axis views[most_axes] = {};
+        if (axes.size() > most_axes) return detail::invalid("invalid axes: a product has 1 to 16");
+        for (std::size_t n = 0; n < axes.size(); ++n) {
+            const Axis& axis = axes.data()[n];
+            // The library cannot count the works.
             if (!axis.works.empty() && axis.works.size() != axis.values.size())
-                return detail::refuse<Product>("an axis needs as many works as values, or none");
-            views.push_back({axis.values.data(), axis.works.empty() ? nullptr : axis.works.data(),
-                             static_cast<uint32_t>(axis.values.size()), axis.default_index});
+                return detail::invalid("invalid axis: expected as many works as values, or no works");
+            views[n] = {axis.values.data(), axis.works.empty() ? nullptr : axis.works.data(),
+                        ArrayView<double>(axis.values).count(), axis.default_index};
         }
         hob_product_desc desc = HOB_PRODUCT_DESC_INIT;
         desc.id = detail::text(id);
-        desc.axes = views.data();
+        desc.axes = views;
         desc.axis_stride = sizeof(hob_product_axis);
-        desc.axis_count = static_cast<uint32_t>(views.size());
+        desc.axis_count = axes.count();
         desc.switch_burden = how.switch_burden;
         desc.flags = how.trim ? HOB_SETTING_TRIM : 0;
-        hob_setting_id setting = {0, 0};
-        const hob_result result = hob_goblin_add_product(goblin_.get(), &desc, &setting);
-        if (result != HOB_RESULT_OK) return detail::fail<Product>(result);
-        return Product(goblin_.get(), setting);
+        return added<Product>(
+            [&](hob_setting_id* setting) { return hob_goblin_add_product(capi(), &desc, setting); });
     }
-    Outcome<void> remove(Setting setting) {
-        const auto pending = pending_;  // a release may destroy or move this object
-        const hob_result result = hob_goblin_remove_setting(goblin_.get(), setting.id());
-        if (pending) pending->rethrow();
-        return detail::check(result);
+    /// Removes a setting and destroys its callbacks. Its estimates stay, for a later setting with the same id.
+    Result<void> try_remove(Setting setting) {
+        return detail::result_of(with_callbacks([&] { return hob_goblin_remove_setting(capi(), setting.id()); }));
     }
-
-    /// Once a frame: take in what was measured, and decide.
-    Outcome<Frame> update() {
-        Frame frame;
-        const auto pending = pending_;  // a callback may destroy or move this object
-        const hob_result result = hob_goblin_update(goblin_.get(), &frame.decision);
-        if (pending) pending->rethrow();
-        if (result != HOB_RESULT_OK) return detail::fail<Frame>(result);
-        frame.id = frame.decision.id;
-        frame.feasible = frame.decision.feasible != 0;
-        frame.value = frame.decision.value;
-        frame.gap = frame.decision.gap;
-        frame.trials = frame.decision.trial_count;
-        frame.changes = frame.decision.change_count;
-        frame.strategy = frame.decision.strategy;
-        return frame;
+    /// Replaces the options of a setting. Another number of options drops its estimates.
+    Result<void> try_set_options(Setting setting, ArrayView<Option> options) {
+        return detail::result_of(
+            hob_goblin_set_options(capi(), setting.id(), options.data(), sizeof(Option), options.count()));
     }
-    /// What a setting's choice cost in the frame of that decision.
-    Outcome<void> measure(uint64_t decision_id, Setting setting, Lane lane, double burden, Sample sample = Sample::ok) {
-        return detail::check(hob_goblin_measure(goblin_.get(), decision_id, setting.id(), static_cast<uint32_t>(lane),
-                                                burden, static_cast<uint32_t>(sample)));
+    /// Sets the value of one option.
+    Result<void> try_set_value(Setting setting, uint32_t option, double value) {
+        return detail::result_of(hob_goblin_set_value(capi(), setting.id(), option, value));
     }
-    /// What the whole frame of that decision cost.
-    Outcome<void> measure_total(uint64_t decision_id, Lane lane, double burden, Sample sample = Sample::ok) {
-        return detail::check(hob_goblin_measure_total(goblin_.get(), decision_id, static_cast<uint32_t>(lane), burden,
-                                                      static_cast<uint32_t>(sample)));
-    }
-    /// How much a setting has to do from now on; burdens are learned per unit of it.
-    Outcome<void> set_work(Setting setting, double work) {
-        return detail::check(hob_goblin_set_work(goblin_.get(), setting.id(), work));
-    }
-    Outcome<void> set_value(Setting setting, uint32_t option, double value) {
-        return detail::check(hob_goblin_set_value(goblin_.get(), setting.id(), option, value));
-    }
-    Outcome<void> set_ready(Setting setting, uint32_t option, bool ready) {
-        return detail::check(hob_goblin_set_ready(goblin_.get(), setting.id(), option, ready ? 1 : 0));
-    }
-    /// Allow only the options from a floor to a ceiling.
-    Outcome<void> set_range(Setting setting, uint32_t first, uint32_t last = UINT32_MAX) {
-        return detail::check(hob_goblin_set_range(goblin_.get(), setting.id(), first, last));
-    }
-    /// Allow only one option; set_range(setting, 0) allows all again.
-    Outcome<void> pin(Setting setting, uint32_t option) {
-        return detail::check(hob_goblin_pin(goblin_.get(), setting.id(), option));
-    }
-    /// Take a setting out of decisions, or back in.
-    Outcome<void> set_enabled(Setting setting, bool enabled) {
-        return detail::check(hob_goblin_set_enabled(goblin_.get(), setting.id(), enabled ? 1 : 0));
-    }
-    /// Multiply what changes cost: below 1 while they are hard to notice.
-    Outcome<void> set_switch_scale(double scale) {
-        return detail::check(hob_goblin_set_switch_scale(goblin_.get(), scale));
-    }
-    /// For so many decisions more may be tried, and frames may be over each limit by `share` of it.
-    Outcome<void> open_window(uint32_t decisions, double share) {
-        return detail::check(hob_goblin_open_window(goblin_.get(), decisions, share));
-    }
-    /// Why a setting's choice is what it is.
-    Outcome<Reason> reason(Setting setting) const {
-        hob_reason found = HOB_REASON_INIT;
-        char text[256] = "";
-        hob_result result = hob_goblin_get_reason(goblin_.get(), setting.id(), &found);
-        if (result == HOB_RESULT_OK)
-            result = hob_goblin_reason_text(goblin_.get(), setting.id(), text, sizeof text, nullptr);
-        if (result != HOB_RESULT_OK) return detail::fail<Reason>(result);
-        return Reason{static_cast<hob_why>(found.why), found.from, found.to, found.since, found.headroom, found.gain, text};
+    /// Sets whether an option can be chosen now.
+    Result<void> try_set_ready(Setting setting, uint32_t option, bool ready) {
+        return detail::result_of(hob_goblin_set_ready(capi(), setting.id(), option, ready ? 1 : 0));
     }
 
-    /// Add a strategy; its number. Number 0 is what the goblin was made with.
-    Outcome<uint32_t> add_strategy(const StrategyOptions& options) {
-        const hob_strategy_desc desc = described(options);
-        uint32_t strategy = 0;
-        const hob_result result = hob_goblin_add_strategy(goblin_.get(), &desc, &strategy);
-        if (result != HOB_RESULT_OK) return detail::fail<uint32_t>(result);
-        return strategy;
+    // Control.
+
+    /// Allows only the options from `first` to `last`. The defaults of `last` and 0 allow all.
+    Result<void> try_set_range(Setting setting, uint32_t first, uint32_t last = UINT32_MAX) {
+        return detail::result_of(hob_goblin_set_range(capi(), setting.id(), first, last));
     }
-    Outcome<void> set_strategy(uint32_t strategy, const StrategyOptions& options) {
-        const hob_strategy_desc desc = described(options);
-        return detail::check(hob_goblin_set_strategy(goblin_.get(), strategy, &desc));
+    /// Allows only one option. set_range(setting, 0) allows all again.
+    Result<void> try_pin(Setting setting, uint32_t option) {
+        return detail::result_of(hob_goblin_pin(capi(), setting.id(), option));
     }
-    /// What an option is worth under a strategy other than 0.
-    Outcome<void> set_strategy_value(uint32_t strategy, Setting setting, uint32_t option, double value) {
-        return detail::check(hob_goblin_set_strategy_value(goblin_.get(), strategy, setting.id(), option, value));
+    /// Excludes a setting from decisions, or includes it again.
+    Result<void> try_set_enabled(Setting setting, bool enabled) {
+        return detail::result_of(hob_goblin_set_enabled(capi(), setting.id(), enabled ? 1 : 0));
     }
-    /// By what a setting's work is multiplied under a strategy other than 0.
-    Outcome<void> set_strategy_work(uint32_t strategy, Setting setting, double factor) {
-        return detail::check(hob_goblin_set_strategy_work(goblin_.get(), strategy, setting.id(), factor));
+    /// Sets the factor on the cost of changes. Below 1 while changes are hard to notice.
+    Result<void> try_set_switch_scale(double scale) {
+        return detail::result_of(hob_goblin_set_switch_scale(capi(), scale));
+    }
+    /// Allows more trials for some decisions. Frames with trials may exceed each limit by `share` of it.
+    Result<void> try_open_window(uint32_t decisions, double share) {
+        return detail::result_of(hob_goblin_open_window(capi(), decisions, share));
+    }
+    /// The parameters in force.
+    Result<hob_goblin_desc> try_desc() const {
+        return detail::filled_by(detail::sized<hob_goblin_desc>(),
+                                 [&](hob_goblin_desc* desc) { return hob_goblin_get_desc(capi(), desc); });
+    }
+    /// Replaces the parameters. Estimates stay; see hob_goblin_set_desc.
+    Result<void> try_set_desc(const hob_goblin_desc& desc) {
+        return detail::result_of(hob_goblin_set_desc(capi(), &desc));
+    }
+    /// The tuning in force; see hob_goblin_tuning.
+    Result<hob_goblin_tuning> try_tuning() const {
+        return detail::filled_by(detail::sized<hob_goblin_tuning>(),
+                                 [&](hob_goblin_tuning* tuning) { return hob_goblin_get_tuning(capi(), tuning); });
+    }
+    /// Replaces the tuning.
+    Result<void> try_set_tuning(const hob_goblin_tuning& tuning) {
+        return detail::result_of(hob_goblin_set_tuning(capi(), &tuning));
+    }
+
+    /// Adds a strategy and returns its number. Number 0 is the goblin's own desc.
+    Result<uint32_t> try_add_strategy(const StrategyOptions& options) {
+        const hob_strategy_desc desc = options.capi();
+        return detail::filled_by(uint32_t{0}, [&](uint32_t* strategy) {
+            return hob_goblin_add_strategy(capi(), &desc, strategy);
+        });
+    }
+    /// Replaces the limits and the incentive of a strategy.
+    Result<void> try_set_strategy(uint32_t strategy, const StrategyOptions& options) {
+        const hob_strategy_desc desc = options.capi();
+        return detail::result_of(hob_goblin_set_strategy(capi(), strategy, &desc));
+    }
+    /// Sets the value of an option under a strategy other than 0.
+    Result<void> try_set_strategy_value(uint32_t strategy, Setting setting, uint32_t option, double value) {
+        return detail::result_of(hob_goblin_set_strategy_value(capi(), strategy, setting.id(), option, value));
+    }
+    /// Sets the factor on a setting's work under a strategy other than 0.
+    Result<void> try_set_strategy_work(uint32_t strategy, Setting setting, double factor) {
+        return detail::result_of(hob_goblin_set_strategy_work(capi(), strategy, setting.id(), factor));
+    }
+
+    // Queries.
+
+    /// The choice of a setting in any decision that `history` remembers.
+    Result<uint32_t> try_choice_of(uint64_t decision_id, Setting setting) const {
+        return detail::filled_by(uint32_t{0}, [&](uint32_t* choice) {
+            return hob_goblin_choice_of(capi(), decision_id, setting.id(), choice);
+        });
+    }
+    /// The latest decision in full, with the burdens of each lane.
+    Result<hob_decision_details> try_decision() const {
+        return detail::filled_by(detail::sized<hob_decision_details>(), [&](hob_decision_details* details) {
+            return hob_goblin_get_decision(capi(), details);
+        });
+    }
+    /// The explanation of a setting's choice, as data.
+    Result<Reason> try_reason(Setting setting) const {
+        return detail::filled_by(detail::sized<Reason>(), [&](Reason* reason) {
+            return hob_goblin_get_reason(capi(), setting.id(), reason);
+        });
+    }
+    /// The explanation of a setting's choice, as a sentence.
+    Result<std::string> try_reason_text(Setting setting) const {
+        char buffer[256] = "";  // always enough
+        const hob_result code =
+            hob_goblin_get_reason_text(capi(), setting.id(), buffer, sizeof buffer, nullptr);
+        return detail::result_of(code, std::string(buffer));
+    }
+    /// The expected cost of an option on a lane in the next frame.
+    Result<Estimate> try_estimate(Setting setting, uint32_t option, Lane lane = Lane::gpu) const {
+        return detail::filled_by(detail::sized<Estimate>(), [&](Estimate* estimate) {
+            return hob_goblin_get_estimate(capi(), setting.id(), option, static_cast<hob_lane>(lane), estimate);
+        });
     }
     /// The net value of a strategy's best choice in the last decision.
-    Outcome<double> strategy_net(uint32_t strategy) const {
-        double net = 0;
-        const hob_result result = hob_goblin_strategy_net(goblin_.get(), strategy, &net);
-        if (result != HOB_RESULT_OK) return detail::fail<double>(result);
-        return net;
+    Result<double> try_strategy_net(uint32_t strategy) const {
+        return detail::filled_by(0.0,
+                                 [&](double* net) { return hob_goblin_get_strategy_net(capi(), strategy, net); });
+    }
+    /// Counts of samples and totals, and the memory in use.
+    Result<hob_goblin_statistics> try_statistics() const {
+        return detail::filled_by(detail::sized<hob_goblin_statistics>(), [&](hob_goblin_statistics* statistics) {
+            return hob_goblin_get_statistics(capi(), statistics);
+        });
+    }
+    /// Bytes that the goblin holds.
+    std::size_t memory_used() const noexcept { return hob_goblin_memory_used(capi()); }
+
+    // Profiles and recordings.
+
+    /// Uses the estimates of a past run, also of one on another machine.
+    Result<void> try_set_past_profile(const Profile& profile) {
+        return detail::result_of(hob_goblin_set_past_profile(capi(), profile.capi()));
+    }
+    /// The same from the JSON of save_profile().
+    Result<void> try_load_profile(std::string_view json) {
+        return detail::result_of(hob_goblin_load_profile(capi(), json.data(), json.size()));
+    }
+    /// The estimates as JSON.
+    Result<std::string> try_save_profile() const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return hob_goblin_save_profile(capi(), buffer, capacity, size);
+        });
+    }
+    /// Records the run for replay(): calls `write(std::string_view bytes)` with each piece. Call it right after creation.
+    ///
+    /// An exception from `write` is rethrown by this call or by the next update. An exception while the goblin is
+    /// destroyed is dropped.
+    template <class Write>
+    Result<void> try_start_recording(Write write) {
+        auto tape = std::make_unique<Tape<Write>>(Tape<Write>{std::move(write), pending_});
+        const hob_result code = with_callbacks([&] {
+            const hob_result started =
+                hob_goblin_start_recording(capi(), &Tape<Write>::take, tape.get(), &Tape<Write>::release);
+            if (started == HOB_RESULT_OK) (void)tape.release();  // the goblin owns it and calls Tape::release
+            return started;
+        });
+        return detail::result_of(code);
+    }
+    /// Writes the end of the recording. The goblin cannot record again.
+    Result<void> try_stop_recording() {
+        return detail::result_of(
+            with_callbacks([&] { return hob_goblin_stop_recording(capi()); }));
     }
 
-    /// The host used another choice in the frame of that decision.
-    Outcome<void> applied(uint64_t decision_id, Setting setting, uint32_t choice) {
-        return detail::check(hob_goblin_applied(goblin_.get(), decision_id, setting.id(), choice));
+#if HOB_EXCEPTIONS
+    // The throwing forms.
+    Frame update() { return try_update().value(); }
+    void collect_samples() { try_collect_samples().value(); }
+    Frame decide() { return try_decide().value(); }
+    void measure(uint64_t decision_id, Setting setting, Lane lane, double burden, Sample sample = Sample::ok) {
+        try_measure(decision_id, setting, lane, burden, sample).value();
     }
-    /// What an option is expected to cost on a lane now.
-    Outcome<Estimate> estimate(Setting setting, uint32_t option, Lane lane = Lane::gpu) const {
-        hob_estimate found = HOB_ESTIMATE_INIT;
-        const hob_result result =
-            hob_goblin_estimate(goblin_.get(), setting.id(), option, static_cast<uint32_t>(lane), &found);
-        if (result != HOB_RESULT_OK) return detail::fail<Estimate>(result);
-        return Estimate{found.mean, found.deviation, found.count, static_cast<hob_estimate_source>(found.source)};
+    void measure_total(uint64_t decision_id, Lane lane, double burden, Sample sample = Sample::ok) {
+        try_measure_total(decision_id, lane, burden, sample).value();
     }
-    Outcome<hob_goblin_statistics> statistics() const {
-        hob_goblin_statistics found = HOB_GOBLIN_STATISTICS_INIT;
-        const hob_result result = hob_goblin_get_statistics(goblin_.get(), &found);
-        if (result != HOB_RESULT_OK) return detail::fail<hob_goblin_statistics>(result);
-        return found;
+    void report_applied(uint64_t decision_id, Setting setting, uint32_t choice) {
+        try_report_applied(decision_id, setting, choice).value();
     }
-    /// Use what a past run knew, perhaps on another machine.
-    Outcome<void> set_past_profile(const Profile& profile) {
-        return detail::check(hob_goblin_set_past_profile(goblin_.get(), profile.capi()));
+    void set_work(Setting setting, double work) { try_set_work(setting, work).value(); }
+
+    Setting add(std::string_view id, ArrayView<double> values) { return try_add(id, values).value(); }
+    Setting add(std::string_view id, std::initializer_list<double> values) { return try_add(id, values).value(); }
+    Setting add(std::string_view id, ArrayView<Option> options, const SettingOptions& how = {}) {
+        return try_add(id, options, how).value();
     }
-    Outcome<void> load_profile(std::string_view json) {
-        return detail::check(hob_goblin_load_profile(goblin_.get(), json.data(), json.size()));
+    Setting add(std::string_view id, Callbacks callbacks, ArrayView<Option> options = {},
+                const SettingOptions& how = {}) {
+        return try_add(id, std::move(callbacks), options, how).value();
     }
-    Outcome<std::string> save_profile() const {
-        size_t size = 0;
-        hob_result result = hob_goblin_save_profile(goblin_.get(), nullptr, 0, &size);
-        std::string json(size, '\0');
-        if (result == HOB_RESULT_OK) result = hob_goblin_save_profile(goblin_.get(), json.data(), size, &size);
-        if (result != HOB_RESULT_OK) return detail::fail<std::string>(result);
-        return json;
+    Setting add_binary(std::string_view id, double value) { return try_add_binary(id, value).value(); }
+    Setting add_fixed_burden(std::string_view id) { return try_add_fixed_burden(id).value(); }
+    Setting add_fixed_incentive(std::string_view id, double value) {
+        return try_add_fixed_incentive(id, value).value();
+    }
+    Product add_product(std::string_view id, ArrayView<Axis> axes, const SettingOptions& how = {}) {
+        return try_add_product(id, axes, how).value();
+    }
+    void remove(Setting setting) { try_remove(setting).value(); }
+    void set_options(Setting setting, ArrayView<Option> options) { try_set_options(setting, options).value(); }
+    void set_value(Setting setting, uint32_t option, double value) { try_set_value(setting, option, value).value(); }
+    void set_ready(Setting setting, uint32_t option, bool ready) { try_set_ready(setting, option, ready).value(); }
+
+    void set_range(Setting setting, uint32_t first, uint32_t last = UINT32_MAX) {
+        try_set_range(setting, first, last).value();
+    }
+    void pin(Setting setting, uint32_t option) { try_pin(setting, option).value(); }
+    void set_enabled(Setting setting, bool enabled) { try_set_enabled(setting, enabled).value(); }
+    void set_switch_scale(double scale) { try_set_switch_scale(scale).value(); }
+    void open_window(uint32_t decisions, double share) { try_open_window(decisions, share).value(); }
+    hob_goblin_desc desc() const { return try_desc().value(); }
+    void set_desc(const hob_goblin_desc& desc) { try_set_desc(desc).value(); }
+    hob_goblin_tuning tuning() const { return try_tuning().value(); }
+    void set_tuning(const hob_goblin_tuning& tuning) { try_set_tuning(tuning).value(); }
+
+    uint32_t add_strategy(const StrategyOptions& options) { return try_add_strategy(options).value(); }
+    void set_strategy(uint32_t strategy, const StrategyOptions& options) {
+        try_set_strategy(strategy, options).value();
+    }
+    void set_strategy_value(uint32_t strategy, Setting setting, uint32_t option, double value) {
+        try_set_strategy_value(strategy, setting, option, value).value();
+    }
+    void set_strategy_work(uint32_t strategy, Setting setting, double factor) {
+        try_set_strategy_work(strategy, setting, factor).value();
     }
 
-    /// Give the run, from here on, to `write` piece by piece, so that replay() can repeat it; right after creation. What
-    /// `write` throws is thrown on by this call or by the next update; what it throws last, when the goblin is
-    /// destroyed, is lost.
-    Outcome<void> record(std::function<void(std::string_view)> write) {
-        if (!write) return detail::refuse<void>("a recording needs somebody who takes it");
-        auto tape = std::make_unique<Tape>(Tape{std::move(write), pending_});
-        const auto pending = pending_;  // it may destroy or move this object
-        const hob_result result = hob_goblin_record(goblin_.get(), &Tape::take, tape.get(), &Tape::release);
-        if (result == HOB_RESULT_OK) (void)tape.release();  // the goblin's now; Tape::release takes it back
-        if (pending) pending->rethrow();
-        return detail::check(result);
+    uint32_t choice_of(uint64_t decision_id, Setting setting) const {
+        return try_choice_of(decision_id, setting).value();
     }
-    /// Write the end of the recording. There can be no other.
-    Outcome<void> stop_recording() {
-        const auto pending = pending_;
-        const hob_result result = hob_goblin_record(goblin_.get(), nullptr, nullptr, nullptr);
-        if (pending) pending->rethrow();
-        return detail::check(result);
+    hob_decision_details decision() const { return try_decision().value(); }
+    Reason reason(Setting setting) const { return try_reason(setting).value(); }
+    std::string reason_text(Setting setting) const { return try_reason_text(setting).value(); }
+    Estimate estimate(Setting setting, uint32_t option, Lane lane = Lane::gpu) const {
+        return try_estimate(setting, option, lane).value();
     }
+    double strategy_net(uint32_t strategy) const { return try_strategy_net(strategy).value(); }
+    hob_goblin_statistics statistics() const { return try_statistics().value(); }
+
+    void set_past_profile(const Profile& profile) { try_set_past_profile(profile).value(); }
+    void load_profile(std::string_view json) { try_load_profile(json).value(); }
+    std::string save_profile() const { return try_save_profile().value(); }
+    template <class Write>
+    void start_recording(Write write) {
+        try_start_recording(std::move(write)).value();
+    }
+    void stop_recording() { try_stop_recording().value(); }
+#endif
 
     hob_goblin* capi() noexcept { return goblin_.get(); }
     const hob_goblin* capi() const noexcept { return goblin_.get(); }
 
 private:
-    /// What a recording owns.
+    /// Makes a C call that may run callbacks, and rethrows their exception.
+    template <class Call>
+    hob_result with_callbacks(const Call& call) {
+        const auto pending = pending_;  // a callback may destroy or move this object
+        const hob_result code = call();
+        if (pending) pending->rethrow();
+        return code;
+    }
+    /// Makes a C call that adds a setting.
+    template <class Handle, class Call>
+    Result<Handle> added(const Call& call) {
+        hob_setting_id setting = {0, 0};
+        const hob_result code = call(&setting);
+        return detail::result_of(code, Handle(capi(), setting));
+    }
+    static hob_setting_desc described(std::string_view id, ArrayView<Option> options,
+                                      const SettingOptions& how) noexcept {
+        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
+        desc.id = detail::text(id);
+        desc.options = options.data();
+        desc.option_stride = sizeof(Option);
+        desc.option_count = options.count();
+        desc.default_choice = how.default_choice;
+        desc.switch_burden = how.switch_burden;
+        desc.flags = how.trim ? HOB_SETTING_TRIM : 0;
+        return desc;
+    }
+
+    /// The state of a recording.
+    template <class Write>
     struct Tape {
-        std::function<void(std::string_view)> write;
+        Write write;
         std::shared_ptr<detail::Pending> pending;
 
         static void release(void* user_data) noexcept { delete static_cast<Tape*>(user_data); }
-        static void take(void* user_data, const void* data, size_t size) noexcept {
+        static void take(void* user_data, const void* data, std::size_t size) noexcept {
             Tape& tape = *static_cast<Tape*>(user_data);
             tape.pending->guard([&] { tape.write(std::string_view(static_cast<const char*>(data), size)); });
         }
     };
 
-    /// What a callback-style setting owns.
+    /// The state of a setting with callbacks.
     struct Box {
         Callbacks callbacks;
         std::shared_ptr<detail::Pending> pending;
@@ -473,12 +632,12 @@ private:
         static uint32_t options_get(void* user_data, hob_option* into, uint32_t capacity) noexcept {
             Box& box = of(user_data);
             box.pending->guard([&] {
-                // Into a second list: on a throw the options of the last time stand. Both keep their memory.
+                // Two lists: after an exception the old options stay. Both keep their memory.
                 box.fresh.clear();
                 box.callbacks.options(box.fresh);
                 box.options.swap(box.fresh);
             });
-            const auto count = static_cast<uint32_t>(box.options.size());
+            const uint32_t count = ArrayView<Option>(box.options).count();
             if (count <= capacity) {
                 for (uint32_t n = 0; n < count; ++n) into[n] = box.options[n];
             }
@@ -493,51 +652,30 @@ private:
             of(user_data).pending->guard([&] { of(user_data).callbacks.choice_set(choice, decision_id); });
         }
         static uint32_t measure(void* user_data, hob_measurement* measurement) noexcept {
-            bool there_is = false;
-            of(user_data).pending->guard([&] { there_is = of(user_data).callbacks.measure(*measurement); });
-            return there_is ? 1 : 0;
+            bool has_measurement = false;
+            of(user_data).pending->guard([&] { has_measurement = of(user_data).callbacks.measure(*measurement); });
+            return has_measurement ? 1 : 0;
         }
     };
 
     struct Destroy {
         void operator()(hob_goblin* goblin) const noexcept { hob_goblin_destroy(goblin); }
     };
-
-    static hob_setting_desc described(std::string_view id, const std::vector<Option>& options,
-                                      const SettingOptions& how) noexcept {
-        hob_setting_desc desc = HOB_SETTING_DESC_INIT;
-        desc.id = detail::text(id);
-        desc.options = options.data();
-        desc.option_stride = sizeof(Option);
-        desc.option_count = static_cast<uint32_t>(options.size());
-        desc.default_choice = how.default_choice;
-        desc.switch_burden = how.switch_burden;
-        desc.flags = how.trim ? HOB_SETTING_TRIM : 0;
-        return desc;
-    }
-    static hob_strategy_desc described(const StrategyOptions& options) noexcept {
-        hob_strategy_desc desc = options.desc;
-        detail::put_limits(options, desc.lanes);
-        if (options.incentive != 0) desc.incentive = options.incentive;
-        return desc;
-    }
-    Outcome<Setting> added(hob_result result, hob_setting_id id) {
-        if (result != HOB_RESULT_OK) return detail::fail<Setting>(result);
-        return Setting(goblin_.get(), id);
-    }
     std::unique_ptr<hob_goblin, Destroy> goblin_;
-    // Shared with the settings, and with the calls that are running.
+    // Shared with the settings and with the calls that are running.
     std::shared_ptr<detail::Pending> pending_;
 };
 
-/// Repeat a recorded run and compare every decision. A recording that is cut off or damaged, and choices that differ, are
-/// answers; a failure is only what is no recording at all.
-inline Outcome<hob_replay_report> replay(std::string_view recording) {
-    hob_replay_report report = HOB_REPLAY_REPORT_INIT;
-    const hob_result result = hob_replay(recording.data(), recording.size(), &report);
-    if (result != HOB_RESULT_OK) return detail::fail<hob_replay_report>(result);
-    return report;
+/// Repeats a recorded run and compares every decision. Differences, and a truncated or damaged recording, are reported
+/// and are not failures.
+inline Result<hob_replay_report> try_replay(std::string_view recording) {
+    return detail::filled_by(detail::sized<hob_replay_report>(), [&](hob_replay_report* report) {
+        return hob_goblin_replay(recording.data(), recording.size(), report);
+    });
 }
+#if HOB_EXCEPTIONS
+inline hob_replay_report replay(std::string_view recording) { return try_replay(recording).value(); }
+#endif
 
 HOB_NAMESPACE_END
 

@@ -1,12 +1,22 @@
 // hobgoblin/hobgoblin.hpp: the C API as C++17. Header only, by hand. MIT OR Apache-2.0.
 //
-// Owners are move-only and destroy what they own; capi() gives the C handle for whatever is not wrapped here.
-// A failure throws hob::Error. Without exceptions (-fno-exceptions, or HOB_NO_EXCEPTIONS defined) every function that
-// can fail returns hob::Result<T> instead of T, and owners are made by create() instead of a constructor.
-// Callbacks may be any callable. One that throws does not harm the library: the exception is held until the C call has
-// returned and is thrown on from there.
+//     hob::GoblinOptions options;
+//     options.gpu_ms = 16.6;
+//     hob::Goblin goblin(options);                          // throws hob::Error
+//     hob::Setting shadows = goblin.add("shadows", {0, 4, 6});
+//     const hob::Frame frame = goblin.update();             // throws hob::Error
+//     if (auto updated = goblin.try_update()) use(*updated);  // returns hob::Result<hob::Frame>
+//     else log(updated.message());
 //
-// One file for each topic; each may be included by itself.
+// Each call that can fail has two forms. try_x() always exists and returns a hob::Result, which allocates nothing.
+// x() exists with exceptions only and throws hob::Error. A constructor throws, and try_create() is its other form.
+// So one source that calls the try_ forms compiles with -fno-exceptions, or with HOB_NO_EXCEPTIONS defined, and without.
+//
+// Owners are move-only and destroy their handle. capi() returns the C handle for functions that are not wrapped.
+// A callback can be any callable. If it throws, the call that ran it rethrows the exception after the C function has
+// returned: both x() and try_x() do.
+//
+// One file for each topic; each can be included alone.
 
 #ifndef HOBGOBLIN_HOBGOBLIN_HPP
 #define HOBGOBLIN_HOBGOBLIN_HPP
@@ -15,6 +25,8 @@
 #include "fingerprint.hpp"
 #include "goblin.hpp"
 #include "hobgoblin.h"
+#include "hooks.hpp"
+#include "knapsack.hpp"
 #include "profile.hpp"
 #include "program_cache.hpp"
 #include "store.hpp"

@@ -1,11 +1,11 @@
-// hobgoblin/hobgoblin_skia.hpp: A hob_program_cache as the persistent cache of a Skia context. MIT OR Apache-2.0.
+// hobgoblin/hobgoblin_skia.hpp: a hob_program_cache as the persistent cache of a Skia context. MIT OR Apache-2.0.
 //
 //     hob::SkiaCache<GrContextOptions::PersistentCache, SkData, SkString> shaders{cache};
 //     GrContextOptions options;
 //     options.fPersistentCache = &shaders;
 //
-// Skia's types are parameters: nothing of Skia is included here, and none of its versions is asked for. What one call
-// with user data can do without a class is in program_cache.h: hob_dawn_blob_load and hob_egl_blob_get.
+// Skia's types are template parameters, so this includes nothing of Skia and works with any of its versions.
+// For an API that takes two C functions and user data see hob_dawn_blob_load in program_cache.h.
 #ifndef HOBGOBLIN_SKIA_HPP
 #define HOBGOBLIN_SKIA_HPP
 
@@ -15,9 +15,10 @@
 
 namespace hob {
 
-/// `Base` is GrContextOptions::PersistentCache, `Data` SkData, `Text` SkString. The cache must outlive it; what it loads
-/// comes from memory, so give the cache its time before Skia compiles (hob_program_cache_wait_idle). Skia does not say when it
-/// uses a shader, so none is ever banned (hob_program_cache_use_begin). Threads: any.
+/// A persistent cache for Skia. `Base` is GrContextOptions::PersistentCache, `Data` SkData, `Text` SkString.
+///
+/// The hob_program_cache must outlive it. A load looks in memory only, so call hob_program_cache_wait_idle before Skia
+/// compiles. Skia does not report when it uses a shader, so no shader is ever banned. Threads: any.
 template <class Base, class Data, class Text> class SkiaCache final : public Base {
 public:
     explicit SkiaCache(hob_program_cache* cache) : cache_(cache) {}

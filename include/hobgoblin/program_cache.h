@@ -530,9 +530,9 @@ typedef struct hob_histogram {
     /// Sum of the values; UINT64_MAX if it is larger than that.
     uint64_t sum;
     /// The least value. 0 without values, as are all fields below.
-    uint64_t min;
+    uint64_t minimum;
     /// The greatest value.
-    uint64_t max;
+    uint64_t maximum;
     /// The mean, rounded down.
     uint64_t mean;
     /// The median.
@@ -552,9 +552,9 @@ HOB_API hob_result hob_program_cache_get_histogram(
 /// Values below 32 have one each; above, there are 16 for every doubling.
 typedef struct hob_histogram_bucket {
     /// The least value of the bucket.
-    uint64_t min;
+    uint64_t minimum;
     /// The greatest value of the bucket.
-    uint64_t max;
+    uint64_t maximum;
     /// Number of values.
     uint64_t count;
 } hob_histogram_bucket;

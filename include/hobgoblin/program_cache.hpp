@@ -1,4 +1,12 @@
-// hobgoblin/program_cache.hpp: program binaries that are not built twice. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+// hobgoblin/program_cache.hpp: program binaries in memory and on the disk. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+//
+//     if (hob::Blob binary = cache.get(key)) {                  // from memory: never waits for a file
+//         hob::ProgramUse use = cache.begin_use(key);
+//         const bool loaded = load(binary.format(), binary.data());
+//         use.end(loaded ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);  // after the first frame drawn with it
+//     } else {
+//         cache.put(key, build());
+//     }
 #ifndef HOBGOBLIN_PROGRAM_CACHE_HPP
 #define HOBGOBLIN_PROGRAM_CACHE_HPP
 
@@ -18,7 +26,7 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// A program to be kept; see hob_program. Nothing is copied: bytes must stay until the call returns.
+/// A program for ProgramCache::put; see hob_program. Its bytes must stay valid until the call returns.
 struct Program {
     uint32_t format = 0;
     std::string_view data;
@@ -28,46 +36,49 @@ struct Program {
     uint32_t group = 0;
 };
 
-/// A view of a program in the cache, valid as long as this lives, whatever becomes of the cache; see hob_blob.
+/// A view of a cached program; see hob_blob. Valid as long as this object lives, even after the cache is destroyed.
 class Blob {
 public:
-    /// None.
+    /// No program.
     Blob() = default;
-    Blob(Blob&& other) noexcept : blob_(std::exchange(other.blob_, none())), is_banned_(other.is_banned_) {}
+    Blob(Blob&& other) noexcept : blob_(std::exchange(other.blob_, empty())), is_banned_(other.is_banned_) {}
     Blob& operator=(Blob&& other) noexcept {
         std::swap(blob_, other.blob_);
         std::swap(is_banned_, other.is_banned_);
         return *this;
     }
-    ~Blob() { hob_blob_release(&blob_); }
+    ~Blob() {
+        if (blob_.pin != nullptr) hob_blob_release(&blob_);
+    }
 
-    /// Whether there is one.
+    /// Whether there is a program.
     explicit operator bool() const noexcept { return blob_.pin != nullptr; }
-    /// Whether there is none because its binary is banned. It is to be built all the same.
+    /// Whether the binary is banned. Then build the program, and neither load nor put its binary.
     bool is_banned() const noexcept { return is_banned_; }
     uint32_t format() const noexcept { return blob_.format; }
     std::string_view data() const noexcept { return {static_cast<const char*>(blob_.data), blob_.size}; }
     std::string_view reflection() const noexcept {
         return {static_cast<const char*>(blob_.reflection), blob_.reflection_size};
     }
-    /// To be filled in by the C API, which lets go of what is there.
+    /// For a C function that fills it in. That function releases the old view.
     hob_blob* capi() noexcept { return &blob_; }
 
 private:
     friend class ProgramCache;
-    static hob_blob none() noexcept { return HOB_BLOB_INIT; }
-    hob_blob blob_ = none();
+    static hob_blob empty() noexcept { return detail::sized<hob_blob>(); }
+    hob_blob blob_ = empty();
     bool is_banned_ = false;
 };
 
-/// A use of a program by the driver; see hob_program_cache_use_begin. It is to be ended after the first frame drawn with
-/// the program; one that goes without that, as when something was thrown, was not used. Not beyond its cache.
+/// A use of a program by the driver; see hob_program_cache_begin_use. End it after the first frame drawn with the program.
+///
+/// The destructor ends it as HOB_USE_OUTCOME_UNUSED. It must not outlive its cache.
 class ProgramUse {
 public:
-    /// None: the program is banned, or was built.
+    /// No use: the program is banned, or was built.
     ProgramUse() = default;
-    /// Own a C id. One that is all zero is none.
-    ProgramUse(const hob_program_cache* cache, hob_use use) noexcept
+    /// Takes ownership of a C id. An id of zeros is no use.
+    ProgramUse(const hob_program_cache* cache, hob_use_id use) noexcept
         : cache_(use.index1 != 0 || use.generation != 0 ? cache : nullptr), use_(use) {}
     ProgramUse(ProgramUse&& other) noexcept : cache_(std::exchange(other.cache_, nullptr)), use_(other.use_) {}
     ProgramUse& operator=(ProgramUse&& other) noexcept {
@@ -76,52 +87,55 @@ public:
         return *this;
     }
     ~ProgramUse() {
-        if (cache_ != nullptr) (void)hob_program_cache_use_end(cache_, use_, HOB_USE_OUTCOME_UNUSED);
+        if (cache_ != nullptr) (void)hob_program_cache_end_use(cache_, use_, HOB_USE_OUTCOME_UNUSED);
     }
 
-    /// Whether there is one.
+    /// Whether there is a use.
     explicit operator bool() const noexcept { return cache_ != nullptr; }
-    /// It is none after that; to end none does nothing.
-    Outcome<void> end(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) {
+    /// Ends the use. Does nothing without a use.
+    Result<void> try_end(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) {
         const hob_program_cache* const cache = std::exchange(cache_, nullptr);
-        if (cache == nullptr) return Outcome<void>();
-        return detail::check(hob_program_cache_use_end(cache, use_, static_cast<uint32_t>(outcome)));
+        if (cache == nullptr) return {};
+        return detail::result_of(hob_program_cache_end_use(cache, use_, outcome));
     }
-    hob_use capi() const noexcept { return use_; }
+#if HOB_EXCEPTIONS
+    void end(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) { try_end(outcome).value(); }
+#endif
+    hob_use_id capi() const noexcept { return use_; }
 
 private:
     const hob_program_cache* cache_ = nullptr;
-    hob_use use_ = {0, 0};
+    hob_use_id use_ = {0, 0};
 };
 
-/// A C++ view of hob_program_cache_desc, for the fields most programs set; for the others start from `desc`.
+/// The parameters that most programs set. All others are fields of `desc`; see hob_program_cache_desc.
 struct ProgramCacheOptions {
-    /// Where programs outlive the process; empty: where `desc` says, else memory alone.
+    /// The directory. Empty: as in `desc`, which keeps programs in memory only by default.
     std::string directory;
-    /// What programs are for, unless `desc` says it. Texts must stay until the cache is created.
+    /// The driver, device and build, unless `desc` has an environment. Its text must stay valid until the cache is
+    /// created.
     hob_environment environment = HOB_ENVIRONMENT_INIT;
-    /// Whose background lane reads and writes; NULL: whose `desc` says, if any.
+    /// The executor that reads and writes in the background. NULL: as in `desc`.
     const Executor* executor = nullptr;
-    /// Where the directory and bundles are; none: where `desc` says, else in the operating system's files.
+    /// The file system of the directory and of bundles. NULL: as in `desc`, by default the operating system's.
     std::shared_ptr<FileSystem> files;
-    /// Everything else.
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 };
 
-/// How far a cache has come with its directory: of `total` programs, 0 until that was opened, `loaded` were looked at.
-struct Loading {
+/// The progress of loading a directory: `loaded` of `total` programs. `total` is 0 until the directory is open.
+struct LoadingProgress {
     uint64_t loaded = 0, total = 0;
 };
 
-/// Programs in memory and on the disk. All of it may be called from several threads at once.
+/// Program binaries in memory and on the disk; see hob_program_cache. Threads: any, several at once.
 class ProgramCache {
 public:
 #if HOB_EXCEPTIONS
-    /// In memory alone.
+    /// In memory only.
     ProgramCache() : ProgramCache(ProgramCacheOptions()) {}
-    explicit ProgramCache(const ProgramCacheOptions& options) : ProgramCache(create(options)) {}
+    explicit ProgramCache(const ProgramCacheOptions& options) : ProgramCache(try_create(options).value()) {}
 #endif
-    static Outcome<ProgramCache> create(const ProgramCacheOptions& options) {
+    static Result<ProgramCache> try_create(const ProgramCacheOptions& options = ProgramCacheOptions()) {
         hob_program_cache_desc desc = options.desc;
         if (!options.directory.empty()) desc.directory = detail::text(options.directory);
         if (desc.environment == nullptr) desc.environment = &options.environment;
@@ -134,28 +148,29 @@ public:
             desc.file_io = &io;
         }
         hob_program_cache* cache = nullptr;
-        const hob_result result = hob_program_cache_create(&desc, &cache);
-        if (result != HOB_RESULT_OK) return detail::fail<ProgramCache>(result);
-        (void)files.release();  // the cache's now; HostFiles::release takes it back
-        return ProgramCache(cache);
+        const hob_result code = hob_program_cache_create(&desc, &cache);
+        if (code == HOB_RESULT_OK) (void)files.release();  // the cache owns it and calls HostFiles::release
+        return detail::result_of(code, ProgramCache(cache));
     }
-    /// Own a C handle.
+    /// Takes ownership of a C handle.
     explicit ProgramCache(hob_program_cache* cache) noexcept : cache_(cache) {}
 
-    /// A program in memory; none: build it. Waits for no file.
-    Outcome<Blob> get(const hob_fingerprint& key) const {
+    // Programs.
+
+    /// A program from memory. Empty: build it. Never waits for a file, and a hit allocates nothing.
+    Result<Blob> try_get(const hob_fingerprint& key) const {
         Blob blob;
-        const hob_result result = hob_program_cache_get(cache_.get(), &key, blob.capi());
-        return found(result, std::move(blob));
+        const hob_result code = hob_program_cache_get(cache_.get(), &key, blob.capi());
+        return found(code, std::move(blob));
     }
-    /// The same, and look for it on the disk for a while: for loading screens. None also when the time did not suffice.
-    Outcome<Blob> get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
+    /// The same, and waits up to `timeout_us` microseconds for the disk. Empty after a timeout, too.
+    Result<Blob> try_get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
         Blob blob;
-        const hob_result result = hob_program_cache_get_wait(cache_.get(), &key, timeout_us, blob.capi());
-        return found(result == HOB_RESULT_BUSY ? HOB_RESULT_NOT_FOUND : result, std::move(blob));
+        const hob_result code = hob_program_cache_get_wait(cache_.get(), &key, timeout_us, blob.capi());
+        return found(code == HOB_RESULT_BUSY ? HOB_RESULT_NOT_FOUND : code, std::move(blob));
     }
-    /// False: it is larger than the limit of memory, and was not kept.
-    Outcome<bool> put(const hob_fingerprint& key, const Program& program) const {
+    /// Stores a copy of a program. False: it is larger than the memory limit.
+    Result<bool> try_put(const hob_fingerprint& key, const Program& program) const {
         hob_program desc = HOB_PROGRAM_INIT;
         desc.format = program.format;
         desc.data = program.data.data();
@@ -166,172 +181,211 @@ public:
         desc.shader_count = program.shaders.size();
         desc.build_us = program.build_us;
         desc.group = program.group;
-        return done(hob_program_cache_put(cache_.get(), &key, &desc), HOB_RESULT_LIMIT_EXCEEDED);
+        return unless(HOB_RESULT_LIMIT_EXCEEDED, hob_program_cache_put(cache_.get(), &key, &desc));
     }
-    Outcome<void> remove(const hob_fingerprint& key) const {
-        return detail::check(hob_program_cache_remove(cache_.get(), &key));
+    /// Removes a program from memory and disk.
+    Result<void> try_remove(const hob_fingerprint& key) const {
+        return detail::result_of(hob_program_cache_remove(cache_.get(), &key));
     }
-    Outcome<void> clear(bool disk_too = false) const {
-        return detail::check(hob_program_cache_clear(cache_.get(), disk_too ? 1 : 0));
+    /// Removes all programs and compile statuses from memory, and with `disk_too` from the disk.
+    Result<void> try_clear(bool disk_too = false) const {
+        return detail::result_of(hob_program_cache_clear(cache_.get(), disk_too ? 1 : 0));
     }
-    Outcome<void> trim(uint64_t most_bytes) const {
-        return detail::check(hob_program_cache_trim(cache_.get(), most_bytes));
+    /// Evicts programs until memory holds at most `most_bytes`.
+    Result<void> try_trim(uint64_t most_bytes) const {
+        return detail::result_of(hob_program_cache_trim(cache_.get(), most_bytes));
     }
-    Outcome<void> set_limits(uint64_t memory, uint64_t disk) const {
-        return detail::check(hob_program_cache_set_limits(cache_.get(), memory, disk));
+    /// Sets the limits of memory and disk, in bytes.
+    Result<void> try_set_limits(uint64_t memory, uint64_t disk) const {
+        return detail::result_of(hob_program_cache_set_limits(cache_.get(), memory, disk));
     }
-    Outcome<void> memory_pressure(hob_memory_pressure pressure) const {
-        return detail::check(hob_program_cache_memory_pressure(cache_.get(), static_cast<uint32_t>(pressure)));
+    /// Reports that the machine is short of memory.
+    Result<void> try_report_memory_pressure(hob_memory_pressure pressure) const {
+        return detail::result_of(hob_program_cache_report_memory_pressure(cache_.get(), pressure));
     }
-    /// Put a key into the start-up set, or take it out.
-    Outcome<void> mark_startup(const hob_fingerprint& key, bool marked = true) const {
-        return detail::check(hob_program_cache_mark_startup(cache_.get(), &key, marked ? 1 : 0));
-    }
-
-    Outcome<void> shader_compiled(const hob_fingerprint& shader) const {
-        return detail::check(hob_program_cache_shader_compiled(cache_.get(), &shader));
-    }
-    /// Whether a shader is known to compile.
-    bool knows_shader(const hob_fingerprint& shader) const noexcept {
-        uint32_t known = 0;
-        return hob_program_cache_shader_status(cache_.get(), &shader, &known) == HOB_RESULT_OK && known != 0;
-    }
-    /// How many programs in memory vouch for a shader.
-    uint32_t shader_programs(const hob_fingerprint& shader) const noexcept {
-        uint32_t programs = 0;
-        (void)hob_program_cache_shader_programs(cache_.get(), &shader, &programs);
-        return programs;
+    /// Adds a key to the start-up set, or removes it.
+    Result<void> try_mark_startup(const hob_fingerprint& key, bool marked = true) const {
+        return detail::result_of(hob_program_cache_mark_startup(cache_.get(), &key, marked ? 1 : 0));
     }
     /// Whether a program is in memory.
     bool knows_program(const hob_fingerprint& key) const noexcept {
         uint32_t known = 0;
-        return hob_program_cache_program_status(cache_.get(), &key, &known) == HOB_RESULT_OK && known != 0;
+        return hob_program_cache_get_program_status(cache_.get(), &key, &known) == HOB_RESULT_OK && known != 0;
     }
 
-    /// The driver is about to see the program; none if it is banned.
-    Outcome<ProgramUse> use(const hob_fingerprint& key) const {
-        hob_use use = {0, 0};
-        const hob_result result = hob_program_cache_use_begin(cache_.get(), &key, &use);
-        if (result == HOB_RESULT_UNSUPPORTED) return ProgramUse();
-        if (result != HOB_RESULT_OK) return detail::fail<ProgramUse>(result);
-        return ProgramUse(cache_.get(), use);
-    }
-    uint32_t strikes(const hob_fingerprint& key) const noexcept {
-        uint32_t strikes = 0;
-        (void)hob_program_cache_strikes(cache_.get(), &key, &strikes);
-        return strikes;
-    }
-    Outcome<void> forgive(const hob_fingerprint& key) const {
-        return detail::check(hob_program_cache_forgive(cache_.get(), &key));
-    }
-    /// Of all keys, of all environments of the directory.
-    Outcome<void> forgive_all() const { return detail::check(hob_program_cache_forgive(cache_.get(), nullptr)); }
+    // Shaders.
 
-    /// False: the time did not suffice.
-    Outcome<bool> wait_idle(uint64_t timeout_us = UINT64_MAX) const {
-        return done(hob_program_cache_wait_idle(cache_.get(), timeout_us), HOB_RESULT_BUSY);
+    /// Reports that a shader has compiled.
+    Result<void> try_report_shader_compiled(const hob_fingerprint& shader) const {
+        return detail::result_of(hob_program_cache_report_shader_compiled(cache_.get(), &shader));
     }
-    /// False: the time did not suffice. That something could not be written is a failure.
-    Outcome<bool> flush(uint64_t timeout_us = UINT64_MAX) const {
-        return done(hob_program_cache_flush(cache_.get(), timeout_us), HOB_RESULT_BUSY);
+    /// Whether a shader is known to compile.
+    bool knows_shader(const hob_fingerprint& shader) const noexcept {
+        uint32_t known = 0;
+        return hob_program_cache_get_shader_status(cache_.get(), &shader, &known) == HOB_RESULT_OK && known != 0;
     }
-
-    /// How far loading has come.
-    Loading loading() const noexcept {
-        Loading found;
-        (void)hob_program_cache_loading(cache_.get(), &found.loaded, &found.total);
-        return found;
-    }
-
-    Outcome<void> add_bundle(std::string_view path) const {
-        return detail::check(hob_program_cache_add_bundle(cache_.get(), detail::text(path)));
-    }
-    Outcome<void> add_bundle_bytes(std::string_view bytes) const {
-        return detail::check(hob_program_cache_add_bundle_bytes(cache_.get(), bytes.data(), bytes.size()));
-    }
-    /// How many programs it has.
-    Outcome<uint64_t> write_bundle(std::string_view path, hob_bundle_contents contents = HOB_BUNDLE_CONTENTS_ALL) const {
-        uint64_t programs = 0;
-        const hob_result result = hob_program_cache_write_bundle(cache_.get(), detail::text(path),
-                                                                 static_cast<uint32_t>(contents), &programs);
-        if (result != HOB_RESULT_OK) return detail::fail<uint64_t>(result);
+    /// The number of programs in memory that were linked from a shader.
+    uint32_t shader_program_count(const hob_fingerprint& shader) const noexcept {
+        uint32_t programs = 0;
+        (void)hob_program_cache_get_shader_program_count(cache_.get(), &shader, &programs);
         return programs;
     }
 
-    /// Remember what a program was made from, for why_missed().
-    Outcome<void> describe(const ProgramKey& key) const {
-        const hob_program_key_desc desc = key.capi();
-        return detail::check(hob_program_cache_describe(cache_.get(), nullptr, &desc));
+    // Crash protection.
+
+    /// Begins a use of a program by the driver. Empty if the program is banned.
+    Result<ProgramUse> try_begin_use(const hob_fingerprint& key) const {
+        hob_use_id use = {0, 0};
+        const hob_result code = hob_program_cache_begin_use(cache_.get(), &key, &use);
+        if (code == HOB_RESULT_UNSUPPORTED) return ProgramUse();
+        return detail::result_of(code, ProgramUse(cache_.get(), use));
     }
-    /// In what a program differs from the nearest one that is described; an empty sentence if none is.
-    Outcome<hob_program_miss> why_missed(const ProgramKey& key) const {
-        const hob_program_key_desc desc = key.capi();
-        hob_program_miss miss = HOB_PROGRAM_MISS_INIT;
-        const hob_result result = hob_program_cache_why_missed(cache_.get(), &desc, &miss);
-        if (result != HOB_RESULT_OK && result != HOB_RESULT_NOT_FOUND) return detail::fail<hob_program_miss>(result);
-        return miss;
+    /// The number of strikes of a program.
+    uint32_t strikes(const hob_fingerprint& key) const noexcept {
+        uint32_t strikes = 0;
+        (void)hob_program_cache_get_strikes(cache_.get(), &key, &strikes);
+        return strikes;
+    }
+    /// Removes the strikes of a program.
+    Result<void> try_clear_strikes(const hob_fingerprint& key) const {
+        return detail::result_of(hob_program_cache_clear_strikes(cache_.get(), &key));
+    }
+    /// Removes the strikes of all programs, in all environments of the directory.
+    Result<void> try_clear_all_strikes() const {
+        return detail::result_of(hob_program_cache_clear_strikes(cache_.get(), nullptr));
     }
 
-    /// What keeps it from reading or writing; empty if nothing does.
-    Outcome<std::string> trouble() const { return text(&hob_program_cache_trouble); }
-    /// All that was counted and measured, as JSON.
-    Outcome<std::string> report() const { return text(&hob_program_cache_report); }
-    Outcome<hob_program_cache_statistics> statistics() const {
-        hob_program_cache_statistics found = HOB_PROGRAM_CACHE_STATISTICS_INIT;
-        const hob_result result = hob_program_cache_get_statistics(cache_.get(), &found);
-        if (result != HOB_RESULT_OK) return detail::fail<hob_program_cache_statistics>(result);
-        return found;
+    // Disk.
+
+    /// Reads and writes until nothing is left to do. False after a timeout.
+    Result<bool> try_wait_idle(uint64_t timeout_us = UINT64_MAX) const {
+        return unless(HOB_RESULT_BUSY, hob_program_cache_wait_idle(cache_.get(), timeout_us));
     }
-    Outcome<hob_histogram> histogram(hob_program_cache_measure measure) const {
-        hob_histogram found = HOB_HISTOGRAM_INIT;
-        const hob_result result = hob_program_cache_histogram(cache_.get(), static_cast<uint32_t>(measure), &found);
-        if (result != HOB_RESULT_OK) return detail::fail<hob_histogram>(result);
-        return found;
+    /// Writes programs that wait for the disk. False after a timeout. A failed write is a failure.
+    Result<bool> try_flush(uint64_t timeout_us = UINT64_MAX) const {
+        return unless(HOB_RESULT_BUSY, hob_program_cache_flush(cache_.get(), timeout_us));
     }
-    /// The parts of a histogram that hold something, from low to high.
-    Outcome<std::vector<hob_histogram_bucket>> histogram_buckets(hob_program_cache_measure measure) const {
-        return filled(std::vector<hob_histogram_bucket>(), [&](hob_histogram_bucket* place, size_t capacity, size_t* count) {
-            return hob_program_cache_histogram_buckets(cache_.get(), static_cast<uint32_t>(measure), place, sizeof *place,
-                                                       capacity, count);
+    /// The progress of loading.
+    LoadingProgress loading_progress() const noexcept {
+        LoadingProgress progress;
+        (void)hob_program_cache_get_loading_progress(cache_.get(), &progress.loaded, &progress.total);
+        return progress;
+    }
+    /// Adds the programs of a bundle file.
+    Result<void> try_add_bundle(std::string_view path) const {
+        return detail::result_of(hob_program_cache_add_bundle(cache_.get(), detail::text(path)));
+    }
+    /// Adds the programs of a bundle in memory.
+    Result<void> try_add_bundle_bytes(std::string_view bytes) const {
+        return detail::result_of(hob_program_cache_add_bundle_bytes(cache_.get(), bytes.data(), bytes.size()));
+    }
+    /// Writes a bundle file. Returns its number of programs.
+    Result<uint64_t> try_write_bundle(std::string_view path,
+                                      hob_bundle_contents contents = HOB_BUNDLE_CONTENTS_ALL) const {
+        return detail::filled_by(uint64_t{0}, [&](uint64_t* programs) {
+            return hob_program_cache_write_bundle(cache_.get(), detail::text(path), contents, programs);
         });
     }
-    /// For hosts that measure links and compiles themselves.
-    Outcome<void> record(hob_program_cache_measure measure, uint64_t value) const {
-        return detail::check(hob_program_cache_record(cache_.get(), static_cast<uint32_t>(measure), value));
+
+    // Diagnosis.
+
+    /// Stores the inputs of a program, for explain_miss().
+    Result<void> try_describe(const ProgramKey& key) const {
+        const hob_program_key_desc desc = key.capi();
+        return detail::result_of(hob_program_cache_describe(cache_.get(), nullptr, &desc));
     }
+    /// Explains a miss: which inputs differ from the closest described program. Empty sentence: no program is described.
+    Result<hob_program_miss> try_explain_miss(const ProgramKey& key) const {
+        const hob_program_key_desc desc = key.capi();
+        auto miss = detail::sized<hob_program_miss>();
+        const hob_result code = hob_program_cache_explain_miss(cache_.get(), &desc, &miss);
+        return detail::result_of(code == HOB_RESULT_NOT_FOUND ? HOB_RESULT_OK : code, miss);
+    }
+    /// The reason why the cache cannot read or write its directory. Empty if it can.
+    Result<std::string> try_problem() const { return text(&hob_program_cache_get_problem); }
+    /// All counters and measurements as JSON.
+    Result<std::string> try_report() const { return text(&hob_program_cache_get_report); }
+    /// All counters.
+    Result<hob_program_cache_statistics> try_statistics() const {
+        using Statistics = hob_program_cache_statistics;
+        return detail::filled_by(detail::sized<Statistics>(), [&](Statistics* statistics) {
+            return hob_program_cache_get_statistics(cache_.get(), statistics);
+        });
+    }
+    /// The distribution of a measure.
+    Result<hob_histogram> try_histogram(hob_program_cache_measure measure) const {
+        return detail::filled_by(detail::sized<hob_histogram>(), [&](hob_histogram* histogram) {
+            return hob_program_cache_get_histogram(cache_.get(), measure, histogram);
+        });
+    }
+    /// The buckets of a histogram that are not empty, in ascending order.
+    Result<std::vector<hob_histogram_bucket>> try_histogram_buckets(hob_program_cache_measure measure) const {
+        return detail::read_all<std::vector<hob_histogram_bucket>>(
+            [&](hob_histogram_bucket* buckets, std::size_t capacity, std::size_t* count) {
+                return hob_program_cache_get_histogram_buckets(cache_.get(), measure, buckets, sizeof *buckets, capacity,
+                                                           count);
+            });
+    }
+    /// Adds a measurement, for hosts that measure links and compiles themselves.
+    Result<void> try_add_measurement(hob_program_cache_measure measure, uint64_t value) const {
+        return detail::result_of(hob_program_cache_add_measurement(cache_.get(), measure, value));
+    }
+
+#if HOB_EXCEPTIONS
+    // The throwing forms.
+    Blob get(const hob_fingerprint& key) const { return try_get(key).value(); }
+    Blob get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
+        return try_get_wait(key, timeout_us).value();
+    }
+    bool put(const hob_fingerprint& key, const Program& program) const { return try_put(key, program).value(); }
+    void remove(const hob_fingerprint& key) const { try_remove(key).value(); }
+    void clear(bool disk_too = false) const { try_clear(disk_too).value(); }
+    void trim(uint64_t most_bytes) const { try_trim(most_bytes).value(); }
+    void set_limits(uint64_t memory, uint64_t disk) const { try_set_limits(memory, disk).value(); }
+    void report_memory_pressure(hob_memory_pressure pressure) const { try_report_memory_pressure(pressure).value(); }
+    void mark_startup(const hob_fingerprint& key, bool marked = true) const { try_mark_startup(key, marked).value(); }
+    void report_shader_compiled(const hob_fingerprint& shader) const { try_report_shader_compiled(shader).value(); }
+    ProgramUse begin_use(const hob_fingerprint& key) const { return try_begin_use(key).value(); }
+    void clear_strikes(const hob_fingerprint& key) const { try_clear_strikes(key).value(); }
+    void clear_all_strikes() const { try_clear_all_strikes().value(); }
+    bool wait_idle(uint64_t timeout_us = UINT64_MAX) const { return try_wait_idle(timeout_us).value(); }
+    bool flush(uint64_t timeout_us = UINT64_MAX) const { return try_flush(timeout_us).value(); }
+    void add_bundle(std::string_view path) const { try_add_bundle(path).value(); }
+    void add_bundle_bytes(std::string_view bytes) const { try_add_bundle_bytes(bytes).value(); }
+    uint64_t write_bundle(std::string_view path, hob_bundle_contents contents = HOB_BUNDLE_CONTENTS_ALL) const {
+        return try_write_bundle(path, contents).value();
+    }
+    void describe(const ProgramKey& key) const { try_describe(key).value(); }
+    hob_program_miss explain_miss(const ProgramKey& key) const { return try_explain_miss(key).value(); }
+    std::string problem() const { return try_problem().value(); }
+    std::string report() const { return try_report().value(); }
+    hob_program_cache_statistics statistics() const { return try_statistics().value(); }
+    hob_histogram histogram(hob_program_cache_measure measure) const { return try_histogram(measure).value(); }
+    std::vector<hob_histogram_bucket> histogram_buckets(hob_program_cache_measure measure) const {
+        return try_histogram_buckets(measure).value();
+    }
+    void add_measurement(hob_program_cache_measure measure, uint64_t value) const {
+        try_add_measurement(measure, value).value();
+    }
+#endif
 
     hob_program_cache* capi() noexcept { return cache_.get(); }
     const hob_program_cache* capi() const noexcept { return cache_.get(); }
 
 private:
-    static Outcome<Blob> found(hob_result result, Blob blob) {
-        const bool is_answer = result == HOB_RESULT_OK || result == HOB_RESULT_NOT_FOUND || result == HOB_RESULT_UNSUPPORTED;
-        if (!is_answer) return detail::fail<Blob>(result);
-        blob.is_banned_ = result == HOB_RESULT_UNSUPPORTED;
-        return blob;
+    /// The result of a get: a miss and a ban are not failures.
+    static Result<Blob> found(hob_result code, Blob blob) {
+        blob.is_banned_ = code == HOB_RESULT_UNSUPPORTED;
+        const bool is_miss = code == HOB_RESULT_NOT_FOUND || code == HOB_RESULT_UNSUPPORTED;
+        return detail::result_of(is_miss ? HOB_RESULT_OK : code, std::move(blob));
     }
-    /// Whether it was done; `no` says that it was not, and is no failure.
-    static Outcome<bool> done(hob_result result, hob_result no) {
-        if (result != HOB_RESULT_OK && result != no) return detail::fail<bool>(result);
-        return result == HOB_RESULT_OK;
+    /// True after success, false after the code `no`.
+    static Result<bool> unless(hob_result no, hob_result code) {
+        return detail::result_of(code == no ? HOB_RESULT_OK : code, code == HOB_RESULT_OK);
     }
-    /// What a function of the two-call protocol writes.
-    template <class Container, class Write>
-    static Outcome<Container> filled(Container place, const Write& write) {
-        for (;;) {  // it may have grown between two calls
-            size_t size = 0;
-            hob_result result = write(nullptr, 0, &size);
-            place.resize(size);
-            if (result == HOB_RESULT_OK && size > 0) result = write(place.data(), size, &size);
-            if (result == HOB_RESULT_BUFFER_TOO_SMALL) continue;
-            if (result != HOB_RESULT_OK) return detail::fail<Container>(result);
-            place.resize(size);
-            return place;
-        }
-    }
-    Outcome<std::string> text(hob_result (*write)(const hob_program_cache*, char*, size_t, size_t*)) const {
-        return filled(std::string(), [&](char* place, size_t capacity, size_t* size) {
-            return write(cache_.get(), place, capacity, size);
+    Result<std::string> text(hob_result (*write)(const hob_program_cache*, char*, std::size_t, std::size_t*)) const {
+        return detail::read_all<std::string>([&](char* buffer, std::size_t capacity, std::size_t* size) {
+            return write(cache_.get(), buffer, capacity, size);
         });
     }
 
@@ -341,88 +395,96 @@ private:
     std::unique_ptr<hob_program_cache, Destroy> cache_;
 };
 
-/// What a host does for a ProgramManager; see hob_program_driver. 0 is success; what is thrown counts as failure.
-struct ProgramDriver {
+/// The host's driver calls for a ProgramManager; see hob_program_callbacks. Each returns 0 for success. An exception counts
+/// as failure.
+struct ProgramCallbacks {
     std::function<uint32_t(void* shader, uint32_t stage, std::string_view source)> compile;
     std::function<uint32_t(void* program)> link;
     std::function<uint32_t(void* program, const hob_blob& blob)> load;
-    /// Fill in format, data and reflection, which must stay until the link has ended. May be empty.
+    /// Fills in format, data and reflection, which must stay valid until the link has ended. Can be empty.
     std::function<uint32_t(void* program, hob_program& binary)> binary;
 };
 
-/// How a compile ended.
-struct ShaderCompiled {
+/// The result of a compile.
+struct CompileResult {
     hob_shader_state state = HOB_SHADER_STATE_NOT_COMPILED;
-    /// What the driver said; 0 unless it failed.
+    /// The number that the compile callback returned. 0 unless it failed.
     uint32_t driver_code = 0;
 };
 
-/// How a link ended; see hob_program_linked.
-struct ProgramLinked {
+/// The result of a link; see hob_link_result.
+struct LinkResult {
     hob_link_outcome outcome = HOB_LINK_OUTCOME_NONE;
-    /// The program's key; zeros when the link failed.
+    /// The program's key. Zeros if the link failed.
     Fingerprint key = {};
-    /// What the callback said that failed; else 0. Of a program that was built, what `load` said of the one in the cache.
+    /// The number that the failed callback returned. 0 if none failed.
     uint32_t driver_code = 0;
-    /// HOB_LINK_OUTCOME_COMPILE_FAILED: which of the shaders.
+    /// With HOB_LINK_OUTCOME_COMPILE_FAILED: the index of the shader.
     uint32_t failed_shader = 0;
-    /// HOB_LINK_OUTCOME_LOADED: to be ended after the first frame drawn with the program. Else none.
+    /// With HOB_LINK_OUTCOME_LOADED: end it after the first frame drawn with the program. Otherwise empty.
     ProgramUse use;
 };
 
-/// Drives a host's compile, link and load; see hob_program_manager. What a callback throws is thrown on by the call. Not
-/// beyond its cache.
+/// Drives the host's compile, link and load; see hob_program_manager. It must not outlive its cache.
+///
+/// An exception from a callback is rethrown by the call that ran it, also by its try_ form.
 class ProgramManager {
 public:
 #if HOB_EXCEPTIONS
-    ProgramManager(const ProgramCache& cache, ProgramDriver driver) : ProgramManager(create(cache, std::move(driver))) {}
+    ProgramManager(const ProgramCache& cache, ProgramCallbacks callbacks)
+        : ProgramManager(try_create(cache, std::move(callbacks)).value()) {}
 #endif
-    static Outcome<ProgramManager> create(const ProgramCache& cache, ProgramDriver driver) {
-        if (!driver.compile || !driver.link || !driver.load)
-            return detail::refuse<ProgramManager>("a driver of programs needs compile, link and load");
+    static Result<ProgramManager> try_create(const ProgramCache& cache, ProgramCallbacks callbacks) {
+        if (!callbacks.compile || !callbacks.link || !callbacks.load)
+            return detail::invalid("missing callback: a program manager needs compile, link and load");
         auto pending = std::make_shared<detail::Pending>();
-        auto box = std::make_unique<Box>(Box{std::move(driver), pending});
-        hob_program_driver desc = HOB_PROGRAM_DRIVER_INIT;
+        auto box = std::make_unique<Box>(Box{std::move(callbacks), pending});
+        hob_program_callbacks desc = HOB_PROGRAM_CALLBACKS_INIT;
         desc.user_data = box.get();
         desc.compile = &Box::compile;
         desc.link = &Box::link;
         desc.load = &Box::load;
-        if (box->driver.binary) desc.binary = &Box::binary;
+        if (box->callbacks.binary) desc.binary = &Box::binary;
         desc.release = &Box::release;
         hob_program_manager* manager = nullptr;
-        const hob_result result = hob_program_manager_create(cache.capi(), &desc, &manager);
-        if (result != HOB_RESULT_OK) return detail::fail<ProgramManager>(result);
-        (void)box.release();  // the manager's now; Box::release takes it back
-        return ProgramManager(manager, cache.capi(), std::move(pending));
+        const hob_result code = hob_program_manager_create(cache.capi(), &desc, &manager);
+        if (code == HOB_RESULT_OK) (void)box.release();  // the manager owns it and calls Box::release
+        return detail::result_of(code, ProgramManager(manager, cache.capi(), std::move(pending)));
     }
 
-    Outcome<hob_shader> add_shader(uint32_t stage, void* object, std::string_view source) {
-        hob_shader shader = {0, 0};
-        hob_result result = hob_program_manager_add_shader(manager_.get(), stage, object, &shader);
-        if (result != HOB_RESULT_OK) return detail::fail<hob_shader>(result);
-        result = hob_program_manager_set_source(manager_.get(), shader, source.data(), source.size());
-        if (result == HOB_RESULT_OK) return shader;
-        (void)hob_program_manager_remove_shader(manager_.get(), shader);  // which leaves the sentence as it is
-        return detail::fail<hob_shader>(result);
+    /// Adds a shader. `object` is passed to the compile callback.
+    Result<hob_shader_id> try_add_shader(uint32_t stage, void* object, std::string_view source) {
+        hob_shader_id shader = {0, 0};
+        hob_result code = hob_program_manager_add_shader(capi(), stage, object, &shader);
+        if (code != HOB_RESULT_OK) return detail::last_failure(code);
+        code = hob_program_manager_set_source(capi(), shader, source.data(), source.size());
+        if (code == HOB_RESULT_OK) return shader;
+        const Failure failure = detail::last_failure(code);
+        (void)hob_program_manager_remove_shader(capi(), shader);
+        return failure;
     }
-    Outcome<void> remove_shader(hob_shader shader) {
-        return detail::check(hob_program_manager_remove_shader(manager_.get(), shader));
+    /// Removes a shader.
+    Result<void> try_remove_shader(hob_shader_id shader) {
+        return detail::result_of(hob_program_manager_remove_shader(capi(), shader));
     }
-    Outcome<void> set_source(hob_shader shader, std::string_view source) {
-        return detail::check(hob_program_manager_set_source(manager_.get(), shader, source.data(), source.size()));
+    /// Replaces the source of a shader.
+    Result<void> try_set_source(hob_shader_id shader, std::string_view source) {
+        return detail::result_of(hob_program_manager_set_source(capi(), shader, source.data(), source.size()));
     }
-    /// That the driver did not compile it is an answer, no failure.
-    Outcome<ShaderCompiled> compile(hob_shader shader) {
-        uint32_t state = HOB_SHADER_STATE_NOT_COMPILED, code = 0;
+    /// Compiles a shader, or defers it if it is known to compile. A shader that does not compile is not a failure.
+    Result<CompileResult> try_compile(hob_shader_id shader) {
+        hob_shader_state state = HOB_SHADER_STATE_NOT_COMPILED;
+        uint32_t driver_code = 0;
         const auto pending = pending_;  // a callback may destroy or move this object
-        const hob_result result = hob_program_manager_compile(manager_.get(), shader, &state, &code);
+        const hob_result code = hob_program_manager_compile(capi(), shader, &state, &driver_code);
         if (pending) pending->rethrow();
-        if (result != HOB_RESULT_OK && code == 0) return detail::fail<ShaderCompiled>(result);
-        return ShaderCompiled{static_cast<hob_shader_state>(state), code};
+        return detail::result_of(driver_code != 0 ? HOB_RESULT_OK : code,
+                                 CompileResult{state, driver_code});
     }
-    /// That the driver did not link it is an answer, no failure. `key` is what else the program is made from, without
-    /// stages.
-    Outcome<ProgramLinked> link(void* program, const std::vector<hob_shader>& shaders, const ProgramKey& key = ProgramKey(),
+    /// Loads a program from the cache, or builds it. A program that does not link is not a failure.
+    ///
+    /// `key` holds the inputs of the program beside its stages. `group` is that of hob_program.
+    Result<LinkResult> try_link(void* program, ArrayView<hob_shader_id> shaders, const ProgramKey& key = ProgramKey(),
                                 uint32_t group = 0) {
         const hob_program_key_desc extra = key.capi();
         hob_program_link_desc desc = HOB_PROGRAM_LINK_DESC_INIT;
@@ -431,46 +493,61 @@ public:
         desc.shaders = shaders.data();
         desc.shader_count = shaders.size();
         desc.key = &extra;
-        hob_program_linked linked = HOB_PROGRAM_LINKED_INIT;
+        auto linked = detail::sized<hob_link_result>();
         const auto pending = pending_;
         const auto* const cache = cache_;
-        const hob_result result = hob_program_manager_link(manager_.get(), &desc, &linked);
+        const hob_result code = hob_program_manager_link(capi(), &desc, &linked);
         ProgramUse use(cache, linked.first_use);
         if (pending) pending->rethrow();
-        if (result != HOB_RESULT_OK && linked.driver_code == 0) return detail::fail<ProgramLinked>(result);
-        return ProgramLinked{static_cast<hob_link_outcome>(linked.outcome), Fingerprint{linked.key}, linked.driver_code,
-                             linked.failed_shader, std::move(use)};
+        return detail::result_of(linked.driver_code != 0 ? HOB_RESULT_OK : code,
+                                 LinkResult{linked.outcome, Fingerprint{linked.key},
+                                            linked.driver_code, linked.failed_shader, std::move(use)});
     }
+
+#if HOB_EXCEPTIONS
+    // The throwing forms.
+    hob_shader_id add_shader(uint32_t stage, void* object, std::string_view source) {
+        return try_add_shader(stage, object, source).value();
+    }
+    void remove_shader(hob_shader_id shader) { try_remove_shader(shader).value(); }
+    void set_source(hob_shader_id shader, std::string_view source) { try_set_source(shader, source).value(); }
+    CompileResult compile(hob_shader_id shader) { return try_compile(shader).value(); }
+    LinkResult link(void* program, ArrayView<hob_shader_id> shaders, const ProgramKey& key = ProgramKey(),
+                    uint32_t group = 0) {
+        return try_link(program, shaders, key, group).value();
+    }
+#endif
 
     hob_program_manager* capi() noexcept { return manager_.get(); }
     const hob_program_manager* capi() const noexcept { return manager_.get(); }
 
 private:
-    /// What the manager owns.
+    /// The callbacks, which the manager owns.
     struct Box {
-        ProgramDriver driver;
+        ProgramCallbacks callbacks;
         std::shared_ptr<detail::Pending> pending;
 
         static Box& of(void* user_data) noexcept { return *static_cast<Box*>(user_data); }
         static void release(void* user_data) noexcept { delete static_cast<Box*>(user_data); }
         template <class Call>
-        uint32_t guarded(Call&& call) noexcept {
-            uint32_t code = UINT32_MAX;  // unless it is thrown over
+        uint32_t guarded(const Call& call) noexcept {
+            uint32_t code = UINT32_MAX;  // after an exception
             pending->guard([&] { code = call(); });
             return code;
         }
-        static uint32_t compile(void* user_data, void* shader, uint32_t stage, const void* source, size_t size) noexcept {
+        static uint32_t compile(void* user_data, void* shader, uint32_t stage, const void* source,
+                                std::size_t size) noexcept {
             const std::string_view text(static_cast<const char*>(source), size);
-            return of(user_data).guarded([&] { return of(user_data).driver.compile(shader, stage, text); });
+            return of(user_data).guarded([&] { return of(user_data).callbacks.compile(shader, stage, text); });
         }
         static uint32_t link(void* user_data, void* program) noexcept {
-            return of(user_data).guarded([&] { return of(user_data).driver.link(program); });
+            return of(user_data).guarded([&] { return of(user_data).callbacks.link(program); });
         }
         static uint32_t load(void* user_data, void* program, const hob_blob* blob) noexcept {
-            return of(user_data).guarded([&] { return of(user_data).driver.load(program, *blob); });
+            return of(user_data).guarded([&] { return of(user_data).callbacks.load(program, *blob); });
         }
         static uint32_t binary(void* user_data, void* program, hob_program* binary) noexcept {
-            return of(user_data).guarded([&] { return of(user_data).driver.binary(program, *binary); });
+            return of(user_data).guarded([&] { return of(user_data).callbacks.binary(program, *binary); });
         }
     };
 

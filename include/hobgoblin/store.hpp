@@ -1,4 +1,4 @@
-// hobgoblin/store.hpp: files of the host's that caches are kept in. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+// hobgoblin/store.hpp: the host's own file system for caches. Part of hobgoblin.hpp. MIT OR Apache-2.0.
 #ifndef HOBGOBLIN_STORE_HPP
 #define HOBGOBLIN_STORE_HPP
 
@@ -18,7 +18,7 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// An open file of a FileSystem; its destructor closes it. See hob_file_io for what each function is to do and to return.
+/// An open file of a FileSystem. The destructor closes it. hob_file_io describes each function and its results.
 class File {
 public:
     virtual ~File() = default;
@@ -29,8 +29,9 @@ public:
     virtual hob_result sync() = 0;
 };
 
-/// A file system of the host's; see hob_file_io. What a function throws counts as HOB_RESULT_IO, and is not thrown on: there
-/// may be nobody to throw it to.
+/// A file system of the host's; hob_file_io describes each function and its results.
+///
+/// An exception from a function counts as HOB_RESULT_IO and is dropped: a background thread has no caller to throw to.
 class FileSystem {
 public:
     virtual ~FileSystem() = default;
@@ -41,7 +42,8 @@ public:
     virtual hob_result rename(std::string_view from, std::string_view to) = 0;
     virtual hob_result remove(std::string_view path) = 0;
     virtual hob_result sync_directory(std::string_view) { return HOB_RESULT_OK; }
-    /// `lock` is let go of when it is destroyed. Unless this is overridden, no other process uses the directory.
+    /// Takes a lock without waiting. Destroying `lock` releases it. The default assumes that no other process uses the
+    /// directory.
     virtual hob_result try_lock(std::string_view path, std::shared_ptr<void>& lock) {
         auto name = std::make_shared<std::string>(path);
         {
@@ -65,7 +67,7 @@ private:
 
 namespace detail {
 
-/// A FileSystem behind hob_file_io, which keeps it.
+/// Adapts a FileSystem to hob_file_io, which owns this.
 struct HostFiles {
     std::shared_ptr<FileSystem> files;
 
@@ -96,7 +98,6 @@ private:
 
     static FileSystem& of(void* self) noexcept { return *static_cast<HostFiles*>(self)->files; }
     static File& file_of(void* file) noexcept { return *static_cast<File*>(file); }
-    static std::string_view view(hob_str text) noexcept { return {text.data, text.len}; }
 
     template <class Call>
     static uint32_t guarded(const Call& call) noexcept {
@@ -118,7 +119,7 @@ private:
             std::unique_ptr<File> file;
             const hob_result result = call(file);
             if (result == HOB_RESULT_OK && file == nullptr) return HOB_RESULT_IO;
-            if (result == HOB_RESULT_OK) *out = file.release();  // the library's now; close takes it back
+            if (result == HOB_RESULT_OK) *out = file.release();  // the library owns it and calls close
             return result;
         });
     }

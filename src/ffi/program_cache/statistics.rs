@@ -256,9 +256,9 @@ pub struct hob_histogram {
     /// Sum of the values; UINT64_MAX if it is larger than that.
     pub sum: u64,
     /// The least value. 0 without values, as are all fields below.
-    pub min: u64,
+    pub minimum: u64,
     /// The greatest value.
-    pub max: u64,
+    pub maximum: u64,
     /// The mean, rounded down.
     pub mean: u64,
     /// The median.
@@ -275,8 +275,8 @@ impl From<&Histogram> for hob_histogram {
             bucket_count: found.filled().count() as u32,
             count: found.count(),
             sum: u64::try_from(found.sum()).unwrap_or(u64::MAX),
-            min: found.least(),
-            max: found.greatest(),
+            minimum: found.least(),
+            maximum: found.greatest(),
             mean: found.mean(),
             p50: found.quantile(500),
             p90: found.quantile(900),
@@ -306,9 +306,9 @@ pub extern "C" fn hob_program_cache_get_histogram(
 #[derive(Clone, Copy)]
 pub struct hob_histogram_bucket {
     /// The least value of the bucket.
-    pub min: u64,
+    pub minimum: u64,
     /// The greatest value of the bucket.
-    pub max: u64,
+    pub maximum: u64,
     /// Number of values.
     pub count: u64,
 }
@@ -331,7 +331,7 @@ pub extern "C" fn hob_program_cache_get_histogram_buckets(
     let histogram = statistics.histogram(measure);
     let mut found = Vec::new();
     found.try_reserve_exact(histogram.filled().count())?;
-    found.extend(histogram.filled().map(|(min, max, count)| hob_histogram_bucket { min, max, count }));
+    found.extend(histogram.filled().map(|(minimum, maximum, count)| hob_histogram_bucket { minimum, maximum, count }));
     buckets.fill(found.into_iter())
 }
 
