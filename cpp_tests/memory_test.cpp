@@ -421,7 +421,7 @@ void use_goblin(Persistent& persist, std::string& seen) {
         frames(3, {a, b, c, e, g});
         growing.count = 1;
         frames(3, {a, b, c, e, g});
-        persist([&] { return hob_goblin_add_array(raw, HOB_STR("b"), values, 3, &d); });
+        persist([&] { return hob_goblin_add_array(raw, HOB_STR("b"), values, 2, &d); });
         persist([&] { return hob_goblin_set_options(raw, a, options.data(), sizeof options[0], 1); });
         persist([&] { return hob_goblin_set_options(raw, a, options.data(), sizeof options[0], 2); });
         persist([&] { return hob_goblin_remove_setting(raw, b); });
