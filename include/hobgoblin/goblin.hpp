@@ -13,7 +13,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,16 +61,16 @@ struct Frame : hob_decision {
 
 /// The parameters that most programs set. All others are fields of `desc` and of its `tuning`; see hob_goblin_desc.
 struct GoblinOptions {
-    /// Limits: milliseconds, and MiB of video memory. Unset: as in `desc`, which has no limit by default.
-    std::optional<double> gpu_ms = {};
-    std::optional<double> frame_ms = {};
-    std::optional<double> game_thread_ms = {};
-    std::optional<double> render_thread_ms = {};
-    std::optional<double> video_memory_mib = {};
-    /// Share of frames that may exceed a limit, such as 0.01. Unset: as in `desc`.
-    std::optional<double> overrun_probability = {};
-    /// How long an improvement must persist before it is applied. 0: at once. Unset: as in `desc`, 1 by default.
-    std::optional<double> patience = {};
+    /// Limits: milliseconds, and MiB of video memory. 0: as in `desc`, which has no limit by default.
+    double gpu_ms = 0;
+    double frame_ms = 0;
+    double game_thread_ms = 0;
+    double render_thread_ms = 0;
+    double video_memory_mib = 0;
+    /// Share of frames that may be late, such as 0.01. 0: as in `desc`.
+    double overrun_probability = 0;
+    /// How long an improvement must persist before it is applied. Negative: at once. 0: as in `desc`, 1 by default.
+    double patience = 0;
     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
 
     /// The C struct: `desc` with the fields above.
@@ -80,14 +79,14 @@ struct GoblinOptions {
 
 /// A strategy: other limits for the same settings. All other parameters are fields of `desc`; see hob_strategy_desc.
 struct StrategyOptions {
-    /// Limits: milliseconds, and MiB of video memory. Unset: as in `desc`, which has no limit by default.
-    std::optional<double> gpu_ms = {};
-    std::optional<double> frame_ms = {};
-    std::optional<double> game_thread_ms = {};
-    std::optional<double> render_thread_ms = {};
-    std::optional<double> video_memory_mib = {};
-    /// Value that is added to that of the choices. Unset: as in `desc`, 0 by default.
-    std::optional<double> incentive = {};
+    /// Limits: milliseconds, and MiB of video memory. 0: as in `desc`, which has no limit by default.
+    double gpu_ms = 0;
+    double frame_ms = 0;
+    double game_thread_ms = 0;
+    double render_thread_ms = 0;
+    double video_memory_mib = 0;
+    /// Value that is added to that of the choices. 0: as in `desc`, 0 by default.
+    double incentive = 0;
     hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
 
     /// The C struct: `desc` with the fields above.
@@ -115,14 +114,14 @@ struct Axis {
 
 namespace detail {
 
-/// Copies the limits that are set.
+/// Copies the limits that are not 0.
 template <class Options>
 void put_limits(const Options& options, hob_lane_desc (&lanes)[HOB_LANE_COUNT]) noexcept {
-    if (options.gpu_ms) lanes[HOB_LANE_GPU].limit = *options.gpu_ms;
-    if (options.frame_ms) lanes[HOB_LANE_FRAME].limit = *options.frame_ms;
-    if (options.game_thread_ms) lanes[HOB_LANE_GAME_THREAD].limit = *options.game_thread_ms;
-    if (options.render_thread_ms) lanes[HOB_LANE_RENDER_THREAD].limit = *options.render_thread_ms;
-    if (options.video_memory_mib) lanes[HOB_LANE_VIDEO_MEMORY].limit = *options.video_memory_mib;
+    if (options.gpu_ms != 0) lanes[HOB_LANE_GPU].limit = options.gpu_ms;
+    if (options.frame_ms != 0) lanes[HOB_LANE_FRAME].limit = options.frame_ms;
+    if (options.game_thread_ms != 0) lanes[HOB_LANE_GAME_THREAD].limit = options.game_thread_ms;
+    if (options.render_thread_ms != 0) lanes[HOB_LANE_RENDER_THREAD].limit = options.render_thread_ms;
+    if (options.video_memory_mib != 0) lanes[HOB_LANE_VIDEO_MEMORY].limit = options.video_memory_mib;
 }
 
 }  // namespace detail
@@ -130,15 +129,15 @@ void put_limits(const Options& options, hob_lane_desc (&lanes)[HOB_LANE_COUNT]) 
 inline hob_goblin_desc GoblinOptions::capi() const noexcept {
     hob_goblin_desc made = desc;
     detail::put_limits(*this, made.lanes);
-    if (overrun_probability) made.overrun_probability = *overrun_probability;
-    if (patience) made.patience = *patience;
+    if (overrun_probability != 0) made.overrun_probability = overrun_probability;
+    if (patience != 0) made.patience = patience;
     return made;
 }
 
 inline hob_strategy_desc StrategyOptions::capi() const noexcept {
     hob_strategy_desc made = desc;
     detail::put_limits(*this, made.lanes);
-    if (incentive) made.incentive = *incentive;
+    if (incentive != 0) made.incentive = incentive;
     return made;
 }
 
