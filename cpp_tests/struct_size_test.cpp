@@ -420,3 +420,9 @@ TEST("struct_size: what a manager of programs is given, and gives") {
     hob_program_manager_destroy(manager);
     hob_program_cache_destroy(cache);
 }
+
+TEST("struct_size: a measurement is initialised like any other struct") {
+    hob_measurement measurement = HOB_MEASUREMENT_INIT;
+    ENSURE(measurement.struct_size == sizeof measurement && measurement.decision_id == 0 && measurement.burden == 0);
+    ENSURE(hob_measurement_init(&measurement, 3) == HOB_RESULT_INVALID_ARGUMENT);
+}

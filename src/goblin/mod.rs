@@ -48,9 +48,7 @@ pub use replay::{Difference, End, Report, replay};
 pub use setting::{OptionDesc, SettingDesc};
 pub use strategy::StrategyDesc;
 
-use std::sync::Arc;
-
-use crate::base::{Code, Error, Id, Result, Slots, error};
+use crate::base::{Code, Error, Id, Result, Shared, Slots, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::{Burden, Estimate, Learned, Profile, Rules, estimate};
 use calibrate::Calibration;
@@ -104,7 +102,7 @@ pub struct Goblin {
     warnings: Warnings,
     /// Repeats a recorded run: accepts what was accepted when it was recorded, and logs no warnings.
     is_replay: bool,
-    published: Arc<Published>,
+    published: Shared<Published>,
 }
 
 impl Goblin {
@@ -146,7 +144,7 @@ impl Goblin {
             recorder: Recorder::default(),
             warnings: Warnings::default(),
             is_replay,
-            published: Arc::new(Published::new(config.history as usize)?),
+            published: Shared::try_new(Published::new(config.history as usize)?)?,
         };
         let lanes = goblin.lanes.count();
         goblin.calibrations.try_reserve(lanes)?;
@@ -276,7 +274,7 @@ impl Goblin {
     }
 
     /// The choices of this goblin's decisions, for other threads to read at any time.
-    pub fn published(&self) -> &Arc<Published> {
+    pub fn published(&self) -> &Shared<Published> {
         &self.published
     }
 

@@ -1,14 +1,13 @@
 //! `goblin.h`: the handle and its parameters.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use hobgoblin_macros::{entry, opaque, open_enum, versioned};
 
 use super::cell::{GoblinCell, remove_doomed};
 use super::ids::{HOB_LANE_COUNT, hob_lane_desc, limits_of, or_else};
 use super::tuning::hob_goblin_tuning;
-use crate::base::{Result, error};
+use crate::base::{Result, Shared, error};
 use crate::ffi::base::argument::Argument;
 use crate::ffi::base::guard;
 use crate::ffi::base::handle;
@@ -18,7 +17,7 @@ use crate::goblin::{Burdens, Config, Goblin, Published};
 
 /// Keeps a frame inside its budget.
 /// A handle: see "Handles" in base.h.
-#[opaque(GoblinCell, tag = b"hobgobln", published = Arc<Published>, after = remove_doomed)]
+#[opaque(GoblinCell, tag = b"hobgobln", published = Shared<Published>, after = remove_doomed)]
 pub struct hob_goblin {
     _private: [u8; 0],
 }
@@ -87,7 +86,7 @@ pub struct hob_goblin_desc {
 #[entry(any)]
 pub extern "C" fn hob_goblin_create(desc: *const hob_goblin_desc, out_goblin: *mut *mut hob_goblin) -> hob_result {
     let goblin = Goblin::new(&config_of(&desc, &Config::default())?)?;
-    let published = Arc::clone(goblin.published());
+    let published = goblin.published().clone();
     out_goblin.write(handle::create_with(GoblinCell::new(goblin), published)?);
     Ok(())
 }
