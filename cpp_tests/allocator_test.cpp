@@ -34,7 +34,9 @@ void ensure_is_exchangeable() {
 
 void add_settings(hob_knapsack* knapsack, int count) {
     const hob_knapsack_option options[] = {{0, 1, 0}, {1, 2, 0}, {2, 3, 0}, {3, 4, 0}};
-    for (int n = 0; n < count; ++n) ENSURE_OK(hob_knapsack_add_setting(knapsack, options, sizeof options[0], 4, nullptr));
+    for (int n = 0; n < count; ++n) {
+        ENSURE_OK(hob_knapsack_add_setting(knapsack, options, sizeof options[0], 4, nullptr));
+    }
 }
 
 }  // namespace

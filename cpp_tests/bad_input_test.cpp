@@ -70,7 +70,7 @@ const auto options_of_two = worth({0, 1});
 TEST("bad_input: no handle at all") {
     expect_all(exclusive_calls({1, 0}), nullptr, HOB_RESULT_INVALID_ARGUMENT);
     expect_all(const_calls({1, 0}), nullptr, HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(last_error_has("hob_goblin is NULL: pass the handle that hob_goblin_create gave"));
+    ENSURE(last_error_has("goblin is NULL: pass the handle that hob_goblin_create gave"));
     ENSURE(hob_goblin_remove_setting(nullptr, {1, 0}) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_goblin_choice(nullptr, {1, 0}) == 0 && hob_goblin_memory_used(nullptr) == 0);
     ENSURE(std::strstr(hob_goblin_last_error(nullptr), "hob_goblin_create") != nullptr);
@@ -127,14 +127,14 @@ TEST("bad_input: nowhere to write the answer") {
                     [&](auto* g) { return hob_goblin_add_fixed_burden(g, HOB_STR("s"), nullptr); });
     fixture.refuses(invalid, "out_setting",
                     [&](auto* g) { return hob_goblin_add_fixed_incentive(g, HOB_STR("s"), 1, nullptr); });
-    fixture.refuses(invalid, "hob_goblin_desc is NULL", [](auto* g) { return hob_goblin_get_desc(g, nullptr); });
-    fixture.refuses(invalid, "hob_estimate is NULL",
+    fixture.refuses(invalid, "out_desc is NULL", [](auto* g) { return hob_goblin_get_desc(g, nullptr); });
+    fixture.refuses(invalid, "out_estimate is NULL",
                     [&](auto* g) { return hob_goblin_get_estimate(g, fixture.setting, 0, HOB_LANE_GPU, nullptr); });
     fixture.refuses(invalid, "is NULL", [](auto* g) { return hob_goblin_get_statistics(g, nullptr); });
     fixture.refuses(invalid, "out_size", [](auto* g) { return hob_goblin_save_profile(g, nullptr, 0, nullptr); });
     fixture.refuses(invalid, "out_size",
                     [&](auto* g) { return hob_goblin_get_reason_text(g, fixture.setting, nullptr, 0, nullptr); });
-    fixture.refuses(invalid, "hob_reason is NULL",
+    fixture.refuses(invalid, "out_reason is NULL",
                     [&](auto* g) { return hob_goblin_get_reason(g, fixture.setting, nullptr); });
     fixture.refuses(invalid, "out_net", [](auto* g) { return hob_goblin_get_strategy_net(g, 0, nullptr); });
     fixture.refuses(invalid, "out_choice",
@@ -150,29 +150,30 @@ TEST("bad_input: nowhere to write the answer") {
     const Profile profile = make_profile(R"({"a":[[1,1,0]]})");
     ENSURE(hob_profile_save(profile.get(), nullptr, 0, nullptr) == invalid && last_error_has("out_size"));
     ENSURE(hob_profile_get_task(profile.get(), 0, nullptr, nullptr) == invalid && last_error_has("out_id"));
-    ENSURE(hob_profile_get_estimate(profile.get(), HOB_STR("a"), 0, nullptr) == invalid && last_error_has("hob_estimate"));
+    ENSURE(hob_profile_get_estimate(profile.get(), HOB_STR("a"), 0, nullptr) == invalid);
+    ENSURE(last_error_has("out_estimate"));
 }
 
 TEST("bad_input: no parameters") {
     hob_goblin* goblin = nullptr;
     ENSURE(hob_goblin_create(nullptr, &goblin) == HOB_RESULT_INVALID_ARGUMENT && goblin == nullptr);
-    ENSURE(last_error_has("hob_goblin_desc_init"));
+    ENSURE(last_error_has("HOB_GOBLIN_DESC_INIT"));
     const Fixture fixture;
-    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_goblin_desc_init",
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "HOB_GOBLIN_DESC_INIT",
                     [](auto* g) { return hob_goblin_set_desc(g, nullptr); });
-    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_setting_desc_init", [](auto* g) {
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "HOB_SETTING_DESC_INIT", [](auto* g) {
         hob_setting_id id = {0, 0};
         return hob_goblin_add_setting(g, nullptr, &id);
     });
-    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_product_desc_init", [](auto* g) {
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "HOB_PRODUCT_DESC_INIT", [](auto* g) {
         hob_setting_id id = {0, 0};
         return hob_goblin_add_product(g, nullptr, &id);
     });
-    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_strategy_desc_init", [](auto* g) {
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "HOB_STRATEGY_DESC_INIT", [](auto* g) {
         uint32_t strategy = 0;
         return hob_goblin_add_strategy(g, nullptr, &strategy);
     });
-    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_strategy_desc_init",
+    fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "HOB_STRATEGY_DESC_INIT",
                     [](auto* g) { return hob_goblin_set_strategy(g, 0, nullptr); });
     fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "hob_profile_create",
                     [](auto* g) { return hob_goblin_set_past_profile(g, nullptr); });
@@ -226,7 +227,7 @@ TEST("bad_input: parameters of a goblin outside their range") {
     for (const double share : {-0.1, 0.51, nan_value}) {
         refused("overrun_probability", [=](auto& desc) { desc.overrun_probability = share; });
     }
-    for (const double patience : {nan_value, infinity, -infinity}) {
+    for (const double patience : {nan_value, infinity}) {
         refused("patience", [=](auto& desc) { desc.patience = patience; });
     }
     for (const uint32_t number : {3u, huge}) {
@@ -285,12 +286,11 @@ TEST("bad_input: settings that make no sense") {
         fixture.refuses(expected, part, [&](auto* goblin) { return add(goblin, desc); });
     };
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    refused(invalid, "needs an id", [](auto& desc) { desc.id = hob_str_of(nullptr, 0); });
+    refused(invalid, "id is empty", [](auto& desc) { desc.id = hob_str_of(nullptr, 0); });
     refused(invalid, "id is NULL", [](auto& desc) { desc.id = hob_str_of(nullptr, 5); });
-    refused(invalid, "not UTF-8: the byte at 2", [](auto& desc) { desc.id = HOB_STR("ab\xff"); });
+    refused(invalid, "not UTF-8: byte 2", [](auto& desc) { desc.id = HOB_STR("ab\xff"); });
     refused(invalid, "impossible length", [](auto& desc) { desc.id.len = SIZE_MAX - 1; });
     refused(invalid, "is NULL", [](auto& desc) { desc.options = nullptr; });
-    refused(invalid, "stride", [](auto& desc) { desc.option_stride = 0; });
     refused(invalid, "stride", [](auto& desc) { desc.option_stride = sizeof(hob_option) - 1; });
     refused(invalid, "cannot exist", [](auto& desc) { desc.option_stride = SIZE_MAX; });
     refused(HOB_RESULT_LIMIT_EXCEEDED, "65535", [](auto& desc) { desc.option_count = 65536; });
@@ -300,7 +300,7 @@ TEST("bad_input: settings that make no sense") {
     for (const double burden : {-1.0, 1e10, nan_value, infinity}) {
         refused(invalid, "switch burden", [=](auto& desc) { desc.switch_burden = burden; });
     }
-    for (const size_t stride : {size_t{0}, size_t{8}, size_t{25}, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
+    for (const size_t stride : {size_t{8}, size_t{25}, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
         refused(invalid, "option_stride", [=](auto& desc) {
             desc.option_stride = stride;
             desc.options_get = [](void*, hob_option*, uint32_t) { return 0u; };
@@ -314,7 +314,7 @@ TEST("bad_input: settings that make no sense") {
         desc.id = hob_str_of(nullptr, 0);
         desc.id_get = [](void*, hob_str* out) { *out = hob_str_of(nullptr, 3); };
     });
-    refused(invalid, "needs an id", [](auto& desc) {
+    refused(invalid, "id is empty", [](auto& desc) {
         desc.id = hob_str_of(nullptr, 0);
         desc.id_get = [](void*, hob_str*) {};
     });
@@ -427,7 +427,8 @@ TEST("bad_input: settings and options that do not exist") {
 TEST("bad_input: ranges, scales and windows that make no sense") {
     const Fixture fixture;
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    fixture.refuses(invalid, "options 1 to 0 of 2", [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
+    fixture.refuses(invalid, "options 1 to 0 of 2",
+                    [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
     for (const double bad : {nan_value, infinity, -infinity, -1.0, 1.1e9}) {
         fixture.refuses(invalid, "switch scale", [=](auto* g) { return hob_goblin_set_switch_scale(g, bad); });
         fixture.refuses(invalid, "share", [=](auto* g) { return hob_goblin_open_window(g, 10, bad); });
@@ -512,7 +513,7 @@ TEST("bad_input: products that make no sense") {
         fixture.refuses(expected, part, [&](auto* g) { return hob_goblin_add_product(g, &desc, &id); });
         ENSURE(id.index1 == 0);
     };
-    refused(invalid, "needs an id", [](auto& desc, auto&) { desc.id = hob_str_of(nullptr, 0); });
+    refused(invalid, "id is empty", [](auto& desc, auto&) { desc.id = hob_str_of(nullptr, 0); });
     refused(invalid, "not UTF-8", [](auto& desc, auto&) { desc.id = HOB_STR("\xff"); });
     refused(invalid, "needs an axis", [](auto& desc, auto&) { desc.axis_count = 0; });
     refused(invalid, "is NULL", [](auto& desc, auto&) { desc.axes = nullptr; });
@@ -662,7 +663,8 @@ TEST("bad_input: knapsacks that make no sense") {
     const hob_knapsack_option good = {1, 1, 1};
     unchanged(hob_knapsack_add_setting(knapsack.get(), nullptr, sizeof good, 1, nullptr), invalid, "NULL");
     unchanged(hob_knapsack_add_setting(knapsack.get(), &good, 1, 2, nullptr), invalid, "stride");
-    unchanged(hob_knapsack_add_setting(knapsack.get(), &good, sizeof good, huge, nullptr), HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    unchanged(hob_knapsack_add_setting(knapsack.get(), &good, sizeof good, huge, nullptr), HOB_RESULT_LIMIT_EXCEEDED,
+              "65535");
     const auto solve = [&](const std::function<void(hob_knapsack_solve_desc&)>& spoil) {
         hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
         spoil(desc);
@@ -686,12 +688,18 @@ TEST("bad_input: knapsacks that make no sense") {
 }
 
 TEST("bad_input: more than there is memory for") {
-    const Knapsack knapsack = make_knapsack();
+    ENSURE(hob_knapsack_reserve(make_knapsack().get(), huge, huge) == HOB_RESULT_LIMIT_EXCEEDED);
+    ENSURE(last_error_has("raise memory_limit"));
+    hob_knapsack_desc unlimited = HOB_KNAPSACK_DESC_INIT;
+    unlimited.memory_limit = UINT64_MAX;
+    hob_knapsack* raw = nullptr;
+    ENSURE_OK(hob_knapsack_create(&unlimited, &raw));
+    const Knapsack knapsack(raw);
     // Beyond what a 47-bit address space holds, so that no overcommitment can promise it.
-    const hob_result result = hob_knapsack_reserve(knapsack.get(), huge, huge);
+    const hob_result result = hob_knapsack_reserve(raw, huge, huge);
     ENSURE(result == HOB_RESULT_OUT_OF_MEMORY || result == HOB_RESULT_OK);
     hob_goblin_desc desc = gpu_budget(16);
-    desc.memory_limit = 0;
+    desc.memory_limit = 1;
     const Goblin goblin = make_goblin(desc);
     hob_setting_id id = {0, 0};
     ENSURE(hob_goblin_add_binary(goblin.get(), HOB_STR("s"), 1, &id) == HOB_RESULT_LIMIT_EXCEEDED);

@@ -167,7 +167,8 @@ TEST("callbacks: the number of options may change; more room is given when asked
         const auto last = static_cast<uint32_t>(count);
         ENSURE(count == 0 ||
                hob_goblin_get_estimate(goblin.get(), talker.id, last - 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
-        ENSURE(hob_goblin_get_estimate(goblin.get(), talker.id, last, HOB_LANE_GPU, &found) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(hob_goblin_get_estimate(goblin.get(), talker.id, last, HOB_LANE_GPU, &found) ==
+               HOB_RESULT_INVALID_ARGUMENT);
     }
 }
 

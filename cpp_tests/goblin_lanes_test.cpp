@@ -118,7 +118,8 @@ TEST("goblin: what totals have beyond the samples is learned by lane, and room i
     // 5 + 5 + 3 are more than 12; without the 3 both would fit.
     const hob_decision_details& decision = beyond.decision;
     ENSURE(decision.feasible == 1 && decision.value == 1 && decision.trial_count == 0);
-    ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, 9, 1e-3) && close(decision.lanes[HOB_LANE_GAME_THREAD].mean, 2, 1e-3));
+    ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, 9, 1e-3));
+    ENSURE(close(decision.lanes[HOB_LANE_GAME_THREAD].mean, 2, 1e-3));
 }
 
 TEST("goblin: a total whose samples do not all come teaches nothing") {
@@ -147,7 +148,8 @@ TEST("goblin: where burdens come from may be changed while it runs") {
     const Goblin goblin = make_goblin(desc);
     const std::vector<hob_option> options = {{0, 1, 0, 0}, {5, 3, 0, 0}, {9, 8, 0, 0}};
     const hob_setting_id setting = add_setting(goblin.get(), described("s", options));
-    for (const hob_burdens burdens : {HOB_BURDENS_TOTALS, HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
+    for (const hob_burdens burdens :
+         {HOB_BURDENS_TOTALS, HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
         desc.burdens = burdens;
         ENSURE_OK(hob_goblin_set_desc(goblin.get(), &desc));
         for (int n = 0; n < 300; ++n) {

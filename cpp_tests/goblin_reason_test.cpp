@@ -44,23 +44,24 @@ TEST("goblin: a reason before the first decision, and of a setting that nothing 
     (void)update(goblin.get());
     const hob_reason found = reason(goblin.get(), setting);
     ENSURE(found.why == HOB_WHY_UNKNOWN && found.from == 0 && found.to == 0 && found.since == 0);
-    ENSURE(reason_text(goblin.get(), setting) == "0: nothing is known of its burdens, so it is the default");
+    ENSURE(reason_text(goblin.get(), setting) == "0: its burdens are unknown, so it has its default");
 }
 
 TEST("goblin: the reason of what was raised and lowered says from what, when and for how much room") {
     const Case one(3);
-    ENSURE(one.after_frames(5).why == HOB_WHY_BEST && one.text() == "0: part of the best choice that fits; 2.00 left free");
+    ENSURE(one.after_frames(5).why == HOB_WHY_BEST);
+    ENSURE(one.text() == "0: part of the best choice that fits; headroom 2.00");
     one.limit(6);
     hob_reason found = one.after_frames(20);
     ENSURE(found.why == HOB_WHY_RAISED && found.from == 0 && found.to == 1 && found.since > 5 && found.since <= 25);
     ENSURE(close(found.headroom, 5));
-    ENSURE(one.text() == "raised from 0 to 1 in decision " + std::to_string(found.since) + ": 5.00 was left free");
+    ENSURE(one.text() == "raised from 0 to 1 in decision " + std::to_string(found.since) + ": the headroom was 5.00");
     one.limit(3);
     const uint64_t now = update(one.goblin.get()).id;
     found = reason(one.goblin.get(), one.setting);
     ENSURE(found.why == HOB_WHY_LOWERED && found.from == 1 && found.to == 0 && found.since == now);
     ENSURE(close(found.headroom, -1));
-    ENSURE(one.text() == "lowered from 1 to 0 in decision " + std::to_string(now) + ": it was over by 1.00");
+    ENSURE(one.text() == "lowered from 1 to 0 in decision " + std::to_string(now) + ": the excess was 1.00");
     ENSURE(one.after_frames(10).since == now && reason(one.goblin.get(), one.setting).why == HOB_WHY_LOWERED);
 }
 
@@ -72,7 +73,8 @@ TEST("goblin: the reason of what is lowered in favour of something else says tha
     ENSURE_OK(hob_goblin_set_value(one.goblin.get(), rival, 1, 50));
     const hob_reason found = one.after_frames(200);
     ENSURE(found.why == HOB_WHY_LOWERED && found.to == 0 && found.headroom >= 0);
-    ENSURE(one.text() == "lowered from 1 to 0 in decision " + std::to_string(found.since) + " for something worth more");
+    const std::string decision = std::to_string(found.since);
+    ENSURE(one.text() == "lowered from 1 to 0 in decision " + decision + " for more value elsewhere");
     ENSURE(reason(one.goblin.get(), rival).why == HOB_WHY_RAISED);
 }
 
@@ -103,10 +105,11 @@ TEST("goblin: the reasons of what the host wishes") {
     ENSURE_OK(hob_goblin_pin(goblin, one.setting, 1));
     ENSURE(one.after_frames(20).why == HOB_WHY_PINNED && one.text() == "1: pinned");
     ENSURE_OK(hob_goblin_set_range(goblin, one.setting, 0, 1));
-    ENSURE(one.after_frames(20).why == HOB_WHY_LIMITED && one.text() == "1: a floor or ceiling keeps better ones away");
+    ENSURE(one.after_frames(20).why == HOB_WHY_LIMITED);
+    ENSURE(one.text() == "1: the allowed range excludes a better option");
     ENSURE_OK(hob_goblin_set_range(goblin, one.setting, 0, UINT32_MAX));
     ENSURE_OK(hob_goblin_set_ready(goblin, one.setting, 2, 0));
-    ENSURE(one.after_frames(20).why == HOB_WHY_NOT_READY && one.text() == "1: a better one is not ready");
+    ENSURE(one.after_frames(20).why == HOB_WHY_NOT_READY && one.text() == "1: a better option is not ready");
     ENSURE_OK(hob_goblin_set_enabled(goblin, one.setting, 0));
     ENSURE(reason(goblin, one.setting).why == HOB_WHY_DISABLED && reason(goblin, one.setting).to == 1);
     ENSURE(one.after_frames(1).why == HOB_WHY_DISABLED && one.text() == "disabled");
@@ -119,7 +122,7 @@ TEST("goblin: the reason when nothing fits says by how much it is over") {
     const Case one(0.25);
     const hob_reason found = one.after_frames(3);
     ENSURE(found.why == HOB_WHY_NOTHING_FITS && found.to == 0 && close(found.headroom, -0.75));
-    ENSURE(one.text() == "0: nothing fits, over by 0.75; it is the lightest");
+    ENSURE(one.text() == "0: nothing fits; the excess is 0.75 with the lightest options");
 }
 
 TEST("goblin: the reasons of trim and of strategies") {
@@ -131,7 +134,7 @@ TEST("goblin: the reasons of trim and of strategies") {
     const hob_setting_id trim = add_setting(one.goblin.get(), desc);
     (void)one.after_frames(20);
     ENSURE(reason(one.goblin.get(), trim).why == HOB_WHY_TRIM && reason(one.goblin.get(), trim).to == 1);
-    ENSURE(reason_text(one.goblin.get(), trim).find("1: takes up the slack; 88.00 left free") == 0);
+    ENSURE(reason_text(one.goblin.get(), trim).find("1: takes up the slack; headroom 88.00") == 0);
 
     hob_strategy_desc other = HOB_STRATEGY_DESC_INIT;
     other.lanes[HOB_LANE_GPU].limit = 8;
@@ -141,7 +144,7 @@ TEST("goblin: the reasons of trim and of strategies") {
     const hob_decision decision = update(one.goblin.get());
     const hob_reason found = reason(one.goblin.get(), one.setting);
     ENSURE(decision.strategy == strategy && found.why == HOB_WHY_STRATEGY && found.from == 2 && found.to == 1);
-    ENSURE(one.text() == "1: another strategy was taken in decision " + std::to_string(decision.id));
+    ENSURE(one.text() == "1: the strategy changed in decision " + std::to_string(decision.id));
 }
 
 TEST("goblin: a reason's text needs the room that it says") {

@@ -3,9 +3,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "goblin_calls.h"
@@ -50,6 +51,52 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
 }
 
+TEST("goblin: a struct that is zero except for its size means the defaults") {
+    const auto in_force = [](const hob_goblin_desc& desc) {
+        const Goblin goblin = make_goblin(desc);
+        hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
+        hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
+        ENSURE_OK(hob_goblin_get_desc(goblin.get(), &found));
+        ENSURE_OK(hob_goblin_get_tuning(goblin.get(), &tuning));
+        std::string bytes(reinterpret_cast<const char*>(&found), sizeof found);
+        return bytes.append(reinterpret_cast<const char*>(&tuning), sizeof tuning);
+    };
+    hob_goblin_tuning tuning = {};
+    tuning.struct_size = sizeof tuning;
+    hob_goblin_desc zeroed = {};
+    zeroed.struct_size = sizeof zeroed;
+    zeroed.lanes[HOB_LANE_GPU].limit = 16;
+    ENSURE(in_force(zeroed) == in_force(gpu_budget(16)));
+    zeroed.tuning = &tuning;
+    ENSURE(in_force(zeroed) == in_force(gpu_budget(16)));
+}
+
+TEST("goblin: the choices of remembered decisions can be asked for by id") {
+    hob_goblin_desc desc = gpu_budget(16);
+    desc.history = 4;
+    const Goblin goblin = make_goblin(desc);
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1, 2});
+    uint32_t choice = 99;
+    const auto ask = [&](uint64_t decision) { return hob_goblin_choice_of(goblin.get(), decision, setting, &choice); };
+    ENSURE(ask(1) == HOB_RESULT_NOT_FOUND && choice == 99);
+    for (uint32_t n = 1; n <= 10; ++n) {
+        ENSURE_OK(hob_goblin_pin(goblin.get(), setting, n % 3));
+        ENSURE(update(goblin.get()).id == n && hob_goblin_choice(goblin.get(), setting) == n % 3);
+    }
+    for (const uint64_t id : {7u, 8u, 9u, 10u}) {
+        ENSURE_OK(ask(id));
+        ENSURE(choice == id % 3);
+    }
+    ENSURE_OK(ask(0));
+    ENSURE(choice == 10 % 3);
+    for (const uint64_t id : {uint64_t{1}, uint64_t{6}, uint64_t{11}, UINT64_MAX}) {
+        ENSURE(ask(id) == HOB_RESULT_NOT_FOUND && choice == 10 % 3);
+    }
+    const hob_setting_id late = add_array(goblin.get(), "late", {0, 1});
+    ENSURE(hob_goblin_choice_of(goblin.get(), 10, late, &choice) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_goblin_choice_of(goblin.get(), 10, none, &choice) == HOB_RESULT_NOT_FOUND);
+}
+
 TEST("goblin: every call with valid arguments works") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "shadows", {0, 4});
@@ -69,12 +116,10 @@ TEST("goblin: the budget is kept, and used, once burdens are known") {
         const hob_decision_details decision = details(goblin.get());
         ENSURE(decision.id == 1001u + static_cast<uint32_t>(n));
         ENSURE(decision.feasible == 1 && decision.lanes[HOB_LANE_GPU].excess == 0 && decision.setting_count == 6);
-        ENSURE(decision.lanes[HOB_LANE_GPU].capacity == 4 && decision.lanes[HOB_LANE_GPU].burden <= 4 + 1e-9);
-        ENSURE(
-            close(decision.lanes[HOB_LANE_GPU].burden, decision.lanes[HOB_LANE_GPU].mean + 3 * decision.lanes[HOB_LANE_GPU].deviation));
-        ENSURE(decision.lanes[HOB_LANE_GPU].mean > 3 && decision.lanes[HOB_LANE_FRAME].mean == 0);
-        ENSURE(decision.lanes[HOB_LANE_GPU].lightest_mean <= decision.lanes[HOB_LANE_GPU].mean);
-        ENSURE(decision.lanes[HOB_LANE_GPU].highest_mean >= decision.lanes[HOB_LANE_GPU].mean);
+        const hob_decision_lane& gpu = decision.lanes[HOB_LANE_GPU];
+        ENSURE(gpu.capacity == 4 && gpu.burden <= 4 + 1e-9 && close(gpu.burden, gpu.mean + 3 * gpu.deviation));
+        ENSURE(gpu.mean > 3 && gpu.lightest_mean <= gpu.mean && gpu.highest_mean >= gpu.mean);
+        ENSURE(decision.lanes[HOB_LANE_FRAME].mean == 0);
         ENSURE(decision.lightest_value <= decision.value && decision.value <= decision.highest_value);
         double value = 0;
         const auto choices = household.choices();

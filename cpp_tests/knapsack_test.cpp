@@ -66,7 +66,7 @@ std::vector<uint16_t> choices(const hob_knapsack* knapsack) {
     uint32_t count = 0;
     ENSURE_OK(hob_knapsack_choices(knapsack, nullptr, 0, &count));
     std::vector<uint16_t> found(count);
-    ENSURE_OK(hob_knapsack_choices(knapsack, found.data(), count, nullptr));
+    ENSURE_OK(hob_knapsack_choices(knapsack, found.data(), count, &count));
     return found;
 }
 
@@ -332,6 +332,41 @@ TEST("knapsack: what was reserved is enough, and the memory limit holds") {
     ENSURE(hob_knapsack_memory_used(limited) <= small.memory_limit);
 }
 
+TEST("knapsack: a struct that is zero except for its size means the defaults") {
+    hob_knapsack_desc desc = {};
+    desc.struct_size = sizeof desc;
+    hob_knapsack* knapsack = nullptr;
+    ENSURE_OK(hob_knapsack_create(&desc, &knapsack));
+    const Knapsack owner(knapsack);
+    ENSURE_OK(hob_knapsack_add_setting(knapsack, quality.data(), 0, 3, nullptr));
+    ENSURE(hob_knapsack_reserve(knapsack, 1, 40u << 20) == HOB_RESULT_LIMIT_EXCEEDED);  // 10 GiB
+    ENSURE(last_error_has("raise memory_limit"));
+    hob_knapsack_solve_desc zeroed = {};
+    zeroed.struct_size = sizeof zeroed;
+    hob_knapsack_solution solution = {};
+    solution.struct_size = sizeof solution;
+    ENSURE_OK(hob_knapsack_solve(knapsack, &zeroed, &solution));
+    ENSURE(solution.feasible == 0 && solution.excess == 1);  // a capacity of 0 is a value
+    zeroed.capacity = 4;
+    ENSURE_OK(hob_knapsack_solve(knapsack, &zeroed, &solution));
+    ENSURE(solution.feasible == 1 && solution.proven == 1 && solution.value == 4);
+}
+
+TEST("knapsack: values and weights without gaps need no stride") {
+    const Knapsack knapsack = make_knapsack_of(2);
+    const double values[] = {0, 3, 4};
+    const hob_knapsack_weight weights[][2] = {{{0, 0}, {0, 0}}, {{1, 0}, {2, 0}}, {{2, 0}, {1, 0}}};
+    for (int n = 0; n < 3; ++n) {
+        ENSURE_OK(hob_knapsack_add_setting_resources(knapsack.get(), values, 0, weights[0], 0, 3, nullptr));
+    }
+    const hob_knapsack_resource resources[] = {{5, 0}, {4, 0}};
+    hob_knapsack_solve_desc zeroed = {};
+    zeroed.struct_size = sizeof zeroed;
+    hob_knapsack_solution solution = HOB_KNAPSACK_SOLUTION_INIT;
+    ENSURE_OK(hob_knapsack_solve_resources(knapsack.get(), resources, 0, 2, &zeroed, &solution));
+    ENSURE(solution.proven == 1 && solution.value == 11);
+}
+
 TEST("knapsack: answers for three resources are those of brute force") {
     const Knapsack knapsack = make_knapsack_of(3);
     Dice dice(4);
@@ -344,8 +379,8 @@ TEST("knapsack: two resources that are just met fit, and have prices") {
     const hob_knapsack_weight weights[][2] = {{{0, 0}, {0, 0}}, {{1, 0}, {2, 0}}, {{2, 0}, {1, 0}}};
     for (uint32_t n = 0; n < 3; ++n) {
         uint32_t index = 99;
-        ENSURE_OK(hob_knapsack_add_setting_resources(knapsack.get(), values, sizeof values[0], weights[0], sizeof weights[0], 3,
-                                             &index));
+        ENSURE_OK(hob_knapsack_add_setting_resources(knapsack.get(), values, sizeof values[0], weights[0],
+                                                     sizeof weights[0], 3, &index));
         ENSURE(index == n);
     }
     ENSURE(hob_knapsack_setting_count(knapsack.get()) == 3);
@@ -444,14 +479,16 @@ TEST("knapsack: resources that make no sense") {
     const double* const values = &ladder.options[0].value;
     const hob_knapsack_weight* const weights = ladder.options[0].weights;
     const size_t stride = sizeof ladder.options[0];
-    unchanged(hob_knapsack_add_setting_resources(knapsack, nullptr, 8, weights, stride, 2, nullptr), invalid, "NULL");
-    unchanged(hob_knapsack_add_setting_resources(knapsack, values, 8, nullptr, stride, 2, nullptr), invalid, "NULL");
-    unchanged(hob_knapsack_add_setting_resources(knapsack, values, 4, weights, stride, 2, nullptr), invalid, "stride");
-    unchanged(hob_knapsack_add_setting_resources(knapsack, values, stride, weights, 16, 2, nullptr), invalid, "weights_stride");
-    unchanged(hob_knapsack_add_setting_resources(knapsack, values, stride, weights, SIZE_MAX / 2, 2, nullptr), invalid,
-              "cannot exist");
-    unchanged(hob_knapsack_add_setting_resources(knapsack, values, stride, weights, stride, 65536, nullptr),
-              HOB_RESULT_LIMIT_EXCEEDED, "65535");
+    const auto added = [&](const double* from, size_t value_stride, const hob_knapsack_weight* rows, size_t rows_stride,
+                           uint32_t count = 2) {
+        return hob_knapsack_add_setting_resources(knapsack, from, value_stride, rows, rows_stride, count, nullptr);
+    };
+    unchanged(added(nullptr, 8, weights, stride), invalid, "values is NULL");
+    unchanged(added(values, 8, nullptr, stride), invalid, "weights is NULL");
+    unchanged(added(values, 4, weights, stride), invalid, "stride");
+    unchanged(added(values, stride, weights, 16), invalid, "weights_stride");
+    unchanged(added(values, stride, weights, SIZE_MAX / 2), invalid, "cannot exist");
+    unchanged(added(values, stride, weights, stride, 65536), HOB_RESULT_LIMIT_EXCEEDED, "65535");
     ENSURE(hob_knapsack_add_setting_resources(nullptr, values, stride, weights, stride, 2, nullptr) == invalid);
 
     const auto solved = [&](Resources resources, hob_knapsack_solve_desc desc) {

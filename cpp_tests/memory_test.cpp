@@ -260,7 +260,8 @@ TEST("memory: errors leave none behind") {
     for (int n = 0; n < 100; ++n) {
         ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_OK) == HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_OK) ==
+               HOB_RESULT_INVALID_ARGUMENT);
     }
     ENSURE(host.live_bytes() == before);
 }
@@ -420,7 +421,7 @@ void use_goblin(Persistent& persist, std::string& seen) {
         frames(3, {a, b, c, e, g});
         growing.count = 1;
         frames(3, {a, b, c, e, g});
-        persist([&] { return hob_goblin_add_array(raw, HOB_STR("b"), values, 3, &d); });
+        persist([&] { return hob_goblin_add_array(raw, HOB_STR("b"), values, 2, &d); });
         persist([&] { return hob_goblin_set_options(raw, a, options.data(), sizeof options[0], 1); });
         persist([&] { return hob_goblin_set_options(raw, a, options.data(), sizeof options[0], 2); });
         persist([&] { return hob_goblin_remove_setting(raw, b); });

@@ -97,7 +97,7 @@ TEST("bad_input: questions to a program cache that make no sense") {
     ENSURE(number == 77);
     hob_program program = HOB_PROGRAM_INIT;
     program.reserved = 1;
-    refuses(hob_program_cache_put(cache.get(), &name, &program), HOB_RESULT_UNSUPPORTED, "hob_program.reserved is 1");
+    refuses(hob_program_cache_put(cache.get(), &name, &program), HOB_RESULT_UNSUPPORTED, "hob_program.reserved is not 0");
     ENSURE(support::statistics(cache.get()).puts == 0);
 
     hob_program_cache_desc described = desc_of("");

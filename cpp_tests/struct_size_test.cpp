@@ -1,5 +1,5 @@
 // Structs that grow: what an older or newer client than the library hands in and gets back.
-#include <cstddef>
+#include <cctype>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -62,6 +62,12 @@ private:
     std::unique_ptr<unsigned char[]> bytes_;
 };
 
+/// HOB_X_INIT of hob_x.
+std::string macro_of(std::string name) {
+    for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    return name + "_INIT";
+}
+
 template <class Struct>
 void init_checks_its_arguments(const char* name, Init<Struct> init) {
     ENSURE(init(nullptr, sizeof(Struct)) == HOB_RESULT_INVALID_ARGUMENT && last_error_has(name));
@@ -95,7 +101,7 @@ void is_read_at_every_size(
         value.known.struct_size = size;
         ENSURE(use(&value.known) == HOB_RESULT_INVALID_ARGUMENT);
         ENSURE(last_error_has(std::string(name) + ".struct_size is " + std::to_string(size)));
-        ENSURE(last_error_has(std::string(name) + "_init"));
+        ENSURE(last_error_has(macro_of(name)));
     }
     value.known.struct_size = sizeof(Struct);
     value.tail[0] = 1;  // not part of the struct at this size
@@ -121,7 +127,7 @@ void is_written_at_every_size(const char* name, Init<Struct> init, const std::fu
         Struct before = value.known;
         before.struct_size = size;
         Struct after = before;
-        ENSURE(use(&after) == HOB_RESULT_INVALID_ARGUMENT && last_error_has(std::string(name) + "_init"));
+        ENSURE(use(&after) == HOB_RESULT_INVALID_ARGUMENT && last_error_has(macro_of(name)));
         ENSURE(std::memcmp(&before, &after, sizeof before) == 0);
     }
 }
@@ -184,6 +190,9 @@ TEST("struct_size: parameters of calls") {
     is_read_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](const hob_goblin_desc* desc) {
         return hob_goblin_set_desc(goblin.get(), desc);
     });
+    is_read_at_every_size<hob_goblin_tuning>(
+        "hob_goblin_tuning", &hob_goblin_tuning_init,
+        [&](const hob_goblin_tuning* tuning) { return hob_goblin_set_tuning(goblin.get(), tuning); });
     is_read_at_every_size<hob_setting_desc>(
         "hob_setting_desc", &hob_setting_desc_init,
         [&](const hob_setting_desc* desc) {
@@ -264,6 +273,12 @@ TEST("struct_size: answers") {
     is_written_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](hob_goblin_desc* desc) {
         return hob_goblin_get_desc(goblin.get(), desc);
     });
+    is_written_at_every_size<hob_goblin_tuning>(
+        "hob_goblin_tuning", &hob_goblin_tuning_init,
+        [&](hob_goblin_tuning* tuning) { return hob_goblin_get_tuning(goblin.get(), tuning); });
+    is_written_at_every_size<hob_decision_details>(
+        "hob_decision_details", &hob_decision_details_init,
+        [&](hob_decision_details* found) { return hob_goblin_get_decision(goblin.get(), found); });
     is_written_at_every_size<hob_estimate>("hob_estimate", &hob_estimate_init, [&](hob_estimate* found) {
         return hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GPU, found);
     });

@@ -50,6 +50,7 @@ struct Sleeper {
         static const hob_option options[] = {{0, 0, 0, 0}, {1, 0, 0, 0}};
         desc.options = options;
         desc.option_count = 2;
+        desc.default_choice = 1;
         desc.user_data = this;
         desc.choice_set = [](void* self, uint32_t, uint64_t) {
             static_cast<Sleeper*>(self)->inside.open();
@@ -72,7 +73,8 @@ TEST("threads: const functions answer several threads at once") {
         for (int n = 0; n < harness::scaled(500); ++n) {
             EXPECT(household.choices() == choices);
             hob_estimate found = HOB_ESTIMATE_INIT;
-            EXPECT(hob_goblin_get_estimate(goblin.get(), household.settings()[0], 1, HOB_LANE_GPU, &found) == HOB_RESULT_OK);
+            EXPECT(hob_goblin_get_estimate(goblin.get(), household.settings()[0], 1, HOB_LANE_GPU, &found) ==
+                   HOB_RESULT_OK);
             std::string text(json.size(), '\0');
             EXPECT(hob_goblin_save_profile(goblin.get(), text.data(), text.size(), nullptr) == HOB_RESULT_OK);
             EXPECT(text == json);
@@ -83,7 +85,7 @@ TEST("threads: const functions answer several threads at once") {
     });
 }
 
-TEST("threads: while a call is inside, calls from other threads are busy, and work afterwards") {
+TEST("threads: while a call is inside, other threads get busy, except for choices, and work afterwards") {
     Sleeper sleeper;
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_setting(goblin.get(), sleeper.desc());
@@ -93,12 +95,43 @@ TEST("threads: while a call is inside, calls from other threads are busy, and wo
     EXPECT(last_error_has("another thread"));
     EXPECT(hob_goblin_remove_setting(goblin.get(), setting) == HOB_RESULT_BUSY);
     expect_all(const_calls(setting), goblin.get(), HOB_RESULT_BUSY);
-    EXPECT(hob_goblin_choice(goblin.get(), setting) == 0 && hob_goblin_memory_used(goblin.get()) == 0);
+    EXPECT(hob_goblin_memory_used(goblin.get()) == 0);
+    uint32_t choice = 99;
+    EXPECT(hob_goblin_choice_of(goblin.get(), 0, setting, &choice) == HOB_RESULT_OK && choice == 1);
+    EXPECT(hob_goblin_choice(goblin.get(), setting) == 1);
     hob_goblin_destroy(goblin.get());
     EXPECT(last_error_has("destroy it after that call"));
     sleeper.go_on.open();
     inside.join();
     expect_all(exclusive_calls(setting), goblin.get(), HOB_RESULT_OK);
+}
+
+TEST("threads: choices are read on a render thread while others measure and update") {
+    const Goblin goblin = make_goblin(16);
+    std::vector<hob_setting_id> settings;
+    for (const char* id : {"a", "b", "c"}) {
+        const auto options = worth({0, 1, 2});
+        hob_setting_desc desc = described(id, options);
+        desc.default_choice = 1;
+        settings.push_back(add_setting(goblin.get(), desc));
+        ENSURE_OK(hob_goblin_set_range(goblin.get(), settings.back(), 1, 2));
+    }
+    std::atomic<bool> done{false};
+    uint64_t reads = 0, lowest = 0;
+    std::thread render([&] {
+        for (; !done || reads == 0; ++reads) {
+            for (const hob_setting_id setting : settings) lowest += hob_goblin_choice(goblin.get(), setting) == 0;
+        }
+    });
+    for (int n = 0; n < harness::scaled(20000); ++n) {
+        EXPECT(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_OK);
+        for (const hob_setting_id setting : settings) {
+            EXPECT(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_OK);
+        }
+    }
+    done = true;
+    render.join();
+    ENSURE(reads > 0 && lowest == 0);
 }
 
 TEST("threads: each thread has a goblin of its own and none is in another's way") {

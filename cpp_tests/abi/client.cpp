@@ -35,7 +35,7 @@ void set_hooks(Hooks& hooks) {
     CHECK(set == HOB_RESULT_OK || set == HOB_RESULT_UNSUPPORTED);
     Guarded<hob_log_hook> log;
     log->user_data = &hooks;
-    log->write = [](void* self, uint32_t, hob_str) { ++static_cast<Hooks*>(self)->lines; };
+    log->write = [](void* self, hob_log_level, hob_str) { ++static_cast<Hooks*>(self)->lines; };
     CHECK_OK(hob_set_log_hook(log.get()));
     Guarded<hob_clock_hook> clock;
     clock->user_data = &hooks;
@@ -46,8 +46,6 @@ void set_hooks(Hooks& hooks) {
     zone->begin = [](void* self, const char*) { ++static_cast<Hooks*>(self)->zones; };
     zone->end = [](void*) {};
     CHECK_OK(hob_set_zone_hook(zone.get()));
-    Guarded<hob_file_hook> files;
-    CHECK_OK(hob_set_file_hook(files.get()));
 }
 
 void clear_hooks() {
@@ -63,9 +61,9 @@ void drive_profile() {
     hob_profile* profile = nullptr;
     CHECK_OK(hob_profile_create(desc.get(), &profile));
     const hob_profile_option options[] = {{10, 1, 0.5}, {10, 2, 0.25}};
-    CHECK_OK(hob_profile_set(profile, text("water"), options, sizeof options[0], 2));
+    CHECK_OK(hob_profile_set_task(profile, text("water"), options, sizeof options[0], 2));
     Guarded<hob_estimate> estimate;
-    CHECK_OK(hob_profile_get(profile, text("water"), 1, estimate.get()));
+    CHECK_OK(hob_profile_get_estimate(profile, text("water"), 1, estimate.get()));
     estimate.check();
     CHECK(estimate->count == 10 && estimate->mean == 2 && estimate->deviation == 0.25);
     size_t size = 0;
@@ -83,8 +81,8 @@ void drive_knapsack() {
     CHECK_OK(hob_knapsack_create(desc.get(), &knapsack));
     const hob_knapsack_option options[] = {{1, 1, 0}, {5, 4, 0}};
     uint32_t index = 99;
-    CHECK_OK(hob_knapsack_add(knapsack, options, sizeof options[0], 2, &index));
-    CHECK_OK(hob_knapsack_add(knapsack, options, sizeof options[0], 2, &index));
+    CHECK_OK(hob_knapsack_add_setting(knapsack, options, sizeof options[0], 2, &index));
+    CHECK_OK(hob_knapsack_add_setting(knapsack, options, sizeof options[0], 2, &index));
     CHECK(index == 1);
     Guarded<hob_knapsack_solve_desc> solve;
     solve->capacity = 5;
@@ -105,14 +103,14 @@ void drive_resources() {
     CHECK_OK(hob_knapsack_create(desc.get(), &knapsack));
     const double values[] = {1, 5};
     const hob_knapsack_weight weights[] = {{1, 0}, {1, 0}, {4, 0}, {2, 0}};
-    CHECK_OK(hob_knapsack_add_resources(knapsack, values, sizeof values[0], weights, 2 * sizeof weights[0], 2, nullptr));
+    CHECK_OK(hob_knapsack_add_setting_resources(knapsack, values, sizeof values[0], weights, 2 * sizeof weights[0], 2, nullptr));
     const hob_knapsack_resource resources[] = {{5, 0}, {5, 0}};
     Guarded<hob_knapsack_solve_desc> solve;
     Guarded<hob_knapsack_solution> solution;
     CHECK_OK(hob_knapsack_solve_resources(knapsack, resources, sizeof resources[0], 2, solve.get(), solution.get()));
     CHECK(solution->value == 5);
     Guarded<hob_knapsack_usage> usage;
-    CHECK_OK(hob_knapsack_resource_usage(knapsack, 1, usage.get()));
+    CHECK_OK(hob_knapsack_get_resource_usage(knapsack, 1, usage.get()));
     usage.check();
     CHECK(usage->mean == 2);
     hob_knapsack_destroy(knapsack);

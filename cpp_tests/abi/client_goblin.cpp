@@ -92,25 +92,35 @@ void read_answers(hob_goblin* goblin, hob_setting_id water) {
     CHECK_OK(hob_goblin_get_statistics(goblin, statistics.get()));
     statistics.check();
     CHECK(statistics->setting_count == 3 && statistics->decisions == 50 && statistics->samples > 100);
+    Guarded<hob_decision_details> details;
+    CHECK_OK(hob_goblin_get_decision(goblin, details.get()));
+    details.check();
+    CHECK(details->id == 50 && details->setting_count == 3 && details->lanes[HOB_LANE_GPU].capacity == 8);
     Guarded<hob_reason> reason;
     CHECK_OK(hob_goblin_get_reason(goblin, water, reason.get()));
     reason.check();
     CHECK(reason->why != HOB_WHY_UNDECIDED);
     Guarded<hob_estimate> estimate;
-    CHECK_OK(hob_goblin_estimate(goblin, water, 1, HOB_LANE_GPU, estimate.get()));
+    CHECK_OK(hob_goblin_get_estimate(goblin, water, 1, HOB_LANE_GPU, estimate.get()));
     estimate.check();
     CHECK(estimate->count > 0 && estimate->mean > 1 && estimate->mean < 2);
     Guarded<hob_goblin_desc> desc;
-    CHECK_OK(hob_goblin_config(goblin, desc.get()));
+    CHECK_OK(hob_goblin_get_desc(goblin, desc.get()));
     desc.check();
     CHECK(desc->lanes[HOB_LANE_GPU].limit == 8 && desc->patience == 2);
     desc->patience = 1;
-    CHECK_OK(hob_goblin_configure(goblin, desc.get()));
+    CHECK_OK(hob_goblin_set_desc(goblin, desc.get()));
+    Guarded<hob_goblin_tuning> tuning;
+    CHECK_OK(hob_goblin_get_tuning(goblin, tuning.get()));
+    tuning.check();
+    CHECK(tuning->node_limit == 512);
+    tuning->node_limit = 256;
+    CHECK_OK(hob_goblin_set_tuning(goblin, tuning.get()));
 }
 
 void replay(const std::string& recording) {
     Guarded<hob_replay_report> report;
-    CHECK_OK(hob_replay(recording.data(), recording.size(), report.get()));
+    CHECK_OK(hob_goblin_replay(recording.data(), recording.size(), report.get()));
     report.check();
     CHECK(report->end == HOB_REPLAY_END_COMPLETE && report->decisions == 50 && report->different == 0);
 }
@@ -121,13 +131,16 @@ void drive_goblin() {
     Guarded<hob_goblin_desc> desc;
     desc->lanes[HOB_LANE_GPU].limit = 8;
     desc->patience = 2;
+    Guarded<hob_goblin_tuning> tuning;
+    tuning->node_limit = 512;
+    desc->tuning = tuning.get();
     hob_goblin* goblin = nullptr;
     CHECK_OK(hob_goblin_create(desc.get(), &goblin));
     std::string recording;
     const auto write = [](void* bytes, const void* data, size_t size) {
         static_cast<std::string*>(bytes)->append(static_cast<const char*>(data), size);
     };
-    CHECK_OK(hob_goblin_record(goblin, write, &recording, nullptr));
+    CHECK_OK(hob_goblin_start_recording(goblin, write, &recording, nullptr));
     const hob_setting_id water = add_array_setting(goblin), shadows = add_product(goblin);
     Setting fog;
     Guarded<hob_setting_desc> talking;
@@ -141,7 +154,7 @@ void drive_goblin() {
     CHECK_OK(hob_goblin_add_strategy(goblin, other.get(), &strategy));
     run_frames(goblin, water, shadows);
     CHECK(fog.measured > 10);
-    CHECK_OK(hob_goblin_record(goblin, nullptr, nullptr, nullptr));
+    CHECK_OK(hob_goblin_stop_recording(goblin));
     replay(recording);
     read_answers(goblin, water);
     hob_goblin_destroy(goblin);

@@ -141,9 +141,9 @@ void read_statistics(const hob_program_cache* cache, uint64_t puts) {
     statistics.check();
     CHECK(statistics->programs == 1 && statistics->puts == puts && statistics->hits >= 1 && statistics->memory_used > 0);
     Guarded<hob_histogram> histogram;
-    CHECK_OK(hob_program_cache_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, histogram.get()));
+    CHECK_OK(hob_program_cache_get_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, histogram.get()));
     histogram.check();
-    CHECK(histogram->count == puts && (puts == 0 || histogram->greatest >= 13));
+    CHECK(histogram->count == puts && (puts == 0 || histogram->max >= 13));
 }
 
 void drive_memory() {
@@ -166,7 +166,7 @@ void drive_memory() {
     CHECK_OK(hob_program_cache_describe(cache, &key, key_desc.get()));
     Guarded<hob_program_miss> miss;
     stage.size = 13;
-    CHECK_OK(hob_program_cache_why_missed(cache, key_desc.get(), miss.get()));
+    CHECK_OK(hob_program_cache_explain_miss(cache, key_desc.get(), miss.get()));
     miss.check();
     CHECK(miss->difference_count >= 1 && miss->sentence[0] != '\0');
     hob_program_cache_destroy(cache);
@@ -196,7 +196,7 @@ struct Driver {
     int links = 0, loads = 0, released = 0;
 };
 
-void describe(hob_program_driver& callbacks, Driver& driver) {
+void describe(hob_program_callbacks& callbacks, Driver& driver) {
     callbacks.user_data = &driver;
     callbacks.compile = [](void*, void*, uint32_t, const void*, size_t) { return 0u; };
     callbacks.link = [](void* self, void*) {
@@ -216,11 +216,11 @@ void describe(hob_program_driver& callbacks, Driver& driver) {
     callbacks.release = [](void* self) { ++static_cast<Driver*>(self)->released; };
 }
 
-uint32_t link(hob_program_manager* manager, const hob_shader* shader) {
+uint32_t link(hob_program_manager* manager, const hob_shader_id* shader) {
     Guarded<hob_program_link_desc> desc;
     desc->shaders = shader;
     desc->shader_count = 1;
-    Guarded<hob_program_linked> linked;
+    Guarded<hob_link_result> linked;
     CHECK_OK(hob_program_manager_link(manager, desc.get(), linked.get()));
     linked.check();
     return linked->outcome;
@@ -231,11 +231,11 @@ void drive_manager() {
     hob_program_cache* cache = nullptr;
     CHECK_OK(hob_program_cache_create(desc.get(), &cache));
     Driver driver;
-    Guarded<hob_program_driver> callbacks;
+    Guarded<hob_program_callbacks> callbacks;
     describe(*callbacks.get(), driver);
     hob_program_manager* manager = nullptr;
     CHECK_OK(hob_program_manager_create(cache, callbacks.get(), &manager));
-    hob_shader shader = {0, 0};
+    hob_shader_id shader = {0, 0};
     CHECK_OK(hob_program_manager_add_shader(manager, HOB_SHADER_STAGE_COMPUTE, nullptr, &shader));
     CHECK_OK(hob_program_manager_set_source(manager, shader, "void main() {}", 14));
     CHECK_OK(hob_program_manager_compile(manager, shader, nullptr, nullptr));

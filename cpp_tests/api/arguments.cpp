@@ -120,7 +120,8 @@ void Call::make_array(size_t n, bool is_array) {
     constexpr size_t many = 64, bytes = 65536;
     const Param& p = param(n);
     elements_[n] = !is_array ? 1 : p.kind == Kind::memory ? bytes : many;
-    Block& block = replace(n, elements_[n] * p.size);
+    // Elements may lie twice as far apart as they are long.
+    Block& block = replace(n, elements_[n] * p.size * (is_array && p.kind != Kind::memory ? 2 : 1));
     if (p.kind == Kind::memory) {
         if (!p.is_const) return;
         const std::string& some = world_.bytes();

@@ -128,7 +128,7 @@ void Runner::make_and_check(World& in, const Function& f, const char* param, con
     if (f.returns == Returns::text && answer.text == nullptr) fail(f, param, misuse, "returned NULL");
     if (f.returns == Returns::result) {
         const hob_result result = answer.result();
-        if (std::strcmp(hob_result_name(static_cast<uint32_t>(answer.number)), "HOB_RESULT_UNKNOWN") == 0)
+        if (std::strcmp(hob_result_name(answer.result()), "HOB_RESULT_UNKNOWN") == 0)
             fail(f, param, misuse, "returned no hob_result");
         const std::string sentence = hob_last_error();
         const bool is_named = expected.names[0] == nullptr || sentence.find(expected.names[0]) != std::string::npos ||
@@ -140,7 +140,7 @@ void Runner::make_and_check(World& in, const Function& f, const char* param, con
         }
         if (expected.result != any && static_cast<int>(result) != expected.result) {
             fail(f, param, misuse, std::string("returned ") + hob_result_name(result) + ", not " +
-                                       hob_result_name(static_cast<uint32_t>(expected.result)));
+                                       hob_result_name(static_cast<hob_result>(expected.result)));
         }
         if (result == HOB_RESULT_OK) {
             if (&in == world_.get()) spend_world();
@@ -219,7 +219,11 @@ void Runner::pointer_case(const Function& f, size_t n) {
     check(f, p.name, is_required ? "NULL pointer" : "NULL pointer, allowed", is_required ? refused : Expected{baseline_},
           [&](Call& call) { call.arg(n).set(static_cast<void*>(nullptr)); });
     if (p.null == Null::WhenSized) {
-        check(f, p.name, "nowhere to write the answer", refused, [&](Call& call) {
+        Expected nowhere = refused;
+        for (size_t all = 0; all < f.count; ++all) {
+            if (f.params[all].null == Null::Protocol) nowhere.names[1] = f.params[all].name;
+        }
+        check(f, p.name, "nowhere to write the answer", nowhere, [&](Call& call) {
             for (size_t all = 0; all < f.count; ++all) {
                 if (all == n || f.params[all].null == Null::Protocol) call.arg(all).set(static_cast<void*>(nullptr));
             }

@@ -195,7 +195,7 @@ void Actor::step(bool is_inside) {
     if (!call.has_canaries()) complain(f, "wrote behind what it was given");
     if (f.returns == Returns::text && answer.text == nullptr) complain(f, "returned NULL");
     if (f.returns == Returns::result) {
-        if (std::strcmp(hob_result_name(static_cast<uint32_t>(answer.number)), "HOB_RESULT_UNKNOWN") == 0)
+        if (std::strcmp(hob_result_name(answer.result()), "HOB_RESULT_UNKNOWN") == 0)
             complain(f, "returned no hob_result");
         const hob_result result = answer.result();
         counts.by_result[static_cast<size_t>(result) % results]++;
@@ -312,7 +312,7 @@ bool print(const std::vector<std::unique_ptr<Actor>>& actors, const Options& opt
                     static_cast<unsigned long long>(has_result ? sum.by_result[0] : sum.calls));
         for (size_t r = 1; r < results; ++r) {
             if (sum.by_result[r] > 0)
-                std::printf(" %s %llu", hob_result_name(static_cast<uint32_t>(r)) + sizeof "HOB_RESULT",
+                std::printf(" %s %llu", hob_result_name(static_cast<hob_result>(r)) + sizeof "HOB_RESULT",
                             static_cast<unsigned long long>(sum.by_result[r]));
         }
         std::printf("  %llu us\n", static_cast<unsigned long long>(sum.slowest_us));

@@ -57,7 +57,7 @@ hob_str Spoiler::string(const char* name) {
     return hob_str_of(reinterpret_cast<const char*>(at), dice_.one_in(8) ? SIZE_MAX : text.size());
 }
 
-void* Spoiler::some_handle(int type, bool is_const) {
+void* Spoiler::some_handle(int type, bool may_look, bool may_fight) {
     const auto index = static_cast<size_t>(type);
     const auto pick = [&](const std::vector<void*>& from) { return from[dice_.below(from.size())]; };
     if (dice_.one_in(3 * rarity_)) return nullptr;
@@ -66,7 +66,8 @@ void* Spoiler::some_handle(int type, bool is_const) {
         if (Memory::get().keeps(one.freed)) return one.at;
     }
     if (dice_.one_in(6 * rarity_)) return pick(pool_.own[dice_.below(table_.handle_count)]);
-    if (!is_alone_ && dice_.one_in(2)) return pick(is_const ? pool_.looked_at[index] : pool_.fought_for[index]);
+    if (!is_alone_ && (may_look || may_fight) && dice_.one_in(2))
+        return pick(may_look && (!may_fight || dice_.one_in(2)) ? pool_.looked_at[index] : pool_.fought_for[index]);
     return pick(pool_.own[index]);
 }
 
@@ -81,7 +82,7 @@ void Spoiler::handle(Call& call, size_t n) {
             call.arg(n).set(own[place]);
             own.erase(own.begin() + static_cast<std::ptrdiff_t>(place));
         } else if (dice_.one_in(3)) {
-            void* const at = some_handle(p.index, true);
+            void* const at = some_handle(p.index, false, false);
             const auto is_live = [&](const std::vector<void*>& list) { return std::find(list.begin(), list.end(), at) != list.end(); };
             bool may_be_passed = true;
             for (size_t type = 0; type < table_.handle_count; ++type) {
@@ -92,12 +93,12 @@ void Spoiler::handle(Call& call, size_t n) {
         }
         return;
     }
-    // Others' handles: those of const calls by const calls that several threads may make, others by exclusive calls.
-    const bool is_shared = p.is_const ? f.threads == Threads::shared || f.threads == Threads::any || n > 0
-                                      : f.threads == Threads::exclusive;
     if (!dice_.one_in(2)) return;
-    void* const at = is_shared || is_alone_ ? some_handle(p.index, p.is_const) : call.arg(n).as<void*>();
-    call.arg(n).set(at);
+    // Others' handles: const calls that several threads may make, exclusive ones, and those of any thread at any time.
+    const bool is_any = f.threads == Threads::any;
+    const bool may_look = p.is_const && (is_any || f.threads == Threads::shared || n > 0);
+    const bool may_fight = p.is_const ? is_any : f.threads == Threads::exclusive;
+    call.arg(n).set(some_handle(p.index, may_look, may_fight));
 }
 
 void Spoiler::id(Call& call, size_t n) {
@@ -238,10 +239,10 @@ void Spoiler::field(const Struct& s, size_t n, unsigned char* at, int depth) {
                 pointer = nullptr;
                 put(pointer);
             }
-            if (pointer != nullptr || inner.fill == nullptr || !inner.is_versioned || depth > 1 || dice_.one_in(2)) break;
+            if (pointer != nullptr || inner.init == nullptr || depth > 1 || dice_.one_in(2)) break;
             unsigned char* const made = keep(inner.size);
             MUST_OK(inner.init(made, static_cast<uint32_t>(inner.size)));
-            inner.fill(world_, made);
+            if (inner.fill != nullptr) inner.fill(world_, made);
             if (dice_.one_in(2)) fields(inner, made, depth + 1);
             pointer = made;
             put(pointer);

@@ -67,7 +67,7 @@ public:
 
 private:
     void handle(Call& call, size_t n);
-    void* some_handle(int type, bool is_const);
+    void* some_handle(int type, bool may_look, bool may_fight);
     void id(Call& call, size_t n);
     void memory(Call& call, size_t n);
     void numbers(Call& call, size_t n);

@@ -273,12 +273,12 @@ void World::fill(hob_program_cache_desc& desc) {
     desc.described_keys = 8;
 }
 
-void World::fill(hob_program_callbacks& driver) {
-    driver.user_data = this;
-    driver.compile = &compile;
-    driver.link = [](void*, void*) -> uint32_t { return 0; };
-    driver.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
-    driver.binary = &binary;
+void World::fill(hob_program_callbacks& callbacks) {
+    callbacks.user_data = this;
+    callbacks.compile = &compile;
+    callbacks.link = [](void*, void*) -> uint32_t { return 0; };
+    callbacks.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
+    callbacks.binary = &binary;
 }
 
 void World::fill(hob_program_key_desc& desc) {
@@ -354,7 +354,6 @@ void World::reset_hooks() {
     MUST_OK(hob_set_log_hook(nullptr));
     MUST_OK(hob_set_clock_hook(nullptr));
     MUST_OK(hob_set_zone_hook(nullptr));
-    MUST_OK(hob_set_file_hook(nullptr));
     MUST_OK(hob_fault_arm(HOB_STR(""), 0));
 }
 

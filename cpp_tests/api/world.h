@@ -61,25 +61,25 @@ public:
     void fill(hob_clock_hook&) {}
     void fill(hob_environment&) {}
     void fill(hob_executor_desc&) {}
-    void fill(hob_file_hook&) {}
     void fill(hob_fingerprint& key);
     void fill(hob_goblin_desc& desc) {
         desc.lanes[HOB_LANE_GPU].limit = 16;
         desc.max_settings = 64;
     }
+    void fill(hob_goblin_tuning&) {}
     void fill(hob_knapsack_desc& desc) { desc.memory_limit = 1 << 20; }
     void fill(hob_knapsack_option& option) { option = {1, 1, 0}; }
     void fill(hob_knapsack_resource& resource) { resource = {10, 0}; }
     void fill(hob_knapsack_solve_desc& desc);
     void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
-    void fill(hob_log_hook& hook) { hook.write = [](void*, uint32_t, hob_str) {}; }
+    void fill(hob_log_hook& hook) { hook.write = [](void*, hob_log_level, hob_str) {}; }
     void fill(hob_option& option) { option = {1, 1, 0, 0}; }
     void fill(hob_product_desc& desc);
     void fill(hob_profile_desc&) {}
     void fill(hob_profile_option& option) { option = {1, 1, 0}; }
     void fill(hob_program& program);
     void fill(hob_program_cache_desc& desc);
-    void fill(hob_program_callbacks& driver);
+    void fill(hob_program_callbacks& callbacks);
     void fill(hob_program_key_desc& desc);
     void fill(hob_program_link_desc& desc);
     void fill(hob_setting_desc& desc);

@@ -179,7 +179,8 @@ Manager::Shader Manager::add(bool is_vertex, example::GLuint object, const std::
 }
 
 Manager::Compiled Manager::compile(Shader shader) {
-    uint32_t state = HOB_SHADER_STATE_NOT_COMPILED, code = 0;
+    hob_shader_state state = HOB_SHADER_STATE_NOT_COMPILED;
+    uint32_t code = 0;
     const hob_result result =
         hob_program_manager_compile(handle->manager, {shader.index, shader.generation}, &state, &code);
     if (code != 0) return Compiled::never;

@@ -20,16 +20,16 @@
 //     hob_program_cache_destroy(cache);                   /* when the game ends */
 //
 // Terms:
-// - program: a linked shader program. The cache keeps the driver's binary, and reflection data for the host.
-// - key: the fingerprint of everything that a program is made from.
-// - environment: driver, device and build. A binary of another environment is never loaded.
-// - blob: a read-only view of a cached program.
-// - pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
-// - use: the time from giving a binary to the driver until the first frame drawn with it is complete.
-// - strike: a key gets one when the process ends during a use of its program.
-// - ban: a key with enough strikes is banned: the cache neither stores nor returns its binary.
-// - start-up set: the programs that are loaded first when the cache is created.
-// - bundle: a read-only file of programs, made on a build machine and shipped with a game.
+// - Program: a linked shader program. The cache keeps the driver's binary, and reflection data for the host.
+// - Key: the fingerprint of everything that a program is made from.
+// - Environment: driver, device and build. A binary of another environment is never loaded.
+// - Blob: a read-only view of a cached program.
+// - Pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
+// - Use: the time from giving a binary to the driver until the first frame drawn with it is complete.
+// - Strike: a mark against a key, added when the process ends during a use of its program.
+// - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary.
+// - Start-up set: the programs that are loaded first when the cache is created.
+// - Bundle: a read-only file of programs, made on a build machine and shipped with a game.
 //
 // All functions with a const cache may be called from several threads at once, also from callbacks other than those of
 // a hob_file_io. docs/threads.md says which of them wait for files.
@@ -50,7 +50,8 @@ extern "C" {
 
 // ---- Ids -------------------------------------------------------------------------------------------------------------
 
-/// A use of a program by the driver, from hob_program_cache_begin_use. All zero is no use.
+/// A use of a program by the driver, from hob_program_cache_begin_use.
+/// All zero is no use.
 typedef struct hob_use_id {
     /// Its place, from 1 on; 0 is no use.
     uint32_t index1;
@@ -60,7 +61,8 @@ typedef struct hob_use_id {
 
 // ---- Create and destroy ----------------------------------------------------------------------------------------------
 
-/// A cache of programs, in memory and, with a directory, on disk. A handle: see "Handles" in base.h.
+/// A cache of programs, in memory and, with a directory, on disk.
+/// A handle: see "Handles" in base.h.
 typedef struct hob_program_cache hob_program_cache;
 
 /// Which programs are evicted first when memory is full.
@@ -74,8 +76,8 @@ typedef enum hob_eviction {
 } hob_eviction;
 
 /// hob_program_cache_desc.flags: write nothing to the directory.
-/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is gone for this cache
-/// only: the next cache finds it again.
+/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is hidden from this
+/// cache only: the next cache finds it again.
 #define HOB_PROGRAM_CACHE_READ_ONLY 1
 
 /// hob_program_cache_desc.flags: compress programs on disk (LZ4).
@@ -102,16 +104,16 @@ typedef struct hob_program_cache_desc {
     uint32_t struct_size;
     /// Which programs are evicted first. Default HOB_EVICTION_COST_AWARE.
     hob_eviction eviction;
-    /// Where programs outlive the process. Default empty: memory only.
-    /// Processes may share a directory. It is created with the first program that is written. Programs of other processes
-    /// are found at create, and later after every 1024 programs or every sixteenth of `disk_limit` that this process has
-    /// written. On Unix any bytes, elsewhere UTF-8.
+    /// Where programs outlive the process. Default empty: memory only. Processes may share a directory. It is created
+    /// with the first program that is written. Programs of other processes are found at create, and later after every
+    /// 1024 programs or every sixteenth of `disk_limit` that this process has written. On Unix any bytes, elsewhere
+    /// UTF-8.
     hob_str directory;
     /// The driver, device and build that the programs are for. NULL: the defaults of HOB_ENVIRONMENT_INIT, which say
     /// nothing about the driver.
     const hob_environment *environment;
-    /// Reads and writes files in its background lane, and is kept alive by the cache. NULL: no background. Files are then
-    /// read and written only by hob_program_cache_get_wait, hob_program_cache_wait_idle, hob_program_cache_flush,
+    /// Reads and writes files in its background lane, and is kept alive by the cache. NULL: no background. Files are
+    /// then read and written only by hob_program_cache_get_wait, hob_program_cache_wait_idle, hob_program_cache_flush,
     /// hob_program_cache_write_bundle and hob_program_cache_destroy.
     const hob_executor *executor;
     /// Limit of memory, in bytes: keys, data, reflection and names of shaders. 0: the default, 64 MiB. 1 keeps nothing.
@@ -120,8 +122,8 @@ typedef struct hob_program_cache_desc {
     /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. 1 empties the environment.
     /// A program that is larger is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
     uint64_t disk_limit;
-    /// Limit of the programs that wait to be written, in bytes of data, reflection and names of shaders. 0: the default,
-    /// 256 MiB. Programs beyond it stay in memory and are not written.
+    /// Limit of the programs that wait to be written, in bytes of data, reflection and names of shaders. 0: the
+    /// default, 256 MiB. Programs beyond it stay in memory and are not written.
     uint64_t waiting_limit;
     /// Programs that were not used for so many seconds are removed from disk. 0: the default, 30 days.
     uint32_t max_age_seconds;
@@ -137,8 +139,8 @@ typedef struct hob_program_cache_desc {
 } hob_program_cache_desc;
 
 /// Creates a program cache.
-/// `desc` may be NULL: defaults, so memory only. On success `*out_cache` is the caller's to destroy, and `user_data` of the
-/// file_io is the library's.
+/// `desc` may be NULL: defaults, so memory only. On success `*out_cache` is the caller's to destroy, and `user_data` of
+/// the file_io is the library's.
 ///
 ///     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 ///     desc.directory = HOB_STR("cache/programs");
@@ -147,20 +149,20 @@ typedef struct hob_program_cache_desc {
 ///     hob_program_cache *cache = NULL;
 ///     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// Reads only the small files that hold strikes; programs are loaded in the background. A directory that cannot be read or
-/// written is no failure: hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
+/// Reads only the small files that hold strikes; programs are loaded in the background. A directory that cannot be read
+/// or written is no failure: hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
 HOB_NODISCARD HOB_API hob_result hob_program_cache_create(
     const hob_program_cache_desc *desc, hob_program_cache **out_cache);
 
-/// Destroys a cache, after writing the programs that wait: this may wait for files. NULL is allowed.
-/// Open uses end without a strike. Blobs stay valid. Threads: no other call on it may run.
+/// Destroys a cache, after writing the programs that wait: this may wait for files.
+/// NULL is allowed. Open uses end without a strike. Blobs stay valid. Threads: no other call on it may run.
 HOB_API void hob_program_cache_destroy(hob_program_cache *cache);
 
 // ---- Get and put -----------------------------------------------------------------------------------------------------
 
 /// A view of a cached program, valid until hob_blob_release.
-/// It stays valid after the program is evicted or removed, and after the cache is destroyed. Begin with HOB_BLOB_INIT; the
-/// library fills it in. Release it exactly once: do not copy the struct and release both.
+/// It stays valid after the program is evicted or removed, and after the cache is destroyed. Begin with HOB_BLOB_INIT;
+/// the library fills it in. Release it exactly once: do not copy the struct and release both.
 typedef struct hob_blob {
     /// sizeof(hob_blob).
     uint32_t struct_size;
@@ -178,7 +180,8 @@ typedef struct hob_blob {
     void *pin;
 } hob_blob;
 
-/// Gets a program from memory, as a view. Never waits for a file; a hit copies nothing and allocates nothing.
+/// Gets a program from memory, as a view.
+/// Never waits for a file; a hit copies nothing and allocates nothing.
 ///
 ///     hob_blob blob = HOB_BLOB_INIT;
 ///     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK) {
@@ -186,12 +189,13 @@ typedef struct hob_blob {
 ///         hob_blob_release(&blob);
 ///     }
 ///
-/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. HOB_RESULT_UNSUPPORTED: it is banned; build it from source. A view
-/// that `*blob` holds is released first. After a miss the disk is read in the background, for the next get. Without
-/// hob_program_cache_desc.executor only calls that wait read it. Threads: shared.
+/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. HOB_RESULT_UNSUPPORTED: it is banned; build it from source. A
+/// view that `*blob` holds is released first. After a miss the disk is read in the background, for the next get.
+/// Without hob_program_cache_desc.executor only calls that wait read it. Threads: shared.
 HOB_API hob_result hob_program_cache_get(const hob_program_cache *cache, const hob_fingerprint *key, hob_blob *blob);
 
-/// Releases a view. NULL, or a blob that holds none, is allowed. Threads: any; no other call may use the blob.
+/// Releases a view.
+/// NULL, or a blob that holds none, is allowed. Threads: any; no other call may use the blob.
 HOB_API void hob_blob_release(hob_blob *blob);
 
 /// A program to be stored.
@@ -220,7 +224,8 @@ typedef struct hob_program {
     uint32_t reserved;
 } hob_program;
 
-/// Stores a copy of a program: in memory now, and on disk in the background. Never waits for a file.
+/// Stores a copy of a program: in memory now, and on disk in the background.
+/// Never waits for a file.
 ///
 ///     hob_program program = HOB_PROGRAM_INIT;
 ///     program.format = format;                     /* of glGetProgramBinary */
@@ -242,13 +247,13 @@ typedef enum hob_use_outcome {
     HOB_USE_OUTCOME_OK = 0,
     /// The driver rejected it. It is removed from memory and disk; a program that was put meanwhile stays.
     HOB_USE_OUTCOME_REJECTED = 1,
-    /// Nothing was drawn with it. The program and its strikes stay as they are.
+    /// Nothing was drawn with it. The program and its strikes do not change.
     HOB_USE_OUTCOME_UNUSED = 2,
 } hob_use_outcome;
 
 /// Records that the driver is about to get the program of `key`.
-/// End the use after the first frame drawn with it, since drivers compile late. If the process ends before that, even by
-/// exit(), the key gets a strike.
+/// End the use after the first frame drawn with it, since drivers compile late. If the process ends before that, even
+/// by exit(), the key gets a strike.
 ///
 ///     hob_use_id use;
 ///     if (hob_program_cache_begin_use(cache, &key, &use) == HOB_RESULT_OK) {
@@ -256,32 +261,34 @@ typedef enum hob_use_outcome {
 ///         hob_program_cache_end_use(cache, use, drawn ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
 ///     }
 ///
-/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source. Writes 64 bytes to a file. The first use also
-/// creates that file: docs/threads.md says how long that may take. Threads: shared.
+/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source. Writes 64 bytes to a file. The first use
+/// also creates that file: docs/threads.md says how long that may take. Threads: shared.
 HOB_API hob_result hob_program_cache_begin_use(
     const hob_program_cache *cache, const hob_fingerprint *key, hob_use_id *out_use);
 
-/// Ends a use. Writes 64 bytes to a file, and a second small file if a strike is removed.
-/// HOB_USE_OUTCOME_REJECTED removes the program. One that was put since the use began stays, provided that memory held the
-/// old one when the use began. HOB_RESULT_NOT_FOUND: the use has ended already, or belongs to another cache.
-/// Threads: shared.
+/// Ends a use.
+/// Writes 64 bytes to a file, and a second small file if a strike is removed. HOB_USE_OUTCOME_REJECTED removes the
+/// program. One that was put since the use began stays, provided that memory held the old one when the use began.
+/// HOB_RESULT_NOT_FOUND: the use has ended already, or belongs to another cache. Threads: shared.
 HOB_API hob_result hob_program_cache_end_use(
     const hob_program_cache *cache, hob_use_id use_id, hob_use_outcome outcome);
 
 // ---- Limits ----------------------------------------------------------------------------------------------------------
 
-/// Removes a program from memory and disk. A key without a program is allowed. Threads: shared.
+/// Removes a program from memory and disk.
+/// A key without a program is allowed. Threads: shared.
 HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, const hob_fingerprint *key);
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
 /// Programs of other environments stay on disk. Threads: shared.
 HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint32_t disk_too);
 
-/// Evicts programs until memory holds at most `max_bytes`; 0: all of them. The limit stays. Threads: shared.
+/// Evicts programs until memory holds at most `max_bytes`; 0: all of them.
+/// The limit stays. Threads: shared.
 HOB_API hob_result hob_program_cache_trim(const hob_program_cache *cache, uint64_t max_bytes);
 
-/// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc. 0 is the default.
-/// Memory is trimmed at once, the disk in the background. Threads: shared.
+/// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc.
+/// 0 is the default. Memory is trimmed at once, the disk in the background. Threads: shared.
 HOB_API hob_result hob_program_cache_set_limits(
     const hob_program_cache *cache, uint64_t memory_limit, uint64_t disk_limit);
 
@@ -292,11 +299,12 @@ typedef enum hob_memory_pressure {
     /// Memory is trimmed to a quarter of its limit.
     HOB_MEMORY_PRESSURE_MODERATE = 1,
     /// All programs are evicted from memory, except those that wait to be written: hob_program_cache_flush writes them.
-    /// The disk stays as it is.
+    /// The disk keeps its programs.
     HOB_MEMORY_PRESSURE_CRITICAL = 2,
 } hob_memory_pressure;
 
-/// Trims memory as the system asks. Call it each time that the system reports memory pressure. Threads: shared.
+/// Trims memory as the system asks.
+/// Call it each time that the system reports memory pressure. Threads: shared.
 HOB_API hob_result hob_program_cache_report_memory_pressure(
     const hob_program_cache *cache, hob_memory_pressure pressure);
 
@@ -309,8 +317,8 @@ HOB_API hob_result hob_program_cache_mark_startup(
 // ---- Status of shaders and programs ----------------------------------------------------------------------------------
 
 /// Reports that a shader has compiled, before a program of it is put.
-/// Up to 65536 shaders without a program in memory are remembered; one more, and all of those are forgotten.
-/// Threads: shared.
+/// Up to 65536 shaders without a program in memory are remembered; one more, and all of those are forgotten. Threads:
+/// shared.
 HOB_API hob_result hob_program_cache_report_shader_compiled(
     const hob_program_cache *cache, const hob_fingerprint *shader);
 
@@ -319,7 +327,8 @@ HOB_API hob_result hob_program_cache_report_shader_compiled(
 HOB_API hob_result hob_program_cache_get_shader_status(
     const hob_program_cache *cache, const hob_fingerprint *shader, uint32_t *out_is_known);
 
-/// Gets the number of programs in memory that were linked from a shader. Threads: shared.
+/// Gets the number of programs in memory that were linked from a shader.
+/// Threads: shared.
 HOB_API hob_result hob_program_cache_get_shader_program_count(
     const hob_program_cache *cache, const hob_fingerprint *shader, uint32_t *out_count);
 
@@ -328,12 +337,14 @@ HOB_API hob_result hob_program_cache_get_shader_program_count(
 HOB_API hob_result hob_program_cache_get_program_status(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t *out_is_known);
 
-/// Gets the number of strikes of a key. Use a program with a strike alone, not together with others. Threads: shared.
+/// Gets the number of strikes of a key.
+/// Use a program with a strike alone, not together with others. Threads: shared.
 HOB_API hob_result hob_program_cache_get_strikes(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t *out_strikes);
 
-/// Clears the strikes of a key, and so lifts its ban. `key` NULL: of all keys, in all environments of the directory.
-/// Waits for a small file. With HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. Threads: shared.
+/// Clears the strikes of a key, and so lifts its ban.
+/// `key` NULL: of all keys, in all environments of the directory. Waits for a small file. With
+/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. Threads: shared.
 HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cache, const hob_fingerprint *key);
 
 // ---- Disk ------------------------------------------------------------------------------------------------------------
@@ -341,19 +352,20 @@ HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cach
 // A timeout is checked between pieces of work, such as one batch of programs or opening a directory. The piece that a
 // call has begun is always finished.
 
-/// Gets a program, and waits up to `timeout_us` microseconds for the disk. For loading screens.
-/// As hob_program_cache_get. HOB_RESULT_BUSY: the time was too short. Threads: shared.
+/// Gets a program, and waits up to `timeout_us` microseconds for the disk.
+/// For loading screens. As hob_program_cache_get. HOB_RESULT_BUSY: the time was too short. Threads: shared.
 HOB_API hob_result hob_program_cache_get_wait(
     const hob_program_cache *cache, const hob_fingerprint *key, uint64_t timeout_us, hob_blob *blob);
 
 /// Reads and writes on this thread until no work waits, or for `timeout_us` microseconds.
-/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_BUSY: work is left. Threads: shared.
+/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_BUSY: some work still waits.
+/// Threads: shared.
 HOB_API hob_result hob_program_cache_wait_idle(const hob_program_cache *cache, uint64_t timeout_us);
 
 /// Writes all programs that wait, their times of use and the start-up set, so that a loss of power cannot lose them.
-/// Waits for `timeout_us` microseconds at most. After it a process without open uses may end by _exit; an open use would
-/// add a strike. HOB_RESULT_BUSY: the time was too short. HOB_RESULT_IO: a program that was put since the last flush could
-/// not be written; reported once. Threads: shared.
+/// Waits for `timeout_us` microseconds at most. After it a process without open uses may end by _exit; an open use
+/// would add a strike. HOB_RESULT_BUSY: the time was too short. HOB_RESULT_IO: a program that was put since the last
+/// flush could not be written; reported once. Threads: shared.
 HOB_API hob_result hob_program_cache_flush(const hob_program_cache *cache, uint64_t timeout_us);
 
 /// Gets the progress of loading: `*out_loaded` of `*out_total` programs were read.
@@ -425,7 +437,7 @@ typedef struct hob_program_cache_statistics {
     uint64_t shaders;
     /// Programs to be loaded ahead of need.
     uint64_t to_load;
-    /// Number of them that were read.
+    /// Programs loaded ahead of need so far, and those that were read but refused.
     uint64_t loaded;
     /// Pieces of work that wait for the background.
     uint64_t waiting;
@@ -439,7 +451,7 @@ typedef struct hob_program_cache_statistics {
     uint64_t disk_file_bytes;
     /// Number of files.
     uint64_t disk_files;
-    /// Files of other versions of the format, which stay as they are.
+    /// Files of other versions of the format, which are not changed.
     uint64_t disk_foreign_files;
     /// Memory of the index.
     uint64_t disk_memory_used;
@@ -465,21 +477,23 @@ typedef struct hob_program_cache_statistics {
     uint64_t strikes_added;
 } hob_program_cache_statistics;
 
-/// Gets all counters. Visits every program in memory, and puts wait meanwhile: do not call it every frame.
-/// Threads: shared.
+/// Gets all counters.
+/// Visits every program in memory, and puts wait meanwhile: do not call it every frame. Threads: shared.
 HOB_API hob_result hob_program_cache_get_statistics(
     const hob_program_cache *cache, hob_program_cache_statistics *out_statistics);
 
-/// Writes all counters and histograms as a JSON object, without a NUL. docs/formats.md explains its names.
+/// Writes all counters and histograms as a JSON object, without a NUL.
+/// docs/formats.md explains its names.
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
-/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every frame.
-/// Threads: shared.
+/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every
+/// frame. Threads: shared.
 HOB_API hob_result hob_program_cache_get_report(
     const hob_program_cache *cache, char *buffer, size_t capacity, size_t *out_size);
 
 // ---- Histograms ------------------------------------------------------------------------------------------------------
 
-/// The measurements of a program cache. Each has a histogram.
+/// The measurements of a program cache.
+/// Each has a histogram.
 typedef enum hob_program_cache_measure {
     /// Bytes of data of each program that was put, stored or not.
     HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES = 0,
@@ -503,8 +517,9 @@ typedef enum hob_program_cache_measure {
 HOB_API hob_result hob_program_cache_add_measurement(
     const hob_program_cache *cache, hob_program_cache_measure measure, uint64_t value);
 
-/// The distribution of a measure. Count, sum, minimum and maximum are exact; quantiles to 1 part in 32.
-/// An answer: set struct_size, or begin with HOB_HISTOGRAM_INIT.
+/// The distribution of a measure.
+/// Count, sum, minimum and maximum are exact; quantiles to 1 part in 32. An answer: set struct_size, or begin with
+/// HOB_HISTOGRAM_INIT.
 typedef struct hob_histogram {
     /// sizeof(hob_histogram).
     uint32_t struct_size;
@@ -528,11 +543,13 @@ typedef struct hob_histogram {
     uint64_t p99;
 } hob_histogram;
 
-/// Gets the distribution of a measure. Threads: shared.
+/// Gets the distribution of a measure.
+/// Threads: shared.
 HOB_API hob_result hob_program_cache_get_histogram(
     const hob_program_cache *cache, hob_program_cache_measure measure, hob_histogram *out_histogram);
 
-/// One bucket of a histogram. Values below 32 have one each; above, there are 16 for every doubling.
+/// One bucket of a histogram.
+/// Values below 32 have one each; above, there are 16 for every doubling.
 typedef struct hob_histogram_bucket {
     /// The least value of the bucket.
     uint64_t minimum;
@@ -543,9 +560,9 @@ typedef struct hob_histogram_bucket {
 } hob_histogram_bucket;
 
 /// Writes the buckets of a histogram that hold values, in ascending order.
-/// `bucket_stride` is sizeof(hob_histogram_bucket), or 0. `*out_count` receives the number of buckets; `buckets` NULL asks
-/// only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `buckets` stays unchanged.
-/// Threads: shared.
+/// `bucket_stride` is sizeof(hob_histogram_bucket), or 0. `*out_count` receives the number of buckets; `buckets` NULL
+/// asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `buckets` stays
+/// unchanged. Threads: shared.
 HOB_API hob_result hob_program_cache_get_histogram_buckets(
     const hob_program_cache *cache, hob_program_cache_measure measure, hob_histogram_bucket *buckets,
     size_t bucket_stride, size_t capacity, size_t *out_count);
@@ -556,14 +573,14 @@ HOB_API hob_result hob_program_cache_get_histogram_buckets(
 ///
 ///     hob_program_cache_add_bundle(cache, HOB_STR("data/programs.bundle"));
 ///
-/// Its start-up set is added to the cache's. Only the head of the file is read here; the file stays open until the cache is
-/// destroyed. HOB_RESULT_IO, HOB_RESULT_MALFORMED: it cannot be read. Damage that is found later, or a bundle for other
-/// environments only, is reported by hob_program_cache_get_problem. A program of the bundle that is removed is hidden from
-/// this cache only. Threads: shared.
+/// Its start-up set is added to the cache's. Only the head of the file is read here; the file stays open until the
+/// cache is destroyed. HOB_RESULT_IO, HOB_RESULT_MALFORMED: it cannot be read. Damage that is found later, or a bundle
+/// for other environments only, is reported by hob_program_cache_get_problem. A program of the bundle that is removed
+/// is hidden from this cache only. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_add_bundle(const hob_program_cache *cache, hob_str path);
 
-/// Adds a bundle from memory, such as a file of an archive. A copy is kept until the cache is destroyed.
-/// As hob_program_cache_add_bundle. Threads: shared.
+/// Adds a bundle from memory, such as a file of an archive.
+/// A copy is kept until the cache is destroyed. As hob_program_cache_add_bundle. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_add_bundle_bytes(
     const hob_program_cache *cache, const void *data, size_t size);
 
@@ -575,9 +592,10 @@ typedef enum hob_bundle_contents {
     HOB_BUNDLE_CONTENTS_STARTUP_SET = 1,
 } hob_bundle_contents;
 
-/// Writes programs to a bundle. For build machines: waits for files, and for all programs to be written.
-/// `*out_programs`, which may be NULL, receives the number of programs. The same programs make the same file. An existing
-/// file is replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. Threads: shared.
+/// Writes programs to a bundle.
+/// For build machines: waits for files, and for all programs to be written. `*out_programs`, which may be NULL,
+/// receives the number of programs. The same programs make the same file. An existing file is replaced once the new one
+/// is complete. HOB_RESULT_NOT_FOUND: there is no program. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_write_bundle(
     const hob_program_cache *cache, hob_str path, hob_bundle_contents contents, uint64_t *out_programs);
 
@@ -597,8 +615,9 @@ typedef enum hob_program_location {
     HOB_PROGRAM_LOCATION_BANNED = 4,
 } hob_program_location;
 
-/// One input that differs between two programs. Texts end in NUL.
-/// Long values, and values that are not text, are shown as their size and the beginning of their hash.
+/// One input that differs between two programs.
+/// Texts end in NUL. Long values, and values that are not text, are shown as their size and the beginning of their
+/// hash.
 typedef struct hob_program_difference {
     /// The input, such as "vertex stage", "attribute position" or "driver".
     char label[48];
@@ -608,7 +627,8 @@ typedef struct hob_program_difference {
     char is[72];
 } hob_program_difference;
 
-/// Why a program was missed. An answer: set struct_size, or begin with HOB_PROGRAM_MISS_INIT.
+/// Why a program was missed.
+/// An answer: set struct_size, or begin with HOB_PROGRAM_MISS_INIT.
 typedef struct hob_program_miss {
     /// sizeof(hob_program_miss).
     uint32_t struct_size;
@@ -628,8 +648,8 @@ typedef struct hob_program_miss {
 
 /// Remembers the inputs of a program for hob_program_cache_explain_miss.
 /// Call it once for each program that is built; a hob_program_manager does so itself. `key` NULL: the key that
-/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never waits for
-/// a file. Threads: shared.
+/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set.
+/// Never waits for a file. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_describe(
     const hob_program_cache *cache, const hob_fingerprint *key, const hob_program_key_desc *desc);
 
@@ -639,8 +659,8 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_describe(
 ///     if (hob_program_cache_explain_miss(cache, &key_desc, &miss) == HOB_RESULT_OK) puts(miss.sentence);
 ///
 /// Programs of earlier processes and of other environments in the directory are included. Call it before
-/// hob_program_cache_describe. HOB_RESULT_NOT_FOUND: no program is described. Compares with every described program: do not
-/// call it every frame. Threads: shared.
+/// hob_program_cache_describe. HOB_RESULT_NOT_FOUND: no program is described. Compares with every described program: do
+/// not call it every frame. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_explain_miss(
     const hob_program_cache *cache, const hob_program_key_desc *desc, hob_program_miss *out_miss);
 
@@ -665,10 +685,10 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_explain_miss(
 //     hob_link_result linked = HOB_LINK_RESULT_INIT;
 //     hob_program_manager_link(manager, &desc, &linked);
 
-/// The host's compile, link and load. Each returns 0 for success, and any other number for failure.
-/// The host gets that number back. Callbacks run on the thread that calls the manager, inside the call. There the
-/// functions of the cache work. Those of the manager return HOB_RESULT_BUSY, except hob_program_manager_destroy, which
-/// takes effect when the running call returns.
+/// The host's compile, link and load.
+/// Each returns 0 for success, and any other number for failure. The host gets that number back. Callbacks run on the
+/// thread that calls the manager, inside the call. There the functions of the cache work. Those of the manager return
+/// HOB_RESULT_BUSY, except hob_program_manager_destroy, which takes effect when the running call returns.
 typedef struct hob_program_callbacks {
     /// sizeof(hob_program_callbacks).
     uint32_t struct_size;
@@ -676,36 +696,39 @@ typedef struct hob_program_callbacks {
     uint32_t reserved;
     /// Passed to the callbacks.
     void *user_data;
-    /// Compiles `source` for `shader`, which is the `object` of hob_program_manager_add_shader. `source` is valid during
-    /// the call. Must be set.
+    /// Compiles `source` for `shader`, which is the `object` of hob_program_manager_add_shader. `source` is valid
+    /// during the call. Must be set.
     uint32_t (*compile)(void *user_data, void *shader, uint32_t stage, const void *source, size_t size);
     /// Links the compiled shaders; `program` is hob_program_link_desc.program. Must be set.
     uint32_t (*link)(void *user_data, void *program);
     /// Gives the driver a program from the cache. Failure: the program is removed and built. Must be set.
     uint32_t (*load)(void *user_data, void *program, const hob_blob *blob);
-    /// Sets format, data and reflection of `binary` from the linked program. Other fields are ignored. The data stays valid
-    /// until the next call of this, or until hob_program_manager_link returns. Failure, or NULL: there is no binary to
-    /// store.
+    /// Sets format, data and reflection of `binary` from the linked program. Other fields are ignored. The data stays
+    /// valid until the next call of this, or until hob_program_manager_link returns. Failure, or NULL: there is no
+    /// binary to store.
     uint32_t (*binary)(void *user_data, void *program, hob_program *binary);
     /// Called exactly once, after the last of the other callbacks. May be NULL.
     void (*release)(void *user_data);
 } hob_program_callbacks;
 
-/// Links programs from a cache, and compiles only the shaders that it must. A handle: see "Handles" in base.h.
-/// Build times are measured with the host's clock: without a hob_clock_hook programs are stored with a build_us of 0.
-/// Several managers may share a cache, on different threads.
+/// Links programs from a cache, and compiles only the shaders that it must.
+/// A handle: see "Handles" in base.h. Build times are measured with the host's clock: without a hob_clock_hook programs
+/// are stored with a build_us of 0. Several managers may share a cache, on different threads.
 typedef struct hob_program_manager hob_program_manager;
 
-/// Creates a manager of a cache. `compile`, `link` and `load` of `callbacks` must be set.
-/// On success `*out_manager` is the caller's to destroy, and `user_data` is the library's. Destroy the manager before the
-/// cache: programs that it stores after that stay in memory only. Threads: any.
+/// Creates a manager of a cache.
+/// `compile`, `link` and `load` of `callbacks` must be set. On success `*out_manager` is the caller's to destroy, and
+/// `user_data` is the library's. Destroy the manager before the cache: programs that it stores after that stay in
+/// memory only. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_program_manager_create(
     const hob_program_cache *cache, const hob_program_callbacks *callbacks, hob_program_manager **out_manager);
 
-/// Destroys a manager and its shaders; NULL is allowed. Programs stay in the cache. Threads: no other call on it may run.
+/// Destroys a manager and its shaders; NULL is allowed.
+/// Programs stay in the cache. Threads: no other call on it may run.
 HOB_EXPERIMENTAL_API void hob_program_manager_destroy(hob_program_manager *manager);
 
-/// A shader of a manager. All zero is no shader.
+/// A shader of a manager.
+/// All zero is no shader.
 typedef struct hob_shader_id {
     /// Its place, from 1 on; 0 is no shader.
     uint32_t index1;
@@ -714,17 +737,19 @@ typedef struct hob_shader_id {
 } hob_shader_id;
 
 /// Adds a shader without a source.
-/// `stage` is a hob_shader_stage or a number of the host. `object` is passed to `compile`: the graphics API's name of the
-/// shader, for instance. HOB_RESULT_INVALID_ARGUMENT: the stage is unknown. Threads: exclusive.
+/// `stage` is a hob_shader_stage or a number of the host. `object` is passed to `compile`: the graphics API's name of
+/// the shader, for instance. HOB_RESULT_INVALID_ARGUMENT: the stage is unknown. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_add_shader(
     hob_program_manager *manager, uint32_t stage, void *object, hob_shader_id *out_shader);
 
-/// Removes a shader. Programs that were linked from it stay in the cache.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive.
+/// Removes a shader.
+/// Programs that were linked from it stay in the cache. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads:
+/// exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_remove_shader(hob_program_manager *manager, hob_shader_id shader);
 
-/// Sets the source of a shader; it is copied. Links use the source of the last hob_program_manager_compile.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive.
+/// Sets the source of a shader; it is copied.
+/// Links use the source of the last hob_program_manager_compile. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_set_source(
     hob_program_manager *manager, hob_shader_id shader, const void *source, size_t size);
 
@@ -739,9 +764,9 @@ typedef enum hob_shader_state {
 } hob_shader_state;
 
 /// Compiles the present source of a shader, or defers that if the shader is known to compile.
-/// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are written
-/// also after a failure, and may be NULL. HOB_RESULT_UNSUPPORTED: the compile failed; the cache does not remember that.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
+/// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are
+/// written also after a failure, and may be NULL. HOB_RESULT_UNSUPPORTED: the compile failed; the cache does not
+/// remember that. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_compile(
     hob_program_manager *manager, hob_shader_id shader, hob_shader_state *out_state, uint32_t *out_driver_code);
 
@@ -757,8 +782,8 @@ typedef struct hob_program_link_desc {
     const hob_shader_id *shaders;
     /// Number of `shaders`. 0 is an error.
     size_t shader_count;
-    /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's key is
-    /// that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
+    /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's
+    /// key is that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
     const hob_program_key_desc *key;
 } hob_program_link_desc;
 
@@ -778,48 +803,51 @@ typedef enum hob_link_outcome {
     HOB_LINK_OUTCOME_LINK_FAILED = 5,
 } hob_link_outcome;
 
-/// The result of a link. An answer: set struct_size, or begin with HOB_LINK_RESULT_INIT.
+/// The result of a link.
+/// An answer: set struct_size, or begin with HOB_LINK_RESULT_INIT.
 typedef struct hob_link_result {
     /// sizeof(hob_link_result).
     uint32_t struct_size;
     /// How the link ended.
     hob_link_outcome outcome;
-    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use after the first frame drawn
-    /// with the program.
+    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use after the first frame
+    /// drawn with the program.
     hob_use_id first_use;
     /// The program's key; zeros if the link failed.
     hob_fingerprint key;
-    /// After a failure the code of the callback that failed. After a build the code of `load`, if the cache had a program
-    /// that the driver rejected. Otherwise 0.
+    /// After a failure the code of the callback that failed. After a build the code of `load`, if the cache had a
+    /// program that the driver rejected. Otherwise 0.
     uint32_t driver_code;
     /// HOB_LINK_OUTCOME_COMPILE_FAILED: the index of the shader in hob_program_link_desc.shaders.
     uint32_t failed_shader;
 } hob_link_result;
 
-/// Links a program: from the cache if possible, else by compiling its deferred shaders, linking, and storing the binary.
-/// `*out_result` is written also after a failure of the driver, which is HOB_RESULT_UNSUPPORTED; nothing is stored then.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not
-/// compiled or named twice, or `key` has stages. Threads: exclusive. Calls the callbacks.
+/// Links a program: from the cache if possible, else by building it.
+/// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
+/// link, which is HOB_RESULT_UNSUPPORTED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages. Threads:
+/// exclusive. Calls the callbacks.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(
     hob_program_manager *manager, const hob_program_link_desc *desc, hob_link_result *out_result);
 
-/// Returns the sentence of this handle's last failed exclusive call. It is valid until the next one. Threads: shared.
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
 
 // ---- Experimental: Dawn and EGL --------------------------------------------------------------------------------------
 //
-// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a hob_program_cache
-// directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
+// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a
+// hob_program_cache directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
 
 /// Stores a blob: a DawnStoreCacheDataFunction.
 /// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
 HOB_EXPERIMENTAL_API void hob_dawn_blob_store(
     const void *key, size_t key_size, const void *value, size_t value_size, void *cache);
 
-/// Loads a blob from memory: a DawnLoadCacheDataFunction. Never waits for a file.
-/// Returns its size, or 0 if it is missing. `value` NULL asks only for that, and the blob stays available for this thread's
-/// next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a hob_program_cache, given as
-/// functionUserdata. Threads: any.
+/// Loads a blob from memory: a DawnLoadCacheDataFunction.
+/// Never waits for a file. Returns its size, or 0 if it is missing. `value` NULL asks only for that, and the blob stays
+/// available for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
+/// hob_program_cache, given as functionUserdata. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API size_t hob_dawn_blob_load(
     const void *key, size_t key_size, void *value, size_t value_size, void *cache);
 
@@ -831,13 +859,14 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API size_t hob_dawn_blob_load(
 /// Some drivers use the functions only once a context is current. Destroying the cache unbinds it. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_bind_egl(const hob_program_cache *cache);
 
-/// Stores a blob in the bound cache: an EGLSetBlobFuncANDROID. As hob_dawn_blob_store. Threads: any.
+/// Stores a blob in the bound cache: an EGLSetBlobFuncANDROID.
+/// As hob_dawn_blob_store. Threads: any.
 HOB_EXPERIMENTAL_API void hob_egl_blob_set(
     const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size);
 
-/// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID. As hob_dawn_blob_load.
-/// Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes any other answer for the
-/// bytes it has. Threads: any.
+/// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID.
+/// As hob_dawn_blob_load. Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes
+/// any other answer for the bytes it has. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API ptrdiff_t hob_egl_blob_get(
     const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size);
 

@@ -170,60 +170,6 @@ fn io_error(verb: &str, path: &str, why: &io::Error) -> Error {
     error!(Io, "cannot {verb} '{path}': {} (system error {})", why.kind(), why.raw_os_error().unwrap_or(0))
 }
 
-/// The host's own file layer. Only `src/ffi/hooks.rs` implements it; it goes when that hook goes.
-pub trait Files {
-    /// The bytes of a file.
-    fn read(&self, path: &str) -> Result<Vec<u8>>;
-    /// Create or overwrite a file and wait until it is on the disk.
-    fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
-    /// Rename a file, replacing an existing one.
-    fn rename(&self, from: &str, to: &str) -> Result<()>;
-    /// Delete a file.
-    fn remove(&self, path: &str) -> Result<()>;
-    /// Replace a file: [`Files::write`] to `path` + `.new`, then [`Files::rename`]. One caller at a time.
-    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        let mut fresh = String::new();
-        fresh.try_reserve_exact(path.len() + 4)?;
-        fresh.push_str(path);
-        fresh.push_str(".new");
-        let done = self.write(&fresh, bytes).and_then(|()| self.rename(&fresh, path));
-        if done.is_err() {
-            _ = self.remove(&fresh);
-        }
-        done
-    }
-}
-
-/// [`Files::replace`].
-pub fn replace(files: &dyn Files, path: &str, bytes: &[u8]) -> Result<()> {
-    files.replace(path, bytes)
-}
-
-/// [`read_file`] and [`replace_file`] as [`Files`].
-pub struct OsFiles;
-
-impl Files for OsFiles {
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
-        read_file(path)
-    }
-
-    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        replace_file(path, bytes)
-    }
-
-    fn rename(&self, from: &str, to: &str) -> Result<()> {
-        fs::rename(from, to).map_err(|why| io_error("rename", from, &why))
-    }
-
-    fn remove(&self, path: &str) -> Result<()> {
-        fs::remove_file(path).map_err(|why| io_error("remove", path, &why))
-    }
-
-    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        replace_file(path, bytes)
-    }
-}
-
 #[cfg(test)]
 #[path = "files_test.rs"]
 mod tests;

@@ -22,8 +22,8 @@
 //! `Release` after the cells, so a reader that finds an id sees all cells of that decision.
 //!
 //! # Memory
-//! Tables only grow, at least doubling the settings or the decisions they hold. A replaced table stays until the
-//! goblin goes, because another thread may be reading it: together they take less than the table in use.
+//! Tables only grow, at least doubling the settings or the decisions they hold. A replaced table is kept,
+//! because another thread may be reading it: all replaced tables together take about as much as the table in use.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -304,15 +304,15 @@ impl Published {
         // A read-modify-write: a reader that raises the counter after this sees all that was completed before.
         let is_held = self.readers_waiting.fetch_add(0, Ordering::AcqRel) > 0;
         let held = (!is_held).then(|| 1 - table.held.load(Ordering::Relaxed));
-        let edition = Edition { published: self, table, decision, row, held };
         let positions = self.positions.load(Ordering::Relaxed);
-        for row in edition.rows() {
+        let begin = |row: usize| {
             table.ids[row].store(0, Ordering::Relaxed);
-            table.cells[row * table.positions..][..positions]
-                .iter()
-                .for_each(|cell| cell.store(NO_CHOICE, Ordering::Release));
-        }
-        edition
+            let cells = &table.cells[row * table.positions..][..positions];
+            cells.iter().for_each(|cell| cell.store(NO_CHOICE, Ordering::Release));
+            cells
+        };
+        let (cells, held_cells) = (begin(row), held.map_or(&[][..], |held| begin(table.rows + held)));
+        Edition { published: self, table, decision, row, held, now: &table.now[..positions], cells, held_cells }
     }
 
     fn wanted(&self, depth: usize, positions: usize) -> Option<(usize, usize)> {
@@ -340,30 +340,34 @@ pub struct Edition<'a> {
     row: usize,
     /// The spare row to write as well, unless a reader waits.
     held: Option<usize>,
+    /// By position.
+    now: &'a [AtomicU64],
+    cells: &'a [AtomicU16],
+    /// None while a reader waits.
+    held_cells: &'a [AtomicU16],
 }
 
 impl Edition<'_> {
     /// The setting at a position has this choice.
     #[inline]
     pub fn set(&self, position: usize, choice: u16) {
-        let now = &self.table.now[position];
+        let now = &self.now[position];
         let generation = now.load_word().generation();
         now.store(Word::new(generation, choice).0, Ordering::Release);
-        self.rows()
-            .for_each(|row| self.table.cells[row * self.table.positions + position].store(choice, Ordering::Release));
+        self.cells[position].store(choice, Ordering::Release);
+        if let Some(cell) = self.held_cells.get(position) {
+            cell.store(choice, Ordering::Release);
+        }
     }
 
     /// It is the latest decision from here on.
     pub fn publish(self) {
-        self.rows().for_each(|row| self.table.ids[row].store(self.decision, Ordering::Release));
+        self.table.ids[self.row].store(self.decision, Ordering::Release);
         if let Some(held) = self.held {
+            self.table.ids[self.table.rows + held].store(self.decision, Ordering::Release);
             self.table.held.store(held, Ordering::Release);
         }
         self.published.latest.store(self.decision, Ordering::Release);
-    }
-
-    fn rows(&self) -> impl Iterator<Item = usize> + use<> {
-        std::iter::once(self.row).chain(self.held.map(|held| self.table.rows + held))
     }
 }
 
@@ -373,7 +377,7 @@ struct Waiting<'a>(&'a AtomicUsize);
 impl<'a> Waiting<'a> {
     fn begin(readers: &'a AtomicUsize) -> Self {
         // Acquire: sees what the writer had completed when it last found no reader. Release: the writer that finds this
-        // reader gone overwrites nothing that it may still read.
+        // reader finished overwrites nothing that it may still read.
         readers.fetch_add(1, Ordering::AcqRel);
         Self(readers)
     }

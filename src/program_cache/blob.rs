@@ -203,16 +203,19 @@ impl Blob {
     }
 
     /// The driver's name for the format of the data.
+    #[inline]
     pub fn format(&self) -> u32 {
         self.0.stored.format
     }
 
     /// The program binary; at a multiple of 16 bytes.
+    #[inline]
     pub fn data(&self) -> &[u8] {
         &self.kept()[..self.0.stored.data_len]
     }
 
     /// What the host gave with it; at a multiple of 16 bytes.
+    #[inline]
     pub fn reflection(&self) -> &[u8] {
         &self.behind_data()[self.0.stored.stages_len..]
     }
@@ -222,10 +225,12 @@ impl Blob {
         self.behind_data()[..self.0.stored.stages_len].as_chunks().0
     }
 
+    #[inline]
     fn behind_data(&self) -> &[u8] {
         &self.kept()[self.0.stored.data_len.next_multiple_of(ALIGNMENT)..]
     }
 
+    #[inline]
     fn kept(&self) -> &[u8] {
         &self.0.stored.bytes[self.0.stored.start..]
     }

@@ -102,7 +102,9 @@ fn the_client_uses_every_versioned_struct() {
     let names = initialised(&today.api);
     assert!(names.len() > 20, "only {names:?} were found in the headers");
     let is_used = |name: &str| client.contains(&format!("Guarded<{name}> "));
-    let missing: Vec<_> = names.iter().filter(|name| !is_used(name)).collect();
+    // The library's own, which a callback fills in.
+    let in_callbacks = ["hob_measurement"];
+    let missing: Vec<_> = names.iter().filter(|name| !is_used(name) && !in_callbacks.contains(name)).collect();
     assert!(missing.is_empty(), "cpp_tests/abi never fills {missing:?}");
 }
 

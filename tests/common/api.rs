@@ -81,6 +81,12 @@ pub struct Function {
 }
 
 impl Function {
+    /// The doc without its examples, which are indented, in one line.
+    pub fn prose(&self) -> String {
+        let lines = self.doc.lines().filter(|line| !line.starts_with("    "));
+        lines.map(str::trim).collect::<Vec<&str>>().join(" ")
+    }
+
     /// What the doc says after `Threads:`, up to the next label or its end.
     pub fn threads(&self) -> &str {
         let after = self.doc.split("Threads:").nth(1).unwrap_or_default();
@@ -179,7 +185,7 @@ fn tokens(header: &str, text: &str, constants: &mut BTreeMap<String, i64>) -> Ve
             continue;
         }
         if let Some(doc) = line.strip_prefix("///") {
-            found.push((Token::Doc(doc.trim().to_owned()), number));
+            found.push((Token::Doc(doc.strip_prefix(' ').unwrap_or(doc).trim_end().to_owned()), number));
             continue;
         }
         if line.starts_with("/*") {

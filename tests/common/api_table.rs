@@ -337,27 +337,33 @@ pub fn null(function: &Function, number: usize) -> Null {
     if (number + 1..function.parameters.len()).any(|place| has_capacity(&place)) {
         return Null::Protocol;
     }
-    let doc = function.doc.replace('\n', " ");
+    let doc = function.prose();
     let names: Vec<&str> = function.parameters.iter().map(|one| one.name.as_str()).collect();
+    // Words in backticks that stand before some place.
+    let words = |text: &str| {
+        text.split('`').skip(1).step_by(2).map(|word| word.trim_start_matches('*').to_owned()).collect::<Vec<String>>()
+    };
+    let mut previous = Vec::new();
     for sentence in doc.split(". ") {
+        let before_it = std::mem::replace(&mut previous, words(sentence));
         for (at, _) in sentence.match_indices("NULL") {
             let (before, after) = (&sentence[..at], &sentence[at + 4..]);
             if after.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_') {
                 continue;
             }
             let next = after.trim_start().strip_prefix('`').and_then(|rest| rest.split('`').next());
-            let mentioned = |text: &str| {
-                let words = text.split('`').skip(1).step_by(2).map(|word| word.trim_start_matches('*').to_owned());
-                words.filter(|word| names.contains(&word.as_str())).collect::<Vec<String>>()
+            let several = ["either", "both", "Either", "Both"].iter().any(|word| before.contains(word));
+            let earlier = match words(before) {
+                none if none.is_empty() && several => before_it.clone(),
+                found => found,
             };
-            let earlier = mentioned(before);
             let pointers: Vec<&Parameter> = function.parameters.iter().filter(|one| is_pointer(one)).collect();
             let is_meant = match next {
-                Some(next) => next == parameter.name,
-                None if before.contains("either") || before.contains("both") => earlier.contains(&parameter.name),
-                None if !earlier.is_empty() => earlier.last() == Some(&parameter.name),
+                Some(next) if names.contains(&next) => next == parameter.name,
+                _ if several => earlier.contains(&parameter.name),
+                _ if !earlier.is_empty() => earlier.last() == Some(&parameter.name),
                 // Nobody was named: the only pointer, or the only one beside the handle.
-                None => {
+                _ => {
                     pointers.iter().skip(usize::from(pointers.len() > 1)).any(|one| one.name == parameter.name)
                         && pointers.len() <= 2
                 }

@@ -18,7 +18,8 @@ struct Desc {
     max_age_seconds: u32,
     ban_at: u32,
     flags: u32,
-    reserved: u32,
+    described_keys: u32,
+    file_io: *const c_void,
 }
 
 #[repr(C)]

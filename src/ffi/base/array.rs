@@ -51,6 +51,9 @@ macro_rules! numbers {
 
 numbers!(u16, "uint16_t"; u32, "uint32_t"; f64, "double");
 
+/// Elements whose reserved fields are checked: more than any array of structs may have.
+const MOST_CHECKED: usize = 1 << 16;
+
 /// A caller's array.
 pub struct Array<'a, T> {
     start: *const u8,
@@ -80,7 +83,8 @@ impl<T: Element> Array<'_, T> {
             return Err(error!(InvalidArgument, "{what}: {count} {name}, {stride} bytes apart, cannot exist"));
         }
         let array = Self { start: start.cast(), stride, is_packed, count, element: PhantomData };
-        if T::HAS_RESERVED {
+        // A larger count is left to the function, which refuses it without a look at the elements.
+        if T::HAS_RESERVED && count <= MOST_CHECKED {
             array.iter().try_for_each(|element| element.check_reserved(what))?;
         }
         Ok(array)

@@ -12,8 +12,8 @@ use crate::ffi::base::result::hob_result;
 
 // == Experimental: Dawn and EGL ==
 //
-// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a hob_program_cache
-// directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
+// These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a
+// hob_program_cache directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
 
 /// Stores a blob: a DawnStoreCacheDataFunction.
 /// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
@@ -30,10 +30,10 @@ pub extern "C" fn hob_dawn_blob_store(
     cache.read(|cache| store(cache.memory(), key, value))
 }
 
-/// Loads a blob from memory: a DawnLoadCacheDataFunction. Never waits for a file.
-/// Returns its size, or 0 if it is missing. `value` NULL asks only for that, and the blob stays available for this thread's
-/// next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a hob_program_cache, given as
-/// functionUserdata. Threads: any.
+/// Loads a blob from memory: a DawnLoadCacheDataFunction.
+/// Never waits for a file. Returns its size, or 0 if it is missing. `value` NULL asks only for that, and the blob stays
+/// available for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
+/// hob_program_cache, given as functionUserdata. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_dawn_blob_load(
     key: *const c_void,
@@ -63,7 +63,8 @@ pub extern "C" fn hob_program_cache_bind_egl(cache: *const hob_program_cache) ->
     Ok(())
 }
 
-/// Stores a blob in the bound cache: an EGLSetBlobFuncANDROID. As hob_dawn_blob_store. Threads: any.
+/// Stores a blob in the bound cache: an EGLSetBlobFuncANDROID.
+/// As hob_dawn_blob_store. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_egl_blob_set(key: *const c_void, key_size: isize, value: *const c_void, value_size: isize) {
     let (Some(cache), Ok(key_size), Ok(value_size)) = (bound(), key_size.try_into(), value_size.try_into()) else {
@@ -74,9 +75,9 @@ pub extern "C" fn hob_egl_blob_set(key: *const c_void, key_size: isize, value: *
     store(&cache, key, value)
 }
 
-/// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID. As hob_dawn_blob_load.
-/// Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes any other answer for the
-/// bytes it has. Threads: any.
+/// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID.
+/// As hob_dawn_blob_load. Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes
+/// any other answer for the bytes it has. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_egl_blob_get(
     key: *const c_void,

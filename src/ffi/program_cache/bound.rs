@@ -1,12 +1,12 @@
 //! Blobs under keys that a renderer makes: the work behind the functions for Dawn and EGL.
 //!
-//! These renderers give bytes for bytes: no format, no cost, no use that begins or ends. A blob is a program without all
-//! that, under the hash of its key.
+//! These renderers give bytes for bytes: no format, no cost, no use that begins or ends. A blob is a program without
+//! all that, under the hash of its key.
 //!
-//! A renderer asks for the size first, makes room, and asks again. Older releases of Dawn ignore the second answer and use
-//! whatever is in the buffer. Therefore the measured value is kept for the thread that asked: it can be neither evicted
-//! nor replaced in between. Mesa makes room beforehand, and takes every size but 0 for bytes that were copied: a value that
-//! does not fit is a miss.
+//! A renderer asks for the size first, makes room, and asks again. Older releases of Dawn ignore the second answer and
+//! use whatever is in the buffer. Therefore the measured value is kept for the thread that asked: it can be neither
+//! evicted nor replaced in between. Mesa makes room beforehand, and takes every size but 0 for bytes that were copied:
+//! a value that does not fit is a miss.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

@@ -19,17 +19,17 @@ use crate::program_cache::Contents;
 ///
 ///     hob_program_cache_add_bundle(cache, HOB_STR("data/programs.bundle"));
 ///
-/// Its start-up set is added to the cache's. Only the head of the file is read here; the file stays open until the cache is
-/// destroyed. HOB_RESULT_IO, HOB_RESULT_MALFORMED: it cannot be read. Damage that is found later, or a bundle for other
-/// environments only, is reported by hob_program_cache_get_problem. A program of the bundle that is removed is hidden from
-/// this cache only. Threads: shared.
+/// Its start-up set is added to the cache's. Only the head of the file is read here; the file stays open until the
+/// cache is destroyed. HOB_RESULT_IO, HOB_RESULT_MALFORMED: it cannot be read. Damage that is found later, or a bundle
+/// for other environments only, is reported by hob_program_cache_get_problem. A program of the bundle that is removed
+/// is hidden from this cache only. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_program_cache_add_bundle(cache: *const hob_program_cache, path: hob_str) -> hob_result {
     cache.add_bundle(&bundle_path(path)?)
 }
 
-/// Adds a bundle from memory, such as a file of an archive. A copy is kept until the cache is destroyed.
-/// As hob_program_cache_add_bundle. Threads: shared.
+/// Adds a bundle from memory, such as a file of an archive.
+/// A copy is kept until the cache is destroyed. As hob_program_cache_add_bundle. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_program_cache_add_bundle_bytes(
     cache: *const hob_program_cache,
@@ -49,9 +49,10 @@ pub enum hob_bundle_contents {
     StartupSet = 1,
 }
 
-/// Writes programs to a bundle. For build machines: waits for files, and for all programs to be written.
-/// `*out_programs`, which may be NULL, receives the number of programs. The same programs make the same file. An existing
-/// file is replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. Threads: shared.
+/// Writes programs to a bundle.
+/// For build machines: waits for files, and for all programs to be written. `*out_programs`, which may be NULL,
+/// receives the number of programs. The same programs make the same file. An existing file is replaced once the new one
+/// is complete. HOB_RESULT_NOT_FOUND: there is no program. Threads: shared.
 #[entry(shared, nullable(out_programs), experimental)]
 pub extern "C" fn hob_program_cache_write_bundle(
     cache: *const hob_program_cache,

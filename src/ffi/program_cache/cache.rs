@@ -26,7 +26,8 @@ use crate::store::{self, Compression};
 
 // == Ids ==
 
-/// A use of a program by the driver, from hob_program_cache_begin_use. All zero is no use.
+/// A use of a program by the driver, from hob_program_cache_begin_use.
+/// All zero is no use.
 #[element(size = 8, last = generation)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -39,7 +40,8 @@ pub struct hob_use_id {
 
 // == Create and destroy ==
 
-/// A cache of programs, in memory and, with a directory, on disk. A handle: see "Handles" in base.h.
+/// A cache of programs, in memory and, with a directory, on disk.
+/// A handle: see "Handles" in base.h.
 #[opaque(Cache, tag = b"hobprogr")]
 pub struct hob_program_cache {
     _private: [u8; 0],
@@ -58,8 +60,8 @@ pub enum hob_eviction {
 }
 
 /// hob_program_cache_desc.flags: write nothing to the directory.
-/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is gone for this cache
-/// only: the next cache finds it again.
+/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is hidden from this
+/// cache only: the next cache finds it again.
 pub const HOB_PROGRAM_CACHE_READ_ONLY: u32 = 1;
 /// hob_program_cache_desc.flags: compress programs on disk (LZ4).
 pub const HOB_PROGRAM_CACHE_COMPRESS: u32 = 2;
@@ -85,16 +87,16 @@ pub struct hob_program_cache_desc {
     pub struct_size: u32,
     /// Which programs are evicted first. Default HOB_EVICTION_COST_AWARE.
     pub eviction: hob_eviction,
-    /// Where programs outlive the process. Default empty: memory only.
-    /// Processes may share a directory. It is created with the first program that is written. Programs of other processes
-    /// are found at create, and later after every 1024 programs or every sixteenth of `disk_limit` that this process has
-    /// written. On Unix any bytes, elsewhere UTF-8.
+    /// Where programs outlive the process. Default empty: memory only. Processes may share a directory. It is created
+    /// with the first program that is written. Programs of other processes are found at create, and later after every
+    /// 1024 programs or every sixteenth of `disk_limit` that this process has written. On Unix any bytes, elsewhere
+    /// UTF-8.
     pub directory: hob_str,
     /// The driver, device and build that the programs are for. NULL: the defaults of HOB_ENVIRONMENT_INIT, which say
     /// nothing about the driver.
     pub environment: *const hob_environment,
-    /// Reads and writes files in its background lane, and is kept alive by the cache. NULL: no background. Files are then
-    /// read and written only by hob_program_cache_get_wait, hob_program_cache_wait_idle, hob_program_cache_flush,
+    /// Reads and writes files in its background lane, and is kept alive by the cache. NULL: no background. Files are
+    /// then read and written only by hob_program_cache_get_wait, hob_program_cache_wait_idle, hob_program_cache_flush,
     /// hob_program_cache_write_bundle and hob_program_cache_destroy.
     pub executor: *const hob_executor,
     /// Limit of memory, in bytes: keys, data, reflection and names of shaders. 0: the default, 64 MiB. 1 keeps nothing.
@@ -105,8 +107,8 @@ pub struct hob_program_cache_desc {
     /// A program that is larger is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
     #[default(512 << 20)]
     pub disk_limit: u64,
-    /// Limit of the programs that wait to be written, in bytes of data, reflection and names of shaders. 0: the default,
-    /// 256 MiB. Programs beyond it stay in memory and are not written.
+    /// Limit of the programs that wait to be written, in bytes of data, reflection and names of shaders. 0: the
+    /// default, 256 MiB. Programs beyond it stay in memory and are not written.
     #[default(256 << 20)]
     pub waiting_limit: u64,
     /// Programs that were not used for so many seconds are removed from disk. 0: the default, 30 days.
@@ -125,8 +127,8 @@ pub struct hob_program_cache_desc {
 }
 
 /// Creates a program cache.
-/// `desc` may be NULL: defaults, so memory only. On success `*out_cache` is the caller's to destroy, and `user_data` of the
-/// file_io is the library's.
+/// `desc` may be NULL: defaults, so memory only. On success `*out_cache` is the caller's to destroy, and `user_data` of
+/// the file_io is the library's.
 ///
 ///     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 ///     desc.directory = HOB_STR("cache/programs");
@@ -135,8 +137,8 @@ pub struct hob_program_cache_desc {
 ///     hob_program_cache *cache = NULL;
 ///     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// Reads only the small files that hold strikes; programs are loaded in the background. A directory that cannot be read or
-/// written is no failure: hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
+/// Reads only the small files that hold strikes; programs are loaded in the background. A directory that cannot be read
+/// or written is no failure: hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
 #[entry(any, nullable(desc))]
 #[must_use]
 pub extern "C" fn hob_program_cache_create(
@@ -153,8 +155,8 @@ pub extern "C" fn hob_program_cache_create(
     Ok(())
 }
 
-/// Destroys a cache, after writing the programs that wait: this may wait for files. NULL is allowed.
-/// Open uses end without a strike. Blobs stay valid. Threads: no other call on it may run.
+/// Destroys a cache, after writing the programs that wait: this may wait for files.
+/// NULL is allowed. Open uses end without a strike. Blobs stay valid. Threads: no other call on it may run.
 #[entry(destroy)]
 pub extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
     cache.read(|cache| {

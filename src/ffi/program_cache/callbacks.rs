@@ -36,10 +36,10 @@ use crate::program_cache::{Blob, Key, Material};
 //     hob_link_result linked = HOB_LINK_RESULT_INIT;
 //     hob_program_manager_link(manager, &desc, &linked);
 
-/// The host's compile, link and load. Each returns 0 for success, and any other number for failure.
-/// The host gets that number back. Callbacks run on the thread that calls the manager, inside the call. There the
-/// functions of the cache work. Those of the manager return HOB_RESULT_BUSY, except hob_program_manager_destroy, which
-/// takes effect when the running call returns.
+/// The host's compile, link and load.
+/// Each returns 0 for success, and any other number for failure. The host gets that number back. Callbacks run on the
+/// thread that calls the manager, inside the call. There the functions of the cache work. Those of the manager return
+/// HOB_RESULT_BUSY, except hob_program_manager_destroy, which takes effect when the running call returns.
 #[versioned(size = 56, last = release)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -50,8 +50,8 @@ pub struct hob_program_callbacks {
     pub reserved: u32,
     /// Passed to the callbacks.
     pub user_data: *mut c_void,
-    /// Compiles `source` for `shader`, which is the `object` of hob_program_manager_add_shader. `source` is valid during
-    /// the call. Must be set.
+    /// Compiles `source` for `shader`, which is the `object` of hob_program_manager_add_shader. `source` is valid
+    /// during the call. Must be set.
     pub compile: Option<
         extern "C" fn(
             user_data: *mut c_void,
@@ -65,9 +65,9 @@ pub struct hob_program_callbacks {
     pub link: Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void) -> u32>,
     /// Gives the driver a program from the cache. Failure: the program is removed and built. Must be set.
     pub load: Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void, blob: *const hob_blob) -> u32>,
-    /// Sets format, data and reflection of `binary` from the linked program. Other fields are ignored. The data stays valid
-    /// until the next call of this, or until hob_program_manager_link returns. Failure, or NULL: there is no binary to
-    /// store.
+    /// Sets format, data and reflection of `binary` from the linked program. Other fields are ignored. The data stays
+    /// valid until the next call of this, or until hob_program_manager_link returns. Failure, or NULL: there is no
+    /// binary to store.
     pub binary: Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void, binary: *mut hob_program) -> u32>,
     /// Called exactly once, after the last of the other callbacks. May be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,

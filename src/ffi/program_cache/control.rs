@@ -10,7 +10,8 @@ use crate::store;
 
 // == Limits ==
 
-/// Removes a program from memory and disk. A key without a program is allowed. Threads: shared.
+/// Removes a program from memory and disk.
+/// A key without a program is allowed. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key: *const hob_fingerprint) -> hob_result {
     cache.memory().remove(&key.bytes);
@@ -25,15 +26,16 @@ pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_
     Ok(())
 }
 
-/// Evicts programs until memory holds at most `max_bytes`; 0: all of them. The limit stays. Threads: shared.
+/// Evicts programs until memory holds at most `max_bytes`; 0: all of them.
+/// The limit stays. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_trim(cache: *const hob_program_cache, max_bytes: u64) -> hob_result {
     cache.memory().trim(max_bytes);
     Ok(())
 }
 
-/// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc. 0 is the default.
-/// Memory is trimmed at once, the disk in the background. Threads: shared.
+/// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc.
+/// 0 is the default. Memory is trimmed at once, the disk in the background. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_set_limits(
     cache: *const hob_program_cache,
@@ -54,11 +56,12 @@ pub enum hob_memory_pressure {
     /// Memory is trimmed to a quarter of its limit.
     Moderate = 1,
     /// All programs are evicted from memory, except those that wait to be written: hob_program_cache_flush writes them.
-    /// The disk stays as it is.
+    /// The disk keeps its programs.
     Critical = 2,
 }
 
-/// Trims memory as the system asks. Call it each time that the system reports memory pressure. Threads: shared.
+/// Trims memory as the system asks.
+/// Call it each time that the system reports memory pressure. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_report_memory_pressure(
     cache: *const hob_program_cache,
@@ -87,8 +90,8 @@ pub extern "C" fn hob_program_cache_mark_startup(
 // == Status of shaders and programs ==
 
 /// Reports that a shader has compiled, before a program of it is put.
-/// Up to 65536 shaders without a program in memory are remembered; one more, and all of those are forgotten.
-/// Threads: shared.
+/// Up to 65536 shaders without a program in memory are remembered; one more, and all of those are forgotten. Threads:
+/// shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_report_shader_compiled(
     cache: *const hob_program_cache,
@@ -109,7 +112,8 @@ pub extern "C" fn hob_program_cache_get_shader_status(
     Ok(())
 }
 
-/// Gets the number of programs in memory that were linked from a shader. Threads: shared.
+/// Gets the number of programs in memory that were linked from a shader.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_shader_program_count(
     cache: *const hob_program_cache,
@@ -132,7 +136,8 @@ pub extern "C" fn hob_program_cache_get_program_status(
     Ok(())
 }
 
-/// Gets the number of strikes of a key. Use a program with a strike alone, not together with others. Threads: shared.
+/// Gets the number of strikes of a key.
+/// Use a program with a strike alone, not together with others. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_strikes(
     cache: *const hob_program_cache,
@@ -143,8 +148,9 @@ pub extern "C" fn hob_program_cache_get_strikes(
     Ok(())
 }
 
-/// Clears the strikes of a key, and so lifts its ban. `key` NULL: of all keys, in all environments of the directory.
-/// Waits for a small file. With HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. Threads: shared.
+/// Clears the strikes of a key, and so lifts its ban.
+/// `key` NULL: of all keys, in all environments of the directory. Waits for a small file. With
+/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. Threads: shared.
 #[entry(shared, nullable(key))]
 pub extern "C" fn hob_program_cache_clear_strikes(
     cache: *const hob_program_cache,

@@ -1,4 +1,4 @@
-//! What a frame calls: get, put, and the uses around the driver's loading.
+//! The calls of a frame: get, put, and the uses around the driver's loading.
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -8,7 +8,7 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 use super::cache::{hob_program_cache, hob_use_id};
 use crate::base::{Error, Id, Result, error, try_push};
 use crate::ffi::base::array::{Array, bytes};
-use crate::ffi::base::guard::guard;
+use crate::ffi::base::guard::report;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::{Versioned, check_struct, write_struct};
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
@@ -17,8 +17,8 @@ use crate::program_cache::{Blob, Cache, Key, Program, Put, Refusal, UseToken, Ve
 // == Get and put ==
 
 /// A view of a cached program, valid until hob_blob_release.
-/// It stays valid after the program is evicted or removed, and after the cache is destroyed. Begin with HOB_BLOB_INIT; the
-/// library fills it in. Release it exactly once: do not copy the struct and release both.
+/// It stays valid after the program is evicted or removed, and after the cache is destroyed. Begin with HOB_BLOB_INIT;
+/// the library fills it in. Release it exactly once: do not copy the struct and release both.
 #[versioned(size = 48, last = pin)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -39,7 +39,8 @@ pub struct hob_blob {
     pub pin: *mut c_void,
 }
 
-/// Gets a program from memory, as a view. Never waits for a file; a hit copies nothing and allocates nothing.
+/// Gets a program from memory, as a view.
+/// Never waits for a file; a hit copies nothing and allocates nothing.
 ///
 ///     hob_blob blob = HOB_BLOB_INIT;
 ///     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK) {
@@ -47,9 +48,9 @@ pub struct hob_blob {
 ///         hob_blob_release(&blob);
 ///     }
 ///
-/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. HOB_RESULT_UNSUPPORTED: it is banned; build it from source. A view
-/// that `*blob` holds is released first. After a miss the disk is read in the background, for the next get. Without
-/// hob_program_cache_desc.executor only calls that wait read it. Threads: shared.
+/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. HOB_RESULT_UNSUPPORTED: it is banned; build it from source. A
+/// view that `*blob` holds is released first. After a miss the disk is read in the background, for the next get.
+/// Without hob_program_cache_desc.executor only calls that wait read it. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get(
     cache: *const hob_program_cache,
@@ -62,12 +63,17 @@ pub extern "C" fn hob_program_cache_get(
     Ok(())
 }
 
-/// Releases a view. NULL, or a blob that holds none, is allowed. Threads: any; no other call may use the blob.
+/// Releases a view.
+/// NULL, or a blob that holds none, is allowed. Threads: any; no other call may use the blob.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hob_blob_release(blob: *mut hob_blob) {
     if !blob.is_null() {
-        // SAFETY: the header's contract.
-        let _ = guard(|| unsafe { EmptyBlob::at(blob) }.map(|_| ()));
+        // Without the guard, which would take half of the call's time: nothing here panics, computes with floats or
+        // takes a lock of a cache. Therefore a blob can be released also inside a file function, where other calls are
+        // refused. SAFETY: the header's contract.
+        if let Err(why) = unsafe { EmptyBlob::at(blob) } {
+            report(&why);
+        }
     }
 }
 
@@ -100,7 +106,8 @@ pub struct hob_program {
     pub reserved: u32,
 }
 
-/// Stores a copy of a program: in memory now, and on disk in the background. Never waits for a file.
+/// Stores a copy of a program: in memory now, and on disk in the background.
+/// Never waits for a file.
 ///
 ///     hob_program program = HOB_PROGRAM_INIT;
 ///     program.format = format;                     /* of glGetProgramBinary */
@@ -147,13 +154,13 @@ pub enum hob_use_outcome {
     Ok = 0,
     /// The driver rejected it. It is removed from memory and disk; a program that was put meanwhile stays.
     Rejected = 1,
-    /// Nothing was drawn with it. The program and its strikes stay as they are.
+    /// Nothing was drawn with it. The program and its strikes do not change.
     Unused = 2,
 }
 
 /// Records that the driver is about to get the program of `key`.
-/// End the use after the first frame drawn with it, since drivers compile late. If the process ends before that, even by
-/// exit(), the key gets a strike.
+/// End the use after the first frame drawn with it, since drivers compile late. If the process ends before that, even
+/// by exit(), the key gets a strike.
 ///
 ///     hob_use_id use;
 ///     if (hob_program_cache_begin_use(cache, &key, &use) == HOB_RESULT_OK) {
@@ -161,8 +168,8 @@ pub enum hob_use_outcome {
 ///         hob_program_cache_end_use(cache, use, drawn ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
 ///     }
 ///
-/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source. Writes 64 bytes to a file. The first use also
-/// creates that file: docs/threads.md says how long that may take. Threads: shared.
+/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source. Writes 64 bytes to a file. The first use
+/// also creates that file: docs/threads.md says how long that may take. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_begin_use(
     cache: *const hob_program_cache,
@@ -175,10 +182,10 @@ pub extern "C" fn hob_program_cache_begin_use(
     Ok(())
 }
 
-/// Ends a use. Writes 64 bytes to a file, and a second small file if a strike is removed.
-/// HOB_USE_OUTCOME_REJECTED removes the program. One that was put since the use began stays, provided that memory held the
-/// old one when the use began. HOB_RESULT_NOT_FOUND: the use has ended already, or belongs to another cache.
-/// Threads: shared.
+/// Ends a use.
+/// Writes 64 bytes to a file, and a second small file if a strike is removed. HOB_USE_OUTCOME_REJECTED removes the
+/// program. One that was put since the use began stays, provided that memory held the old one when the use began.
+/// HOB_RESULT_NOT_FOUND: the use has ended already, or belongs to another cache. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_end_use(
     cache: *const hob_program_cache,

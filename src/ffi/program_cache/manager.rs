@@ -1,7 +1,7 @@
 //! The program manager: shaders that are compiled as late as possible, and links that the cache answers.
 //!
-//! While the host runs nothing of the manager is borrowed: a call takes its shaders out of the manager, and puts them back
-//! when it ends.
+//! While the host runs nothing of the manager is borrowed: a call takes its shaders out of the manager, and puts them
+//! back when it ends.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ use crate::fingerprint::{Mode, Program};
 use crate::program_cache::manager::{Failure, Linked, Manager, Shader, ShaderState};
 use crate::program_cache::{ProgramCache, Put, Tag};
 
-/// Links programs from a cache, and compiles only the shaders that it must. A handle: see "Handles" in base.h.
-/// Build times are measured with the host's clock: without a hob_clock_hook programs are stored with a build_us of 0.
-/// Several managers may share a cache, on different threads.
+/// Links programs from a cache, and compiles only the shaders that it must.
+/// A handle: see "Handles" in base.h. Build times are measured with the host's clock: without a hob_clock_hook programs
+/// are stored with a build_us of 0. Several managers may share a cache, on different threads.
 #[opaque(ManagerCell, tag = b"hobprman")]
 pub struct hob_program_manager {
     _private: [u8; 0],
@@ -62,9 +62,10 @@ impl ManagerCell {
     }
 }
 
-/// Creates a manager of a cache. `compile`, `link` and `load` of `callbacks` must be set.
-/// On success `*out_manager` is the caller's to destroy, and `user_data` is the library's. Destroy the manager before the
-/// cache: programs that it stores after that stay in memory only. Threads: any.
+/// Creates a manager of a cache.
+/// `compile`, `link` and `load` of `callbacks` must be set. On success `*out_manager` is the caller's to destroy, and
+/// `user_data` is the library's. Destroy the manager before the cache: programs that it stores after that stay in
+/// memory only. Threads: any.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_program_manager_create(
@@ -84,11 +85,13 @@ pub extern "C" fn hob_program_manager_create(
     Ok(())
 }
 
-/// Destroys a manager and its shaders; NULL is allowed. Programs stay in the cache. Threads: no other call on it may run.
+/// Destroys a manager and its shaders; NULL is allowed.
+/// Programs stay in the cache. Threads: no other call on it may run.
 #[entry(destroy, experimental)]
 pub extern "C" fn hob_program_manager_destroy(manager: *mut hob_program_manager) {}
 
-/// A shader of a manager. All zero is no shader.
+/// A shader of a manager.
+/// All zero is no shader.
 #[element(size = 8, last = generation)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -100,8 +103,8 @@ pub struct hob_shader_id {
 }
 
 /// Adds a shader without a source.
-/// `stage` is a hob_shader_stage or a number of the host. `object` is passed to `compile`: the graphics API's name of the
-/// shader, for instance. HOB_RESULT_INVALID_ARGUMENT: the stage is unknown. Threads: exclusive.
+/// `stage` is a hob_shader_stage or a number of the host. `object` is passed to `compile`: the graphics API's name of
+/// the shader, for instance. HOB_RESULT_INVALID_ARGUMENT: the stage is unknown. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_program_manager_add_shader(
     manager: *mut hob_program_manager,
@@ -118,8 +121,9 @@ pub extern "C" fn hob_program_manager_add_shader(
     Ok(())
 }
 
-/// Removes a shader. Programs that were linked from it stay in the cache.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive.
+/// Removes a shader.
+/// Programs that were linked from it stay in the cache. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads:
+/// exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_program_manager_remove_shader(
     manager: *mut hob_program_manager,
@@ -132,8 +136,9 @@ pub extern "C" fn hob_program_manager_remove_shader(
     })
 }
 
-/// Sets the source of a shader; it is copied. Links use the source of the last hob_program_manager_compile.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive.
+/// Sets the source of a shader; it is copied.
+/// Links use the source of the last hob_program_manager_compile. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_program_manager_set_source(
     manager: *mut hob_program_manager,
@@ -160,9 +165,9 @@ pub enum hob_shader_state {
 }
 
 /// Compiles the present source of a shader, or defers that if the shader is known to compile.
-/// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are written
-/// also after a failure, and may be NULL. HOB_RESULT_UNSUPPORTED: the compile failed; the cache does not remember that.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
+/// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are
+/// written also after a failure, and may be NULL. HOB_RESULT_UNSUPPORTED: the compile failed; the cache does not
+/// remember that. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
 #[entry(exclusive, nullable(out_state, out_driver_code), experimental)]
 pub extern "C" fn hob_program_manager_compile(
     manager: *mut hob_program_manager,
@@ -210,8 +215,8 @@ pub struct hob_program_link_desc {
     pub shaders: *const hob_shader_id,
     /// Number of `shaders`. 0 is an error.
     pub shader_count: usize,
-    /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's key is
-    /// that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
+    /// Other inputs of the program, such as attributes. It must have no stages: those are the shaders. The program's
+    /// key is that of hob_fingerprint_hash_program for both together. NULL: no other inputs.
     pub key: *const hob_program_key_desc,
 }
 
@@ -233,7 +238,8 @@ pub enum hob_link_outcome {
     LinkFailed = 5,
 }
 
-/// The result of a link. An answer: set struct_size, or begin with HOB_LINK_RESULT_INIT.
+/// The result of a link.
+/// An answer: set struct_size, or begin with HOB_LINK_RESULT_INIT.
 #[versioned(size = 56, last = failed_shader)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -242,22 +248,23 @@ pub struct hob_link_result {
     pub struct_size: u32,
     /// How the link ended.
     pub outcome: hob_link_outcome,
-    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use after the first frame drawn
-    /// with the program.
+    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use after the first frame
+    /// drawn with the program.
     pub first_use: hob_use_id,
     /// The program's key; zeros if the link failed.
     pub key: hob_fingerprint,
-    /// After a failure the code of the callback that failed. After a build the code of `load`, if the cache had a program
-    /// that the driver rejected. Otherwise 0.
+    /// After a failure the code of the callback that failed. After a build the code of `load`, if the cache had a
+    /// program that the driver rejected. Otherwise 0.
     pub driver_code: u32,
     /// HOB_LINK_OUTCOME_COMPILE_FAILED: the index of the shader in hob_program_link_desc.shaders.
     pub failed_shader: u32,
 }
 
-/// Links a program: from the cache if possible, else by compiling its deferred shaders, linking, and storing the binary.
-/// `*out_result` is written also after a failure of the driver, which is HOB_RESULT_UNSUPPORTED; nothing is stored then.
-/// HOB_RESULT_NOT_FOUND: the manager has no such shader. HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not
-/// compiled or named twice, or `key` has stages. Threads: exclusive. Calls the callbacks.
+/// Links a program: from the cache if possible, else by building it.
+/// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
+/// link, which is HOB_RESULT_UNSUPPORTED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages. Threads:
+/// exclusive. Calls the callbacks.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_program_manager_link(
     manager: *mut hob_program_manager,
@@ -297,7 +304,8 @@ fn link(
     Ok((result_of(&done, driver.load_code()), done.map(|_| ()).map_err(refused)))
 }
 
-/// Returns the sentence of this handle's last failed exclusive call. It is valid until the next one. Threads: shared.
+/// Returns the sentence of this handle's last failed exclusive call.
+/// It is valid until the next one. Threads: shared.
 #[entry(handle, or = guard::last_error(), experimental)]
 #[must_use]
 pub extern "C" fn hob_program_manager_last_error(manager: *const hob_program_manager) -> *const c_char {

@@ -22,16 +22,16 @@
 //! ```
 //!
 //! Terms:
-//! - program: a linked shader program. The cache keeps the driver's binary, and reflection data for the host.
-//! - key: the fingerprint of everything that a program is made from.
-//! - environment: driver, device and build. A binary of another environment is never loaded.
-//! - blob: a read-only view of a cached program.
-//! - pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
-//! - use: the time from giving a binary to the driver until the first frame drawn with it is complete.
-//! - strike: a key gets one when the process ends during a use of its program.
-//! - ban: a key with enough strikes is banned: the cache neither stores nor returns its binary.
-//! - start-up set: the programs that are loaded first when the cache is created.
-//! - bundle: a read-only file of programs, made on a build machine and shipped with a game.
+//! - Program: a linked shader program. The cache keeps the driver's binary, and reflection data for the host.
+//! - Key: the fingerprint of everything that a program is made from.
+//! - Environment: driver, device and build. A binary of another environment is never loaded.
+//! - Blob: a read-only view of a cached program.
+//! - Pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
+//! - Use: the time from giving a binary to the driver until the first frame drawn with it is complete.
+//! - Strike: a mark against a key, added when the process ends during a use of its program.
+//! - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary.
+//! - Start-up set: the programs that are loaded first when the cache is created.
+//! - Bundle: a read-only file of programs, made on a build machine and shipped with a game.
 //!
 //! All functions with a const cache may be called from several threads at once, also from callbacks other than those of
 //! a hob_file_io. docs/threads.md says which of them wait for files.

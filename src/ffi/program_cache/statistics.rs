@@ -72,7 +72,7 @@ pub struct hob_program_cache_statistics {
     pub shaders: u64,
     /// Programs to be loaded ahead of need.
     pub to_load: u64,
-    /// Number of them that were read.
+    /// Programs loaded ahead of need so far, and those that were read but refused.
     pub loaded: u64,
     /// Pieces of work that wait for the background.
     pub waiting: u64,
@@ -86,7 +86,7 @@ pub struct hob_program_cache_statistics {
     pub disk_file_bytes: u64,
     /// Number of files.
     pub disk_files: u64,
-    /// Files of other versions of the format, which stay as they are.
+    /// Files of other versions of the format, which are not changed.
     pub disk_foreign_files: u64,
     /// Memory of the index.
     pub disk_memory_used: u64,
@@ -166,8 +166,8 @@ impl From<&CacheStatistics> for hob_program_cache_statistics {
     }
 }
 
-/// Gets all counters. Visits every program in memory, and puts wait meanwhile: do not call it every frame.
-/// Threads: shared.
+/// Gets all counters.
+/// Visits every program in memory, and puts wait meanwhile: do not call it every frame. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_statistics(
     cache: *const hob_program_cache,
@@ -177,10 +177,11 @@ pub extern "C" fn hob_program_cache_get_statistics(
     Ok(())
 }
 
-/// Writes all counters and histograms as a JSON object, without a NUL. docs/formats.md explains its names.
+/// Writes all counters and histograms as a JSON object, without a NUL.
+/// docs/formats.md explains its names.
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
-/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every frame.
-/// Threads: shared.
+/// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. As hob_program_cache_get_statistics, not for every
+/// frame. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_report(
     cache: *const hob_program_cache,
@@ -198,7 +199,8 @@ pub extern "C" fn hob_program_cache_get_report(
 
 // == Histograms ==
 
-/// The measurements of a program cache. Each has a histogram.
+/// The measurements of a program cache.
+/// Each has a histogram.
 #[open_enum]
 #[repr(C)]
 pub enum hob_program_cache_measure {
@@ -238,8 +240,9 @@ pub extern "C" fn hob_program_cache_add_measurement(
     Ok(())
 }
 
-/// The distribution of a measure. Count, sum, minimum and maximum are exact; quantiles to 1 part in 32.
-/// An answer: set struct_size, or begin with HOB_HISTOGRAM_INIT.
+/// The distribution of a measure.
+/// Count, sum, minimum and maximum are exact; quantiles to 1 part in 32. An answer: set struct_size, or begin with
+/// HOB_HISTOGRAM_INIT.
 #[versioned(size = 72, last = p99)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -283,7 +286,8 @@ impl From<&Histogram> for hob_histogram {
     }
 }
 
-/// Gets the distribution of a measure. Threads: shared.
+/// Gets the distribution of a measure.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_histogram(
     cache: *const hob_program_cache,
@@ -295,7 +299,8 @@ pub extern "C" fn hob_program_cache_get_histogram(
     Ok(())
 }
 
-/// One bucket of a histogram. Values below 32 have one each; above, there are 16 for every doubling.
+/// One bucket of a histogram.
+/// Values below 32 have one each; above, there are 16 for every doubling.
 #[element(size = 24, last = count)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -309,9 +314,9 @@ pub struct hob_histogram_bucket {
 }
 
 /// Writes the buckets of a histogram that hold values, in ascending order.
-/// `bucket_stride` is sizeof(hob_histogram_bucket), or 0. `*out_count` receives the number of buckets; `buckets` NULL asks
-/// only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `buckets` stays unchanged.
-/// Threads: shared.
+/// `bucket_stride` is sizeof(hob_histogram_bucket), or 0. `*out_count` receives the number of buckets; `buckets` NULL
+/// asks only for that. If `capacity` is too small, the result is HOB_RESULT_BUFFER_TOO_SMALL and `buckets` stays
+/// unchanged. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_histogram_buckets(
     cache: *const hob_program_cache,

@@ -32,8 +32,9 @@ pub enum hob_program_location {
     Banned = 4,
 }
 
-/// One input that differs between two programs. Texts end in NUL.
-/// Long values, and values that are not text, are shown as their size and the beginning of their hash.
+/// One input that differs between two programs.
+/// Texts end in NUL. Long values, and values that are not text, are shown as their size and the beginning of their
+/// hash.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_program_difference {
@@ -45,7 +46,8 @@ pub struct hob_program_difference {
     pub is: [c_char; 72],
 }
 
-/// Why a program was missed. An answer: set struct_size, or begin with HOB_PROGRAM_MISS_INIT.
+/// Why a program was missed.
+/// An answer: set struct_size, or begin with HOB_PROGRAM_MISS_INIT.
 #[versioned(size = 2096, last = sentence)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -103,8 +105,8 @@ fn characters<const N: usize>(text: &str) -> [c_char; N] {
 
 /// Remembers the inputs of a program for hob_program_cache_explain_miss.
 /// Call it once for each program that is built; a hob_program_manager does so itself. `key` NULL: the key that
-/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set. Never waits for
-/// a file. Threads: shared.
+/// hob_fingerprint_hash_program makes of `desc`. Does nothing unless hob_program_cache_desc.described_keys is set.
+/// Never waits for a file. Threads: shared.
 #[entry(shared, nullable(key), experimental)]
 pub extern "C" fn hob_program_cache_describe(
     cache: *const hob_program_cache,
@@ -131,8 +133,8 @@ pub extern "C" fn hob_program_cache_describe(
 ///     if (hob_program_cache_explain_miss(cache, &key_desc, &miss) == HOB_RESULT_OK) puts(miss.sentence);
 ///
 /// Programs of earlier processes and of other environments in the directory are included. Call it before
-/// hob_program_cache_describe. HOB_RESULT_NOT_FOUND: no program is described. Compares with every described program: do not
-/// call it every frame. Threads: shared.
+/// hob_program_cache_describe. HOB_RESULT_NOT_FOUND: no program is described. Compares with every described program: do
+/// not call it every frame. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_program_cache_explain_miss(
     cache: *const hob_program_cache,
