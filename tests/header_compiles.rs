@@ -232,7 +232,7 @@ fn each_try_function_has_a_throwing_form() {
     let (mut tries, throws) = forms();
     assert!(tries.len() > 90, "only {} functions were found", tries.len());
     // An implementation detail of the hooks, and virtual functions of the host's file system.
-    ["install", "lock"].iter().for_each(|name| drop(tries.remove(*name)));
+    tries.retain(|name| !["install", "lock"].contains(&name.as_str()));
     let missing: Vec<_> = tries.difference(&throws).collect();
     assert!(missing.is_empty(), "no throwing form of {missing:?}");
 }
@@ -243,6 +243,9 @@ fn the_wrapper_compiles_in_every_cpp_with_and_without_exceptions() {
     for compiler in present(&["g++", "clang++"]) {
         for standard in CPP_OF_WRAPPER {
             for variant in VARIANTS {
+                if *standard != CPP_OF_WRAPPER[0] && variant == ["-fno-rtti"] {
+                    continue;
+                }
                 let flags = [&["-xc++", standard], variant].concat();
                 complaints.check(compiler, &flags, &compile_only("uses_wrapper.cpp"));
                 if *standard == CPP_OF_WRAPPER[0] {
