@@ -31,7 +31,8 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// A result code and its message. The message is stored inside, so a failure allocates nothing.
+/// A result code and its message.
+/// The message is stored inside, so a failure allocates nothing.
 class Failure {
 public:
     /// `message` is copied; bytes beyond the first 511 are dropped.
@@ -60,7 +61,7 @@ private:
 };
 
 #if HOB_EXCEPTIONS
-/// The exception of a failed call. what() is the error message.
+/// The exception of a failed call, with its sentence.
 class Error : public std::exception {
 public:
     explicit Error(const Failure& failure) noexcept : failure_(failure) {}
@@ -73,7 +74,8 @@ private:
 };
 #endif
 
-/// A value, or the failure of the call that should have returned it. Stored inline: a Result allocates nothing.
+/// A value, or the failure of the call that should have returned it.
+/// Stored inline: a Result allocates nothing.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -138,8 +140,8 @@ private:
     std::optional<Failure> failure_;
 };
 
-/// A read-only view of values side by side, for parameters. It takes a braced list, a std::vector, a std::array or a C
-/// array, and copies nothing.
+/// A read-only view of values side by side, for parameters.
+/// It takes a braced list, a std::vector, a std::array or a C array, and copies nothing.
 template <class T>
 class ArrayView {
 public:
@@ -216,7 +218,8 @@ Result<Container> read_all(const Call& call) {
     }
 }
 
-/// An empty struct that the library fills in. Unlike its _INIT macro this calls nothing.
+/// An empty struct that the library fills in.
+/// Unlike its _INIT macro this calls nothing.
 template <class T>
 T sized() noexcept {
     T value = {};

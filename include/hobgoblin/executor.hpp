@@ -67,7 +67,7 @@ public:
         if (pending) pending->rethrow();
         return detail::result_of(code, ran);
     }
-    /// Waits up to `timeout_us` microseconds until no background task is left.
+    /// Waits up to `timeout_us` microseconds until all background tasks have ended.
     Result<void> try_wait_idle(uint64_t timeout_us = UINT64_MAX) const {
         const auto pending = pending_;
         const hob_result code = hob_executor_wait_idle(capi(), timeout_us);

@@ -44,7 +44,8 @@ inline Result<uint64_t> try_environment_id(const hob_environment& environment) n
     return detail::filled_by(uint64_t{0}, [&](uint64_t* id) { return hob_environment_get_id(&environment, id); });
 }
 
-/// The input of a driver's compiler for one program; see hob_program_key_desc. Text is not copied and must outlive it.
+/// The input of a driver's compiler for one program; see hob_program_key_desc.
+/// Text is not copied and must outlive it.
 class ProgramKey {
 public:
     explicit ProgramKey(hob_fingerprint_mode mode = HOB_FINGERPRINT_MODE_BLAKE3) { desc_.mode = mode; }

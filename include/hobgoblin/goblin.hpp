@@ -59,7 +59,8 @@ struct Frame : hob_decision {
     Frame() noexcept : hob_decision(detail::sized<hob_decision>()) {}
 };
 
-/// The parameters that most programs set. All others are fields of `desc` and of its `tuning`; see hob_goblin_desc.
+/// The parameters that most programs set.
+/// All others are fields of `desc` and of its `tuning`; see hob_goblin_desc.
 struct GoblinOptions {
     /// Limits: milliseconds, and MiB of video memory. 0: as in `desc`, which has no limit by default.
     double gpu_ms = 0;
@@ -77,7 +78,8 @@ struct GoblinOptions {
     hob_goblin_desc capi() const noexcept;
 };
 
-/// A strategy: other limits for the same settings. All other parameters are fields of `desc`; see hob_strategy_desc.
+/// A strategy: other limits for the same settings.
+/// All other parameters are fields of `desc`; see hob_strategy_desc.
 struct StrategyOptions {
     /// Limits: milliseconds, and MiB of video memory. 0: as in `desc`, which has no limit by default.
     double gpu_ms = 0;
@@ -141,7 +143,8 @@ inline hob_strategy_desc StrategyOptions::capi() const noexcept {
     return made;
 }
 
-/// A handle of a setting. Copies are cheap. It must not be used after its goblin is destroyed.
+/// A handle of a setting.
+/// Copies are cheap. It must not be used after its goblin is destroyed.
 class Setting {
 public:
     /// No setting. Its choice is 0.
@@ -181,7 +184,8 @@ public:
 #endif
 };
 
-/// The callbacks of a setting; see hob_setting_desc. Each can be empty.
+/// The callbacks of a setting; see hob_setting_desc.
+/// Each can be empty.
 struct Callbacks {
     /// Fills in the options before each decision.
     std::function<void(std::vector<Option>&)> options;
@@ -665,8 +669,8 @@ private:
     std::shared_ptr<detail::Pending> pending_;
 };
 
-/// Repeats a recorded run and compares every decision. Differences, and a truncated or damaged recording, are reported
-/// and are not failures.
+/// Repeats a recorded run and compares every decision.
+/// Differences, and a truncated or damaged recording, are reported and are not failures.
 inline Result<hob_replay_report> try_replay(std::string_view recording) {
     return detail::filled_by(detail::sized<hob_replay_report>(), [&](hob_replay_report* report) {
         return hob_goblin_replay(recording.data(), recording.size(), report);

@@ -15,7 +15,8 @@
 
 namespace hob {
 
-/// A persistent cache for Skia. `Base` is GrContextOptions::PersistentCache, `Data` SkData, `Text` SkString.
+/// A persistent cache for Skia.
+/// `Base` is GrContextOptions::PersistentCache, `Data` SkData, `Text` SkString.
 ///
 /// The hob_program_cache must outlive it. A load looks in memory only, so call hob_program_cache_wait_idle before Skia
 /// compiles. Skia does not report when it uses a shader, so no shader is ever banned. Threads: any.

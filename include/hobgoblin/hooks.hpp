@@ -59,7 +59,8 @@ inline hob_result clear_hook(HookKind kind) noexcept {
     return HOB_RESULT_INVALID_ARGUMENT;
 }
 
-/// Runs a callable of a hook. Drops its exception: a hook has no call that could throw it.
+/// Runs a callable of a hook.
+/// Drops its exception: a hook has no call that could throw it.
 template <class Call>
 void run_hook(const Call& call) noexcept {
 #if HOB_EXCEPTIONS
@@ -74,7 +75,8 @@ void run_hook(const Call& call) noexcept {
 
 }  // namespace detail
 
-/// Keeps a hook installed. Its destructor removes the hook, unless another hook of that kind has replaced it.
+/// Keeps a hook installed.
+/// Its destructor removes the hook, unless another hook of that kind has replaced it.
 ///
 /// For a clock, zone or allocator hook no other call of the library may run while it is installed or removed.
 /// Destroy all handles before an allocator hook is removed. If one is alive, the hook stays until another is installed.
@@ -131,8 +133,8 @@ private:
     void (*destroy_)(void*) = nullptr;
 };
 
-/// Installs `write(hob_log_level level, std::string_view line)` for log lines; see hob_log_hook. Lines below
-/// `minimum_level` are dropped.
+/// Installs `write(hob_log_level level, std::string_view line)` for log lines; see hob_log_hook.
+/// Lines below `minimum_level` are dropped.
 template <class Write>
 Result<Hook> try_set_log_hook(Write write, hob_log_level minimum_level = HOB_LOG_LEVEL_INFO) {
     auto callable = std::make_unique<Write>(std::move(write));
@@ -175,8 +177,9 @@ Result<Hook> try_set_zone_hook(Begin begin, End end) {
     return Hook::try_install(detail::HookKind::zone, std::move(callable), [&] { return hob_set_zone_hook(&hook); });
 }
 
-/// Installs the host's allocator; see hob_allocator_hook. `allocate(size_t size, size_t alignment)` returns memory or
-/// NULL; `deallocate(void* memory, size_t size, size_t alignment)` frees it. HOB_RESULT_BUSY while a handle is alive.
+/// Installs the host's allocator; see hob_allocator_hook.
+/// `allocate(size_t size, size_t alignment)` returns memory or NULL; `deallocate(void* memory, size_t size, size_t
+/// alignment)` frees it. HOB_RESULT_BUSY while a handle is alive.
 template <class Allocate, class Deallocate>
 Result<Hook> try_set_allocator_hook(Allocate allocate, Deallocate deallocate) {
     using Callable = std::pair<Allocate, Deallocate>;

@@ -28,7 +28,8 @@ using KnapsackWeight = hob_knapsack_weight;
 /// The capacity of one resource; see hob_knapsack_resource.
 using KnapsackResource = hob_knapsack_resource;
 
-/// A multiple-choice knapsack: add settings, solve, read the choices, clear and repeat. See hob_knapsack.
+/// A multiple-choice knapsack: add settings, solve, read the choices, clear and repeat.
+/// See hob_knapsack.
 class Knapsack {
 public:
 #if HOB_EXCEPTIONS

@@ -1,4 +1,4 @@
-// hobgoblin/profile.hpp: what tasks cost, kept between runs and machines. Part of hobgoblin.hpp. MIT OR Apache-2.0.
+// hobgoblin/profile.hpp: the costs of tasks, kept between runs and machines. Part of hobgoblin.hpp. MIT OR Apache-2.0.
 #ifndef HOBGOBLIN_PROFILE_HPP
 #define HOBGOBLIN_PROFILE_HPP
 
@@ -13,7 +13,7 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// The mean and deviation of what an option costs; see hob_estimate.
+/// The mean and deviation of an option's cost; see hob_estimate.
 using Estimate = hob_estimate;
 /// One option of a task, for Profile::set_task; see hob_profile_option.
 using ProfileOption = hob_profile_option;

@@ -26,7 +26,8 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// A program for ProgramCache::put; see hob_program. Its bytes must stay valid until the call returns.
+/// A program for ProgramCache::put; see hob_program.
+/// Its bytes must stay valid until the call returns.
 struct Program {
     uint32_t format = 0;
     std::string_view data;
@@ -36,7 +37,8 @@ struct Program {
     uint32_t group = 0;
 };
 
-/// A view of a cached program; see hob_blob. Valid as long as this object lives, even after the cache is destroyed.
+/// A view of a cached program; see hob_blob.
+/// Valid as long as this object lives, even after the cache is destroyed.
 class Blob {
 public:
     /// No program.
@@ -70,7 +72,8 @@ private:
     bool is_banned_ = false;
 };
 
-/// A use of a program by the driver; see hob_program_cache_begin_use. End it after the first frame drawn with the program.
+/// A use of a program by the driver; see hob_program_cache_begin_use.
+/// End it after the first frame drawn with the program.
 ///
 /// The destructor ends it as HOB_USE_OUTCOME_UNUSED. It must not outlive its cache.
 class ProgramUse {
@@ -108,7 +111,8 @@ private:
     hob_use_id use_ = {0, 0};
 };
 
-/// The parameters that most programs set. All others are fields of `desc`; see hob_program_cache_desc.
+/// The parameters that most programs set.
+/// All others are fields of `desc`; see hob_program_cache_desc.
 struct ProgramCacheOptions {
     /// The directory. Empty: as in `desc`, which keeps programs in memory only by default.
     std::string directory;
@@ -122,12 +126,14 @@ struct ProgramCacheOptions {
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 };
 
-/// The progress of loading a directory: `loaded` of `total` programs. `total` is 0 until the directory is open.
+/// The progress of loading a directory: `loaded` of `total` programs.
+/// `total` is 0 until the directory is open.
 struct LoadingProgress {
     uint64_t loaded = 0, total = 0;
 };
 
-/// Program binaries in memory and on the disk; see hob_program_cache. Threads: any, several at once.
+/// Program binaries in memory and on the disk; see hob_program_cache.
+/// Threads: any, several at once.
 class ProgramCache {
 public:
 #if HOB_EXCEPTIONS
@@ -257,7 +263,7 @@ public:
 
     // Disk.
 
-    /// Reads and writes until nothing is left to do. False after a timeout.
+    /// Reads and writes until all work is done. False after a timeout.
     Result<bool> try_wait_idle(uint64_t timeout_us = UINT64_MAX) const {
         return unless(HOB_RESULT_BUSY, hob_program_cache_wait_idle(cache_.get(), timeout_us));
     }
@@ -395,8 +401,8 @@ private:
     std::unique_ptr<hob_program_cache, Destroy> cache_;
 };
 
-/// The host's driver calls for a ProgramManager; see hob_program_callbacks. Each returns 0 for success. An exception counts
-/// as failure.
+/// The host's driver calls for a ProgramManager; see hob_program_callbacks.
+/// Each returns 0 for success. An exception counts as failure.
 struct ProgramCallbacks {
     std::function<uint32_t(void* shader, uint32_t stage, std::string_view source)> compile;
     std::function<uint32_t(void* program)> link;
@@ -425,7 +431,8 @@ struct LinkResult {
     ProgramUse use;
 };
 
-/// Drives the host's compile, link and load; see hob_program_manager. It must not outlive its cache.
+/// Drives the host's compile, link and load; see hob_program_manager.
+/// It must not outlive its cache.
 ///
 /// An exception from a callback is rethrown by the call that ran it, also by its try_ form.
 class ProgramManager {

@@ -18,7 +18,8 @@
 
 HOB_NAMESPACE_BEGIN
 
-/// An open file of a FileSystem. The destructor closes it. hob_file_io describes each function and its results.
+/// An open file of a FileSystem.
+/// The destructor closes it. hob_file_io describes each function and its results.
 class File {
 public:
     virtual ~File() = default;

@@ -177,7 +177,7 @@ fn choices_before_the_first_decision_are_the_defaults() {
     let all = options(3);
     let id = goblin.add_setting(&SettingDesc { default_choice: 2, ..SettingDesc::new("a", &all) }).unwrap();
     goblin.add_setting(&SettingDesc::new("no options", &[])).unwrap();
-    let published = Arc::clone(goblin.published());
+    let published = goblin.published().clone();
     assert_eq!((published.choice(id).unwrap(), published.choice_of(0, id).unwrap()), (Some(2), 2));
     let mut out = [0; 3];
     assert_eq!(published.choices(0, &mut out).unwrap(), Snapshot { decision: 0, count: 2 });
@@ -223,7 +223,7 @@ fn hammer(history: u32, held: bool, decisions: u64) {
         goblin.add_setting(&SettingDesc { default_choice, ..SettingDesc::new(&name, &all) }).unwrap()
     };
     let mut ids: Vec<Id> = (0..FIRST).map(|n| add(&mut goblin, n)).collect();
-    let (published, first) = (Arc::clone(goblin.published()), ids.clone());
+    let (published, first) = (goblin.published().clone(), ids.clone());
     let (done, reads) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for reader in 0..READERS {
