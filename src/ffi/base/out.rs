@@ -166,12 +166,20 @@ impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
 
     /// Fill in all of `elements`.
     pub fn fill(self, elements: impl ExactSizeIterator<Item = T>) -> Result<()> {
-        let (count, what, capacity) = (elements.len(), self.what, self.capacity);
+        self.fill_by_index(elements.len(), |place| {
+            elements.enumerate().for_each(|(index, element)| place(index, element));
+            Ok(())
+        })
+    }
+
+    /// Fill in `count` elements in any order: `write` gets a function that writes one by its index.
+    pub fn fill_by_index(self, count: usize, write: impl FnOnce(&mut dyn FnMut(usize, T)) -> Result<()>) -> Result<()> {
+        let Self { start, stride, capacity, out_count, what } = self;
         // SAFETY: by the contract of `new`.
-        let out_count = unsafe { Out::optional(self.out_count, "out_count") }?;
+        let out_count = unsafe { Out::optional(out_count, "out_count") }?;
         let number = N::try_from(count).map_err(|_| error!(LimitExceeded, "{count} {what} are too many to count"))?;
         write_if(out_count, number);
-        if self.start.is_null() {
+        if start.is_null() {
             return Ok(());
         }
         if capacity < count {
@@ -180,14 +188,15 @@ impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
                 "{what} has room for {capacity}, {count} are needed: pass a larger array"
             ));
         }
-        for (index, element) in elements.enumerate() {
-            let size = self.stride.min(size_of::<T>());
-            // SAFETY: by the contract of `new`; `index` is below `capacity`, and `size` is at most a stride.
-            unsafe {
-                let place = self.start.cast::<u8>().add(index * self.stride);
-                ptr::copy_nonoverlapping((&raw const element).cast::<u8>(), place, size);
+        let size = stride.min(size_of::<T>());
+        write(&mut |index, element: T| {
+            if index < count {
+                // SAFETY: by the contract of `new`; `index` is below `capacity`, and `size` is at most a stride.
+                unsafe {
+                    let place = start.cast::<u8>().add(index * stride);
+                    ptr::copy_nonoverlapping((&raw const element).cast::<u8>(), place, size);
+                }
             }
-        }
-        Ok(())
+        })
     }
 }
