@@ -97,6 +97,30 @@ TEST("goblin: the choices of remembered decisions can be asked for by id") {
     ENSURE(hob_goblin_choice_of(goblin.get(), 10, none, &choice) == HOB_RESULT_NOT_FOUND);
 }
 
+TEST("goblin: all choices of a decision are answered at once, by the index of the setting") {
+    const Goblin goblin = make_goblin(16);
+    const hob_setting_id first = add_array(goblin.get(), "first", {0, 1, 2}), gone = add_array(goblin.get(), "gone", {0});
+    const hob_setting_id last = add_array(goblin.get(), "last", {0, 1, 2});
+    uint32_t choices[5] = {7, 7, 7, 7, 7}, count = 0;
+    uint64_t decision = 0;
+    ENSURE_OK(hob_goblin_remove_setting(goblin.get(), gone));
+    ENSURE_OK(hob_goblin_choices(goblin.get(), 0, choices, 5, &count, &decision));
+    ENSURE(count == 3 && decision == 0 && choices[first.index1 - 1] == 0 && choices[1] == HOB_CHOICE_NONE && choices[3] == 7);
+    for (uint32_t n = 1; n <= 3; ++n) {
+        ENSURE_OK(hob_goblin_pin(goblin.get(), first, n % 3));
+        ENSURE_OK(hob_goblin_pin(goblin.get(), last, (n + 1) % 3));
+        (void)update(goblin.get());
+    }
+    for (const uint64_t id : {0u, 2u, 3u}) {
+        ENSURE_OK(hob_goblin_choices(goblin.get(), id, choices, 5, nullptr, &decision));
+        ENSURE(decision == (id == 0 ? 3 : id) && choices[0] == decision % 3 && choices[2] == (decision + 1) % 3);
+    }
+    ENSURE(hob_goblin_choices(goblin.get(), 4, choices, 5, &count, &decision) == HOB_RESULT_NOT_FOUND && decision == 3);
+    choices[0] = 7;
+    ENSURE(hob_goblin_choices(goblin.get(), 0, choices, 2, &count, &decision) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE(count == 3 && choices[0] == 7);
+}
+
 TEST("goblin: every call with valid arguments works") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "shadows", {0, 4});

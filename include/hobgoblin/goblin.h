@@ -218,6 +218,23 @@ HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_s
 HOB_API hob_result hob_goblin_choice_of(
     const hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t *out_choice);
 
+/// hob_goblin_choices: the setting at this index has no choice in the decision.
+#define HOB_CHOICE_NONE UINT32_MAX
+
+/// Gets all choices of one decision, for a renderer that wants them once a frame.
+/// `decision_id` 0: the latest; before the first decision, the defaults. The choice of setting s is at s.index1 - 1;
+/// HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size, `*out_decision_id` the decision; either
+/// may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any more. All choices are of the same decision,
+/// even if another thread decides meanwhile. Threads: any.
+///
+///     uint32_t choices[MAX_SETTINGS];
+///     uint64_t decision_id;
+///     hob_goblin_choices(goblin, 0, choices, MAX_SETTINGS, NULL, &decision_id);
+///     set_shadow_quality(choices[shadows.index1 - 1]);
+HOB_API hob_result hob_goblin_choices(
+    const hob_goblin *goblin, uint64_t decision_id, uint32_t *choices, uint32_t capacity, uint32_t *out_count,
+    uint64_t *out_decision_id);
+
 /// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
 /// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any

@@ -93,6 +93,37 @@ pub extern "C" fn hob_goblin_choice_of(
     Ok(())
 }
 
+/// hob_goblin_choices: the setting at this index has no choice in the decision.
+pub const HOB_CHOICE_NONE: u32 = 4294967295;
+
+/// Gets all choices of one decision, for a renderer that wants them once a frame.
+/// `decision_id` 0: the latest; before the first decision, the defaults. The choice of setting s is at s.index1 - 1;
+/// HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size, `*out_decision_id` the decision; either
+/// may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any more. All choices are of the same decision,
+/// even if another thread decides meanwhile. Threads: any.
+///
+///     uint32_t choices[MAX_SETTINGS];
+///     uint64_t decision_id;
+///     hob_goblin_choices(goblin, 0, choices, MAX_SETTINGS, NULL, &decision_id);
+///     set_shadow_quality(choices[shadows.index1 - 1]);
+#[entry(published, nullable(out_decision_id))]
+pub extern "C" fn hob_goblin_choices(
+    goblin: *const hob_goblin,
+    decision_id: u64,
+    choices: *mut u32,
+    capacity: u32,
+    out_count: *mut u32,
+    out_decision_id: *mut u64,
+) -> hob_result {
+    let mut found = goblin.read_choices(decision_id, 0, |_, _| ())?;
+    choices.fill_by_index(found.count, |place| {
+        found = goblin.read_choices(decision_id, found.count, place)?;
+        Ok(())
+    })?;
+    write_if(out_decision_id, found.decision);
+    Ok(())
+}
+
 /// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
 /// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
