@@ -190,6 +190,9 @@ TEST("hpp: the choice of an older decision is remembered") {
     const uint64_t second = goblin.update().id;
     ENSURE(goblin.choice_of(first, setting) == 1 && goblin.choice_of(second, setting) == 0);
     ENSURE(goblin.try_choice_of(second + 1, setting).code() == HOB_RESULT_NOT_FOUND);
+    uint32_t choices[1] = {9};
+    ENSURE(goblin.choices(first, choices, 1) == first && choices[0] == 1);
+    ENSURE(goblin.choices(0, choices, 1) == second && choices[0] == 0);
 }
 
 TEST("hpp: a setting owns its callbacks until it is removed") {

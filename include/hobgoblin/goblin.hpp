@@ -419,6 +419,13 @@ public:
             return hob_goblin_choice_of(capi(), decision_id, setting.id(), choice);
         });
     }
+    /// All choices of one decision (0: the latest), of one and the same; see hob_goblin_choices. From any thread.
+    /// The choice of a setting is at setting.id().index1 - 1. Returns the id of the decision.
+    Result<uint64_t> try_choices(uint64_t decision_id, uint32_t* choices, uint32_t capacity) const {
+        return detail::filled_by(uint64_t{0}, [&](uint64_t* decision) {
+            return hob_goblin_choices(capi(), decision_id, choices, capacity, nullptr, decision);
+        });
+    }
     /// The latest decision in full, with the burdens of each lane.
     Result<hob_decision_details> try_decision() const {
         return detail::filled_by(detail::sized<hob_decision_details>(), [&](hob_decision_details* details) {
@@ -558,6 +565,9 @@ public:
 
     uint32_t choice_of(uint64_t decision_id, Setting setting) const {
         return try_choice_of(decision_id, setting).value();
+    }
+    uint64_t choices(uint64_t decision_id, uint32_t* choices, uint32_t capacity) const {
+        return try_choices(decision_id, choices, capacity).value();
     }
     hob_decision_details decision() const { return try_decision().value(); }
     Reason reason(Setting setting) const { return try_reason(setting).value(); }
