@@ -12,16 +12,19 @@
 // A function named by a noun, such as hob_goblin_choice, returns its answer.
 //
 // Handles. `hob_x_create` makes a handle, `hob_x_destroy` destroys it; destroying NULL is allowed. A destroyed handle
-// or one of another type gives HOB_RESULT_INVALID_ARGUMENT as long as its memory is not reused. Ids such as
+// or one of another type gives HOB_RESULT_INVALID_ARGUMENT, unless its memory was reused: do not rely on it. Ids such as
 // hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
+//
+// A function that returns its answer returns 0 or an empty text after a failure; hob_last_error has the reason.
 //
 // Threads. Each function says which calls on one handle may run at the same time:
 // - Shared: the function takes the handle as const. Shared calls may run on several threads at once.
 // - Exclusive: the handle is not const. No other call on it may run, except those marked "any".
 // - Any: on any thread at any time, also during an exclusive call.
 //
-// A call that breaks this rule gets HOB_RESULT_BUSY. Different handles are independent. The library starts no thread
-// unless an executor is told to.
+// A call that meets an exclusive call of another thread gets HOB_RESULT_BUSY and does nothing; the running call is not
+// affected. An exclusive call that starts while a shared call runs is not detected. Different handles are independent.
+// The library starts no thread unless an executor (executor.h) is told to.
 //
 // Ownership:
 //
@@ -35,12 +38,19 @@
 //
 // Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
 // compiled with. It is the only field that must be set: a struct that is zero otherwise is valid. In parameters, a field
-// that is 0 has its default, unless the field says that 0 is a value. No limit is HUGE_VAL. HOB_X_INIT sets all defaults.
-// A stride of 0 means the first released size of the element; sizeof the element is always right.
+// that is 0 has its default, unless the field says that 0 is a value. HOB_X_INIT sets all defaults. It is a call, so in
+// C it cannot initialise a static variable. No limit is HUGE_VAL for a double and UINT64_MAX for an integer.
 //
-// Callbacks. They run on the thread that made the call, unless their documentation says otherwise, and in the
-// floating-point environment of that thread. They must return on the thread that called them, must not throw,
-// and must not leave by longjmp, after which the handle stays busy for ever.
+// A struct_size that is too small gives HOB_RESULT_INVALID_ARGUMENT. A larger struct is accepted if the fields that this
+// library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. Pass sizeof the element as a stride; a
+// stride of 0 means the element's size in its first release.
+//
+// Callbacks. They use the C calling convention (cdecl). They run on the thread that made the call, unless their
+// documentation says otherwise, and in its floating-point environment. They must return on that thread. No exception,
+// of C++ or of a managed language, may leave them, and no longjmp: the handle would stay busy for ever.
+//
+// Inside a callback, const functions on the same handle work, and destroy takes effect when the running call returns.
+// All others return HOB_RESULT_BUSY. Inside a hook of this header, functions on the calling handle are busy.
 //
 // Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only handles
 // that it creates itself, and must not destroy those of the parent. No function may be called from a signal handler.
@@ -95,7 +105,7 @@ extern "C" {
 typedef enum hob_result {
     /// Success.
     HOB_RESULT_OK = 0,
-    /// An argument, or the answer of a callback, is invalid. Arguments changed nothing.
+    /// An argument is invalid, and nothing was changed. Or the answer of a callback is invalid: see the function.
     HOB_RESULT_INVALID_ARGUMENT = 1,
     /// No such thing, or no longer. Nothing was changed.
     HOB_RESULT_NOT_FOUND = 2,
@@ -174,7 +184,8 @@ typedef enum hob_log_level {
 typedef struct hob_log_hook {
     /// sizeof(hob_log_hook).
     uint32_t struct_size;
-    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT: HOB_LOG_LEVEL_INFO. 0 is HOB_LOG_LEVEL_DEBUG.
+    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT sets HOB_LOG_LEVEL_INFO. 0 is a value, HOB_LOG_LEVEL_DEBUG:
+    /// a zeroed struct receives everything.
     hob_log_level minimum_level;
     /// Passed to `write`.
     void *user_data;
@@ -184,8 +195,8 @@ typedef struct hob_log_hook {
 } hob_log_hook;
 
 /// Sets the log hook; NULL: none.
-/// The struct is copied. Threads: any, at any time. Another thread may still be inside the previous hook, so keep what
-/// that one uses.
+/// The struct is copied; a NULL `write` means none. Threads: any, at any time. Keep the data of the previous hook until
+/// all calls that began before have returned.
 HOB_API hob_result hob_set_log_hook(const hob_log_hook *hook);
 
 // ---- Clock and profiler ----------------------------------------------------------------------------------------------
@@ -205,7 +216,7 @@ typedef struct hob_clock_hook {
 } hob_clock_hook;
 
 /// Sets the clock hook; NULL: none.
-/// The struct is copied. Threads: while no other call runs, or one duration is measured with two clocks.
+/// The struct is copied. Threads: while no other call runs, otherwise one duration may be measured with two clocks.
 HOB_API hob_result hob_set_clock_hook(const hob_clock_hook *hook);
 
 /// Receives profiler zones: the library's larger steps, by name.
@@ -223,7 +234,7 @@ typedef struct hob_zone_hook {
 } hob_zone_hook;
 
 /// Sets the profiler hook; NULL: none.
-/// The struct is copied. Threads: while no other call runs, or a zone begins in one profiler and ends in another.
+/// The struct is copied. Threads: while no other call runs, otherwise a zone may begin in one profiler and end in another.
 HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
 
 // ---- Allocator -------------------------------------------------------------------------------------------------------

@@ -9,28 +9,37 @@
 //     if (hob_goblin_create(&desc, &goblin) != HOB_RESULT_OK) fail(hob_last_error());
 //
 //     const double values[] = {0, 4, 6, 7};                   /* off, low, medium, high */
-//     hob_setting_id shadows;
-//     hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows);
+//     hob_setting_id shadows = {0, 0};
+//     if (hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows) != HOB_RESULT_OK) fail(hob_last_error());
 //
-//     for (;;) {
+//     struct { uint64_t decision_id; gpu_timer timer; } frames[4];         /* in flight on the GPU */
+//     for (unsigned n = 0;; ++n) {
+//         if (n >= 4) {                                       /* the timer of four frames ago has its result */
+//             double ms = read_timer(frames[n % 4].timer);
+//             hob_goblin_measure(goblin, frames[n % 4].decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+//         }
 //         hob_decision decision = HOB_DECISION_INIT;
-//         hob_goblin_update(goblin, &decision);
-//         double ms = render(hob_goblin_choice(goblin, shadows));
-//         /* when the GPU answers, usually frames later: */
-//         hob_goblin_measure(goblin, decision.id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+//         if (hob_goblin_update(goblin, &decision) != HOB_RESULT_OK) log(hob_last_error());
+//         frames[n % 4].decision_id = decision.id;
+//         frames[n % 4].timer = draw_shadows(hob_goblin_choice(goblin, shadows));
 //     }
 //
 // Terms:
 // - Setting: something with several options, such as shadow quality. One option is chosen for each frame.
-// - Value: the worth of an option to the player, in any unit that all settings share.
+// - Value: the worth of an option to the player, in any unit that all settings share. Higher is better; values add up.
 // - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
 // - Lane: a resource with a limit of its own, such as GPU time or the game thread.
+// - First lane: the governed lane with the lowest number of hob_lane.
 // - Decision: the choices of one frame. Its id goes with the samples of that frame.
 // - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 // - Total: the measured cost of a whole frame on a lane.
 // - Residual: the part of the totals that no setting accounts for.
 // - Trial: an option that is chosen for one frame to learn its burden.
 // - Task: the name under which burdens are learned and saved; the id of a setting.
+// - Strategy: an alternative set of limits, such as those of 30 frames a second.
+// - Product: one setting that stands for all combinations of several.
+// - Sigmas: the safety margin, in standard deviations of the total burden.
+// - Unforced change: a change for more value while the present choices still fit.
 // - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 //
 // Generated from src/ffi/goblin; do not edit. MIT OR Apache-2.0.
@@ -126,13 +135,13 @@ typedef struct hob_goblin_desc {
     hob_burdens burdens;
     /// The limits, by hob_lane. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
-    /// Share of frames that may be late, at most 0.5. Default 0: hob_goblin_tuning.sigmas counts instead.
+    /// Share of frames that may be late, at most 0.5. Default 0: the margin is hob_goblin_tuning.sigmas instead.
     /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
     /// setting that matters.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// Its gains must add up to `patience` times the value that moves up, plus ten times the value that moves down, and
-    /// pay the switch burdens. A choice that does not fit is always replaced at once.
+    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and has
+    /// paid the switch burdens. A choice that does not fit is always replaced at once.
     double patience;
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
     /// counts but is never refused. Default: no limit.
@@ -167,13 +176,13 @@ HOB_API void hob_goblin_destroy(hob_goblin *goblin);
 HOB_NODISCARD HOB_API size_t hob_goblin_memory_used(const hob_goblin *goblin);
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_goblin_last_error(const hob_goblin *goblin);
 
 // ---- Every frame -----------------------------------------------------------------------------------------------------
 
 /// The decision of a frame.
-/// An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+/// An answer: set struct_size, or begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
 typedef struct hob_decision {
     /// sizeof(hob_decision).
     uint32_t struct_size;
@@ -199,8 +208,9 @@ typedef struct hob_decision {
 
 /// Decides a frame: call it once, before the frame is drawn.
 /// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
-/// (`feasible` 0), not an error. After a failure the previous choices stay in force. It allocates nothing and waits for
-/// nothing. Threads: exclusive. Callbacks: those of the settings, on this thread.
+/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It waits
+/// for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than before.
+/// Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
 ///     hob_goblin_update(goblin, &decision);
@@ -209,7 +219,8 @@ HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decis
 
 /// Returns the option that the latest decision chose for a setting; before the first decision, its default.
 /// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
-/// reason. It never waits and is never busy. Threads: any.
+/// reason. It never waits and is never busy. A render thread that is a frame behind calls hob_goblin_choices or
+/// hob_goblin_choice_of with the decision of its frame. Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
 
 /// Gets the option that one decision chose for a setting.
@@ -236,9 +247,12 @@ HOB_API hob_result hob_goblin_choices(
     uint64_t *out_decision_id);
 
 /// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
-/// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
+/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not 0.
+/// Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit, 0 to
+/// 1e9.
+///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Threads: exclusive.
+/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. Other threads queue their samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
@@ -246,15 +260,15 @@ HOB_API hob_result hob_goblin_measure(
     hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, hob_lane lane, double burden, hob_sample sample);
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
-/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with
-/// a limit steer the goblin. With HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of
-/// its lane. Threads: exclusive.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane steer
+/// the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane once the samples of that decision have
+/// arrived too, in any order. Threads: exclusive.
 HOB_API hob_result hob_goblin_measure_total(
     hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample sample);
 
 /// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
-/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option. Threads:
-/// exclusive.
+/// Call it before the samples of that frame: they then count for `choice`. hob_goblin_choice_of still returns the
+/// decided option. Threads: exclusive.
 HOB_API hob_result hob_goblin_report_applied(
     hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t choice);
 
@@ -320,13 +334,13 @@ typedef struct hob_setting_desc {
     hob_str id;
     /// The options; choices are indices into them. Copied.
     const hob_option *options;
-    /// Bytes from one option to the next, also for options_get. 0: sizeof(hob_option).
+    /// Bytes from one option to the next, also for options_get: sizeof(hob_option). 0: its first released size.
     size_t option_stride;
     /// The choice while nothing is known of the setting. Default 0.
     uint32_t default_choice;
     /// HOB_SETTING_ flags. Default 0.
     uint32_t flags;
-    /// Cost of a change on the frame that makes it, on the first lane with a limit. 0 to 1e9. Default 0. An unforced
+    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced
     /// change waits until its gain has paid for it. See also hob_goblin_set_switch_scale.
     double switch_burden;
     /// Passed to all callbacks.
@@ -334,9 +348,9 @@ typedef struct hob_setting_desc {
     /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
     /// setting failed. May be NULL, like every callback.
     void (*release)(void *user_data);
-    /// Fills in `options` (zeroed, option_stride apart, room for `capacity`) and returns their number. With a number
-    /// above `capacity` it fills in nothing and is called again with more room. Called when the setting is added and
-    /// before every decision, so that values can follow the scene.
+    /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room for
+    /// `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is repeated
+    /// with more room. Called when the setting is added and before every decision, so values can follow the scene.
     uint32_t (*options_get)(void *user_data, hob_option *options, uint32_t capacity);
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     uint32_t (*choice_default)(void *user_data);
@@ -385,11 +399,12 @@ HOB_API hob_result hob_goblin_add_fixed_incentive(
 
 /// Removes a setting, at any time; its `release` is called before this returns.
 /// Learned burdens of its task stay, for a later setting of that id. Inside a callback of the goblin, the setting is
-/// removed when the running call returns; until then only `release` is called. Threads: exclusive.
+/// removed, and `release` called, when the running call returns; its other callbacks are not called any more.
+/// Threads: exclusive.
 HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id setting);
 
 /// Replaces a setting's options: `count` of them, `stride` bytes apart.
-/// `stride` 0 means sizeof(hob_option). With a different count, learned burdens of the task and its values under
+/// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task and its values under
 /// strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads:
 /// exclusive.
 HOB_API hob_result hob_goblin_set_options(
@@ -404,7 +419,8 @@ HOB_API hob_result hob_goblin_set_value(hob_goblin *goblin, hob_setting_id setti
 HOB_API hob_result hob_goblin_set_ready(hob_goblin *goblin, hob_setting_id setting, uint32_t option, uint32_t ready);
 
 /// Sets how much work a setting has from the next decision on: objects, pixels, lights, in any unit.
-/// Burdens are learned per unit of work, so the cost of a heavier scene is known at once. 1e-9 to 1e9; initially 1.
+/// Burdens are learned per unit of work, so the cost of a heavier scene is known at once. 1e-9 to 1e9; initially 1. A
+/// late sample counts with the work of its own decision.
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id setting, double work);
 
@@ -415,8 +431,8 @@ typedef enum hob_exploration {
     /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make a single
     /// frame late, by the error of the guess.
     HOB_EXPLORATION_BOUNDED = 0,
-    /// As Performance Goblin does: an unknown option looks cheap, so it is chosen until its burden is known. Learns
-    /// fast where late frames do not matter, as on a loading screen.
+    /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
+    /// Learns fast where late frames do not matter, as on a loading screen.
     HOB_EXPLORATION_OPTIMISTIC = 1,
 } hob_exploration;
 
@@ -523,7 +539,7 @@ typedef struct hob_decision_lane {
 } hob_decision_lane;
 
 /// Details of a decision.
-/// An answer: begin with HOB_DECISION_DETAILS_INIT.
+/// An answer: set struct_size, or begin with HOB_DECISION_DETAILS_INIT.
 typedef struct hob_decision_details {
     /// sizeof(hob_decision_details).
     uint32_t struct_size;
@@ -594,7 +610,7 @@ typedef enum hob_why {
 } hob_why;
 
 /// Why a setting has its choice.
-/// An answer: begin with HOB_REASON_INIT.
+/// An answer: set struct_size, or begin with HOB_REASON_INIT.
 typedef struct hob_reason {
     /// sizeof(hob_reason).
     uint32_t struct_size;
@@ -606,7 +622,7 @@ typedef struct hob_reason {
     uint32_t to;
     /// The decision of the last change, trials apart; 0 if it never changed.
     uint64_t since;
-    /// The slack on the first lane with a limit, in its unit; negative: the excess. After a change, the slack before it.
+    /// The slack on the first lane, in its unit; negative: the excess. After a change, the slack before it.
     double headroom;
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     double gain;
@@ -632,7 +648,7 @@ HOB_API hob_result hob_goblin_get_estimate(
     const hob_goblin *goblin, hob_setting_id setting, uint32_t option, hob_lane lane, hob_estimate *out_estimate);
 
 /// Counters of a goblin.
-/// An answer: begin with HOB_GOBLIN_STATISTICS_INIT.
+/// An answer: set struct_size, or begin with HOB_GOBLIN_STATISTICS_INIT.
 typedef struct hob_goblin_statistics {
     /// sizeof(hob_goblin_statistics).
     uint32_t struct_size;
@@ -652,11 +668,12 @@ typedef struct hob_goblin_statistics {
     uint64_t totals;
     /// Totals above the limit of their lane.
     uint64_t totals_over;
-    /// The latest samples over their typical burdens, on the first lane with a limit. 1 is normal; 0: no samples yet.
+    /// Ratio of the latest samples to their typical burdens, on the first lane. 1 is normal, 2 is twice as slow; 0: no
+    /// samples yet.
     double anomaly;
     /// The same, smoothed: it fades by 1/30 in each frame.
     double recent_anomaly;
-    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane with a limit. 1 until both are known.
+    /// Ratio of present to past burdens (hob_goblin_set_past_profile), on the first lane. 1 until both are known.
     double past_ratio;
     /// Bytes held.
     uint64_t memory_used;
@@ -716,7 +733,7 @@ typedef struct hob_product_desc {
     hob_str id;
     /// The axes, in the order of hob_goblin_product_index. Copied.
     const hob_product_axis *axes;
-    /// Bytes from one axis to the next. 0: sizeof(hob_product_axis).
+    /// Bytes from one axis to the next: sizeof(hob_product_axis). 0: its first released size.
     size_t axis_stride;
     /// As hob_option.relative_burden, of every combination per unit of its work. Default 0.
     double relative_burden;
@@ -797,8 +814,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_strategy_net(
 /// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
 ///
 /// `write` receives pieces that together are the recording: a header at once, and at least one block per decision. The
-/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
-/// sample and one a setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
+/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. Each frame adds about 14
+/// bytes per sample and 1 per setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
 /// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
 /// this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
@@ -825,7 +842,7 @@ typedef enum hob_replay_end {
 } hob_replay_end;
 
 /// The outcome of a replay.
-/// An answer: begin with HOB_REPLAY_REPORT_INIT.
+/// An answer: set struct_size, or begin with HOB_REPLAY_REPORT_INIT.
 typedef struct hob_replay_report {
     /// sizeof(hob_replay_report).
     uint32_t struct_size;
@@ -858,7 +875,7 @@ typedef struct hob_replay_report {
 /// errors. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
 /// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
-/// The bytes may be hostile: a replay takes at most 128 MiB, and 64 times their size. Threads: any.
+/// The bytes may be hostile: a replay takes at most 128 MiB, and at most 64 times `size`. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_replay(const void *data, size_t size, hob_replay_report *out_report);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------

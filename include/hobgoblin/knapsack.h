@@ -263,7 +263,7 @@ HOB_NODISCARD HOB_API uint32_t hob_knapsack_setting_count(const hob_knapsack *kn
 HOB_NODISCARD HOB_API size_t hob_knapsack_memory_used(const hob_knapsack *knapsack);
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_knapsack_last_error(const hob_knapsack *knapsack);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------

@@ -3,13 +3,15 @@
 //     hob_profile *profile = NULL;
 //     if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fail(hob_last_error());
 //     hob_profile_load_file(profile, HOB_STR("costs.json"));
-//     hob_profile_scale(profile, 1.5);                    /* this machine is half as fast again */
+//     hob_profile_scale(profile, 1.5);                    /* optional: this machine needs 1.5 times as long */
 //     hob_goblin_set_past_profile(goblin, profile);
 //     hob_profile_destroy(profile);
 //
 // Terms:
 // - Task: all settings that are measured under one id.
 // - Burden: the cost of an option, in the unit of its lane; milliseconds for lanes of time.
+// - Lane: a resource of a goblin, such as GPU time. The first lane with a limit is saved under the task's id, others
+//   under "id@lane", such as "shadows@render_thread".
 // - Estimate: mean and standard deviation of a burden, and the number of samples behind them.
 //
 // Generated from src/ffi/profile; do not edit. MIT OR Apache-2.0.
@@ -111,7 +113,7 @@ typedef struct hob_profile_option {
 } hob_profile_option;
 
 /// Sets the estimates of task `id`: `count` options, `stride` bytes apart.
-/// A new task is added; an old one is replaced. `stride` 0 means sizeof(hob_profile_option). HOB_RESULT_LIMIT_EXCEEDED
+/// A new task is added; an old one is replaced. `stride` is sizeof(hob_profile_option); 0 means its first released size. HOB_RESULT_LIMIT_EXCEEDED
 /// with more than 65535 options. Threads: exclusive.
 HOB_API hob_result hob_profile_set_task(
     hob_profile *profile, hob_str id, const hob_profile_option *options, size_t stride, uint32_t count);
@@ -156,7 +158,7 @@ HOB_API hob_result hob_profile_get_estimate(
 HOB_NODISCARD HOB_API size_t hob_profile_memory_used(const hob_profile *profile);
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_API const char *hob_profile_last_error(const hob_profile *profile);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------

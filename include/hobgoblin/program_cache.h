@@ -831,7 +831,7 @@ HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(
     hob_program_manager *manager, const hob_program_link_desc *desc, hob_link_result *out_result);
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API const char *hob_program_manager_last_error(const hob_program_manager *manager);
 
 // ---- Experimental: Dawn and EGL --------------------------------------------------------------------------------------

@@ -39,7 +39,8 @@ pub enum hob_log_level {
 pub struct hob_log_hook {
     /// sizeof(hob_log_hook).
     pub struct_size: u32,
-    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT: HOB_LOG_LEVEL_INFO. 0 is HOB_LOG_LEVEL_DEBUG.
+    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT sets HOB_LOG_LEVEL_INFO. 0 is a value, HOB_LOG_LEVEL_DEBUG:
+    /// a zeroed struct receives everything.
     #[initial(hob_log_level::Info)]
     pub minimum_level: hob_log_level,
     /// Passed to `write`.
@@ -50,8 +51,8 @@ pub struct hob_log_hook {
 }
 
 /// Sets the log hook; NULL: none.
-/// The struct is copied. Threads: any, at any time. Another thread may still be inside the previous hook, so keep what
-/// that one uses.
+/// The struct is copied; a NULL `write` means none. Threads: any, at any time. Keep the data of the previous hook until
+/// all calls that began before have returned.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_log_hook(hook: *const hob_log_hook) -> hob_result {
     set(&LOG, hook);
@@ -78,7 +79,7 @@ pub struct hob_clock_hook {
 }
 
 /// Sets the clock hook; NULL: none.
-/// The struct is copied. Threads: while no other call runs, or one duration is measured with two clocks.
+/// The struct is copied. Threads: while no other call runs, otherwise one duration may be measured with two clocks.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_clock_hook(hook: *const hob_clock_hook) -> hob_result {
     set(&CLOCK, hook);
@@ -103,7 +104,7 @@ pub struct hob_zone_hook {
 }
 
 /// Sets the profiler hook; NULL: none.
-/// The struct is copied. Threads: while no other call runs, or a zone begins in one profiler and ends in another.
+/// The struct is copied. Threads: while no other call runs, otherwise a zone may begin in one profiler and end in another.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_zone_hook(hook: *const hob_zone_hook) -> hob_result {
     set(&ZONES, hook);

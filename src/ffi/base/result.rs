@@ -13,7 +13,7 @@ use crate::base::Code;
 pub enum hob_result {
     /// Success.
     Ok = 0,
-    /// An argument, or the answer of a callback, is invalid. Arguments changed nothing.
+    /// An argument is invalid, and nothing was changed. Or the answer of a callback is invalid: see the function.
     InvalidArgument = 1,
     /// No such thing, or no longer. Nothing was changed.
     NotFound = 2,

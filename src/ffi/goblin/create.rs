@@ -50,13 +50,13 @@ pub struct hob_goblin_desc {
     pub burdens: hob_burdens,
     /// The limits, by hob_lane. Default: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
-    /// Share of frames that may be late, at most 0.5. Default 0: hob_goblin_tuning.sigmas counts instead.
+    /// Share of frames that may be late, at most 0.5. Default 0: the margin is hob_goblin_tuning.sigmas instead.
     /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
     /// setting that matters.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// Its gains must add up to `patience` times the value that moves up, plus ten times the value that moves down, and
-    /// pay the switch burdens. A choice that does not fit is always replaced at once.
+    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and has
+    /// paid the switch burdens. A choice that does not fit is always replaced at once.
     #[default(1.0)]
     pub patience: f64,
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
@@ -105,7 +105,7 @@ pub extern "C" fn hob_goblin_memory_used(goblin: *const hob_goblin) -> usize {
 }
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 #[entry(handle, or = guard::last_error())]
 pub extern "C" fn hob_goblin_last_error(goblin: *const hob_goblin) -> *const c_char {
     Ok(goblin.last_error())

@@ -15,7 +15,7 @@ use crate::goblin::{Decision, Sample};
 // == Every frame ==
 
 /// The decision of a frame.
-/// An answer: begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
+/// An answer: set struct_size, or begin with HOB_DECISION_INIT. hob_goblin_get_decision has the details.
 #[versioned(size = 48, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -59,8 +59,9 @@ impl From<&Decision> for hob_decision {
 
 /// Decides a frame: call it once, before the frame is drawn.
 /// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
-/// (`feasible` 0), not an error. After a failure the previous choices stay in force. It allocates nothing and waits for
-/// nothing. Threads: exclusive. Callbacks: those of the settings, on this thread.
+/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It waits
+/// for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than before.
+/// Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
 ///     hob_goblin_update(goblin, &decision);
@@ -73,7 +74,8 @@ pub extern "C" fn hob_goblin_update(goblin: *mut hob_goblin, out_decision: *mut 
 
 /// Returns the option that the latest decision chose for a setting; before the first decision, its default.
 /// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
-/// reason. It never waits and is never busy. Threads: any.
+/// reason. It never waits and is never busy. A render thread that is a frame behind calls hob_goblin_choices or
+/// hob_goblin_choice_of with the decision of its frame. Threads: any.
 #[entry(published)]
 pub extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_setting_id) -> u32 {
     Ok(goblin.choice(setting.into())?.map_or(0, u32::from))
@@ -125,9 +127,12 @@ pub extern "C" fn hob_goblin_choices(
 }
 
 /// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
-/// Call it when the cost is known; with GPU timers that is frames later. `burden` is in the lane's unit, 0 to 1e9.
+/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not 0.
+/// Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit, 0 to
+/// 1e9.
+///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Threads: exclusive.
+/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. Other threads queue their samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
@@ -145,9 +150,9 @@ pub extern "C" fn hob_goblin_measure(
 }
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
-/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane with
-/// a limit steer the goblin. With HOB_BURDENS_LEARNED, a total whose samples have all arrived teaches the residual of
-/// its lane. Threads: exclusive.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane steer
+/// the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane once the samples of that decision have
+/// arrived too, in any order. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_measure_total(
     goblin: *mut hob_goblin,
@@ -161,8 +166,8 @@ pub extern "C" fn hob_goblin_measure_total(
 }
 
 /// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
-/// Samples of that frame then count for `choice`. hob_goblin_choice_of still returns the decided option. Threads:
-/// exclusive.
+/// Call it before the samples of that frame: they then count for `choice`. hob_goblin_choice_of still returns the
+/// decided option. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_report_applied(
     goblin: *mut hob_goblin,

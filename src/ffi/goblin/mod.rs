@@ -10,29 +10,38 @@
 //! if (hob_goblin_create(&desc, &goblin) != HOB_RESULT_OK) fail(hob_last_error());
 //!
 //! const double values[] = {0, 4, 6, 7};                   /* off, low, medium, high */
-//! hob_setting_id shadows;
-//! hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows);
+//! hob_setting_id shadows = {0, 0};
+//! if (hob_goblin_add_array(goblin, HOB_STR("shadows"), values, 4, &shadows) != HOB_RESULT_OK) fail(hob_last_error());
 //!
-//! for (;;) {
+//! struct { uint64_t decision_id; gpu_timer timer; } frames[4];         /* in flight on the GPU */
+//! for (unsigned n = 0;; ++n) {
+//!     if (n >= 4) {                                       /* the timer of four frames ago has its result */
+//!         double ms = read_timer(frames[n % 4].timer);
+//!         hob_goblin_measure(goblin, frames[n % 4].decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+//!     }
 //!     hob_decision decision = HOB_DECISION_INIT;
-//!     hob_goblin_update(goblin, &decision);
-//!     double ms = render(hob_goblin_choice(goblin, shadows));
-//!     /* when the GPU answers, usually frames later: */
-//!     hob_goblin_measure(goblin, decision.id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+//!     if (hob_goblin_update(goblin, &decision) != HOB_RESULT_OK) log(hob_last_error());
+//!     frames[n % 4].decision_id = decision.id;
+//!     frames[n % 4].timer = draw_shadows(hob_goblin_choice(goblin, shadows));
 //! }
 //! ```
 //!
 //! Terms:
 //! - Setting: something with several options, such as shadow quality. One option is chosen for each frame.
-//! - Value: the worth of an option to the player, in any unit that all settings share.
+//! - Value: the worth of an option to the player, in any unit that all settings share. Higher is better; values add up.
 //! - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
 //! - Lane: a resource with a limit of its own, such as GPU time or the game thread.
+//! - First lane: the governed lane with the lowest number of hob_lane.
 //! - Decision: the choices of one frame. Its id goes with the samples of that frame.
 //! - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 //! - Total: the measured cost of a whole frame on a lane.
 //! - Residual: the part of the totals that no setting accounts for.
 //! - Trial: an option that is chosen for one frame to learn its burden.
 //! - Task: the name under which burdens are learned and saved; the id of a setting.
+//! - Strategy: an alternative set of limits, such as those of 30 frames a second.
+//! - Product: one setting that stands for all combinations of several.
+//! - Sigmas: the safety margin, in standard deviations of the total burden.
+//! - Unforced change: a change for more value while the present choices still fit.
 //! - Trim: a setting that takes up the last slack of every frame, such as dynamic resolution.
 
 pub mod ids;

@@ -46,7 +46,7 @@ pub struct hob_product_desc {
     pub id: hob_str,
     /// The axes, in the order of hob_goblin_product_index. Copied.
     pub axes: *const hob_product_axis,
-    /// Bytes from one axis to the next. 0: sizeof(hob_product_axis).
+    /// Bytes from one axis to the next: sizeof(hob_product_axis). 0: its first released size.
     pub axis_stride: usize,
     /// As hob_option.relative_burden, of every combination per unit of its work. Default 0.
     pub relative_burden: f64,

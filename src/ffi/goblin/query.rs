@@ -38,7 +38,7 @@ pub struct hob_decision_lane {
 }
 
 /// Details of a decision.
-/// An answer: begin with HOB_DECISION_DETAILS_INIT.
+/// An answer: set struct_size, or begin with HOB_DECISION_DETAILS_INIT.
 #[versioned(size = 528, last = elapsed_ns)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -174,7 +174,7 @@ impl From<Why> for hob_why {
 }
 
 /// Why a setting has its choice.
-/// An answer: begin with HOB_REASON_INIT.
+/// An answer: set struct_size, or begin with HOB_REASON_INIT.
 #[versioned(size = 40, last = gain)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -189,7 +189,7 @@ pub struct hob_reason {
     pub to: u32,
     /// The decision of the last change, trials apart; 0 if it never changed.
     pub since: u64,
-    /// The slack on the first lane with a limit, in its unit; negative: the excess. After a change, the slack before it.
+    /// The slack on the first lane, in its unit; negative: the excess. After a change, the slack before it.
     pub headroom: f64,
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     pub gain: f64,
@@ -289,7 +289,7 @@ pub extern "C" fn hob_goblin_get_estimate(
 }
 
 /// Counters of a goblin.
-/// An answer: begin with HOB_GOBLIN_STATISTICS_INIT.
+/// An answer: set struct_size, or begin with HOB_GOBLIN_STATISTICS_INIT.
 #[versioned(size = 168, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -312,11 +312,12 @@ pub struct hob_goblin_statistics {
     pub totals: u64,
     /// Totals above the limit of their lane.
     pub totals_over: u64,
-    /// The latest samples over their typical burdens, on the first lane with a limit. 1 is normal; 0: no samples yet.
+    /// Ratio of the latest samples to their typical burdens, on the first lane. 1 is normal, 2 is twice as slow; 0: no
+    /// samples yet.
     pub anomaly: f64,
     /// The same, smoothed: it fades by 1/30 in each frame.
     pub recent_anomaly: f64,
-    /// Present over past burdens (hob_goblin_set_past_profile), on the first lane with a limit. 1 until both are known.
+    /// Ratio of present to past burdens (hob_goblin_set_past_profile), on the first lane. 1 until both are known.
     pub past_ratio: f64,
     /// Bytes held.
     pub memory_used: u64,

@@ -49,8 +49,8 @@ impl Writer {
 /// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
 ///
 /// `write` receives pieces that together are the recording: a header at once, and at least one block per decision. The
-/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. A frame takes about 14 bytes a
-/// sample and one a setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
+/// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. Each frame adds about 14
+/// bytes per sample and 1 per setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
 /// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
 /// this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
@@ -99,7 +99,7 @@ pub enum hob_replay_end {
 }
 
 /// The outcome of a replay.
-/// An answer: begin with HOB_REPLAY_REPORT_INIT.
+/// An answer: set struct_size, or begin with HOB_REPLAY_REPORT_INIT.
 #[versioned(size = 72, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -162,7 +162,7 @@ impl From<&Report> for hob_replay_report {
 /// errors. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
 /// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
-/// The bytes may be hostile: a replay takes at most 128 MiB, and 64 times their size. Threads: any.
+/// The bytes may be hostile: a replay takes at most 128 MiB, and at most 64 times `size`. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_goblin_replay(
     data: *const c_void,

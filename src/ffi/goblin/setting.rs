@@ -127,7 +127,8 @@ fn add(goblin: &Held<'_, GoblinCell>, desc: &SettingDesc<'_>, out: Out<hob_setti
 
 /// Removes a setting, at any time; its `release` is called before this returns.
 /// Learned burdens of its task stay, for a later setting of that id. Inside a callback of the goblin, the setting is
-/// removed when the running call returns; until then only `release` is called. Threads: exclusive.
+/// removed, and `release` called, when the running call returns; its other callbacks are not called any more.
+/// Threads: exclusive.
 #[entry(exclusive, inside = goblin.remove_later(setting.into()))]
 pub extern "C" fn hob_goblin_remove_setting(goblin: *mut hob_goblin, setting: hob_setting_id) -> hob_result {
     // Released when the goblin is no longer borrowed.
@@ -136,7 +137,7 @@ pub extern "C" fn hob_goblin_remove_setting(goblin: *mut hob_goblin, setting: ho
 }
 
 /// Replaces a setting's options: `count` of them, `stride` bytes apart.
-/// `stride` 0 means sizeof(hob_option). With a different count, learned burdens of the task and its values under
+/// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task and its values under
 /// strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads:
 /// exclusive.
 #[entry(exclusive)]
@@ -176,7 +177,8 @@ pub extern "C" fn hob_goblin_set_ready(
 }
 
 /// Sets how much work a setting has from the next decision on: objects, pixels, lights, in any unit.
-/// Burdens are learned per unit of work, so the cost of a heavier scene is known at once. 1e-9 to 1e9; initially 1.
+/// Burdens are learned per unit of work, so the cost of a heavier scene is known at once. 1e-9 to 1e9; initially 1. A
+/// late sample counts with the work of its own decision.
 /// Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_work(goblin: *mut hob_goblin, setting: hob_setting_id, work: f64) -> hob_result {

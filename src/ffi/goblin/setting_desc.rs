@@ -84,13 +84,13 @@ pub struct hob_setting_desc {
     pub id: hob_str,
     /// The options; choices are indices into them. Copied.
     pub options: *const hob_option,
-    /// Bytes from one option to the next, also for options_get. 0: sizeof(hob_option).
+    /// Bytes from one option to the next, also for options_get: sizeof(hob_option). 0: its first released size.
     pub option_stride: usize,
     /// The choice while nothing is known of the setting. Default 0.
     pub default_choice: u32,
     /// HOB_SETTING_ flags. Default 0.
     pub flags: u32,
-    /// Cost of a change on the frame that makes it, on the first lane with a limit. 0 to 1e9. Default 0. An unforced
+    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced
     /// change waits until its gain has paid for it. See also hob_goblin_set_switch_scale.
     pub switch_burden: f64,
     /// Passed to all callbacks.
@@ -98,9 +98,9 @@ pub struct hob_setting_desc {
     /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
     /// setting failed. May be NULL, like every callback.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
-    /// Fills in `options` (zeroed, option_stride apart, room for `capacity`) and returns their number. With a number
-    /// above `capacity` it fills in nothing and is called again with more room. Called when the setting is added and
-    /// before every decision, so that values can follow the scene.
+    /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room for
+    /// `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is repeated
+    /// with more room. Called when the setting is added and before every decision, so values can follow the scene.
     pub options_get: Option<extern "C" fn(user_data: *mut c_void, options: *mut hob_option, capacity: u32) -> u32>,
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     pub choice_default: Option<extern "C" fn(user_data: *mut c_void) -> u32>,

@@ -16,8 +16,8 @@ pub enum hob_exploration {
     /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make a single
     /// frame late, by the error of the guess.
     Bounded = 0,
-    /// As Performance Goblin does: an unknown option looks cheap, so it is chosen until its burden is known. Learns
-    /// fast where late frames do not matter, as on a loading screen.
+    /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
+    /// Learns fast where late frames do not matter, as on a loading screen.
     Optimistic = 1,
 }
 

@@ -468,7 +468,7 @@ pub extern "C" fn hob_knapsack_memory_used(knapsack: *const hob_knapsack) -> usi
 }
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 #[entry(handle, or = guard::last_error())]
 pub extern "C" fn hob_knapsack_last_error(knapsack: *const hob_knapsack) -> *const c_char {
     Ok(knapsack.last_error())

@@ -4,7 +4,7 @@
 //! hob_profile *profile = NULL;
 //! if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fail(hob_last_error());
 //! hob_profile_load_file(profile, HOB_STR("costs.json"));
-//! hob_profile_scale(profile, 1.5);                    /* this machine is half as fast again */
+//! hob_profile_scale(profile, 1.5);                    /* optional: this machine needs 1.5 times as long */
 //! hob_goblin_set_past_profile(goblin, profile);
 //! hob_profile_destroy(profile);
 //! ```
@@ -12,6 +12,8 @@
 //! Terms:
 //! - Task: all settings that are measured under one id.
 //! - Burden: the cost of an option, in the unit of its lane; milliseconds for lanes of time.
+//! - Lane: a resource of a goblin, such as GPU time. The first lane with a limit is saved under the task's id, others
+//!   under "id@lane", such as "shadows@render_thread".
 //! - Estimate: mean and standard deviation of a burden, and the number of samples behind them.
 
 use std::ffi::{c_char, c_void};
@@ -193,7 +195,7 @@ pub struct hob_profile_option {
 }
 
 /// Sets the estimates of task `id`: `count` options, `stride` bytes apart.
-/// A new task is added; an old one is replaced. `stride` 0 means sizeof(hob_profile_option). HOB_RESULT_LIMIT_EXCEEDED
+/// A new task is added; an old one is replaced. `stride` is sizeof(hob_profile_option); 0 means its first released size. HOB_RESULT_LIMIT_EXCEEDED
 /// with more than 65535 options. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_set_task(
@@ -299,7 +301,7 @@ pub extern "C" fn hob_profile_memory_used(profile: *const hob_profile) -> usize 
 }
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 #[entry(handle, or = guard::last_error())]
 pub extern "C" fn hob_profile_last_error(profile: *const hob_profile) -> *const c_char {
     Ok(profile.last_error())

@@ -305,7 +305,7 @@ fn link(
 }
 
 /// Returns the sentence of this handle's last failed exclusive call.
-/// It is valid until the next one. Threads: shared.
+/// It is empty if none has failed, and valid until the next failure. Threads: shared.
 #[entry(handle, or = guard::last_error(), experimental)]
 #[must_use]
 pub extern "C" fn hob_program_manager_last_error(manager: *const hob_program_manager) -> *const c_char {
