@@ -181,6 +181,9 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
             }
         }
 
+        // Compared with the layout in every build.
+        const _: usize = <#name as crate::ffi::base::structs::Versioned>::FIRST_SIZE;
+
         /// In the header, made by its generator.
         #[doc(hidden)]
         #[unsafe(no_mangle)]
@@ -212,6 +215,9 @@ pub fn element(attribute: TokenStream, item: TokenStream) -> Result<TokenStream>
                 Ok(())
             }
         }
+
+        // Compared with the layout in every build.
+        const _: usize = <#name as crate::ffi::base::array::Element>::FIRST_SIZE;
 
         // SAFETY: plain data.
         unsafe impl crate::ffi::base::out::Answer for #name {}
