@@ -143,7 +143,7 @@ void read_statistics(const hob_program_cache* cache, uint64_t puts) {
     Guarded<hob_histogram> histogram;
     CHECK_OK(hob_program_cache_get_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, histogram.get()));
     histogram.check();
-    CHECK(histogram->count == puts && (puts == 0 || histogram->max >= 13));
+    CHECK(histogram->count == puts && (puts == 0 || histogram->maximum >= 13));
 }
 
 void drive_memory() {
