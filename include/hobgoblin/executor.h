@@ -1,10 +1,12 @@
 // hobgoblin/executor.h: Loops over blocks on several threads, and a background lane for longer work.
 //
-//     // void cull(void *scene, uint32_t block, uint32_t worker) culls objects 256 * block to 256 * block + 255.
+//     // void cull(void *scene, uint32_t block, uint32_t worker) culls objects from 256 * block on: 256 of them, in the
+//     // last block perhaps fewer.
 //     // void save(void *game) writes a file; void free_game(void *game) frees the memory of it.
 //     hob_executor *executor = NULL;
 //     if (hob_executor_create_pool(3, &executor) != HOB_RESULT_OK) fail(hob_last_error());
-//     hob_executor_parallel_for(executor, object_count / 256, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
+//     const uint32_t blocks = (object_count + 255) / 256;
+//     hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
 //     if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)
 //         free_game(game); /* after a failure it is still the caller's */
 //     hob_executor_wait_idle(executor, UINT64_MAX);
@@ -60,8 +62,8 @@ typedef enum hob_background {
 /// hob_executor_post wait for hob_executor_pump. Loops and tasks of the library itself still use all threads.
 #define HOB_EXECUTOR_CALLING_THREAD_ONLY 1
 
-/// The bits of a hob_priority in the `flags` of `enqueue` and `post`.
-/// All other bits are 0.
+/// The bits of the priority in the `flags` of `enqueue` and `post`.
+/// `flags & HOB_TASK_PRIORITY` is a hob_priority. Other bits are 0 in this version: ignore them.
 #define HOB_TASK_PRIORITY 3
 
 /// Parameters of an executor.
@@ -69,13 +71,17 @@ typedef enum hob_background {
 typedef struct hob_executor_desc {
     /// sizeof(hob_executor_desc).
     uint32_t struct_size;
-    /// Limit of the threads that work on one loop, the caller included; at most 64. Default 0: all threads.
+    /// Limit of the threads that work on one loop, the caller included; at most 64. Default 0: the caller with all
+    /// threads of the pool, or with `enqueue` as many as the machine runs at once.
+    /// hob_executor_statistics.max_concurrency is the limit in force.
     uint32_t max_concurrency;
     /// Passed to the callbacks.
     void *user_data;
-    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket, or NULL: `run` was called inside
-    /// this call, or will not be called. `name` ends in NUL and is valid during the call. `flags`: HOB_TASK_PRIORITY.
-    /// Runs on the thread that called the library. Set both `enqueue` and `finish`, or neither.
+    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. NULL: `run` was called
+    /// inside this call, or will never be called; then `finish` is not called.
+    ///
+    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY` is the hob_priority. Runs on the
+    /// thread that called the library. Set both `enqueue` and `finish`, or neither.
     void *(*enqueue)(void *user_data, void (*run)(void *task), void *task, uint32_t flags, const char *name);
     /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by
     /// then, so a late start would find no work. After `finish` has returned, `run` must not be called. Called exactly
@@ -94,7 +100,7 @@ typedef struct hob_executor_desc {
     hob_background background;
     /// HOB_EXECUTOR_ bits. Default 0: none.
     uint32_t flags;
-    /// Limit of the tasks that wait in the background. Default: 65536.
+    /// Limit of the tasks that wait in the background. 0: the default, 65536.
     uint32_t task_limit;
 } hob_executor_desc;
 
@@ -133,14 +139,14 @@ HOB_API void hob_executor_destroy(hob_executor *executor);
 /// uses no other thread. The job system gets `priority` and `name`. A loop allocates no memory, unless more loops run
 /// at the same time than ever before.
 ///
-///     /* void cull(void *scene, uint32_t block, uint32_t worker); */
+///     /* void cull(void *scene, uint32_t block, uint32_t worker); blocks = (object_count + 255) / 256 */
 ///     hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
 ///
 /// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
 ///
 /// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
-/// `worker` is 0 on this thread and below max_concurrency on others. Two blocks that run at the same time have
-/// different workers. `body` may make shared calls, on this executor too.
+/// `worker` is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks that run at the
+/// same time have different workers. `body` may make shared calls, on this executor too.
 HOB_API hob_result hob_executor_parallel_for(
     const hob_executor *executor, uint32_t blocks, void (*body)(void *user_data, uint32_t block, uint32_t worker),
     void *user_data, hob_priority priority, hob_str name);
@@ -177,7 +183,7 @@ HOB_API hob_result hob_executor_post(
 HOB_API hob_result hob_executor_pump(const hob_executor *executor, uint64_t budget_us, uint32_t *out_ran);
 
 /// Runs background tasks on this thread, and waits for those on other threads, until all have ended.
-/// For loading screens and tests. `timeout_us` is in microseconds; UINT64_MAX: no limit.
+/// For loading screens and tests. `timeout_us` is in microseconds. 0 runs no task and does not wait; UINT64_MAX: no limit.
 ///
 /// HOB_RESULT_BUSY after the timeout: the sentence names the task that runs. HOB_RESULT_BUSY also inside a block or a
 /// task. HOB_RESULT_PANIC as for hob_executor_pump.

@@ -54,11 +54,13 @@ HOB_API hob_result hob_fingerprint_get_hex(
 typedef struct hob_fingerprint_part {
     /// A hob_program_part or a hob_environment_part.
     uint32_t kind;
-    /// Which part of its kind: of a stage its hob_shader_stage, otherwise 0.
+    /// Which part of its kind: of a stage its hob_shader_stage, otherwise 0. Stages of one kind, such as several hit
+    /// shaders, have the same index: their order tells them apart.
     uint32_t index;
     /// Size of the input in bytes.
     uint64_t length;
-    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that mode.
+    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that
+    /// mode.
     uint8_t digest[8];
 } hob_fingerprint_part;
 
@@ -69,7 +71,9 @@ typedef enum hob_fingerprint_mode {
     /// BLAKE3 of all inputs.
     HOB_FINGERPRINT_MODE_BLAKE3 = 0,
     /// As in Chromium's note "GPU Program Caching": SHA1(SHA1(vertex) + SHA1(fragment) + attributes) and 12 zero bytes.
-    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
+    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED. The
+    /// attributes are hashed in order of name: each name, then its location in 4 bytes, big-endian. See
+    /// docs/formats.md.
     HOB_FINGERPRINT_MODE_SHA1 = 1,
 } hob_fingerprint_mode;
 
@@ -160,11 +164,14 @@ typedef struct hob_program_key_desc {
     size_t varying_stride;
     /// Number of varyings. Default 0: none.
     size_t varying_count;
-    /// Additional bytes that affect compilation, such as compiler flags.
+    /// Additional bytes that affect compilation, such as compiler flags, entry points and specialisation constants. GL:
+    /// also fragment outputs (glBindFragDataLocation) and GL_PROGRAM_SEPARABLE. Vulkan: also the pipeline layout and
+    /// all pipeline state that is not dynamic. Write them in a fixed order, without padding bytes.
     const void *extra;
     /// Size of `extra` in bytes. Default 0: none.
     size_t extra_size;
-    /// How varyings are captured, as a number of the graphics API. Default 0: no transform feedback.
+    /// How varyings are captured, as a number of the graphics API: GL_INTERLEAVED_ATTRIBS, for instance. Default 0: no
+    /// transform feedback.
     uint32_t feedback_mode;
     /// Must be 0.
     uint32_t reserved;
@@ -253,14 +260,16 @@ typedef struct hob_environment {
     hob_str vendor;
     /// GL_RENDERER, or similar.
     hob_str device;
-    /// GL_VERSION, or similar.
+    /// GL_VERSION, or similar. Vulkan: driverName and driverInfo, then pipelineCacheUUID and shaderBinaryUUID as text:
+    /// examples/program_cache_vk/cache.cpp shows how.
     hob_str driver;
     /// The version of the host, including its shader translator.
     hob_str build;
 } hob_environment;
 
 /// Gets the id of an environment, which is never 0.
-/// Caches load only entries of their own environment. Threads: any.
+/// It is 64 bits of the hash of all parts. Caches load only programs with their own id, and compare nothing else of the
+/// environment. Threads: any.
 HOB_API hob_result hob_environment_get_id(const hob_environment *environment, uint64_t *out_id);
 
 /// Kinds of the parts of an environment.

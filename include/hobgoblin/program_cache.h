@@ -1,38 +1,59 @@
 // hobgoblin/program_cache.h: Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
 //
+//     hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, binaries survive a driver update */
+//     environment.api = HOB_GRAPHICS_API_OPENGL;
+//     environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
+//     environment.device = hob_str_from((const char *)glGetString(GL_RENDERER));
+//     environment.driver = hob_str_from((const char *)glGetString(GL_VERSION));
+//     environment.build = HOB_STR("game 1.2");
+//
 //     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 //     desc.directory = HOB_STR("cache/programs");         /* empty: memory only */
+//     desc.environment = &environment;                    /* desc.executor: reads and writes in the background */
 //     hob_program_cache *cache = NULL;
 //     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
+//     hob_program_cache_wait_idle(cache, UINT64_MAX);     /* loads programs: without an executor get reads no files */
 //
 //     hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_hash_program, see fingerprint.h */
-//     hob_use_id use;
-//     int loaded = 0;
+//     hob_use_id use = {0, 0};
+//     GLint loaded = GL_FALSE;
 //     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK &&
 //         hob_program_cache_begin_use(cache, &key, &use) == HOB_RESULT_OK) {
-//         loaded = load_and_draw(&blob);                  /* glProgramBinary or the like, and the first frame */
-//         hob_program_cache_end_use(cache, use, loaded ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
+//         glProgramBinary(program, blob.format, blob.data, (GLsizei)blob.size);
+//         glGetProgramiv(program, GL_LINK_STATUS, &loaded);
+//         if (!loaded) hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_REJECTED);    /* before the put */
 //     }
 //     hob_blob_release(&blob);
-//     hob_program program = HOB_PROGRAM_INIT;
-//     if (!loaded && compile_from_source(&program)) hob_program_cache_put(cache, &key, &program);
+//     hob_program built = HOB_PROGRAM_INIT;
+//     if (!loaded && compile_from_source(program, &built)) hob_program_cache_put(cache, &key, &built);
 //
-//     hob_program_cache_destroy(cache);                   /* when the game ends */
+//     /* when the GPU has finished the first frame: */
+//     if (loaded) hob_program_cache_end_use(cache, use, is_drawn ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_UNUSED);
+//
+//     hob_program_cache_destroy(cache);                   /* when the game ends: writes the programs that wait */
 //
 // Terms:
-// - Program: a linked shader program. The cache keeps the driver's binary, and reflection data for the host.
+// - Program: a compiled program in the driver's form: a GL program, a shader object, a pipeline, or a whole
+//   VkPipelineCache under one key. The host's reflection data may be stored with it.
 // - Key: the fingerprint of everything that a program is made from.
 // - Environment: driver, device and build. A binary of another environment is never loaded.
 // - Blob: a read-only view of a cached program.
 // - Pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
-// - Use: the time from giving a binary to the driver until the first frame drawn with it is complete.
-// - Strike: a mark against a key, added when the process ends during a use of its program.
-// - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary.
+// - Use: the time from giving a binary to the driver until the GPU has finished the first frame drawn with it. Drivers
+//   compile late and lose the device late: a load or a submit alone proves nothing. Wait for that frame's fence, or
+//   for a few frames more. Many uses may be open at once. A use may last several frames, and end on another thread.
+// - Strike: a mark against a key. Each key with an open use gets one when the process ends, whatever ended it: a
+//   crash, exit() or a kill. hob_program_cache_destroy ends open uses without a strike. Strikes are forgotten after 30
+//   days.
+// - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a strike
+//   is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new one, as
+//   after a driver update, the key has none.
 // - Start-up set: the programs that are loaded first when the cache is created.
 // - Bundle: a read-only file of programs, made on a build machine and shipped with a game.
 //
-// All functions with a const cache may be called from several threads at once, also from callbacks other than those of
-// a hob_file_io. docs/threads.md says which of them wait for files.
+// Functions with a const cache may be called on several threads at once, also inside callbacks. Only a callback whose
+// documentation forbids it is an exception: hob_file_io, and the hooks of base.h. docs/threads.md lists the functions
+// that wait for files.
 //
 // Generated from src/ffi/program_cache; do not edit. MIT OR Apache-2.0.
 
@@ -76,8 +97,9 @@ typedef enum hob_eviction {
 } hob_eviction;
 
 /// hob_program_cache_desc.flags: write nothing to the directory.
-/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is hidden from this
-/// cache only: the next cache finds it again.
+/// Bans stay in force. Uses begin and end as usual, but are not recorded, so a crash adds no strike. A program that is
+/// put stays in memory only. A program that is removed, rejected or cleared is hidden from this cache only: the next
+/// cache finds it again.
 #define HOB_PROGRAM_CACHE_READ_ONLY 1
 
 /// hob_program_cache_desc.flags: compress programs on disk (LZ4).
@@ -90,12 +112,12 @@ typedef enum hob_eviction {
 #define HOB_PROGRAM_CACHE_KEEP_STARTUP_SET 8
 
 /// hob_program_cache_desc.flags: count only the data of programs against memory_limit, as Chromium's cache does.
-/// Keys, names of shaders and reflection are not counted.
+/// Keys, fingerprints of shaders and reflection are not counted. A program without data counts as one byte.
 #define HOB_PROGRAM_CACHE_COUNT_DATA_ONLY 16
 
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and writes nothing.
-/// For hosts whose threads may build one program at the same time. A rejected program is removed when its use ends: put
-/// the new one after that, or it is lost.
+/// For hosts whose threads may build one program at the same time. If the driver rejects a program, end its use before
+/// you put the new one: an earlier put changes nothing, and the cache then has neither.
 #define HOB_PROGRAM_CACHE_FIRST_PUT_WINS 32
 
 /// Parameters of a program cache.
@@ -104,30 +126,41 @@ typedef struct hob_program_cache_desc {
     uint32_t struct_size;
     /// Which programs are evicted first. Default HOB_EVICTION_COST_AWARE.
     hob_eviction eviction;
-    /// Where programs outlive the process. Default empty: memory only. Processes may share a directory. It is created
-    /// with the first program that is written. Programs of other processes are found at create, and later after every
-    /// 1024 programs or every sixteenth of `disk_limit` that this process has written. On Unix any bytes, elsewhere
-    /// UTF-8.
+    /// Where programs, strikes and bans outlive the process. Default empty: memory only, and no strikes. Several
+    /// processes may share a directory. The first program or use that is written creates it. A path: on Unix any bytes
+    /// without NUL, elsewhere UTF-8.
+    ///
+    /// Programs that other processes have written are found at create. Later ones are found each time that this process
+    /// has written 1024 programs, or a sixteenth of `disk_limit`.
     hob_str directory;
-    /// The driver, device and build that the programs are for. NULL: the defaults of HOB_ENVIRONMENT_INIT, which say
-    /// nothing about the driver.
+    /// The driver, device and build that the programs are for. NULL: driver and device are unknown. Binaries then
+    /// survive a driver update and are offered to the new driver. Set it for every cache with a directory or a bundle.
     const hob_environment *environment;
-    /// Reads and writes files in its background lane, and is kept alive by the cache. NULL: no background. Files are
-    /// then read and written only by hob_program_cache_get_wait, hob_program_cache_wait_idle, hob_program_cache_flush,
-    /// hob_program_cache_write_bundle and hob_program_cache_destroy.
+    /// Reads and writes files as background tasks, and is kept alive by the cache. With HOB_BACKGROUND_PUMP those tasks
+    /// run inside hob_executor_pump, which may then wait for files.
+    ///
+    /// NULL: no background. Files are then read and written only by hob_program_cache_get_wait,
+    /// hob_program_cache_wait_idle, hob_program_cache_flush, hob_program_cache_write_bundle and
+    /// hob_program_cache_destroy. Call hob_program_cache_wait_idle after create: hob_program_cache_get never reads the
+    /// disk itself.
     const hob_executor *executor;
-    /// Limit of memory, in bytes: keys, data, reflection and names of shaders. 0: the default, 64 MiB. 1 keeps nothing.
-    /// A program of exactly this size is kept. A program without data counts as one byte at least.
+    /// Limit of memory, in bytes: keys, data, reflection and fingerprints of shaders. 0: the default, 64 MiB.
+    /// UINT64_MAX: no limit. A program that is larger is neither kept nor written to disk, so a limit of 1 stores
+    /// nothing.
     uint64_t memory_limit;
-    /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. 1 empties the environment.
-    /// A program that is larger is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
+    /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. UINT64_MAX: no limit. 1 empties the
+    /// environment. A program that is larger than this, or than 256 MiB, is not written. To write nothing, set
+    /// HOB_PROGRAM_CACHE_READ_ONLY.
     uint64_t disk_limit;
-    /// Limit of the programs that wait to be written, in bytes of data, reflection and names of shaders. 0: the
-    /// default, 256 MiB. Programs beyond it stay in memory and are not written.
+    /// Limit of the programs that wait to be written, in bytes of data, reflection and fingerprints of shaders. 0: the
+    /// default, 256 MiB. UINT64_MAX: no limit. A program that is put beyond it stays in memory and is not written;
+    /// there is no retry. Programs that wait are held even after memory evicts them, in addition to `memory_limit`.
     uint64_t waiting_limit;
-    /// Programs that were not used for so many seconds are removed from disk. 0: the default, 30 days.
+    /// Programs whose last put or get is longer ago, in seconds, are removed from disk. 0: the default, 30 days.
+    /// UINT32_MAX: no limit.
     uint32_t max_age_seconds;
-    /// Strikes that ban a program. 0: the default, 2, so that a program may end the process twice. UINT32_MAX: never.
+    /// Strikes that ban a program. 0: the default, 2, so that a program may end the process twice. UINT32_MAX: no bans,
+    /// and uses are not recorded.
     uint32_t ban_at;
     /// HOB_PROGRAM_CACHE_READ_ONLY and the like. Default 0.
     uint32_t flags;
@@ -144,13 +177,14 @@ typedef struct hob_program_cache_desc {
 ///
 ///     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 ///     desc.directory = HOB_STR("cache/programs");
-///     desc.environment = &environment;             /* names of the driver: see hob_environment */
+///     desc.environment = &environment;             /* see the example at the top of this file */
 ///     desc.executor = executor;                    /* reads and writes in the background */
 ///     hob_program_cache *cache = NULL;
 ///     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// Reads only the small files that hold strikes; programs are loaded in the background. A directory that cannot be read
-/// or written is no failure: hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
+/// Reads only the small files that hold strikes; programs are loaded in the background. Without an executor, or behind
+/// a loading screen, call hob_program_cache_wait_idle next. A directory that cannot be read or written is no failure:
+/// hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
 HOB_NODISCARD HOB_API hob_result hob_program_cache_create(
     const hob_program_cache_desc *desc, hob_program_cache **out_cache);
 
@@ -185,13 +219,16 @@ typedef struct hob_blob {
 ///
 ///     hob_blob blob = HOB_BLOB_INIT;
 ///     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK) {
-///         glProgramBinary(program, blob.format, blob.data, (GLsizei)blob.size);
+///         use(&blob);                              /* begin_use and end_use: see the top of this file */
 ///         hob_blob_release(&blob);
 ///     }
 ///
-/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. HOB_RESULT_UNSUPPORTED: it is banned; build it from source. A
-/// view that `*blob` holds is released first. After a miss the disk is read in the background, for the next get.
-/// Without hob_program_cache_desc.executor only calls that wait read it. Threads: shared.
+/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. It may still be on disk, which is then read in the background
+/// for the next get. Without hob_program_cache_desc.executor only calls that wait read it. During start-up prefer
+/// hob_program_cache_get_wait, or call hob_program_cache_wait_idle first. HOB_RESULT_UNSUPPORTED: it is banned; build
+/// it from source.
+///
+/// A view that `*blob` holds is released first: after a miss the blob is empty. Threads: shared.
 HOB_API hob_result hob_program_cache_get(const hob_program_cache *cache, const hob_fingerprint *key, hob_blob *blob);
 
 /// Releases a view.
@@ -204,15 +241,17 @@ typedef struct hob_program {
     uint32_t struct_size;
     /// The driver's format of `data`, such as the GLenum of glGetProgramBinary. The cache only stores it.
     uint32_t format;
-    /// The binary.
+    /// The binary. May be NULL if `size` is 0.
     const void *data;
-    /// Bytes of `data`.
+    /// Bytes of `data`. See memory_limit and disk_limit of hob_program_cache_desc.
     size_t size;
-    /// Any bytes that the host wants back with the binary.
+    /// Any bytes that the host wants back with the binary. May be NULL if `reflection_size` is 0.
     const void *reflection;
     /// Bytes of `reflection`.
     size_t reflection_size;
-    /// Names of the shaders that it was linked from. The cache knows them to compile as long as it holds the program.
+    /// Fingerprints of the shaders that it was linked from, such as hob_fingerprint_hash_bytes of each source. While
+    /// memory holds the program, hob_program_cache_get_shader_status reports them as known. May be NULL if
+    /// `shader_count` is 0.
     const hob_fingerprint *shaders;
     /// Number of `shaders`.
     size_t shader_count;
@@ -243,33 +282,34 @@ HOB_API hob_result hob_program_cache_put(
 
 /// How a use of a program ended.
 typedef enum hob_use_outcome {
-    /// The first frame with it was drawn. One strike is removed.
+    /// The GPU has finished the first frame drawn with it. One strike is removed.
     HOB_USE_OUTCOME_OK = 0,
-    /// The driver rejected it. It is removed from memory and disk; a program that was put meanwhile stays.
+    /// The driver refused it. It is removed from memory and disk; a program that was put meanwhile stays.
     HOB_USE_OUTCOME_REJECTED = 1,
     /// Nothing was drawn with it. The program and its strikes do not change.
     HOB_USE_OUTCOME_UNUSED = 2,
 } hob_use_outcome;
 
-/// Records that the driver is about to get the program of `key`.
-/// End the use after the first frame drawn with it, since drivers compile late. If the process ends before that, even
-/// by exit(), the key gets a strike.
+/// Begins a use: call it just before the driver gets the binary of `key`.
+/// "Use" at the top of this file says when to end it, and the example there shows how. If the process ends before that,
+/// even by exit(), the key gets a strike. hob_program_cache_destroy ends open uses without a strike.
 ///
-///     hob_use_id use;
-///     if (hob_program_cache_begin_use(cache, &key, &use) == HOB_RESULT_OK) {
-///         const int drawn = load_and_draw(&blob);
-///         hob_program_cache_end_use(cache, use, drawn ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
-///     }
+/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source.
 ///
-/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source. Writes 64 bytes to a file. The first use
-/// also creates that file: docs/threads.md says how long that may take. Threads: shared.
+/// With a directory, writes 64 bytes to a file, on this thread. The first use also creates that file: docs/threads.md
+/// says how long that may take. If that fails the use begins nevertheless, but cannot become a strike:
+/// hob_program_cache_get_problem says why. Without a directory nothing is written, and there are no strikes. Threads:
+/// shared.
 HOB_API hob_result hob_program_cache_begin_use(
     const hob_program_cache *cache, const hob_fingerprint *key, hob_use_id *out_use);
 
 /// Ends a use.
-/// Writes 64 bytes to a file, and a second small file if a strike is removed. HOB_USE_OUTCOME_REJECTED removes the
-/// program. One that was put since the use began stays, provided that memory held the old one when the use began.
-/// HOB_RESULT_NOT_FOUND: the use has ended already, or belongs to another cache. Threads: shared.
+/// With a directory, writes 64 bytes to a file, and a second small file if a strike is removed. If a key has several
+/// open uses, its record is cleared when the last one ends. HOB_RESULT_NOT_FOUND: the use has ended already, or belongs
+/// to another cache.
+///
+/// HOB_USE_OUTCOME_REJECTED removes the program. A program that was put since the use began stays. If the key had no
+/// program in memory when the use began, the cache cannot tell them apart, and removes any. Threads: shared.
 HOB_API hob_result hob_program_cache_end_use(
     const hob_program_cache *cache, hob_use_id use_id, hob_use_outcome outcome);
 
@@ -280,7 +320,9 @@ HOB_API hob_result hob_program_cache_end_use(
 HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, const hob_fingerprint *key);
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
-/// Programs of other environments stay on disk. Threads: shared.
+/// With `disk_too` 0, programs on disk are loaded again when they are missed. Kept are the programs of other
+/// environments and of bundles, the start-up set, strikes and bans, open uses, blobs, limits, statistics, and inputs in
+/// memory from hob_program_cache_describe. Threads: shared.
 HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint32_t disk_too);
 
 /// Evicts programs until memory holds at most `max_bytes`; 0: all of them.
@@ -288,7 +330,7 @@ HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint3
 HOB_API hob_result hob_program_cache_trim(const hob_program_cache *cache, uint64_t max_bytes);
 
 /// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc.
-/// 0 is the default. Memory is trimmed at once, the disk in the background. Threads: shared.
+/// 0: the default. UINT64_MAX: no limit. Memory is trimmed at once, the disk in the background. Threads: shared.
 HOB_API hob_result hob_program_cache_set_limits(
     const hob_program_cache *cache, uint64_t memory_limit, uint64_t disk_limit);
 
@@ -317,8 +359,8 @@ HOB_API hob_result hob_program_cache_mark_startup(
 // ---- Status of shaders and programs ----------------------------------------------------------------------------------
 
 /// Reports that a shader has compiled, before a program of it is put.
-/// Up to 65536 shaders without a program in memory are remembered; one more, and all of those are forgotten. Threads:
-/// shared.
+/// `shader` is a fingerprint as in hob_program.shaders. The cache remembers up to 65536 shaders that no program in
+/// memory uses. When one more is reported, it forgets the others. Threads: shared.
 HOB_API hob_result hob_program_cache_report_shader_compiled(
     const hob_program_cache *cache, const hob_fingerprint *shader);
 
@@ -332,8 +374,9 @@ HOB_API hob_result hob_program_cache_get_shader_status(
 HOB_API hob_result hob_program_cache_get_shader_program_count(
     const hob_program_cache *cache, const hob_fingerprint *shader, uint32_t *out_count);
 
-/// Tells whether a program is in memory, and so known to link: `*out_is_known` is 1 or 0.
-/// The disk is not searched, and eviction does not count this as a use. Threads: shared.
+/// Tells whether a program is in memory: `*out_is_known` is 1 or 0.
+/// 1 also means that it has linked before. 0: unknown; it may be on disk, which is not searched. Eviction does not
+/// count this as a get. Threads: shared.
 HOB_API hob_result hob_program_cache_get_program_status(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t *out_is_known);
 
@@ -349,11 +392,13 @@ HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cach
 
 // ---- Disk ------------------------------------------------------------------------------------------------------------
 //
-// A timeout is checked between pieces of work, such as one batch of programs or opening a directory. The piece that a
-// call has begun is always finished.
+// Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
+// pieces of work, such as one batch of programs or opening a directory. The piece that a call has begun is always
+// finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
-/// For loading screens. As hob_program_cache_get. HOB_RESULT_BUSY: the time was too short. Threads: shared.
+/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too.
+/// HOB_RESULT_BUSY: the time was too short. Threads: shared.
 HOB_API hob_result hob_program_cache_get_wait(
     const hob_program_cache *cache, const hob_fingerprint *key, uint64_t timeout_us, hob_blob *blob);
 
@@ -394,7 +439,7 @@ typedef struct hob_program_cache_statistics {
     uint64_t misses;
     /// Puts, whether the program was stored or not.
     uint64_t puts;
-    /// Programs that were loaded from disk.
+    /// Programs that were loaded from the directory or a bundle, after a miss or ahead of need.
     uint64_t loads;
     /// Programs evicted to make room.
     uint64_t evicted_for_room;
@@ -435,27 +480,29 @@ typedef struct hob_program_cache_statistics {
     uint64_t memory_used;
     /// Shaders that are known to compile.
     uint64_t shaders;
-    /// Programs to be loaded ahead of need.
+    /// Programs that were chosen to be loaded ahead of need, since the cache was created.
     uint64_t to_load;
-    /// Programs loaded ahead of need so far, and those that were read but refused.
+    /// Programs of `to_load` that are done: loaded, refused, or skipped because memory is full.
     uint64_t loaded;
-    /// Pieces of work that wait for the background.
+    /// Requests that wait for the background: programs to write, missed programs to read, removals and the like.
+    /// Loading ahead of need is not included.
     uint64_t waiting;
     /// Programs that were put and could not be written.
     uint64_t unwritten;
-    /// Programs and other values on disk, as of its last piece of work; as are all `disk_` fields.
+    /// Programs and other values in the directory, of all environments. All `disk_` fields are as of the last time that
+    /// no request waited.
     uint64_t disk_values;
-    /// Bytes of their records.
+    /// Bytes that `disk_values` take in the files.
     uint64_t disk_live_bytes;
-    /// Bytes of the files.
+    /// Bytes of the files, with values that were replaced or removed.
     uint64_t disk_file_bytes;
-    /// Number of files.
+    /// Number of files that hold values.
     uint64_t disk_files;
     /// Files of other versions of the format, which are not changed.
     uint64_t disk_foreign_files;
-    /// Memory of the index.
+    /// Bytes of memory for the directory: a list of its values, and buffers. Not included in `memory_used`.
     uint64_t disk_memory_used;
-    /// Damaged records and files found.
+    /// Damaged values and files that were found, in the directory and in bundles.
     uint64_t disk_damaged;
     /// File operations that failed.
     uint64_t disk_io_errors;
@@ -501,13 +548,14 @@ typedef enum hob_program_cache_measure {
     HOB_PROGRAM_CACHE_MEASURE_BYTES_BEFORE = 1,
     /// Bytes in memory after each put.
     HOB_PROGRAM_CACHE_MEASURE_BYTES_AFTER = 2,
-    /// Microseconds of each link from the cache, with the driver's loading.
+    /// Microseconds of each hob_program_manager_link that the cache served: making the key, get, begin_use and `load`.
     HOB_PROGRAM_CACHE_MEASURE_HIT_US = 3,
-    /// Microseconds of each link that was built and succeeded, with the compiling of deferred shaders.
+    /// Microseconds of each hob_program_manager_link that built its program. Includes the lookup that missed, deferred
+    /// compiles, `link`, `binary` and the put.
     HOB_PROGRAM_CACHE_MEASURE_MISS_US = 4,
-    /// Microseconds of each compile that was deferred because the shader is known to compile.
+    /// Microseconds of each hob_program_manager_compile that deferred: copying and hashing the source, and the lookup.
     HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US = 5,
-    /// Microseconds of each compile that was not deferred and succeeded.
+    /// Microseconds of each hob_program_manager_compile that called `compile` and succeeded, with that callback.
     HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US = 6,
 } hob_program_cache_measure;
 
@@ -568,6 +616,9 @@ HOB_API hob_result hob_program_cache_get_histogram_buckets(
     size_t bucket_stride, size_t capacity, size_t *out_count);
 
 // ---- Experimental: Bundles -------------------------------------------------------------------------------------------
+//
+// A bundle serves machines whose environment is identical to the build machine's. That fits consoles, fixed hardware,
+// and your own build and test machines. PCs have different drivers: their programs are not found in a bundle.
 
 /// Adds a bundle, which is searched after the directory and after earlier bundles.
 ///
@@ -718,8 +769,8 @@ typedef struct hob_program_manager hob_program_manager;
 
 /// Creates a manager of a cache.
 /// `compile`, `link` and `load` of `callbacks` must be set. On success `*out_manager` is the caller's to destroy, and
-/// `user_data` is the library's. Destroy the manager before the cache: programs that it stores after that stay in
-/// memory only. Threads: any.
+/// `user_data` is the library's. Destroy all managers before their cache. A manager that outlives its cache still
+/// works, but writes no programs and records no uses. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_program_manager_create(
     const hob_program_cache *cache, const hob_program_callbacks *callbacks, hob_program_manager **out_manager);
 
@@ -810,8 +861,8 @@ typedef struct hob_link_result {
     uint32_t struct_size;
     /// How the link ended.
     hob_link_outcome outcome;
-    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use after the first frame
-    /// drawn with the program.
+    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use: see "Use" at the top of
+    /// this file.
     hob_use_id first_use;
     /// The program's key; zeros if the link failed.
     hob_fingerprint key;
@@ -865,8 +916,8 @@ HOB_EXPERIMENTAL_API void hob_egl_blob_set(
     const void *key, ptrdiff_t key_size, const void *value, ptrdiff_t value_size);
 
 /// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID.
-/// As hob_dawn_blob_load. Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes
-/// any other answer for the bytes it has. Threads: any.
+/// As hob_dawn_blob_load. For a blob that does not fit the extension returns its size, but this function returns 0.
+/// Mesa passes a buffer of 64 KiB and takes every other result for the number of bytes copied. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API ptrdiff_t hob_egl_blob_get(
     const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size);
 

@@ -1,12 +1,13 @@
 // hobgoblin/program_cache.hpp: program binaries in memory and on the disk. Part of hobgoblin.hpp. MIT OR Apache-2.0.
 //
-//     if (hob::Blob binary = cache.get(key)) {                  // from memory: never waits for a file
-//         hob::ProgramUse use = cache.begin_use(key);
-//         const bool loaded = load(binary.format(), binary.data());
-//         use.end(loaded ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);  // after the first frame drawn with it
-//     } else {
-//         cache.put(key, build());
-//     }
+//     cache.wait_idle();                                        // after create: loads the programs
+//
+//     const hob::Blob binary = cache.get(key);                  // from memory: never waits for a file
+//     hob::ProgramUse use = binary ? cache.begin_use(key) : hob::ProgramUse();
+//     const bool loaded = use && load(binary.format(), binary.data());
+//     if (use && !loaded) use.end(HOB_USE_OUTCOME_REJECTED);    // before the put
+//     if (!loaded) cache.put(key, build());
+//     use.end();                                                // when the GPU has finished the first frame
 #ifndef HOBGOBLIN_PROGRAM_CACHE_HPP
 #define HOBGOBLIN_PROGRAM_CACHE_HPP
 
@@ -73,7 +74,7 @@ private:
 };
 
 /// A use of a program by the driver; see hob_program_cache_begin_use.
-/// End it after the first frame drawn with the program.
+/// End it when the GPU has finished the first frame drawn with the program.
 ///
 /// The destructor ends it as HOB_USE_OUTCOME_UNUSED. It must not outlive its cache.
 class ProgramUse {
@@ -427,7 +428,7 @@ struct LinkResult {
     uint32_t driver_code = 0;
     /// With HOB_LINK_OUTCOME_COMPILE_FAILED: the index of the shader.
     uint32_t failed_shader = 0;
-    /// With HOB_LINK_OUTCOME_LOADED: end it after the first frame drawn with the program. Otherwise empty.
+    /// With HOB_LINK_OUTCOME_LOADED: see hob_link_result.first_use. Otherwise empty.
     ProgramUse use;
 };
 

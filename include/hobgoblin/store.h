@@ -24,7 +24,10 @@ extern "C" {
 // ---- File system -----------------------------------------------------------------------------------------------------
 
 /// The callbacks of a file system.
-/// `close`, `unlock` and `release` return nothing. All others return a hob_result:
+/// `sync_directory` and `release` may be NULL, and `try_lock` together with `unlock`. All others must be set.
+///
+/// `close`, `unlock` and `release` return nothing. The others return a hob_result, as a uint32_t so that any number is
+/// allowed:
 /// - HOB_RESULT_OK: success.
 /// - HOB_RESULT_NOT_FOUND: the file or its directory does not exist.
 /// - HOB_RESULT_BUSY: of `create`, the name is in use; of `try_lock`, another holder has the lock.
@@ -34,12 +37,13 @@ extern "C" {
 /// - HOB_RESULT_IO, or any other number: another failure.
 ///
 /// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,
-/// '.' and '-'. The quarantine has its own subdirectory, `quarantine`. Paths of bundles are passed on unchanged. On
+/// '.' and '-'. The subdirectory `quarantine` holds open uses and strikes. Paths of bundles are passed on unchanged. On
 /// Windows, each backslash becomes a '/'. Paths end in NUL and are valid during the call.
 ///
 /// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once,
 /// but only one at a time for one file. They may block. They must not call the library, except `add`: other calls
-/// return HOB_RESULT_BUSY. While they wait, they may run tasks of hob_executor_desc.enqueue, but no tasks of `post`.
+/// return HOB_RESULT_BUSY. While they wait, they may run jobs of your job system, but no tasks of
+/// hob_executor_desc.post.
 ///
 /// The library checks all contents that it reads. Damaged or missing data is a cache miss.
 typedef struct hob_file_io {
@@ -81,8 +85,9 @@ typedef struct hob_file_io {
     /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file
     /// of that name: `list` may list it, and `remove` is called for it while the lock is held.
     ///
-    /// NULL, together with `unlock`: no other process uses the directory. Files of a live owner in it are then taken
-    /// for those of a crashed process. Caches of this process share locks if `user_data` and `open` are equal.
+    /// NULL, together with `unlock`: no other process may use the directory. A second one would take this process for a
+    /// crashed one: it would delete files in use, and add strikes for open uses. Caches of this process share locks if
+    /// `user_data` and `open` are equal.
     uint32_t (*try_lock)(void *user_data, hob_str path, void **out_lock);
     /// Releases a lock of `try_lock`. Called exactly once for each.
     void (*unlock)(void *user_data, void *lock);

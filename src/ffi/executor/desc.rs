@@ -45,8 +45,8 @@ pub enum hob_background {
 /// hob_executor_post wait for hob_executor_pump. Loops and tasks of the library itself still use all threads.
 pub const HOB_EXECUTOR_CALLING_THREAD_ONLY: u32 = 1;
 
-/// The bits of a hob_priority in the `flags` of `enqueue` and `post`.
-/// All other bits are 0.
+/// The bits of the priority in the `flags` of `enqueue` and `post`.
+/// `flags & HOB_TASK_PRIORITY` is a hob_priority. Other bits are 0 in this version: ignore them.
 pub const HOB_TASK_PRIORITY: u32 = 3;
 
 /// Parameters of an executor.
@@ -57,13 +57,17 @@ pub const HOB_TASK_PRIORITY: u32 = 3;
 pub struct hob_executor_desc {
     /// sizeof(hob_executor_desc).
     pub struct_size: u32,
-    /// Limit of the threads that work on one loop, the caller included; at most 64. Default 0: all threads.
+    /// Limit of the threads that work on one loop, the caller included; at most 64. Default 0: the caller with all
+    /// threads of the pool, or with `enqueue` as many as the machine runs at once.
+    /// hob_executor_statistics.max_concurrency is the limit in force.
     pub max_concurrency: u32,
     /// Passed to the callbacks.
     pub user_data: *mut c_void,
-    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket, or NULL: `run` was called inside
-    /// this call, or will not be called. `name` ends in NUL and is valid during the call. `flags`: HOB_TASK_PRIORITY.
-    /// Runs on the thread that called the library. Set both `enqueue` and `finish`, or neither.
+    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. NULL: `run` was called
+    /// inside this call, or will never be called; then `finish` is not called.
+    ///
+    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY` is the hob_priority. Runs on the
+    /// thread that called the library. Set both `enqueue` and `finish`, or neither.
     pub enqueue: Option<
         extern "C" fn(
             user_data: *mut c_void,
@@ -98,7 +102,7 @@ pub struct hob_executor_desc {
     pub background: hob_background,
     /// HOB_EXECUTOR_ bits. Default 0: none.
     pub flags: u32,
-    /// Limit of the tasks that wait in the background. Default: 65536.
+    /// Limit of the tasks that wait in the background. 0: the default, 65536.
     #[default(1 << 16)]
     pub task_limit: u32,
 }

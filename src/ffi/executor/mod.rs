@@ -1,11 +1,13 @@
 //! Loops over blocks on several threads, and a background lane for longer work.
 //!
 //! ```c
-//! // void cull(void *scene, uint32_t block, uint32_t worker) culls objects 256 * block to 256 * block + 255.
+//! // void cull(void *scene, uint32_t block, uint32_t worker) culls objects from 256 * block on: 256 of them, in the
+//! // last block perhaps fewer.
 //! // void save(void *game) writes a file; void free_game(void *game) frees the memory of it.
 //! hob_executor *executor = NULL;
 //! if (hob_executor_create_pool(3, &executor) != HOB_RESULT_OK) fail(hob_last_error());
-//! hob_executor_parallel_for(executor, object_count / 256, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
+//! const uint32_t blocks = (object_count + 255) / 256;
+//! hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
 //! if (hob_executor_post(executor, save, game, free_game, HOB_PRIORITY_LOW, HOB_STR("save")) != HOB_RESULT_OK)
 //!     free_game(game); /* after a failure it is still the caller's */
 //! hob_executor_wait_idle(executor, UINT64_MAX);

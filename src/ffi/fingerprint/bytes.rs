@@ -83,11 +83,13 @@ pub extern "C" fn hob_fingerprint_get_hex(
 pub struct hob_fingerprint_part {
     /// A hob_program_part or a hob_environment_part.
     pub kind: u32,
-    /// Which part of its kind: of a stage its hob_shader_stage, otherwise 0.
+    /// Which part of its kind: of a stage its hob_shader_stage, otherwise 0. Stages of one kind, such as several hit
+    /// shaders, have the same index: their order tells them apart.
     pub index: u32,
     /// Size of the input in bytes.
     pub length: u64,
-    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that mode.
+    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that
+    /// mode.
     pub digest: [u8; 8],
 }
 

@@ -64,14 +64,16 @@ pub struct hob_environment {
     pub vendor: hob_str,
     /// GL_RENDERER, or similar.
     pub device: hob_str,
-    /// GL_VERSION, or similar.
+    /// GL_VERSION, or similar. Vulkan: driverName and driverInfo, then pipelineCacheUUID and shaderBinaryUUID as text:
+    /// examples/program_cache_vk/cache.cpp shows how.
     pub driver: hob_str,
     /// The version of the host, including its shader translator.
     pub build: hob_str,
 }
 
 /// Gets the id of an environment, which is never 0.
-/// Caches load only entries of their own environment. Threads: any.
+/// It is 64 bits of the hash of all parts. Caches load only programs with their own id, and compare nothing else of the
+/// environment. Threads: any.
 #[entry(any)]
 pub extern "C" fn hob_environment_get_id(environment: *const hob_environment, out_id: *mut u64) -> hob_result {
     // SAFETY: the header's contract for the texts of the struct.

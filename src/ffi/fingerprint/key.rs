@@ -20,7 +20,9 @@ pub enum hob_fingerprint_mode {
     /// BLAKE3 of all inputs.
     Blake3 = 0,
     /// As in Chromium's note "GPU Program Caching": SHA1(SHA1(vertex) + SHA1(fragment) + attributes) and 12 zero bytes.
-    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED.
+    /// For one vertex stage, one fragment stage and attributes; everything else is HOB_RESULT_UNSUPPORTED. The
+    /// attributes are hashed in order of name: each name, then its location in 4 bytes, big-endian. See
+    /// docs/formats.md.
     Sha1 = 1,
 }
 
@@ -122,11 +124,14 @@ pub struct hob_program_key_desc {
     pub varying_stride: usize,
     /// Number of varyings. Default 0: none.
     pub varying_count: usize,
-    /// Additional bytes that affect compilation, such as compiler flags.
+    /// Additional bytes that affect compilation, such as compiler flags, entry points and specialisation constants. GL:
+    /// also fragment outputs (glBindFragDataLocation) and GL_PROGRAM_SEPARABLE. Vulkan: also the pipeline layout and
+    /// all pipeline state that is not dynamic. Write them in a fixed order, without padding bytes.
     pub extra: *const c_void,
     /// Size of `extra` in bytes. Default 0: none.
     pub extra_size: usize,
-    /// How varyings are captured, as a number of the graphics API. Default 0: no transform feedback.
+    /// How varyings are captured, as a number of the graphics API: GL_INTERLEAVED_ATTRIBS, for instance. Default 0: no
+    /// transform feedback.
     pub feedback_mode: u32,
     /// Must be 0.
     pub reserved: u32,

@@ -76,8 +76,8 @@ pub extern "C" fn hob_egl_blob_set(key: *const c_void, key_size: isize, value: *
 }
 
 /// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID.
-/// As hob_dawn_blob_load. Returns 0 for a blob that does not fit, unlike the extension: Mesa passes 64 KiB and takes
-/// any other answer for the bytes it has. Threads: any.
+/// As hob_dawn_blob_load. For a blob that does not fit the extension returns its size, but this function returns 0.
+/// Mesa passes a buffer of 64 KiB and takes every other result for the number of bytes copied. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_egl_blob_get(
     key: *const c_void,

@@ -14,6 +14,9 @@ use crate::ffi::base::text::{Str, hob_str};
 use crate::program_cache::Contents;
 
 // == Experimental: Bundles ==
+//
+// A bundle serves machines whose environment is identical to the build machine's. That fits consoles, fixed hardware,
+// and your own build and test machines. PCs have different drivers: their programs are not found in a bundle.
 
 /// Adds a bundle, which is searched after the directory and after earlier bundles.
 ///

@@ -60,8 +60,9 @@ pub enum hob_eviction {
 }
 
 /// hob_program_cache_desc.flags: write nothing to the directory.
-/// Bans stay in force, and uses are not recorded. A program that is removed, rejected or cleared is hidden from this
-/// cache only: the next cache finds it again.
+/// Bans stay in force. Uses begin and end as usual, but are not recorded, so a crash adds no strike. A program that is
+/// put stays in memory only. A program that is removed, rejected or cleared is hidden from this cache only: the next
+/// cache finds it again.
 pub const HOB_PROGRAM_CACHE_READ_ONLY: u32 = 1;
 /// hob_program_cache_desc.flags: compress programs on disk (LZ4).
 pub const HOB_PROGRAM_CACHE_COMPRESS: u32 = 2;
@@ -70,11 +71,11 @@ pub const HOB_PROGRAM_CACHE_LOAD_LAZILY: u32 = 4;
 /// hob_program_cache_desc.flags: evict programs of the start-up set after all others.
 pub const HOB_PROGRAM_CACHE_KEEP_STARTUP_SET: u32 = 8;
 /// hob_program_cache_desc.flags: count only the data of programs against memory_limit, as Chromium's cache does.
-/// Keys, names of shaders and reflection are not counted.
+/// Keys, fingerprints of shaders and reflection are not counted. A program without data counts as one byte.
 pub const HOB_PROGRAM_CACHE_COUNT_DATA_ONLY: u32 = 16;
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and writes nothing.
-/// For hosts whose threads may build one program at the same time. A rejected program is removed when its use ends: put
-/// the new one after that, or it is lost.
+/// For hosts whose threads may build one program at the same time. If the driver rejects a program, end its use before
+/// you put the new one: an earlier put changes nothing, and the cache then has neither.
 pub const HOB_PROGRAM_CACHE_FIRST_PUT_WINS: u32 = 32;
 const FLAGS: u32 = 63;
 
@@ -87,34 +88,45 @@ pub struct hob_program_cache_desc {
     pub struct_size: u32,
     /// Which programs are evicted first. Default HOB_EVICTION_COST_AWARE.
     pub eviction: hob_eviction,
-    /// Where programs outlive the process. Default empty: memory only. Processes may share a directory. It is created
-    /// with the first program that is written. Programs of other processes are found at create, and later after every
-    /// 1024 programs or every sixteenth of `disk_limit` that this process has written. On Unix any bytes, elsewhere
-    /// UTF-8.
+    /// Where programs, strikes and bans outlive the process. Default empty: memory only, and no strikes. Several
+    /// processes may share a directory. The first program or use that is written creates it. A path: on Unix any bytes
+    /// without NUL, elsewhere UTF-8.
+    ///
+    /// Programs that other processes have written are found at create. Later ones are found each time that this process
+    /// has written 1024 programs, or a sixteenth of `disk_limit`.
     pub directory: hob_str,
-    /// The driver, device and build that the programs are for. NULL: the defaults of HOB_ENVIRONMENT_INIT, which say
-    /// nothing about the driver.
+    /// The driver, device and build that the programs are for. NULL: driver and device are unknown. Binaries then
+    /// survive a driver update and are offered to the new driver. Set it for every cache with a directory or a bundle.
     pub environment: *const hob_environment,
-    /// Reads and writes files in its background lane, and is kept alive by the cache. NULL: no background. Files are
-    /// then read and written only by hob_program_cache_get_wait, hob_program_cache_wait_idle, hob_program_cache_flush,
-    /// hob_program_cache_write_bundle and hob_program_cache_destroy.
+    /// Reads and writes files as background tasks, and is kept alive by the cache. With HOB_BACKGROUND_PUMP those tasks
+    /// run inside hob_executor_pump, which may then wait for files.
+    ///
+    /// NULL: no background. Files are then read and written only by hob_program_cache_get_wait,
+    /// hob_program_cache_wait_idle, hob_program_cache_flush, hob_program_cache_write_bundle and
+    /// hob_program_cache_destroy. Call hob_program_cache_wait_idle after create: hob_program_cache_get never reads the
+    /// disk itself.
     pub executor: *const hob_executor,
-    /// Limit of memory, in bytes: keys, data, reflection and names of shaders. 0: the default, 64 MiB. 1 keeps nothing.
-    /// A program of exactly this size is kept. A program without data counts as one byte at least.
+    /// Limit of memory, in bytes: keys, data, reflection and fingerprints of shaders. 0: the default, 64 MiB.
+    /// UINT64_MAX: no limit. A program that is larger is neither kept nor written to disk, so a limit of 1 stores
+    /// nothing.
     #[default(64 << 20)]
     pub memory_limit: u64,
-    /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. 1 empties the environment.
-    /// A program that is larger is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
+    /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. UINT64_MAX: no limit. 1 empties the
+    /// environment. A program that is larger than this, or than 256 MiB, is not written. To write nothing, set
+    /// HOB_PROGRAM_CACHE_READ_ONLY.
     #[default(512 << 20)]
     pub disk_limit: u64,
-    /// Limit of the programs that wait to be written, in bytes of data, reflection and names of shaders. 0: the
-    /// default, 256 MiB. Programs beyond it stay in memory and are not written.
+    /// Limit of the programs that wait to be written, in bytes of data, reflection and fingerprints of shaders. 0: the
+    /// default, 256 MiB. UINT64_MAX: no limit. A program that is put beyond it stays in memory and is not written;
+    /// there is no retry. Programs that wait are held even after memory evicts them, in addition to `memory_limit`.
     #[default(256 << 20)]
     pub waiting_limit: u64,
-    /// Programs that were not used for so many seconds are removed from disk. 0: the default, 30 days.
+    /// Programs whose last put or get is longer ago, in seconds, are removed from disk. 0: the default, 30 days.
+    /// UINT32_MAX: no limit.
     #[default(30 * 24 * 60 * 60)]
     pub max_age_seconds: u32,
-    /// Strikes that ban a program. 0: the default, 2, so that a program may end the process twice. UINT32_MAX: never.
+    /// Strikes that ban a program. 0: the default, 2, so that a program may end the process twice. UINT32_MAX: no bans,
+    /// and uses are not recorded.
     #[default(2)]
     pub ban_at: u32,
     /// HOB_PROGRAM_CACHE_READ_ONLY and the like. Default 0.
@@ -132,13 +144,14 @@ pub struct hob_program_cache_desc {
 ///
 ///     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 ///     desc.directory = HOB_STR("cache/programs");
-///     desc.environment = &environment;             /* names of the driver: see hob_environment */
+///     desc.environment = &environment;             /* see the example at the top of this file */
 ///     desc.executor = executor;                    /* reads and writes in the background */
 ///     hob_program_cache *cache = NULL;
 ///     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
 ///
-/// Reads only the small files that hold strikes; programs are loaded in the background. A directory that cannot be read
-/// or written is no failure: hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
+/// Reads only the small files that hold strikes; programs are loaded in the background. Without an executor, or behind
+/// a loading screen, call hob_program_cache_wait_idle next. A directory that cannot be read or written is no failure:
+/// hob_program_cache_get_problem says why, and the cache works in memory. Threads: any.
 #[entry(any, nullable(desc))]
 #[must_use]
 pub extern "C" fn hob_program_cache_create(

@@ -19,7 +19,9 @@ pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key:
 }
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
-/// Programs of other environments stay on disk. Threads: shared.
+/// With `disk_too` 0, programs on disk are loaded again when they are missed. Kept are the programs of other
+/// environments and of bundles, the start-up set, strikes and bans, open uses, blobs, limits, statistics, and inputs in
+/// memory from hob_program_cache_describe. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_too: u32) -> hob_result {
     cache.memory().clear(disk_too != 0);
@@ -35,7 +37,7 @@ pub extern "C" fn hob_program_cache_trim(cache: *const hob_program_cache, max_by
 }
 
 /// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc.
-/// 0 is the default. Memory is trimmed at once, the disk in the background. Threads: shared.
+/// 0: the default. UINT64_MAX: no limit. Memory is trimmed at once, the disk in the background. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_set_limits(
     cache: *const hob_program_cache,
@@ -90,8 +92,8 @@ pub extern "C" fn hob_program_cache_mark_startup(
 // == Status of shaders and programs ==
 
 /// Reports that a shader has compiled, before a program of it is put.
-/// Up to 65536 shaders without a program in memory are remembered; one more, and all of those are forgotten. Threads:
-/// shared.
+/// `shader` is a fingerprint as in hob_program.shaders. The cache remembers up to 65536 shaders that no program in
+/// memory uses. When one more is reported, it forgets the others. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_report_shader_compiled(
     cache: *const hob_program_cache,
@@ -124,8 +126,9 @@ pub extern "C" fn hob_program_cache_get_shader_program_count(
     Ok(())
 }
 
-/// Tells whether a program is in memory, and so known to link: `*out_is_known` is 1 or 0.
-/// The disk is not searched, and eviction does not count this as a use. Threads: shared.
+/// Tells whether a program is in memory: `*out_is_known` is 1 or 0.
+/// 1 also means that it has linked before. 0: unknown; it may be on disk, which is not searched. Eviction does not
+/// count this as a get. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_program_status(
     cache: *const hob_program_cache,

@@ -13,11 +13,13 @@ use crate::ffi::fingerprint::bytes::hob_fingerprint;
 
 // == Disk ==
 //
-// A timeout is checked between pieces of work, such as one batch of programs or opening a directory. The piece that a
-// call has begun is always finished.
+// Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
+// pieces of work, such as one batch of programs or opening a directory. The piece that a call has begun is always
+// finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
-/// For loading screens. As hob_program_cache_get. HOB_RESULT_BUSY: the time was too short. Threads: shared.
+/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too.
+/// HOB_RESULT_BUSY: the time was too short. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_wait(
     cache: *const hob_program_cache,

@@ -44,13 +44,16 @@ pub struct hob_blob {
 ///
 ///     hob_blob blob = HOB_BLOB_INIT;
 ///     if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK) {
-///         glProgramBinary(program, blob.format, blob.data, (GLsizei)blob.size);
+///         use(&blob);                              /* begin_use and end_use: see the top of this file */
 ///         hob_blob_release(&blob);
 ///     }
 ///
-/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. HOB_RESULT_UNSUPPORTED: it is banned; build it from source. A
-/// view that `*blob` holds is released first. After a miss the disk is read in the background, for the next get.
-/// Without hob_program_cache_desc.executor only calls that wait read it. Threads: shared.
+/// HOB_RESULT_NOT_FOUND: it is not in memory; build it. It may still be on disk, which is then read in the background
+/// for the next get. Without hob_program_cache_desc.executor only calls that wait read it. During start-up prefer
+/// hob_program_cache_get_wait, or call hob_program_cache_wait_idle first. HOB_RESULT_UNSUPPORTED: it is banned; build
+/// it from source.
+///
+/// A view that `*blob` holds is released first: after a miss the blob is empty. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get(
     cache: *const hob_program_cache,
@@ -86,15 +89,17 @@ pub struct hob_program {
     pub struct_size: u32,
     /// The driver's format of `data`, such as the GLenum of glGetProgramBinary. The cache only stores it.
     pub format: u32,
-    /// The binary.
+    /// The binary. May be NULL if `size` is 0.
     pub data: *const c_void,
-    /// Bytes of `data`.
+    /// Bytes of `data`. See memory_limit and disk_limit of hob_program_cache_desc.
     pub size: usize,
-    /// Any bytes that the host wants back with the binary.
+    /// Any bytes that the host wants back with the binary. May be NULL if `reflection_size` is 0.
     pub reflection: *const c_void,
     /// Bytes of `reflection`.
     pub reflection_size: usize,
-    /// Names of the shaders that it was linked from. The cache knows them to compile as long as it holds the program.
+    /// Fingerprints of the shaders that it was linked from, such as hob_fingerprint_hash_bytes of each source. While
+    /// memory holds the program, hob_program_cache_get_shader_status reports them as known. May be NULL if
+    /// `shader_count` is 0.
     pub shaders: *const hob_fingerprint,
     /// Number of `shaders`.
     pub shader_count: usize,
@@ -150,26 +155,24 @@ pub extern "C" fn hob_program_cache_put(
 #[open_enum]
 #[repr(C)]
 pub enum hob_use_outcome {
-    /// The first frame with it was drawn. One strike is removed.
+    /// The GPU has finished the first frame drawn with it. One strike is removed.
     Ok = 0,
-    /// The driver rejected it. It is removed from memory and disk; a program that was put meanwhile stays.
+    /// The driver refused it. It is removed from memory and disk; a program that was put meanwhile stays.
     Rejected = 1,
     /// Nothing was drawn with it. The program and its strikes do not change.
     Unused = 2,
 }
 
-/// Records that the driver is about to get the program of `key`.
-/// End the use after the first frame drawn with it, since drivers compile late. If the process ends before that, even
-/// by exit(), the key gets a strike.
+/// Begins a use: call it just before the driver gets the binary of `key`.
+/// "Use" at the top of this file says when to end it, and the example there shows how. If the process ends before that,
+/// even by exit(), the key gets a strike. hob_program_cache_destroy ends open uses without a strike.
 ///
-///     hob_use_id use;
-///     if (hob_program_cache_begin_use(cache, &key, &use) == HOB_RESULT_OK) {
-///         const int drawn = load_and_draw(&blob);
-///         hob_program_cache_end_use(cache, use, drawn ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
-///     }
+/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source.
 ///
-/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source. Writes 64 bytes to a file. The first use
-/// also creates that file: docs/threads.md says how long that may take. Threads: shared.
+/// With a directory, writes 64 bytes to a file, on this thread. The first use also creates that file: docs/threads.md
+/// says how long that may take. If that fails the use begins nevertheless, but cannot become a strike:
+/// hob_program_cache_get_problem says why. Without a directory nothing is written, and there are no strikes. Threads:
+/// shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_begin_use(
     cache: *const hob_program_cache,
@@ -183,9 +186,12 @@ pub extern "C" fn hob_program_cache_begin_use(
 }
 
 /// Ends a use.
-/// Writes 64 bytes to a file, and a second small file if a strike is removed. HOB_USE_OUTCOME_REJECTED removes the
-/// program. One that was put since the use began stays, provided that memory held the old one when the use began.
-/// HOB_RESULT_NOT_FOUND: the use has ended already, or belongs to another cache. Threads: shared.
+/// With a directory, writes 64 bytes to a file, and a second small file if a strike is removed. If a key has several
+/// open uses, its record is cleared when the last one ends. HOB_RESULT_NOT_FOUND: the use has ended already, or belongs
+/// to another cache.
+///
+/// HOB_USE_OUTCOME_REJECTED removes the program. A program that was put since the use began stays. If the key had no
+/// program in memory when the use began, the cache cannot tell them apart, and removes any. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_end_use(
     cache: *const hob_program_cache,

@@ -64,8 +64,8 @@ impl ManagerCell {
 
 /// Creates a manager of a cache.
 /// `compile`, `link` and `load` of `callbacks` must be set. On success `*out_manager` is the caller's to destroy, and
-/// `user_data` is the library's. Destroy the manager before the cache: programs that it stores after that stay in
-/// memory only. Threads: any.
+/// `user_data` is the library's. Destroy all managers before their cache. A manager that outlives its cache still
+/// works, but writes no programs and records no uses. Threads: any.
 #[entry(any, experimental)]
 #[must_use]
 pub extern "C" fn hob_program_manager_create(
@@ -248,8 +248,8 @@ pub struct hob_link_result {
     pub struct_size: u32,
     /// How the link ended.
     pub outcome: hob_link_outcome,
-    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use after the first frame
-    /// drawn with the program.
+    /// HOB_LINK_OUTCOME_LOADED: the use that has begun. End it with hob_program_cache_end_use: see "Use" at the top of
+    /// this file.
     pub first_use: hob_use_id,
     /// The program's key; zeros if the link failed.
     pub key: hob_fingerprint,

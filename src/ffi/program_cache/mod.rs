@@ -1,40 +1,61 @@
 //! Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
 //!
 //! ```c
+//! hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, binaries survive a driver update */
+//! environment.api = HOB_GRAPHICS_API_OPENGL;
+//! environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
+//! environment.device = hob_str_from((const char *)glGetString(GL_RENDERER));
+//! environment.driver = hob_str_from((const char *)glGetString(GL_VERSION));
+//! environment.build = HOB_STR("game 1.2");
+//!
 //! hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 //! desc.directory = HOB_STR("cache/programs");         /* empty: memory only */
+//! desc.environment = &environment;                    /* desc.executor: reads and writes in the background */
 //! hob_program_cache *cache = NULL;
 //! if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
+//! hob_program_cache_wait_idle(cache, UINT64_MAX);     /* loads programs: without an executor get reads no files */
 //!
 //! hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_hash_program, see fingerprint.h */
-//! hob_use_id use;
-//! int loaded = 0;
+//! hob_use_id use = {0, 0};
+//! GLint loaded = GL_FALSE;
 //! if (hob_program_cache_get(cache, &key, &blob) == HOB_RESULT_OK &&
 //!     hob_program_cache_begin_use(cache, &key, &use) == HOB_RESULT_OK) {
-//!     loaded = load_and_draw(&blob);                  /* glProgramBinary or the like, and the first frame */
-//!     hob_program_cache_end_use(cache, use, loaded ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_REJECTED);
+//!     glProgramBinary(program, blob.format, blob.data, (GLsizei)blob.size);
+//!     glGetProgramiv(program, GL_LINK_STATUS, &loaded);
+//!     if (!loaded) hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_REJECTED);    /* before the put */
 //! }
 //! hob_blob_release(&blob);
-//! hob_program program = HOB_PROGRAM_INIT;
-//! if (!loaded && compile_from_source(&program)) hob_program_cache_put(cache, &key, &program);
+//! hob_program built = HOB_PROGRAM_INIT;
+//! if (!loaded && compile_from_source(program, &built)) hob_program_cache_put(cache, &key, &built);
 //!
-//! hob_program_cache_destroy(cache);                   /* when the game ends */
+//! /* when the GPU has finished the first frame: */
+//! if (loaded) hob_program_cache_end_use(cache, use, is_drawn ? HOB_USE_OUTCOME_OK : HOB_USE_OUTCOME_UNUSED);
+//!
+//! hob_program_cache_destroy(cache);                   /* when the game ends: writes the programs that wait */
 //! ```
 //!
 //! Terms:
-//! - Program: a linked shader program. The cache keeps the driver's binary, and reflection data for the host.
+//! - Program: a compiled program in the driver's form: a GL program, a shader object, a pipeline, or a whole
+//!   VkPipelineCache under one key. The host's reflection data may be stored with it.
 //! - Key: the fingerprint of everything that a program is made from.
 //! - Environment: driver, device and build. A binary of another environment is never loaded.
 //! - Blob: a read-only view of a cached program.
 //! - Pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
-//! - Use: the time from giving a binary to the driver until the first frame drawn with it is complete.
-//! - Strike: a mark against a key, added when the process ends during a use of its program.
-//! - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary.
+//! - Use: the time from giving a binary to the driver until the GPU has finished the first frame drawn with it. Drivers
+//!   compile late and lose the device late: a load or a submit alone proves nothing. Wait for that frame's fence, or
+//!   for a few frames more. Many uses may be open at once. A use may last several frames, and end on another thread.
+//! - Strike: a mark against a key. Each key with an open use gets one when the process ends, whatever ended it: a
+//!   crash, exit() or a kill. hob_program_cache_destroy ends open uses without a strike. Strikes are forgotten after 30
+//!   days.
+//! - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a strike
+//!   is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new one, as
+//!   after a driver update, the key has none.
 //! - Start-up set: the programs that are loaded first when the cache is created.
 //! - Bundle: a read-only file of programs, made on a build machine and shipped with a game.
 //!
-//! All functions with a const cache may be called from several threads at once, also from callbacks other than those of
-//! a hob_file_io. docs/threads.md says which of them wait for files.
+//! Functions with a const cache may be called on several threads at once, also inside callbacks. Only a callback whose
+//! documentation forbids it is an exception: hob_file_io, and the hooks of base.h. docs/threads.md lists the functions
+//! that wait for files.
 
 mod material;
 mod path;

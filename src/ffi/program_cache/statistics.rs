@@ -29,7 +29,7 @@ pub struct hob_program_cache_statistics {
     pub misses: u64,
     /// Puts, whether the program was stored or not.
     pub puts: u64,
-    /// Programs that were loaded from disk.
+    /// Programs that were loaded from the directory or a bundle, after a miss or ahead of need.
     pub loads: u64,
     /// Programs evicted to make room.
     pub evicted_for_room: u64,
@@ -70,27 +70,29 @@ pub struct hob_program_cache_statistics {
     pub memory_used: u64,
     /// Shaders that are known to compile.
     pub shaders: u64,
-    /// Programs to be loaded ahead of need.
+    /// Programs that were chosen to be loaded ahead of need, since the cache was created.
     pub to_load: u64,
-    /// Programs loaded ahead of need so far, and those that were read but refused.
+    /// Programs of `to_load` that are done: loaded, refused, or skipped because memory is full.
     pub loaded: u64,
-    /// Pieces of work that wait for the background.
+    /// Requests that wait for the background: programs to write, missed programs to read, removals and the like.
+    /// Loading ahead of need is not included.
     pub waiting: u64,
     /// Programs that were put and could not be written.
     pub unwritten: u64,
-    /// Programs and other values on disk, as of its last piece of work; as are all `disk_` fields.
+    /// Programs and other values in the directory, of all environments. All `disk_` fields are as of the last time that
+    /// no request waited.
     pub disk_values: u64,
-    /// Bytes of their records.
+    /// Bytes that `disk_values` take in the files.
     pub disk_live_bytes: u64,
-    /// Bytes of the files.
+    /// Bytes of the files, with values that were replaced or removed.
     pub disk_file_bytes: u64,
-    /// Number of files.
+    /// Number of files that hold values.
     pub disk_files: u64,
     /// Files of other versions of the format, which are not changed.
     pub disk_foreign_files: u64,
-    /// Memory of the index.
+    /// Bytes of memory for the directory: a list of its values, and buffers. Not included in `memory_used`.
     pub disk_memory_used: u64,
-    /// Damaged records and files found.
+    /// Damaged values and files that were found, in the directory and in bundles.
     pub disk_damaged: u64,
     /// File operations that failed.
     pub disk_io_errors: u64,
@@ -210,13 +212,14 @@ pub enum hob_program_cache_measure {
     BytesBefore = 1,
     /// Bytes in memory after each put.
     BytesAfter = 2,
-    /// Microseconds of each link from the cache, with the driver's loading.
+    /// Microseconds of each hob_program_manager_link that the cache served: making the key, get, begin_use and `load`.
     HitUs = 3,
-    /// Microseconds of each link that was built and succeeded, with the compiling of deferred shaders.
+    /// Microseconds of each hob_program_manager_link that built its program. Includes the lookup that missed, deferred
+    /// compiles, `link`, `binary` and the put.
     MissUs = 4,
-    /// Microseconds of each compile that was deferred because the shader is known to compile.
+    /// Microseconds of each hob_program_manager_compile that deferred: copying and hashing the source, and the lookup.
     StatusHitUs = 5,
-    /// Microseconds of each compile that was not deferred and succeeded.
+    /// Microseconds of each hob_program_manager_compile that called `compile` and succeeded, with that callback.
     StatusMissUs = 6,
 }
 
