@@ -7,6 +7,10 @@ use crate::stats::normal_quantile;
 /// Named lanes: what a frame is short of. Frame time is the longest of the time lanes; memory lanes stand beside them.
 pub const LANES: usize = 8;
 
+/// The names of the lanes in profiles and messages.
+pub const LANE_NAMES: [&str; LANES] =
+    ["gpu", "frame", "game_thread", "render_thread", "video_memory", "user0", "user1", "user2"];
+
 /// Largest value, burden and work that are accepted: sums, products and squares of such numbers keep their precision.
 pub const LARGEST: f64 = 1e9;
 
@@ -146,7 +150,7 @@ pub fn check_limits(limits: &[f64; LANES], is_replay: bool) -> Result<()> {
         Some(lane) => Err(error!(
             InvalidArgument,
             "the limit of lane {lane} ({}) is {}: it must be above 0; infinity is no limit",
-            super::task::LANE_NAMES[lane],
+            LANE_NAMES[lane],
             Number(limits[lane])
         )),
     }

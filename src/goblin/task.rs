@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::base::{Id, Level, Result, Slots, error, host_log, try_filled, try_string};
 use crate::profile::{Estimate, Learned, Profile};
 
+use super::config::LANE_NAMES;
 use super::lanes::Lanes;
 
 /// A task: its samples of this run and what a past run knew, an entry a cell, lane after lane.
@@ -203,10 +204,6 @@ impl Tasks {
         self.by_id.binary_search_by(|&position| self.at(position as usize).id.as_str().cmp(id))
     }
 }
-
-/// The names of the lanes in profiles and messages.
-pub const LANE_NAMES: [&str; super::LANES] =
-    ["gpu", "frame", "game_thread", "render_thread", "video_memory", "user0", "user1", "user2"];
 
 /// Where a profile keeps a task's burdens on a governed lane: on the first under the task's id, as the seed does; on
 /// the others under the id with the lane's name.

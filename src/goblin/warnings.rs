@@ -3,8 +3,7 @@
 
 use crate::base::{Level, host_log};
 
-use super::config::{Burdens, Config, Exploration, LANES};
-use super::task::LANE_NAMES;
+use super::config::{Burdens, Config, Exploration, LANE_NAMES, LANES};
 use super::{Goblin, Strategies};
 
 /// Decisions after which a lane with a limit should have been measured.
