@@ -252,7 +252,8 @@ HOB_API hob_result hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. Other threads queue their samples for the thread that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other threads
+/// queues those samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
@@ -261,8 +262,8 @@ HOB_API hob_result hob_goblin_measure(
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane steer
-/// the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane once the samples of that decision have
-/// arrived too, in any order. Threads: exclusive.
+/// the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the decision before
+/// its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
 HOB_API hob_result hob_goblin_measure_total(
     hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample sample);
 
