@@ -184,12 +184,12 @@ typedef enum hob_log_level {
 typedef struct hob_log_hook {
     /// sizeof(hob_log_hook).
     uint32_t struct_size;
-    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT sets HOB_LOG_LEVEL_INFO. 0 is a value, HOB_LOG_LEVEL_DEBUG:
-    /// a zeroed struct receives everything.
+    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT sets HOB_LOG_LEVEL_INFO. 0 is a value,
+    /// HOB_LOG_LEVEL_DEBUG: a zeroed struct receives everything.
     hob_log_level minimum_level;
     /// Passed to `write`.
     void *user_data;
-    /// Receives one line of at most 512 bytes, without a line end; `line.data` ends in NUL and is valid during the call.
+    /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the call.
     /// Runs on the thread that calls the library, inside the call: functions on the same handle return HOB_RESULT_BUSY.
     void (*write)(void *user_data, hob_log_level level, hob_str line);
 } hob_log_hook;
@@ -234,7 +234,8 @@ typedef struct hob_zone_hook {
 } hob_zone_hook;
 
 /// Sets the profiler hook; NULL: none.
-/// The struct is copied. Threads: while no other call runs, otherwise a zone may begin in one profiler and end in another.
+/// The struct is copied. Threads: while no other call runs, otherwise a zone may begin in one profiler and end in
+/// another.
 HOB_API hob_result hob_set_zone_hook(const hob_zone_hook *hook);
 
 // ---- Allocator -------------------------------------------------------------------------------------------------------
@@ -249,7 +250,8 @@ typedef struct hob_allocator_hook {
     /// Passed to `allocate` and `free`.
     void *user_data;
     /// Returns `size` bytes (never 0), at a multiple of `alignment`, a power of two. NULL: out of memory; the call that
-    /// needed it returns HOB_RESULT_OUT_OF_MEMORY. Runs on any thread that calls the library; must not call the library.
+    /// needed it returns HOB_RESULT_OUT_OF_MEMORY. Runs on any thread that calls the library; must not call the
+    /// library.
     void *(*allocate)(void *user_data, size_t size, size_t alignment);
     /// Takes back memory of `allocate`, with the same size and alignment.
     void (*free)(void *user_data, void *memory, size_t size, size_t alignment);

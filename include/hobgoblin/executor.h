@@ -183,7 +183,8 @@ HOB_API hob_result hob_executor_post(
 HOB_API hob_result hob_executor_pump(const hob_executor *executor, uint64_t budget_us, uint32_t *out_ran);
 
 /// Runs background tasks on this thread, and waits for those on other threads, until all have ended.
-/// For loading screens and tests. `timeout_us` is in microseconds. 0 runs no task and does not wait; UINT64_MAX: no limit.
+/// For loading screens and tests. `timeout_us` is in microseconds. 0 runs no task and does not wait; UINT64_MAX: no
+/// limit.
 ///
 /// HOB_RESULT_BUSY after the timeout: the sentence names the task that runs. HOB_RESULT_BUSY also inside a block or a
 /// task. HOB_RESULT_PANIC as for hob_executor_pump.

@@ -140,8 +140,8 @@ typedef struct hob_goblin_desc {
     /// setting that matters.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and has
-    /// paid the switch burdens. A choice that does not fit is always replaced at once.
+    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and
+    /// has paid the switch burdens. A choice that does not fit is always replaced at once.
     double patience;
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
     /// counts but is never refused. Default: no limit.
@@ -208,9 +208,9 @@ typedef struct hob_decision {
 
 /// Decides a frame: call it once, before the frame is drawn.
 /// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
-/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It waits
-/// for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than before.
-/// Threads: exclusive. Callbacks: those of the settings, on this thread.
+/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It
+/// waits for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than
+/// before. Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
 ///     hob_goblin_update(goblin, &decision);
@@ -247,13 +247,13 @@ HOB_API hob_result hob_goblin_choices(
     uint64_t *out_decision_id);
 
 /// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
-/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not 0.
-/// Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit, 0 to
-/// 1e9.
+/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not
+/// 0. Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit,
+/// 0 to 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other threads
-/// queues those samples for the thread that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other
+/// threads queues those samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
@@ -261,9 +261,9 @@ HOB_API hob_result hob_goblin_measure(
     hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, hob_lane lane, double burden, hob_sample sample);
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
-/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane steer
-/// the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the decision before
-/// its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
+/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the
+/// decision before its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
 HOB_API hob_result hob_goblin_measure_total(
     hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample sample);
 
@@ -346,12 +346,13 @@ typedef struct hob_setting_desc {
     double switch_burden;
     /// Passed to all callbacks.
     void *user_data;
-    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
-    /// setting failed. May be NULL, like every callback.
+    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if
+    /// adding the setting failed. May be NULL, like every callback.
     void (*release)(void *user_data);
-    /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room for
-    /// `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is repeated
-    /// with more room. Called when the setting is added and before every decision, so values can follow the scene.
+    /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room
+    /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
+    /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
+    /// scene.
     uint32_t (*options_get)(void *user_data, hob_option *options, uint32_t capacity);
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     uint32_t (*choice_default)(void *user_data);
@@ -405,9 +406,9 @@ HOB_API hob_result hob_goblin_add_fixed_incentive(
 HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id setting);
 
 /// Replaces a setting's options: `count` of them, `stride` bytes apart.
-/// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task and its values under
-/// strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads:
-/// exclusive.
+/// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task
+/// and its values under strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a
+/// different count. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_options(
     hob_goblin *goblin, hob_setting_id setting, const hob_option *options, size_t stride, uint32_t count);
 
@@ -617,7 +618,8 @@ typedef struct hob_reason {
     uint32_t struct_size;
     /// The reason.
     hob_why why;
-    /// The option before the last change; the present one if it never changed. On trial: the option to which it returns.
+    /// The option before the last change; the present one if it never changed. On trial: the option to which it
+    /// returns.
     uint32_t from;
     /// The present option.
     uint32_t to;
@@ -709,8 +711,8 @@ HOB_API hob_result hob_goblin_save_profile(const hob_goblin *goblin, char *buffe
 
 /// One axis of a product, such as the resolution.
 typedef struct hob_product_axis {
-    /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for other
-    /// worths call hob_goblin_set_value. Copied.
+    /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for
+    /// other worths call hob_goblin_set_value. Copied.
     const double *values;
     /// By how much each index multiplies the burden, such as the megapixels of a resolution. 1e-9 to 1e9, and so their
     /// products. A sample of one index then teaches all others. NULL: unknown, so every index is measured. Copied.
@@ -818,8 +820,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_strategy_net(
 /// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. Each frame adds about 14
 /// bytes per sample and 1 per setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
-/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
-/// this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
+/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions
+/// on this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_start_recording(
     hob_goblin *goblin, void (*write)(void *user_data, const void *data, size_t size), void *user_data,
     void (*release)(void *user_data));

@@ -1,7 +1,8 @@
-//! The floating-point environment: Rust code runs only under the default one; the host's callbacks run under the host's.
+//! The floating-point environment: Rust code runs only under the default one; the host's callbacks run under the
+//! host's.
 
-/// The floating-point control register: rounding, traps, denormals, and on some machines what happened so far. Rust code
-/// runs only under the default; to look and compare costs less than to write.
+/// The floating-point control register: rounding, traps, denormals, and on some machines what happened so far. Rust
+/// code runs only under the default; to look and compare costs less than to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Register(usize);
 

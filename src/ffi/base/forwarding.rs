@@ -22,7 +22,8 @@ static USER_DATA: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static ALLOCATE: AtomicUsize = AtomicUsize::new(0);
 static FREE: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that are allocated now. Relaxed: `set` must not overlap another call, so the host has ordered all of them before it.
+/// Bytes that are allocated now. Relaxed: `set` must not overlap another call, so the host has ordered all of them
+/// before it.
 static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes that the library has allocated and not freed.

@@ -42,8 +42,8 @@ struct Block<T, P> {
 
 type BlockOf<O> = Block<<O as Opaque>::Value, <O as Opaque>::Published>;
 
-/// Who is inside a handle, and what became of it. The same for every type, the tag first: of what is no handle nothing else
-/// is looked at.
+/// Who is inside a handle, and what became of it. The same for every type, the tag first: of what is no handle nothing
+/// else is looked at.
 #[repr(C)]
 struct Gate {
     tag: AtomicU64,

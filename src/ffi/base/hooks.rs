@@ -39,13 +39,13 @@ pub enum hob_log_level {
 pub struct hob_log_hook {
     /// sizeof(hob_log_hook).
     pub struct_size: u32,
-    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT sets HOB_LOG_LEVEL_INFO. 0 is a value, HOB_LOG_LEVEL_DEBUG:
-    /// a zeroed struct receives everything.
+    /// Lines below this level are dropped. HOB_LOG_HOOK_INIT sets HOB_LOG_LEVEL_INFO. 0 is a value,
+    /// HOB_LOG_LEVEL_DEBUG: a zeroed struct receives everything.
     #[initial(hob_log_level::Info)]
     pub minimum_level: hob_log_level,
     /// Passed to `write`.
     pub user_data: *mut c_void,
-    /// Receives one line of at most 512 bytes, without a line end; `line.data` ends in NUL and is valid during the call.
+    /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the call.
     /// Runs on the thread that calls the library, inside the call: functions on the same handle return HOB_RESULT_BUSY.
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: hob_log_level, line: hob_str)>,
 }
@@ -104,7 +104,8 @@ pub struct hob_zone_hook {
 }
 
 /// Sets the profiler hook; NULL: none.
-/// The struct is copied. Threads: while no other call runs, otherwise a zone may begin in one profiler and end in another.
+/// The struct is copied. Threads: while no other call runs, otherwise a zone may begin in one profiler and end in
+/// another.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_zone_hook(hook: *const hob_zone_hook) -> hob_result {
     set(&ZONES, hook);

@@ -1,8 +1,9 @@
 //! Reading and writing the caller's structs, whatever version of the header the caller was compiled with.
 //!
-//! Every struct begins with `struct_size`. A shorter struct than ours is completed with defaults. A longer one is accepted
-//! if the part that this library does not know is zero. No Rust reference to the caller's memory is ever formed: it is
-//! copied bytewise, so it need not be aligned, and another thread of the host writing to it cannot break us.
+//! Every struct begins with `struct_size`. A shorter struct than ours is completed with defaults. A longer one is
+//! accepted if the part that this library does not know is zero. No Rust reference to the caller's memory is ever
+//! formed: it is copied bytewise, so it need not be aligned, and another thread of the host writing to it cannot break
+//! us.
 
 use std::ptr;
 

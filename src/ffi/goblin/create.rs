@@ -55,8 +55,8 @@ pub struct hob_goblin_desc {
     /// setting that matters.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and has
-    /// paid the switch burdens. A choice that does not fit is always replaced at once.
+    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and
+    /// has paid the switch burdens. A choice that does not fit is always replaced at once.
     #[default(1.0)]
     pub patience: f64,
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,

@@ -59,9 +59,9 @@ impl From<&Decision> for hob_decision {
 
 /// Decides a frame: call it once, before the frame is drawn.
 /// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
-/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It waits
-/// for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than before.
-/// Threads: exclusive. Callbacks: those of the settings, on this thread.
+/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It
+/// waits for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than
+/// before. Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
 ///     hob_goblin_update(goblin, &decision);
@@ -127,13 +127,13 @@ pub extern "C" fn hob_goblin_choices(
 }
 
 /// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
-/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not 0.
-/// Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit, 0 to
-/// 1e9.
+/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not
+/// 0. Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit,
+/// 0 to 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other threads
-/// queues those samples for the thread that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other
+/// threads queues those samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
@@ -151,9 +151,9 @@ pub extern "C" fn hob_goblin_measure(
 }
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
-/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane steer
-/// the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the decision before
-/// its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
+/// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
+/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the
+/// decision before its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_measure_total(
     goblin: *mut hob_goblin,

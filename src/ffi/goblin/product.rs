@@ -18,8 +18,8 @@ use crate::goblin::{Axis, MOST_AXES, ProductDesc};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hob_product_axis {
-    /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for other
-    /// worths call hob_goblin_set_value. Copied.
+    /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for
+    /// other worths call hob_goblin_set_value. Copied.
     pub values: *const f64,
     /// By how much each index multiplies the burden, such as the megapixels of a resolution. 1e-9 to 1e9, and so their
     /// products. A sample of one index then teaches all others. NULL: unknown, so every index is measured. Copied.

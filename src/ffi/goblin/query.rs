@@ -183,7 +183,8 @@ pub struct hob_reason {
     pub struct_size: u32,
     /// The reason.
     pub why: hob_why,
-    /// The option before the last change; the present one if it never changed. On trial: the option to which it returns.
+    /// The option before the last change; the present one if it never changed. On trial: the option to which it
+    /// returns.
     pub from: u32,
     /// The present option.
     pub to: u32,

@@ -52,8 +52,8 @@ impl Writer {
 /// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. Each frame adds about 14
 /// bytes per sample and 1 per setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
-/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions on
-/// this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
+/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions
+/// on this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_start_recording(
     goblin: *mut hob_goblin,

@@ -95,12 +95,13 @@ pub struct hob_setting_desc {
     pub switch_burden: f64,
     /// Passed to all callbacks.
     pub user_data: *mut c_void,
-    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if adding the
-    /// setting failed. May be NULL, like every callback.
+    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if
+    /// adding the setting failed. May be NULL, like every callback.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
-    /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room for
-    /// `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is repeated
-    /// with more room. Called when the setting is added and before every decision, so values can follow the scene.
+    /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room
+    /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
+    /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
+    /// scene.
     pub options_get: Option<extern "C" fn(user_data: *mut c_void, options: *mut hob_option, capacity: u32) -> u32>,
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     pub choice_default: Option<extern "C" fn(user_data: *mut c_void) -> u32>,
