@@ -1,7 +1,6 @@
-//! What a call across the shared library costs, beside a call that does nothing at all.
+//! The cost of a guarded call across the shared library, compared with an unguarded call.
 //!
-//! The library is built as it is packaged, and loaded as an engine loads it: `cargo bench -p hobgoblin-bench --bench
-//! boundary`. `--check` fails unless an empty guarded call takes at most 15 ns or four unguarded ones.
+//! The library is built as for a package and loaded at run time: `cargo bench -p hobgoblin-bench --bench boundary`. `--check` fails unless an empty guarded call takes at most 15 ns or four unguarded ones.
 
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
