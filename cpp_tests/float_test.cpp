@@ -31,7 +31,10 @@ struct Environment {
         __asm__ volatile("fnstcw %0" : "=m"(environment.x87));
         return environment;
     }
-    bool operator==(const Environment& other) const { return mxcsr == other.mxcsr && x87 == other.x87; }
+    /// Apart from the flags of past exceptions, which calls may raise.
+    bool operator==(const Environment& other) const {
+        return (mxcsr & control_bits) == (other.mxcsr & control_bits) && x87 == other.x87;
+    }
 };
 
 /// All traps unmasked, denormals flushed, rounding up, for as long as this lives. Nothing inexact may be computed here.

@@ -1,24 +1,22 @@
 //! The floating-point environment: Rust code runs only under the default one; the host's callbacks run under the
 //! host's.
 
-/// The floating-point control register: rounding, traps, denormals, and on some machines what happened so far. Rust
-/// code runs only under the default; to look and compare costs less than to write.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The floating-point control register: rounding, traps, denormals. Rust code runs only under the default. The flags of
+/// past exceptions are not kept: a call may raise them, as any function of the C library may.
+#[derive(Clone, Copy)]
 pub struct Register(usize);
 
 impl Register {
-    /// Write it, if it is not `present`, which is in force.
+    /// Whether it controls as the default one does.
     #[inline]
-    pub fn replace(self, present: Self) {
-        if self != present {
-            self.write();
-        }
+    pub fn is_default(self) -> bool {
+        self.controls_as(Self::DEFAULT)
     }
 
-    /// Write it, unless it is in force already.
+    /// Write it, unless its control bits are in force already. To look costs less than to write.
     #[inline]
     pub fn restore(self) {
-        if Self::read() != self {
+        if !Self::read().controls_as(self) {
             self.write();
         }
     }
@@ -37,18 +35,21 @@ impl Register {
     /// All exceptions masked, round to nearest, denormals kept.
     pub const DEFAULT: Self = Self(0x1f80);
 
-    /// Whether it is the default one, apart from the flags of past exceptions.
+    /// Bits 0 to 5 are the flags of past exceptions.
     #[inline]
-    pub fn is_default(self) -> bool {
-        self.0 & !0x3f == Self::DEFAULT.0
+    fn controls_as(self, other: Self) -> bool {
+        (self.0 ^ other.0) & !0x3f == 0
     }
 
     /// What is in force on this thread.
     #[inline]
     pub fn read() -> Self {
-        let mut register = 0u32;
-        // SAFETY: stores the 32-bit MXCSR to a 32-bit place.
-        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut register, options(nostack, preserves_flags)) };
+        let mut register = std::mem::MaybeUninit::<u32>::uninit();
+        // SAFETY: stores the 32-bit MXCSR to a 32-bit place, which is set then.
+        let register = unsafe {
+            std::arch::asm!("stmxcsr [{}]", in(reg) register.as_mut_ptr(), options(nostack, preserves_flags));
+            register.assume_init()
+        };
         Self(register as usize)
     }
 
@@ -65,8 +66,9 @@ impl Register {
 impl Register {
     pub const DEFAULT: Self = Self(0);
 
-    pub fn is_default(self) -> bool {
-        self == Self::DEFAULT
+    #[inline]
+    fn controls_as(self, other: Self) -> bool {
+        self.0 == other.0
     }
 }
 

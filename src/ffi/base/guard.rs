@@ -49,6 +49,8 @@ struct ThreadState {
     is_barred: bool,
     /// The floating-point environment that the host came in with, for callbacks.
     host_environment: Register,
+    /// Whether a loop has left the host's environment in force: the guard that ends puts the right one back.
+    is_altered: bool,
 }
 
 thread_local! {
@@ -59,6 +61,7 @@ thread_local! {
             inside: 0,
             is_barred: false,
             host_environment: Register::DEFAULT,
+            is_altered: false,
         })
     };
 }
@@ -183,12 +186,16 @@ impl ThreadState {
         outside
     }
 
-    /// The host's environment and code again.
+    /// The host's environment and code again. What is the default already needs no look, which would cost as much as
+    /// the rest of a guard: our code leaves it alone, and so does `call_host`.
     #[inline(always)]
     fn leave(&mut self, outside: Outside) {
         self.inside -= 1;
         self.host_environment = outside.host_environment;
-        outside.register.restore();
+        if self.is_altered || !outside.register.is_default() {
+            self.is_altered = false;
+            outside.register.write();
+        }
     }
 }
 
@@ -201,15 +208,16 @@ pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
         // Outside the guard the environment is the host's already.
         return callback();
     }
-    let ours = Register::read();
     // SAFETY: as above.
     unsafe { (*thread).inside = 0 };
-    environment.replace(ours);
+    if !environment.is_default() {
+        environment.write();
+    }
     let answer = callback();
     // SAFETY: as above; the host returns on the thread that called it.
     unsafe { (*thread).inside = inside };
-    // Restored even if the host has changed it.
-    ours.restore();
+    // Also if the host has changed it.
+    Register::DEFAULT.restore();
     answer
 }
 
@@ -229,7 +237,10 @@ pub fn call_host_in_loop<R>(environment: Register, callback: impl FnOnce() -> R)
     let inside = unsafe { std::mem::replace(&mut (*thread).inside, 0) };
     let answer = callback();
     // SAFETY: as in `call_host`.
-    unsafe { (*thread).inside = inside };
+    unsafe {
+        (*thread).inside = inside;
+        (*thread).is_altered = true;
+    }
     answer
 }
 
