@@ -38,7 +38,7 @@ struct Fixture {
     Fixture() {
         for (int n = 0; n < 20; ++n) {
             (void)update(goblin.get());
-            ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 2, HOB_SAMPLE_OK));
+            ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 2, HOB_SAMPLE_QUALITY_OK));
         }
     }
 
@@ -271,8 +271,8 @@ TEST("bad_input: extreme parameters that are allowed do no harm") {
             const hob_decision_details decision = update_details(goblin.get());
             ENSURE(!std::isnan(decision.value) && !std::isnan(decision.lanes[HOB_LANE_GPU].burden));
             const double burden = n % 2 == 0 ? 1e9 : 0;
-            ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
-            ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
+            ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
+            ENSURE_OK(hob_goblin_measure_total(goblin.get(), HOB_DECISION_LATEST, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
         }
     }
 }
@@ -303,20 +303,20 @@ TEST("bad_input: settings that make no sense") {
     for (const size_t stride : {size_t{8}, size_t{25}, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
         refused(invalid, "option_stride", [=](auto& desc) {
             desc.option_stride = stride;
-            desc.options_get = [](void*, hob_option*, uint32_t) { return 0u; };
+            desc.get_options = [](void*, hob_option*, uint32_t) { return 0u; };
         });
     }
     for (const uint32_t flags : {2u, 0x80000000u, huge})
         refused(HOB_RESULT_UNSUPPORTED, "flags", [=](auto& desc) { desc.flags = flags; });
-    refused(HOB_RESULT_LIMIT_EXCEEDED, "options_get",
-            [](auto& desc) { desc.options_get = [](void*, hob_option*, uint32_t) { return huge; }; });
-    refused(invalid, "id_get", [](auto& desc) {
+    refused(HOB_RESULT_LIMIT_EXCEEDED, "get_options",
+            [](auto& desc) { desc.get_options = [](void*, hob_option*, uint32_t) { return huge; }; });
+    refused(invalid, "get_id", [](auto& desc) {
         desc.id = hob_str_of(nullptr, 0);
-        desc.id_get = [](void*, hob_str* out) { *out = hob_str_of(nullptr, 3); };
+        desc.get_id = [](void*, hob_str* out) { *out = hob_str_of(nullptr, 3); };
     });
     refused(invalid, "id is empty", [](auto& desc) {
         desc.id = hob_str_of(nullptr, 0);
-        desc.id_get = [](void*, hob_str*) {};
+        desc.get_id = [](void*, hob_str*) {};
     });
 }
 
@@ -379,8 +379,8 @@ TEST("bad_input: settings and options that do not exist") {
         not_found([=](auto* g) { return hob_goblin_set_value(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_set_ready(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_set_work(g, bad, 1); });
-        not_found([=](auto* g) { return hob_goblin_measure(g, 0, bad, HOB_LANE_GPU, 1, HOB_SAMPLE_OK); });
-        not_found([=](auto* g) { return hob_goblin_report_applied(g, 0, bad, 0); });
+        not_found([=](auto* g) { return hob_goblin_measure(g, HOB_DECISION_LATEST, bad, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK); });
+        not_found([=](auto* g) { return hob_goblin_report_applied(g, HOB_DECISION_LATEST, bad, 0); });
         not_found([=](auto* g) { return hob_goblin_set_range(g, bad, 0, 0); });
         not_found([=](auto* g) { return hob_goblin_pin(g, bad, 0); });
         not_found([=](auto* g) { return hob_goblin_set_enabled(g, bad, 0); });
@@ -405,18 +405,26 @@ TEST("bad_input: settings and options that do not exist") {
         });
         ENSURE(hob_goblin_choice(fixture.goblin.get(), bad) == 0);
     }
+    // 0 is no decision, so that a zeroed frame teaches nothing.
+    const auto no_decision = [&](const auto& make) {
+        fixture.refuses(HOB_RESULT_NOT_FOUND, "pass hob_decision.id, or HOB_DECISION_LATEST", make);
+    };
+    uint32_t choices[1];
+    no_decision([&](auto* g) { return hob_goblin_measure(g, 0, fixture.setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK); });
+    no_decision([&](auto* g) { return hob_goblin_measure_total(g, 0, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK); });
+    no_decision([&](auto* g) { return hob_goblin_report_applied(g, 0, fixture.setting, 1); });
+    no_decision([&](auto* g) { return hob_goblin_choice_of(g, 0, fixture.setting, choices); });
+    no_decision([&](auto* g) { return hob_goblin_choices(g, 0, choices, 1, nullptr, nullptr); });
     for (const uint32_t bad : {2u, 65535u, 65536u, huge}) {
         const auto refused = [&](const auto& make) {
             fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "the setting has 2", make);
         };
         refused([&](auto* g) { return hob_goblin_set_value(g, fixture.setting, bad, 0); });
         refused([&](auto* g) { return hob_goblin_set_ready(g, fixture.setting, bad, 0); });
-        refused([&](auto* g) { return hob_goblin_report_applied(g, 0, fixture.setting, bad); });
+        refused([&](auto* g) { return hob_goblin_report_applied(g, HOB_DECISION_LATEST, fixture.setting, bad); });
         refused([&](auto* g) { return hob_goblin_set_strategy_value(g, 1, fixture.setting, bad, 0); });
-        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "of 2: the first must exist",
-                        [&](auto* g) { return hob_goblin_pin(g, fixture.setting, bad); });
-        fixture.refuses(HOB_RESULT_INVALID_ARGUMENT, "of 2: the first must exist",
-                        [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, bad, huge); });
+        refused([&](auto* g) { return hob_goblin_pin(g, fixture.setting, bad); });
+        refused([&](auto* g) { return hob_goblin_set_range(g, fixture.setting, bad, huge); });
         refused([&](auto* g) {
             hob_estimate found = HOB_ESTIMATE_INIT;
             return hob_goblin_get_estimate(g, fixture.setting, bad, HOB_LANE_GPU, &found);
@@ -427,7 +435,7 @@ TEST("bad_input: settings and options that do not exist") {
 TEST("bad_input: ranges, scales and windows that make no sense") {
     const Fixture fixture;
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    fixture.refuses(invalid, "options 1 to 0 of 2",
+    fixture.refuses(invalid, "first must not come after last",
                     [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
     for (const double bad : {nan_value, infinity, -infinity, -1.0, 1.1e9}) {
         fixture.refuses(invalid, "switch scale", [=](auto* g) { return hob_goblin_set_switch_scale(g, bad); });
@@ -578,10 +586,10 @@ TEST("bad_input: samples that make no sense") {
     const Fixture fixture;
     const auto refused = [&](hob_result expected, const char* part, uint64_t decision, double burden) {
         fixture.refuses(expected, part, [=, &fixture](auto* g) {
-            return hob_goblin_measure(g, decision, fixture.setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK);
+            return hob_goblin_measure(g, decision, fixture.setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK);
         });
         fixture.refuses(expected, part, [=](auto* g) {
-            return hob_goblin_measure_total(g, decision, HOB_LANE_GPU, burden, HOB_SAMPLE_OK);
+            return hob_goblin_measure_total(g, decision, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK);
         });
     };
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
@@ -592,7 +600,7 @@ TEST("bad_input: samples that make no sense") {
     }
     const Goblin fresh = make_goblin(16);
     const hob_setting_id setting = add_array(fresh.get(), "s", {0});
-    ENSURE(hob_goblin_measure(fresh.get(), 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND &&
+    ENSURE(hob_goblin_measure(fresh.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_NOT_FOUND &&
            last_error_has("call update first"));
 }
 

@@ -36,13 +36,16 @@ TEST("base: every result has its name, and numbers that are none are unknown") {
         {HOB_RESULT_MALFORMED, "HOB_RESULT_MALFORMED"},
         {HOB_RESULT_UNSUPPORTED, "HOB_RESULT_UNSUPPORTED"},
         {HOB_RESULT_BUSY, "HOB_RESULT_BUSY"},
+        {HOB_RESULT_TIMEOUT, "HOB_RESULT_TIMEOUT"},
+        {HOB_RESULT_BANNED, "HOB_RESULT_BANNED"},
+        {HOB_RESULT_BUILD_FAILED, "HOB_RESULT_BUILD_FAILED"},
         {HOB_RESULT_BUFFER_TOO_SMALL, "HOB_RESULT_BUFFER_TOO_SMALL"},
         {HOB_RESULT_IO, "HOB_RESULT_IO"},
         {HOB_RESULT_PANIC, "HOB_RESULT_PANIC"},
         {HOB_RESULT_POISONED, "HOB_RESULT_POISONED"},
     };
     for (const auto& one : known) ENSURE(std::strcmp(hob_result_name(one.result), one.name) == 0);
-    for (const uint32_t none : {12u, 15u}) {
+    for (const uint32_t none : {15u, UINT32_MAX}) {
         ENSURE(std::strcmp(hob_result_name(static_cast<hob_result>(none)), "HOB_RESULT_UNKNOWN") == 0);
     }
 }

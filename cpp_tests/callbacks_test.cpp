@@ -19,7 +19,7 @@ public:
     std::function<uint32_t(hob_option*, uint32_t)> options;
     std::function<uint32_t()> default_choice;
     std::function<void(uint32_t, uint64_t)> take;
-    std::function<uint32_t(hob_measurement&)> measure;
+    std::function<uint32_t(hob_sample&)> measure;
     std::function<void()> at_release;
     std::string name;
 
@@ -36,12 +36,12 @@ public:
         hob_setting_desc desc = described(task, array);
         desc.user_data = this;
         desc.release = [](void* self) { of(self).on_release(); };
-        desc.choice_set = [](void* self, uint32_t given, uint64_t frame) { of(self).on_choice(given, frame); };
+        desc.set_choice = [](void* self, uint32_t given, uint64_t frame) { of(self).on_choice(given, frame); };
         if (options)
-            desc.options_get = [](void* self, hob_option* into, uint32_t room) { return of(self).on_ask(into, room); };
-        if (default_choice) desc.choice_default = [](void* self) { return of(self).default_choice(); };
-        if (measure) desc.measure = [](void* self, hob_measurement* into) { return of(self).on_measure(*into); };
-        if (!name.empty()) desc.id_get = [](void* self, hob_str* out) { of(self).on_name(out); };
+            desc.get_options = [](void* self, hob_option* into, uint32_t room) { return of(self).on_ask(into, room); };
+        if (default_choice) desc.get_default_choice = [](void* self) { return of(self).default_choice(); };
+        if (measure) desc.measure = [](void* self, hob_sample* into) { return of(self).on_measure(*into); };
+        if (!name.empty()) desc.get_id = [](void* self, hob_str* out) { of(self).on_name(out); };
         return desc;
     }
 
@@ -68,7 +68,7 @@ private:
         ++asked;
         return options(into, room);
     }
-    uint32_t on_measure(hob_measurement& into) {
+    uint32_t on_measure(hob_sample& into) {
         EXPECT(released == 0);
         ++measured;
         return measure(into);
@@ -90,7 +90,7 @@ auto gives(std::vector<double>& values) {
 
 /// One sample a harvest.
 auto measures_once(double burden) {
-    return [burden, again = false](hob_measurement& into) mutable {
+    return [burden, again = false](hob_sample& into) mutable {
         again = !again;
         into.burden = burden;
         return again ? 1u : 0u;
@@ -109,7 +109,7 @@ TEST("callbacks: the choice is told after the first decision, and then when it c
     for (int n = 0; n < 10; ++n) (void)update(goblin.get());
     ENSURE(talker.told == 1);
     for (int n = 0; n < 50 && talker.told == 1; ++n) {
-        ENSURE_OK(hob_goblin_measure(goblin.get(), 0, talker.id, HOB_LANE_GPU, 1, HOB_SAMPLE_OK));
+        ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, talker.id, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK));
         (void)update(goblin.get());
     }
     ENSURE(talker.told == 2 && talker.choice == 1);
@@ -128,7 +128,7 @@ TEST("callbacks: name, default and options come from callbacks") {
     ENSURE(hob_goblin_choice(goblin.get(), talker.id) == 2);
     (void)update(goblin.get());
     ENSURE(talker.choice == 2 && talker.asked == 2);
-    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, talker.id, HOB_LANE_GPU, 1, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, talker.id, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK));
     ENSURE(saved(goblin.get()).find("from a callback") != std::string::npos);
 }
 
@@ -140,7 +140,7 @@ TEST("callbacks: a setting that has a name is not asked for one") {
     ENSURE(talker.named == 0);
 }
 
-TEST("callbacks: values follow options_get from frame to frame") {
+TEST("callbacks: values follow get_options from frame to frame") {
     std::vector<double> values = {0, 5};
     Talker talker;
     talker.options = gives(values);
@@ -172,7 +172,7 @@ TEST("callbacks: the number of options may change; more room is given when asked
     }
 }
 
-TEST("callbacks: the buffer of options_get is zeroed, and strides are the host's") {
+TEST("callbacks: the buffer of get_options is zeroed, and strides are the host's") {
     struct HostOption {
         hob_option option;
         uint64_t mine;
@@ -196,7 +196,7 @@ TEST("callbacks: the buffer of options_get is zeroed, and strides are the host's
     ENSURE(update_details(goblin.get()).highest_value == 7);
 }
 
-TEST("callbacks: options_get that gives nonsense fails the decision, and the choices before stand") {
+TEST("callbacks: get_options that gives nonsense fails the decision, and the choices before stand") {
     std::vector<double> values = {0, 5};
     Talker talker;
     const auto good = gives(values);
@@ -208,6 +208,10 @@ TEST("callbacks: options_get that gives nonsense fails the decision, and the cho
     talker.options = [](hob_option*, uint32_t room) { return room + 70000; };
     ENSURE(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE(last_error_has("65535"));
+    // Who always asks for one more is soon refused: the room doubles.
+    talker.options = [](hob_option*, uint32_t room) { return room + 1; };
+    talker.asked = 0;
+    ENSURE(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_LIMIT_EXCEEDED && talker.asked <= 20);
     values[1] = std::nan("");
     talker.options = good;
     ENSURE(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_INVALID_ARGUMENT);
@@ -226,9 +230,9 @@ TEST("callbacks: options_get that gives nonsense fails the decision, and the cho
 TEST("callbacks: samples come in until there are none, and useless ones are counted and dropped") {
     int step = 0;
     Talker talker;
-    talker.measure = [&](hob_measurement& into) {
-        EXPECT(into.struct_size == sizeof into && into.lane == HOB_LANE_GPU && into.decision_id == 0);
-        EXPECT(into.burden == 0 && into.sample == HOB_SAMPLE_OK);
+    talker.measure = [&](hob_sample& into) {
+        EXPECT(into.struct_size == sizeof into && into.lane == HOB_LANE_GPU && into.decision_id == HOB_DECISION_LATEST);
+        EXPECT(into.burden == 0 && into.quality == HOB_SAMPLE_QUALITY_OK);
         into.burden = 2;
         switch (step++) {
             case 0: break;
@@ -237,9 +241,10 @@ TEST("callbacks: samples come in until there are none, and useless ones are coun
             case 3: into.burden = std::numeric_limits<double>::infinity(); break;
             case 4: into.decision_id = 999; break;
             case 5: set_number(into.lane, 8); break;
-            case 6: set_number(into.sample, 4); break;
+            case 6: set_number(into.quality, 4); break;
             case 7: into.lane = HOB_LANE_USER0; break;
-            case 8: into.sample = HOB_SAMPLE_HITCH; break;
+            case 8: into.quality = HOB_SAMPLE_QUALITY_HITCH; break;
+            case 9: into.decision_id = 0; break;
             default: return 0u;
         }
         return 1u;
@@ -251,13 +256,13 @@ TEST("callbacks: samples come in until there are none, and useless ones are coun
     step = 0;
     (void)update(goblin.get());
     const hob_goblin_statistics found = statistics(goblin.get());
-    ENSURE(found.samples == 1 && found.refused == 6 && found.ungoverned == 1 && found.flagged == 1);
-    ENSURE(talker.measured == 11);
+    ENSURE(found.samples == 1 && found.refused == 7 && found.ungoverned == 1 && found.flagged == 1);
+    ENSURE(talker.measured == 12);
 }
 
 TEST("callbacks: a measure callback that never ends is asked 64 times a harvest") {
     Talker talker;
-    talker.measure = [](hob_measurement& into) {
+    talker.measure = [](hob_sample& into) {
         into.burden = 1;
         return 1u;
     };
@@ -270,7 +275,7 @@ TEST("callbacks: a measure callback that never ends is asked 64 times a harvest"
 TEST("callbacks: samples quote the frame they belong to, however late") {
     Talker talker;
     uint64_t quoted = 0;
-    talker.measure = [&](hob_measurement& into) {
+    talker.measure = [&](hob_sample& into) {
         into.decision_id = quoted;
         into.burden = 3;
         return std::exchange(quoted, 0) != 0 ? 1u : 0u;
@@ -287,29 +292,29 @@ TEST("callbacks: samples quote the frame they belong to, however late") {
 
 namespace {
 
-enum class From { options_get, choice_set, measure };
-constexpr From everywhere[] = {From::options_get, From::choice_set, From::measure};
+enum class From { get_options, set_choice, measure };
+constexpr From everywhere[] = {From::get_options, From::set_choice, From::measure};
 
 /// One setting does something, once, from inside one of its callbacks; the ones beside it look on.
 struct Neighbours {
     Talker before, actor, behind;
 
     void join(hob_goblin* goblin, From from, std::function<void()> what) {
-        // Only when all have been added, which calls options_get, too.
+        // Only when all have been added, which calls get_options, too.
         const auto act = [this, what = std::move(what)] {
             if (std::exchange(armed_, false)) what();
         };
         switch (from) {
-            case From::options_get:
+            case From::get_options:
                 actor.options = [act](hob_option* into, uint32_t) {
                     into[1].value = 1;
                     act();
                     return 2u;
                 };
                 break;
-            case From::choice_set: actor.take = [act](uint32_t, uint64_t) { act(); }; break;
+            case From::set_choice: actor.take = [act](uint32_t, uint64_t) { act(); }; break;
             case From::measure:
-                actor.measure = [act](hob_measurement&) {
+                actor.measure = [act](hob_sample&) {
                     act();
                     return 1u;  // and would go on being asked
                 };
@@ -356,7 +361,7 @@ TEST("callbacks: another goblin can be used from inside a callback") {
         const Goblin goblin = make_goblin(16);
         settings.join(goblin.get(), from, [&] {
             EXPECT(hob_goblin_update(other.get(), nullptr) == HOB_RESULT_OK);
-            EXPECT(hob_goblin_measure(other.get(), 0, theirs, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_OK);
+            EXPECT(hob_goblin_measure(other.get(), HOB_DECISION_LATEST, theirs, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_OK);
         });
         ENSURE_OK(hob_goblin_update(goblin.get(), nullptr));
     }

@@ -104,17 +104,17 @@ struct Witness {
         hob_setting_desc desc = described("witness", options);
         desc.user_data = this;
         desc.release = [](void* self) { static_cast<Witness*>(self)->see(); };
-        desc.options_get = [](void* self, hob_option* into, uint32_t) {
+        desc.get_options = [](void* self, hob_option* into, uint32_t) {
             static_cast<Witness*>(self)->see();
             into[1].value = static_cast<Witness*>(self)->value;
             return 2u;
         };
-        desc.choice_default = [](void* self) {
+        desc.get_default_choice = [](void* self) {
             static_cast<Witness*>(self)->see();
             return 0u;
         };
-        desc.choice_set = [](void* self, uint32_t, uint64_t) { static_cast<Witness*>(self)->see(); };
-        desc.measure = [](void* self, hob_measurement* into) {
+        desc.set_choice = [](void* self, uint32_t, uint64_t) { static_cast<Witness*>(self)->see(); };
+        desc.measure = [](void* self, hob_sample* into) {
             static_cast<Witness*>(self)->see();
             into->burden = 0.1;
             return static_cast<Witness*>(self)->calls % 2 == 0 ? 1u : 0u;
@@ -159,7 +159,7 @@ std::vector<unsigned char> run(const Host& host, Witness& witness) {
             const uint32_t choice = hob_goblin_choice(goblin.get(), setting);
             const double burden = n % 50 == 0 ? 3e-310 : (0.3 + choice) * (0.9 + 0.2 * dice.share());
             const double work = 1 + dice.share();
-            host([&] { return hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK); });
+            host([&] { return hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK); });
             host([&] { return hob_goblin_set_work(goblin.get(), setting, work); });
             append(all, &choice, sizeof choice);
         }

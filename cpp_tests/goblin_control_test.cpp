@@ -12,7 +12,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void measure(hob_goblin* goblin, uint64_t decision, hob_setting_id setting, double burden) {
-    ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
 }
 
 /// Two ladders that are known.
@@ -87,7 +87,7 @@ TEST("goblin: nothing beyond a ceiling is ever tried") {
     for (int n = 0; n < 300; ++n) {
         (void)update(goblin.get());
         ENSURE(hob_goblin_choice(goblin.get(), setting) <= 1);
-        measure(goblin.get(), 0, setting, 1);
+        measure(goblin.get(), HOB_DECISION_LATEST, setting, 1);
     }
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
 }
@@ -111,7 +111,7 @@ TEST("goblin: a disabled setting costs nothing, is worth nothing and keeps its c
     ENSURE(without.setting_count == 1 && without.value == 6 && close(without.lanes[HOB_LANE_GPU].mean, 8));
     ENSURE(ladders.of(ladders.a) == 2 && ladders.of(ladders.b) == 3);
     // Samples of the frames without it are refused, those of the frames before are not.
-    ENSURE(hob_goblin_measure(goblin, without.id, ladders.a, HOB_LANE_GPU, 8, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
+    ENSURE(hob_goblin_measure(goblin, without.id, ladders.a, HOB_LANE_GPU, 8, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_NOT_FOUND);
     ENSURE(last_error_has("was disabled") && statistics(goblin).refused == 1);
     measure(goblin, before, ladders.a, 4);
     ENSURE(estimate(goblin, ladders.a, 2).count == 1);
@@ -119,7 +119,7 @@ TEST("goblin: a disabled setting costs nothing, is worth nothing and keeps its c
     ENSURE_OK(hob_goblin_set_enabled(goblin, ladders.a, 7));
     const hob_decision_details again = update_details(goblin);
     ENSURE(again.setting_count == 2 && ladders.of(ladders.a) == 2 && ladders.of(ladders.b) == 2);
-    measure(goblin, 0, ladders.a, 4);
+    measure(goblin, HOB_DECISION_LATEST, ladders.a, 4);
 }
 
 namespace {

@@ -17,11 +17,11 @@ Budget two_lanes(Budget budget, double gpu, double game_thread) {
 }
 
 void measure_on(hob_goblin* goblin, hob_setting_id setting, hob_lane lane, double burden) {
-    ENSURE_OK(hob_goblin_measure(goblin, 0, setting, lane, burden, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure(goblin, HOB_DECISION_LATEST, setting, lane, burden, HOB_SAMPLE_QUALITY_OK));
 }
 
 void total_on(hob_goblin* goblin, hob_lane lane, double burden) {
-    ENSURE_OK(hob_goblin_measure_total(goblin, 0, lane, burden, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure_total(goblin, HOB_DECISION_LATEST, lane, burden, HOB_SAMPLE_QUALITY_OK));
 }
 
 }  // namespace

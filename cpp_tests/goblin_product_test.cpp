@@ -94,8 +94,8 @@ TEST("goblin: what is measured at one resolution is known at the others") {
     for (uint32_t samples = 0; samples < 3; ++samples) {
         (void)update(goblin.get());
         const Picture one = {2, samples};
-        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, product, choice_at(goblin.get(), product, 2, samples)));
-        ENSURE_OK(hob_goblin_measure(goblin.get(), 0, product, HOB_LANE_GPU, one.burden(), HOB_SAMPLE_OK));
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), HOB_DECISION_LATEST, product, choice_at(goblin.get(), product, 2, samples)));
+        ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, product, HOB_LANE_GPU, one.burden(), HOB_SAMPLE_QUALITY_OK));
     }
     for (uint32_t choice = 0; choice < 12; ++choice) {
         const hob_estimate found = estimate(goblin.get(), product, choice);
@@ -118,7 +118,7 @@ TEST("goblin: a product of twelve combinations is learned by trying three") {
     for (int n = 0; n < 300; ++n) {
         decision = update(goblin.get());
         const Picture now = picture(goblin.get(), product, hob_goblin_choice(goblin.get(), product));
-        ENSURE_OK(hob_goblin_measure(goblin.get(), decision.id, product, HOB_LANE_GPU, now.burden(), HOB_SAMPLE_OK));
+        ENSURE_OK(hob_goblin_measure(goblin.get(), decision.id, product, HOB_LANE_GPU, now.burden(), HOB_SAMPLE_QUALITY_OK));
         trials += decision.trial_count;
         over += now.burden() > 6.5 ? 1 : 0;
     }

@@ -91,7 +91,7 @@ TEST("goblin: the reason of a trial says what it goes back to") {
     hob_reason found = HOB_REASON_INIT;
     for (int n = 0; n < 50 && found.why != HOB_WHY_TRIAL; ++n) {
         const hob_decision decision = update(goblin.get());
-        ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK));
+        ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK));
         found = reason(goblin.get(), setting);
         ENSURE((found.why == HOB_WHY_TRIAL) == (decision.trial_count == 1));
     }
@@ -171,7 +171,7 @@ TEST("goblin: reasons can be asked for inside callbacks, of the choice that is b
     const auto options = worth({0, 1});
     hob_setting_desc desc = described("s", options);
     desc.user_data = &told;
-    desc.choice_set = [](void* self, uint32_t, uint64_t) {
+    desc.set_choice = [](void* self, uint32_t, uint64_t) {
         Told& here = *static_cast<Told*>(self);
         hob_reason found = HOB_REASON_INIT;
         EXPECT(hob_goblin_get_reason(here.goblin, here.setting, &found) == HOB_RESULT_OK);

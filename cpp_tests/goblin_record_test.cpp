@@ -74,12 +74,12 @@ TEST("goblin: settings in the callback style are recorded by what they said") {
         desc.option_stride = sizeof(hob_option);
         static uint32_t frame;
         frame = 0;
-        desc.options_get = [](void*, hob_option* into, uint32_t room) {
+        desc.get_options = [](void*, hob_option* into, uint32_t room) {
             const uint32_t count = frame < 40 ? 3 : 2;
             for (uint32_t n = 0; n < count && count <= room; ++n) into[n].value = n + 0.1 * (frame % 7);
             return count;
         };
-        desc.measure = [](void*, hob_measurement* into) {
+        desc.measure = [](void*, hob_sample* into) {
             into->burden = 2.0 + 0.1 * (frame % 5);
             return frame++ % 2;
         };
@@ -143,7 +143,7 @@ TEST("memory: recording a frame takes none") {
     const uint64_t before = malloc_calls();
     for (int n = 0; n < 100; ++n) {
         for (const hob_setting_id setting : household.settings()) {
-            ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 0.5, HOB_SAMPLE_OK));
+            ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 0.5, HOB_SAMPLE_QUALITY_OK));
         }
         ENSURE_OK(hob_goblin_update(goblin.get(), nullptr));
     }

@@ -147,7 +147,7 @@ TEST("goblin: a strategy's lanes are learned from when it is added") {
     uint32_t strategy = 0;
     ENSURE_OK(hob_goblin_add_strategy(goblin.get(), &desc, &strategy));
     (void)update(goblin.get());
-    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_VIDEO_MEMORY, 500, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_VIDEO_MEMORY, 500, HOB_SAMPLE_QUALITY_OK));
     ENSURE(close(estimate_on(goblin.get(), setting, 0, HOB_LANE_VIDEO_MEMORY).mean, 500));
     ENSURE(statistics(goblin.get()).samples == 1);
 }

@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr hob_setting_id none = {0, 0};
 
 void measure(hob_goblin* goblin, uint64_t decision, hob_setting_id setting, double burden) {
-    ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
 }
 
 /// Decide and measure often enough for every option of a setting to be known: option n costs `burdens[n]`.
@@ -28,8 +28,8 @@ void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>
     for (int n = 0; n < samples; ++n) {
         for (uint32_t option = 0; option < burdens.size(); ++option) {
             (void)update(goblin);
-            ENSURE_OK(hob_goblin_report_applied(goblin, 0, setting, option));
-            measure(goblin, 0, setting, burdens[option]);
+            ENSURE_OK(hob_goblin_report_applied(goblin, HOB_DECISION_LATEST, setting, option));
+            measure(goblin, HOB_DECISION_LATEST, setting, burdens[option]);
         }
     }
 }
@@ -104,7 +104,7 @@ TEST("goblin: all choices of a decision are answered at once, by the index of th
     uint32_t choices[5] = {7, 7, 7, 7, 7}, count = 0;
     uint64_t decision = 0;
     ENSURE_OK(hob_goblin_remove_setting(goblin.get(), gone));
-    ENSURE_OK(hob_goblin_choices(goblin.get(), 0, choices, 5, &count, &decision));
+    ENSURE_OK(hob_goblin_choices(goblin.get(), HOB_DECISION_LATEST, choices, 5, &count, &decision));
     ENSURE(count == 3 && decision == 0 && choices[first.index1 - 1] == 0 && choices[1] == HOB_CHOICE_NONE && choices[3] == 7);
     for (uint32_t n = 1; n <= 3; ++n) {
         ENSURE_OK(hob_goblin_pin(goblin.get(), first, n % 3));
@@ -117,7 +117,7 @@ TEST("goblin: all choices of a decision are answered at once, by the index of th
     }
     ENSURE(hob_goblin_choices(goblin.get(), 4, choices, 5, &count, &decision) == HOB_RESULT_NOT_FOUND && decision == 3);
     choices[0] = 7;
-    ENSURE(hob_goblin_choices(goblin.get(), 0, choices, 2, &count, &decision) == HOB_RESULT_BUFFER_TOO_SMALL);
+    ENSURE(hob_goblin_choices(goblin.get(), HOB_DECISION_LATEST, choices, 2, &count, &decision) == HOB_RESULT_BUFFER_TOO_SMALL);
     ENSURE(count == 3 && choices[0] == 7);
 }
 
@@ -205,16 +205,16 @@ TEST("goblin: helpers make settings of what they say") {
     const hob_setting_id array = add_array(goblin.get(), "fog", {1, 4});
     for (int n = 0; n < 200; ++n) {
         (void)update(goblin.get());
-        measure(goblin.get(), 0, binary, 1);
-        measure(goblin.get(), 0, rest, 3);
-        measure(goblin.get(), 0, array, 2);
+        measure(goblin.get(), HOB_DECISION_LATEST, binary, 1);
+        measure(goblin.get(), HOB_DECISION_LATEST, rest, 3);
+        measure(goblin.get(), HOB_DECISION_LATEST, array, 2);
     }
     const hob_decision_details decision = update_details(goblin.get());
     ENSURE(decision.setting_count == 4 && decision.highest_value == 16);
     ENSURE(hob_goblin_choice(goblin.get(), binary) == 1 && hob_goblin_choice(goblin.get(), array) == 1);
     ENSURE(decision.value == 16 && close(decision.lanes[HOB_LANE_GPU].mean, 6, 1e-6));
     const uint64_t ungoverned = statistics(goblin.get()).ungoverned;
-    measure(goblin.get(), 0, incentive, 5);
+    measure(goblin.get(), HOB_DECISION_LATEST, incentive, 5);
     ENSURE(statistics(goblin.get()).ungoverned == ungoverned + 1);
 }
 
@@ -240,7 +240,7 @@ TEST("goblin: decisions are remembered as long as asked, and not longer") {
     for (int n = 0; n < 10; ++n) (void)update(goblin.get());
     for (const uint64_t id : {8u, 9u, 10u}) measure(goblin.get(), id, setting, 1);
     for (const uint64_t id : {uint64_t{1}, uint64_t{7}, uint64_t{11}, UINT64_MAX}) {
-        ENSURE(hob_goblin_measure(goblin.get(), id, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
+        ENSURE(hob_goblin_measure(goblin.get(), id, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_NOT_FOUND);
         ENSURE(last_error_has("history"));
     }
     ENSURE(statistics(goblin.get()).refused == 4 && statistics(goblin.get()).samples == 3);
@@ -252,7 +252,7 @@ TEST("goblin: burdens are learned per unit of work") {
     ENSURE_OK(hob_goblin_set_work(goblin.get(), setting, 10));
     for (int n = 0; n < 100; ++n) {
         (void)update(goblin.get());
-        measure(goblin.get(), 0, setting, 5);
+        measure(goblin.get(), HOB_DECISION_LATEST, setting, 5);
     }
     ENSURE(close(estimate(goblin.get(), setting, 0).mean, 5));
     ENSURE_OK(hob_goblin_set_work(goblin.get(), setting, 40));
@@ -341,7 +341,7 @@ TEST("goblin: lanes come and go, and what was learned stays on those that stay")
     both.lanes[HOB_LANE_GAME_THREAD].limit = 20;
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     (void)update(goblin.get());
-    measure(goblin.get(), 0, setting, 4);
+    measure(goblin.get(), HOB_DECISION_LATEST, setting, 4);
     hob_estimate found = HOB_ESTIMATE_INIT;
     const auto on_game_thread = [&] {
         return hob_goblin_get_estimate(goblin.get(), setting, 0, HOB_LANE_GAME_THREAD, &found);
@@ -351,7 +351,7 @@ TEST("goblin: lanes come and go, and what was learned stays on those that stay")
     ENSURE(close(estimate(goblin.get(), setting, 0).mean, 4));
     const hob_decision_details decision = update_details(goblin.get());
     ENSURE(decision.lanes[HOB_LANE_GPU].capacity == 10 && decision.lanes[HOB_LANE_GAME_THREAD].capacity == 20);
-    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GAME_THREAD, 7, HOB_SAMPLE_OK));
+    ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GAME_THREAD, 7, HOB_SAMPLE_QUALITY_OK));
     ENSURE(on_game_thread() == HOB_RESULT_OK && close(found.mean, 7) && found.count == 1);
     hob_goblin_desc frame = HOB_GOBLIN_DESC_INIT;
     frame.lanes[HOB_LANE_GAME_THREAD].limit = 10;
@@ -366,14 +366,14 @@ TEST("goblin: statistics count what came in and what it was good for") {
     const Goblin goblin = make_goblin(10);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     (void)update(goblin.get());
-    for (const hob_sample sample : {HOB_SAMPLE_CAPPED, HOB_SAMPLE_HITCH, HOB_SAMPLE_PAUSED}) {
-        ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 99, sample));
-        ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, 99, sample));
+    for (const hob_sample_quality sample : {HOB_SAMPLE_QUALITY_CAPPED, HOB_SAMPLE_QUALITY_HITCH, HOB_SAMPLE_QUALITY_PAUSED}) {
+        ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 99, sample));
+        ENSURE_OK(hob_goblin_measure_total(goblin.get(), HOB_DECISION_LATEST, HOB_LANE_GPU, 99, sample));
     }
-    ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_USER2, 1, HOB_SAMPLE_OK));
-    ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, 9, HOB_SAMPLE_OK));
-    ENSURE_OK(hob_goblin_measure_total(goblin.get(), 0, HOB_LANE_GPU, 11, HOB_SAMPLE_OK));
-    measure(goblin.get(), 0, setting, 2);
+    ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_USER2, 1, HOB_SAMPLE_QUALITY_OK));
+    ENSURE_OK(hob_goblin_measure_total(goblin.get(), HOB_DECISION_LATEST, HOB_LANE_GPU, 9, HOB_SAMPLE_QUALITY_OK));
+    ENSURE_OK(hob_goblin_measure_total(goblin.get(), HOB_DECISION_LATEST, HOB_LANE_GPU, 11, HOB_SAMPLE_QUALITY_OK));
+    measure(goblin.get(), HOB_DECISION_LATEST, setting, 2);
     const hob_goblin_statistics found = statistics(goblin.get());
     ENSURE(found.setting_count == 1 && found.decisions == 1 && found.samples == 1 && found.flagged == 6);
     ENSURE(found.ungoverned == 1 && found.refused == 0 && found.totals == 2 && found.totals_over == 1);
@@ -387,11 +387,11 @@ TEST("goblin: a frame that costs more than is typical shows as an anomaly") {
     const hob_setting_id setting = add_array(goblin.get(), "s", {0});
     for (int n = 0; n < 100; ++n) {
         (void)update(goblin.get());
-        measure(goblin.get(), 0, setting, 2);
+        measure(goblin.get(), HOB_DECISION_LATEST, setting, 2);
     }
     (void)update(goblin.get());
     ENSURE(close(statistics(goblin.get()).anomaly, 1) && close(statistics(goblin.get()).recent_anomaly, 1));
-    measure(goblin.get(), 0, setting, 6);
+    measure(goblin.get(), HOB_DECISION_LATEST, setting, 6);
     (void)update(goblin.get());
     ENSURE(close(statistics(goblin.get()).anomaly, 3));
     ENSURE(close(statistics(goblin.get()).recent_anomaly, 1 + 2.0 / 30));
@@ -403,10 +403,10 @@ TEST("goblin: settings that share a task pool their samples") {
     const hob_setting_id right = add_array(goblin.get(), "shadow map", {0, 1});
     for (int n = 0; n < 20; ++n) {
         (void)update(goblin.get());
-        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, left, 0));
-        ENSURE_OK(hob_goblin_report_applied(goblin.get(), 0, right, 1));
-        measure(goblin.get(), 0, left, 2);
-        measure(goblin.get(), 0, right, 5);
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), HOB_DECISION_LATEST, left, 0));
+        ENSURE_OK(hob_goblin_report_applied(goblin.get(), HOB_DECISION_LATEST, right, 1));
+        measure(goblin.get(), HOB_DECISION_LATEST, left, 2);
+        measure(goblin.get(), HOB_DECISION_LATEST, right, 5);
     }
     for (const hob_setting_id setting : {left, right}) {
         ENSURE(estimate(goblin.get(), setting, 0).count == 20 && estimate(goblin.get(), setting, 1).count == 20);
@@ -424,7 +424,7 @@ TEST("goblin: what a past run knew is used at once, scaled to this machine by th
     ENSURE(estimate(goblin.get(), b, 1).source == HOB_ESTIMATE_SOURCE_BLIND);
     (void)update(goblin.get());
     const uint32_t choice = hob_goblin_choice(goblin.get(), a);
-    measure(goblin.get(), 0, a, choice == 0 ? 4 : 16);
+    measure(goblin.get(), HOB_DECISION_LATEST, a, choice == 0 ? 4 : 16);
     ENSURE(close(statistics(goblin.get()).past_ratio, 2));
     ENSURE(close(estimate(goblin.get(), b, 0).mean, 6) && estimate(goblin.get(), b, 0).count == 0);
     const Profile kept = make_profile(saved(goblin.get()));
@@ -472,7 +472,7 @@ TEST("goblin: with rough burdens and frame totals alone the frame stays inside i
         for (const hob_setting_id setting : settings) {
             total += 1.7 * options[hob_goblin_choice(goblin.get(), setting)].relative_burden;
         }
-        ENSURE_OK(hob_goblin_measure_total(goblin.get(), decision.id, HOB_LANE_GPU, total, HOB_SAMPLE_OK));
+        ENSURE_OK(hob_goblin_measure_total(goblin.get(), decision.id, HOB_LANE_GPU, total, HOB_SAMPLE_QUALITY_OK));
         if (n >= 500) over += total > 16 ? 1 : 0;
         if (n >= 500) value += decision.value / 500;
     }
@@ -578,7 +578,7 @@ TEST("goblin: the id of a removed setting finds nothing, also when its place is 
     }
     ENSURE(hob_goblin_remove_setting(goblin.get(), old) == HOB_RESULT_NOT_FOUND);
     ENSURE(hob_goblin_choice(goblin.get(), old) == 0 && last_error_has("no such setting"));
-    measure(goblin.get(), 0, fresh, 1);
+    measure(goblin.get(), HOB_DECISION_LATEST, fresh, 1);
 }
 
 TEST("goblin: what was learned of a removed setting waits for it to come back") {

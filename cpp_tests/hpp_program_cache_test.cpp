@@ -227,7 +227,8 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     cache.report_memory_pressure(HOB_MEMORY_PRESSURE_CRITICAL);
     cache.put(key, program);
     cache.trim(0);
-    cache.set_limits(10, 10);
+    cache.set_memory_limit(10);
+    cache.set_disk_limit(10);
     ENSURE(!cache.put(key, program) && !cache.knows_program(key));
     cache.add_measurement(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
     ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).maximum == 5);

@@ -70,7 +70,7 @@ TEST("hpp: a renderer is inside its budget") {
 TEST("hpp: a callback may destroy its goblin and throw") {
     auto holder = std::make_unique<hob::Goblin>(make(6));
     hob::Callbacks callbacks;
-    callbacks.choice_set = [&](uint32_t, uint64_t) {
+    callbacks.set_choice = [&](uint32_t, uint64_t) {
         holder.reset();
         throw std::runtime_error("gone");
     };
@@ -114,16 +114,16 @@ TEST("hpp: a failed call throws its code and its message") {
 TEST("hpp: an exception from a callback is rethrown after the C call has returned") {
     hob::Callbacks callbacks;
     bool armed = false;
-    callbacks.choice_set = [&](uint32_t, uint64_t) {
-        if (!armed) throw Thrown("from choice_set");
+    callbacks.set_choice = [&](uint32_t, uint64_t) {
+        if (!armed) throw Thrown("from set_choice");
     };
-    callbacks.measure = [&](hob_measurement&) -> bool {
+    callbacks.measure = [&](hob_sample&) -> bool {
         if (armed) throw Thrown("from measure");
         return false;
     };
     auto goblin = make(16);
     const auto setting = goblin.add("s", callbacks, {hob::option(0), hob::option(1)});
-    ENSURE(thrown_by([&] { return goblin.update(); }) == "from choice_set");
+    ENSURE(thrown_by([&] { return goblin.update(); }) == "from set_choice");
     armed = true;
     ENSURE(thrown_by([&] { return goblin.update(); }) == "from measure");
     armed = false;
@@ -133,8 +133,8 @@ TEST("hpp: an exception from a callback is rethrown after the C call has returne
 
 TEST("hpp: of several exceptions the first is rethrown") {
     hob::Callbacks first, second;
-    first.choice_set = [](uint32_t, uint64_t) { throw Thrown("first"); };
-    second.choice_set = [](uint32_t, uint64_t) { throw Thrown("second"); };
+    first.set_choice = [](uint32_t, uint64_t) { throw Thrown("first"); };
+    second.set_choice = [](uint32_t, uint64_t) { throw Thrown("second"); };
     auto goblin = make(16);
     goblin.add("a", first, {hob::option(0)});
     goblin.add("b", second, {hob::option(0)});
@@ -149,9 +149,9 @@ TEST("hpp: a setting whose callback throws while it is added is not added") {
     callbacks.options = [alive](std::vector<hob::Option>&) { throw Thrown("from options"); };
     ENSURE(thrown_by([&] { return goblin.add("s", callbacks); }) == "from options");
     callbacks.options = nullptr;
-    callbacks.choice_default = [alive]() -> uint32_t { throw Thrown("from choice_default"); };
-    ENSURE(thrown_by([&] { return goblin.add("s", callbacks, {hob::option(0)}); }) == "from choice_default");
-    callbacks.choice_default = nullptr;
+    callbacks.get_default_choice = [alive]() -> uint32_t { throw Thrown("from get_default_choice"); };
+    ENSURE(thrown_by([&] { return goblin.add("s", callbacks, {hob::option(0)}); }) == "from get_default_choice");
+    callbacks.get_default_choice = nullptr;
     ENSURE(setting_count(goblin) == 0 && alive.use_count() == 1);
 }
 
@@ -175,7 +175,7 @@ TEST("hpp: after an exception from the options callback the old options stay") {
 TEST("hpp: a callback that updates its goblin gets BUSY") {
     auto goblin = make(16);
     hob::Callbacks callbacks;
-    callbacks.choice_set = [&](uint32_t, uint64_t) { (void)goblin.update(); };
+    callbacks.set_choice = [&](uint32_t, uint64_t) { (void)goblin.update(); };
     goblin.add("s", callbacks, {hob::option(0)});
     ENSURE(code_of([&] { return goblin.update(); }) == HOB_RESULT_BUSY);
     ENSURE(goblin.update().id == 2);
@@ -192,13 +192,13 @@ TEST("hpp: the choice of an older decision is remembered") {
     ENSURE(goblin.try_choice_of(second + 1, setting).code() == HOB_RESULT_NOT_FOUND);
     uint32_t choices[1] = {9};
     ENSURE(goblin.choices(first, choices, 1) == first && choices[0] == 1);
-    ENSURE(goblin.choices(0, choices, 1) == second && choices[0] == 0);
+    ENSURE(goblin.choices(HOB_DECISION_LATEST, choices, 1) == second && choices[0] == 0);
 }
 
 TEST("hpp: a setting owns its callbacks until it is removed") {
     const auto alive = std::make_shared<int>(0);
     hob::Callbacks callbacks;
-    callbacks.choice_set = [alive](uint32_t, uint64_t) {};
+    callbacks.set_choice = [alive](uint32_t, uint64_t) {};
     {
         auto goblin = make(16);
         const auto one = goblin.add("one", callbacks, {hob::option(0)});
@@ -215,7 +215,7 @@ TEST("hpp: a setting owns its callbacks until it is removed") {
 TEST("hpp: settings stay valid when their goblin is moved") {
     int told = 0;
     hob::Callbacks callbacks;
-    callbacks.choice_set = [&](uint32_t, uint64_t) {
+    callbacks.set_choice = [&](uint32_t, uint64_t) {
         ++told;
         throw Thrown("after the move");
     };
@@ -493,7 +493,7 @@ TEST("hpp: an update is the collection of samples and a decision") {
     auto goblin = make(16);
     int measured = 0;
     hob::Callbacks callbacks;
-    callbacks.measure = [&](hob_measurement& measurement) {
+    callbacks.measure = [&](hob_sample& measurement) {
         measurement.burden = 3;
         return measured++ % 2 == 0;
     };

@@ -59,7 +59,7 @@ public:
         Frame& oldest = frames_[number % late];
         for (size_t n = 0; n < setting_count && oldest.decision != 0; ++n) {
             ok &= hob_goblin_measure(goblin_, oldest.decision, settings_[n], HOB_LANE_GPU, oldest.burdens[n],
-                                     HOB_SAMPLE_OK) == HOB_RESULT_OK;
+                                     HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_OK;
         }
         hob_decision decision = HOB_DECISION_INIT;
         ok &= hob_goblin_update(goblin_, &decision) == HOB_RESULT_OK;
@@ -87,14 +87,14 @@ public:
             const std::string id = "s" + std::to_string(n);
             hob_setting_desc desc = described(id, {});
             desc.user_data = &setting;
-            desc.options_get = [](void*, hob_option* into, uint32_t) {
+            desc.get_options = [](void*, hob_option* into, uint32_t) {
                 for (uint32_t option = 0; option < options_each; ++option) into[option].value = option * 1.5;
                 return options_each;
             };
-            desc.choice_set = [](void* self, uint32_t choice, uint64_t) {
+            desc.set_choice = [](void* self, uint32_t choice, uint64_t) {
                 static_cast<Setting*>(self)->choice = choice;
             };
-            desc.measure = [](void* self, hob_measurement* into) {
+            desc.measure = [](void* self, hob_sample* into) {
                 return static_cast<Setting*>(self)->measure(*into);
             };
             (void)add_setting(goblin, desc);
@@ -122,7 +122,7 @@ private:
         uint32_t choice = 0;
         Sample pending[late];
 
-        uint32_t measure(hob_measurement& into) {
+        uint32_t measure(hob_sample& into) {
             Sample& oldest = pending[host->number_ % late];
             if (oldest.decision == 0) return 0;
             into.decision_id = oldest.decision;
@@ -219,13 +219,13 @@ public:
             total += burden;
             for (const hob_lane lane : {HOB_LANE_GPU, HOB_LANE_GAME_THREAD, HOB_LANE_VIDEO_MEMORY})
                 if (details.setting_count == settings_.size())
-                    ok &= hob_goblin_measure(goblin, 0, setting, lane, burden, HOB_SAMPLE_OK) == HOB_RESULT_OK;
+                    ok &= hob_goblin_measure(goblin, HOB_DECISION_LATEST, setting, lane, burden, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_OK;
             hob_reason reason = HOB_REASON_INIT;
             char text[256];
             ok &= hob_goblin_get_reason(goblin, setting, &reason) == HOB_RESULT_OK;
             ok &= hob_goblin_get_reason_text(goblin, setting, text, sizeof text, nullptr) == HOB_RESULT_OK;
         }
-        return ok && hob_goblin_measure_total(goblin, 0, HOB_LANE_GPU, total, HOB_SAMPLE_OK) == HOB_RESULT_OK;
+        return ok && hob_goblin_measure_total(goblin, HOB_DECISION_LATEST, HOB_LANE_GPU, total, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_OK;
     }
 
 private:
@@ -258,9 +258,9 @@ TEST("memory: errors leave none behind") {
     (void)update(goblin.get());
     const int64_t before = host.live_bytes();
     for (int n = 0; n < 100; ++n) {
-        ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_NOT_FOUND);
+        ENSURE(hob_goblin_measure(goblin.get(), 99, {1, 0}, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
-        ENSURE(hob_goblin_measure(goblin.get(), 0, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_OK) ==
+        ENSURE(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, {0, 0}, HOB_LANE_GPU, -1, HOB_SAMPLE_QUALITY_OK) ==
                HOB_RESULT_INVALID_ARGUMENT);
     }
     ENSURE(host.live_bytes() == before);
@@ -352,8 +352,8 @@ struct Growing {
     hob_setting_desc desc() {
         hob_setting_desc desc = HOB_SETTING_DESC_INIT;
         desc.user_data = this;
-        desc.id_get = [](void*, hob_str* out) { *out = HOB_STR("growing"); };
-        desc.options_get = [](void* self, hob_option* into, uint32_t room) {
+        desc.get_id = [](void*, hob_str* out) { *out = HOB_STR("growing"); };
+        desc.get_options = [](void* self, hob_option* into, uint32_t room) {
             const uint32_t wanted = static_cast<Growing*>(self)->count;
             for (uint32_t n = 0; n < wanted && wanted <= room; ++n) into[n].value = n;
             return wanted;
@@ -389,10 +389,10 @@ void use_goblin(Persistent& persist, std::string& seen) {
                 persist([&] { return hob_goblin_update(raw, &decision); });
                 for (const hob_setting_id one : settings) {
                     const double burden = 1 + hob_goblin_choice(raw, one);
-                    persist([&] { return hob_goblin_measure(raw, 0, one, HOB_LANE_GPU, burden, HOB_SAMPLE_OK); });
+                    persist([&] { return hob_goblin_measure(raw, HOB_DECISION_LATEST, one, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK); });
                     seen += std::to_string(hob_goblin_choice(raw, one));
                 }
-                persist([&] { return hob_goblin_measure_total(raw, 0, HOB_LANE_GPU, 5, HOB_SAMPLE_OK); });
+                persist([&] { return hob_goblin_measure_total(raw, HOB_DECISION_LATEST, HOB_LANE_GPU, 5, HOB_SAMPLE_QUALITY_OK); });
                 seen += std::to_string(decision.value) + " ";
             }
         };

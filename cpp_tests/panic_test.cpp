@@ -57,7 +57,7 @@ struct Released {
         hob_setting_desc desc = described("s", options);
         desc.user_data = this;
         desc.release = [](void* self) { ++static_cast<Released*>(self)->count; };
-        desc.choice_set = [](void*, uint32_t, uint64_t) {};
+        desc.set_choice = [](void*, uint32_t, uint64_t) {};
         return desc;
     }
 };
@@ -73,7 +73,7 @@ void survives_a_panic_at(const char* point) {
         for (int n = 0; n < 100; ++n) {
             (void)update(goblin.get());
             for (const hob_setting_id setting : settings) {
-                ENSURE_OK(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK));
+                ENSURE_OK(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK));
             }
         }
         for (const hob_setting_id setting : settings) {
@@ -116,7 +116,7 @@ TEST("panic: in the middle of a decision") {
 }
 
 TEST("panic: on the way back from a host's callback") {
-    survives_a_panic_at("goblin.choice_set");
+    survives_a_panic_at("goblin.set_choice");
 }
 
 TEST("panic: one handle's leaves all others alone") {
@@ -137,7 +137,7 @@ TEST("panic: inside a goblin that another goblin's callback uses") {
     const auto options = worth({0});
     hob_setting_desc desc = described("s", options);
     desc.user_data = &host;
-    desc.choice_set = [](void* self, uint32_t, uint64_t) {
+    desc.set_choice = [](void* self, uint32_t, uint64_t) {
         auto& the_host = *static_cast<Host*>(self);
         // The outer decision has passed the point already; the next pass is the inner one's.
         EXPECT(hob_fault_arm(HOB_STR("goblin.decide"), 0) == HOB_RESULT_OK);
@@ -160,9 +160,9 @@ TEST("panic: a goblin that was asked to go from inside the call goes all the sam
     hob_setting_desc desc = described("s", options);
     desc.user_data = &host;
     desc.release = [](void* self) { ++static_cast<Host*>(self)->released; };
-    desc.choice_set = [](void* self, uint32_t, uint64_t) { hob_goblin_destroy(static_cast<Host*>(self)->goblin); };
+    desc.set_choice = [](void* self, uint32_t, uint64_t) { hob_goblin_destroy(static_cast<Host*>(self)->goblin); };
     (void)add_setting(host.goblin, desc);
-    arm("goblin.choice_set");
+    arm("goblin.set_choice");
     ENSURE(hob_goblin_update(host.goblin, nullptr) == HOB_RESULT_PANIC);
     ENSURE(host.released == 1);
 }

@@ -124,7 +124,7 @@ TEST("program_cache: everything that happens to a program is counted once") {
     ENSURE_OK(put_bytes(cache, "f", 10));
     ENSURE_OK(hob_program_cache_report_memory_pressure(cache, HOB_MEMORY_PRESSURE_CRITICAL));
     ENSURE_OK(put_bytes(cache, "g", 600));
-    ENSURE_OK(hob_program_cache_set_limits(cache, 500, 1 << 20));
+    ENSURE_OK(hob_program_cache_set_memory_limit(cache, 500));
     ENSURE_OK(put_bytes(cache, "h", 10));
     ENSURE_OK(hob_program_cache_clear(cache, 0));
     ENSURE_OK(put_bytes(cache, "i", 10));
@@ -169,7 +169,7 @@ TEST("program_cache: waiting for a program is one hit or one miss, however often
             const hob_program_cache_statistics found = statistics(owner.get());
             return found.hits == hits && found.misses == misses;
         };
-        ENSURE(waits(there, 0) == HOB_RESULT_BUSY && counted(0, 1));
+        ENSURE(waits(there, 0) == HOB_RESULT_TIMEOUT && counted(0, 1));
         ENSURE_OK(waits(there, forever));
         ENSURE(counted(1, 1));
         ENSURE_OK(waits(there, 0));
@@ -246,21 +246,25 @@ TEST("program_cache: lowered limits count at once in memory, and on the disk in 
     Cache owner = open(desc);
     for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 1000));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
-    ENSURE_OK(hob_program_cache_set_limits(owner.get(), 10 * 1035, 20 * 1100));
+    ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), 10 * 1035));
+    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 20 * 1100));
     ENSURE(statistics(owner.get()).programs == 10 && statistics(owner.get()).evicted_by_limit == 30);
     ENSURE(knows_program(owner.get(), "key 39") && !knows_program(owner.get(), "key 29"));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
     const hob_program_cache_statistics found = statistics(owner.get());
     ENSURE(found.disk_live_bytes <= 20 * 1100 && found.disk_evicted == 40 - found.disk_values && found.disk_values >= 15);
-    ENSURE_OK(hob_program_cache_set_limits(owner.get(), UINT64_MAX, UINT64_MAX));
+    ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), UINT64_MAX));
+    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), UINT64_MAX));
     for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 1000));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
     ENSURE(statistics(owner.get()).programs == 40 && statistics(owner.get()).disk_values == 40);
-    ENSURE_OK(hob_program_cache_set_limits(owner.get(), 1, 1));
+    ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), 1));
+    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 1));
     ENSURE(statistics(owner.get()).programs == 0);
     ENSURE(put_bytes(owner.get(), "any", 1) == HOB_RESULT_LIMIT_EXCEEDED);
     // 0 is the default, not nothing.
-    ENSURE_OK(hob_program_cache_set_limits(owner.get(), 0, 0));
+    ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), 0));
+    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 0));
     ENSURE(statistics(owner.get()).memory_limit == 64 << 20);
     ENSURE_OK(put_bytes(owner.get(), "any", 1));
 }

@@ -65,7 +65,8 @@ TEST("bad_input: program caches that are none") {
         refuses(hob_program_cache_add_bundle(bad, HOB_STR("x")), invalid, part);
         refuses(hob_program_cache_add_bundle_bytes(bad, "x", 1), invalid, part);
         refuses(hob_program_cache_write_bundle(bad, HOB_STR("x"), HOB_BUNDLE_CONTENTS_ALL, nullptr), invalid, part);
-        refuses(hob_program_cache_set_limits(bad, 1, 1), invalid, part);
+        refuses(hob_program_cache_set_memory_limit(bad, 1), invalid, part);
+        refuses(hob_program_cache_set_disk_limit(bad, 1), invalid, part);
         refuses(hob_program_cache_get_shader_program_count(bad, &name, &number), invalid, part);
         refuses(hob_program_cache_get_program_status(bad, &name, &number), invalid, part);
     }

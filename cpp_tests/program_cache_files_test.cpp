@@ -197,7 +197,7 @@ TEST("program_cache: what the disk tier does beside reading and writing is done 
     ENSURE(segments() < 12);
     const Cache cache = opened(desc);
     ENSURE(statistics(cache.get()).programs == 12 && trouble(cache.get()).empty());
-    ENSURE_OK(hob_program_cache_set_limits(cache.get(), 1 << 30, 300000));
+    ENSURE_OK(hob_program_cache_set_disk_limit(cache.get(), 300000));
     ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
     ENSURE(statistics(cache.get()).disk_live_bytes <= 300000);
     ENSURE_OK(hob_program_cache_clear(cache.get(), 1));
@@ -352,7 +352,7 @@ TEST("program_cache: a program that the process died of twice is banned on the h
             desc.flags = flags;
             const Cache cache = open(desc);
             hob_use_id use = {};
-            ENSURE(strikes(cache, "bad") == 2 && begin_use(cache, "bad", use) == HOB_RESULT_UNSUPPORTED);
+            ENSURE(strikes(cache, "bad") == 2 && begin_use(cache, "bad", use) == HOB_RESULT_BANNED);
             ENSURE(strikes(cache, "good") == 0);
             if (flags != 0) ENSURE(files.contents() == left);
         }
@@ -373,7 +373,7 @@ TEST("program_cache: two caches share the host's files, with locks and without")
             ENSURE(fill(one, begin, begin + 10) == HOB_RESULT_OK && fill(other, begin + 10, begin + 20) == HOB_RESULT_OK);
             // Has them look at each other's segments, and merge those of the dead.
             for (const Cache* cache : {&one, &other}) {
-                ENSURE_OK(hob_program_cache_set_limits(cache->get(), 64 << 20, 512 << 20));
+                ENSURE_OK(hob_program_cache_set_disk_limit(cache->get(), 512 << 20));
                 ENSURE_OK(hob_program_cache_wait_idle(cache->get(), forever));
             }
             // Nobody has taken a segment of a cache that lives for one of the dead.

@@ -162,7 +162,7 @@ TEST("program_cache: a manager records a good compile, and not one that failed")
     hob_shader_state state = HOB_SHADER_STATE_COMPILED;
     uint32_t code = 99;
     for (int n = 0; n < 2; ++n) {
-        ENSURE(hob_program_manager_compile(host.get(), bad, &state, &code) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(hob_program_manager_compile(host.get(), bad, &state, &code) == HOB_RESULT_BUILD_FAILED);
         ENSURE(state == HOB_SHADER_STATE_NOT_COMPILED && code == 7 && last_error_has("driver code 7"));
     }
     ENSURE((host.driver.log == Log{"compile vs", "compile bad vs", "compile bad vs"}));
@@ -216,7 +216,7 @@ TEST("program_cache: if the build after a refused load fails the host gets that 
         Host host(cache.get());
         host.driver.refuses_binaries = host.driver.refuses_links = true;
         hob_link_result linked = HOB_LINK_RESULT_INIT;
-        ENSURE(host.run("vs", "fs", linked) == HOB_RESULT_UNSUPPORTED && last_error_has("driver code 8"));
+        ENSURE(host.run("vs", "fs", linked) == HOB_RESULT_BUILD_FAILED && last_error_has("driver code 8"));
         ENSURE(linked.outcome == HOB_LINK_OUTCOME_LINK_FAILED && linked.driver_code == 8);
     }
     ENSURE(statistics(cache.get()).puts == 1 && statistics(cache.get()).programs == 0);
@@ -224,7 +224,7 @@ TEST("program_cache: if the build after a refused load fails the host gets that 
     Host host(cache.get());
     const std::vector<hob_shader_id> shaders = {host.add(vs, "vs"), host.add(fs, "bad fs")};
     hob_shader_state state = HOB_SHADER_STATE_COMPILED;
-    ENSURE(hob_program_manager_compile(host.get(), shaders[1], &state, nullptr) == HOB_RESULT_UNSUPPORTED);
+    ENSURE(hob_program_manager_compile(host.get(), shaders[1], &state, nullptr) == HOB_RESULT_BUILD_FAILED);
     hob_link_result linked = HOB_LINK_RESULT_INIT;
     (void)host.compile(shaders[0]);
     ENSURE(host.link(shaders, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("shader 1 failed to compile"));
@@ -259,7 +259,7 @@ TEST("program_cache: a shader that is put off and does not compile any more fail
     desc.shaders = shaders;
     desc.shader_count = 2;
     hob_link_result linked = HOB_LINK_RESULT_INIT;
-    ENSURE(hob_program_manager_link(other, &desc, &linked) == HOB_RESULT_UNSUPPORTED);
+    ENSURE(hob_program_manager_link(other, &desc, &linked) == HOB_RESULT_BUILD_FAILED);
     ENSURE(last_error_has("shader 1 failed to compile: driver code 3"));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_COMPILE_FAILED && linked.failed_shader == 1 && linked.driver_code == 3);
     ENSURE(hob_program_manager_link(other, &desc, &linked) == HOB_RESULT_INVALID_ARGUMENT);
@@ -370,10 +370,10 @@ TEST("program_cache: links and compiles are timed by the clock hook, and build c
     Host host(cache.get());
     hob_link_result linked = HOB_LINK_RESULT_INIT;
     const hob_shader_id bad = host.add(fs, "bad fs"), good = host.add(vs, "vs");
-    ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_UNSUPPORTED);
+    ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_BUILD_FAILED);
     host.driver.refuses_links = true;
     ENSURE(host.compile(good) == HOB_SHADER_STATE_DEFERRED);
-    ENSURE(host.link({good}, linked) == HOB_RESULT_UNSUPPORTED && linked.outcome == HOB_LINK_OUTCOME_LINK_FAILED);
+    ENSURE(host.link({good}, linked) == HOB_RESULT_BUILD_FAILED && linked.outcome == HOB_LINK_OUTCOME_LINK_FAILED);
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US) == 3 && count(HOB_PROGRAM_CACHE_MEASURE_MISS_US) == 2);
 }
 

@@ -115,11 +115,11 @@ TEST("program_cache: a program that the process died of twice is banned, and tha
     {
         Cache cache = opened(desc);
         ENSURE(strikes(cache.get(), "bad") == 2);
-        ENSURE(hob_program_cache_begin_use(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(hob_program_cache_begin_use(cache.get(), &bad, &use) == HOB_RESULT_BANNED);
         Blob blob;
-        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_BANNED);
         ENSURE_OK(put(cache.get(), "bad", "again"));
-        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(get(cache.get(), "bad", blob) == HOB_RESULT_BANNED);
         ENSURE_OK(hob_program_cache_begin_use(cache.get(), &good, &use));
         ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
         ENSURE_OK(hob_program_cache_clear_strikes(cache.get(), &bad));
@@ -254,7 +254,7 @@ TEST("program_cache: one that may only read knows who is banned, and changes no 
         const Cache cache = opened(desc);
         ENSURE(strikes(cache.get(), "bad") == 2 && strikes(cache.get(), "near") == 1);
         hob_use_id use = {};
-        ENSURE(hob_program_cache_begin_use(cache.get(), &bad, &use) == HOB_RESULT_UNSUPPORTED);
+        ENSURE(hob_program_cache_begin_use(cache.get(), &bad, &use) == HOB_RESULT_BANNED);
         ENSURE_OK(hob_program_cache_end_use(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_OK));
         ENSURE(strikes(cache.get(), "near") == 0 && data_of(cache.get(), "near") == "2");
         ENSURE_OK(hob_program_cache_end_use(cache.get(), begin(cache.get(), "near"), HOB_USE_OUTCOME_REJECTED));

@@ -422,7 +422,7 @@ TEST("struct_size: what a manager of programs is given, and gives") {
 }
 
 TEST("struct_size: a measurement is initialised like any other struct") {
-    hob_measurement measurement = HOB_MEASUREMENT_INIT;
-    ENSURE(measurement.struct_size == sizeof measurement && measurement.decision_id == 0 && measurement.burden == 0);
-    ENSURE(hob_measurement_init(&measurement, 3) == HOB_RESULT_INVALID_ARGUMENT);
+    hob_sample measurement = HOB_SAMPLE_INIT;
+    ENSURE(measurement.struct_size == sizeof measurement && measurement.decision_id == HOB_DECISION_LATEST && measurement.burden == 0);
+    ENSURE(hob_sample_init(&measurement, 3) == HOB_RESULT_INVALID_ARGUMENT);
 }

@@ -212,7 +212,7 @@ hob_decision Household::frame() {
     if (frames_ >= late) {
         for (size_t n = 0; n < settings_.size(); ++n) {
             ENSURE_OK(hob_goblin_measure(goblin_, oldest.decision, settings_[n], HOB_LANE_GPU, oldest.burdens[n],
-                                         HOB_SAMPLE_OK));
+                                         HOB_SAMPLE_QUALITY_OK));
         }
     }
     const hob_decision decision = update(goblin_);

@@ -40,7 +40,7 @@ void on_threads(int count, const Work& work) {
     for (auto& thread : threads) thread.join();
 }
 
-/// A setting that stays inside choice_set until told to go on.
+/// A setting that stays inside set_choice until told to go on.
 struct Sleeper {
     Gate inside, go_on;
 
@@ -52,7 +52,7 @@ struct Sleeper {
         desc.option_count = 2;
         desc.default_choice = 1;
         desc.user_data = this;
-        desc.choice_set = [](void* self, uint32_t, uint64_t) {
+        desc.set_choice = [](void* self, uint32_t, uint64_t) {
             static_cast<Sleeper*>(self)->inside.open();
             static_cast<Sleeper*>(self)->go_on.wait();
         };
@@ -97,7 +97,7 @@ TEST("threads: while a call is inside, other threads get busy, except for choice
     expect_all(const_calls(setting), goblin.get(), HOB_RESULT_BUSY);
     EXPECT(hob_goblin_memory_used(goblin.get()) == 0);
     uint32_t choice = 99;
-    EXPECT(hob_goblin_choice_of(goblin.get(), 0, setting, &choice) == HOB_RESULT_OK && choice == 1);
+    EXPECT(hob_goblin_choice_of(goblin.get(), HOB_DECISION_LATEST, setting, &choice) == HOB_RESULT_OK && choice == 1);
     EXPECT(hob_goblin_choice(goblin.get(), setting) == 1);
     hob_goblin_destroy(goblin.get());
     EXPECT(last_error_has("destroy it after that call"));
@@ -126,7 +126,7 @@ TEST("threads: choices are read on a render thread while others measure and upda
     for (int n = 0; n < harness::scaled(20000); ++n) {
         EXPECT(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_OK);
         for (const hob_setting_id setting : settings) {
-            EXPECT(hob_goblin_measure(goblin.get(), 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_OK);
+            EXPECT(hob_goblin_measure(goblin.get(), HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_OK);
         }
     }
     done = true;
@@ -148,7 +148,7 @@ TEST("threads: each thread has a goblin of its own and none is in another's way"
             EXPECT(hob_goblin_update(raw, nullptr) == HOB_RESULT_OK);
             const uint32_t choice = hob_goblin_choice(raw, setting);
             choices[static_cast<size_t>(n)].push_back(choice);
-            EXPECT(hob_goblin_measure(raw, 0, setting, HOB_LANE_GPU, 1.0 + choice, HOB_SAMPLE_OK) == HOB_RESULT_OK);
+            EXPECT(hob_goblin_measure(raw, HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 1.0 + choice, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_OK);
         }
     });
     for (const auto& one : choices) ENSURE(one == choices[0] && one.size() == 300);

@@ -76,7 +76,7 @@ void use(const Library& library) {
     EXPECT(library.goblin_add_array(goblin, hob_str_of("s", 1), values, 3, &setting) == HOB_RESULT_OK);
     for (int n = 0; n < 5; ++n) {
         EXPECT(library.goblin_update(goblin, nullptr) == HOB_RESULT_OK);
-        EXPECT(library.goblin_measure(goblin, 0, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_OK) == HOB_RESULT_OK);
+        EXPECT(library.goblin_measure(goblin, HOB_DECISION_LATEST, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_OK);
     }
     EXPECT(library.goblin_load_profile(goblin, "{", 1) == HOB_RESULT_MALFORMED);
     EXPECT(library.last_error()[0] != '\0');

@@ -268,7 +268,7 @@ fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(
             text.insert_str(code, "HOB_NODISCARD ");
         }
     }
-    text = text.replace(" 4294967295\n", " UINT32_MAX\n");
+    text = text.replace(" 4294967295\n", " UINT32_MAX\n").replace(" 18446744073709551615ull\n", " UINT64_MAX\n");
     if experimental.iter().any(|one| one == name) {
         text = text.replace("HOB_API", "HOB_EXPERIMENTAL_API");
     }

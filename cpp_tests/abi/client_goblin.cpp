@@ -16,27 +16,27 @@ struct Setting {
 
 void describe(hob_setting_desc& desc, Setting& setting) {
     desc.user_data = &setting;
-    desc.id_get = [](void*, hob_str* out_id) { *out_id = text("fog"); };
-    desc.options_get = [](void*, hob_option* options, uint32_t capacity) {
+    desc.get_id = [](void*, hob_str* out_id) { *out_id = text("fog"); };
+    desc.get_options = [](void*, hob_option* options, uint32_t capacity) {
         for (uint32_t n = 0; n < 3 && capacity >= 3; ++n) {
             options[n] = hob_option{};
             options[n].value = n;
         }
         return 3u;
     };
-    desc.choice_set = [](void* self, uint32_t choice, uint64_t) {
+    desc.set_choice = [](void* self, uint32_t choice, uint64_t) {
         static_cast<Setting*>(self)->choice = choice;
         static_cast<Setting*>(self)->has_run = true;
     };
-    desc.measure = [](void* self, hob_measurement* out_measurement) {
+    desc.measure = [](void* self, hob_sample* out_sample) {
         // The library's own struct: at least as large as it was in the first release.
-        CHECK(out_measurement->struct_size >= offsetof(hob_measurement, reserved) + sizeof out_measurement->reserved);
+        CHECK(out_sample->struct_size >= offsetof(hob_sample, reserved) + sizeof out_sample->reserved);
         Setting& measured = *static_cast<Setting*>(self);
         // One sample a frame, of the latest decision.
         measured.is_pending = measured.has_run && !measured.is_pending;
         if (!measured.is_pending) return 0u;
         ++measured.measured;
-        out_measurement->burden = 1.0 + measured.choice;
+        out_sample->burden = 1.0 + measured.choice;
         return 1u;
     };
     desc.release = [](void* self) { ++static_cast<Setting*>(self)->released; };
@@ -81,9 +81,9 @@ void run_frames(hob_goblin* goblin, hob_setting_id water, hob_setting_id shadows
         CHECK(decision->id == frame && decision->feasible == 1);
         for (const hob_setting_id setting : {water, shadows}) {
             const double burden = 0.5 + hob_goblin_choice(goblin, setting);
-            CHECK_OK(hob_goblin_measure(goblin, frame, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_OK));
+            CHECK_OK(hob_goblin_measure(goblin, frame, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
         }
-        CHECK_OK(hob_goblin_measure_total(goblin, frame, HOB_LANE_GPU, 5, HOB_SAMPLE_OK));
+        CHECK_OK(hob_goblin_measure_total(goblin, frame, HOB_LANE_GPU, 5, HOB_SAMPLE_QUALITY_OK));
     }
 }
 

@@ -93,7 +93,7 @@ void World::make_children() {
     fill(setting);
     setting.id = HOB_STR("setting");
     setting.user_data = this;
-    setting.options_get = &options_get;
+    setting.get_options = &get_options;
     MUST_OK(hob_goblin_add_setting(goblin_, &setting, &setting_));
     hob_product_desc product = HOB_PRODUCT_DESC_INIT;
     fill(product);
@@ -196,7 +196,7 @@ void World::call_back() {
     if (run_ != nullptr) std::exchange(run_, nullptr)(data_);
 }
 
-uint32_t World::options_get(void* self, hob_option* to, uint32_t capacity) {
+uint32_t World::get_options(void* self, hob_option* to, uint32_t capacity) {
     static_cast<World*>(self)->call_back();
     if (capacity >= 2) std::memcpy(to, options, sizeof options);
     return 2;
@@ -317,8 +317,8 @@ void* World::handle(const std::string& type) {
 int64_t World::number(const std::string& name) const {
     // Everything else is 1.
     static const std::map<std::string, int64_t> numbers = {
-        {"axis", 0}, {"decision_id", 0}, {"index", 0}, {"lane", 0}, {"resource", 0}, {"max_bytes", 1 << 20}, {"memory_limit", 1 << 20},
-        {"disk_limit", 1 << 20}, {"timeout_us", 1000000},
+        {"axis", 0}, {"decision_id", static_cast<int64_t>(HOB_DECISION_LATEST)}, {"index", 0}, {"lane", 0}, {"resource", 0},
+        {"max_bytes", 1 << 20}, {"memory_limit", 1 << 20}, {"disk_limit", 1 << 20}, {"timeout_us", 1000000},
     };
     const auto found = numbers.find(name);
     return found == numbers.end() ? 1 : found->second;

@@ -127,7 +127,7 @@ public:
     static void reset_hooks();
 
 private:
-    static uint32_t options_get(void* self, hob_option* options, uint32_t capacity);
+    static uint32_t get_options(void* self, hob_option* options, uint32_t capacity);
     static uint32_t compile(void* self, void* shader, uint32_t stage, const void* source, size_t size);
     static uint32_t binary(void* self, void* program, hob_program* binary);
     void make_children();

@@ -131,7 +131,7 @@ int run() {
     Host host{*std::move(goblin), *std::move(executor), *std::move(cache), *std::move(knapsack), {}, {}, {}, *key};
 
     hob::Callbacks callbacks;
-    callbacks.choice_set = [&host](uint32_t, uint64_t) { ++host.told; };
+    callbacks.set_choice = [&host](uint32_t, uint64_t) { ++host.told; };
     callbacks.options = [&host](std::vector<hob::Option>& fresh) {
         for (int n = 0; n < 3; ++n) fresh.push_back(hob::option(n * 2.0 + host.told % 2));
     };

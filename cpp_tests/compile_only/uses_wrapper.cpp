@@ -9,9 +9,9 @@ namespace {
 hob::Callbacks callbacks() {
     hob::Callbacks all;
     all.options = [](std::vector<hob::Option>& options) { options.assign(2, hob::option(1, 0.5)); };
-    all.choice_default = [] { return uint32_t{0}; };
-    all.choice_set = [](uint32_t, uint64_t) {};
-    all.measure = [](hob_measurement& measurement) {
+    all.get_default_choice = [] { return uint32_t{0}; };
+    all.set_choice = [](uint32_t, uint64_t) {};
+    all.measure = [](hob_sample& measurement) {
         measurement.burden = 1;
         return false;
     };
@@ -70,7 +70,8 @@ void tries_program_cache(const hob::ProgramCache& cache, const hob::ProgramKey& 
     (void)cache.try_remove(name);
     (void)cache.try_clear(true);
     (void)cache.try_trim(1);
-    (void)cache.try_set_limits(1, 2);
+    (void)cache.try_set_memory_limit(1);
+    (void)cache.try_set_disk_limit(2);
     (void)cache.try_report_memory_pressure(HOB_MEMORY_PRESSURE_MODERATE);
     (void)cache.try_mark_startup(name, false);
     (void)cache.try_report_shader_compiled(name);
@@ -195,7 +196,7 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_collect_samples();
     (void)goblin.try_decide()->id;
     (void)goblin.try_measure(frame.id, setting, hob::Lane::gpu, 1.5);
-    (void)goblin.try_measure(frame.id, setting, hob::Lane::frame, 1.5, hob::Sample::hitch);
+    (void)goblin.try_measure(frame.id, setting, hob::Lane::frame, 1.5, hob::SampleQuality::hitch);
     (void)goblin.try_measure_total(frame.id, hob::Lane::gpu, 9);
     (void)goblin.try_set_work(setting, 2);
     (void)goblin.try_set_options(setting, {hob::option(1), hob::option(2), hob::option(3)});
@@ -278,7 +279,8 @@ void throws_program_cache(const hob::ProgramCache& cache, const hob::ProgramKey&
     if (cache.put(name, hob::Program())) cache.remove(name);
     cache.clear();
     cache.trim(1);
-    cache.set_limits(1, 2);
+    cache.set_memory_limit(1);
+    cache.set_disk_limit(2);
     cache.report_memory_pressure(HOB_MEMORY_PRESSURE_NONE);
     cache.mark_startup(name);
     cache.report_shader_compiled(name);

@@ -45,7 +45,7 @@ public:
     void learn(const FrameTimes& times) override {
         const Burdens burdens = burdens_of(times, factors);
         const std::uint64_t frame = times.tag.decision;
-        const hob::Sample kind = times.is_disjoint ? hob::Sample::hitch : hob::Sample::ok;
+        const hob::Sample kind = times.is_disjoint ? hob::SampleQuality::hitch : hob::SampleQuality::ok;
         const auto measure = [&](hob::Setting setting, double ms) {
             goblin.measure(frame, setting, hob::Lane::gpu, std::max(ms, 0.0), kind);
         };

@@ -103,12 +103,12 @@ Answer Cache::use(const Key& key, const std::function<Taken(const Binary&)>& dri
     hob_blob blob = HOB_BLOB_INIT;
     const hob_result found = hob_program_cache_get(handle->cache, &fingerprint(key), &blob);
     if (found == HOB_RESULT_NOT_FOUND) return Answer::miss;
-    if (found == HOB_RESULT_UNSUPPORTED) return Answer::banned;
+    if (found == HOB_RESULT_BANNED) return Answer::banned;
     check(found);
     const BlobRelease release{blob};
     hob_use_id use = {};
     const hob_result begun = hob_program_cache_begin_use(handle->cache, &fingerprint(key), &use);
-    if (begun == HOB_RESULT_UNSUPPORTED) return Answer::banned;
+    if (begun == HOB_RESULT_BANNED) return Answer::banned;
     check(begun);
     const Taken taken = driver_takes({blob.format, blob.data, blob.size, blob.reflection, blob.reflection_size});
     check(hob_program_cache_end_use(handle->cache, use, outcome_of(taken)));

@@ -117,7 +117,8 @@ typedef enum hob_result {
     HOB_RESULT_MALFORMED = 5,
     /// Not possible with this version, build or machine.
     HOB_RESULT_UNSUPPORTED = 6,
-    /// Another call on the handle has not returned: on another thread, or on this one, below a callback.
+    /// Another call on the handle has not returned: on another thread, or on this one, below a callback. Or another
+    /// process keeps changing the files.
     HOB_RESULT_BUSY = 7,
     /// The buffer is too small. Only the required size was written.
     HOB_RESULT_BUFFER_TOO_SMALL = 8,
@@ -129,6 +130,12 @@ typedef enum hob_result {
     /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions still answer from the last good
     /// state; all others do nothing. Destroy the handle and create a new one when convenient.
     HOB_RESULT_POISONED = 11,
+    /// The time was too short: some work still waits. Call again, or allow more time.
+    HOB_RESULT_TIMEOUT = 12,
+    /// The program is banned: the process ended too often while it was in use. Build it from source.
+    HOB_RESULT_BANNED = 13,
+    /// The driver failed to compile a shader or to link a program.
+    HOB_RESULT_BUILD_FAILED = 14,
 } hob_result;
 
 /// Text that is passed in: UTF-8, `len` bytes, no NUL needed.

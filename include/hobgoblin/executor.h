@@ -186,8 +186,8 @@ HOB_API hob_result hob_executor_pump(const hob_executor *executor, uint64_t budg
 /// For loading screens and tests. `timeout_us` is in microseconds. 0 runs no task and does not wait; UINT64_MAX: no
 /// limit.
 ///
-/// HOB_RESULT_BUSY after the timeout: the sentence names the task that runs. HOB_RESULT_BUSY also inside a block or a
-/// task. HOB_RESULT_PANIC as for hob_executor_pump.
+/// HOB_RESULT_TIMEOUT: the sentence names the task that runs. HOB_RESULT_BUSY inside a block or a task.
+/// HOB_RESULT_PANIC as for hob_executor_pump.
 ///
 /// Threads: shared. Callbacks: as for hob_executor_pump.
 HOB_API hob_result hob_executor_wait_idle(const hob_executor *executor, uint64_t timeout_us);

@@ -16,7 +16,7 @@
 //     for (unsigned n = 0;; ++n) {
 //         if (n >= 4) {                                       /* the timer of four frames ago has its result */
 //             double ms = read_timer(frames[n % 4].timer);
-//             hob_goblin_measure(goblin, frames[n % 4].decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+//             hob_goblin_measure(goblin, frames[n % 4].decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
 //         }
 //         hob_decision decision = HOB_DECISION_INIT;
 //         if (hob_goblin_update(goblin, &decision) != HOB_RESULT_OK) log(hob_last_error());
@@ -90,17 +90,20 @@ typedef enum hob_lane {
 /// Number of lanes.
 #define HOB_LANE_COUNT 8
 
+/// A decision_id: the latest decision.
+#define HOB_DECISION_LATEST UINT64_MAX
+
 /// The quality of a sample.
-typedef enum hob_sample {
+typedef enum hob_sample_quality {
     /// Learn from it.
-    HOB_SAMPLE_OK = 0,
+    HOB_SAMPLE_QUALITY_OK = 0,
     /// Vsync or a frame cap hid the true burden. Counted, not learned from.
-    HOB_SAMPLE_CAPPED = 1,
+    HOB_SAMPLE_QUALITY_CAPPED = 1,
     /// An unrelated hitch spoiled it. Counted, not learned from.
-    HOB_SAMPLE_HITCH = 2,
+    HOB_SAMPLE_QUALITY_HITCH = 2,
     /// The game was paused, loading or in the background. Counted, not learned from.
-    HOB_SAMPLE_PAUSED = 3,
-} hob_sample;
+    HOB_SAMPLE_QUALITY_PAUSED = 3,
+} hob_sample_quality;
 
 /// Parameters of a lane.
 typedef struct hob_lane_desc {
@@ -209,7 +212,7 @@ typedef struct hob_decision {
 /// Decides a frame: call it once, before the frame is drawn.
 /// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
 /// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It
-/// waits for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than
+/// waits for nothing, and allocates nothing unless node_limit is above 4096 or get_options gives more options than
 /// before. Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
@@ -224,8 +227,9 @@ HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decis
 HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
 
 /// Gets the option that one decision chose for a setting.
-/// `decision_id` 0: the latest. HOB_RESULT_NOT_FOUND if the decision is not remembered any more
-/// (hob_goblin_desc.history), or if the setting took no part in it. It never waits and is never busy. Threads: any.
+/// With HOB_DECISION_LATEST it is that of the latest decision; before the first, the default. HOB_RESULT_NOT_FOUND if
+/// the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no part in it. It never
+/// waits and is never busy. Threads: any.
 HOB_API hob_result hob_goblin_choice_of(
     const hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t *out_choice);
 
@@ -233,41 +237,42 @@ HOB_API hob_result hob_goblin_choice_of(
 #define HOB_CHOICE_NONE UINT32_MAX
 
 /// Gets all choices of one decision, for a renderer that wants them once a frame.
-/// `decision_id` 0: the latest; before the first decision, the defaults. The choice of setting s is at s.index1 - 1;
-/// HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size, `*out_decision_id` the decision; either
-/// may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any more. All choices are of the same decision,
-/// even if another thread decides meanwhile. Threads: any.
+/// With HOB_DECISION_LATEST they are those of the latest decision; before the first, the defaults. The choice of
+/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size,
+/// `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any
+/// more. All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
 ///
 ///     uint32_t choices[MAX_SETTINGS];
 ///     uint64_t decision_id;
-///     hob_goblin_choices(goblin, 0, choices, MAX_SETTINGS, NULL, &decision_id);
+///     hob_goblin_choices(goblin, HOB_DECISION_LATEST, choices, MAX_SETTINGS, NULL, &decision_id);
 ///     set_shadow_quality(choices[shadows.index1 - 1]);
 HOB_API hob_result hob_goblin_choices(
     const hob_goblin *goblin, uint64_t decision_id, uint32_t *choices, uint32_t capacity, uint32_t *out_count,
     uint64_t *out_decision_id);
 
-/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
-/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not
-/// 0. Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit,
-/// 0 to 1e9.
+/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (or HOB_DECISION_LATEST).
+/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision. Add
+/// up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit, 0 to
+/// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
 /// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other
 /// threads queues those samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
-///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
 HOB_API hob_result hob_goblin_measure(
-    hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, hob_lane lane, double burden, hob_sample sample);
+    hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, hob_lane lane, double burden,
+    hob_sample_quality quality);
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
 /// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the
 /// decision before its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
 HOB_API hob_result hob_goblin_measure_total(
-    hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample sample);
+    hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample_quality quality);
 
-/// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
+/// Reports that the frame of `decision_id` (or HOB_DECISION_LATEST) used `choice` instead of the decided option.
 /// Call it before the samples of that frame: they then count for `choice`. hob_goblin_choice_of still returns the
 /// decided option. Threads: exclusive.
 HOB_API hob_result hob_goblin_report_applied(
@@ -279,7 +284,7 @@ HOB_API hob_result hob_goblin_collect_samples(hob_goblin *goblin);
 
 /// Decides: the second half of hob_goblin_update.
 /// It estimates, solves, and publishes the choices. `out_decision` may be NULL. After a failure the previous choices
-/// stay in force, except for settings whose options_get gave a new number of options: those are at their default.
+/// stay in force, except for settings whose get_options gave a new number of options: those are at their default.
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_decide(hob_goblin *goblin, hob_decision *out_decision);
 
@@ -304,38 +309,38 @@ typedef struct hob_option {
 
 /// A sample, for the measure callback.
 /// The library presets every field.
-typedef struct hob_measurement {
-    /// sizeof(hob_measurement), set by the library.
+typedef struct hob_sample {
+    /// sizeof(hob_sample), set by the library.
     uint32_t struct_size;
     /// The lane. Preset to the first one that has a limit.
     hob_lane lane;
-    /// The decision of the frame. Preset to 0, the latest.
+    /// The decision of the frame. Preset to HOB_DECISION_LATEST.
     uint64_t decision_id;
     /// The cost, in the lane's unit. 0 to 1e9.
     double burden;
-    /// The quality. Preset to HOB_SAMPLE_OK.
-    hob_sample sample;
+    /// The quality. Preset to HOB_SAMPLE_QUALITY_OK.
+    hob_sample_quality quality;
     /// 0.
     uint32_t reserved;
-} hob_measurement;
+} hob_sample;
 
 /// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
 /// It is set anew in every frame and takes up the last slack, while the other settings do not change.
 #define HOB_SETTING_TRIM 1
 
 /// Parameters of a setting.
-/// Its options come from the array or from the callback options_get.
+/// Its options come from the array or from the callback get_options.
 typedef struct hob_setting_desc {
     /// sizeof(hob_setting_desc).
     uint32_t struct_size;
     /// Options in the array: 0 to 65535.
     uint32_t option_count;
     /// The task: burdens are learned and saved under this name. Settings of one task pool their samples, and must have
-    /// the same number of options. Empty: id_get is called.
+    /// the same number of options. Empty: get_id is called.
     hob_str id;
     /// The options; choices are indices into them. Copied.
     const hob_option *options;
-    /// Bytes from one option to the next, also for options_get: sizeof(hob_option). 0: its first released size.
+    /// Bytes from one option to the next, also for get_options: sizeof(hob_option). 0: its first released size.
     size_t option_stride;
     /// The choice while nothing is known of the setting. Default 0.
     uint32_t default_choice;
@@ -353,16 +358,16 @@ typedef struct hob_setting_desc {
     /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
     /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
     /// scene.
-    uint32_t (*options_get)(void *user_data, hob_option *options, uint32_t capacity);
+    uint32_t (*get_options)(void *user_data, hob_option *options, uint32_t capacity);
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
-    uint32_t (*choice_default)(void *user_data);
+    uint32_t (*get_default_choice)(void *user_data);
     /// Receives the choice: after the first decision, and after every decision that changed it.
-    void (*choice_set)(void *user_data, uint32_t choice, uint64_t decision_id);
+    void (*set_choice)(void *user_data, uint32_t choice, uint64_t decision_id);
     /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
-    void (*id_get)(void *user_data, hob_str *out_id);
+    void (*get_id)(void *user_data, hob_str *out_id);
     /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
     /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
-    uint32_t (*measure)(void *user_data, hob_measurement *out_measurement);
+    uint32_t (*measure)(void *user_data, hob_sample *out_sample);
 } hob_setting_desc;
 
 /// Adds a setting, at any time; `*out_setting` receives its id.
@@ -661,7 +666,7 @@ typedef struct hob_goblin_statistics {
     uint64_t decisions;
     /// Samples learned from.
     uint64_t samples;
-    /// Samples and totals that were not HOB_SAMPLE_OK.
+    /// Samples and totals that were not HOB_SAMPLE_QUALITY_OK.
     uint64_t flagged;
     /// Samples of lanes without a limit, or of settings without a burden.
     uint64_t ungoverned;
@@ -902,13 +907,13 @@ static inline hob_decision hob_decision_default(void) {
 }
 #define HOB_DECISION_INIT (hob_decision_default())
 
-HOB_API hob_result hob_measurement_init(hob_measurement *value, uint32_t size);
-static inline hob_measurement hob_measurement_default(void) {
-    hob_measurement value;
-    (void)hob_measurement_init(&value, (uint32_t)sizeof(value));
+HOB_API hob_result hob_sample_init(hob_sample *value, uint32_t size);
+static inline hob_sample hob_sample_default(void) {
+    hob_sample value;
+    (void)hob_sample_init(&value, (uint32_t)sizeof(value));
     return value;
 }
-#define HOB_MEASUREMENT_INIT (hob_measurement_default())
+#define HOB_SAMPLE_INIT (hob_sample_default())
 
 HOB_API hob_result hob_setting_desc_init(hob_setting_desc *value, uint32_t size);
 static inline hob_setting_desc hob_setting_desc_default(void) {

@@ -35,12 +35,12 @@ enum class Lane : uint32_t {
     user2 = HOB_LANE_USER2,
 };
 
-/// The quality of a sample; see hob_sample.
-enum class Sample : uint32_t {
-    ok = HOB_SAMPLE_OK,
-    capped = HOB_SAMPLE_CAPPED,
-    hitch = HOB_SAMPLE_HITCH,
-    paused = HOB_SAMPLE_PAUSED,
+/// The quality of a sample; see hob_sample_quality.
+enum class SampleQuality : uint32_t {
+    ok = HOB_SAMPLE_QUALITY_OK,
+    capped = HOB_SAMPLE_QUALITY_CAPPED,
+    hitch = HOB_SAMPLE_QUALITY_HITCH,
+    paused = HOB_SAMPLE_QUALITY_PAUSED,
 };
 
 /// One option of a setting; see hob_option.
@@ -190,11 +190,11 @@ struct Callbacks {
     /// Fills in the options before each decision.
     std::function<void(std::vector<Option>&)> options;
     /// Returns the default choice when the setting is added.
-    std::function<uint32_t()> choice_default;
+    std::function<uint32_t()> get_default_choice;
     /// Receives a choice that has changed.
-    std::function<void(uint32_t choice, uint64_t decision_id)> choice_set;
+    std::function<void(uint32_t choice, uint64_t decision_id)> set_choice;
     /// Fills in a measurement and returns true, or returns false without a measurement.
-    std::function<bool(hob_measurement&)> measure;
+    std::function<bool(hob_sample&)> measure;
 };
 
 /// Keeps a frame inside its budget; see hob_goblin.
@@ -233,14 +233,14 @@ public:
     }
     /// Reports the cost of a setting's choice in the frame of a decision.
     Result<void> try_measure(uint64_t decision_id, Setting setting, Lane lane, double burden,
-                             Sample sample = Sample::ok) {
+                             SampleQuality quality = SampleQuality::ok) {
         return detail::result_of(hob_goblin_measure(capi(), decision_id, setting.id(), static_cast<hob_lane>(lane),
-                                                    burden, static_cast<hob_sample>(sample)));
+                                                    burden, static_cast<hob_sample_quality>(quality)));
     }
     /// Reports the cost of the whole frame of a decision.
-    Result<void> try_measure_total(uint64_t decision_id, Lane lane, double burden, Sample sample = Sample::ok) {
+    Result<void> try_measure_total(uint64_t decision_id, Lane lane, double burden, SampleQuality quality = SampleQuality::ok) {
         return detail::result_of(hob_goblin_measure_total(capi(), decision_id, static_cast<hob_lane>(lane), burden,
-                                                          static_cast<hob_sample>(sample)));
+                                                          static_cast<hob_sample_quality>(quality)));
     }
     /// Reports that the host used another choice in the frame of a decision.
     Result<void> try_report_applied(uint64_t decision_id, Setting setting, uint32_t choice) {
@@ -275,9 +275,9 @@ public:
         hob_setting_desc desc = described(id, options, how);
         desc.user_data = box.get();
         desc.release = &Box::release;
-        if (box->callbacks.options) desc.options_get = &Box::options_get;
-        if (box->callbacks.choice_default) desc.choice_default = &Box::choice_default;
-        if (box->callbacks.choice_set) desc.choice_set = &Box::choice_set;
+        if (box->callbacks.options) desc.get_options = &Box::get_options;
+        if (box->callbacks.get_default_choice) desc.get_default_choice = &Box::get_default_choice;
+        if (box->callbacks.set_choice) desc.set_choice = &Box::set_choice;
         if (box->callbacks.measure) desc.measure = &Box::measure;
         hob_setting_id setting = {0, 0};
         hob_goblin* const goblin = capi();
@@ -507,11 +507,11 @@ public:
     Frame update() { return try_update().value(); }
     void collect_samples() { try_collect_samples().value(); }
     Frame decide() { return try_decide().value(); }
-    void measure(uint64_t decision_id, Setting setting, Lane lane, double burden, Sample sample = Sample::ok) {
-        try_measure(decision_id, setting, lane, burden, sample).value();
+    void measure(uint64_t decision_id, Setting setting, Lane lane, double burden, SampleQuality quality = SampleQuality::ok) {
+        try_measure(decision_id, setting, lane, burden, quality).value();
     }
-    void measure_total(uint64_t decision_id, Lane lane, double burden, Sample sample = Sample::ok) {
-        try_measure_total(decision_id, lane, burden, sample).value();
+    void measure_total(uint64_t decision_id, Lane lane, double burden, SampleQuality quality = SampleQuality::ok) {
+        try_measure_total(decision_id, lane, burden, quality).value();
     }
     void report_applied(uint64_t decision_id, Setting setting, uint32_t choice) {
         try_report_applied(decision_id, setting, choice).value();
@@ -642,7 +642,7 @@ private:
 
         static Box& of(void* user_data) noexcept { return *static_cast<Box*>(user_data); }
         static void release(void* user_data) noexcept { delete static_cast<Box*>(user_data); }
-        static uint32_t options_get(void* user_data, hob_option* into, uint32_t capacity) noexcept {
+        static uint32_t get_options(void* user_data, hob_option* into, uint32_t capacity) noexcept {
             Box& box = of(user_data);
             box.pending->guard([&] {
                 // Two lists: after an exception the old options stay. Both keep their memory.
@@ -656,15 +656,15 @@ private:
             }
             return count;
         }
-        static uint32_t choice_default(void* user_data) noexcept {
+        static uint32_t get_default_choice(void* user_data) noexcept {
             uint32_t choice = 0;
-            of(user_data).pending->guard([&] { choice = of(user_data).callbacks.choice_default(); });
+            of(user_data).pending->guard([&] { choice = of(user_data).callbacks.get_default_choice(); });
             return choice;
         }
-        static void choice_set(void* user_data, uint32_t choice, uint64_t decision_id) noexcept {
-            of(user_data).pending->guard([&] { of(user_data).callbacks.choice_set(choice, decision_id); });
+        static void set_choice(void* user_data, uint32_t choice, uint64_t decision_id) noexcept {
+            of(user_data).pending->guard([&] { of(user_data).callbacks.set_choice(choice, decision_id); });
         }
-        static uint32_t measure(void* user_data, hob_measurement* measurement) noexcept {
+        static uint32_t measure(void* user_data, hob_sample* measurement) noexcept {
             bool has_measurement = false;
             of(user_data).pending->guard([&] { has_measurement = of(user_data).callbacks.measure(*measurement); });
             return has_measurement ? 1 : 0;

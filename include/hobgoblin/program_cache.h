@@ -225,7 +225,7 @@ typedef struct hob_blob {
 ///
 /// HOB_RESULT_NOT_FOUND: it is not in memory; build it. It may still be on disk, which is then read in the background
 /// for the next get. Without hob_program_cache_desc.executor only calls that wait read it. During start-up prefer
-/// hob_program_cache_get_wait, or call hob_program_cache_wait_idle first. HOB_RESULT_UNSUPPORTED: it is banned; build
+/// hob_program_cache_get_wait, or call hob_program_cache_wait_idle first. HOB_RESULT_BANNED: it is banned; build
 /// it from source.
 ///
 /// A view that `*blob` holds is released first: after a miss the blob is empty. Threads: shared.
@@ -294,7 +294,7 @@ typedef enum hob_use_outcome {
 /// "Use" at the top of this file says when to end it, and the example there shows how. If the process ends before that,
 /// even by exit(), the key gets a strike. hob_program_cache_destroy ends open uses without a strike.
 ///
-/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source.
+/// HOB_RESULT_BANNED: the key is banned; build the program from source.
 ///
 /// With a directory, writes 64 bytes to a file, on this thread. The first use also creates that file: docs/threads.md
 /// says how long that may take. If that fails the use begins nevertheless, but cannot become a strike:
@@ -329,10 +329,13 @@ HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint3
 /// The limit stays. Threads: shared.
 HOB_API hob_result hob_program_cache_trim(const hob_program_cache *cache, uint64_t max_bytes);
 
-/// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc.
-/// 0: the default. UINT64_MAX: no limit. Memory is trimmed at once, the disk in the background. Threads: shared.
-HOB_API hob_result hob_program_cache_set_limits(
-    const hob_program_cache *cache, uint64_t memory_limit, uint64_t disk_limit);
+/// Changes the limit of memory, in bytes: see hob_program_cache_desc.memory_limit.
+/// 0: the default. UINT64_MAX: no limit. Memory is trimmed at once. Threads: shared.
+HOB_API hob_result hob_program_cache_set_memory_limit(const hob_program_cache *cache, uint64_t limit);
+
+/// Changes the limit of the disk, in bytes: see hob_program_cache_desc.disk_limit.
+/// 0: the default. UINT64_MAX: no limit. The disk is trimmed in the background. Threads: shared.
+HOB_API hob_result hob_program_cache_set_disk_limit(const hob_program_cache *cache, uint64_t limit);
 
 /// How short of memory the machine is.
 typedef enum hob_memory_pressure {
@@ -398,18 +401,18 @@ HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cach
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
 /// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too.
-/// HOB_RESULT_BUSY: the time was too short. Threads: shared.
+/// HOB_RESULT_TIMEOUT: the time was too short. Threads: shared.
 HOB_API hob_result hob_program_cache_get_wait(
     const hob_program_cache *cache, const hob_fingerprint *key, uint64_t timeout_us, hob_blob *blob);
 
 /// Reads and writes on this thread until no work waits, or for `timeout_us` microseconds.
-/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_BUSY: some work still waits.
+/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_TIMEOUT: some work still waits.
 /// Threads: shared.
 HOB_API hob_result hob_program_cache_wait_idle(const hob_program_cache *cache, uint64_t timeout_us);
 
 /// Writes all programs that wait, their times of use and the start-up set, so that a loss of power cannot lose them.
 /// Waits for `timeout_us` microseconds at most. After it a process without open uses may end by _exit; an open use
-/// would add a strike. HOB_RESULT_BUSY: the time was too short. HOB_RESULT_IO: a program that was put since the last
+/// would add a strike. HOB_RESULT_TIMEOUT: the time was too short. HOB_RESULT_IO: a program that was put since the last
 /// flush could not be written; reported once. Threads: shared.
 HOB_API hob_result hob_program_cache_flush(const hob_program_cache *cache, uint64_t timeout_us);
 
@@ -447,7 +450,7 @@ typedef struct hob_program_cache_statistics {
     uint64_t evicted_by_trim;
     /// Programs evicted by hob_program_cache_report_memory_pressure.
     uint64_t evicted_by_pressure;
-    /// Programs evicted by hob_program_cache_set_limits.
+    /// Programs evicted by hob_program_cache_set_memory_limit.
     uint64_t evicted_by_limit;
     /// Programs replaced by another put of their key.
     uint64_t replaced;
@@ -816,7 +819,7 @@ typedef enum hob_shader_state {
 
 /// Compiles the present source of a shader, or defers that if the shader is known to compile.
 /// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are
-/// written also after a failure, and may be NULL. HOB_RESULT_UNSUPPORTED: the compile failed; the cache does not
+/// written also after a failure, and may be NULL. HOB_RESULT_BUILD_FAILED: the compile failed; the cache does not
 /// remember that. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_compile(
     hob_program_manager *manager, hob_shader_id shader, hob_shader_state *out_state, uint32_t *out_driver_code);
@@ -875,7 +878,7 @@ typedef struct hob_link_result {
 
 /// Links a program: from the cache if possible, else by building it.
 /// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
-/// link, which is HOB_RESULT_UNSUPPORTED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages. Threads:
 /// exclusive. Calls the callbacks.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(

@@ -174,7 +174,7 @@ public:
     Result<Blob> try_get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
         Blob blob;
         const hob_result code = hob_program_cache_get_wait(cache_.get(), &key, timeout_us, blob.capi());
-        return found(code == HOB_RESULT_BUSY ? HOB_RESULT_NOT_FOUND : code, std::move(blob));
+        return found(code == HOB_RESULT_TIMEOUT ? HOB_RESULT_NOT_FOUND : code, std::move(blob));
     }
     /// Stores a copy of a program. False: it is larger than the memory limit.
     Result<bool> try_put(const hob_fingerprint& key, const Program& program) const {
@@ -202,9 +202,13 @@ public:
     Result<void> try_trim(uint64_t most_bytes) const {
         return detail::result_of(hob_program_cache_trim(cache_.get(), most_bytes));
     }
-    /// Sets the limits of memory and disk, in bytes.
-    Result<void> try_set_limits(uint64_t memory, uint64_t disk) const {
-        return detail::result_of(hob_program_cache_set_limits(cache_.get(), memory, disk));
+    /// Sets the limit of memory, in bytes.
+    Result<void> try_set_memory_limit(uint64_t limit) const {
+        return detail::result_of(hob_program_cache_set_memory_limit(cache_.get(), limit));
+    }
+    /// Sets the limit of the disk, in bytes.
+    Result<void> try_set_disk_limit(uint64_t limit) const {
+        return detail::result_of(hob_program_cache_set_disk_limit(cache_.get(), limit));
     }
     /// Reports that the machine is short of memory.
     Result<void> try_report_memory_pressure(hob_memory_pressure pressure) const {
@@ -244,7 +248,7 @@ public:
     Result<ProgramUse> try_begin_use(const hob_fingerprint& key) const {
         hob_use_id use = {0, 0};
         const hob_result code = hob_program_cache_begin_use(cache_.get(), &key, &use);
-        if (code == HOB_RESULT_UNSUPPORTED) return ProgramUse();
+        if (code == HOB_RESULT_BANNED) return ProgramUse();
         return detail::result_of(code, ProgramUse(cache_.get(), use));
     }
     /// The number of strikes of a program.
@@ -266,11 +270,11 @@ public:
 
     /// Reads and writes until all work is done. False after a timeout.
     Result<bool> try_wait_idle(uint64_t timeout_us = UINT64_MAX) const {
-        return unless(HOB_RESULT_BUSY, hob_program_cache_wait_idle(cache_.get(), timeout_us));
+        return unless(HOB_RESULT_TIMEOUT, hob_program_cache_wait_idle(cache_.get(), timeout_us));
     }
     /// Writes programs that wait for the disk. False after a timeout. A failed write is a failure.
     Result<bool> try_flush(uint64_t timeout_us = UINT64_MAX) const {
-        return unless(HOB_RESULT_BUSY, hob_program_cache_flush(cache_.get(), timeout_us));
+        return unless(HOB_RESULT_TIMEOUT, hob_program_cache_flush(cache_.get(), timeout_us));
     }
     /// The progress of loading.
     LoadingProgress loading_progress() const noexcept {
@@ -348,7 +352,8 @@ public:
     void remove(const hob_fingerprint& key) const { try_remove(key).value(); }
     void clear(bool disk_too = false) const { try_clear(disk_too).value(); }
     void trim(uint64_t most_bytes) const { try_trim(most_bytes).value(); }
-    void set_limits(uint64_t memory, uint64_t disk) const { try_set_limits(memory, disk).value(); }
+    void set_memory_limit(uint64_t limit) const { try_set_memory_limit(limit).value(); }
+    void set_disk_limit(uint64_t limit) const { try_set_disk_limit(limit).value(); }
     void report_memory_pressure(hob_memory_pressure pressure) const { try_report_memory_pressure(pressure).value(); }
     void mark_startup(const hob_fingerprint& key, bool marked = true) const { try_mark_startup(key, marked).value(); }
     void report_shader_compiled(const hob_fingerprint& shader) const { try_report_shader_compiled(shader).value(); }
@@ -382,8 +387,8 @@ public:
 private:
     /// The result of a get: a miss and a ban are not failures.
     static Result<Blob> found(hob_result code, Blob blob) {
-        blob.is_banned_ = code == HOB_RESULT_UNSUPPORTED;
-        const bool is_miss = code == HOB_RESULT_NOT_FOUND || code == HOB_RESULT_UNSUPPORTED;
+        blob.is_banned_ = code == HOB_RESULT_BANNED;
+        const bool is_miss = code == HOB_RESULT_NOT_FOUND || code == HOB_RESULT_BANNED;
         return detail::result_of(is_miss ? HOB_RESULT_OK : code, std::move(blob));
     }
     /// True after success, false after the code `no`.

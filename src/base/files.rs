@@ -16,6 +16,7 @@ pub const LARGEST_FILE: u64 = 256 << 20;
 /// The bytes of a file of at most [`LARGEST_FILE`] bytes. Follows symbolic links. Anything but a regular file (a FIFO, a
 /// socket, a device, a directory) is refused at once, never waited for.
 pub fn read_file(path: &str) -> Result<Vec<u8>> {
+    check_path("read", path)?;
     let failed = |why| io_error("read", path, &why);
     // Before it is opened, because opening a device can have effects; and after, in case it was exchanged.
     check_regular("read", path, &fs::metadata(path).map_err(failed)?)?;
@@ -44,6 +45,7 @@ pub fn read_file(path: &str) -> Result<Vec<u8>> {
 /// that file behind; nothing reads it, and it may be deleted. If `path` is a symbolic link, the link is replaced, not the
 /// file that it leads to. Anything else but a regular file is refused. On Unix the permissions of the old file are kept.
 pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
+    check_path("write", path)?;
     let old = match fs::symlink_metadata(path) {
         Ok(old) if old.is_symlink() => None,
         Ok(old) => {
@@ -75,7 +77,7 @@ pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
         error!(
             Io,
             "'{path}' was replaced, but may be the old file after a power loss: {} (system error {code})",
-            why.kind()
+            io_reason(&why)
         )
     })
 }
@@ -157,6 +159,14 @@ const O_NONBLOCK: i32 = if cfg!(any(target_os = "linux", target_os = "android"))
     0
 };
 
+/// C would cut the sentence off at the NUL.
+fn check_path(verb: &str, path: &str) -> Result<()> {
+    match path.find('\0') {
+        Some(place) => Err(error!(InvalidArgument, "cannot {verb}: the path has a NUL at byte {place}")),
+        None => Ok(()),
+    }
+}
+
 fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> {
     if metadata.is_file() {
         return Ok(());
@@ -165,9 +175,32 @@ fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> 
     Err(error!(Io, "cannot {verb} '{path}': it is {what}, not a regular file"))
 }
 
-/// Without the system's own sentence, which would have to be allocated.
+/// Why a file operation failed, in words. Not the system's own, which would have to be allocated.
+pub fn io_reason(why: &io::Error) -> impl std::fmt::Display {
+    let words = match why.kind() {
+        ErrorKind::NotFound => "there is no such file or directory",
+        ErrorKind::AlreadyExists => "it exists already",
+        kind => return Reason::Kind(kind),
+    };
+    Reason::Words(words)
+}
+
+enum Reason {
+    Words(&'static str),
+    Kind(ErrorKind),
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Words(words) => to.write_str(words),
+            Self::Kind(kind) => kind.fmt(to),
+        }
+    }
+}
+
 fn io_error(verb: &str, path: &str, why: &io::Error) -> Error {
-    error!(Io, "cannot {verb} '{path}': {} (system error {})", why.kind(), why.raw_os_error().unwrap_or(0))
+    error!(Io, "cannot {verb} '{path}': {} (system error {})", io_reason(why), why.raw_os_error().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -27,6 +27,12 @@ pub enum Code {
     BufferTooSmall,
     /// A file operation failed.
     Io,
+    /// The time that the caller allowed was too short.
+    Timeout,
+    /// A program that has ended the process too often.
+    Banned,
+    /// A shader failed to compile, or a program to link.
+    BuildFailed,
 }
 
 /// The result of everything that can fail.

@@ -298,8 +298,8 @@ impl Executor {
     }
 
     /// Run background tasks on this thread, and await those that run elsewhere, until there is none left: for loading
-    /// screens and tests. When that has not come in time, or from inside a block or a task:
-    /// [`Code::Busy`](crate::base::Code::Busy), and the sentence says what is left.
+    /// screens and tests. When that has not come in time: [`Code::Timeout`](crate::base::Code::Timeout), and the
+    /// sentence says what is left. From inside a block or a task: [`Code::Busy`](crate::base::Code::Busy).
     pub fn wait_idle(&self, timeout: Duration) -> Result<()> {
         not_inside("wait_idle")?;
         let deadline = Deadline::after(timeout);
@@ -320,9 +320,9 @@ impl Executor {
         let left = self.statistics();
         match self.each_lane().find_map(|lane| lane.running()) {
             Some(name) => {
-                error!(Busy, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting)
+                error!(Timeout, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting)
             }
-            None => error!(Busy, "{} tasks still wait: call again, or allow more time", left.waiting),
+            None => error!(Timeout, "{} tasks still wait: call again, or allow more time", left.waiting),
         }
     }
 

@@ -111,9 +111,18 @@ impl Config {
                 Err(error!(InvalidArgument, "{what} is {x}: it must be {from} to {to}"))
             }
         };
-        in_range("sigmas", self.sigmas, 0.0, 100.0)?;
+        // In C a negative number is a value of its own.
+        let at_most = |what, x: f64, most: f64| {
+            if x >= 0.0 && x <= most {
+                Ok(())
+            } else {
+                let [x, most] = [x, most].map(Number);
+                Err(error!(InvalidArgument, "{what} is {x}: it must be at most {most}"))
+            }
+        };
+        at_most("sigmas", self.sigmas, 100.0)?;
         in_range("overrun_probability", self.overrun_probability, 0.0, 0.5)?;
-        in_range("patience", self.patience, 0.0, LARGEST)?;
+        at_most("patience", self.patience, LARGEST)?;
         in_range("explore_risk", self.explore_risk, 1e-6, 0.5)?;
         in_range("switch_limit", self.switch_limit, 0.0, f64::INFINITY)?;
         in_range("explore_value", self.explore_value, -LARGEST, LARGEST)?;

@@ -161,11 +161,11 @@ impl Goblin {
     pub fn set_range(&mut self, id: Id, first: u32, last: u32) -> Result<()> {
         let position = self.position(id)?;
         let count = self.setting(position).options.len();
-        if first > last || first as usize >= count.max(1) {
-            return Err(error!(
-                InvalidArgument,
-                "options {first} to {last} of {count}: the first must exist and not come after the last"
-            ));
+        if first as usize >= count.max(1) {
+            return Err(error!(InvalidArgument, "option {first} does not exist: the setting has {count} options"));
+        }
+        if first > last {
+            return Err(error!(InvalidArgument, "first is {first} and last is {last}: first must not come after last"));
         }
         self.setting_mut(position).range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
         self.write_down(Event::SetRange(id, first, last));

@@ -98,17 +98,10 @@ impl Cache {
             (Some(blob), _) => Ok(Some(blob)),
             (None, Ok(true)) => Ok(None),
             (None, Ok(false)) => {
-                Err(error!(Busy, "the disk was not read in {} us: build it, or wait longer", timeout.as_micros()))
+                Err(error!(Timeout, "the disk was not read in {} us: build it, or wait longer", timeout.as_micros()))
             }
             (None, Err(why)) => Err(why),
         }
-    }
-
-    /// Other limits. Memory gives up at once what it may not have any more, the disk when it is maintained.
-    pub fn set_limits(&self, memory_bytes: u64, disk_bytes: u64) -> Result<()> {
-        self.disk.set_limit(disk_bytes)?;
-        self.memory.set_limit(memory_bytes);
-        Ok(())
     }
 
     /// Strikes against a key, and whether it is banned.

@@ -210,7 +210,7 @@ impl DiskTier {
             Ok::<_, Error>(number)
         })?;
         if !self.work_until(&Deadline::after(timeout), |queue| queue.flushed >= number) {
-            return Err(error!(Busy, "programs are still being written: call again, or allow more time"));
+            return Err(error!(Timeout, "programs are still being written: call again, or allow more time"));
         }
         self.shared.queue().tell_lost()
     }

@@ -235,7 +235,7 @@ fn is_notes(name: &str) -> bool {
 
 /// The first bytes of a file.
 fn read_at_most(file: &dyn File, most: usize) -> Result<Vec<u8>> {
-    let failed = |why: std::io::Error| error!(Io, "cannot read: {}", why.kind());
+    let failed = |why: std::io::Error| error!(Io, "cannot read: {}", crate::base::files::io_reason(&why));
     let length = usize::try_from(file.length().map_err(failed)?).unwrap_or(most).min(most);
     let mut bytes = crate::base::try_filled(0, length)?;
     let mut filled = 0;

@@ -399,7 +399,7 @@ pub(crate) fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
         StorageFull => ": free some space or lower the limit",
         _ => "",
     };
-    let (path, kind) = (path.display(), why.kind());
+    let (path, kind) = (path.display(), crate::base::files::io_reason(why));
     match why.raw_os_error() {
         Some(code) => error!(Io, "cannot {verb} '{path}': {kind} (system error {code}){advice}"),
         // The host's own files have no numbers.

@@ -32,7 +32,7 @@ pub extern "C" fn hob_abi_version() -> u32 {
 /// The text is static and ends in NUL. Threads: any.
 #[unsafe(no_mangle)]
 pub extern "C" fn hob_result_name(result: hob_result) -> *const c_char {
-    const NAMES: [&CStr; 12] = [
+    const NAMES: [&CStr; 15] = [
         c"HOB_RESULT_OK",
         c"HOB_RESULT_INVALID_ARGUMENT",
         c"HOB_RESULT_NOT_FOUND",
@@ -45,6 +45,9 @@ pub extern "C" fn hob_result_name(result: hob_result) -> *const c_char {
         c"HOB_RESULT_IO",
         c"HOB_RESULT_PANIC",
         c"HOB_RESULT_POISONED",
+        c"HOB_RESULT_TIMEOUT",
+        c"HOB_RESULT_BANNED",
+        c"HOB_RESULT_BUILD_FAILED",
     ];
     NAMES.get(result.0 as usize).unwrap_or(&c"HOB_RESULT_UNKNOWN").as_ptr()
 }

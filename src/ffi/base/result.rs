@@ -25,7 +25,8 @@ pub enum hob_result {
     Malformed = 5,
     /// Not possible with this version, build or machine.
     Unsupported = 6,
-    /// Another call on the handle has not returned: on another thread, or on this one, below a callback.
+    /// Another call on the handle has not returned: on another thread, or on this one, below a callback. Or another
+    /// process keeps changing the files.
     Busy = 7,
     /// The buffer is too small. Only the required size was written.
     BufferTooSmall = 8,
@@ -37,6 +38,12 @@ pub enum hob_result {
     /// An earlier call on this handle ended in HOB_RESULT_PANIC. Const functions still answer from the last good
     /// state; all others do nothing. Destroy the handle and create a new one when convenient.
     Poisoned = 11,
+    /// The time was too short: some work still waits. Call again, or allow more time.
+    Timeout = 12,
+    /// The program is banned: the process ended too often while it was in use. Build it from source.
+    Banned = 13,
+    /// The driver failed to compile a shader or to link a program.
+    BuildFailed = 14,
 }
 
 impl From<Code> for hob_result {
@@ -51,6 +58,9 @@ impl From<Code> for hob_result {
             Code::Busy => Self::Busy,
             Code::BufferTooSmall => Self::BufferTooSmall,
             Code::Io => Self::Io,
+            Code::Timeout => Self::Timeout,
+            Code::Banned => Self::Banned,
+            Code::BuildFailed => Self::BuildFailed,
         }
     }
 }

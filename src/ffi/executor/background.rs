@@ -69,8 +69,8 @@ pub extern "C" fn hob_executor_pump(executor: *const hob_executor, budget_us: u6
 /// For loading screens and tests. `timeout_us` is in microseconds. 0 runs no task and does not wait; UINT64_MAX: no
 /// limit.
 ///
-/// HOB_RESULT_BUSY after the timeout: the sentence names the task that runs. HOB_RESULT_BUSY also inside a block or a
-/// task. HOB_RESULT_PANIC as for hob_executor_pump.
+/// HOB_RESULT_TIMEOUT: the sentence names the task that runs. HOB_RESULT_BUSY inside a block or a task.
+/// HOB_RESULT_PANIC as for hob_executor_pump.
 ///
 /// Threads: shared. Callbacks: as for hob_executor_pump.
 #[entry(handle)]

@@ -41,6 +41,9 @@ pub extern "C" fn hob_executor_create(
 /// `*out_executor` is the caller's to destroy. Threads: any.
 #[entry(any)]
 pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut hob_executor) -> hob_result {
+    if threads as usize >= MAX_CONCURRENCY {
+        return Err(error!(InvalidArgument, "threads is {threads}: it must be at most 63"));
+    }
     let background = hob_background::Thread;
     let desc = hob_executor_desc { pool_threads: threads, background, ..hob_executor_desc::defaults() };
     out_executor.write(create(desc)?);

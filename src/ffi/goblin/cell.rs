@@ -7,8 +7,8 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use super::ids::{hob_lane, hob_sample};
-use super::setting_desc::{hob_measurement, hob_option, hob_setting_desc};
+use super::ids::{decision_number, hob_lane, hob_sample_quality};
+use super::setting_desc::{hob_option, hob_sample, hob_setting_desc};
 use crate::base::{Id, Result, error, fault_point, try_string};
 use crate::ffi::base::array::{Array, Element};
 use crate::ffi::base::guard::call_host;
@@ -30,11 +30,11 @@ const LONGEST_STRIDE: usize = 1 << 16;
 pub struct Callbacks {
     user_data: *mut c_void,
     option_stride: usize,
-    options_get: Option<extern "C" fn(*mut c_void, *mut hob_option, u32) -> u32>,
-    choice_default: Option<extern "C" fn(*mut c_void) -> u32>,
-    choice_set: Option<extern "C" fn(*mut c_void, u32, u64)>,
-    id_get: Option<extern "C" fn(*mut c_void, *mut hob_str)>,
-    measure: Option<extern "C" fn(*mut c_void, *mut hob_measurement) -> u32>,
+    get_options: Option<extern "C" fn(*mut c_void, *mut hob_option, u32) -> u32>,
+    get_default_choice: Option<extern "C" fn(*mut c_void) -> u32>,
+    set_choice: Option<extern "C" fn(*mut c_void, u32, u64)>,
+    get_id: Option<extern "C" fn(*mut c_void, *mut hob_str)>,
+    measure: Option<extern "C" fn(*mut c_void, *mut hob_sample) -> u32>,
 }
 
 impl Callbacks {
@@ -42,26 +42,26 @@ impl Callbacks {
         Self {
             user_data: desc.user_data,
             option_stride: if desc.option_stride == 0 { hob_option::FIRST_SIZE } else { desc.option_stride },
-            options_get: desc.options_get,
-            choice_default: desc.choice_default,
-            choice_set: desc.choice_set,
-            id_get: desc.id_get,
+            get_options: desc.get_options,
+            get_default_choice: desc.get_default_choice,
+            set_choice: desc.set_choice,
+            get_id: desc.get_id,
             measure: desc.measure,
         }
     }
 
     /// The task's name, if there is a callback for it.
     pub fn id(&self) -> Result<Option<String>> {
-        let Some(id_get) = self.id_get else { return Ok(None) };
+        let Some(get_id) = self.get_id else { return Ok(None) };
         let mut id = hob_str::EMPTY;
-        call_host(|| id_get(self.user_data, &raw mut id));
+        call_host(|| get_id(self.user_data, &raw mut id));
         // SAFETY: the header asks for a valid string.
-        Ok(Some(try_string(unsafe { id.argument("the id that id_get gave") }.text()?)?))
+        Ok(Some(try_string(unsafe { id.argument("the id that get_id gave") }.text()?)?))
     }
 
     /// The default choice, if there is a callback for it.
     pub fn default_choice(&self) -> Option<u32> {
-        self.choice_default.map(|choice_default| call_host(|| choice_default(self.user_data)))
+        self.get_default_choice.map(|get_default_choice| call_host(|| get_default_choice(self.user_data)))
     }
 
     /// The options, if there is a callback for them.
@@ -73,7 +73,7 @@ impl Callbacks {
     /// Fill `scratch.descs` with the options; false if there is no callback for them, or if it asked for the removal of
     /// its own setting and must not be called again (`is_wanted`).
     fn ask_options(&self, scratch: &mut Scratch, is_wanted: impl Fn() -> bool) -> Result<bool> {
-        let Some(options_get) = self.options_get else { return Ok(false) };
+        let Some(get_options) = self.get_options else { return Ok(false) };
         let possible = hob_option::FIRST_SIZE..=LONGEST_STRIDE;
         if !possible.contains(&self.option_stride) || !self.option_stride.is_multiple_of(8) {
             let stride = self.option_stride;
@@ -86,15 +86,16 @@ impl Callbacks {
             scratch.raw.try_reserve(capacity as usize * words)?;
             scratch.raw.resize(capacity as usize * words, 0);
             let buffer = scratch.raw.as_mut_ptr().cast();
-            let count = call_host(|| options_get(self.user_data, buffer, capacity));
+            let count = call_host(|| get_options(self.user_data, buffer, capacity));
             if !is_wanted() {
                 return Ok(false);
             }
             if count > capacity {
                 if count > u32::from(u16::MAX) {
-                    return Err(error!(LimitExceeded, "options_get gave {count} options: a setting can have 65535"));
+                    return Err(error!(LimitExceeded, "get_options gave {count} options: a setting can have 65535"));
                 }
-                capacity = count;
+                // At least doubled: who always asks for one more is soon refused.
+                capacity = count.max((2 * capacity).min(u32::from(u16::MAX)));
                 continue;
             }
             // SAFETY: `count` elements of that stride are in the buffer.
@@ -109,7 +110,7 @@ impl Callbacks {
     }
 }
 
-/// Where options_get writes, and the options that it wrote. Kept between frames.
+/// Where get_options writes, and the options that it wrote. Kept between frames.
 #[derive(Default)]
 struct Scratch {
     raw: Vec<u64>,
@@ -127,7 +128,7 @@ impl Scratch {
 struct Place {
     callbacks: Option<Callbacks>,
     user_data: Option<UserData>,
-    /// The choice that choice_set received last, and of how many options.
+    /// The choice that set_choice received last, and of how many options.
     delivered: Option<(u32, usize)>,
     /// To be removed when the running call returns.
     doomed: Cell<bool>,
@@ -208,15 +209,19 @@ impl GoblinCell {
         Some((self.goblin.id_at(position)?, callback))
     }
 
-    fn take(&mut self, id: Id, measured: &hob_measurement) {
+    fn take(&mut self, id: Id, measured: &hob_sample) {
         // An unusable sample is dropped without a sentence, which would have to be allocated.
+        let Some(decision) = decision_number(measured.decision_id) else {
+            self.refused += 1;
+            return;
+        };
         let sample = Sample {
-            decision: measured.decision_id,
+            decision,
             lane: measured.lane.0,
             burden: measured.burden,
-            good: measured.sample == hob_sample::Ok,
+            good: measured.quality == hob_sample_quality::Ok,
         };
-        let usable = measured.sample.0 <= hob_sample::Paused.0 && self.goblin.can_measure(id, &sample);
+        let usable = measured.quality.0 <= hob_sample_quality::Paused.0 && self.goblin.can_measure(id, &sample);
         if !usable || self.goblin.measure(id, &sample).is_err() {
             self.refused += 1;
         }
@@ -254,7 +259,7 @@ pub fn collect(held: &Held<'_, GoblinCell>) -> Result<()> {
         let measure = |callbacks: &Callbacks| Some((callbacks.measure?, callbacks.user_data));
         let Some((id, (measure, user_data))) = held.with(|cell| cell.callback(position, measure)) else { continue };
         for _ in 0..MOST_SAMPLES {
-            let mut measured = hob_measurement { lane: hob_lane(lane), ..hob_measurement::defaults() };
+            let mut measured = hob_sample { lane: hob_lane(lane), ..hob_sample::defaults() };
             if call_host(|| measure(user_data, &raw mut measured)) == 0 {
                 break;
             }
@@ -271,10 +276,10 @@ pub fn collect(held: &Held<'_, GoblinCell>) -> Result<()> {
     Ok(())
 }
 
-/// Run every options_get, decide, and give every choice_set what changed.
+/// Run every get_options, decide, and give every set_choice what changed.
 pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
     for position in 0..held.with(|cell| cell.goblin.positions()) {
-        let for_options = |callbacks: &Callbacks| callbacks.options_get.map(|_| *callbacks);
+        let for_options = |callbacks: &Callbacks| callbacks.get_options.map(|_| *callbacks);
         let Some((id, callbacks)) = held.with(|cell| cell.callback(position, for_options)) else { continue };
         let mut scratch = held.with(|cell| std::mem::take(&mut cell.scratch));
         let asked = callbacks.ask_options(&mut scratch, || !held.with(|cell| cell.is_doomed(position)));
@@ -292,13 +297,13 @@ pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
         Result::Ok(decision)
     })?;
     for position in 0..held.with(|cell| cell.goblin.positions()) {
-        let choice_set = |callbacks: &Callbacks| Some((callbacks.choice_set?, callbacks.user_data));
-        let Some((id, (choice_set, user_data))) = held.with(|cell| cell.callback(position, choice_set)) else {
+        let set_choice = |callbacks: &Callbacks| Some((callbacks.set_choice?, callbacks.user_data));
+        let Some((id, (set_choice, user_data))) = held.with(|cell| cell.callback(position, set_choice)) else {
             continue;
         };
         let Some(choice) = held.with(|cell| cell.changed_choice(id)) else { continue };
-        call_host(|| choice_set(user_data, choice, decision.id));
-        fault_point!("goblin.choice_set");
+        call_host(|| set_choice(user_data, choice, decision.id));
+        fault_point!("goblin.set_choice");
     }
     Ok(decision)
 }

@@ -4,7 +4,7 @@ use hobgoblin_macros::{entry, versioned};
 
 use super::cell::{GoblinCell, collect, decide};
 use super::create::hob_goblin;
-use super::ids::{hob_lane, hob_sample, hob_setting_id};
+use super::ids::{decision_number, hob_lane, hob_sample_quality, hob_setting_id};
 use crate::base::{Result, error};
 use crate::ffi::base::handle::Held;
 use crate::ffi::base::out::{Out, write_if};
@@ -60,7 +60,7 @@ impl From<&Decision> for hob_decision {
 /// Decides a frame: call it once, before the frame is drawn.
 /// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
 /// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It
-/// waits for nothing, and allocates nothing unless node_limit is above 4096 or options_get gives more options than
+/// waits for nothing, and allocates nothing unless node_limit is above 4096 or get_options gives more options than
 /// before. Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
@@ -82,8 +82,9 @@ pub extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_sett
 }
 
 /// Gets the option that one decision chose for a setting.
-/// `decision_id` 0: the latest. HOB_RESULT_NOT_FOUND if the decision is not remembered any more
-/// (hob_goblin_desc.history), or if the setting took no part in it. It never waits and is never busy. Threads: any.
+/// With HOB_DECISION_LATEST it is that of the latest decision; before the first, the default. HOB_RESULT_NOT_FOUND if
+/// the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no part in it. It never
+/// waits and is never busy. Threads: any.
 #[entry(published)]
 pub extern "C" fn hob_goblin_choice_of(
     goblin: *const hob_goblin,
@@ -91,7 +92,7 @@ pub extern "C" fn hob_goblin_choice_of(
     setting: hob_setting_id,
     out_choice: *mut u32,
 ) -> hob_result {
-    out_choice.write(u32::from(goblin.choice_of(decision_id, setting.into())?));
+    out_choice.write(u32::from(goblin.choice_of(number(decision_id)?, setting.into())?));
     Ok(())
 }
 
@@ -99,14 +100,14 @@ pub extern "C" fn hob_goblin_choice_of(
 pub const HOB_CHOICE_NONE: u32 = 4294967295;
 
 /// Gets all choices of one decision, for a renderer that wants them once a frame.
-/// `decision_id` 0: the latest; before the first decision, the defaults. The choice of setting s is at s.index1 - 1;
-/// HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size, `*out_decision_id` the decision; either
-/// may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any more. All choices are of the same decision,
-/// even if another thread decides meanwhile. Threads: any.
+/// With HOB_DECISION_LATEST they are those of the latest decision; before the first, the defaults. The choice of
+/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size,
+/// `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any
+/// more. All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
 ///
 ///     uint32_t choices[MAX_SETTINGS];
 ///     uint64_t decision_id;
-///     hob_goblin_choices(goblin, 0, choices, MAX_SETTINGS, NULL, &decision_id);
+///     hob_goblin_choices(goblin, HOB_DECISION_LATEST, choices, MAX_SETTINGS, NULL, &decision_id);
 ///     set_shadow_quality(choices[shadows.index1 - 1]);
 #[entry(published, nullable(out_decision_id))]
 pub extern "C" fn hob_goblin_choices(
@@ -117,26 +118,27 @@ pub extern "C" fn hob_goblin_choices(
     out_count: *mut u32,
     out_decision_id: *mut u64,
 ) -> hob_result {
-    let mut found = goblin.read_choices(decision_id, 0, |_, _| ())?;
+    let decision = number(decision_id)?;
+    let mut found = goblin.read_choices(decision, 0, |_, _| ())?;
     choices.fill_by_index(found.count, |place| {
-        found = goblin.read_choices(decision_id, found.count, place)?;
+        found = goblin.read_choices(decision, found.count, place)?;
         Ok(())
     })?;
     write_if(out_decision_id, found.decision);
     Ok(())
 }
 
-/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (0: the latest).
-/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision, not
-/// 0. Add up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit,
-/// 0 to 1e9.
+/// Adds a sample: the cost of a setting on a lane in the frame of `decision_id` (or HOB_DECISION_LATEST).
+/// Call it when the cost is known; with GPU timers that is frames later, so pass the id of that frame's decision. Add
+/// up the passes of a setting first: one sample per decision, setting and lane. `burden` is in the lane's unit, 0 to
+/// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
 /// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other
 /// threads queues those samples for the thread that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
-///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_measure(
     goblin: *mut hob_goblin,
@@ -144,9 +146,9 @@ pub extern "C" fn hob_goblin_measure(
     setting: hob_setting_id,
     lane: hob_lane,
     burden: f64,
-    sample: hob_sample,
+    quality: hob_sample_quality,
 ) -> hob_result {
-    let sample = checked(decision_id, lane, burden, sample)?;
+    let sample = checked(decision_id, lane, burden, quality)?;
     goblin.with(|cell| cell.goblin.measure(setting.into(), &sample))
 }
 
@@ -160,13 +162,13 @@ pub extern "C" fn hob_goblin_measure_total(
     decision_id: u64,
     lane: hob_lane,
     burden: f64,
-    sample: hob_sample,
+    quality: hob_sample_quality,
 ) -> hob_result {
-    let sample = checked(decision_id, lane, burden, sample)?;
+    let sample = checked(decision_id, lane, burden, quality)?;
     goblin.with(|cell| cell.goblin.measure_total(&sample))
 }
 
-/// Reports that the frame of `decision_id` (0: the latest) used `choice` instead of the decided option.
+/// Reports that the frame of `decision_id` (or HOB_DECISION_LATEST) used `choice` instead of the decided option.
 /// Call it before the samples of that frame: they then count for `choice`. hob_goblin_choice_of still returns the
 /// decided option. Threads: exclusive.
 #[entry(exclusive)]
@@ -176,7 +178,8 @@ pub extern "C" fn hob_goblin_report_applied(
     setting: hob_setting_id,
     choice: u32,
 ) -> hob_result {
-    goblin.with(|cell| cell.goblin.applied(setting.into(), decision_id, choice))
+    let decision = number(decision_id)?;
+    goblin.with(|cell| cell.goblin.applied(setting.into(), decision, choice))
 }
 
 /// Collects samples: the first half of hob_goblin_update.
@@ -188,7 +191,7 @@ pub extern "C" fn hob_goblin_collect_samples(goblin: *mut hob_goblin) -> hob_res
 
 /// Decides: the second half of hob_goblin_update.
 /// It estimates, solves, and publishes the choices. `out_decision` may be NULL. After a failure the previous choices
-/// stay in force, except for settings whose options_get gave a new number of options: those are at their default.
+/// stay in force, except for settings whose get_options gave a new number of options: those are at their default.
 /// Threads: exclusive.
 #[entry(exclusive, nullable(out_decision))]
 pub extern "C" fn hob_goblin_decide(goblin: *mut hob_goblin, out_decision: *mut hob_decision) -> hob_result {
@@ -201,11 +204,18 @@ fn decide_into(goblin: &Held<'_, GoblinCell>, out_decision: Option<Out<hob_decis
     Ok(())
 }
 
-fn checked(decision: u64, lane: hob_lane, burden: f64, sample: hob_sample) -> Result<Sample> {
+fn checked(decision_id: u64, lane: hob_lane, burden: f64, quality: hob_sample_quality) -> Result<Sample> {
     let lane = lane.check("lane")?.0;
-    let good = sample.check("sample")? == hob_sample::Ok;
+    let good = quality.check("quality")? == hob_sample_quality::Ok;
     if burden.is_nan() {
         return Err(error!(InvalidArgument, "burden is not a number: pass 0 to 1e9, or no sample"));
     }
-    Ok(Sample { decision, lane, burden, good })
+    Ok(Sample { decision: number(decision_id)?, lane, burden, good })
+}
+
+/// The core's number of a decision, or that of the latest.
+fn number(decision_id: u64) -> Result<u64> {
+    decision_number(decision_id).ok_or_else(|| {
+        error!(NotFound, "decision_id is 0, which is no decision: pass hob_decision.id, or HOB_DECISION_LATEST")
+    })
 }

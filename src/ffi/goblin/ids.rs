@@ -62,10 +62,22 @@ pub enum hob_lane {
 pub const HOB_LANE_COUNT: usize = 8;
 const _: () = assert!(HOB_LANE_COUNT == LANES);
 
+/// A decision_id: the latest decision.
+pub const HOB_DECISION_LATEST: u64 = 18446744073709551615;
+
+/// The core calls the latest decision 0, which is no decision in C.
+pub fn decision_number(decision_id: u64) -> Option<u64> {
+    match decision_id {
+        0 => None,
+        HOB_DECISION_LATEST => Some(0),
+        id => Some(id),
+    }
+}
+
 /// The quality of a sample.
 #[open_enum]
 #[repr(C)]
-pub enum hob_sample {
+pub enum hob_sample_quality {
     /// Learn from it.
     Ok = 0,
     /// Vsync or a frame cap hid the true burden. Counted, not learned from.

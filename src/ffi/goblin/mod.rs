@@ -17,7 +17,7 @@
 //! for (unsigned n = 0;; ++n) {
 //!     if (n >= 4) {                                       /* the timer of four frames ago has its result */
 //!         double ms = read_timer(frames[n % 4].timer);
-//!         hob_goblin_measure(goblin, frames[n % 4].decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_OK);
+//!         hob_goblin_measure(goblin, frames[n % 4].decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
 //!     }
 //!     hob_decision decision = HOB_DECISION_INIT;
 //!     if (hob_goblin_update(goblin, &decision) != HOB_RESULT_OK) log(hob_last_error());

@@ -303,7 +303,7 @@ pub struct hob_goblin_statistics {
     pub decisions: u64,
     /// Samples learned from.
     pub samples: u64,
-    /// Samples and totals that were not HOB_SAMPLE_OK.
+    /// Samples and totals that were not HOB_SAMPLE_QUALITY_OK.
     pub flagged: u64,
     /// Samples of lanes without a limit, or of settings without a burden.
     pub ungoverned: u64,

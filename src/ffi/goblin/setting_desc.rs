@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use hobgoblin_macros::{element, versioned};
 
-use super::ids::{hob_lane, hob_sample};
+use super::ids::{HOB_DECISION_LATEST, hob_lane, hob_sample_quality};
 use crate::base::{Result, error};
 use crate::ffi::base::text::hob_str;
 use crate::goblin::OptionDesc;
@@ -50,17 +50,18 @@ impl hob_option {
 #[versioned(size = 32, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct hob_measurement {
-    /// sizeof(hob_measurement), set by the library.
+pub struct hob_sample {
+    /// sizeof(hob_sample), set by the library.
     pub struct_size: u32,
     /// The lane. Preset to the first one that has a limit.
     pub lane: hob_lane,
-    /// The decision of the frame. Preset to 0, the latest.
+    /// The decision of the frame. Preset to HOB_DECISION_LATEST.
+    #[initial(HOB_DECISION_LATEST)]
     pub decision_id: u64,
     /// The cost, in the lane's unit. 0 to 1e9.
     pub burden: f64,
-    /// The quality. Preset to HOB_SAMPLE_OK.
-    pub sample: hob_sample,
+    /// The quality. Preset to HOB_SAMPLE_QUALITY_OK.
+    pub quality: hob_sample_quality,
     /// 0.
     pub reserved: u32,
 }
@@ -70,7 +71,7 @@ pub struct hob_measurement {
 pub const HOB_SETTING_TRIM: u32 = 1;
 
 /// Parameters of a setting.
-/// Its options come from the array or from the callback options_get.
+/// Its options come from the array or from the callback get_options.
 #[versioned(size = 112, last = measure)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -80,11 +81,11 @@ pub struct hob_setting_desc {
     /// Options in the array: 0 to 65535.
     pub option_count: u32,
     /// The task: burdens are learned and saved under this name. Settings of one task pool their samples, and must have
-    /// the same number of options. Empty: id_get is called.
+    /// the same number of options. Empty: get_id is called.
     pub id: hob_str,
     /// The options; choices are indices into them. Copied.
     pub options: *const hob_option,
-    /// Bytes from one option to the next, also for options_get: sizeof(hob_option). 0: its first released size.
+    /// Bytes from one option to the next, also for get_options: sizeof(hob_option). 0: its first released size.
     pub option_stride: usize,
     /// The choice while nothing is known of the setting. Default 0.
     pub default_choice: u32,
@@ -102,14 +103,14 @@ pub struct hob_setting_desc {
     /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
     /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
     /// scene.
-    pub options_get: Option<extern "C" fn(user_data: *mut c_void, options: *mut hob_option, capacity: u32) -> u32>,
+    pub get_options: Option<extern "C" fn(user_data: *mut c_void, options: *mut hob_option, capacity: u32) -> u32>,
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
-    pub choice_default: Option<extern "C" fn(user_data: *mut c_void) -> u32>,
+    pub get_default_choice: Option<extern "C" fn(user_data: *mut c_void) -> u32>,
     /// Receives the choice: after the first decision, and after every decision that changed it.
-    pub choice_set: Option<extern "C" fn(user_data: *mut c_void, choice: u32, decision_id: u64)>,
+    pub set_choice: Option<extern "C" fn(user_data: *mut c_void, choice: u32, decision_id: u64)>,
     /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
-    pub id_get: Option<extern "C" fn(user_data: *mut c_void, out_id: *mut hob_str)>,
+    pub get_id: Option<extern "C" fn(user_data: *mut c_void, out_id: *mut hob_str)>,
     /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
     /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
-    pub measure: Option<extern "C" fn(user_data: *mut c_void, out_measurement: *mut hob_measurement) -> u32>,
+    pub measure: Option<extern "C" fn(user_data: *mut c_void, out_sample: *mut hob_sample) -> u32>,
 }

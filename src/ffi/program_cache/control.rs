@@ -36,17 +36,19 @@ pub extern "C" fn hob_program_cache_trim(cache: *const hob_program_cache, max_by
     Ok(())
 }
 
-/// Changes the limits of memory and disk, in bytes: see hob_program_cache_desc.
-/// 0: the default. UINT64_MAX: no limit. Memory is trimmed at once, the disk in the background. Threads: shared.
+/// Changes the limit of memory, in bytes: see hob_program_cache_desc.memory_limit.
+/// 0: the default. UINT64_MAX: no limit. Memory is trimmed at once. Threads: shared.
 #[entry(shared)]
-pub extern "C" fn hob_program_cache_set_limits(
-    cache: *const hob_program_cache,
-    memory_limit: u64,
-    disk_limit: u64,
-) -> hob_result {
-    let or_default = |limit: u64, default: u64| if limit == 0 { default } else { limit };
-    let (memory, disk) = (Options::default().limit_bytes, store::Options::new(|| 0).limit_bytes);
-    cache.set_limits(or_default(memory_limit, memory), or_default(disk_limit, disk))
+pub extern "C" fn hob_program_cache_set_memory_limit(cache: *const hob_program_cache, limit: u64) -> hob_result {
+    cache.memory().set_limit(if limit == 0 { Options::default().limit_bytes } else { limit });
+    Ok(())
+}
+
+/// Changes the limit of the disk, in bytes: see hob_program_cache_desc.disk_limit.
+/// 0: the default. UINT64_MAX: no limit. The disk is trimmed in the background. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_set_disk_limit(cache: *const hob_program_cache, limit: u64) -> hob_result {
+    cache.disk().set_limit(if limit == 0 { store::Options::new(|| 0).limit_bytes } else { limit })
 }
 
 /// How short of memory the machine is.

@@ -19,7 +19,7 @@ use crate::ffi::fingerprint::bytes::hob_fingerprint;
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
 /// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too.
-/// HOB_RESULT_BUSY: the time was too short. Threads: shared.
+/// HOB_RESULT_TIMEOUT: the time was too short. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_wait(
     cache: *const hob_program_cache,
@@ -35,19 +35,19 @@ pub extern "C" fn hob_program_cache_get_wait(
 }
 
 /// Reads and writes on this thread until no work waits, or for `timeout_us` microseconds.
-/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_BUSY: some work still waits.
+/// For loading screens and tests. Waits for work that other threads do. HOB_RESULT_TIMEOUT: some work still waits.
 /// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     if cache.disk().wait_idle(Duration::from_micros(timeout_us)) {
         return Ok(());
     }
-    Err(error!(Busy, "{} pieces of work are left: call again", cache.disk().progress().waiting))
+    Err(error!(Timeout, "{} pieces of work are left: call again", cache.disk().progress().waiting))
 }
 
 /// Writes all programs that wait, their times of use and the start-up set, so that a loss of power cannot lose them.
 /// Waits for `timeout_us` microseconds at most. After it a process without open uses may end by _exit; an open use
-/// would add a strike. HOB_RESULT_BUSY: the time was too short. HOB_RESULT_IO: a program that was put since the last
+/// would add a strike. HOB_RESULT_TIMEOUT: the time was too short. HOB_RESULT_IO: a program that was put since the last
 /// flush could not be written; reported once. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {

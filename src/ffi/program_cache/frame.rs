@@ -50,7 +50,7 @@ pub struct hob_blob {
 ///
 /// HOB_RESULT_NOT_FOUND: it is not in memory; build it. It may still be on disk, which is then read in the background
 /// for the next get. Without hob_program_cache_desc.executor only calls that wait read it. During start-up prefer
-/// hob_program_cache_get_wait, or call hob_program_cache_wait_idle first. HOB_RESULT_UNSUPPORTED: it is banned; build
+/// hob_program_cache_get_wait, or call hob_program_cache_wait_idle first. HOB_RESULT_BANNED: it is banned; build
 /// it from source.
 ///
 /// A view that `*blob` holds is released first: after a miss the blob is empty. Threads: shared.
@@ -145,7 +145,11 @@ pub extern "C" fn hob_program_cache_put(
     let program = Program { format, data, reflection, stages: &stages, cost_us, group };
     match cache.memory().put(&key.bytes, &program)? {
         Put::Stored | Put::Replaced | Put::Refused(Refusal::Banned | Refusal::Exists) => Ok(()),
-        Put::Refused(why) => Err(error!(LimitExceeded, "the program was not stored ({})", why.name())),
+        Put::Refused(_) => Err(error!(
+            LimitExceeded,
+            "the program of {} bytes is larger than the memory limit: raise memory_limit",
+            program.data.len()
+        )),
     }
 }
 
@@ -167,7 +171,7 @@ pub enum hob_use_outcome {
 /// "Use" at the top of this file says when to end it, and the example there shows how. If the process ends before that,
 /// even by exit(), the key gets a strike. hob_program_cache_destroy ends open uses without a strike.
 ///
-/// HOB_RESULT_UNSUPPORTED: the key is banned; build the program from source.
+/// HOB_RESULT_BANNED: the key is banned; build the program from source.
 ///
 /// With a directory, writes 64 bytes to a file, on this thread. The first use also creates that file: docs/threads.md
 /// says how long that may take. If that fails the use begins nevertheless, but cannot become a strike:
@@ -278,5 +282,5 @@ pub fn missed(cache: &Cache, key: &Key) -> Error {
 
 #[cold]
 fn banned(strikes: u32) -> Error {
-    error!(Unsupported, "the program is banned: the process ended {strikes} times during its use; build it from source")
+    error!(Banned, "the program is banned: the process ended {strikes} times during its use; build it from source")
 }

@@ -166,7 +166,7 @@ pub enum hob_shader_state {
 
 /// Compiles the present source of a shader, or defers that if the shader is known to compile.
 /// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are
-/// written also after a failure, and may be NULL. HOB_RESULT_UNSUPPORTED: the compile failed; the cache does not
+/// written also after a failure, and may be NULL. HOB_RESULT_BUILD_FAILED: the compile failed; the cache does not
 /// remember that. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
 #[entry(exclusive, nullable(out_state, out_driver_code), experimental)]
 pub extern "C" fn hob_program_manager_compile(
@@ -262,7 +262,7 @@ pub struct hob_link_result {
 
 /// Links a program: from the cache if possible, else by building it.
 /// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
-/// link, which is HOB_RESULT_UNSUPPORTED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
+/// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
 /// HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages. Threads:
 /// exclusive. Calls the callbacks.
 #[entry(exclusive, experimental)]
@@ -378,8 +378,8 @@ fn result_of(done: &std::result::Result<Linked, Failure<u32>>, load_code: u32) -
 #[cold]
 fn refused(failure: Failure<u32>) -> Error {
     match failure {
-        Failure::Compile(place, code) => error!(Unsupported, "shader {place} failed to compile: driver code {code}"),
-        Failure::Link(code) => error!(Unsupported, "the program failed to link: driver code {code}"),
+        Failure::Compile(place, code) => error!(BuildFailed, "shader {place} failed to compile: driver code {code}"),
+        Failure::Link(code) => error!(BuildFailed, "the program failed to link: driver code {code}"),
         Failure::NotCompiled(place) => {
             error!(InvalidArgument, "shader {place} is not compiled: call hob_program_manager_compile first")
         }

@@ -37,7 +37,7 @@ pub struct hob_program_cache_statistics {
     pub evicted_by_trim: u64,
     /// Programs evicted by hob_program_cache_report_memory_pressure.
     pub evicted_by_pressure: u64,
-    /// Programs evicted by hob_program_cache_set_limits.
+    /// Programs evicted by hob_program_cache_set_memory_limit.
     pub evicted_by_limit: u64,
     /// Programs replaced by another put of their key.
     pub replaced: u64,
