@@ -448,7 +448,7 @@ TEST("bad_input: ranges, scales and windows that make no sense") {
     ENSURE(hob_goblin_choice(fixture.goblin.get(), fixture.setting) == 1);
     // A setting without options has nothing to limit or pin.
     const hob_setting_id empty = add_array(fixture.goblin.get(), "empty", {});
-    fixture.refuses(invalid, "of 0", [=](auto* g) { return hob_goblin_pin(g, empty, 1); });
+    fixture.refuses(invalid, "the setting has 0", [=](auto* g) { return hob_goblin_pin(g, empty, 1); });
     ENSURE_OK(hob_goblin_set_range(fixture.goblin.get(), empty, 0, huge));
     (void)update(fixture.goblin.get());
     ENSURE(reason(fixture.goblin.get(), empty).why == HOB_WHY_UNDECIDED);
@@ -593,8 +593,10 @@ TEST("bad_input: samples that make no sense") {
         });
     };
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
-    for (const double bad : {nan_value, infinity, -infinity, -1.0, -1e-300, 1.1e9}) refused(invalid, "burden", 0, bad);
-    for (const uint64_t bad : {uint64_t{21}, UINT64_MAX}) refused(HOB_RESULT_NOT_FOUND, "not remembered", bad, 1);
+    for (const double bad : {nan_value, infinity, -infinity, -1.0, -1e-300, 1.1e9}) {
+        refused(invalid, "burden", HOB_DECISION_LATEST, bad);
+    }
+    for (const uint64_t bad : {uint64_t{21}, UINT64_MAX - 1}) refused(HOB_RESULT_NOT_FOUND, "not remembered", bad, 1);
     for (const double bad : {nan_value, 0.0, -1.0, 1e-10, 1e10, infinity}) {
         fixture.refuses(invalid, "work", [&](auto* g) { return hob_goblin_set_work(g, fixture.setting, bad); });
     }
@@ -642,7 +644,7 @@ TEST("bad_input: profiles that make no sense") {
     unchanged(hob_profile_remove_task(profile.get(), HOB_STR("nobody")), HOB_RESULT_NOT_FOUND, "nobody");
     unchanged(hob_profile_merge(profile.get(), nullptr), invalid, "hob_profile_create");
     unchanged(hob_profile_load_file(profile.get(), HOB_STR("no/such/file")), HOB_RESULT_IO, "no/such/file");
-    unchanged(hob_profile_load_file(profile.get(), HOB_STR("nul\0inside")), HOB_RESULT_IO, "cannot read");
+    unchanged(hob_profile_load_file(profile.get(), HOB_STR("nul\0inside")), invalid, "a NUL at byte 3");
     unchanged(hob_profile_load_file(profile.get(), hob_str_of(nullptr, 0)), HOB_RESULT_IO, "cannot read");
     unchanged(hob_profile_load_file(profile.get(), HOB_STR(".")), HOB_RESULT_IO, "cannot read");
     unchanged(hob_profile_save_file(profile.get(), hob_str_of(nullptr, 1)), invalid, "path");

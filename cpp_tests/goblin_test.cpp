@@ -87,9 +87,9 @@ TEST("goblin: the choices of remembered decisions can be asked for by id") {
         ENSURE_OK(ask(id));
         ENSURE(choice == id % 3);
     }
-    ENSURE_OK(ask(0));
+    ENSURE_OK(ask(HOB_DECISION_LATEST));
     ENSURE(choice == 10 % 3);
-    for (const uint64_t id : {uint64_t{1}, uint64_t{6}, uint64_t{11}, UINT64_MAX}) {
+    for (const uint64_t id : {uint64_t{1}, uint64_t{6}, uint64_t{11}, UINT64_MAX - 1}) {
         ENSURE(ask(id) == HOB_RESULT_NOT_FOUND && choice == 10 % 3);
     }
     const hob_setting_id late = add_array(goblin.get(), "late", {0, 1});
@@ -111,9 +111,9 @@ TEST("goblin: all choices of a decision are answered at once, by the index of th
         ENSURE_OK(hob_goblin_pin(goblin.get(), last, (n + 1) % 3));
         (void)update(goblin.get());
     }
-    for (const uint64_t id : {0u, 2u, 3u}) {
+    for (const uint64_t id : {uint64_t{2}, uint64_t{3}, HOB_DECISION_LATEST}) {
         ENSURE_OK(hob_goblin_choices(goblin.get(), id, choices, 5, nullptr, &decision));
-        ENSURE(decision == (id == 0 ? 3 : id) && choices[0] == decision % 3 && choices[2] == (decision + 1) % 3);
+        ENSURE(decision == (id == HOB_DECISION_LATEST ? 3 : id) && choices[0] == decision % 3 && choices[2] == (decision + 1) % 3);
     }
     ENSURE(hob_goblin_choices(goblin.get(), 4, choices, 5, &count, &decision) == HOB_RESULT_NOT_FOUND && decision == 3);
     choices[0] = 7;
@@ -239,7 +239,7 @@ TEST("goblin: decisions are remembered as long as asked, and not longer") {
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     for (int n = 0; n < 10; ++n) (void)update(goblin.get());
     for (const uint64_t id : {8u, 9u, 10u}) measure(goblin.get(), id, setting, 1);
-    for (const uint64_t id : {uint64_t{1}, uint64_t{7}, uint64_t{11}, UINT64_MAX}) {
+    for (const uint64_t id : {uint64_t{1}, uint64_t{7}, uint64_t{11}, UINT64_MAX - 1}) {
         ENSURE(hob_goblin_measure(goblin.get(), id, setting, HOB_LANE_GPU, 1, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_NOT_FOUND);
         ENSURE(last_error_has("history"));
     }
