@@ -238,7 +238,7 @@ TEST("bad_input: parameters of a goblin outside their range") {
     }
     refused("max_settings", [](auto& desc) { desc.max_settings = huge; });
     for (const double risk : {-1.0, 0.51, nan_value, infinity}) {
-        refused_tuning("explore_risk", [=](auto& tuning) { tuning.explore_risk = risk; });
+        refused_tuning("trial_risk", [=](auto& tuning) { tuning.trial_risk = risk; });
     }
     for (const double limit : {-1.0, nan_value, -infinity}) {
         refused_tuning("switch_limit", [=](auto& tuning) { tuning.switch_limit = limit; });
@@ -260,7 +260,7 @@ TEST("bad_input: extreme parameters that are allowed do no harm") {
         budget.desc.history = 1;
         budget.tuning.sigmas = 100;
         budget.tuning.measure_quota = huge;
-        budget.tuning.explore_limit = huge - 1;
+        budget.tuning.trial_limit = huge - 1;
         budget.tuning.precision = huge - 1;
         budget.tuning.node_limit = 1;
         const Goblin goblin = make_goblin(budget);
@@ -439,11 +439,11 @@ TEST("bad_input: ranges, scales and windows that make no sense") {
                     [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
     for (const double bad : {nan_value, infinity, -infinity, -1.0, 1.1e9}) {
         fixture.refuses(invalid, "switch scale", [=](auto* g) { return hob_goblin_set_switch_scale(g, bad); });
-        fixture.refuses(invalid, "share", [=](auto* g) { return hob_goblin_open_window(g, 10, bad); });
+        fixture.refuses(invalid, "share", [=](auto* g) { return hob_goblin_open_trial_window(g, 10, bad); });
     }
     ENSURE_OK(hob_goblin_set_range(fixture.goblin.get(), fixture.setting, 1, huge));
     ENSURE_OK(hob_goblin_set_switch_scale(fixture.goblin.get(), 1e9));
-    ENSURE_OK(hob_goblin_open_window(fixture.goblin.get(), huge, 1e9));
+    ENSURE_OK(hob_goblin_open_trial_window(fixture.goblin.get(), huge, 1e9));
     for (int n = 0; n < 10; ++n) (void)update(fixture.goblin.get());
     ENSURE(hob_goblin_choice(fixture.goblin.get(), fixture.setting) == 1);
     // A setting without options has nothing to limit or pin.

@@ -129,10 +129,10 @@ struct Crowded {
     Goblin goblin;
     std::vector<hob_setting_id> settings;
 
-    explicit Crowded(uint32_t explore_limit = 1) {
+    explicit Crowded(uint32_t trial_limit = 1) {
         Budget budget = tunable(9.2);
         budget.tuning.sigmas = no_sigmas;
-        budget.tuning.explore_limit = explore_limit;
+        budget.tuning.trial_limit = trial_limit;
         goblin = make_goblin(budget);
         for (const char* id : {"a", "b", "c", "d", "e", "f"}) settings.push_back(add_array(goblin.get(), id, {0, 1}));
     }
@@ -154,7 +154,7 @@ struct Crowded {
 TEST("goblin: in a window many options are tried at once, where there was room for none") {
     const Crowded crowded;
     ENSURE(crowded.trials(60) == 0);
-    ENSURE_OK(hob_goblin_open_window(crowded.goblin.get(), 3, 4));
+    ENSURE_OK(hob_goblin_open_trial_window(crowded.goblin.get(), 3, 4));
     ENSURE(crowded.trials(3) >= 4);
     for (const hob_setting_id setting : crowded.settings)
         ENSURE(estimate(crowded.goblin.get(), setting, 1).count > 0 &&
@@ -163,13 +163,13 @@ TEST("goblin: in a window many options are tried at once, where there was room f
 }
 
 TEST("goblin: a window can be closed, and opens nothing for those who try nothing") {
-    const Crowded crowded, incurious(HOB_EXPLORE_NONE);
+    const Crowded crowded, incurious(HOB_NO_TRIALS);
     ENSURE(crowded.trials(30) == 0);
-    for (const Crowded* one : {&crowded, &incurious}) ENSURE_OK(hob_goblin_open_window(one->goblin.get(), 30, 4));
-    ENSURE_OK(hob_goblin_open_window(crowded.goblin.get(), 0, 4));
+    for (const Crowded* one : {&crowded, &incurious}) ENSURE_OK(hob_goblin_open_trial_window(one->goblin.get(), 30, 4));
+    ENSURE_OK(hob_goblin_open_trial_window(crowded.goblin.get(), 0, 4));
     ENSURE(crowded.trials(10) == 0 && incurious.trials(10) == 0);
     // A share of 0 lifts the number alone, not the limit.
-    ENSURE_OK(hob_goblin_open_window(crowded.goblin.get(), 30, 0));
+    ENSURE_OK(hob_goblin_open_trial_window(crowded.goblin.get(), 30, 0));
     ENSURE(crowded.trials(10) == 0);
 }
 
@@ -178,7 +178,7 @@ namespace {
 /// Frames until one setting makes room for another that has come to be worth a tenth more.
 int frames_until_an_exchange(double scale, double switch_burden) {
     Budget budget = tunable(4);
-    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    budget.tuning.trial_limit = HOB_NO_TRIALS;
     budget.tuning.sigmas = no_sigmas;
     const Goblin goblin = make_goblin(budget);
     Knowledge().add("a", {1, 3}).add("b", {1, 3}).give(goblin.get());
@@ -226,7 +226,7 @@ TEST("goblin: a change that costs burden must pay for that, too, unless changes 
 
 TEST("goblin: no more switch burden than allowed is spent in one decision, and what was left comes next") {
     Budget budget = tunable(6);
-    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    budget.tuning.trial_limit = HOB_NO_TRIALS;
     budget.tuning.sigmas = no_sigmas;
     budget.tuning.switch_limit = 2.5;
     const Goblin goblin = make_goblin(budget);
@@ -260,7 +260,7 @@ TEST("goblin: no more switch burden than allowed is spent in one decision, and w
 
 TEST("goblin: a trim setting takes the slack of every frame while the others stay put") {
     Budget budget = tunable(12);
-    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    budget.tuning.trial_limit = HOB_NO_TRIALS;
     const Goblin goblin = make_goblin(budget);
     std::vector<double> burdens, values;
     for (int n = 0; n <= 40; ++n) {

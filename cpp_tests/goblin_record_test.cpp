@@ -60,7 +60,7 @@ TEST("goblin: a recorded run replays to the same choices") {
     const hob_replay_report report = replayed(tape.bytes);
     ENSURE(report.end == HOB_REPLAY_END_COMPLETE && report.bytes == tape.bytes.size());
     ENSURE(report.decisions == 303 && report.calls > 300 * 12);
-    ENSURE(report.different == 0 && report.decision == 0 && report.setting.index1 == 0);
+    ENSURE(report.different == 0 && report.first_different == 0 && report.setting.index1 == 0);
     ENSURE(report.library_version == hob_version());
 }
 

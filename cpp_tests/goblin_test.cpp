@@ -44,8 +44,8 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(desc.max_settings == 65536 && desc.memory_limit == UINT64_MAX);
     const hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;
     ENSURE(tuning.struct_size == sizeof tuning && tuning.exploration == HOB_EXPLORATION_BOUNDED);
-    ENSURE(tuning.sigmas == 3 && tuning.explore_value == 0 && tuning.explore_risk == 0.015);
-    ENSURE(tuning.explore_limit == 8 && tuning.measure_quota == 30 && tuning.switch_limit == infinity);
+    ENSURE(tuning.sigmas == 3 && tuning.explore_value == 0 && tuning.trial_risk == 0.015);
+    ENSURE(tuning.trial_limit == 8 && tuning.measure_quota == 30 && tuning.switch_limit == infinity);
     ENSURE(tuning.dwell == 0 && tuning.precision == 1000 && tuning.node_limit == 256);
     const hob_setting_desc setting = HOB_SETTING_DESC_INIT;
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);

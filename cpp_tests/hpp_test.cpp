@@ -288,7 +288,7 @@ TEST("hpp: lanes, floors, windows and reasons") {
     goblin.set_enabled(setting, false);
     ENSURE(goblin.update().id == 3 && goblin.decision().setting_count == 0 && goblin.reason_text(setting) == "disabled");
     goblin.set_switch_scale(0);
-    goblin.open_window(10, 1);
+    goblin.open_trial_window(10, 1);
     ENSURE(code_of([&] {
                goblin.set_range(setting, 3);
                return 0;

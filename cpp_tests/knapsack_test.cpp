@@ -246,7 +246,7 @@ TEST("knapsack: an option of infinite burden is never chosen, and a setting with
     ENSURE_OK(hob_knapsack_add_setting(knapsack.get(), quality.data(), sizeof quality[0], 3, &index));
     ENSURE(index == 2);
     ENSURE(solve(knapsack.get(), infinity, 1).value == 7);
-    ENSURE(choices(knapsack.get()) == std::vector<uint16_t>{0, HOB_NO_CHOICE, 2});
+    ENSURE(choices(knapsack.get()) == std::vector<uint16_t>{0, HOB_KNAPSACK_CHOICE_NONE, 2});
 }
 
 TEST("knapsack: options are read with the stride of the host's own struct") {

@@ -205,7 +205,7 @@ public:
         hob_goblin* const goblin = goblin_.get();
         hob_decision decision = HOB_DECISION_INIT;
         bool ok = hob_goblin_set_work(goblin, settings_[1], 1 + 0.5 * dice_.share()) == HOB_RESULT_OK;
-        if (number % 100 == 0) ok &= hob_goblin_open_window(goblin, 20, 0.5) == HOB_RESULT_OK;
+        if (number % 100 == 0) ok &= hob_goblin_open_trial_window(goblin, 20, 0.5) == HOB_RESULT_OK;
         if (number % 150 == 0) ok &= hob_goblin_pin(goblin, settings_[2], 1) == HOB_RESULT_OK;
         if (number % 150 == 9) ok &= hob_goblin_set_range(goblin, settings_[2], 0, 9) == HOB_RESULT_OK;
         if (number % 170 == 0) ok &= hob_goblin_set_enabled(goblin, settings_[3], number % 340 == 0) == HOB_RESULT_OK;

@@ -19,7 +19,7 @@ Budget exact(double gpu_milliseconds) {
     Budget budget = tunable(gpu_milliseconds);
     budget.desc.patience = no_patience;
     budget.tuning.sigmas = no_sigmas;
-    budget.tuning.explore_limit = HOB_EXPLORE_NONE;
+    budget.tuning.trial_limit = HOB_NO_TRIALS;
     budget.tuning.precision = HOB_PRECISION_PROVEN;
     return budget;
 }

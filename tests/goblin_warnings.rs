@@ -217,7 +217,7 @@ fn lanes_that_need_no_measurement_are_not_logged() {
 
 #[test]
 fn an_explore_limit_of_zero_with_nothing_known_is_logged_once() {
-    let frozen = Config { explore_limit: 0, ..config(&[0]) };
+    let frozen = Config { trial_limit: 0, ..config(&[0]) };
     let lines = warnings(|| run(&mut with_setting(&frozen), 500, &[0]));
     assert!(only(&lines).contains("settings stay at their default choices"), "{lines:?}");
     let mut past = Profile::new();
@@ -239,7 +239,7 @@ fn a_replay_logs_no_warnings() {
         let sink = std::sync::Arc::clone(&tape);
         goblin.record(Box::new(move |bytes: &[u8]| sink.lock().unwrap().extend_from_slice(bytes))).unwrap();
         goblin.add_setting(&SettingDesc::new("shadows", &options(3))).unwrap();
-        goblin.configure(&Config { explore_limit: 0, ..config(&[]) }).unwrap();
+        goblin.configure(&Config { trial_limit: 0, ..config(&[]) }).unwrap();
         run(&mut goblin, 10, &[]);
         goblin.configure(&config(&[0])).unwrap();
         run(&mut goblin, 200, &[]);

@@ -39,9 +39,9 @@ const BASE_BEFORE: &str = r#"
 #define HOB_IMPORT
 #endif
 
-/* Stable functions: they are only added to. Until 1.0 a release may still change them, and CHANGELOG.md says so. */
+/* Stable functions and their types: from 1.0 on they never change. Until then CHANGELOG.md lists the changes. */
 #define HOB_API HOB_IMPORT
-/* Experimental functions: they may change at any release. */
+/* Experimental functions and their types: they may change at any release. */
 #define HOB_EXPERIMENTAL_API HOB_IMPORT
 
 #if defined(__cplusplus) && __cplusplus >= 201703L
@@ -150,14 +150,15 @@ fn for_cbindgen(text: &str) -> (String, Vec<String>) {
     (plain + rest, experimental)
 }
 
-/// Structs with a `_init` function, in order.
-fn versioned(sources: &[Source]) -> Vec<String> {
-    let of = |text: &str| -> Vec<String> {
-        let after = text.split("#[versioned(").skip(1);
-        let name = |rest: &str| rest.split("pub struct ").nth(1)?.split([' ', '{']).next().map(str::to_owned);
-        after.filter_map(name).collect()
+/// Structs with a `_init` function, in order, and whether they stand in an experimental section.
+fn versioned(sources: &[Source]) -> Vec<(String, bool)> {
+    let text: String = sources.iter().map(|source| source.text.as_str()).collect();
+    let name = |rest: &str| rest.split("pub struct ").nth(1)?.split([' ', '{']).next().map(str::to_owned);
+    let is_experimental = |at: usize| {
+        let title = text[..at].rsplit("// == ").next().unwrap_or_default();
+        title.starts_with("Experimental:")
     };
-    sources.iter().flat_map(|source| of(&source.text)).collect()
+    text.match_indices("#[versioned(").filter_map(|(at, _)| Some((name(&text[at..])?, is_experimental(at)))).collect()
 }
 
 /// cbindgen's translation of the sources, block by block.
@@ -392,7 +393,7 @@ fn generate(topic: &Topic) -> String {
 }
 
 /// The `_init` functions, and an `_INIT` macro a struct: its size is the caller's, its content the library's.
-fn initialisers(structs: &[String], blocks: &[String]) -> String {
+fn initialisers(structs: &[(String, bool)], blocks: &[String]) -> String {
     if structs.is_empty() {
         return String::new();
     }
@@ -400,11 +401,11 @@ fn initialisers(structs: &[String], blocks: &[String]) -> String {
     let mut text = format!("\n// ---- {title} {}\n", "-".repeat(112 - title.len()));
     text += "//\n// HOB_X_INIT is a hob_x with the library's defaults and this header's size: `hob_x value = HOB_X_INIT;`\n\
              // hob_x_init does the same for other languages: `size` is sizeof(hob_x).\n";
-    for name in structs {
-        let upper = name.to_uppercase();
+    for (name, is_experimental) in structs {
+        let (upper, api) = (name.to_uppercase(), if *is_experimental { "HOB_EXPERIMENTAL_API" } else { "HOB_API" });
         let strides = strides(blocks, name);
         text += &format!(
-            "\nHOB_API hob_result {name}_init({name} *value, uint32_t size);\n\
+            "\n{api} hob_result {name}_init({name} *value, uint32_t size);\n\
              static inline {name} {name}_default(void) {{\n    {name} value;\n    \
              (void){name}_init(&value, (uint32_t)sizeof(value));\n{strides}    return value;\n}}\n\
              #define {upper}_INIT ({name}_default())\n"

@@ -114,7 +114,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
             5 => drop(goblin.set_range(id, option, option + dice.below(4) as u32)),
             6 => goblin.set_enabled(id, !dice.one_in(3)).unwrap(),
             7 => goblin.set_switch_scale(2.0 * dice.roll()).unwrap(),
-            8 => goblin.open_window(dice.below(5) as u32, dice.roll()).unwrap(),
+            8 => goblin.open_trial_window(dice.below(5) as u32, dice.roll()).unwrap(),
             9 if strategies < 4 => strategies = goblin.add_strategy(&any_strategy(&mut dice)).unwrap(),
             10 => drop(goblin.set_strategy(dice.below(strategies + 2), &any_strategy(&mut dice))),
             11 => drop(goblin.set_strategy_value(dice.below(strategies + 2), id, option, 7.0 * dice.roll())),
@@ -140,7 +140,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                 goblin.set_value(Id { index1: 1, generation: 99 }, 0, 1.0).unwrap_err();
                 goblin.set_work(id, -1.0).unwrap_err();
                 goblin.set_switch_scale(f64::NAN).unwrap_err();
-                goblin.open_window(1, -1.0).unwrap_err();
+                goblin.open_trial_window(1, -1.0).unwrap_err();
                 goblin.configure(&Config { sigmas: -1.0, ..*goblin.config() }).unwrap_err();
                 goblin.remove_setting(Id::default()).unwrap_err();
             }
@@ -445,8 +445,8 @@ fn the_documented_example_is_what_is_written() {
         explore_value: 0.0,
         measure_quota: 30,
         exploration: Exploration::Bounded,
-        explore_limit: 8,
-        explore_risk: 0.02,
+        trial_limit: 8,
+        trial_risk: 0.02,
         dwell: 0,
         switch_limit: f64::INFINITY,
         precision: 2000,

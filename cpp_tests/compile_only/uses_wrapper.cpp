@@ -212,7 +212,7 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_set_range(setting, 0);
     (void)goblin.try_set_enabled(setting, frame.change_count > frame.strategy);
     (void)goblin.try_set_switch_scale(0.5);
-    (void)goblin.try_open_window(60, 0.5);
+    (void)goblin.try_open_trial_window(60, 0.5);
     hob::GoblinOptions options;
     options.desc = *goblin.try_desc();
     options.patience = 2;
@@ -325,7 +325,7 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.pin(product, product.choice_at({0}));
     goblin.set_enabled(setting, true);
     goblin.set_switch_scale(1);
-    goblin.open_window(1, 1);
+    goblin.open_trial_window(1, 1);
     goblin.set_desc(goblin.desc());
     goblin.set_tuning(goblin.tuning());
     (void)(goblin.choice_of(frame.id, setting) + goblin.decision().value);

@@ -30,7 +30,7 @@
 // - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
 // - Lane: a resource with a limit of its own, such as GPU time or the game thread.
 // - First lane: the governed lane with the lowest number of hob_lane.
-// - Decision: the choices of one frame. Its id goes with the samples of that frame.
+// - Decision: the choices of one frame. Pass its id with the samples of that frame.
 // - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 // - Total: the measured cost of a whole frame on a lane.
 // - Residual: the part of the totals that no setting accounts for.
@@ -61,13 +61,13 @@ extern "C" {
 typedef struct hob_setting_id {
     /// Position of the setting, plus 1.
     uint32_t index1;
-    /// Tells apart the settings that had the position.
+    /// Distinguishes it from earlier settings at that position.
     uint32_t generation;
 } hob_setting_id;
 
 /// The resources of a frame.
-/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane that has a limit is a limit of its own,
-/// since threads and the GPU run side by side. A lane without a limit is not governed: nothing is learned on it.
+/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane has its own limit, because threads and
+/// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it.
 typedef enum hob_lane {
     /// Work of the GPU.
     HOB_LANE_GPU = 0,
@@ -79,15 +79,15 @@ typedef enum hob_lane {
     HOB_LANE_RENDER_THREAD = 3,
     /// Video memory.
     HOB_LANE_VIDEO_MEMORY = 4,
-    /// For the host.
+    /// For the host, in a unit of its own.
     HOB_LANE_USER0 = 5,
-    /// For the host.
+    /// For the host, in a unit of its own.
     HOB_LANE_USER1 = 6,
-    /// For the host.
+    /// For the host, in a unit of its own.
     HOB_LANE_USER2 = 7,
 } hob_lane;
 
-/// Number of lanes.
+/// Number of lanes; it never changes.
 #define HOB_LANE_COUNT 8
 
 /// A decision_id: the latest decision.
@@ -122,10 +122,11 @@ typedef enum hob_burdens {
     /// From hob_goblin_measure, or from the settings' measure callbacks.
     HOB_BURDENS_LEARNED = 0,
     /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
-    /// finds the capacity in the host's unit: late frames lower it, slack raises it.
+    /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Give only one lane a
+    /// limit.
     HOB_BURDENS_RELATIVE = 1,
     /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
-    /// until it has converged. Best up to 128 options; with more, it converges more slowly.
+    /// until it has converged. Best up to 128 options; with more, it converges more slowly. Give only one lane a limit.
     HOB_BURDENS_TOTALS = 2,
 } hob_burdens;
 
@@ -138,20 +139,20 @@ typedef struct hob_goblin_desc {
     hob_burdens burdens;
     /// The limits, by hob_lane. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
-    /// Share of frames that may be late, at most 0.5. Default 0: the margin is hob_goblin_tuning.sigmas instead.
-    /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
-    /// setting that matters.
+    /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
+    /// hob_goblin_tuning.sigmas instead. Until totals come, burdens are taken to be normal and independent. Totals then
+    /// calibrate the margin, if every costly setting is sampled, too.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and
-    /// has paid the switch burdens. A choice that does not fit is always replaced at once.
+    /// A change that only raises values waits for about as many frames as its patience says; one that also lowers some
+    /// waits longer, and so does one with a switch_burden. A choice that does not fit is always replaced at once.
     double patience;
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
     /// counts but is never refused. Default: no limit.
     uint64_t memory_limit;
     /// Decisions that are remembered for late samples, 1 to 65536. Default 64.
     uint32_t history;
-    /// Most settings. Default 65536.
+    /// Most settings, at most 16777216. Default 65536.
     uint32_t max_settings;
     /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means: unchanged.
     const struct hob_goblin_tuning *tuning;
@@ -159,7 +160,8 @@ typedef struct hob_goblin_desc {
 
 /// Creates a goblin.
 /// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
-/// NaN. Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
+/// NaN. Without any limit every setting gets its most valuable option; the first decision then logs a warning. Threads:
+/// any.
 ///
 ///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
 ///     tuning.switch_limit = 2.0;
@@ -192,12 +194,13 @@ typedef struct hob_decision {
     /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
     /// those that exceed the limits least.
     uint32_t feasible;
-    /// Counts up from 1. Goes with the samples of the frame.
+    /// Counts up from 1. Pass it with the samples of the frame.
     uint64_t id;
     /// Sum of the chosen values.
     double value;
-    /// The optimum is at most this share above `value`. 0: it is the optimum. Trials do not count. While a choice is
-    /// held without a new solve, it is the last proven gap, updated by how estimates have moved.
+    /// Largest possible distance of `value` from the optimum, as a share of the optimum. 0: it is the optimum. Trials
+    /// do not count. While choices are held without a new solve, it is the last proven gap, corrected for changed
+    /// estimates.
     double gap;
     /// Settings whose choice differs from the decision before.
     uint32_t change_count;
@@ -220,7 +223,7 @@ typedef struct hob_decision {
 ///     set_shadow_quality(hob_goblin_choice(goblin, shadows));
 HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decision);
 
-/// Returns the option that the latest decision chose for a setting; before the first decision, its default.
+/// Returns the option that the latest decision chose for a setting; before its first decision, its default.
 /// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
 /// reason. It never waits and is never busy. A render thread that is a frame behind calls hob_goblin_choices or
 /// hob_goblin_choice_of with the decision of its frame. Threads: any.
@@ -238,9 +241,11 @@ HOB_API hob_result hob_goblin_choice_of(
 
 /// Gets all choices of one decision, for a renderer that wants them once a frame.
 /// With HOB_DECISION_LATEST they are those of the latest decision; before the first, the defaults. The choice of
-/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size,
-/// `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more. All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
+/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part, as while it is disabled. `*out_count` receives the
+/// required size, `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not
+/// remembered any more.
+///
+/// All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
 ///
 ///     uint32_t choices[MAX_SETTINGS];
 ///     uint64_t decision_id;
@@ -256,8 +261,9 @@ HOB_API hob_result hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other
-/// threads queues those samples for the thread that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Skipped samples do no harm; a second sample of one decision, setting and lane is
+/// learned from, too. Threads: exclusive. A host that measures on other threads queues those samples for the thread
+/// that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
@@ -267,8 +273,8 @@ HOB_API hob_result hob_goblin_measure(
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
-/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the
-/// decision before its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
+/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of a decision
+/// before its total; otherwise their burdens also count in the residual. Threads: exclusive.
 HOB_API hob_result hob_goblin_measure_total(
     hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample_quality quality);
 
@@ -279,7 +285,8 @@ HOB_API hob_result hob_goblin_report_applied(
     hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t choice);
 
 /// Collects samples: the first half of hob_goblin_update.
-/// It runs the measure callbacks and takes in all samples since the last call. Threads: exclusive.
+/// It runs the measure callbacks and takes in all samples since the last call. A host with measure callbacks adds its
+/// totals after this and before hob_goblin_decide. Threads: exclusive.
 HOB_API hob_result hob_goblin_collect_samples(hob_goblin *goblin);
 
 /// Decides: the second half of hob_goblin_update.
@@ -351,19 +358,21 @@ typedef struct hob_setting_desc {
     double switch_burden;
     /// Passed to all callbacks.
     void *user_data;
-    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if
-    /// adding the setting failed. May be NULL, like every callback.
+    /// Called exactly once, after the setting was removed or the goblin destroyed.
+    /// No other callback of the goblin runs at that time. Not called if adding the setting failed. May be NULL, like
+    /// every callback.
     void (*release)(void *user_data);
     /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room
     /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
     /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
-    /// scene.
+    /// scene. Its answer replaces what hob_goblin_set_options, hob_goblin_set_value and hob_goblin_set_ready have set.
     uint32_t (*get_options)(void *user_data, hob_option *options, uint32_t capacity);
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     uint32_t (*get_default_choice)(void *user_data);
     /// Receives the choice: after the first decision, and after every decision that changed it.
     void (*set_choice)(void *user_data, uint32_t choice, uint64_t decision_id);
-    /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
+    /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied as soon as this
+    /// returns.
     void (*get_id)(void *user_data, hob_str *out_id);
     /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
     /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.
@@ -399,7 +408,7 @@ HOB_API hob_result hob_goblin_add_array(
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_add_fixed_burden(hob_goblin *goblin, hob_str id, hob_setting_id *out_setting);
 
-/// Adds a value without a choice or a burden, so that the values of strategies can be compared.
+/// Adds a value without a choice or a burden; hob_goblin_set_strategy_value can vary it by strategy.
 /// It is not measured. Threads: exclusive.
 HOB_API hob_result hob_goblin_add_fixed_incentive(
     hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
@@ -412,8 +421,8 @@ HOB_API hob_result hob_goblin_remove_setting(hob_goblin *goblin, hob_setting_id 
 
 /// Replaces a setting's options: `count` of them, `stride` bytes apart.
 /// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task
-/// and its values under strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a
-/// different count. Threads: exclusive.
+/// and its values under strategies are dropped; the log says so. Other settings of the task keep their number of
+/// options: change theirs, too. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_options(
     hob_goblin *goblin, hob_setting_id setting, const hob_option *options, size_t stride, uint32_t count);
 
@@ -422,7 +431,8 @@ HOB_API hob_result hob_goblin_set_options(
 HOB_API hob_result hob_goblin_set_value(hob_goblin *goblin, hob_setting_id setting, uint32_t option, double value);
 
 /// Sets whether an option can be chosen now.
-/// `ready` 0: it is streaming in or compiling. Threads: exclusive.
+/// `ready` 0: it is streaming in or compiling. An option that does not exist gives HOB_RESULT_INVALID_ARGUMENT, as in
+/// all functions that change one. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_ready(hob_goblin *goblin, hob_setting_id setting, uint32_t option, uint32_t ready);
 
 /// Sets how much work a setting has from the next decision on: objects, pixels, lights, in any unit.
@@ -443,8 +453,8 @@ typedef enum hob_exploration {
     HOB_EXPLORATION_OPTIMISTIC = 1,
 } hob_exploration;
 
-/// hob_goblin_tuning.explore_limit: no option is tried.
-#define HOB_EXPLORE_NONE UINT32_MAX
+/// hob_goblin_tuning.trial_limit: no option is tried.
+#define HOB_NO_TRIALS UINT32_MAX
 
 /// hob_goblin_tuning.precision: the proven optimum.
 #define HOB_PRECISION_PROVEN UINT32_MAX
@@ -457,15 +467,16 @@ typedef struct hob_goblin_tuning {
     /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
     hob_exploration exploration;
     /// Deviations of the total burden that stay free: mean + sigmas * deviation fits the limit. At most 100. Default 3.
-    /// Negative: deviations are ignored. Without effect if overrun_probability is set.
+    /// Negative: deviations are ignored. Without effect if overrun_probability is set, which then gives the sigmas in
+    /// force.
     double sigmas;
     /// Extra value of an option with fewer samples than measure_quota. -1e9 to 1e9. Default 0.
     double explore_value;
     /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
-    double explore_risk;
-    /// Most options on trial in one frame. Default 8. HOB_EXPLORE_NONE: no trials.
-    uint32_t explore_limit;
-    /// Samples of this run after which only recent samples count for an option. Default 30.
+    double trial_risk;
+    /// Most options on trial in one frame. Default 8. HOB_NO_TRIALS: no trials.
+    uint32_t trial_limit;
+    /// Samples of an option after which only its recent samples count. Default 30.
     uint32_t measure_quota;
     /// Largest total switch_burden of unforced changes in one decision; the other changes wait. One unforced change is
     /// always allowed. Default: no limit.
@@ -480,8 +491,8 @@ typedef struct hob_goblin_tuning {
 } hob_goblin_tuning;
 
 /// Changes the parameters.
-/// Learned burdens stay, except on lanes that no longer have a limit anywhere. If lanes gain or lose their limit,
-/// samples of earlier decisions are refused. Threads: exclusive.
+/// Every field can change. Learned burdens stay, except on lanes without a limit in any strategy. If lanes gain or lose
+/// their limit, samples of earlier decisions are refused. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_desc(hob_goblin *goblin, const hob_goblin_desc *desc);
 
 /// Gets the parameters in force; `tuning` is NULL: see hob_goblin_get_tuning.
@@ -504,7 +515,7 @@ HOB_API hob_result hob_goblin_get_tuning(const hob_goblin *goblin, hob_goblin_tu
 HOB_API hob_result hob_goblin_set_range(hob_goblin *goblin, hob_setting_id setting, uint32_t first, uint32_t last);
 
 /// Allows only one option, from the next decision on: hob_goblin_set_range from it to itself.
-/// The other settings make room for it. Threads: exclusive.
+/// The other settings make room for it. hob_goblin_set_range from 0 to UINT32_MAX allows all again. Threads: exclusive.
 HOB_API hob_result hob_goblin_pin(hob_goblin *goblin, hob_setting_id setting, uint32_t option);
 
 /// Takes a setting out of decisions (`enabled` 0) or back in.
@@ -519,9 +530,9 @@ HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale)
 
 /// Allows more trials for the next `decisions` decisions: in a menu, on a loading screen, in a cut.
 /// Any number of options may be on trial in a frame, and such a frame may exceed each limit by `share` of it, 0 to 1e9.
-/// A new window replaces the present one; 0 `decisions` close it. Without effect if hob_goblin_tuning.explore_limit is
-/// HOB_EXPLORE_NONE. Threads: exclusive.
-HOB_API hob_result hob_goblin_open_window(hob_goblin *goblin, uint32_t decisions, double share);
+/// A new window replaces the present one; 0 `decisions` close it. Without effect if hob_goblin_tuning.trial_limit is
+/// HOB_NO_TRIALS. Threads: exclusive.
+HOB_API hob_result hob_goblin_open_trial_window(hob_goblin *goblin, uint32_t decisions, double share);
 
 // ---- The latest decision ---------------------------------------------------------------------------------------------
 
@@ -535,7 +546,8 @@ typedef struct hob_decision_lane {
     double mean;
     /// Its standard deviation.
     double deviation;
-    /// The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in the host's unit.
+    /// The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in units of
+    /// relative_burden.
     double capacity;
     /// By how much the burden exceeds the capacity; 0 if it fits.
     double excess;
@@ -594,9 +606,9 @@ typedef enum hob_why {
     HOB_WHY_BEST = 2,
     /// More valuable than before: there was room.
     HOB_WHY_RAISED = 3,
-    /// Less valuable than before, so that everything fits, or a more valuable setting does.
+    /// Less valuable than before, so that everything fits or another setting can be raised.
     HOB_WHY_LOWERED = 4,
-    /// A better choice would fit, but its gain has not paid for the change yet.
+    /// A better choice would fit, but its gain has not paid for the change yet; or dwell or switch_limit delays it.
     HOB_WHY_HELD = 5,
     /// Chosen for one frame to learn its burden.
     HOB_WHY_TRIAL = 6,
@@ -630,7 +642,8 @@ typedef struct hob_reason {
     uint32_t to;
     /// The decision of the last change, trials apart; 0 if it never changed.
     uint64_t since;
-    /// The slack on the first lane, in its unit; negative: the excess. After a change, the slack before it.
+    /// The slack on the first lane, in its unit; negative: the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED and
+    /// HOB_WHY_STRATEGY: the slack before the change.
     double headroom;
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     double gain;
@@ -651,7 +664,8 @@ HOB_API hob_result hob_goblin_get_reason_text(
 
 /// Gets what an option is expected to cost on a lane in the next frame.
 /// It is for the setting's present work and the strategy in force; the count is of this run's samples.
-/// HOB_RESULT_NOT_FOUND for an unknown option, and for a lane without a limit. Threads: shared.
+/// HOB_RESULT_INVALID_ARGUMENT for an option that does not exist, HOB_RESULT_NOT_FOUND for a lane without a limit.
+/// Threads: shared.
 HOB_API hob_result hob_goblin_get_estimate(
     const hob_goblin *goblin, hob_setting_id setting, uint32_t option, hob_lane lane, hob_estimate *out_estimate);
 
@@ -719,8 +733,8 @@ typedef struct hob_product_axis {
     /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for
     /// other worths call hob_goblin_set_value. Copied.
     const double *values;
-    /// By how much each index multiplies the burden, such as the megapixels of a resolution. 1e-9 to 1e9, and so their
-    /// products. A sample of one index then teaches all others. NULL: unknown, so every index is measured. Copied.
+    /// By how much each index multiplies the burden, such as the megapixels of a resolution. Each, and their product:
+    /// 1e-9 to 1e9. A sample of one index then teaches all others. NULL: unknown, so every index is measured. Copied.
     const double *works;
     /// Number of values, and of works.
     uint32_t count;
@@ -729,9 +743,10 @@ typedef struct hob_product_axis {
 } hob_product_axis;
 
 /// Parameters of a product: a setting whose options are all combinations of several axes.
-/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Axes without works are the
-/// outer ones, axes with works the inner ones; the last axis changes fastest. Burdens are learned per combination of
-/// the axes without works: 20 resolutions with works and 4 sample counts are 4 burdens.
+/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Combinations are numbered by
+/// the axes without works first, then by those with works, each group in its given order; the last one changes fastest.
+/// Burdens are learned per combination of the axes without works: 20 resolutions with works and 4 sample counts are 4
+/// burdens.
 typedef struct hob_product_desc {
     /// sizeof(hob_product_desc).
     uint32_t struct_size;
@@ -743,7 +758,7 @@ typedef struct hob_product_desc {
     const hob_product_axis *axes;
     /// Bytes from one axis to the next: sizeof(hob_product_axis). 0: its first released size.
     size_t axis_stride;
-    /// As hob_option.relative_burden, of every combination per unit of its work. Default 0.
+    /// hob_option.relative_burden per unit of work, for every combination. Default 0.
     double relative_burden;
     /// As in hob_setting_desc. Default 0.
     double switch_burden;
@@ -761,7 +776,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_add_product(
 
 /// Returns the index of a product's choice on one axis.
 /// 0 for an invalid handle or id, and for an unknown choice or axis, so that it can index an array; hob_last_error has
-/// the reason. Threads: shared.
+/// the reason. During an exclusive call of another thread it fails, too: a render thread asks before the frame.
+/// Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API uint32_t hob_goblin_product_index(
     const hob_goblin *goblin, hob_setting_id setting, uint32_t choice, uint32_t axis);
 
@@ -775,8 +791,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_product_choice(
 
 /// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
 /// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
-/// strategy's incentive. A better strategy must first gain `patience` times the span of values, unless the present one
-/// no longer fits.
+/// strategy's incentive. A better strategy must first gain `patience` times the difference of highest_value and
+/// lightest_value, unless the present one no longer fits.
 typedef struct hob_strategy_desc {
     /// sizeof(hob_strategy_desc).
     uint32_t struct_size;
@@ -795,8 +811,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_add_strategy(
     hob_goblin *goblin, const hob_strategy_desc *desc, uint32_t *out_strategy);
 
 /// Changes a strategy's limits and incentive.
-/// HOB_RESULT_NOT_FOUND for an unknown number. Strategy 0 has no limits here, only an incentive: hob_goblin_set_desc
-/// changes its limits. Threads: exclusive.
+/// HOB_RESULT_NOT_FOUND for an unknown number. For strategy 0 only the incentive is used: hob_goblin_set_desc changes
+/// its limits. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy(
     hob_goblin *goblin, uint32_t strategy, const hob_strategy_desc *desc);
 
@@ -825,8 +841,9 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_strategy_net(
 /// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. Each frame adds about 14
 /// bytes per sample and 1 per setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
-/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions
-/// on this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
+/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, shared and
+/// exclusive functions on this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call
+/// returns.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_start_recording(
     hob_goblin *goblin, void (*write)(void *user_data, const void *data, size_t size), void *user_data,
     void (*release)(void *user_data));
@@ -837,15 +854,15 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_stop_recording(hob_goblin *goblin);
 
 /// Why a replay ended.
 typedef enum hob_replay_end {
-    /// The recording was stopped there.
+    /// The whole recording was repeated.
     HOB_REPLAY_END_COMPLETE = 0,
     /// The recording is cut off: its last block is incomplete or missing.
     HOB_REPLAY_END_TRUNCATED = 1,
-    /// The bytes there are not what was written.
+    /// The bytes are not what was written.
     HOB_REPLAY_END_DAMAGED = 2,
-    /// A decision failed there when it was recorded, out of memory. The rest cannot be repeated.
+    /// A decision ran out of memory when it was recorded. The rest cannot be repeated.
     HOB_REPLAY_END_FAILED = 3,
-    /// A call is refused there that succeeded when it was recorded; hob_last_error has the reason.
+    /// A call is refused that succeeded when it was recorded; hob_last_error has the reason.
     HOB_REPLAY_END_REFUSED = 4,
 } hob_replay_end;
 
@@ -864,8 +881,8 @@ typedef struct hob_replay_report {
     uint64_t decisions;
     /// Decisions with a different outcome. 0: all choices are identical.
     uint64_t different;
-    /// The first of those; 0: none.
-    uint64_t decision;
+    /// The id of the first of those; 0: none.
+    uint64_t first_different;
     /// The first setting in it with a different choice; none if the strategy differs.
     hob_setting_id setting;
     /// The recorded choice of that setting (or strategy); UINT32_MAX: none.
@@ -956,7 +973,7 @@ static inline hob_goblin_statistics hob_goblin_statistics_default(void) {
 }
 #define HOB_GOBLIN_STATISTICS_INIT (hob_goblin_statistics_default())
 
-HOB_API hob_result hob_product_desc_init(hob_product_desc *value, uint32_t size);
+HOB_EXPERIMENTAL_API hob_result hob_product_desc_init(hob_product_desc *value, uint32_t size);
 static inline hob_product_desc hob_product_desc_default(void) {
     hob_product_desc value;
     (void)hob_product_desc_init(&value, (uint32_t)sizeof(value));
@@ -965,7 +982,7 @@ static inline hob_product_desc hob_product_desc_default(void) {
 }
 #define HOB_PRODUCT_DESC_INIT (hob_product_desc_default())
 
-HOB_API hob_result hob_strategy_desc_init(hob_strategy_desc *value, uint32_t size);
+HOB_EXPERIMENTAL_API hob_result hob_strategy_desc_init(hob_strategy_desc *value, uint32_t size);
 static inline hob_strategy_desc hob_strategy_desc_default(void) {
     hob_strategy_desc value;
     (void)hob_strategy_desc_init(&value, (uint32_t)sizeof(value));
@@ -973,7 +990,7 @@ static inline hob_strategy_desc hob_strategy_desc_default(void) {
 }
 #define HOB_STRATEGY_DESC_INIT (hob_strategy_desc_default())
 
-HOB_API hob_result hob_replay_report_init(hob_replay_report *value, uint32_t size);
+HOB_EXPERIMENTAL_API hob_result hob_replay_report_init(hob_replay_report *value, uint32_t size);
 static inline hob_replay_report hob_replay_report_default(void) {
     hob_replay_report value;
     (void)hob_replay_report_init(&value, (uint32_t)sizeof(value));

@@ -368,8 +368,8 @@ public:
         return detail::result_of(hob_goblin_set_switch_scale(capi(), scale));
     }
     /// Allows more trials for some decisions. Frames with trials may exceed each limit by `share` of it.
-    Result<void> try_open_window(uint32_t decisions, double share) {
-        return detail::result_of(hob_goblin_open_window(capi(), decisions, share));
+    Result<void> try_open_trial_window(uint32_t decisions, double share) {
+        return detail::result_of(hob_goblin_open_trial_window(capi(), decisions, share));
     }
     /// The parameters in force.
     Result<hob_goblin_desc> try_desc() const {
@@ -546,7 +546,7 @@ public:
     void pin(Setting setting, uint32_t option) { try_pin(setting, option).value(); }
     void set_enabled(Setting setting, bool enabled) { try_set_enabled(setting, enabled).value(); }
     void set_switch_scale(double scale) { try_set_switch_scale(scale).value(); }
-    void open_window(uint32_t decisions, double share) { try_open_window(decisions, share).value(); }
+    void open_trial_window(uint32_t decisions, double share) { try_open_trial_window(decisions, share).value(); }
     hob_goblin_desc desc() const { return try_desc().value(); }
     void set_desc(const hob_goblin_desc& desc) { try_set_desc(desc).value(); }
     hob_goblin_tuning tuning() const { return try_tuning().value(); }

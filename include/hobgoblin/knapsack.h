@@ -42,7 +42,7 @@ extern "C" {
 typedef struct hob_knapsack hob_knapsack;
 
 /// The choice of a setting that has no options.
-#define HOB_NO_CHOICE 65535
+#define HOB_KNAPSACK_CHOICE_NONE 65535
 
 /// Upper limit of `resource_count`.
 #define HOB_KNAPSACK_MAX_RESOURCES 8
@@ -88,15 +88,16 @@ HOB_API hob_result hob_knapsack_clear(hob_knapsack *knapsack);
 typedef struct hob_knapsack_option {
     /// Value of choosing it: finite, at most 1e100 in magnitude, may be negative.
     double value;
-    /// Mean of its burden: at most 1e100 in magnitude, may be negative. HUGE_VAL: the option cannot be chosen.
+    /// Mean of its burden: at most 1e100 in magnitude, may be negative. HUGE_VAL: the option cannot be chosen. If that
+    /// is so for all options of a setting, nothing fits.
     double mean;
     /// Variance of its burden: 0 to 1e100.
     double variance;
 } hob_knapsack_option;
 
 /// Adds a setting of `count` options (0 to 65535), `stride` bytes apart.
-/// The options are copied. `stride` 0 means sizeof(hob_knapsack_option). `*out_index` receives the setting's index: 0,
-/// 1, 2, …; it may be NULL. HOB_RESULT_LIMIT_EXCEEDED: too many options, or the memory limit is reached.
+/// The options are copied. `stride` 0 means the option's first released size. `*out_index` receives the setting's
+/// index: 0, 1, 2, …; it may be NULL. HOB_RESULT_LIMIT_EXCEEDED: too many options, or the memory limit is reached.
 /// HOB_RESULT_UNSUPPORTED: the knapsack has a resource_count. After a failure nothing is added. Threads: exclusive.
 HOB_API hob_result hob_knapsack_add_setting(
     hob_knapsack *knapsack, const hob_knapsack_option *options, size_t stride, uint32_t count, uint32_t *out_index);
@@ -165,9 +166,9 @@ HOB_API hob_result hob_knapsack_solve(
     hob_knapsack *knapsack, const hob_knapsack_solve_desc *desc, hob_knapsack_solution *out_solution);
 
 /// Copies the choices of the last solve: one option index per setting, in the order of the settings.
-/// A setting without options has HOB_NO_CHOICE. `*out_count` receives the number of settings. `choices` NULL asks only
-/// for that; otherwise `out_count` may be NULL. HOB_RESULT_BUFFER_TOO_SMALL: `capacity` is less than the number, and
-/// `choices` is unchanged. Threads: shared.
+/// A setting without options has HOB_KNAPSACK_CHOICE_NONE. `*out_count` receives the number of settings. `choices` NULL
+/// asks only for that; otherwise `out_count` may be NULL. HOB_RESULT_BUFFER_TOO_SMALL: `capacity` is less than the
+/// number, and `choices` is unchanged. Threads: shared.
 HOB_API hob_result hob_knapsack_choices(
     const hob_knapsack *knapsack, uint16_t *choices, uint32_t capacity, uint32_t *out_count);
 
@@ -176,7 +177,8 @@ HOB_API hob_result hob_knapsack_choices(
 /// Burden of an option in one resource.
 /// Weights stand side by side in rows, so this struct never grows.
 typedef struct hob_knapsack_weight {
-    /// Mean: at most 1e100 in magnitude, may be negative. HUGE_VAL: the option cannot be chosen.
+    /// Mean: at most 1e100 in magnitude, may be negative. HUGE_VAL: the option cannot be chosen. If that is so for all
+    /// options of a setting, nothing fits.
     double mean;
     /// Variance: 0 to 1e100.
     double variance;
@@ -208,7 +210,7 @@ typedef struct hob_knapsack_resource {
 /// the weights. `count` must be resource_count. `desc` may be NULL: defaults; its `capacity` must be 0 or HUGE_VAL, its
 /// `sigmas` 0. `out_solution` may be NULL. Otherwise as hob_knapsack_solve, with two differences:
 ///
-/// - Choices that do not fit are close to fitting; only with `proven` 1 is it certain that nothing fits.
+/// - If `feasible` is 0, the choices exceed the capacities by little; only `proven` 1 means that nothing fits.
 /// - The search starts from the last choices if the counts of settings and options are unchanged.
 ///
 /// Threads: exclusive.
@@ -246,7 +248,7 @@ HOB_API hob_result hob_knapsack_get_resource_usage(
 
 // ---- Memory ----------------------------------------------------------------------------------------------------------
 
-/// Reserves memory for that many settings, and options of all settings together.
+/// Reserves memory for `settings` settings with `options` options in total.
 /// Within these counts, adding and solving allocate nothing more. The exception: with one resource, a search of more
 /// than 4096 nodes may allocate, and keeps that memory. HOB_RESULT_LIMIT_EXCEEDED: the memory limit is too low.
 /// Threads: exclusive.

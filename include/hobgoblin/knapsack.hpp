@@ -99,7 +99,7 @@ public:
             return hob_knapsack_choices(capi(), choices, capacity, count);
         });
     }
-    /// The choices of the last solve, one for each setting. HOB_NO_CHOICE for a setting without options.
+    /// The choices of the last solve, one for each setting. HOB_KNAPSACK_CHOICE_NONE for a setting without options.
     Result<std::vector<uint16_t>> try_choices() const {
         const Result<uint32_t> count = try_read_choices(nullptr, 0);
         if (!count) return count.failure();

@@ -57,19 +57,19 @@ HOB_API void hob_profile_destroy(hob_profile *profile);
 /// exclusive.
 HOB_API hob_result hob_profile_load(hob_profile *profile, const void *data, size_t size);
 
-/// Writes the profile as JSON into a buffer, without a NUL; every number is exact.
+/// Writes the profile as JSON into a buffer, without a NUL; loading it restores every number exactly.
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 HOB_API hob_result hob_profile_save(const hob_profile *profile, char *buffer, size_t capacity, size_t *out_size);
 
-/// Replaces all tasks by those of a JSON file: hob_profile_load from the operating system's files.
-/// Only a regular file is read. HOB_RESULT_IO: it is missing, unreadable, or not a regular file. Waits for the file. A
+/// Replaces all tasks by those of a JSON file: as hob_profile_load, from a file.
+/// Only a regular file is read. HOB_RESULT_IO: it is missing, unreadable, or not a regular file. Blocks on the disk. A
 /// host with its own file layer calls hob_profile_load instead. Threads: exclusive.
 HOB_API hob_result hob_profile_load_file(hob_profile *profile, hob_str path);
 
 /// Saves the profile as a JSON file.
 /// A crash leaves the old file or the new one: the text goes to a new file, which then replaces `path`. A symbolic link
-/// at `path` is replaced, not followed. Several threads and processes may save to one path. Waits for the file.
+/// at `path` is replaced, not followed. Several threads and processes may save to one path. Blocks on the disk.
 /// Threads: shared.
 HOB_API hob_result hob_profile_save_file(const hob_profile *profile, hob_str path);
 
@@ -113,8 +113,8 @@ typedef struct hob_profile_option {
 } hob_profile_option;
 
 /// Sets the estimates of task `id`: `count` options, `stride` bytes apart.
-/// A new task is added; an old one is replaced. `stride` is sizeof(hob_profile_option); 0 means its first released size. HOB_RESULT_LIMIT_EXCEEDED
-/// with more than 65535 options. Threads: exclusive.
+/// A new task is added; an old one is replaced. `stride` is sizeof(hob_profile_option); 0 means its first released
+/// size. HOB_RESULT_LIMIT_EXCEEDED with more than 65535 options. Threads: exclusive.
 HOB_API hob_result hob_profile_set_task(
     hob_profile *profile, hob_str id, const hob_profile_option *options, size_t stride, uint32_t count);
 
@@ -142,10 +142,10 @@ HOB_API hob_result hob_profile_scale(hob_profile *profile, double factor);
 HOB_NODISCARD HOB_API uint32_t hob_profile_task_count(const hob_profile *profile);
 
 /// Gets the id of the task at `index` and its number of options.
-/// Tasks are in order of id. `*out_id` is a view that is valid until the profile changes. `out_options` may be NULL.
-/// HOB_RESULT_NOT_FOUND if `index` is not below the number of tasks. Threads: shared.
+/// Tasks are in order of id. `*out_id` is a view that is valid until the profile changes. `out_option_count` may be
+/// NULL. HOB_RESULT_NOT_FOUND if `index` is not below the number of tasks. Threads: shared.
 HOB_API hob_result hob_profile_get_task(
-    const hob_profile *profile, uint32_t index, hob_str *out_id, uint32_t *out_options);
+    const hob_profile *profile, uint32_t index, hob_str *out_id, uint32_t *out_option_count);
 
 /// Gets the estimate of one option of task `id`.
 /// The source is HOB_ESTIMATE_SOURCE_PAST, or HOB_ESTIMATE_SOURCE_BLIND if its count is 0. HOB_RESULT_NOT_FOUND for an

@@ -45,7 +45,8 @@
 // - Strike: a mark against a key. Each key with an open use gets one when the process ends, whatever ended it: a
 //   crash, exit() or a kill. hob_program_cache_destroy ends open uses without a strike. Strikes are forgotten after 30
 //   days.
-// - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a strike
+// - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a
+// strike
 //   is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new one, as
 //   after a driver update, the key has none.
 // - Start-up set: the programs that are loaded first when the cache is created.
@@ -878,9 +879,9 @@ typedef struct hob_link_result {
 
 /// Links a program: from the cache if possible, else by building it.
 /// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
-/// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
-/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages. Threads:
-/// exclusive. Calls the callbacks.
+/// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such
+/// shader. HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages.
+/// Threads: exclusive. Calls the callbacks.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(
     hob_program_manager *manager, const hob_program_link_desc *desc, hob_link_result *out_result);
 
@@ -969,7 +970,7 @@ static inline hob_histogram hob_histogram_default(void) {
 }
 #define HOB_HISTOGRAM_INIT (hob_histogram_default())
 
-HOB_API hob_result hob_program_miss_init(hob_program_miss *value, uint32_t size);
+HOB_EXPERIMENTAL_API hob_result hob_program_miss_init(hob_program_miss *value, uint32_t size);
 static inline hob_program_miss hob_program_miss_default(void) {
     hob_program_miss value;
     (void)hob_program_miss_init(&value, (uint32_t)sizeof(value));
@@ -977,7 +978,7 @@ static inline hob_program_miss hob_program_miss_default(void) {
 }
 #define HOB_PROGRAM_MISS_INIT (hob_program_miss_default())
 
-HOB_API hob_result hob_program_callbacks_init(hob_program_callbacks *value, uint32_t size);
+HOB_EXPERIMENTAL_API hob_result hob_program_callbacks_init(hob_program_callbacks *value, uint32_t size);
 static inline hob_program_callbacks hob_program_callbacks_default(void) {
     hob_program_callbacks value;
     (void)hob_program_callbacks_init(&value, (uint32_t)sizeof(value));
@@ -985,7 +986,7 @@ static inline hob_program_callbacks hob_program_callbacks_default(void) {
 }
 #define HOB_PROGRAM_CALLBACKS_INIT (hob_program_callbacks_default())
 
-HOB_API hob_result hob_program_link_desc_init(hob_program_link_desc *value, uint32_t size);
+HOB_EXPERIMENTAL_API hob_result hob_program_link_desc_init(hob_program_link_desc *value, uint32_t size);
 static inline hob_program_link_desc hob_program_link_desc_default(void) {
     hob_program_link_desc value;
     (void)hob_program_link_desc_init(&value, (uint32_t)sizeof(value));
@@ -993,7 +994,7 @@ static inline hob_program_link_desc hob_program_link_desc_default(void) {
 }
 #define HOB_PROGRAM_LINK_DESC_INIT (hob_program_link_desc_default())
 
-HOB_API hob_result hob_link_result_init(hob_link_result *value, uint32_t size);
+HOB_EXPERIMENTAL_API hob_result hob_link_result_init(hob_link_result *value, uint32_t size);
 static inline hob_link_result hob_link_result_default(void) {
     hob_link_result value;
     (void)hob_link_result_init(&value, (uint32_t)sizeof(value));

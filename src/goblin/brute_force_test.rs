@@ -77,7 +77,7 @@ fn by_host_lane(lanes: usize, limits: &[f64; 3]) -> [f64; LANES] {
 }
 
 fn exact(limits: [f64; LANES]) -> Config {
-    let free = Config { limits, sigmas: 0.0, patience: 0.0, precision: 0, explore_limit: 0, ..Config::default() };
+    let free = Config { limits, sigmas: 0.0, patience: 0.0, precision: 0, trial_limit: 0, ..Config::default() };
     Config { node_limit: 1 << 20, ..free }
 }
 

@@ -54,9 +54,9 @@ pub struct Config {
     /// How unknown options are tried.
     pub exploration: Exploration,
     /// Options tried in one frame at most, when bounded; 0 tries none.
-    pub explore_limit: u32,
+    pub trial_limit: u32,
     /// Probability, about, with which a frame with trials may be over a limit because of them.
-    pub explore_risk: f64,
+    pub trial_risk: f64,
     /// Decisions for which a setting keeps a choice at least, unless it no longer fits.
     pub dwell: u32,
     /// Most switch burden of changes that are not needed, in one decision.
@@ -85,8 +85,8 @@ impl Default for Config {
             explore_value: 0.0,
             measure_quota: 30,
             exploration: Exploration::Bounded,
-            explore_limit: 8,
-            explore_risk: 0.015,
+            trial_limit: 8,
+            trial_risk: 0.015,
             dwell: 0,
             switch_limit: f64::INFINITY,
             precision: 1000,
@@ -123,7 +123,7 @@ impl Config {
         at_most("sigmas", self.sigmas, 100.0)?;
         in_range("overrun_probability", self.overrun_probability, 0.0, 0.5)?;
         at_most("patience", self.patience, LARGEST)?;
-        in_range("explore_risk", self.explore_risk, 1e-6, 0.5)?;
+        in_range("trial_risk", self.trial_risk, 1e-6, 0.5)?;
         in_range("switch_limit", self.switch_limit, 0.0, f64::INFINITY)?;
         in_range("explore_value", self.explore_value, -LARGEST, LARGEST)?;
         in_range("history", f64::from(self.history), 1.0, 65_536.0)?;

@@ -133,7 +133,7 @@ impl Goblin {
     fn explores(&self) -> bool {
         let learns = self.config.burdens == Burdens::Learned && self.config.exploration == Exploration::Bounded
             || self.config.burdens == Burdens::Totals;
-        learns && self.config.explore_limit > 0
+        learns && self.config.trial_limit > 0
     }
 
     pub(super) fn effort(&self) -> Effort {

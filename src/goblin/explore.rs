@@ -3,7 +3,7 @@
 //! The solver chooses among what is known. Beside it, unknown options may be put on *trial*: chosen for one frame. What
 //! they cost comes back as samples some frames later; from then on they are known. What an unknown option costs is
 //! guessed, with a deviation as wide as the guess is vague, and trials are put into a frame as long as the probability
-//! that it is over a limit stays below `explore_risk`: many while there is room, one at a time when there is little. If
+//! that it is over a limit stays below `trial_risk`: many while there is room, one at a time when there is little. If
 //! there is no room for a trial beside what is chosen, the other settings are re-solved around it for that frame.
 //!
 //! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
@@ -181,7 +181,7 @@ impl Trial {
 impl Goblin {
     /// For so many decisions from the next on, trials are not limited in number, and frames may be over the limits by
     /// `share` of them: a menu, a loading screen, a cut. 0 decisions close the window.
-    pub fn open_window(&mut self, decisions: u32, share: f64) -> Result<()> {
+    pub fn open_trial_window(&mut self, decisions: u32, share: f64) -> Result<()> {
         if !(0.0..=LARGEST).contains(&share) {
             return Err(crate::base::error!(
                 InvalidArgument,
@@ -210,7 +210,7 @@ impl Goblin {
         let now = self.history.latest() + 1;
         let in_window = now <= self.explorer.window_end;
         self.explorer.calm_down();
-        let most = if in_window { u32::MAX } else { self.config.explore_limit };
+        let most = if in_window { u32::MAX } else { self.config.trial_limit };
         let risky = self.risky(economies, in_window);
         let risky = &risky[..economies.len()];
         let mut steps = None;
@@ -251,7 +251,7 @@ impl Goblin {
 
     /// What a frame with trials is held against.
     fn risky(&self, economies: &[Economy], in_window: bool) -> [Economy; LANES] {
-        let sigmas = -normal_quantile(self.config.explore_risk) * self.explorer.caution;
+        let sigmas = -normal_quantile(self.config.trial_risk) * self.explorer.caution;
         let mut risky = [Economy::default(); LANES];
         for (risky, economy) in risky.iter_mut().zip(economies) {
             let share = if in_window { self.explorer.window_share * economy.capacity.abs() } else { 0.0 };

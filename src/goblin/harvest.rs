@@ -131,7 +131,7 @@ impl Goblin {
         if forecast.trials {
             let came = forecast.total.unwrap_or(forecast.measured + forecast.residual);
             let limit = self.strategies.limits(&self.config)[self.lanes.lane(lane)];
-            self.explorer.came(came > limit, self.config.explore_risk);
+            self.explorer.came(came > limit, self.config.trial_risk);
         }
         if !forecast.fair {
             return;

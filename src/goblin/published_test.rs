@@ -18,7 +18,7 @@ impl Dice {
 
 fn config(history: u32) -> Config {
     // How good the choices are does not matter here.
-    let mut config = Config { history, node_limit: 8, precision: 20, explore_limit: 2, ..Config::default() };
+    let mut config = Config { history, node_limit: 8, precision: 20, trial_limit: 2, ..Config::default() };
     config.limits[0] = 16.0;
     config
 }

@@ -332,7 +332,7 @@ impl<'a> Reader<'a> {
             Tag::SetRange => goblin.set_range(self.id()?, self.number()?, self.number()?)?,
             Tag::SetEnabled => goblin.set_enabled(self.id()?, self.truth()?)?,
             Tag::SetSwitchScale => goblin.set_switch_scale(self.double()?)?,
-            Tag::OpenWindow => goblin.open_window(self.number()?, self.double()?)?,
+            Tag::OpenWindow => goblin.open_trial_window(self.number()?, self.double()?)?,
             Tag::AddStrategy => goblin.add_strategy(&self.strategy()?).map(|_| ())?,
             Tag::SetStrategy => goblin.set_strategy(self.index()?, &self.strategy()?)?,
             Tag::SetStrategyValue => {

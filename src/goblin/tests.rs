@@ -180,7 +180,7 @@ fn nonsense_is_refused_and_changes_nothing() {
         Config { sigmas: -1.0, ..config(1.0) },
         Config { overrun_probability: f64::NAN, ..config(1.0) },
         Config { history: 0, ..config(1.0) },
-        Config { explore_risk: 0.0, ..config(1.0) },
+        Config { trial_risk: 0.0, ..config(1.0) },
         Config { switch_limit: -1.0, ..config(1.0) },
     ] {
         assert!(goblin.configure(&bad).is_err());
@@ -347,7 +347,7 @@ fn what_is_saved_is_what_was_known() {
     let estimates = [Estimate { count: 7, mean: 0.1, deviation: 1.0 / 3.0 }, Estimate::default()];
     past.set("a", &estimates).unwrap();
     past.set("not a setting here", &estimates).unwrap();
-    let mut goblin = Goblin::new(&Config { explore_limit: 0, ..config(16.0) }).unwrap();
+    let mut goblin = Goblin::new(&Config { trial_limit: 0, ..config(16.0) }).unwrap();
     goblin.set_past_profile(&past).unwrap();
     let setting = add(&mut goblin, "a", &[0.0, 1.0]);
     assert_eq!(goblin.profile().unwrap(), past, "nothing measured: the past, to the last bit");

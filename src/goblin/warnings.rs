@@ -117,8 +117,8 @@ impl Goblin {
     }
 
     fn warn_of_exploration(&mut self) {
-        let Config { explore_limit, burdens, exploration, .. } = self.config;
-        let is_off = explore_limit == 0 && burdens == Burdens::Learned && exploration == Exploration::Bounded;
+        let Config { trial_limit, burdens, exploration, .. } = self.config;
+        let is_off = trial_limit == 0 && burdens == Burdens::Learned && exploration == Exploration::Bounded;
         let is_known = self.books.statistics.samples > 0 || !self.past.tasks().is_empty();
         if is_off
             && !is_known
@@ -131,8 +131,8 @@ impl Goblin {
             host_log(
                 Level::Warning,
                 format_args!(
-                    "explore_limit is 0 and nothing is known of any option, so settings stay at their default choices: \
-                     raise explore_limit, or set a past profile"
+                    "trial_limit is 0 and nothing is known of any option, so settings stay at their default choices: \
+                     raise trial_limit, or set a past profile"
                 ),
             );
         }

@@ -141,8 +141,8 @@ pub fn config<W: Wire>(wire: &mut W, config: &mut Config) -> Result<(), W::Stop>
         explore_value,
         measure_quota,
         exploration,
-        explore_limit,
-        explore_risk,
+        trial_limit,
+        trial_risk,
         dwell,
         switch_limit,
         precision,
@@ -155,10 +155,10 @@ pub fn config<W: Wire>(wire: &mut W, config: &mut Config) -> Result<(), W::Stop>
     for limit in limits {
         wire.real(limit)?;
     }
-    for number in [sigmas, overrun_probability, patience, explore_value, explore_risk, switch_limit] {
+    for number in [sigmas, overrun_probability, patience, explore_value, trial_risk, switch_limit] {
         wire.real(number)?;
     }
-    for number in [measure_quota, explore_limit, dwell, precision, history, max_settings] {
+    for number in [measure_quota, trial_limit, dwell, precision, history, max_settings] {
         wire.small(number)?;
     }
     wire.whole(node_limit)?;

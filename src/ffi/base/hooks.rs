@@ -45,8 +45,9 @@ pub struct hob_log_hook {
     pub minimum_level: hob_log_level,
     /// Passed to `write`.
     pub user_data: *mut c_void,
-    /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the call.
-    /// Runs on the thread that calls the library, inside the call: functions on the same handle return HOB_RESULT_BUSY.
+    /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the
+    /// call. Runs on the thread that calls the library, inside the call: functions on the same handle return
+    /// HOB_RESULT_BUSY.
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: hob_log_level, line: hob_str)>,
 }
 
@@ -63,7 +64,7 @@ pub extern "C" fn hob_set_log_hook(hook: *const hob_log_hook) -> hob_result {
 
 /// A clock for measured times: hob_decision_details.elapsed_ns, and build times of a hob_program_manager.
 /// Without this hook they stay 0. Timeouts and time budgets use it too, or the operating system's clock without it.
-/// Functions of a frame never read a clock, except this one.
+/// hob_goblin_update reads no other clock.
 #[versioned(size = 24, last = now_ns)]
 #[repr(C)]
 #[derive(Clone, Copy)]

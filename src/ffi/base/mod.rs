@@ -3,18 +3,20 @@
 //! Every header follows the same rules.
 //!
 //! Results. A function that can fail returns a hob_result. hob_last_error() then has a sentence that says what is wrong
-//! and what to do. After a failure nothing has changed, unless the function says otherwise.
+//! and what to do. After a failure nothing has changed, unless the function says otherwise. Pointers must not be NULL,
+//! unless it says that they may.
 //!
 //! ```c
 //! hob_profile *profile = NULL;
 //! if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fprintf(stderr, "%s\n", hob_last_error());
 //! ```
 //!
-//! Names. hob_<header>_<verb>. `get_` and `set_` are for properties; a getter writes its answer to `out_` parameters.
-//! A function named by a noun, such as hob_goblin_choice, returns its answer.
+//! Names. Functions of a handle are hob_<handle>_<verb>. `get_` and `set_` are for properties; a getter writes its
+//! answer to `out_` parameters. A function named by a noun gives an answer: hob_goblin_choice returns it,
+//! hob_goblin_choices writes it.
 //!
-//! Handles. `hob_x_create` makes a handle, `hob_x_destroy` destroys it; destroying NULL is allowed. A destroyed handle
-//! or one of another type gives HOB_RESULT_INVALID_ARGUMENT, unless its memory was reused: do not rely on it. Ids such as
+//! Handles. `hob_x_create` makes a handle, `hob_x_destroy` destroys it; destroying NULL is allowed. A destroyed handle,
+//! or a handle of another type, usually gives HOB_RESULT_INVALID_ARGUMENT; do not rely on that. Ids such as
 //! hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
 //!
 //! A function that returns its answer returns 0 or an empty text after a failure; hob_last_error has the reason.
@@ -24,41 +26,45 @@
 //! - Exclusive: the handle is not const. No other call on it may run, except those marked "any".
 //! - Any: on any thread at any time, also during an exclusive call.
 //!
-//! A call that meets an exclusive call of another thread gets HOB_RESULT_BUSY and does nothing; the running call is not
-//! affected. An exclusive call that starts while a shared call runs is not detected. Different handles are independent.
-//! The library starts no thread unless an executor (executor.h) is told to.
+//! A shared or exclusive call during another thread's exclusive call returns HOB_RESULT_BUSY and does nothing. An
+//! exclusive call that starts while a shared call runs is not detected: its behaviour is undefined. Different handles
+//! are independent. The library starts no thread unless an executor (executor.h) is told to.
 //!
 //! Ownership:
 //!
 //! | what | rule |
 //! |---|---|
 //! | text, arrays and structs passed in | read during the call; what is kept is copied |
-//! | `out_` parameters | written only on success; the caller owns them |
+//! | `out_` parameters | written only on success, and a required size also when the buffer is too small |
 //! | buffers | the caller's. Required size first: pass NULL, then pass a buffer of that size |
 //! | views that are given out | the function says how long they are valid |
-//! | `user_data` | the library's from success on, until it calls `release(user_data)`, exactly once; on failure the caller's |
+//! | `user_data` with a `release` | the library owns it after success and calls `release(user_data)` once; after failure the caller owns it |
+//! | `user_data` without one | the caller's |
 //!
 //! Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
-//! compiled with. It is the only field that must be set: a struct that is zero otherwise is valid. In parameters, a field
-//! that is 0 has its default, unless the field says that 0 is a value. HOB_X_INIT sets all defaults. It is a call, so in
-//! C it cannot initialise a static variable. No limit is HUGE_VAL for a double and UINT64_MAX for an integer.
+//! compiled with. It is the only field that must always be set: the others may be zero, unless a field or a function
+//! says otherwise. Elements of arrays have a stride instead. In parameters, a field that is 0 has its default, unless
+//! the field says that 0 is a value. HOB_X_INIT sets all defaults. It is a call, so in C it cannot initialise a static
+//! variable. To set no limit, use HUGE_VAL (double) or UINT64_MAX (integer).
 //!
-//! A struct_size that is too small gives HOB_RESULT_INVALID_ARGUMENT. A larger struct is accepted if the fields that this
-//! library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. Pass sizeof the element as a stride; a
-//! stride of 0 means the element's size in its first release.
+//! A struct_size that is too small gives HOB_RESULT_INVALID_ARGUMENT. A larger struct is accepted if the fields that
+//! this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. In answers the library sets those
+//! fields to 0. Pass sizeof the element as a stride; a stride of 0 means the element's size in its first release.
 //!
 //! Callbacks. They use the C calling convention (cdecl). They run on the thread that made the call, unless their
 //! documentation says otherwise, and in its floating-point environment. They must return on that thread. No exception,
 //! of C++ or of a managed language, may leave them, and no longjmp: the handle would stay busy for ever.
 //!
 //! Inside a callback, const functions on the same handle work, and destroy takes effect when the running call returns.
-//! All others return HOB_RESULT_BUSY. Inside a hook of this header, functions on the calling handle are busy.
+//! All others return HOB_RESULT_BUSY, unless the callback's documentation says otherwise. Inside a hook of this header,
+//! shared and exclusive functions on that handle return HOB_RESULT_BUSY.
 //!
-//! Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only handles
-//! that it creates itself, and must not destroy those of the parent. No function may be called from a signal handler.
+//! Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only
+//! handles that it creates itself, and must not destroy those of the parent. No function may be called from a signal
+//! handler.
 //!
-//! Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC, and the handle is poisoned. It
-//! still answers const calls from its last good state.
+//! Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC. If it was an exclusive call,
+//! its handle is poisoned: it still answers const calls from its last good state.
 
 // From the bottom up: a file imports only files above it.
 pub mod result;

@@ -15,7 +15,7 @@ pub enum hob_result {
     Ok = 0,
     /// An argument is invalid, and nothing was changed. Or the answer of a callback is invalid: see the function.
     InvalidArgument = 1,
-    /// No such thing, or no longer. Nothing was changed.
+    /// It does not exist, or was removed. Nothing was changed.
     NotFound = 2,
     /// A limit of the handle would be exceeded. Nothing was changed.
     LimitExceeded = 3,
@@ -25,8 +25,8 @@ pub enum hob_result {
     Malformed = 5,
     /// Not possible with this version, build or machine.
     Unsupported = 6,
-    /// Another call on the handle has not returned: on another thread, or on this one, below a callback. Or another
-    /// process keeps changing the files.
+    /// Another call on the handle is running: on another thread, or on this one, around a callback. Or another process
+    /// keeps changing the files.
     Busy = 7,
     /// The buffer is too small. Only the required size was written.
     BufferTooSmall = 8,

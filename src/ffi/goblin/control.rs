@@ -9,8 +9,8 @@ use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 
 /// Changes the parameters.
-/// Learned burdens stay, except on lanes that no longer have a limit anywhere. If lanes gain or lose their limit,
-/// samples of earlier decisions are refused. Threads: exclusive.
+/// Every field can change. Learned burdens stay, except on lanes without a limit in any strategy. If lanes gain or lose
+/// their limit, samples of earlier decisions are refused. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_desc(goblin: *mut hob_goblin, desc: *const hob_goblin_desc) -> hob_result {
     goblin.with(|cell| {
@@ -62,7 +62,7 @@ pub extern "C" fn hob_goblin_set_range(
 }
 
 /// Allows only one option, from the next decision on: hob_goblin_set_range from it to itself.
-/// The other settings make room for it. Threads: exclusive.
+/// The other settings make room for it. hob_goblin_set_range from 0 to UINT32_MAX allows all again. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_pin(goblin: *mut hob_goblin, setting: hob_setting_id, option: u32) -> hob_result {
     goblin.with(|cell| cell.goblin.set_range(setting.into(), option, option))
@@ -86,11 +86,11 @@ pub extern "C" fn hob_goblin_set_switch_scale(goblin: *mut hob_goblin, scale: f6
 
 /// Allows more trials for the next `decisions` decisions: in a menu, on a loading screen, in a cut.
 /// Any number of options may be on trial in a frame, and such a frame may exceed each limit by `share` of it, 0 to 1e9.
-/// A new window replaces the present one; 0 `decisions` close it. Without effect if hob_goblin_tuning.explore_limit is
-/// HOB_EXPLORE_NONE. Threads: exclusive.
+/// A new window replaces the present one; 0 `decisions` close it. Without effect if hob_goblin_tuning.trial_limit is
+/// HOB_NO_TRIALS. Threads: exclusive.
 #[entry(exclusive)]
-pub extern "C" fn hob_goblin_open_window(goblin: *mut hob_goblin, decisions: u32, share: f64) -> hob_result {
-    goblin.with(|cell| cell.goblin.open_window(decisions, share))
+pub extern "C" fn hob_goblin_open_trial_window(goblin: *mut hob_goblin, decisions: u32, share: f64) -> hob_result {
+    goblin.with(|cell| cell.goblin.open_trial_window(decisions, share))
 }
 
 #[cfg(test)]
@@ -131,7 +131,7 @@ mod tests {
         let changed = Config {
             sigmas: 0.0,
             patience: 0.0,
-            explore_limit: 0,
+            trial_limit: 0,
             precision: 0,
             switch_limit: 2.5,
             dwell: 3,

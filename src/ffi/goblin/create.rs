@@ -31,10 +31,11 @@ pub enum hob_burdens {
     /// From hob_goblin_measure, or from the settings' measure callbacks.
     Learned = 0,
     /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
-    /// finds the capacity in the host's unit: late frames lower it, slack raises it.
+    /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Give only one lane a
+    /// limit.
     Relative = 1,
     /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
-    /// until it has converged. Best up to 128 options; with more, it converges more slowly.
+    /// until it has converged. Best up to 128 options; with more, it converges more slowly. Give only one lane a limit.
     Totals = 2,
 }
 
@@ -50,13 +51,13 @@ pub struct hob_goblin_desc {
     pub burdens: hob_burdens,
     /// The limits, by hob_lane. Default: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
-    /// Share of frames that may be late, at most 0.5. Default 0: the margin is hob_goblin_tuning.sigmas instead.
-    /// The margin is calibrated by the totals, so burdens need not be normal or independent. It needs samples of every
-    /// setting that matters.
+    /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
+    /// hob_goblin_tuning.sigmas instead. Until totals come, burdens are taken to be normal and independent. Totals then
+    /// calibrate the margin, if every costly setting is sampled, too.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change waits until its gain, summed over frames, reaches patience * (value raised + 10 * value lowered) and
-    /// has paid the switch burdens. A choice that does not fit is always replaced at once.
+    /// A change that only raises values waits for about as many frames as its patience says; one that also lowers some
+    /// waits longer, and so does one with a switch_burden. A choice that does not fit is always replaced at once.
     #[default(1.0)]
     pub patience: f64,
     /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
@@ -66,7 +67,7 @@ pub struct hob_goblin_desc {
     /// Decisions that are remembered for late samples, 1 to 65536. Default 64.
     #[default(64)]
     pub history: u32,
-    /// Most settings. Default 65536.
+    /// Most settings, at most 16777216. Default 65536.
     #[default(65_536)]
     pub max_settings: u32,
     /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means: unchanged.
@@ -75,7 +76,8 @@ pub struct hob_goblin_desc {
 
 /// Creates a goblin.
 /// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
-/// NaN. Without any limit every setting gets its most valuable option, and the log has a warning. Threads: any.
+/// NaN. Without any limit every setting gets its most valuable option; the first decision then logs a warning. Threads:
+/// any.
 ///
 ///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
 ///     tuning.switch_limit = 2.0;

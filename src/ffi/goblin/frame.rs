@@ -25,12 +25,13 @@ pub struct hob_decision {
     /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
     /// those that exceed the limits least.
     pub feasible: u32,
-    /// Counts up from 1. Goes with the samples of the frame.
+    /// Counts up from 1. Pass it with the samples of the frame.
     pub id: u64,
     /// Sum of the chosen values.
     pub value: f64,
-    /// The optimum is at most this share above `value`. 0: it is the optimum. Trials do not count. While a choice is
-    /// held without a new solve, it is the last proven gap, updated by how estimates have moved.
+    /// Largest possible distance of `value` from the optimum, as a share of the optimum. 0: it is the optimum. Trials
+    /// do not count. While choices are held without a new solve, it is the last proven gap, corrected for changed
+    /// estimates.
     pub gap: f64,
     /// Settings whose choice differs from the decision before.
     pub change_count: u32,
@@ -72,7 +73,7 @@ pub extern "C" fn hob_goblin_update(goblin: *mut hob_goblin, out_decision: *mut 
     decide_into(goblin, out_decision)
 }
 
-/// Returns the option that the latest decision chose for a setting; before the first decision, its default.
+/// Returns the option that the latest decision chose for a setting; before its first decision, its default.
 /// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
 /// reason. It never waits and is never busy. A render thread that is a frame behind calls hob_goblin_choices or
 /// hob_goblin_choice_of with the decision of its frame. Threads: any.
@@ -101,9 +102,11 @@ pub const HOB_CHOICE_NONE: u32 = 4294967295;
 
 /// Gets all choices of one decision, for a renderer that wants them once a frame.
 /// With HOB_DECISION_LATEST they are those of the latest decision; before the first, the defaults. The choice of
-/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part. `*out_count` receives the required size,
-/// `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more. All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
+/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part, as while it is disabled. `*out_count` receives the
+/// required size, `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not
+/// remembered any more.
+///
+/// All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
 ///
 ///     uint32_t choices[MAX_SETTINGS];
 ///     uint64_t decision_id;
@@ -134,8 +137,9 @@ pub extern "C" fn hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Skipped samples do no harm. Threads: exclusive. A host that measures on other
-/// threads queues those samples for the thread that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Skipped samples do no harm; a second sample of one decision, setting and lane is
+/// learned from, too. Threads: exclusive. A host that measures on other threads queues those samples for the thread
+/// that calls hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
@@ -154,8 +158,8 @@ pub extern "C" fn hob_goblin_measure(
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
-/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of the
-/// decision before its total: the residual counts a burden again if its sample comes later. Threads: exclusive.
+/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of a decision
+/// before its total; otherwise their burdens also count in the residual. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_measure_total(
     goblin: *mut hob_goblin,
@@ -183,7 +187,8 @@ pub extern "C" fn hob_goblin_report_applied(
 }
 
 /// Collects samples: the first half of hob_goblin_update.
-/// It runs the measure callbacks and takes in all samples since the last call. Threads: exclusive.
+/// It runs the measure callbacks and takes in all samples since the last call. A host with measure callbacks adds its
+/// totals after this and before hob_goblin_decide. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_collect_samples(goblin: *mut hob_goblin) -> hob_result {
     collect(goblin)

@@ -15,7 +15,7 @@ use crate::goblin::LANES;
 pub struct hob_setting_id {
     /// Position of the setting, plus 1.
     pub index1: u32,
-    /// Tells apart the settings that had the position.
+    /// Distinguishes it from earlier settings at that position.
     pub generation: u32,
 }
 
@@ -35,8 +35,8 @@ impl From<Id> for hob_setting_id {
 }
 
 /// The resources of a frame.
-/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane that has a limit is a limit of its own,
-/// since threads and the GPU run side by side. A lane without a limit is not governed: nothing is learned on it.
+/// Lanes of time are in milliseconds, the lane of memory is in MiB. Each lane has its own limit, because threads and
+/// the GPU work in parallel. A lane without a limit is not governed: nothing is learned on it.
 #[open_enum]
 #[repr(C)]
 pub enum hob_lane {
@@ -50,15 +50,15 @@ pub enum hob_lane {
     RenderThread = 3,
     /// Video memory.
     VideoMemory = 4,
-    /// For the host.
+    /// For the host, in a unit of its own.
     User0 = 5,
-    /// For the host.
+    /// For the host, in a unit of its own.
     User1 = 6,
-    /// For the host.
+    /// For the host, in a unit of its own.
     User2 = 7,
 }
 
-/// Number of lanes.
+/// Number of lanes; it never changes.
 pub const HOB_LANE_COUNT: usize = 8;
 const _: () = assert!(HOB_LANE_COUNT == LANES);
 

@@ -32,7 +32,7 @@
 //! - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
 //! - Lane: a resource with a limit of its own, such as GPU time or the game thread.
 //! - First lane: the governed lane with the lowest number of hob_lane.
-//! - Decision: the choices of one frame. Its id goes with the samples of that frame.
+//! - Decision: the choices of one frame. Pass its id with the samples of that frame.
 //! - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 //! - Total: the measured cost of a whole frame on a lane.
 //! - Residual: the part of the totals that no setting accounts for.

@@ -27,7 +27,8 @@ pub struct hob_decision_lane {
     pub mean: f64,
     /// Its standard deviation.
     pub deviation: f64,
-    /// The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in the host's unit.
+    /// The limit of the strategy in force. With HOB_BURDENS_RELATIVE the controller's capacity, in units of
+    /// relative_burden.
     pub capacity: f64,
     /// By how much the burden exceeds the capacity; 0 if it fits.
     pub excess: f64,
@@ -130,9 +131,9 @@ pub enum hob_why {
     Best = 2,
     /// More valuable than before: there was room.
     Raised = 3,
-    /// Less valuable than before, so that everything fits, or a more valuable setting does.
+    /// Less valuable than before, so that everything fits or another setting can be raised.
     Lowered = 4,
-    /// A better choice would fit, but its gain has not paid for the change yet.
+    /// A better choice would fit, but its gain has not paid for the change yet; or dwell or switch_limit delays it.
     Held = 5,
     /// Chosen for one frame to learn its burden.
     Trial = 6,
@@ -190,7 +191,8 @@ pub struct hob_reason {
     pub to: u32,
     /// The decision of the last change, trials apart; 0 if it never changed.
     pub since: u64,
-    /// The slack on the first lane, in its unit; negative: the excess. After a change, the slack before it.
+    /// The slack on the first lane, in its unit; negative: the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED and
+    /// HOB_WHY_STRATEGY: the slack before the change.
     pub headroom: f64,
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     pub gain: f64,
@@ -268,7 +270,8 @@ impl fmt::Write for Sentence {
 
 /// Gets what an option is expected to cost on a lane in the next frame.
 /// It is for the setting's present work and the strategy in force; the count is of this run's samples.
-/// HOB_RESULT_NOT_FOUND for an unknown option, and for a lane without a limit. Threads: shared.
+/// HOB_RESULT_INVALID_ARGUMENT for an option that does not exist, HOB_RESULT_NOT_FOUND for a lane without a limit.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_get_estimate(
     goblin: *const hob_goblin,

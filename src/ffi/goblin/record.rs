@@ -52,8 +52,9 @@ impl Writer {
 /// last piece comes from hob_goblin_stop_recording or hob_goblin_destroy. Each frame adds about 14
 /// bytes per sample and 1 per setting, and allocates nothing. `release` may be NULL; it is called once, after the end.
 ///
-/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, functions
-/// on this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call returns.
+/// Threads: exclusive. Callbacks: `write` runs inside the calls on this goblin, on their thread. Inside it, shared and
+/// exclusive functions on this goblin return HOB_RESULT_BUSY, and hob_goblin_destroy takes effect when the running call
+/// returns.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_start_recording(
     goblin: *mut hob_goblin,
@@ -86,15 +87,15 @@ pub extern "C" fn hob_goblin_stop_recording(goblin: *mut hob_goblin) -> hob_resu
 #[open_enum]
 #[repr(C)]
 pub enum hob_replay_end {
-    /// The recording was stopped there.
+    /// The whole recording was repeated.
     Complete = 0,
     /// The recording is cut off: its last block is incomplete or missing.
     Truncated = 1,
-    /// The bytes there are not what was written.
+    /// The bytes are not what was written.
     Damaged = 2,
-    /// A decision failed there when it was recorded, out of memory. The rest cannot be repeated.
+    /// A decision ran out of memory when it was recorded. The rest cannot be repeated.
     Failed = 3,
-    /// A call is refused there that succeeded when it was recorded; hob_last_error has the reason.
+    /// A call is refused that succeeded when it was recorded; hob_last_error has the reason.
     Refused = 4,
 }
 
@@ -116,8 +117,8 @@ pub struct hob_replay_report {
     pub decisions: u64,
     /// Decisions with a different outcome. 0: all choices are identical.
     pub different: u64,
-    /// The first of those; 0: none.
-    pub decision: u64,
+    /// The id of the first of those; 0: none.
+    pub first_different: u64,
     /// The first setting in it with a different choice; none if the strategy differs.
     pub setting: hob_setting_id,
     /// The recorded choice of that setting (or strategy); UINT32_MAX: none.
@@ -147,7 +148,7 @@ impl From<&Report> for hob_replay_report {
             calls: report.calls,
             decisions: report.decisions,
             different: report.different,
-            decision: found.map_or(0, |found| found.decision),
+            first_different: found.map_or(0, |found| found.decision),
             setting: found.and_then(|found| found.setting).unwrap_or_default().into(),
             recorded: found.map_or(0, |found| or_none(found.recorded)),
             replayed: found.map_or(0, |found| or_none(found.replayed)),

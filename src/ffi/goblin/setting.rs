@@ -105,7 +105,7 @@ pub extern "C" fn hob_goblin_add_fixed_burden(
     add(goblin, &SettingDesc::new(check_id(id.text()?)?, &[OptionDesc::worth(0.0)]), out_setting)
 }
 
-/// Adds a value without a choice or a burden, so that the values of strategies can be compared.
+/// Adds a value without a choice or a burden; hob_goblin_set_strategy_value can vary it by strategy.
 /// It is not measured. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_add_fixed_incentive(
@@ -138,8 +138,8 @@ pub extern "C" fn hob_goblin_remove_setting(goblin: *mut hob_goblin, setting: ho
 
 /// Replaces a setting's options: `count` of them, `stride` bytes apart.
 /// `stride` is sizeof(hob_option); 0 means its first released size. With a different count, learned burdens of the task
-/// and its values under strategies are dropped; the log says so. HOB_RESULT_INVALID_ARGUMENT for a product with a
-/// different count. Threads: exclusive.
+/// and its values under strategies are dropped; the log says so. Other settings of the task keep their number of
+/// options: change theirs, too. HOB_RESULT_INVALID_ARGUMENT for a product with a different count. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_options(
     goblin: *mut hob_goblin,
@@ -165,7 +165,8 @@ pub extern "C" fn hob_goblin_set_value(
 }
 
 /// Sets whether an option can be chosen now.
-/// `ready` 0: it is streaming in or compiling. Threads: exclusive.
+/// `ready` 0: it is streaming in or compiling. An option that does not exist gives HOB_RESULT_INVALID_ARGUMENT, as in
+/// all functions that change one. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_ready(
     goblin: *mut hob_goblin,

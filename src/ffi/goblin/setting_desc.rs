@@ -96,19 +96,21 @@ pub struct hob_setting_desc {
     pub switch_burden: f64,
     /// Passed to all callbacks.
     pub user_data: *mut c_void,
-    /// Called exactly once after the setting was removed, while no other callback of the goblin runs. Not called if
-    /// adding the setting failed. May be NULL, like every callback.
+    /// Called exactly once, after the setting was removed or the goblin destroyed.
+    /// No other callback of the goblin runs at that time. Not called if adding the setting failed. May be NULL, like
+    /// every callback.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
     /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room
     /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
     /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
-    /// scene.
+    /// scene. Its answer replaces what hob_goblin_set_options, hob_goblin_set_value and hob_goblin_set_ready have set.
     pub get_options: Option<extern "C" fn(user_data: *mut c_void, options: *mut hob_option, capacity: u32) -> u32>,
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     pub get_default_choice: Option<extern "C" fn(user_data: *mut c_void) -> u32>,
     /// Receives the choice: after the first decision, and after every decision that changed it.
     pub set_choice: Option<extern "C" fn(user_data: *mut c_void, choice: u32, decision_id: u64)>,
-    /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied.
+    /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied as soon as this
+    /// returns.
     pub get_id: Option<extern "C" fn(user_data: *mut c_void, out_id: *mut hob_str)>,
     /// Fills in a sample and returns 1; returns 0 if there is no sample. hob_goblin_collect_samples calls it until it
     /// returns 0, at most 64 times. An unusable sample (NaN, too late) is counted and dropped.

@@ -11,8 +11,8 @@ use crate::goblin::StrategyDesc;
 
 /// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
 /// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
-/// strategy's incentive. A better strategy must first gain `patience` times the span of values, unless the present one
-/// no longer fits.
+/// strategy's incentive. A better strategy must first gain `patience` times the difference of highest_value and
+/// lightest_value, unless the present one no longer fits.
 #[versioned(size = 80, last = incentive)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -47,8 +47,8 @@ pub extern "C" fn hob_goblin_add_strategy(
 }
 
 /// Changes a strategy's limits and incentive.
-/// HOB_RESULT_NOT_FOUND for an unknown number. Strategy 0 has no limits here, only an incentive: hob_goblin_set_desc
-/// changes its limits. Threads: exclusive.
+/// HOB_RESULT_NOT_FOUND for an unknown number. For strategy 0 only the incentive is used: hob_goblin_set_desc changes
+/// its limits. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_set_strategy(
     goblin: *mut hob_goblin,

@@ -21,8 +21,8 @@ pub enum hob_exploration {
     Optimistic = 1,
 }
 
-/// hob_goblin_tuning.explore_limit: no option is tried.
-pub const HOB_EXPLORE_NONE: u32 = 4294967295;
+/// hob_goblin_tuning.trial_limit: no option is tried.
+pub const HOB_NO_TRIALS: u32 = 4294967295;
 /// hob_goblin_tuning.precision: the proven optimum.
 pub const HOB_PRECISION_PROVEN: u32 = 4294967295;
 
@@ -37,18 +37,19 @@ pub struct hob_goblin_tuning {
     /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
     pub exploration: hob_exploration,
     /// Deviations of the total burden that stay free: mean + sigmas * deviation fits the limit. At most 100. Default 3.
-    /// Negative: deviations are ignored. Without effect if overrun_probability is set.
+    /// Negative: deviations are ignored. Without effect if overrun_probability is set, which then gives the sigmas in
+    /// force.
     #[default(3.0)]
     pub sigmas: f64,
     /// Extra value of an option with fewer samples than measure_quota. -1e9 to 1e9. Default 0.
     pub explore_value: f64,
     /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
     #[default(0.015)]
-    pub explore_risk: f64,
-    /// Most options on trial in one frame. Default 8. HOB_EXPLORE_NONE: no trials.
+    pub trial_risk: f64,
+    /// Most options on trial in one frame. Default 8. HOB_NO_TRIALS: no trials.
     #[default(8)]
-    pub explore_limit: u32,
-    /// Samples of this run after which only recent samples count for an option. Default 30.
+    pub trial_limit: u32,
+    /// Samples of an option after which only its recent samples count. Default 30.
     #[default(30)]
     pub measure_quota: u32,
     /// Largest total switch_burden of unforced changes in one decision; the other changes wait. One unforced change is
@@ -78,8 +79,8 @@ impl hob_goblin_tuning {
                 hob_exploration::Optimistic => Exploration::Optimistic,
                 other => return Err(error!(InvalidArgument, "exploration {} is not a hob_exploration", other.0)),
             },
-            explore_limit: if self.explore_limit == HOB_EXPLORE_NONE { 0 } else { self.explore_limit },
-            explore_risk: self.explore_risk,
+            trial_limit: if self.trial_limit == HOB_NO_TRIALS { 0 } else { self.trial_limit },
+            trial_risk: self.trial_risk,
             switch_limit: self.switch_limit,
             dwell: self.dwell,
             precision: if self.precision == HOB_PRECISION_PROVEN { 0 } else { self.precision },
@@ -98,8 +99,8 @@ impl From<&Config> for hob_goblin_tuning {
             },
             sigmas: or_else(config.sigmas, -1.0),
             explore_value: config.explore_value,
-            explore_risk: config.explore_risk,
-            explore_limit: or_else(config.explore_limit, HOB_EXPLORE_NONE),
+            trial_risk: config.trial_risk,
+            trial_limit: or_else(config.trial_limit, HOB_NO_TRIALS),
             measure_quota: config.measure_quota,
             switch_limit: config.switch_limit,
             dwell: config.dwell,

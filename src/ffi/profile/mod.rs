@@ -103,7 +103,7 @@ pub extern "C" fn hob_profile_load(profile: *mut hob_profile, data: *const c_voi
     profile.with(|cell| cell.replace(loaded))
 }
 
-/// Writes the profile as JSON into a buffer, without a NUL; every number is exact.
+/// Writes the profile as JSON into a buffer, without a NUL; loading it restores every number exactly.
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 #[entry(shared)]
@@ -116,8 +116,8 @@ pub extern "C" fn hob_profile_save(
     buffer.fill(profile.profile.json_size(), |bytes| profile.profile.to_json(bytes))
 }
 
-/// Replaces all tasks by those of a JSON file: hob_profile_load from the operating system's files.
-/// Only a regular file is read. HOB_RESULT_IO: it is missing, unreadable, or not a regular file. Waits for the file. A
+/// Replaces all tasks by those of a JSON file: as hob_profile_load, from a file.
+/// Only a regular file is read. HOB_RESULT_IO: it is missing, unreadable, or not a regular file. Blocks on the disk. A
 /// host with its own file layer calls hob_profile_load instead. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_load_file(profile: *mut hob_profile, path: hob_str) -> hob_result {
@@ -127,7 +127,7 @@ pub extern "C" fn hob_profile_load_file(profile: *mut hob_profile, path: hob_str
 
 /// Saves the profile as a JSON file.
 /// A crash leaves the old file or the new one: the text goes to a new file, which then replaces `path`. A symbolic link
-/// at `path` is replaced, not followed. Several threads and processes may save to one path. Waits for the file.
+/// at `path` is replaced, not followed. Several threads and processes may save to one path. Blocks on the disk.
 /// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_profile_save_file(profile: *const hob_profile, path: hob_str) -> hob_result {
@@ -195,8 +195,8 @@ pub struct hob_profile_option {
 }
 
 /// Sets the estimates of task `id`: `count` options, `stride` bytes apart.
-/// A new task is added; an old one is replaced. `stride` is sizeof(hob_profile_option); 0 means its first released size. HOB_RESULT_LIMIT_EXCEEDED
-/// with more than 65535 options. Threads: exclusive.
+/// A new task is added; an old one is replaced. `stride` is sizeof(hob_profile_option); 0 means its first released
+/// size. HOB_RESULT_LIMIT_EXCEEDED with more than 65535 options. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_profile_set_task(
     profile: *mut hob_profile,
@@ -257,20 +257,20 @@ pub extern "C" fn hob_profile_task_count(profile: *const hob_profile) -> u32 {
 }
 
 /// Gets the id of the task at `index` and its number of options.
-/// Tasks are in order of id. `*out_id` is a view that is valid until the profile changes. `out_options` may be NULL.
-/// HOB_RESULT_NOT_FOUND if `index` is not below the number of tasks. Threads: shared.
-#[entry(shared, nullable(out_options))]
+/// Tasks are in order of id. `*out_id` is a view that is valid until the profile changes. `out_option_count` may be
+/// NULL. HOB_RESULT_NOT_FOUND if `index` is not below the number of tasks. Threads: shared.
+#[entry(shared, nullable(out_option_count))]
 pub extern "C" fn hob_profile_get_task(
     profile: *const hob_profile,
     index: u32,
     out_id: *mut hob_str,
-    out_options: *mut u32,
+    out_option_count: *mut u32,
 ) -> hob_result {
     let tasks = profile.profile.tasks();
     let none = || error!(NotFound, "task {index} does not exist: the profile has {}", tasks.len());
     let task = tasks.get(index as usize).ok_or_else(none)?;
     out_id.write(hob_str::from(task.id()));
-    write_if(out_options, task.options().len() as u32);
+    write_if(out_option_count, task.options().len() as u32);
     Ok(())
 }
 

@@ -262,9 +262,9 @@ pub struct hob_link_result {
 
 /// Links a program: from the cache if possible, else by building it.
 /// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
-/// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such shader.
-/// HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages. Threads:
-/// exclusive. Calls the callbacks.
+/// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such
+/// shader. HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages.
+/// Threads: exclusive. Calls the callbacks.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_program_manager_link(
     manager: *mut hob_program_manager,

@@ -47,7 +47,8 @@
 //! - Strike: a mark against a key. Each key with an open use gets one when the process ends, whatever ended it: a
 //!   crash, exit() or a kill. hob_program_cache_destroy ends open uses without a strike. Strikes are forgotten after 30
 //!   days.
-//! - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a strike
+//! - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a
+//! strike
 //!   is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new one, as
 //!   after a driver update, the key has none.
 //! - Start-up set: the programs that are loaded first when the cache is created.
