@@ -46,9 +46,8 @@
 //   crash, exit() or a kill. hob_program_cache_destroy ends open uses without a strike. Strikes are forgotten after 30
 //   days.
 // - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a
-// strike
-//   is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new one, as
-//   after a driver update, the key has none.
+//   strike is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new
+//   one, as after a driver update, the key has none.
 // - Start-up set: the programs that are loaded first when the cache is created.
 // - Bundle: a read-only file of programs, made on a build machine and shipped with a game.
 //
