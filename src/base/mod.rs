@@ -9,12 +9,10 @@ pub mod fault;
 pub mod files;
 pub mod host;
 mod memory;
-pub mod number;
 mod result;
 #[allow(unsafe_code, reason = "shares memory that was taken fallibly")]
 mod shared;
 mod slots;
-pub mod sort;
 mod text;
 
 pub use host::{Level, log as host_log};
@@ -22,7 +20,7 @@ pub use memory::{try_filled, try_push, try_string};
 pub use result::{Code, Error, Result};
 pub use shared::Shared;
 pub use slots::{Id, Slots};
-pub use text::Text;
+pub use text::{Number, Text};
 
 /// Build an [`Error`]: a code and a formatted sentence that says what to do.
 macro_rules! error {

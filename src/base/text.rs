@@ -1,4 +1,4 @@
-//! A short piece of text that lives where it stands: no heap, no `Drop`.
+//! Text without a heap: a short piece that lives where it stands, and how a number is shown.
 
 use std::fmt;
 
@@ -59,6 +59,25 @@ impl<const N: usize> fmt::Display for Text<N> {
     }
 }
 
+/// A double, shown with the fewest digits that read back as the same number. `{}` of a double is that too, but shows
+/// 1e300 as 301 digits.
+#[derive(Clone, Copy)]
+pub struct Number(pub f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let magnitude = self.0.abs();
+        let is_short = magnitude == 0.0 || (1e-4..1e16).contains(&magnitude) || !magnitude.is_finite();
+        if is_short { fmt::Display::fmt(&self.0, f) } else { fmt::LowerExp::fmt(&self.0, f) }
+    }
+}
+
+impl fmt::LowerExp for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerExp::fmt(&self.0, f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +87,22 @@ mod tests {
         assert_eq!(Text::<5>::format(format_args!("abcdé")).as_str(), "abcd");
         assert_eq!(Text::<6>::format(format_args!("abcdé")).as_str(), "abcdé");
         assert_eq!(Text::<3>::format(format_args!("{}{}", "ééé", "x")).as_str(), "é");
+    }
+
+    #[test]
+    fn numbers_are_short_and_exact() {
+        for (number, shown) in
+            [(0.0, "0"), (-0.5, "-0.5"), (1e15, "1000000000000000"), (1e16, "1e16"), (1e-4, "0.0001")]
+        {
+            assert_eq!(Number(number).to_string(), shown);
+        }
+        for number in [f64::MAX, f64::MIN_POSITIVE, 5e-324, 1.0 / 3.0, 9.999_999e-5] {
+            let shown = Number(number).to_string();
+            assert!(shown.len() <= 24, "{shown}");
+            assert_eq!(shown.parse(), Ok(number));
+        }
+        assert_eq!(Number(f64::NAN).to_string(), "NaN");
+        assert_eq!(Number(f64::NEG_INFINITY).to_string(), "-inf");
+        assert_eq!(format!("{:.2} {:e}", Number(12.999), Number(1e12)), "13.00 1e12");
     }
 }

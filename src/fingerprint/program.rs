@@ -1,7 +1,6 @@
 //! The name of a shader program: all that a driver's compiler is given.
 
 use super::{Builder, Fingerprint, Part};
-use crate::base::sort::heapsort;
 use crate::base::{Result, error};
 
 const CONTEXT: &str = "hobgoblin program 1";
@@ -115,7 +114,7 @@ fn check(program: &Program<'_>) -> Result<()> {
 
 /// In order of name, one of each.
 fn last_of_each_name<'a, 'b>(attributes: &'b mut Vec<(usize, Attribute<'a>)>) -> &'b [(usize, Attribute<'a>)] {
-    heapsort(attributes, |a, b| (a.1.name, b.0) < (b.1.name, a.0));
+    attributes.sort_unstable_by(|a, b| a.1.name.cmp(b.1.name).then(b.0.cmp(&a.0)));
     attributes.dedup_by(|later, kept| later.1.name == kept.1.name);
     attributes
 }

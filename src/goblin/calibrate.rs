@@ -21,8 +21,6 @@
 
 use super::history::{Forecast, Part};
 use crate::base::Result;
-use crate::base::number::clamp;
-use crate::base::sort::sort;
 
 /// Corrections to the forecast, learned from forecasts and what came of them.
 #[derive(Debug)]
@@ -168,7 +166,7 @@ impl Calibration {
         let measured = parts.filter(|part| part.known && part.measured >= 0.0);
         self.ratios.clear();
         self.ratios.extend(measured.map(|part| (part.measured / part.expected, part.expected)));
-        sort(&mut self.ratios, |a, b| a.0.total_cmp(&b.0).is_lt());
+        self.ratios.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let all = self.ratios.iter().map(|ratio| f64::from(ratio.1)).sum::<f64>();
         let mut below = 0.0;
         let median = self.ratios.iter().find(|(_, weight)| {
@@ -177,7 +175,7 @@ impl Calibration {
         });
         let Some(&(median, _)) = median else { return 1.0 };
         let median = f64::from(median);
-        let drawn_in = |ratio: f32| clamp(f64::from(ratio), (1.0 - DRAWN_IN) * median, (1.0 + DRAWN_IN) * median);
+        let drawn_in = |ratio: f32| f64::from(ratio).clamp((1.0 - DRAWN_IN) * median, (1.0 + DRAWN_IN) * median);
         self.ratios.iter().map(|&(ratio, weight)| drawn_in(ratio) * f64::from(weight)).sum::<f64>() / all
     }
 
@@ -208,7 +206,7 @@ impl Calibration {
         }
         self.jumps = if jump { self.jumps } else { 0 };
         let far = (FARTHEST * deviation).min(MOST_UNEXPLAINED * forecast.mean);
-        let residual = clamp(measured - forecast.mean, -far, far);
+        let residual = (measured - forecast.mean).clamp(-far, far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
         self.count += 1.0;
         let memory = self.count.min(MEMORY);

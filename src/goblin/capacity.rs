@@ -5,8 +5,6 @@
 //! proportion; spare time raises it slowly, and only up to what would change the choices, so that it does not run away
 //! while everything is at its highest.
 
-use crate::base::number::clamp;
-
 /// Finds the capacity in the unit of the host's burdens.
 #[derive(Debug, Default)]
 pub struct Controller {
@@ -36,7 +34,7 @@ impl Controller {
             self.capacity = lightest;
         }
         self.highest = highest.max(lightest);
-        self.capacity = clamp(self.capacity, lightest, self.highest);
+        self.capacity = self.capacity.clamp(lightest, self.highest);
         self.capacity
     }
 

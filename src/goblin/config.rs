@@ -1,6 +1,6 @@
 //! What the host asks of a goblin.
 
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Result, error};
 use crate::stats::normal_quantile;
 

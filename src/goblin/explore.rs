@@ -19,8 +19,8 @@
 //! measured over what was guessed corrects the next guess, and its deviation is theirs. And the share of frames with
 //! trials that were over a limit corrects how much is kept free of the next.
 
+use crate::base::Number;
 use crate::base::Result;
-use crate::base::number::Number;
 use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use crate::stats::normal_quantile;

@@ -1,6 +1,6 @@
 //! The first half of a frame: samples come in.
 
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Id, Result, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::Learned;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::base::number::Number;
+use crate::base::Number;
 
 /// What made a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,6 @@
 //! then, tell options apart. Without process noise this is recursive least squares; a little of it, common to all,
 //! follows a machine that gets slower.
 
-use crate::base::number::clamp;
 use crate::base::{Result, try_filled};
 use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
@@ -228,7 +227,7 @@ impl Regression {
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
-        let off = clamp(off, -FARTHEST * deviation, FARTHEST * deviation);
+        let off = off.clamp(-FARTHEST * deviation, FARTHEST * deviation);
         for (x, gain) in self.coefficients.iter_mut().zip(&self.gain) {
             *x += gain / variance * off;
         }

@@ -1,6 +1,6 @@
 //! A setting: what can be chosen, and what was.
 
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Result, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;

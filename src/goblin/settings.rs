@@ -1,6 +1,6 @@
 //! What the host says of its settings: that they are there, what their options are and are worth, which it allows.
 
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Id, Result, error};
 use crate::profile::{Estimate, Learned};
 

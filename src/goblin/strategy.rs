@@ -5,7 +5,7 @@
 //! its sign, and it is taken when that has reached `patience` times the difference between the highest and the lightest
 //! value; at once if the strategy in force no longer fits and the other does.
 
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Error, Result, error};
 
 use super::config::{Config, LANES, LARGEST};

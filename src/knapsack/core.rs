@@ -14,7 +14,6 @@ use super::relax::Relaxation;
 use super::secant::Linear;
 use super::{bytes, reserve_total};
 use crate::base::Result;
-use crate::base::sort::sort;
 
 /// An option of a core class other than its pick, as a change from the pick.
 #[derive(Clone, Copy, Debug)]
@@ -190,9 +189,7 @@ impl Core {
 
     /// Put the changes in order of their classes' rates.
     fn arrange(&mut self) {
-        sort(&mut self.order, |a, b| {
-            (a.nearest_rate < b.nearest_rate) | ((a.nearest_rate == b.nearest_rate) & (a.start < b.start))
-        });
+        self.order.sort_unstable_by(|a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)));
         self.changes.clear();
         self.starts.clear();
         self.ends.clear();

@@ -1,7 +1,7 @@
 //! What the caller gave: the options of all settings, settings one after the other.
 
 use super::{Candidate, LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Result, error};
 
 /// Sums over one option per setting.

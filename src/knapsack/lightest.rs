@@ -12,7 +12,6 @@ use super::input::Totals;
 use super::reduce::Problem;
 use super::{bytes, reserve_total};
 use crate::base::Result;
-use crate::base::sort::heapsort;
 
 /// A class moves on to an option of less variance and more mean.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +71,7 @@ impl Lightest {
         for class in 0..problem.class_count() {
             self.hull.clear();
             self.hull.extend(problem.class(class).map(|(position, _)| position as u32));
-            heapsort(&mut self.hull, |&a, &b| order_of_lightness(problem, a, b).is_lt());
+            self.hull.sort_unstable_by(|&a, &b| order_of_lightness(problem, a, b));
             let corners = keep_hull(problem, &mut self.hull);
             for pair in self.hull[..corners].windows(2) {
                 self.steps.push(Step {
@@ -82,7 +81,7 @@ impl Lightest {
                 });
             }
         }
-        heapsort(&mut self.steps, |a, b| a.theta.total_cmp(&b.theta).then(a.class.cmp(&b.class)).is_lt());
+        self.steps.sort_unstable_by(|a, b| a.theta.total_cmp(&b.theta).then(a.class.cmp(&b.class)));
     }
 }
 

@@ -57,7 +57,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Result, error, fault_point};
 use input::Input;
 use solve::Workspace;

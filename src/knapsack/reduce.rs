@@ -6,11 +6,12 @@
 //! offsets. Options that cannot be chosen go. Options that are no better than another of their class in any respect
 //! stay: no pass picks them, and the core leaves them out.
 
+use std::cmp::Reverse;
+
 use super::input::{Input, Totals};
 use super::kernel::{Class, LANES, Rebased, Row, Rows, lay_out};
 use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
-use crate::base::sort::heapsort;
 
 /// Classes with fewer options are sorted by counting, those with more by comparing.
 const COUNTED: usize = 64;
@@ -230,7 +231,7 @@ impl Problem {
             self.no_choices.push(if bin == COUNTED { most_valuable(options) } else { 0 });
         }
         self.classes.truncate(input.setting_count() - others);
-        heapsort(&mut self.classes[..large], |a, b| (b.options, a.setting) < (a.options, b.setting));
+        self.classes[..large].sort_unstable_by_key(|class| (Reverse(class.options), class.setting));
         self.reserve_rows();
     }
 

@@ -15,7 +15,6 @@ use super::input::Totals;
 use super::kernel::{Prices, pick};
 use super::reduce::Problem;
 use super::secant::Linear;
-use crate::base::number::clamp;
 
 /// The search converges in less than ten passes; any price gives a valid bound, so it may be cut short.
 const MOST_PASSES: u32 = 36;
@@ -169,7 +168,7 @@ fn price_beyond(linear: &Linear, earlier: Point, point: Point) -> Option<f64> {
     let least = LEAST_STEP * point.price;
     (fall > 0.0 && step.is_finite()).then(|| {
         let (from, to) = if step >= 0.0 { (least, point.price) } else { (-0.5 * point.price, -least) };
-        point.price + clamp(step, from, to)
+        point.price + step.clamp(from, to)
     })
 }
 

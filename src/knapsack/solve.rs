@@ -15,7 +15,6 @@ use super::search::Search;
 use super::secant::{Interval, Linear, whole};
 use super::{Economy, Effort, Solution, bytes, reserve_total};
 use crate::base::Result;
-use crate::base::number::clamp;
 
 /// Intervals waiting at a time. The worst is a split of the best, so few wait; at the limit they are searched unsplit.
 const MOST_INTERVALS: usize = 256;
@@ -393,7 +392,7 @@ impl Proof<'_> {
         if !(whole.lo < deviation && deviation < whole.hi) {
             let Bracket { over, under } = self.bracket;
             deviation = self.deviation(0.5 * (over.totals.variance + under.totals.variance));
-            deviation = clamp(deviation, whole.lo, whole.hi);
+            deviation = deviation.clamp(whole.lo, whole.hi);
         }
         let mut aim = Aim { hint: self.memory.price, share: SHARE };
         let mut is_improved = false;
@@ -403,7 +402,7 @@ impl Proof<'_> {
                 return None;
             };
             let variance = self.bracket.variance(&linear, relaxation.totals);
-            let found = clamp(self.deviation(variance), whole.lo, whole.hi);
+            let found = self.deviation(variance).clamp(whole.lo, whole.hi);
             let slope = relaxation.lambda * linear.theta;
             let off = slope * (found - deviation) * (found - deviation);
             self.improve_by_one_change(&linear, relaxation.totals);

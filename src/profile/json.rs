@@ -16,8 +16,7 @@
 use std::fmt::{self, Write};
 
 use super::{Estimate, MAX_OPTIONS, Profile, Task};
-use crate::base::number::{Number, parse};
-use crate::base::sort::heapsort;
+use crate::base::Number;
 use crate::base::{Error, Result, Text, error, try_push};
 
 /// Up to here every whole number is a double.
@@ -30,7 +29,7 @@ impl Profile {
         let mut reader = Reader::new(json)?;
         let mut placed = reader.tasks()?;
         // Sorted once, in place: inserting one by one is quadratic, and a stable sort takes memory infallibly.
-        heapsort(&mut placed, |(a, a_at), (b, b_at)| a.id.cmp(&b.id).then(a_at.cmp(b_at)).is_lt());
+        placed.sort_unstable_by(|(a, a_at), (b, b_at)| a.id.cmp(&b.id).then(a_at.cmp(b_at)));
         let repeats = placed.windows(2).filter(|pair| pair[0].0.id == pair[1].0.id);
         if let Some([(_, first), (_, again)]) = repeats.min_by_key(|pair| pair[1].1) {
             let (line, _) = place(&reader.text[..*first]);
@@ -258,7 +257,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         self.pass_number(name)?;
         let token = &self.text[start..self.at];
-        let number = parse(token);
+        let number: f64 = token.parse().unwrap_or(f64::NAN);
         if fits(number) {
             return Ok(without_sign_of_zero(number));
         }

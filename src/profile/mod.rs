@@ -11,7 +11,7 @@ mod json;
 
 pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
 
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Result, error, fault_point, try_filled, try_push, try_string};
 use crate::stats::{Normal, Running};
 

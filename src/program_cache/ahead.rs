@@ -1,12 +1,12 @@
 //! Where programs are read from, and which of them before anybody asks: the start-up set, then what was used last, as much
 //! as memory has room for, in the order in which it lies on the disk.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Key;
 use super::table::FoldKeys;
 use super::value::kind;
-use crate::base::sort::sort;
 use crate::base::{Result, try_push};
 use crate::store::{Name, Store};
 
@@ -83,7 +83,7 @@ impl Sources {
                 }
             }
         }
-        sort(&mut found, |one, other| one.0 > other.0);
+        found.sort_unstable_by_key(|(used, _)| Reverse(*used));
         found.truncate(most);
         let mut places = Vec::new();
         places.try_reserve_exact(found.len())?;
@@ -94,7 +94,7 @@ impl Sources {
 
 /// Since when programs must have been used so that those used later have no more than `room` bytes together.
 fn oldest_with_room(latest: &mut [(u32, u32)], room: u64) -> u32 {
-    sort(latest, |one, other| one.0 > other.0);
+    latest.sort_unstable_by_key(|&(used, _)| Reverse(used));
     let mut total = 0;
     for &(used, length) in latest.iter() {
         total += u64::from(length);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::ahead::Sources;
 use super::value::{encode, kind};
 use super::{Cache, Key, ProgramCache};
-use crate::base::sort::heapsort;
 use crate::base::{Result, error, try_push};
 use crate::store::{Bundle, BundleWriter, Name};
 
@@ -100,7 +99,7 @@ fn all_keys(memory: &ProgramCache, sources: &Sources, environment: u64) -> Resul
 
 /// In order, each once.
 fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
-    heapsort(&mut keys, |one, other| one < other);
+    keys.sort_unstable();
     keys.dedup();
     keys
 }

@@ -78,7 +78,7 @@ impl Fading {
             let fillings = (self.age - gone.last_use) * self.half_life.exp2();
             let step = STEP / entries.max(1) as f64;
             let step = if fillings < SOON { -step } else { step };
-            self.half_life = crate::base::number::clamp(self.half_life + step, LEAST, MOST);
+            self.half_life = (self.half_life + step).clamp(LEAST, MOST);
         }
         self.age += share * (-self.half_life).exp2();
         gone.map_or(0, |gone| gone.uses)

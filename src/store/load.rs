@@ -43,7 +43,7 @@ impl Listing {
 
     fn sorted(mut self) -> Self {
         let lists = [&mut self.segments, &mut self.snapshots, &mut self.claims, &mut self.unfinished];
-        lists.into_iter().for_each(|list| crate::base::sort::sort(list, |a, b| a < b));
+        lists.into_iter().for_each(|list| list.sort_unstable());
         self
     }
 }

@@ -16,7 +16,7 @@ use super::read::{Buffer, Found};
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
 use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
-use crate::base::{Result, error, sort::sort, try_push};
+use crate::base::{Result, error, try_push};
 
 /// A segment is copied when so much of it is dead: a quarter.
 const WASTEFUL: u64 = 4;
@@ -139,7 +139,7 @@ impl Store {
                 try_push(&mut victims, (self.worth(entry), position))?;
             }
         }
-        sort(&mut victims, |a, b| a.0 < b.0);
+        victims.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         for (_, position) in victims {
             if held <= keep {
                 break;
@@ -213,7 +213,7 @@ impl Store {
         let mut ids = Vec::new();
         ids.try_reserve_exact(chosen.len())?;
         ids.extend(chosen.iter().map(|candidate| candidate.id));
-        sort(&mut ids, |a, b| a < b);
+        ids.sort_unstable();
         // What a dead writer wrote since we looked.
         self.refresh()?;
         // What is not known is not copied, and may be what a removal is kept for.
@@ -242,7 +242,7 @@ impl Store {
         let entries = &self.index.entries;
         positions.extend((0..entries.len()).filter(|&position| is_chosen(entries[position].segment)));
         let place = |position: usize| (entries[position].segment, entries[position].row.unit);
-        sort(&mut positions, |&a, &b| place(a) < place(b));
+        positions.sort_unstable_by_key(|&position| place(position));
 
         let mut buffer = Buffer::default();
         for position in positions {

@@ -249,7 +249,7 @@ impl Store {
         let ours = |&position: &usize| entries[position].is_live() && entries[position].row.environment == environment;
         positions.extend((0..entries.len()).filter(ours));
         let place = |position: usize| (entries[position].segment, entries[position].row.unit);
-        crate::base::sort::sort(&mut positions, |&a, &b| place(a) < place(b));
+        positions.sort_unstable_by_key(|&position| place(position));
         let mut names = Vec::new();
         names.try_reserve_exact(positions.len())?;
         names.extend(positions.into_iter().map(|position| entries[position].name()));

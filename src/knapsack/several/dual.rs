@@ -17,7 +17,6 @@ use super::problem::Problem;
 use super::solve::Budget;
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
-use crate::base::number::clamp;
 
 pub(super) type Prices = Lanes;
 
@@ -231,7 +230,7 @@ impl Dual {
             let mut inside = prices;
             for lane in 0..linear.lanes {
                 let (price, lo, hi) = (prices[lane], self.lo[lane], self.hi[lane]);
-                inside[lane] = clamp(price, lo, hi);
+                inside[lane] = price.clamp(lo, hi);
                 let off = (price - inside[lane]).abs() / hi;
                 if off > worst.0 {
                     worst = (off, if price < lo { Column::Unused(lane) } else { Column::Overdraft(lane) });

@@ -3,7 +3,7 @@
 use super::super::input::{greater, lesser};
 use super::super::{LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE};
 use super::{MOST_RESOURCES, Weight, bytes, reserve_total};
-use crate::base::number::Number;
+use crate::base::Number;
 use crate::base::{Error, Result, error};
 use std::ops::Range;
 

@@ -10,7 +10,6 @@ use super::super::lanes::{Baseline as Four, LANES, Lanes as _};
 use super::problem::{Lane, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
-use crate::base::number::clamp;
 
 /// A number for each lane; 0 beyond the lanes there are. Work on all eight is done without looking how many there are.
 pub(super) type Lanes = [f64; MOST_RESOURCES];
@@ -162,7 +161,7 @@ impl Linear {
             let room = scale * (room + 1.5 * lane.limit.tolerance);
             let range = scale * range;
             // Weights are from 0 to the range, so nothing changes; but nothing is infinite.
-            self.room[index] = clamp(room, -range - 1.0, 2.0 * range + 1.0);
+            self.room[index] = room.clamp(-range - 1.0, 2.0 * range + 1.0);
             self.range[index] = range;
             self.spread[index] = scale * 0.25 * theta * (hi - lo) * (hi - lo);
             self.scale[index] = scale;
@@ -255,7 +254,7 @@ impl Lane {
     /// What an overdraft is relative to: the capacity, unless that is out of all proportion.
     fn magnitude(&self) -> f64 {
         let range = self.range.mean + self.limit.sigmas * self.range.variance.sqrt();
-        clamp(self.limit.capacity.abs(), 1e-6 * range, 1e6 * range)
+        self.limit.capacity.abs().clamp(1e-6 * range, 1e6 * range)
     }
 }
 

@@ -9,7 +9,6 @@ use super::problem::Problem;
 use super::solve::Budget;
 use super::{bytes, reserve_total};
 use crate::base::Result;
-use crate::base::sort::sort;
 use std::ops::Range;
 
 /// How much higher the price of a lane is for other picks to begin with.
@@ -261,5 +260,5 @@ impl Repair {
 
 /// The cheapest first; of equals the one with the lower number. No cost is NaN.
 pub(super) fn sort_by_cost(changes: &mut [(f64, u32)]) {
-    sort(changes, |a, b| (a.0 < b.0) | ((a.0 == b.0) & (a.1 < b.1)));
+    changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 }
