@@ -124,7 +124,7 @@ public:
     /// What was asked for last.
     bool was_last(std::string_view name, hob_priority priority) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return last_name_ == name && (last_flags_ & HOB_TASK_PRIORITY) == priority;
+        return last_name_ == name && (last_flags_ & HOB_TASK_PRIORITY_MASK) == priority;
     }
 
 private:

@@ -205,7 +205,7 @@ TEST("fingerprint: a stage's part begins like the name of its bytes") {
     ENSURE_OK(hob_fingerprint_hash_bytes(vertex_source, sizeof vertex_source - 1, &of_vertex));
     const hob_fingerprint_part part = parts(Described())[0];
     ENSURE(part.kind == HOB_PROGRAM_PART_STAGE && part.index == HOB_SHADER_STAGE_VERTEX);
-    ENSURE(part.length == sizeof vertex_source - 1 && std::memcmp(part.digest, of_vertex.bytes, 8) == 0);
+    ENSURE(part.size == sizeof vertex_source - 1 && std::memcmp(part.digest, of_vertex.bytes, 8) == 0);
 }
 
 TEST("fingerprint: a source may end in NUL instead of having a length") {
@@ -346,7 +346,7 @@ TEST("fingerprint: parts fill no more than there is room for") {
     ENSURE(hob_fingerprint_get_program_parts(&good, found, 8, 6, &count) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_fingerprint_get_program_parts(&good, nullptr, 0, 0, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE_OK(hob_fingerprint_get_program_parts(&good, found, sizeof found[0], 6, nullptr));
-    ENSURE(found[5].kind == HOB_PROGRAM_PART_EXTRA && found[5].length == 1);
+    ENSURE(found[5].kind == HOB_PROGRAM_PART_EXTRA && found[5].size == 1);
 }
 
 TEST("fingerprint: environments have the numbers of the document") {

@@ -86,7 +86,7 @@ TEST("hpp: clock and zone hooks take callables") {
         [&] { --depth; });
     hob::Goblin goblin = make();
     goblin.add("s", {0, 1});
-    ENSURE(goblin.update().id == 1 && goblin.decision().elapsed_ns > 0 && zones > 0 && depth == 0);
+    ENSURE(goblin.update().id == 1 && goblin.decision_details().elapsed_ns > 0 && zones > 0 && depth == 0);
 }
 
 TEST("hpp: an allocator hook is refused while a handle is alive, and stays if one is alive at its end") {

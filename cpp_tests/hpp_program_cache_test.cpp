@@ -74,7 +74,7 @@ struct Driver {
             note("load ");
             return 0;
         };
-        driver.binary = [this](void*, hob_program& binary) -> uint32_t {
+        driver.get_binary = [this](void*, hob_program& binary) -> uint32_t {
             note("binary ");
             binary.data = "binary";
             binary.size = 6;
@@ -191,7 +191,7 @@ TEST("hpp: options of a program cache override of their desc what was set") {
     const auto cache = in(path);
     cache.wait_idle();
     const hob::LoadingProgress loading = cache.loading_progress();
-    ENSURE(loading.loaded == 1 && loading.total == 1 && cache.get(key).data() == "binary");
+    ENSURE(loading.done == 1 && loading.total == 1 && cache.get(key).data() == "binary");
 }
 
 TEST("hpp: a use that goes by itself takes no strike back") {

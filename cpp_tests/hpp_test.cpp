@@ -57,7 +57,7 @@ TEST("hpp: a renderer is inside its budget") {
     const auto shadows = goblin.add("shadows", {0, 4, 6});
     const auto fog = goblin.add_binary("fog", 1);
     for (int n = 0; n < 300; ++n) {
-        const hob::Frame frame = goblin.update();
+        const hob::Decision frame = goblin.update();
         ENSURE(frame.id == static_cast<uint64_t>(n) + 1 && frame.feasible == 1);
         goblin.measure(frame.id, shadows, hob::Lane::gpu, 1 + 2.0 * shadows.choice());
         goblin.measure(frame.id, fog, hob::Lane::gpu, 1 + fog.choice());
@@ -146,9 +146,9 @@ TEST("hpp: a setting whose callback throws while it is added is not added") {
     auto goblin = make(16);
     hob::Callbacks callbacks;
     const auto alive = std::make_shared<int>(0);
-    callbacks.options = [alive](std::vector<hob::Option>&) { throw Thrown("from options"); };
+    callbacks.get_options = [alive](std::vector<hob::Option>&) { throw Thrown("from options"); };
     ENSURE(thrown_by([&] { return goblin.add("s", callbacks); }) == "from options");
-    callbacks.options = nullptr;
+    callbacks.get_options = nullptr;
     callbacks.get_default_choice = [alive]() -> uint32_t { throw Thrown("from get_default_choice"); };
     ENSURE(thrown_by([&] { return goblin.add("s", callbacks, {hob::option(0)}); }) == "from get_default_choice");
     callbacks.get_default_choice = nullptr;
@@ -158,7 +158,7 @@ TEST("hpp: a setting whose callback throws while it is added is not added") {
 TEST("hpp: after an exception from the options callback the old options stay") {
     bool armed = false;
     hob::Callbacks callbacks;
-    callbacks.options = [&](std::vector<hob::Option>& options) {
+    callbacks.get_options = [&](std::vector<hob::Option>& options) {
         options.push_back(hob::option(7));
         if (armed) throw Thrown("half way");
         options.push_back(hob::option(9));
@@ -169,7 +169,7 @@ TEST("hpp: after an exception from the options callback the old options stay") {
     armed = true;
     ENSURE(thrown_by([&] { return goblin.update(); }) == "half way");
     armed = false;
-    ENSURE(goblin.update().id > 0 && goblin.decision().highest_value == 9);
+    ENSURE(goblin.update().id > 0 && goblin.decision_details().highest_value == 9);
 }
 
 TEST("hpp: a callback that updates its goblin gets BUSY") {
@@ -225,7 +225,7 @@ TEST("hpp: settings stay valid when their goblin is moved") {
     ENSURE(thrown_by([&] { return second.update(); }) == "after the move");
     ENSURE(told == 1 && setting.choice() == 0);
     second = make(8);
-    ENSURE(second.update().id == 1 && second.decision().lanes[HOB_LANE_GPU].capacity == 8);
+    ENSURE(second.update().id == 1 && second.decision_details().lanes[HOB_LANE_GPU].capacity == 8);
     std::vector<hob::Goblin> several;
     for (int n = 0; n < 10; ++n) several.push_back(make(16));
     for (auto& goblin : several) ENSURE(goblin.update().id == 1);
@@ -273,10 +273,10 @@ TEST("hpp: lanes, floors, windows and reasons") {
     how.default_choice = 1;
     how.switch_burden = 0.5;
     const auto setting = goblin.add("s", {hob::option(0), hob::option(1), hob::option(2)}, how);
-    const hob::Frame frame = goblin.update();
+    const hob::Decision frame = goblin.update();
     ENSURE(setting.choice() == 1 && frame.change_count == 0 && frame.strategy == 0);
-    ENSURE(goblin.decision().lanes[HOB_LANE_GAME_THREAD].capacity == 8 &&
-           goblin.decision().lanes[HOB_LANE_RENDER_THREAD].capacity == 0);
+    ENSURE(goblin.decision_details().lanes[HOB_LANE_GAME_THREAD].capacity == 8 &&
+           goblin.decision_details().lanes[HOB_LANE_RENDER_THREAD].capacity == 0);
     const hob::Reason unknown = goblin.reason(setting);
     ENSURE(unknown.why == HOB_WHY_UNKNOWN && unknown.to == 1 && goblin.reason_text(setting).find("unknown") != std::string::npos);
     goblin.measure(frame.id, setting, hob::Lane::game_thread, 3);
@@ -286,7 +286,7 @@ TEST("hpp: lanes, floors, windows and reasons") {
     ENSURE(setting.choice() == 2 && goblin.reason(setting).why == HOB_WHY_PINNED);
     goblin.set_range(setting, 0);
     goblin.set_enabled(setting, false);
-    ENSURE(goblin.update().id == 3 && goblin.decision().setting_count == 0 && goblin.reason_text(setting) == "disabled");
+    ENSURE(goblin.update().id == 3 && goblin.decision_details().setting_count == 0 && goblin.reason_text(setting) == "disabled");
     goblin.set_switch_scale(0);
     goblin.open_trial_window(10, 1);
     ENSURE(code_of([&] {
@@ -306,7 +306,7 @@ TEST("hpp: a product returns the index of each axis") {
     const hob::Product product = goblin.add_product("picture", {resolution, samples});
     ENSURE(product.index(0) == 0 && product.index(1) == 1);
     for (int n = 0; n < 300; ++n) {
-        const hob::Frame frame = goblin.update();
+        const hob::Decision frame = goblin.update();
         goblin.measure(frame.id, product, hob::Lane::gpu, resolution.works[product.index(0)] * (1 + product.index(1)));
     }
     ENSURE(product.index(0) == 2 && product.index(1) == 0);  // 4 of 5 ms for 8; 4 ms for 5 + 2 is the next best
@@ -352,7 +352,7 @@ TEST("hpp: a goblin takes ownership of a C handle") {
     hob_goblin* raw = nullptr;
     ENSURE_OK(hob_goblin_create(&desc, &raw));
     hob::Goblin goblin(raw);
-    ENSURE(goblin.capi() == raw && goblin.update().id == 1 && goblin.decision().lanes[HOB_LANE_GPU].capacity == 12);
+    ENSURE(goblin.capi() == raw && goblin.update().id == 1 && goblin.decision_details().lanes[HOB_LANE_GPU].capacity == 12);
 }
 
 TEST("hpp: a recording is written piece by piece, and an exception from its callback is rethrown") {
@@ -503,7 +503,7 @@ TEST("hpp: an update is the collection of samples and a decision") {
     ENSURE(measured == 2 && goblin.statistics().samples == 1 && goblin.estimate(setting, 0).mean == 3);
     ENSURE(goblin.decide().id == 2 && measured == 2);
     goblin.set_options(setting, {hob::option(7), hob::option(8)});
-    ENSURE(goblin.decide().id == 3 && goblin.decision().highest_value == 8);
+    ENSURE(goblin.decide().id == 3 && goblin.decision_details().highest_value == 8);
     ENSURE(goblin.try_set_options(hob::Setting(), {hob::option(1)}).code() == HOB_RESULT_NOT_FOUND);
 }
 

@@ -1,5 +1,7 @@
 // knapsack.h: the answers are the optima, and what is reported is what was chosen.
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -350,6 +352,22 @@ TEST("knapsack: a struct that is zero except for its size means the defaults") {
     zeroed.capacity = 4;
     ENSURE_OK(hob_knapsack_solve(knapsack, &zeroed, &solution));
     ENSURE(solution.feasible == 1 && solution.proven == 1 && solution.value == 4);
+}
+
+TEST("knapsack: the answer for a newer header has 0 in the fields that this library does not know") {
+    struct Newer {
+        hob_knapsack_solution known;
+        double unknown[2];
+        double behind;
+    } newer;
+    std::memset(&newer, 0x7f, sizeof newer);
+    newer.known.struct_size = offsetof(Newer, behind);
+    const Knapsack knapsack = make_knapsack();
+    ENSURE_OK(hob_knapsack_add_setting(knapsack.get(), quality.data(), 0, 3, nullptr));
+    hob_knapsack_solve_desc desc = HOB_KNAPSACK_SOLVE_DESC_INIT;
+    ENSURE_OK(hob_knapsack_solve(knapsack.get(), &desc, &newer.known));
+    ENSURE(newer.known.feasible == 1 && newer.known.struct_size == offsetof(Newer, behind));
+    ENSURE(newer.unknown[0] == 0 && newer.unknown[1] == 0 && newer.behind != 0);
 }
 
 TEST("knapsack: values and weights without gaps need no stride") {

@@ -146,7 +146,7 @@ TEST("program_cache: everything that happens to a program is counted once") {
         counts(cache, static_cast<hob_program_cache_measure>(number), 0, 0);
     const std::string json = report(cache);
     for (const char* part : {"\"hits\":1,", "\"puts\":10,", "\"too_large\":1,", "\"limit_lowered\":1,", "\"uses_open\":0,",
-                             "\"disk\":{\"to_load\":0,", "\"quarantine\":{\"keys_banned\":0,",
+                             "\"disk\":{\"preload_total\":0,", "\"quarantine\":{\"keys_banned\":0,",
                              "\"binary_bytes\":{\"count\":10,\"sum\":6775,"}) {
         ENSURE(has(json, part));
     }
@@ -223,7 +223,7 @@ TEST("program_cache: what the disk and the quarantine have done is counted, too"
     {
         const Cache owner = opened(desc);
         const hob_program_cache_statistics found = statistics(owner.get());
-        ENSURE(found.loads == found.programs && found.programs == 10 && found.to_load == found.loaded);
+        ENSURE(found.loads == found.programs && found.programs == 10 && found.preload_total == found.preload_done);
         // All were used in the same second, so more than there is room for were tried.
         ENSURE(found.refused_no_room > 0 && found.misses == 0);
         ENSURE(has(report(owner.get()), "\"values\":20,"));

@@ -67,7 +67,7 @@ struct FakeDriver {
         driver.compile = &compile;
         driver.link = &link;
         driver.load = &load;
-        driver.binary = &binary;
+        driver.get_binary = &binary;
         driver.release = &release;
         return driver;
     }
@@ -322,9 +322,9 @@ TEST("program_cache: a driver without binaries links, and one that gives nonsens
     hob_program_callbacks driver = host.driver.desc();
     driver.release = nullptr;
     for (const int kind : {0, 1}) {
-        driver.binary = nullptr;
+        driver.get_binary = nullptr;
         if (kind == 1) {
-            driver.binary = [](void*, void*, hob_program* binary) -> uint32_t {
+            driver.get_binary = [](void*, void*, hob_program* binary) -> uint32_t {
                 binary->data = nullptr;
                 binary->size = 5;
                 return 0;

@@ -160,7 +160,7 @@ void drive_fingerprint() {
     hob_fingerprint_part parts[8] = {};
     size_t count = 0;
     CHECK_OK(hob_fingerprint_get_program_parts(desc.get(), parts, sizeof parts[0], 8, &count));
-    CHECK(count == 3 && parts[0].kind == HOB_PROGRAM_PART_STAGE && parts[0].length > 0);
+    CHECK(count == 3 && parts[0].kind == HOB_PROGRAM_PART_STAGE && parts[0].size > 0);
     Guarded<hob_environment> environment;
     uint64_t id = 0, same = 0;
     CHECK_OK(hob_environment_get_id(environment.get(), &id));

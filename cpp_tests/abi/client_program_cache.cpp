@@ -207,7 +207,7 @@ void describe(hob_program_callbacks& callbacks, Driver& driver) {
         ++static_cast<Driver*>(self)->loads;
         return blob->size == 6 && blob->format == 5 ? 0u : 1u;
     };
-    callbacks.binary = [](void*, void*, hob_program* binary) {
+    callbacks.get_binary = [](void*, void*, hob_program* binary) {
         binary->format = 5;
         binary->data = "binary";
         binary->size = 6;

@@ -278,7 +278,7 @@ void World::fill(hob_program_callbacks& callbacks) {
     callbacks.compile = &compile;
     callbacks.link = [](void*, void*) -> uint32_t { return 0; };
     callbacks.load = [](void*, void*, const hob_blob*) -> uint32_t { return 0; };
-    callbacks.binary = &binary;
+    callbacks.get_binary = &binary;
 }
 
 void World::fill(hob_program_key_desc& desc) {

@@ -132,7 +132,7 @@ int run() {
 
     hob::Callbacks callbacks;
     callbacks.set_choice = [&host](uint32_t, uint64_t) { ++host.told; };
-    callbacks.options = [&host](std::vector<hob::Option>& fresh) {
+    callbacks.get_options = [&host](std::vector<hob::Option>& fresh) {
         for (int n = 0; n < 3; ++n) fresh.push_back(hob::option(n * 2.0 + host.told % 2));
     };
     auto shadows = host.goblin.try_add("shadows", {0, 4, 6});

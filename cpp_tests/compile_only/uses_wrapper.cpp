@@ -8,7 +8,7 @@ namespace {
 
 hob::Callbacks callbacks() {
     hob::Callbacks all;
-    all.options = [](std::vector<hob::Option>& options) { options.assign(2, hob::option(1, 0.5)); };
+    all.get_options = [](std::vector<hob::Option>& options) { options.assign(2, hob::option(1, 0.5)); };
     all.get_default_choice = [] { return uint32_t{0}; };
     all.set_choice = [](uint32_t, uint64_t) {};
     all.measure = [](hob_sample& measurement) {
@@ -23,7 +23,7 @@ hob::ProgramCallbacks program_callbacks() {
     all.compile = [](void*, uint32_t, std::string_view) { return uint32_t{0}; };
     all.link = [](void*) { return uint32_t{0}; };
     all.load = [](void*, const hob_blob&) { return uint32_t{0}; };
-    all.binary = [](void*, hob_program&) { return uint32_t{0}; };
+    all.get_binary = [](void*, hob_program&) { return uint32_t{0}; };
     return all;
 }
 
@@ -192,7 +192,7 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_add_fixed_burden("f");
     (void)goblin.try_add_fixed_incentive("i", 1);
     auto updated = goblin.try_update();
-    const hob::Frame frame = *updated;
+    const hob::Decision frame = *updated;
     (void)goblin.try_collect_samples();
     (void)goblin.try_decide()->id;
     (void)goblin.try_measure(frame.id, setting, hob::Lane::gpu, 1.5);
@@ -219,7 +219,7 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_set_desc(options.capi());
     (void)goblin.try_set_tuning(*goblin.try_tuning());
     (void)*goblin.try_choice_of(frame.id, setting);
-    (void)goblin.try_decision()->lanes[HOB_LANE_GPU].mean;
+    (void)goblin.try_decision_details()->lanes[HOB_LANE_GPU].mean;
     auto why = goblin.try_reason(setting);
     const hob::Reason reason = *why;
     (void)goblin.try_report_applied(reason.since, setting, reason.why == HOB_WHY_BEST ? reason.from : reason.to);
@@ -312,7 +312,7 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.add_fixed_burden("f");
     goblin.add_fixed_incentive("i", 1);
     const hob::Product product = goblin.add_product("p", {hob::Axis()});
-    const hob::Frame frame = goblin.update();
+    const hob::Decision frame = goblin.update();
     goblin.collect_samples();
     goblin.measure(goblin.decide().id, setting, hob::Lane::gpu, 1);
     goblin.measure_total(frame.id, hob::Lane::gpu, 1);
@@ -328,7 +328,7 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.open_trial_window(1, 1);
     goblin.set_desc(goblin.desc());
     goblin.set_tuning(goblin.tuning());
-    (void)(goblin.choice_of(frame.id, setting) + goblin.decision().value);
+    (void)(goblin.choice_of(frame.id, setting) + goblin.decision_details().value);
     const uint32_t strategy = goblin.add_strategy(hob::StrategyOptions());
     goblin.set_strategy(strategy, hob::StrategyOptions());
     goblin.set_strategy_value(strategy, setting, 0, goblin.strategy_net(strategy));

@@ -164,7 +164,7 @@ Manager::Manager(const Cache& cache, ManagedDriver driver) : handle(std::make_un
     calls.compile = Handle::compile;
     calls.link = Handle::link;
     calls.load = Handle::load;
-    calls.binary = Handle::binary;
+    calls.get_binary = Handle::binary;
     check(hob_program_manager_create(handle->cache, &calls, &handle->manager));
 }
 

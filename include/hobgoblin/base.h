@@ -10,14 +10,14 @@
 //     if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fprintf(stderr, "%s\n", hob_last_error());
 //
 // Names. Functions of a handle are hob_<handle>_<verb>. `get_` and `set_` are for properties; a getter writes its
-// answer to `out_` parameters. A function named by a noun gives an answer: hob_goblin_choice returns it,
+// answer to `out_` parameters. A noun as a name also means a getter: hob_goblin_choice returns its answer,
 // hob_goblin_choices writes it.
 //
 // Handles. `hob_x_create` makes a handle, `hob_x_destroy` destroys it; destroying NULL is allowed. A destroyed handle,
 // or a handle of another type, usually gives HOB_RESULT_INVALID_ARGUMENT; do not rely on that. Ids such as
 // hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
 //
-// A function that returns its answer returns 0 or an empty text after a failure; hob_last_error has the reason.
+// A function that returns a value directly returns 0 or an empty text on failure; hob_last_error has the reason.
 //
 // Threads. Each function says which calls on one handle may run at the same time:
 // - Shared: the function takes the handle as const. Shared calls may run on several threads at once.
@@ -33,7 +33,7 @@
 // | what | rule |
 // |---|---|
 // | text, arrays and structs passed in | read during the call; what is kept is copied |
-// | `out_` parameters | written only on success, and a required size also when the buffer is too small |
+// | `out_` parameters | written only on success; the required size also if the buffer is too small |
 // | buffers | the caller's. Required size first: pass NULL, then pass a buffer of that size |
 // | views that are given out | the function says how long they are valid |
 // | `user_data` with a `release` | the library owns it after success and calls `release(user_data)` once; after failure the caller owns it |
@@ -41,13 +41,15 @@
 //
 // Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
 // compiled with. It is the only field that must always be set: the others may be zero, unless a field or a function
-// says otherwise. Elements of arrays have a stride instead. In parameters, a field that is 0 has its default, unless
-// the field says that 0 is a value. HOB_X_INIT sets all defaults. It is a call, so in C it cannot initialise a static
-// variable. To set no limit, use HUGE_VAL (double) or UINT64_MAX (integer).
+// says otherwise. Array elements have a stride instead. Structs with neither, such as hob_str, hob_fingerprint and
+// ids, never change. In a struct of parameters 0 means the default, unless the field says that 0 is a value.
+// HOB_X_INIT sets all defaults. It is a call, so in C it cannot initialise a static variable. To set no limit, use
+// HUGE_VAL (double) or the largest value of the field's integer type.
 //
-// A struct_size that is too small gives HOB_RESULT_INVALID_ARGUMENT. A larger struct is accepted if the fields that
-// this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. In answers the library sets those
-// fields to 0. Pass sizeof the element as a stride; a stride of 0 means the element's size in its first release.
+// A struct of an older header is accepted; the fields that it lacks have their defaults. A struct_size below the
+// struct's first released size gives HOB_RESULT_INVALID_ARGUMENT. A struct of a newer header is accepted if the fields
+// that this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. In answers the library sets
+// those fields to 0. Pass sizeof the element as a stride; a stride of 0 means the element's size in its first release.
 //
 // Callbacks. They use the C calling convention (cdecl). They run on the thread that made the call, unless their
 // documentation says otherwise, and in its floating-point environment. They must return on that thread. No exception,
@@ -111,7 +113,7 @@ extern "C" {
 typedef enum hob_result {
     /// Success.
     HOB_RESULT_OK = 0,
-    /// An argument is invalid, and nothing was changed. Or the answer of a callback is invalid: see the function.
+    /// An argument is invalid, and nothing was changed. Or a callback returned an invalid value.
     HOB_RESULT_INVALID_ARGUMENT = 1,
     /// It does not exist, or was removed. Nothing was changed.
     HOB_RESULT_NOT_FOUND = 2,
@@ -121,7 +123,7 @@ typedef enum hob_result {
     HOB_RESULT_OUT_OF_MEMORY = 4,
     /// The bytes are not in the expected format. Nothing was changed.
     HOB_RESULT_MALFORMED = 5,
-    /// Not possible with this version, build or machine.
+    /// Not possible with this version, build or machine, or with this kind of handle.
     HOB_RESULT_UNSUPPORTED = 6,
     /// Another call on the handle is running: on another thread, or on this one, around a callback. Or another process
     /// keeps changing the files.
@@ -203,21 +205,21 @@ typedef struct hob_log_hook {
     /// Passed to `write`.
     void *user_data;
     /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the
-    /// call. Runs on the thread that calls the library, inside the call: functions on the same handle return
-    /// HOB_RESULT_BUSY.
+    /// call. Runs on any thread that runs library code, perhaps on several at once, inside a call: shared and exclusive
+    /// functions on that handle return HOB_RESULT_BUSY.
     void (*write)(void *user_data, hob_log_level level, hob_str line);
 } hob_log_hook;
 
 /// Sets the log hook; NULL: none.
-/// The struct is copied; a NULL `write` means none. Threads: any, at any time. Keep the data of the previous hook until
-/// all calls that began before have returned.
+/// The struct is copied; a NULL `write` means none. Keep the previous `user_data` until all calls that began before
+/// have returned. Threads: any.
 HOB_API hob_result hob_set_log_hook(const hob_log_hook *hook);
 
 // ---- Clock and profiler ----------------------------------------------------------------------------------------------
 
 /// A clock for measured times: hob_decision_details.elapsed_ns, and build times of a hob_program_manager.
 /// Without this hook they stay 0. Timeouts and time budgets use it too, or the operating system's clock without it.
-/// hob_goblin_update reads no other clock.
+/// hob_goblin_update never reads the operating system's.
 typedef struct hob_clock_hook {
     /// sizeof(hob_clock_hook).
     uint32_t struct_size;
@@ -225,7 +227,7 @@ typedef struct hob_clock_hook {
     uint32_t reserved;
     /// Passed to `now_ns`.
     void *user_data;
-    /// Returns monotonic nanoseconds. Runs on the thread that calls the library.
+    /// Returns monotonic nanoseconds. Runs on any thread that runs library code, perhaps on several at once.
     uint64_t (*now_ns)(void *user_data);
 } hob_clock_hook;
 
@@ -264,8 +266,8 @@ typedef struct hob_allocator_hook {
     /// Passed to `allocate` and `free`.
     void *user_data;
     /// Returns `size` bytes (never 0), at a multiple of `alignment`, a power of two. NULL: out of memory; the call that
-    /// needed it returns HOB_RESULT_OUT_OF_MEMORY. Runs on any thread that calls the library; must not call the
-    /// library.
+    /// needed it returns HOB_RESULT_OUT_OF_MEMORY. Runs on any thread that runs library code, perhaps on several at
+    /// once; must not call the library.
     void *(*allocate)(void *user_data, size_t size, size_t alignment);
     /// Takes back memory of `allocate`, with the same size and alignment.
     void (*free)(void *user_data, void *memory, size_t size, size_t alignment);

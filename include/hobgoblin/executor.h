@@ -1,7 +1,6 @@
 // hobgoblin/executor.h: Loops over blocks on several threads, and a background lane for longer work.
 //
-//     // void cull(void *scene, uint32_t block, uint32_t worker) culls objects from 256 * block on: 256 of them, in the
-//     // last block perhaps fewer.
+//     // void cull(void *scene, uint32_t block, uint32_t worker) culls up to 256 objects, from index 256 * block.
 //     // void save(void *game) writes a file; void free_game(void *game) frees the memory of it.
 //     hob_executor *executor = NULL;
 //     if (hob_executor_create_pool(3, &executor) != HOB_RESULT_OK) fail(hob_last_error());
@@ -63,8 +62,8 @@ typedef enum hob_background {
 #define HOB_EXECUTOR_CALLING_THREAD_ONLY 1
 
 /// The bits of the priority in the `flags` of `enqueue` and `post`.
-/// `flags & HOB_TASK_PRIORITY` is a hob_priority. Other bits are 0 in this version: ignore them.
-#define HOB_TASK_PRIORITY 3
+/// `flags & HOB_TASK_PRIORITY_MASK` is a hob_priority. Other bits are 0 in this version: ignore them.
+#define HOB_TASK_PRIORITY_MASK 3
 
 /// Parameters of an executor.
 /// By default, loops run on the calling thread, and background tasks wait for a pump.
@@ -77,10 +76,10 @@ typedef struct hob_executor_desc {
     uint32_t max_concurrency;
     /// Passed to the callbacks.
     void *user_data;
-    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. NULL: `run` was called
-    /// inside this call, or will never be called; then `finish` is not called.
+    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. Return NULL if `run`
+    /// was called inside this call or never will be: no `finish` follows.
     ///
-    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY` is the hob_priority. Runs on the
+    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY_MASK` is the hob_priority. Runs on the
     /// thread that called the library. Set both `enqueue` and `finish`, or neither.
     void *(*enqueue)(void *user_data, void (*run)(void *task), void *task, uint32_t flags, const char *name);
     /// Cancels the ticket's task if it has not started, and otherwise waits for its end. All blocks have started by
@@ -129,15 +128,16 @@ HOB_NODISCARD HOB_API hob_result hob_executor_create_pool(uint32_t threads, hob_
 /// are joined. If other handles use the executor, all of that happens when the last of them is destroyed. Destroy those
 /// handles before the library is unloaded.
 ///
-/// Threads: no other call on it may run. Callbacks: `release` of the tasks, then of the desc, on this thread.
+/// Threads: no call on it may run on another thread. Callbacks: `release` of the tasks, then of the desc, on this
+/// thread.
 HOB_API void hob_executor_destroy(hob_executor *executor);
 
 // ---- Loops -----------------------------------------------------------------------------------------------------------
 
 /// Calls `body` for every block from 0 to `blocks` - 1, on several threads at once, and returns after the last one.
 /// `executor` may be NULL: all blocks run on this thread. Blocks run in any order. Inside a block or a task, a loop
-/// uses no other thread. The job system gets `priority` and `name`. A loop allocates no memory, unless more loops run
-/// at the same time than ever before.
+/// uses no other thread. The job system gets `priority` and `name`. A loop allocates memory only if more loops run at
+/// once than ever before.
 ///
 ///     /* void cull(void *scene, uint32_t block, uint32_t worker); blocks = (object_count + 255) / 256 */
 ///     hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
@@ -145,8 +145,8 @@ HOB_API void hob_executor_destroy(hob_executor *executor);
 /// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
 ///
 /// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
-/// `worker` is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks that run at the
-/// same time have different workers. `body` may make shared calls, on this executor too.
+/// `worker` is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks of one loop
+/// that run at the same time have different workers. `body` may make shared calls, on this executor too.
 HOB_API hob_result hob_executor_parallel_for(
     const hob_executor *executor, uint32_t blocks, void (*body)(void *user_data, uint32_t block, uint32_t worker),
     void *user_data, hob_priority priority, hob_str name);

@@ -54,11 +54,11 @@ HOB_API hob_result hob_fingerprint_get_hex(
 typedef struct hob_fingerprint_part {
     /// A hob_program_part or a hob_environment_part.
     uint32_t kind;
-    /// Which part of its kind: of a stage its hob_shader_stage, otherwise 0. Stages of one kind, such as several hit
-    /// shaders, have the same index: their order tells them apart.
+    /// The hob_shader_stage of a stage; 0 for all other kinds. Stages of one kind, such as several hit shaders, have
+    /// the same index: their order tells them apart.
     uint32_t index;
     /// Size of the input in bytes.
-    uint64_t length;
+    uint64_t size;
     /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that
     /// mode.
     uint8_t digest[8];

@@ -28,8 +28,9 @@
 // - Setting: something with several options, such as shadow quality. One option is chosen for each frame.
 // - Value: the worth of an option to the player, in any unit that all settings share. Higher is better; values add up.
 // - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
-// - Lane: a resource with a limit of its own, such as GPU time or the game thread.
-// - First lane: the governed lane with the lowest number of hob_lane.
+// - Lane: a resource that can have a limit of its own, such as GPU time or the game thread. With a limit it is
+//   governed.
+// - First lane: the lane with a limit that has the lowest number of hob_lane.
 // - Decision: the choices of one frame. Pass its id with the samples of that frame.
 // - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 // - Total: the measured cost of a whole frame on a lane.
@@ -71,7 +72,7 @@ typedef struct hob_setting_id {
 typedef enum hob_lane {
     /// Work of the GPU.
     HOB_LANE_GPU = 0,
-    /// The whole frame, where nothing finer is measured.
+    /// The whole frame, for hosts without finer timers.
     HOB_LANE_FRAME = 1,
     /// The game thread.
     HOB_LANE_GAME_THREAD = 2,
@@ -122,16 +123,18 @@ typedef enum hob_burdens {
     /// From hob_goblin_measure, or from the settings' measure callbacks.
     HOB_BURDENS_LEARNED = 0,
     /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
-    /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Give only one lane a
-    /// limit.
+    /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Only the first lane is
+    /// steered; give the others no limit.
     HOB_BURDENS_RELATIVE = 1,
     /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
-    /// until it has converged. Best up to 128 options; with more, it converges more slowly. Give only one lane a limit.
+    /// until it has converged. Best up to 128 options; with more, it converges more slowly. Only the first lane is
+    /// steered.
     HOB_BURDENS_TOTALS = 2,
 } hob_burdens;
 
 /// Parameters of a goblin.
-/// Set the limit of at least one lane. 0 in a field means its default.
+/// Give at least one lane a limit; without any, every setting gets its most valuable option. 0 in a field means its
+/// default.
 typedef struct hob_goblin_desc {
     /// sizeof(hob_goblin_desc).
     uint32_t struct_size;
@@ -140,28 +143,28 @@ typedef struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead. Until totals come, burdens are taken to be normal and independent. Totals then
-    /// calibrate the margin, if every costly setting is sampled, too.
+    /// hob_goblin_tuning.sigmas instead. Without totals, burdens are assumed normal and independent. Totals calibrate
+    /// the margin if all costly settings are sampled.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change that only raises values waits for about as many frames as its patience says; one that also lowers some
-    /// waits longer, and so does one with a switch_burden. A choice that does not fit is always replaced at once.
+    /// A change is applied when its gains, added up over the frames, reach `patience` times the values by which it
+    /// moves settings, up and down. So a change that only raises settings waits `patience` frames. A choice that does
+    /// not fit is replaced at once. At most 1e9.
     double patience;
-    /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
-    /// counts but is never refused. Default: no limit.
+    /// Most bytes that the goblin may hold. Calls that would exceed it return HOB_RESULT_LIMIT_EXCEEDED. The solver's
+    /// own memory, about a megabyte, counts but is never refused. Default: no limit.
     uint64_t memory_limit;
     /// Decisions that are remembered for late samples, 1 to 65536. Default 64.
     uint32_t history;
     /// Most settings, at most 16777216. Default 65536.
     uint32_t max_settings;
-    /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means: unchanged.
+    /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means unchanged.
     const struct hob_goblin_tuning *tuning;
 } hob_goblin_desc;
 
 /// Creates a goblin.
 /// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
-/// NaN. Without any limit every setting gets its most valuable option; the first decision then logs a warning. Threads:
-/// any.
+/// NaN. Without any limit the first decision logs a warning. Threads: any.
 ///
 ///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
 ///     tuning.switch_limit = 2.0;
@@ -172,8 +175,8 @@ typedef struct hob_goblin_desc {
 HOB_NODISCARD HOB_API hob_result hob_goblin_create(const hob_goblin_desc *desc, hob_goblin **out_goblin);
 
 /// Destroys a goblin and its settings; NULL is allowed.
-/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may
-/// run.
+/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no call on it may run on
+/// another thread.
 HOB_API void hob_goblin_destroy(hob_goblin *goblin);
 
 /// Returns the bytes that the goblin holds; 0 for an invalid handle.
@@ -192,15 +195,14 @@ typedef struct hob_decision {
     /// sizeof(hob_decision).
     uint32_t struct_size;
     /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
-    /// those that exceed the limits least.
+    /// those that exceed the limits least. Trials do not count.
     uint32_t feasible;
     /// Counts up from 1. Pass it with the samples of the frame.
     uint64_t id;
     /// Sum of the chosen values.
     double value;
-    /// Largest possible distance of `value` from the optimum, as a share of the optimum. 0: it is the optimum. Trials
-    /// do not count. While choices are held without a new solve, it is the last proven gap, corrected for changed
-    /// estimates.
+    /// Largest possible distance of `value` from the optimum, as a share of the optimum. 0: it is the optimum. While
+    /// choices are held without a new solve, it is the last proven gap, corrected for changed estimates.
     double gap;
     /// Settings whose choice differs from the decision before.
     uint32_t change_count;
@@ -213,26 +215,26 @@ typedef struct hob_decision {
 } hob_decision;
 
 /// Decides a frame: call it once, before the frame is drawn.
-/// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
-/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It
-/// waits for nothing, and allocates nothing unless node_limit is above 4096 or get_options gives more options than
-/// before. Threads: exclusive. Callbacks: those of the settings, on this thread.
+/// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. If nothing fits, `feasible` is
+/// 0; that is no error. After a failure the previous choices stay in force, as hob_goblin_decide says. It waits for
+/// nothing, and allocates nothing unless node_limit is above 4096 or get_options gives more options than before.
+/// Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
 ///     hob_goblin_update(goblin, &decision);
 ///     set_shadow_quality(hob_goblin_choice(goblin, shadows));
 HOB_API hob_result hob_goblin_update(hob_goblin *goblin, hob_decision *out_decision);
 
-/// Returns the option that the latest decision chose for a setting; before its first decision, its default.
+/// Returns the choice of a setting: that of its latest decision, or before its first one, its default.
 /// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
 /// reason. It never waits and is never busy. A render thread that is a frame behind calls hob_goblin_choices or
 /// hob_goblin_choice_of with the decision of its frame. Threads: any.
 HOB_NODISCARD HOB_API uint32_t hob_goblin_choice(const hob_goblin *goblin, hob_setting_id setting);
 
 /// Gets the option that one decision chose for a setting.
-/// With HOB_DECISION_LATEST it is that of the latest decision; before the first, the default. HOB_RESULT_NOT_FOUND if
-/// the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no part in it. It never
-/// waits and is never busy. Threads: any.
+/// With HOB_DECISION_LATEST it is that of the latest decision; before the goblin's first decision, the default.
+/// HOB_RESULT_NOT_FOUND if the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no
+/// part in it. It never waits and is never busy. Threads: any.
 HOB_API hob_result hob_goblin_choice_of(
     const hob_goblin *goblin, uint64_t decision_id, hob_setting_id setting, uint32_t *out_choice);
 
@@ -240,10 +242,12 @@ HOB_API hob_result hob_goblin_choice_of(
 #define HOB_CHOICE_NONE UINT32_MAX
 
 /// Gets all choices of one decision, for a renderer that wants them once a frame.
-/// With HOB_DECISION_LATEST they are those of the latest decision; before the first, the defaults. The choice of
-/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part, as while it is disabled. `*out_count` receives the
-/// required size, `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not
-/// remembered any more.
+/// With HOB_DECISION_LATEST they are those of the latest decision; before the goblin's first decision, the defaults.
+/// The choice of setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part, as while it is disabled.
+/// HOB_RESULT_NOT_FOUND if the decision is not remembered any more.
+///
+/// `*out_count` receives the required size, the highest index1 so far; `*out_decision_id` receives the decision, 0
+/// before the first. Either may be NULL.
 ///
 /// All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
 ///
@@ -261,9 +265,9 @@ HOB_API hob_result hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Skipped samples do no harm; a second sample of one decision, setting and lane is
-/// learned from, too. Threads: exclusive. A host that measures on other threads queues those samples for the thread
-/// that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Samples may be skipped. A second sample of one decision, setting and lane counts
+/// separately. Threads: exclusive. A host that measures on other threads queues those samples for the thread that calls
+/// hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);
@@ -332,7 +336,7 @@ typedef struct hob_sample {
 } hob_sample;
 
 /// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
-/// It is set anew in every frame and takes up the last slack, while the other settings do not change.
+/// Every decision sets it anew to use up the last slack, even if no other setting changes.
 #define HOB_SETTING_TRIM 1
 
 /// Parameters of a setting.
@@ -353,8 +357,9 @@ typedef struct hob_setting_desc {
     uint32_t default_choice;
     /// HOB_SETTING_ flags. Default 0.
     uint32_t flags;
-    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced
-    /// change waits until its gain has paid for it. See also hob_goblin_set_switch_scale.
+    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
+    /// waits until its gains, added up over the frames, reach this burden times the present value of a unit of burden.
+    /// See also hob_goblin_set_switch_scale.
     double switch_burden;
     /// Passed to all callbacks.
     void *user_data;
@@ -364,12 +369,15 @@ typedef struct hob_setting_desc {
     void (*release)(void *user_data);
     /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room
     /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
-    /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
-    /// scene. Its answer replaces what hob_goblin_set_options, hob_goblin_set_value and hob_goblin_set_ready have set.
+    /// repeated with more room. With an invalid answer, such as a NaN, the running call returns
+    /// HOB_RESULT_INVALID_ARGUMENT.
+    ///
+    /// Called when the setting is added and before every decision, so values can follow the scene. Its answer replaces
+    /// what hob_goblin_set_options, hob_goblin_set_value and hob_goblin_set_ready have set.
     uint32_t (*get_options)(void *user_data, hob_option *options, uint32_t capacity);
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     uint32_t (*get_default_choice)(void *user_data);
-    /// Receives the choice: after the first decision, and after every decision that changed it.
+    /// Receives the choice: after the first decision, and after every decision that changed it, trials included.
     void (*set_choice)(void *user_data, uint32_t choice, uint64_t decision_id);
     /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied as soon as this
     /// returns.
@@ -381,9 +389,9 @@ typedef struct hob_setting_desc {
 
 /// Adds a setting, at any time; `*out_setting` receives its id.
 /// HOB_RESULT_INVALID_ARGUMENT for an empty id, or if another setting of that id has a different number of options.
-/// Threads: exclusive. Callbacks: they run inside calls on this goblin, on the thread of the call. Inside them, const
-/// functions work; hob_goblin_remove_setting and hob_goblin_destroy take effect when the running call returns; all
-/// others return HOB_RESULT_BUSY.
+/// HOB_RESULT_LIMIT_EXCEEDED: max_settings or memory_limit is reached. Threads: exclusive. Callbacks: they run inside
+/// calls on this goblin, on the thread of the call. Inside them, const functions work; hob_goblin_remove_setting and
+/// hob_goblin_destroy take effect when the running call returns; all others return HOB_RESULT_BUSY.
 ///
 ///     hob_option options[] = {{.value = 0}, {.value = 4}, {.value = 6}};
 ///     hob_setting_desc desc = HOB_SETTING_DESC_INIT;
@@ -445,8 +453,8 @@ HOB_API hob_result hob_goblin_set_work(hob_goblin *goblin, hob_setting_id settin
 
 /// How options of unknown burden are tried.
 typedef enum hob_exploration {
-    /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make a single
-    /// frame late, by the error of the guess.
+    /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make one frame
+    /// late if the guess is too low.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen.
@@ -466,11 +474,12 @@ typedef struct hob_goblin_tuning {
     uint32_t struct_size;
     /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
     hob_exploration exploration;
-    /// Deviations of the total burden that stay free: mean + sigmas * deviation fits the limit. At most 100. Default 3.
-    /// Negative: deviations are ignored. Without effect if overrun_probability is set, which then gives the sigmas in
-    /// force.
+    /// Safety margin, in standard deviations: mean + sigmas * deviation of the total burden must fit the limit. 0 to
+    /// 100. Default 3. Negative: deviations are ignored. Without effect if overrun_probability is set,
+    /// which then gives the sigmas in force.
     double sigmas;
-    /// Extra value of an option with fewer samples than measure_quota. -1e9 to 1e9. Default 0.
+    /// Extra value of an option with fewer samples than measure_quota, so that it is chosen and measured more often.
+    /// -1e9 to 1e9. Default 0.
     double explore_value;
     /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
     double trial_risk;
@@ -485,14 +494,15 @@ typedef struct hob_goblin_tuning {
     uint32_t dwell;
     /// Accepted distance from the optimum: a share of 1/precision. Default 1000. HOB_PRECISION_PROVEN: the optimum.
     uint32_t precision;
-    /// Most nodes that the solver visits in one decision; it bounds the time instead of a clock. Default 256. Above
-    /// 4096 a decision may allocate memory.
+    /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. Above 4096 a
+    /// decision may allocate memory.
     uint64_t node_limit;
 } hob_goblin_tuning;
 
 /// Changes the parameters.
-/// Every field can change. Learned burdens stay, except on lanes without a limit in any strategy. If lanes gain or lose
-/// their limit, samples of earlier decisions are refused. Threads: exclusive.
+/// All fields are replaced: 0 sets the default, also here; only a desc without `tuning` leaves the tuning unchanged. To
+/// change one field, begin with hob_goblin_get_desc. Learned burdens stay, except on lanes without a limit in any
+/// strategy. If lanes gain or lose their limit, samples of earlier decisions are refused. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_desc(hob_goblin *goblin, const hob_goblin_desc *desc);
 
 /// Gets the parameters in force; `tuning` is NULL: see hob_goblin_get_tuning.
@@ -523,7 +533,7 @@ HOB_API hob_result hob_goblin_pin(hob_goblin *goblin, hob_setting_id setting, ui
 /// without it get HOB_RESULT_NOT_FOUND. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id setting, uint32_t enabled);
 
-/// Multiplies the price of changes, in burden and in patience.
+/// Multiplies every switch_burden, and the patience.
 /// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
 /// to notice. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
@@ -602,7 +612,7 @@ typedef enum hob_why {
     HOB_WHY_UNDECIDED = 0,
     /// Nothing is known of its burdens, so it has its default.
     HOB_WHY_UNKNOWN = 1,
-    /// Part of the most valuable choice that fits.
+    /// Part of the most valuable choices that fit.
     HOB_WHY_BEST = 2,
     /// More valuable than before: there was room.
     HOB_WHY_RAISED = 3,
@@ -640,10 +650,10 @@ typedef struct hob_reason {
     uint32_t from;
     /// The present option.
     uint32_t to;
-    /// The decision of the last change, trials apart; 0 if it never changed.
+    /// The decision of the last change that was no trial; 0 if it never changed.
     uint64_t since;
-    /// The slack on the first lane, in its unit; negative: the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED and
-    /// HOB_WHY_STRATEGY: the slack before the change.
+    /// The slack on the first lane, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED
+    /// and HOB_WHY_STRATEGY: the slack before the change.
     double headroom;
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     double gain;
@@ -684,7 +694,8 @@ typedef struct hob_goblin_statistics {
     uint64_t flagged;
     /// Samples of lanes without a limit, or of settings without a burden.
     uint64_t ungoverned;
-    /// Samples refused: their decision was not remembered, or a callback gave an invalid one.
+    /// Samples refused. Their decision was not remembered, their setting took no part in it, or a callback gave an
+    /// invalid one.
     uint64_t refused;
     /// Totals received.
     uint64_t totals;
@@ -693,7 +704,7 @@ typedef struct hob_goblin_statistics {
     /// Ratio of the latest samples to their typical burdens, on the first lane. 1 is normal, 2 is twice as slow; 0: no
     /// samples yet.
     double anomaly;
-    /// The same, smoothed: it fades by 1/30 in each frame.
+    /// The same, smoothed over about 30 frames.
     double recent_anomaly;
     /// Ratio of present to past burdens (hob_goblin_set_past_profile), on the first lane. 1 until both are known.
     double past_ratio;
@@ -722,7 +733,7 @@ HOB_API hob_result hob_goblin_set_past_profile(hob_goblin *goblin, const hob_pro
 /// See hob_profile_load. Threads: exclusive.
 HOB_API hob_result hob_goblin_load_profile(hob_goblin *goblin, const void *data, size_t size);
 
-/// Writes the learned burdens as JSON into a buffer: those of this run, and else those of the past, scaled.
+/// Writes the burdens as JSON into a buffer: those of this run, otherwise scaled ones of the past profile.
 /// Sizes and buffer as in hob_profile_save. Threads: shared.
 HOB_API hob_result hob_goblin_save_profile(const hob_goblin *goblin, char *buffer, size_t capacity, size_t *out_size);
 
@@ -733,8 +744,9 @@ typedef struct hob_product_axis {
     /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for
     /// other worths call hob_goblin_set_value. Copied.
     const double *values;
-    /// By how much each index multiplies the burden, such as the megapixels of a resolution. Each, and their product:
-    /// 1e-9 to 1e9. A sample of one index then teaches all others. NULL: unknown, so every index is measured. Copied.
+    /// By how much each index multiplies the burden, such as the megapixels of a resolution. Each is 1e-9 to 1e9, and
+    /// so is the product over all axes. A sample of one index then teaches all others. NULL: unknown, so every index is
+    /// measured. Copied.
     const double *works;
     /// Number of values, and of works.
     uint32_t count;
@@ -743,10 +755,10 @@ typedef struct hob_product_axis {
 } hob_product_axis;
 
 /// Parameters of a product: a setting whose options are all combinations of several axes.
-/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Combinations are numbered by
-/// the axes without works first, then by those with works, each group in its given order; the last one changes fastest.
-/// Burdens are learned per combination of the axes without works: 20 resolutions with works and 4 sample counts are 4
-/// burdens.
+/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. In the numbering of
+/// combinations, axes without works come first, then those with works, each group in array order. The last axis varies
+/// fastest. Burdens are learned per combination of the axes without works: 20 resolutions with works and 4 sample
+/// counts are 4 burdens.
 typedef struct hob_product_desc {
     /// sizeof(hob_product_desc).
     uint32_t struct_size;
@@ -776,8 +788,7 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_add_product(
 
 /// Returns the index of a product's choice on one axis.
 /// 0 for an invalid handle or id, and for an unknown choice or axis, so that it can index an array; hob_last_error has
-/// the reason. During an exclusive call of another thread it fails, too: a render thread asks before the frame.
-/// Threads: shared.
+/// the reason. During another thread's exclusive call it returns 0: a render thread calls it earlier. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API uint32_t hob_goblin_product_index(
     const hob_goblin *goblin, hob_setting_id setting, uint32_t choice, uint32_t axis);
 
@@ -798,7 +809,7 @@ typedef struct hob_strategy_desc {
     uint32_t struct_size;
     /// Must be 0.
     uint32_t reserved;
-    /// The limits, by hob_lane. Default: none.
+    /// The limits, by hob_lane; those of hob_goblin_desc do not apply. Default: none.
     hob_lane_desc lanes[HOB_LANE_COUNT];
     /// Its own worth, such as that of 60 frames a second. -1e9 to 1e9. Default 0. -1e9: it is never chosen.
     double incentive;
@@ -883,7 +894,7 @@ typedef struct hob_replay_report {
     uint64_t different;
     /// The id of the first of those; 0: none.
     uint64_t first_different;
-    /// The first setting in it with a different choice; none if the strategy differs.
+    /// The first setting with a different choice in that decision; all zero if the strategy differs.
     hob_setting_id setting;
     /// The recorded choice of that setting (or strategy); UINT32_MAX: none.
     uint32_t recorded;
@@ -896,11 +907,11 @@ typedef struct hob_replay_report {
 } hob_replay_report;
 
 /// Repeats a recorded run in a goblin of its own and compares every decision.
-/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not
-/// errors. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
-/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+/// A truncated or damaged recording is repeated up to that point. This and different choices still return
+/// HOB_RESULT_OK. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the
+/// bytes are no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
-/// The bytes may be hostile: a replay takes at most 128 MiB, and at most 64 times `size`. Threads: any.
+/// The bytes may be hostile: a replay's memory is at most 128 MiB, and at most 64 times `size`. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_replay(const void *data, size_t size, hob_replay_report *out_report);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------

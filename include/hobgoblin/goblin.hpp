@@ -1,9 +1,12 @@
 // hobgoblin/goblin.hpp: settings in, choices out, every frame. Part of hobgoblin.hpp. MIT OR Apache-2.0.
 //
 //     for (;;) {
-//         const hob::Frame frame = goblin.update();
-//         render(shadows.choice());
-//         goblin.measure(frame.id, shadows, hob::Lane::gpu, gpu_ms);  // when the GPU answers, frames later
+//         const hob::Decision decision = goblin.update();
+//         timers.push({decision.id, render(shadows.choice())});       // a GPU timer, with its frame's decision
+//         while (timers.front().is_ready()) {                         // that of a frame some time ago
+//             goblin.measure(timers.front().decision_id, shadows, hob::Lane::gpu, timers.front().milliseconds());
+//             timers.pop();
+//         }
 //     }
 #ifndef HOBGOBLIN_GOBLIN_HPP
 #define HOBGOBLIN_GOBLIN_HPP
@@ -46,7 +49,7 @@ enum class SampleQuality : uint32_t {
 /// One option of a setting; see hob_option.
 using Option = hob_option;
 
-/// An option with a value, and with a relative burden for HOB_BURDENS_RELATIVE.
+/// An option with a value, and with a relative burden for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS.
 inline Option option(double value, double relative_burden = 0) noexcept {
     return Option{value, relative_burden, 0, 0};
 }
@@ -55,12 +58,12 @@ inline Option option(double value, double relative_burden = 0) noexcept {
 using Reason = hob_reason;
 
 /// The answer of one decision; see hob_decision.
-struct Frame : hob_decision {
-    Frame() noexcept : hob_decision(detail::sized<hob_decision>()) {}
+struct Decision : hob_decision {
+    Decision() noexcept : hob_decision(detail::sized<hob_decision>()) {}
 };
 
 /// The parameters that most programs set.
-/// All others are fields of `desc` and of its `tuning`; see hob_goblin_desc.
+/// All others are fields of `desc`, and of the hob_goblin_tuning to which `desc.tuning` points; see hob_goblin_desc.
 struct GoblinOptions {
     /// Limits: milliseconds, and MiB of video memory. 0: as in `desc`, which has no limit by default.
     double gpu_ms = 0;
@@ -187,13 +190,13 @@ public:
 /// The callbacks of a setting; see hob_setting_desc.
 /// Each can be empty.
 struct Callbacks {
-    /// Fills in the options before each decision.
-    std::function<void(std::vector<Option>&)> options;
+    /// Fills in the options, in a vector that is empty: when the setting is added and before each decision.
+    std::function<void(std::vector<Option>&)> get_options;
     /// Returns the default choice when the setting is added.
     std::function<uint32_t()> get_default_choice;
     /// Receives a choice that has changed.
     std::function<void(uint32_t choice, uint64_t decision_id)> set_choice;
-    /// Fills in a measurement and returns true, or returns false without a measurement.
+    /// Fills in a sample and returns true, or returns false if there is no sample.
     std::function<bool(hob_sample&)> measure;
 };
 
@@ -215,9 +218,9 @@ public:
 
     // Each frame.
 
-    /// Collects samples and decides. Call it once a frame. Allocates nothing.
-    Result<Frame> try_update() {
-        Frame frame;
+    /// Collects samples and decides. Call it once a frame. Allocates as hob_goblin_update does; callbacks may allocate.
+    Result<Decision> try_update() {
+        Decision frame;
         const hob_result code = with_callbacks([&] { return hob_goblin_update(capi(), &frame); });
         return detail::result_of(code, frame);
     }
@@ -226,8 +229,8 @@ public:
         return detail::result_of(with_callbacks([&] { return hob_goblin_collect_samples(capi()); }));
     }
     /// The second half of an update: estimates, solves and publishes the choices.
-    Result<Frame> try_decide() {
-        Frame frame;
+    Result<Decision> try_decide() {
+        Decision frame;
         const hob_result code = with_callbacks([&] { return hob_goblin_decide(capi(), &frame); });
         return detail::result_of(code, frame);
     }
@@ -238,7 +241,8 @@ public:
                                                     burden, static_cast<hob_sample_quality>(quality)));
     }
     /// Reports the cost of the whole frame of a decision.
-    Result<void> try_measure_total(uint64_t decision_id, Lane lane, double burden, SampleQuality quality = SampleQuality::ok) {
+    Result<void> try_measure_total(uint64_t decision_id, Lane lane, double burden,
+                                   SampleQuality quality = SampleQuality::ok) {
         return detail::result_of(hob_goblin_measure_total(capi(), decision_id, static_cast<hob_lane>(lane), burden,
                                                           static_cast<hob_sample_quality>(quality)));
     }
@@ -268,14 +272,14 @@ public:
         return added<Setting>(
             [&](hob_setting_id* setting) { return hob_goblin_add_setting(capi(), &desc, setting); });
     }
-    /// Adds a setting with callbacks. Without `callbacks.options` it has the options given here.
+    /// Adds a setting with callbacks. Without `callbacks.get_options` it has the options given here.
     Result<Setting> try_add(std::string_view id, Callbacks callbacks, ArrayView<Option> options = {},
                             const SettingOptions& how = {}) {
         auto box = std::make_unique<Box>(Box{std::move(callbacks), pending_, {}, {}});
         hob_setting_desc desc = described(id, options, how);
         desc.user_data = box.get();
         desc.release = &Box::release;
-        if (box->callbacks.options) desc.get_options = &Box::get_options;
+        if (box->callbacks.get_options) desc.get_options = &Box::get_options;
         if (box->callbacks.get_default_choice) desc.get_default_choice = &Box::get_default_choice;
         if (box->callbacks.set_choice) desc.set_choice = &Box::set_choice;
         if (box->callbacks.measure) desc.measure = &Box::measure;
@@ -331,11 +335,11 @@ public:
         return added<Product>(
             [&](hob_setting_id* setting) { return hob_goblin_add_product(capi(), &desc, setting); });
     }
-    /// Removes a setting and destroys its callbacks. Its estimates stay, for a later setting with the same id.
+    /// Removes a setting and destroys its callbacks. Its learned burdens stay, for a later setting with the same id.
     Result<void> try_remove(Setting setting) {
         return detail::result_of(with_callbacks([&] { return hob_goblin_remove_setting(capi(), setting.id()); }));
     }
-    /// Replaces the options of a setting. Another number of options drops its estimates.
+    /// Replaces the options of a setting. A different number of options drops its learned burdens.
     Result<void> try_set_options(Setting setting, ArrayView<Option> options) {
         return detail::result_of(
             hob_goblin_set_options(capi(), setting.id(), options.data(), sizeof(Option), options.count()));
@@ -351,7 +355,7 @@ public:
 
     // Control.
 
-    /// Allows only the options from `first` to `last`. The defaults of `last` and 0 allow all.
+    /// Allows only the options from `first` to `last`. `first` 0 without `last` allows all.
     Result<void> try_set_range(Setting setting, uint32_t first, uint32_t last = UINT32_MAX) {
         return detail::result_of(hob_goblin_set_range(capi(), setting.id(), first, last));
     }
@@ -419,7 +423,7 @@ public:
             return hob_goblin_choice_of(capi(), decision_id, setting.id(), choice);
         });
     }
-    /// All choices of one decision (0: the latest), of one and the same; see hob_goblin_choices. From any thread.
+    /// All choices of one decision, or of HOB_DECISION_LATEST; see hob_goblin_choices. From any thread.
     /// The choice of a setting is at setting.id().index1 - 1. Returns the id of the decision.
     Result<uint64_t> try_choices(uint64_t decision_id, uint32_t* choices, uint32_t capacity) const {
         return detail::filled_by(uint64_t{0}, [&](uint64_t* decision) {
@@ -427,7 +431,7 @@ public:
         });
     }
     /// The latest decision in full, with the burdens of each lane.
-    Result<hob_decision_details> try_decision() const {
+    Result<hob_decision_details> try_decision_details() const {
         return detail::filled_by(detail::sized<hob_decision_details>(), [&](hob_decision_details* details) {
             return hob_goblin_get_decision(capi(), details);
         });
@@ -481,7 +485,8 @@ public:
             return hob_goblin_save_profile(capi(), buffer, capacity, size);
         });
     }
-    /// Records the run for replay(): calls `write(std::string_view bytes)` with each piece. Call it right after creation.
+    /// Records the run for replay(): calls `write(std::string_view bytes)` with each piece.
+    /// Call it right after creation.
     ///
     /// An exception from `write` is rethrown by this call or by the next update. An exception while the goblin is
     /// destroyed is dropped.
@@ -504,10 +509,11 @@ public:
 
 #if HOB_EXCEPTIONS
     // The throwing forms.
-    Frame update() { return try_update().value(); }
+    Decision update() { return try_update().value(); }
     void collect_samples() { try_collect_samples().value(); }
-    Frame decide() { return try_decide().value(); }
-    void measure(uint64_t decision_id, Setting setting, Lane lane, double burden, SampleQuality quality = SampleQuality::ok) {
+    Decision decide() { return try_decide().value(); }
+    void measure(uint64_t decision_id, Setting setting, Lane lane, double burden,
+                 SampleQuality quality = SampleQuality::ok) {
         try_measure(decision_id, setting, lane, burden, quality).value();
     }
     void measure_total(uint64_t decision_id, Lane lane, double burden, SampleQuality quality = SampleQuality::ok) {
@@ -569,7 +575,7 @@ public:
     uint64_t choices(uint64_t decision_id, uint32_t* choices, uint32_t capacity) const {
         return try_choices(decision_id, choices, capacity).value();
     }
-    hob_decision_details decision() const { return try_decision().value(); }
+    hob_decision_details decision_details() const { return try_decision_details().value(); }
     Reason reason(Setting setting) const { return try_reason(setting).value(); }
     std::string reason_text(Setting setting) const { return try_reason_text(setting).value(); }
     Estimate estimate(Setting setting, uint32_t option, Lane lane = Lane::gpu) const {
@@ -647,7 +653,7 @@ private:
             box.pending->guard([&] {
                 // Two lists: after an exception the old options stay. Both keep their memory.
                 box.fresh.clear();
-                box.callbacks.options(box.fresh);
+                box.callbacks.get_options(box.fresh);
                 box.options.swap(box.fresh);
             });
             const uint32_t count = ArrayView<Option>(box.options).count();

@@ -4,13 +4,13 @@
 //     options.gpu_ms = 16.6;
 //     hob::Goblin goblin(options);                          // throws hob::Error
 //     hob::Setting shadows = goblin.add("shadows", {0, 4, 6});
-//     const hob::Frame frame = goblin.update();             // throws hob::Error
-//     if (auto updated = goblin.try_update()) use(*updated);  // returns hob::Result<hob::Frame>
+//     const hob::Decision frame = goblin.update();             // throws hob::Error
+//     if (auto updated = goblin.try_update()) use(*updated);  // returns hob::Result<hob::Decision>
 //     else log(updated.message());
 //
 // Each call that can fail has two forms. try_x() always exists and returns a hob::Result, which allocates nothing.
-// x() exists with exceptions only and throws hob::Error. A constructor throws, and try_create() is its other form.
-// So one source that calls the try_ forms compiles with -fno-exceptions, or with HOB_NO_EXCEPTIONS defined, and without.
+// x() exists only with exceptions and throws hob::Error. A constructor throws, and try_create() is its other form.
+// Code that uses only try_ forms compiles with and without exceptions (-fno-exceptions or HOB_NO_EXCEPTIONS).
 //
 // Owners are move-only and destroy their handle. capi() returns the C handle for functions that are not wrapped.
 // A callback can be any callable. If it throws, the call that ran it rethrows the exception after the C function has

@@ -75,7 +75,7 @@ typedef struct hob_knapsack_desc {
 HOB_NODISCARD HOB_API hob_result hob_knapsack_create(const hob_knapsack_desc *desc, hob_knapsack **out_knapsack);
 
 /// Destroys a knapsack; NULL is allowed.
-/// Threads: no other call on it may run.
+/// Threads: no call on it may run on another thread.
 HOB_API void hob_knapsack_destroy(hob_knapsack *knapsack);
 
 // ---- Solve -----------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ typedef struct hob_knapsack_solve_desc {
     /// Number of deviations that count as burden: 0 to 1e100. 0 is a value, and the default: only means count.
     double sigmas;
     /// Relative gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative.
-    /// 0 is a value, and the default: the search stops at the optimum only.
+    /// 0 is a value, and the default: the search stops only at the optimum, or at node_limit.
     double accepted_gap;
     /// Limit of the search work, in nodes. Default: 4,000,000, which takes about half a second. A few thousand suit a
     /// frame.
@@ -166,9 +166,9 @@ HOB_API hob_result hob_knapsack_solve(
     hob_knapsack *knapsack, const hob_knapsack_solve_desc *desc, hob_knapsack_solution *out_solution);
 
 /// Copies the choices of the last solve: one option index per setting, in the order of the settings.
-/// A setting without options has HOB_KNAPSACK_CHOICE_NONE. `*out_count` receives the number of settings. `choices` NULL
-/// asks only for that; otherwise `out_count` may be NULL. HOB_RESULT_BUFFER_TOO_SMALL: `capacity` is less than the
-/// number, and `choices` is unchanged. Threads: shared.
+/// A setting without options has HOB_KNAPSACK_CHOICE_NONE. `*out_count` receives the number of settings in the last
+/// solve, 0 before the first. `choices` NULL asks only for that; otherwise `out_count` may be NULL.
+/// HOB_RESULT_BUFFER_TOO_SMALL: `capacity` is less than the number, and `choices` is unchanged. Threads: shared.
 HOB_API hob_result hob_knapsack_choices(
     const hob_knapsack *knapsack, uint16_t *choices, uint32_t capacity, uint32_t *out_count);
 
@@ -206,8 +206,8 @@ typedef struct hob_knapsack_resource {
 } hob_knapsack_resource;
 
 /// Chooses one option of each setting, with the greatest total value whose burden fits in every resource.
-/// `resources` are resource_count capacities, `stride` bytes apart (0: sizeof(hob_knapsack_resource)), in the order of
-/// the weights. `count` must be resource_count. `desc` may be NULL: defaults; its `capacity` must be 0 or HUGE_VAL, its
+/// `resources` are resource_count capacities, `stride` bytes apart (0: the first released size), in the order of the
+/// weights. `count` must be resource_count. `desc` may be NULL: defaults; its `capacity` must be 0 or HUGE_VAL, its
 /// `sigmas` 0. `out_solution` may be NULL. Otherwise as hob_knapsack_solve, with two differences:
 ///
 /// - If `feasible` is 0, the choices exceed the capacities by little; only `proven` 1 means that nothing fits.

@@ -46,7 +46,7 @@ typedef struct hob_profile_desc {
 HOB_NODISCARD HOB_API hob_result hob_profile_create(const hob_profile_desc *desc, hob_profile **out_profile);
 
 /// Destroys a profile; NULL is allowed.
-/// Threads: no other call on it may run.
+/// Threads: no call on it may run on another thread.
 HOB_API void hob_profile_destroy(hob_profile *profile);
 
 // ---- Load and save ---------------------------------------------------------------------------------------------------

@@ -1,11 +1,8 @@
 // hobgoblin/program_cache.h: Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
 //
-//     hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, binaries survive a driver update */
-//     environment.api = HOB_GRAPHICS_API_OPENGL;
-//     environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
-//     environment.device = hob_str_from((const char *)glGetString(GL_RENDERER));
-//     environment.driver = hob_str_from((const char *)glGetString(GL_VERSION));
-//     environment.build = HOB_STR("game 1.2");
+//     environment.api = HOB_GRAPHICS_API_OPENGL; environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
+//     environment.device = hob_str_from((const char *)glGetString(GL_RENDERER)); environment.driver = hob_str_from((const
+//     char *)glGetString(GL_VERSION)); environment.build = HOB_STR("game 1.2");
 //
 //     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 //     desc.directory = HOB_STR("cache/programs");         /* empty: memory only */
@@ -51,9 +48,8 @@
 // - Start-up set: the programs that are loaded first when the cache is created.
 // - Bundle: a read-only file of programs, made on a build machine and shipped with a game.
 //
-// Functions with a const cache may be called on several threads at once, also inside callbacks. Only a callback whose
-// documentation forbids it is an exception: hob_file_io, and the hooks of base.h. docs/threads.md lists the functions
-// that wait for files.
+// Functions with a const cache may run on several threads at once, also inside callbacks, but not inside those of
+// hob_file_io or the hooks of base.h. docs/threads.md lists the functions that wait for files.
 //
 // Generated from src/ffi/program_cache; do not edit. MIT OR Apache-2.0.
 
@@ -88,7 +84,7 @@ typedef struct hob_program_cache hob_program_cache;
 
 /// Which programs are evicted first when memory is full.
 typedef enum hob_eviction {
-    /// The programs that cost the least compile time for the memory they free, by measured build time and use.
+    /// First the programs with the least build time per byte, weighted by how often they are used.
     HOB_EVICTION_COST_AWARE = 0,
     /// The least recently used program.
     HOB_EVICTION_LRU = 1,
@@ -116,8 +112,8 @@ typedef enum hob_eviction {
 #define HOB_PROGRAM_CACHE_COUNT_DATA_ONLY 16
 
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and writes nothing.
-/// For hosts whose threads may build one program at the same time. If the driver rejects a program, end its use before
-/// you put the new one: an earlier put changes nothing, and the cache then has neither.
+/// For hosts whose threads may build one program at the same time. After a rejection, end the use and then put the new
+/// program. In the other order both programs are lost.
 #define HOB_PROGRAM_CACHE_FIRST_PUT_WINS 32
 
 /// Parameters of a program cache.
@@ -133,13 +129,13 @@ typedef struct hob_program_cache_desc {
     /// Programs that other processes have written are found at create. Later ones are found each time that this process
     /// has written 1024 programs, or a sixteenth of `disk_limit`.
     hob_str directory;
-    /// The driver, device and build that the programs are for. NULL: driver and device are unknown. Binaries then
-    /// survive a driver update and are offered to the new driver. Set it for every cache with a directory or a bundle.
+    /// The driver, device and build that the programs are for. NULL: driver and device are unknown. A new driver then
+    /// gets the old driver's binaries. Set it for every cache with a directory or a bundle.
     const hob_environment *environment;
     /// Reads and writes files as background tasks, and is kept alive by the cache. With HOB_BACKGROUND_PUMP those tasks
     /// run inside hob_executor_pump, which may then wait for files.
     ///
-    /// NULL: no background. Files are then read and written only by hob_program_cache_get_wait,
+    /// NULL: no background. Programs are then read and written only by hob_program_cache_get_wait,
     /// hob_program_cache_wait_idle, hob_program_cache_flush, hob_program_cache_write_bundle and
     /// hob_program_cache_destroy. Call hob_program_cache_wait_idle after create: hob_program_cache_get never reads the
     /// disk itself.
@@ -156,8 +152,8 @@ typedef struct hob_program_cache_desc {
     /// default, 256 MiB. UINT64_MAX: no limit. A program that is put beyond it stays in memory and is not written;
     /// there is no retry. Programs that wait are held even after memory evicts them, in addition to `memory_limit`.
     uint64_t waiting_limit;
-    /// Programs whose last put or get is longer ago, in seconds, are removed from disk. 0: the default, 30 days.
-    /// UINT32_MAX: no limit.
+    /// Programs without a put or get for this many seconds are removed from disk. 0: the default, 30 days. UINT32_MAX:
+    /// no limit.
     uint32_t max_age_seconds;
     /// Strikes that ban a program. 0: the default, 2, so that a program may end the process twice. UINT32_MAX: no bans,
     /// and uses are not recorded.
@@ -189,7 +185,7 @@ HOB_NODISCARD HOB_API hob_result hob_program_cache_create(
     const hob_program_cache_desc *desc, hob_program_cache **out_cache);
 
 /// Destroys a cache, after writing the programs that wait: this may wait for files.
-/// NULL is allowed. Open uses end without a strike. Blobs stay valid. Threads: no other call on it may run.
+/// NULL is allowed. Open uses end without a strike. Blobs stay valid. Threads: no call on it may run on another thread.
 HOB_API void hob_program_cache_destroy(hob_program_cache *cache);
 
 // ---- Get and put -----------------------------------------------------------------------------------------------------
@@ -308,8 +304,8 @@ HOB_API hob_result hob_program_cache_begin_use(
 /// open uses, its record is cleared when the last one ends. HOB_RESULT_NOT_FOUND: the use has ended already, or belongs
 /// to another cache.
 ///
-/// HOB_USE_OUTCOME_REJECTED removes the program. A program that was put since the use began stays. If the key had no
-/// program in memory when the use began, the cache cannot tell them apart, and removes any. Threads: shared.
+/// HOB_USE_OUTCOME_REJECTED removes the program. A program that was put since the use began stays. If memory had no
+/// program of the key when the use began, a newer put is removed, too. Threads: shared.
 HOB_API hob_result hob_program_cache_end_use(
     const hob_program_cache *cache, hob_use_id use_id, hob_use_outcome outcome);
 
@@ -320,9 +316,9 @@ HOB_API hob_result hob_program_cache_end_use(
 HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, const hob_fingerprint *key);
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
-/// With `disk_too` 0, programs on disk are loaded again when they are missed. Kept are the programs of other
-/// environments and of bundles, the start-up set, strikes and bans, open uses, blobs, limits, statistics, and inputs in
-/// memory from hob_program_cache_describe. Threads: shared.
+/// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps programs of other environments
+/// and bundles, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
+/// hob_program_cache_describe stay in memory. Threads: shared.
 HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint32_t disk_too);
 
 /// Evicts programs until memory holds at most `max_bytes`; 0: all of them.
@@ -384,7 +380,7 @@ HOB_API hob_result hob_program_cache_get_program_status(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t *out_is_known);
 
 /// Gets the number of strikes of a key.
-/// Use a program with a strike alone, not together with others. Threads: shared.
+/// While a program with a strike is in use, open no other use. Threads: shared.
 HOB_API hob_result hob_program_cache_get_strikes(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t *out_strikes);
 
@@ -400,8 +396,9 @@ HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cach
 // finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
-/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too.
-/// HOB_RESULT_TIMEOUT: the time was too short. Threads: shared.
+/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too, as
+/// far as this cache knows its contents (hob_program_cache_desc.directory). HOB_RESULT_TIMEOUT: the time was too short.
+/// Threads: shared.
 HOB_API hob_result hob_program_cache_get_wait(
     const hob_program_cache *cache, const hob_fingerprint *key, uint64_t timeout_us, hob_blob *blob);
 
@@ -416,12 +413,12 @@ HOB_API hob_result hob_program_cache_wait_idle(const hob_program_cache *cache, u
 /// flush could not be written; reported once. Threads: shared.
 HOB_API hob_result hob_program_cache_flush(const hob_program_cache *cache, uint64_t timeout_us);
 
-/// Gets the progress of loading: `*out_loaded` of `*out_total` programs were read.
+/// Gets the progress of loading: `*out_done` of `*out_total` programs are done.
 /// `*out_total` is 0 until the directory is open. Threads: shared.
 HOB_API hob_result hob_program_cache_get_loading_progress(
-    const hob_program_cache *cache, uint64_t *out_loaded, uint64_t *out_total);
+    const hob_program_cache *cache, uint64_t *out_done, uint64_t *out_total);
 
-/// Writes why programs or uses are not read or written, as a sentence without a NUL; empty: no problem.
+/// Writes the present error of reading or writing as a sentence without a NUL; empty: no error.
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 HOB_API hob_result hob_program_cache_get_problem(
@@ -484,9 +481,9 @@ typedef struct hob_program_cache_statistics {
     /// Shaders that are known to compile.
     uint64_t shaders;
     /// Programs that were chosen to be loaded ahead of need, since the cache was created.
-    uint64_t to_load;
-    /// Programs of `to_load` that are done: loaded, refused, or skipped because memory is full.
-    uint64_t loaded;
+    uint64_t preload_total;
+    /// Programs of `preload_total` that are done: loaded, refused, or skipped because memory is full.
+    uint64_t preload_done;
     /// Requests that wait for the background: programs to write, missed programs to read, removals and the like.
     /// Loading ahead of need is not included.
     uint64_t waiting;
@@ -600,7 +597,7 @@ HOB_API hob_result hob_program_cache_get_histogram(
     const hob_program_cache *cache, hob_program_cache_measure measure, hob_histogram *out_histogram);
 
 /// One bucket of a histogram.
-/// Values below 32 have one each; above, there are 16 for every doubling.
+/// Each value below 32 has one; above, there are 16 per power of two.
 typedef struct hob_histogram_bucket {
     /// The least value of the bucket.
     uint64_t minimum;
@@ -655,7 +652,7 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_write_bundle(
 
 // ---- Experimental: Explaining misses ---------------------------------------------------------------------------------
 
-/// Where the known program is that is most similar to a missed one.
+/// Where the described program most similar to a missed one is.
 typedef enum hob_program_location {
     /// It was neither put nor asked for since the cache was created. It may be on disk.
     HOB_PROGRAM_LOCATION_NOT_LOADED = 0,
@@ -727,7 +724,7 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_explain_miss(
 //     callbacks.compile = compile;
 //     callbacks.link = link;
 //     callbacks.load = load;
-//     callbacks.binary = binary;
+//     callbacks.get_binary = get_binary;
 //     hob_program_manager *manager = NULL;
 //     if (hob_program_manager_create(cache, &callbacks, &manager) != HOB_RESULT_OK) fail(hob_last_error());
 //
@@ -758,9 +755,9 @@ typedef struct hob_program_callbacks {
     /// Gives the driver a program from the cache. Failure: the program is removed and built. Must be set.
     uint32_t (*load)(void *user_data, void *program, const hob_blob *blob);
     /// Sets format, data and reflection of `binary` from the linked program. Other fields are ignored. The data stays
-    /// valid until the next call of this, or until hob_program_manager_link returns. Failure, or NULL: there is no
-    /// binary to store.
-    uint32_t (*binary)(void *user_data, void *program, hob_program *binary);
+    /// valid until the next call of this, or until hob_program_manager_link returns. If it fails, or if this callback
+    /// is NULL, nothing is stored.
+    uint32_t (*get_binary)(void *user_data, void *program, hob_program *binary);
     /// Called exactly once, after the last of the other callbacks. May be NULL.
     void (*release)(void *user_data);
 } hob_program_callbacks;
@@ -778,7 +775,7 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API hob_result hob_program_manager_create(
     const hob_program_cache *cache, const hob_program_callbacks *callbacks, hob_program_manager **out_manager);
 
 /// Destroys a manager and its shaders; NULL is allowed.
-/// Programs stay in the cache. Threads: no other call on it may run.
+/// Programs stay in the cache. Threads: no call on it may run on another thread.
 HOB_EXPERIMENTAL_API void hob_program_manager_destroy(hob_program_manager *manager);
 
 /// A shader of a manager.
@@ -817,7 +814,7 @@ typedef enum hob_shader_state {
     HOB_SHADER_STATE_COMPILED = 2,
 } hob_shader_state;
 
-/// Compiles the present source of a shader, or defers that if the shader is known to compile.
+/// Compiles a shader's present source, or defers the compile if it is known to succeed.
 /// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are
 /// written also after a failure, and may be NULL. HOB_RESULT_BUILD_FAILED: the compile failed; the cache does not
 /// remember that. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
@@ -879,8 +876,8 @@ typedef struct hob_link_result {
 /// Links a program: from the cache if possible, else by building it.
 /// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
 /// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such
-/// shader. HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages.
-/// Threads: exclusive. Calls the callbacks.
+/// shader. HOB_RESULT_INVALID_ARGUMENT: no shaders, a shader that was not compiled or is listed twice, or a `key` with
+/// stages. Threads: exclusive. Calls the callbacks.
 HOB_EXPERIMENTAL_API hob_result hob_program_manager_link(
     hob_program_manager *manager, const hob_program_link_desc *desc, hob_link_result *out_result);
 
@@ -899,8 +896,8 @@ HOB_EXPERIMENTAL_API void hob_dawn_blob_store(
     const void *key, size_t key_size, const void *value, size_t value_size, void *cache);
 
 /// Loads a blob from memory: a DawnLoadCacheDataFunction.
-/// Never waits for a file. Returns its size, or 0 if it is missing. `value` NULL asks only for that, and the blob stays
-/// available for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
+/// Never waits for a file. Returns its size, or 0 if it is missing. With `value` NULL that is all, and this thread's
+/// next call can still get the blob. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
 /// hob_program_cache, given as functionUserdata. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API size_t hob_dawn_blob_load(
     const void *key, size_t key_size, void *value, size_t value_size, void *cache);

@@ -127,10 +127,10 @@ struct ProgramCacheOptions {
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 };
 
-/// The progress of loading a directory: `loaded` of `total` programs.
+/// The progress of loading a directory: `done` of `total` programs.
 /// `total` is 0 until the directory is open.
 struct LoadingProgress {
-    uint64_t loaded = 0, total = 0;
+    uint64_t done = 0, total = 0;
 };
 
 /// Program binaries in memory and on the disk; see hob_program_cache.
@@ -279,7 +279,7 @@ public:
     /// The progress of loading.
     LoadingProgress loading_progress() const noexcept {
         LoadingProgress progress;
-        (void)hob_program_cache_get_loading_progress(cache_.get(), &progress.loaded, &progress.total);
+        (void)hob_program_cache_get_loading_progress(cache_.get(), &progress.done, &progress.total);
         return progress;
     }
     /// Adds the programs of a bundle file.
@@ -414,7 +414,7 @@ struct ProgramCallbacks {
     std::function<uint32_t(void* program)> link;
     std::function<uint32_t(void* program, const hob_blob& blob)> load;
     /// Fills in format, data and reflection, which must stay valid until the link has ended. Can be empty.
-    std::function<uint32_t(void* program, hob_program& binary)> binary;
+    std::function<uint32_t(void* program, hob_program& binary)> get_binary;
 };
 
 /// The result of a compile.
@@ -457,7 +457,7 @@ public:
         desc.compile = &Box::compile;
         desc.link = &Box::link;
         desc.load = &Box::load;
-        if (box->callbacks.binary) desc.binary = &Box::binary;
+        if (box->callbacks.get_binary) desc.get_binary = &Box::get_binary;
         desc.release = &Box::release;
         hob_program_manager* manager = nullptr;
         const hob_result code = hob_program_manager_create(cache.capi(), &desc, &manager);
@@ -559,8 +559,8 @@ private:
         static uint32_t load(void* user_data, void* program, const hob_blob* blob) noexcept {
             return of(user_data).guarded([&] { return of(user_data).callbacks.load(program, *blob); });
         }
-        static uint32_t binary(void* user_data, void* program, hob_program* binary) noexcept {
-            return of(user_data).guarded([&] { return of(user_data).callbacks.binary(program, *binary); });
+        static uint32_t get_binary(void* user_data, void* program, hob_program* binary) noexcept {
+            return of(user_data).guarded([&] { return of(user_data).callbacks.get_binary(program, *binary); });
         }
     };
 

@@ -56,9 +56,9 @@ pub struct DiskOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Programs that were to be loaded ahead.
-    pub to_load: u64,
+    pub preload_total: u64,
     /// Those of them that were looked at.
-    pub loaded: u64,
+    pub preload_done: u64,
     /// Pieces of work that wait.
     pub waiting: u64,
     /// Programs that were put and could not be written.

@@ -252,8 +252,8 @@ impl CacheStatistics {
     pub fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
         let Self { progress, disk, quarantine, .. } = self;
         let of_disk = [
-            ("to_load", progress.to_load),
-            ("loaded", progress.loaded),
+            ("preload_total", progress.preload_total),
+            ("preload_done", progress.preload_done),
             ("waiting", progress.waiting),
             ("unwritten", progress.unwritten),
             ("values", disk.values),

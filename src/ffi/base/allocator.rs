@@ -33,8 +33,8 @@ pub struct hob_allocator_hook {
     /// Passed to `allocate` and `free`.
     pub user_data: *mut c_void,
     /// Returns `size` bytes (never 0), at a multiple of `alignment`, a power of two. NULL: out of memory; the call that
-    /// needed it returns HOB_RESULT_OUT_OF_MEMORY. Runs on any thread that calls the library; must not call the
-    /// library.
+    /// needed it returns HOB_RESULT_OUT_OF_MEMORY. Runs on any thread that runs library code, perhaps on several at
+    /// once; must not call the library.
     pub allocate: Option<extern "C" fn(user_data: *mut c_void, size: usize, alignment: usize) -> *mut c_void>,
     /// Takes back memory of `allocate`, with the same size and alignment.
     pub free: Option<extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize)>,

@@ -46,14 +46,14 @@ pub struct hob_log_hook {
     /// Passed to `write`.
     pub user_data: *mut c_void,
     /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the
-    /// call. Runs on the thread that calls the library, inside the call: functions on the same handle return
-    /// HOB_RESULT_BUSY.
+    /// call. Runs on any thread that runs library code, perhaps on several at once, inside a call: shared and exclusive
+    /// functions on that handle return HOB_RESULT_BUSY.
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: hob_log_level, line: hob_str)>,
 }
 
 /// Sets the log hook; NULL: none.
-/// The struct is copied; a NULL `write` means none. Threads: any, at any time. Keep the data of the previous hook until
-/// all calls that began before have returned.
+/// The struct is copied; a NULL `write` means none. Keep the previous `user_data` until all calls that began before
+/// have returned. Threads: any.
 #[entry(any, nullable(hook))]
 pub extern "C" fn hob_set_log_hook(hook: *const hob_log_hook) -> hob_result {
     set(&LOG, hook);
@@ -64,7 +64,7 @@ pub extern "C" fn hob_set_log_hook(hook: *const hob_log_hook) -> hob_result {
 
 /// A clock for measured times: hob_decision_details.elapsed_ns, and build times of a hob_program_manager.
 /// Without this hook they stay 0. Timeouts and time budgets use it too, or the operating system's clock without it.
-/// hob_goblin_update reads no other clock.
+/// hob_goblin_update never reads the operating system's.
 #[versioned(size = 24, last = now_ns)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -75,7 +75,7 @@ pub struct hob_clock_hook {
     pub reserved: u32,
     /// Passed to `now_ns`.
     pub user_data: *mut c_void,
-    /// Returns monotonic nanoseconds. Runs on the thread that calls the library.
+    /// Returns monotonic nanoseconds. Runs on any thread that runs library code, perhaps on several at once.
     pub now_ns: Option<extern "C" fn(user_data: *mut c_void) -> u64>,
 }
 

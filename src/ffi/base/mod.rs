@@ -12,14 +12,14 @@
 //! ```
 //!
 //! Names. Functions of a handle are hob_<handle>_<verb>. `get_` and `set_` are for properties; a getter writes its
-//! answer to `out_` parameters. A function named by a noun gives an answer: hob_goblin_choice returns it,
+//! answer to `out_` parameters. A noun as a name also means a getter: hob_goblin_choice returns its answer,
 //! hob_goblin_choices writes it.
 //!
 //! Handles. `hob_x_create` makes a handle, `hob_x_destroy` destroys it; destroying NULL is allowed. A destroyed handle,
 //! or a handle of another type, usually gives HOB_RESULT_INVALID_ARGUMENT; do not rely on that. Ids such as
 //! hob_setting_id name parts of a handle: all zero is no id, and the id of a removed part gives HOB_RESULT_NOT_FOUND.
 //!
-//! A function that returns its answer returns 0 or an empty text after a failure; hob_last_error has the reason.
+//! A function that returns a value directly returns 0 or an empty text on failure; hob_last_error has the reason.
 //!
 //! Threads. Each function says which calls on one handle may run at the same time:
 //! - Shared: the function takes the handle as const. Shared calls may run on several threads at once.
@@ -35,7 +35,7 @@
 //! | what | rule |
 //! |---|---|
 //! | text, arrays and structs passed in | read during the call; what is kept is copied |
-//! | `out_` parameters | written only on success, and a required size also when the buffer is too small |
+//! | `out_` parameters | written only on success; the required size also if the buffer is too small |
 //! | buffers | the caller's. Required size first: pass NULL, then pass a buffer of that size |
 //! | views that are given out | the function says how long they are valid |
 //! | `user_data` with a `release` | the library owns it after success and calls `release(user_data)` once; after failure the caller owns it |
@@ -43,13 +43,15 @@
 //!
 //! Structs. The first field, `struct_size`, is sizeof the struct; it tells the library which header the caller was
 //! compiled with. It is the only field that must always be set: the others may be zero, unless a field or a function
-//! says otherwise. Elements of arrays have a stride instead. In parameters, a field that is 0 has its default, unless
-//! the field says that 0 is a value. HOB_X_INIT sets all defaults. It is a call, so in C it cannot initialise a static
-//! variable. To set no limit, use HUGE_VAL (double) or UINT64_MAX (integer).
+//! says otherwise. Array elements have a stride instead. Structs with neither, such as hob_str, hob_fingerprint and
+//! ids, never change. In a struct of parameters 0 means the default, unless the field says that 0 is a value.
+//! HOB_X_INIT sets all defaults. It is a call, so in C it cannot initialise a static variable. To set no limit, use
+//! HUGE_VAL (double) or the largest value of the field's integer type.
 //!
-//! A struct_size that is too small gives HOB_RESULT_INVALID_ARGUMENT. A larger struct is accepted if the fields that
-//! this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. In answers the library sets those
-//! fields to 0. Pass sizeof the element as a stride; a stride of 0 means the element's size in its first release.
+//! A struct of an older header is accepted; the fields that it lacks have their defaults. A struct_size below the
+//! struct's first released size gives HOB_RESULT_INVALID_ARGUMENT. A struct of a newer header is accepted if the fields
+//! that this library does not know are 0; otherwise the result is HOB_RESULT_UNSUPPORTED. In answers the library sets
+//! those fields to 0. Pass sizeof the element as a stride; a stride of 0 means the element's size in its first release.
 //!
 //! Callbacks. They use the C calling convention (cdecl). They run on the thread that made the call, unless their
 //! documentation says otherwise, and in its floating-point environment. They must return on that thread. No exception,

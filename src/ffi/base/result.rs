@@ -13,7 +13,7 @@ use crate::base::Code;
 pub enum hob_result {
     /// Success.
     Ok = 0,
-    /// An argument is invalid, and nothing was changed. Or the answer of a callback is invalid: see the function.
+    /// An argument is invalid, and nothing was changed. Or a callback returned an invalid value.
     InvalidArgument = 1,
     /// It does not exist, or was removed. Nothing was changed.
     NotFound = 2,
@@ -23,7 +23,7 @@ pub enum hob_result {
     OutOfMemory = 4,
     /// The bytes are not in the expected format. Nothing was changed.
     Malformed = 5,
-    /// Not possible with this version, build or machine.
+    /// Not possible with this version, build or machine, or with this kind of handle.
     Unsupported = 6,
     /// Another call on the handle is running: on another thread, or on this one, around a callback. Or another process
     /// keeps changing the files.

@@ -169,8 +169,8 @@ pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()>
     unsafe { Layout::of::<T>().check(at.cast(), what) }.map(|_| ())
 }
 
-/// Copy `value` into as much as the caller has room for; the caller's `struct_size` stays. The only function that
-/// writes an answer into a struct of the caller's.
+/// Copy `value` into as much as the caller has room for, and set fields to 0 that this library does not know; the
+/// caller's `struct_size` stays. The only function that writes an answer into a struct of the caller's.
 ///
 /// # Safety
 /// [`check_struct`] has accepted the place, which is writable.
@@ -181,10 +181,13 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
     // SAFETY: as this function's: as many bytes are writable as the caller's size says. A size that shrank after the
     // check makes the copy shorter.
     unsafe {
-        let size = to.cast::<u32>().read_unaligned() as usize;
-        if size >= size_of::<T>() {
+        let (size, known) = (to.cast::<u32>().read_unaligned() as usize, size_of::<T>());
+        if size >= known {
             // The usual case: a copy of known length is a few moves.
-            ptr::copy_nonoverlapping(from.add(head), to.add(head), size_of::<T>() - head);
+            ptr::copy_nonoverlapping(from.add(head), to.add(head), known - head);
+            if size > known {
+                ptr::write_bytes(to.add(known), 0, size.min(LONGEST) - known);
+            }
         } else {
             ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
         }

@@ -55,7 +55,8 @@ pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut
 /// are joined. If other handles use the executor, all of that happens when the last of them is destroyed. Destroy those
 /// handles before the library is unloaded.
 ///
-/// Threads: no other call on it may run. Callbacks: `release` of the tasks, then of the desc, on this thread.
+/// Threads: no call on it may run on another thread. Callbacks: `release` of the tasks, then of the desc, on this
+/// thread.
 #[entry(destroy)]
 pub extern "C" fn hob_executor_destroy(executor: *mut hob_executor) {}
 

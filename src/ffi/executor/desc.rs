@@ -46,8 +46,8 @@ pub enum hob_background {
 pub const HOB_EXECUTOR_CALLING_THREAD_ONLY: u32 = 1;
 
 /// The bits of the priority in the `flags` of `enqueue` and `post`.
-/// `flags & HOB_TASK_PRIORITY` is a hob_priority. Other bits are 0 in this version: ignore them.
-pub const HOB_TASK_PRIORITY: u32 = 3;
+/// `flags & HOB_TASK_PRIORITY_MASK` is a hob_priority. Other bits are 0 in this version: ignore them.
+pub const HOB_TASK_PRIORITY_MASK: u32 = 3;
 
 /// Parameters of an executor.
 /// By default, loops run on the calling thread, and background tasks wait for a pump.
@@ -63,10 +63,10 @@ pub struct hob_executor_desc {
     pub max_concurrency: u32,
     /// Passed to the callbacks.
     pub user_data: *mut c_void,
-    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. NULL: `run` was called
-    /// inside this call, or will never be called; then `finish` is not called.
+    /// Schedules one call of `run(task)` on a thread of the host. Returns a ticket for `finish`. Return NULL if `run`
+    /// was called inside this call or never will be: no `finish` follows.
     ///
-    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY` is the hob_priority. Runs on the
+    /// `name` ends in NUL and is valid during the call. `flags & HOB_TASK_PRIORITY_MASK` is the hob_priority. Runs on the
     /// thread that called the library. Set both `enqueue` and `finish`, or neither.
     pub enqueue: Option<
         extern "C" fn(

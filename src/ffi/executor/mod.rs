@@ -1,8 +1,7 @@
 //! Loops over blocks on several threads, and a background lane for longer work.
 //!
 //! ```c
-//! // void cull(void *scene, uint32_t block, uint32_t worker) culls objects from 256 * block on: 256 of them, in the
-//! // last block perhaps fewer.
+//! // void cull(void *scene, uint32_t block, uint32_t worker) culls up to 256 objects, from index 256 * block.
 //! // void save(void *game) writes a file; void free_game(void *game) frees the memory of it.
 //! hob_executor *executor = NULL;
 //! if (hob_executor_create_pool(3, &executor) != HOB_RESULT_OK) fail(hob_last_error());

@@ -16,8 +16,8 @@ use crate::ffi::base::text::hob_str;
 
 /// Calls `body` for every block from 0 to `blocks` - 1, on several threads at once, and returns after the last one.
 /// `executor` may be NULL: all blocks run on this thread. Blocks run in any order. Inside a block or a task, a loop
-/// uses no other thread. The job system gets `priority` and `name`. A loop allocates no memory, unless more loops run
-/// at the same time than ever before.
+/// uses no other thread. The job system gets `priority` and `name`. A loop allocates memory only if more loops run at
+/// once than ever before.
 ///
 ///     /* void cull(void *scene, uint32_t block, uint32_t worker); blocks = (object_count + 255) / 256 */
 ///     hob_executor_parallel_for(executor, blocks, cull, scene, HOB_PRIORITY_NORMAL, HOB_STR("cull"));
@@ -25,8 +25,8 @@ use crate::ffi::base::text::hob_str;
 /// HOB_RESULT_PANIC: a block ended in an internal error, and some blocks were not called. Threads: shared.
 ///
 /// Callbacks: `body`, on this thread and those of the executor, always in this thread's floating-point environment.
-/// `worker` is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks that run at the
-/// same time have different workers. `body` may make shared calls, on this executor too.
+/// `worker` is 0 on this thread. It is always below hob_executor_statistics.max_concurrency. Two blocks of one loop
+/// that run at the same time have different workers. `body` may make shared calls, on this executor too.
 #[entry(any, nullable(executor))]
 pub extern "C" fn hob_executor_parallel_for(
     executor: *const hob_executor,

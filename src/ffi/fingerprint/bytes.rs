@@ -83,11 +83,11 @@ pub extern "C" fn hob_fingerprint_get_hex(
 pub struct hob_fingerprint_part {
     /// A hob_program_part or a hob_environment_part.
     pub kind: u32,
-    /// Which part of its kind: of a stage its hob_shader_stage, otherwise 0. Stages of one kind, such as several hit
-    /// shaders, have the same index: their order tells them apart.
+    /// The hob_shader_stage of a stage; 0 for all other kinds. Stages of one kind, such as several hit shaders, have
+    /// the same index: their order tells them apart.
     pub index: u32,
     /// Size of the input in bytes.
-    pub length: u64,
+    pub size: u64,
     /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that
     /// mode.
     pub digest: [u8; 8],
@@ -95,7 +95,7 @@ pub struct hob_fingerprint_part {
 
 impl From<Part> for hob_fingerprint_part {
     fn from(part: Part) -> Self {
-        Self { kind: part.kind, index: part.index, length: part.length, digest: part.digest }
+        Self { kind: part.kind, index: part.index, size: part.length, digest: part.digest }
     }
 }
 

@@ -9,8 +9,9 @@ use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 
 /// Changes the parameters.
-/// Every field can change. Learned burdens stay, except on lanes without a limit in any strategy. If lanes gain or lose
-/// their limit, samples of earlier decisions are refused. Threads: exclusive.
+/// All fields are replaced: 0 sets the default, also here; only a desc without `tuning` leaves the tuning unchanged. To
+/// change one field, begin with hob_goblin_get_desc. Learned burdens stay, except on lanes without a limit in any
+/// strategy. If lanes gain or lose their limit, samples of earlier decisions are refused. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_set_desc(goblin: *mut hob_goblin, desc: *const hob_goblin_desc) -> hob_result {
     goblin.with(|cell| {
@@ -76,7 +77,7 @@ pub extern "C" fn hob_goblin_set_enabled(goblin: *mut hob_goblin, setting: hob_s
     goblin.with(|cell| cell.goblin.set_enabled(setting.into(), enabled != 0))
 }
 
-/// Multiplies the price of changes, in burden and in patience.
+/// Multiplies every switch_burden, and the patience.
 /// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
 /// to notice. Threads: exclusive.
 #[entry(exclusive)]

@@ -31,16 +31,18 @@ pub enum hob_burdens {
     /// From hob_goblin_measure, or from the settings' measure callbacks.
     Learned = 0,
     /// From hob_option.relative_burden. Only whole frames are measured, with hob_goblin_measure_total. A controller
-    /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Give only one lane a
-    /// limit.
+    /// finds the capacity, in units of relative_burden: late frames lower it, slack raises it. Only the first lane is
+    /// steered; give the others no limit.
     Relative = 1,
     /// From totals alone: a regression on totals and choices finds the burden of each option. Relative burdens serve
-    /// until it has converged. Best up to 128 options; with more, it converges more slowly. Give only one lane a limit.
+    /// until it has converged. Best up to 128 options; with more, it converges more slowly. Only the first lane is
+    /// steered.
     Totals = 2,
 }
 
 /// Parameters of a goblin.
-/// Set the limit of at least one lane. 0 in a field means its default.
+/// Give at least one lane a limit; without any, every setting gets its most valuable option. 0 in a field means its
+/// default.
 #[versioned(size = 112, last = tuning)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -52,16 +54,17 @@ pub struct hob_goblin_desc {
     /// The limits, by hob_lane. Default: none.
     pub lanes: [hob_lane_desc; HOB_LANE_COUNT],
     /// Share of frames that may exceed a limit, on each lane; at most 0.5. Default 0: the margin is
-    /// hob_goblin_tuning.sigmas instead. Until totals come, burdens are taken to be normal and independent. Totals then
-    /// calibrate the margin, if every costly setting is sampled, too.
+    /// hob_goblin_tuning.sigmas instead. Without totals, burdens are assumed normal and independent. Totals calibrate
+    /// the margin if all costly settings are sampled.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change that only raises values waits for about as many frames as its patience says; one that also lowers some
-    /// waits longer, and so does one with a switch_burden. A choice that does not fit is always replaced at once.
+    /// A change is applied when its gains, added up over the frames, reach `patience` times the values by which it
+    /// moves settings, up and down. So a change that only raises settings waits `patience` frames. A choice that does
+    /// not fit is replaced at once. At most 1e9.
     #[default(1.0)]
     pub patience: f64,
-    /// Most bytes that the goblin may hold. Calls that would exceed it fail. The solver's own memory, about a megabyte,
-    /// counts but is never refused. Default: no limit.
+    /// Most bytes that the goblin may hold. Calls that would exceed it return HOB_RESULT_LIMIT_EXCEEDED. The solver's
+    /// own memory, about a megabyte, counts but is never refused. Default: no limit.
     #[default(u64::MAX)]
     pub memory_limit: u64,
     /// Decisions that are remembered for late samples, 1 to 65536. Default 64.
@@ -70,14 +73,13 @@ pub struct hob_goblin_desc {
     /// Most settings, at most 16777216. Default 65536.
     #[default(65_536)]
     pub max_settings: u32,
-    /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means: unchanged.
+    /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means unchanged.
     pub tuning: *const hob_goblin_tuning,
 }
 
 /// Creates a goblin.
 /// On success `*out_goblin` is the caller's to destroy. HOB_RESULT_INVALID_ARGUMENT for a limit that is negative or
-/// NaN. Without any limit every setting gets its most valuable option; the first decision then logs a warning. Threads:
-/// any.
+/// NaN. Without any limit the first decision logs a warning. Threads: any.
 ///
 ///     hob_goblin_tuning tuning = HOB_GOBLIN_TUNING_INIT;   // only where a default does not suit
 ///     tuning.switch_limit = 2.0;
@@ -94,8 +96,8 @@ pub extern "C" fn hob_goblin_create(desc: *const hob_goblin_desc, out_goblin: *m
 }
 
 /// Destroys a goblin and its settings; NULL is allowed.
-/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no other call on it may
-/// run.
+/// From inside one of its callbacks it is destroyed when the running call returns. Threads: no call on it may run on
+/// another thread.
 #[entry(destroy)]
 pub extern "C" fn hob_goblin_destroy(goblin: *mut hob_goblin) {}
 

@@ -23,15 +23,14 @@ pub struct hob_decision {
     /// sizeof(hob_decision).
     pub struct_size: u32,
     /// 1 if mean + sigmas * deviation of the choices fits the limit of every lane. 0: nothing fits, and the choices are
-    /// those that exceed the limits least.
+    /// those that exceed the limits least. Trials do not count.
     pub feasible: u32,
     /// Counts up from 1. Pass it with the samples of the frame.
     pub id: u64,
     /// Sum of the chosen values.
     pub value: f64,
-    /// Largest possible distance of `value` from the optimum, as a share of the optimum. 0: it is the optimum. Trials
-    /// do not count. While choices are held without a new solve, it is the last proven gap, corrected for changed
-    /// estimates.
+    /// Largest possible distance of `value` from the optimum, as a share of the optimum. 0: it is the optimum. While
+    /// choices are held without a new solve, it is the last proven gap, corrected for changed estimates.
     pub gap: f64,
     /// Settings whose choice differs from the decision before.
     pub change_count: u32,
@@ -59,10 +58,10 @@ impl From<&Decision> for hob_decision {
 }
 
 /// Decides a frame: call it once, before the frame is drawn.
-/// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. That nothing fits is an answer
-/// (`feasible` 0), not an error. After a failure the previous choices stay in force, as hob_goblin_decide says. It
-/// waits for nothing, and allocates nothing unless node_limit is above 4096 or get_options gives more options than
-/// before. Threads: exclusive. Callbacks: those of the settings, on this thread.
+/// It is hob_goblin_collect_samples, then hob_goblin_decide. `out_decision` may be NULL. If nothing fits, `feasible` is
+/// 0; that is no error. After a failure the previous choices stay in force, as hob_goblin_decide says. It waits for
+/// nothing, and allocates nothing unless node_limit is above 4096 or get_options gives more options than before.
+/// Threads: exclusive. Callbacks: those of the settings, on this thread.
 ///
 ///     hob_decision decision = HOB_DECISION_INIT;
 ///     hob_goblin_update(goblin, &decision);
@@ -73,7 +72,7 @@ pub extern "C" fn hob_goblin_update(goblin: *mut hob_goblin, out_decision: *mut 
     decide_into(goblin, out_decision)
 }
 
-/// Returns the option that the latest decision chose for a setting; before its first decision, its default.
+/// Returns the choice of a setting: that of its latest decision, or before its first one, its default.
 /// 0 for an invalid handle or id, or a setting without options, so that it can index an array; hob_last_error has the
 /// reason. It never waits and is never busy. A render thread that is a frame behind calls hob_goblin_choices or
 /// hob_goblin_choice_of with the decision of its frame. Threads: any.
@@ -83,9 +82,9 @@ pub extern "C" fn hob_goblin_choice(goblin: *const hob_goblin, setting: hob_sett
 }
 
 /// Gets the option that one decision chose for a setting.
-/// With HOB_DECISION_LATEST it is that of the latest decision; before the first, the default. HOB_RESULT_NOT_FOUND if
-/// the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no part in it. It never
-/// waits and is never busy. Threads: any.
+/// With HOB_DECISION_LATEST it is that of the latest decision; before the goblin's first decision, the default.
+/// HOB_RESULT_NOT_FOUND if the decision is not remembered any more (hob_goblin_desc.history), or if the setting took no
+/// part in it. It never waits and is never busy. Threads: any.
 #[entry(published)]
 pub extern "C" fn hob_goblin_choice_of(
     goblin: *const hob_goblin,
@@ -101,10 +100,12 @@ pub extern "C" fn hob_goblin_choice_of(
 pub const HOB_CHOICE_NONE: u32 = 4294967295;
 
 /// Gets all choices of one decision, for a renderer that wants them once a frame.
-/// With HOB_DECISION_LATEST they are those of the latest decision; before the first, the defaults. The choice of
-/// setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part, as while it is disabled. `*out_count` receives the
-/// required size, `*out_decision_id` the decision; either may be NULL. HOB_RESULT_NOT_FOUND if the decision is not
-/// remembered any more.
+/// With HOB_DECISION_LATEST they are those of the latest decision; before the goblin's first decision, the defaults.
+/// The choice of setting s is at s.index1 - 1; HOB_CHOICE_NONE if it took no part, as while it is disabled.
+/// HOB_RESULT_NOT_FOUND if the decision is not remembered any more.
+///
+/// `*out_count` receives the required size, the highest index1 so far; `*out_decision_id` receives the decision, 0
+/// before the first. Either may be NULL.
 ///
 /// All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
 ///
@@ -137,9 +138,9 @@ pub extern "C" fn hob_goblin_choices(
 /// 1e9.
 ///
 /// Samples of lanes without a limit are counted and dropped. HOB_RESULT_NOT_FOUND if the decision is not remembered any
-/// more (hob_goblin_desc.history). Skipped samples do no harm; a second sample of one decision, setting and lane is
-/// learned from, too. Threads: exclusive. A host that measures on other threads queues those samples for the thread
-/// that calls hob_goblin_update.
+/// more (hob_goblin_desc.history). Samples may be skipped. A second sample of one decision, setting and lane counts
+/// separately. Threads: exclusive. A host that measures on other threads queues those samples for the thread that calls
+/// hob_goblin_update.
 ///
 ///     double ms = read_gpu_timer(frame.shadow_query);     // a frame that ended a while ago
 ///     hob_goblin_measure(goblin, frame.decision_id, shadows, HOB_LANE_GPU, ms, HOB_SAMPLE_QUALITY_OK);

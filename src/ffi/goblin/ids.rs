@@ -42,7 +42,7 @@ impl From<Id> for hob_setting_id {
 pub enum hob_lane {
     /// Work of the GPU.
     Gpu = 0,
-    /// The whole frame, where nothing finer is measured.
+    /// The whole frame, for hosts without finer timers.
     Frame = 1,
     /// The game thread.
     GameThread = 2,

@@ -30,8 +30,9 @@
 //! - Setting: something with several options, such as shadow quality. One option is chosen for each frame.
 //! - Value: the worth of an option to the player, in any unit that all settings share. Higher is better; values add up.
 //! - Burden: the cost of an option in one frame: milliseconds, or MiB of video memory.
-//! - Lane: a resource with a limit of its own, such as GPU time or the game thread.
-//! - First lane: the governed lane with the lowest number of hob_lane.
+//! - Lane: a resource that can have a limit of its own, such as GPU time or the game thread. With a limit it is
+//!   governed.
+//! - First lane: the lane with a limit that has the lowest number of hob_lane.
 //! - Decision: the choices of one frame. Pass its id with the samples of that frame.
 //! - Sample: one measured burden of a setting in one frame. It may arrive frames later.
 //! - Total: the measured cost of a whole frame on a lane.

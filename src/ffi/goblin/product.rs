@@ -21,8 +21,9 @@ pub struct hob_product_axis {
     /// The worth of each index, in the unit of hob_option.value. A combination is worth the sum over the axes; for
     /// other worths call hob_goblin_set_value. Copied.
     pub values: *const f64,
-    /// By how much each index multiplies the burden, such as the megapixels of a resolution. Each, and their product:
-    /// 1e-9 to 1e9. A sample of one index then teaches all others. NULL: unknown, so every index is measured. Copied.
+    /// By how much each index multiplies the burden, such as the megapixels of a resolution. Each is 1e-9 to 1e9, and
+    /// so is the product over all axes. A sample of one index then teaches all others. NULL: unknown, so every index is
+    /// measured. Copied.
     pub works: *const f64,
     /// Number of values, and of works.
     pub count: u32,
@@ -31,10 +32,10 @@ pub struct hob_product_axis {
 }
 
 /// Parameters of a product: a setting whose options are all combinations of several axes.
-/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. Combinations are numbered by
-/// the axes without works first, then by those with works, each group in its given order; the last one changes fastest.
-/// Burdens are learned per combination of the axes without works: 20 resolutions with works and 4 sample counts are 4
-/// burdens.
+/// It is for axes whose burdens do not add up, such as resolution and samples per pixel. In the numbering of
+/// combinations, axes without works come first, then those with works, each group in array order. The last axis varies
+/// fastest. Burdens are learned per combination of the axes without works: 20 resolutions with works and 4 sample
+/// counts are 4 burdens.
 #[versioned(size = 64, last = reserved)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -111,8 +112,7 @@ fn numbers(start: *const f64, count: u32, what: &str) -> Result<Vec<f64>> {
 
 /// Returns the index of a product's choice on one axis.
 /// 0 for an invalid handle or id, and for an unknown choice or axis, so that it can index an array; hob_last_error has
-/// the reason. During an exclusive call of another thread it fails, too: a render thread asks before the frame.
-/// Threads: shared.
+/// the reason. During another thread's exclusive call it returns 0: a render thread calls it earlier. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_goblin_product_index(
     goblin: *const hob_goblin,

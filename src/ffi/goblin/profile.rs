@@ -28,7 +28,7 @@ pub extern "C" fn hob_goblin_load_profile(goblin: *mut hob_goblin, data: *const 
     goblin.with(|cell| cell.goblin.set_past_profile(&past))
 }
 
-/// Writes the learned burdens as JSON into a buffer: those of this run, and else those of the past, scaled.
+/// Writes the burdens as JSON into a buffer: those of this run, otherwise scaled ones of the past profile.
 /// Sizes and buffer as in hob_profile_save. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_goblin_save_profile(

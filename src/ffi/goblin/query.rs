@@ -127,7 +127,7 @@ pub enum hob_why {
     Undecided = 0,
     /// Nothing is known of its burdens, so it has its default.
     Unknown = 1,
-    /// Part of the most valuable choice that fits.
+    /// Part of the most valuable choices that fit.
     Best = 2,
     /// More valuable than before: there was room.
     Raised = 3,
@@ -189,10 +189,10 @@ pub struct hob_reason {
     pub from: u32,
     /// The present option.
     pub to: u32,
-    /// The decision of the last change, trials apart; 0 if it never changed.
+    /// The decision of the last change that was no trial; 0 if it never changed.
     pub since: u64,
-    /// The slack on the first lane, in its unit; negative: the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED and
-    /// HOB_WHY_STRATEGY: the slack before the change.
+    /// The slack on the first lane, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED
+    /// and HOB_WHY_STRATEGY: the slack before the change.
     pub headroom: f64,
     /// The value that a better choice would gain in each frame, and that waiting forgoes.
     pub gain: f64,
@@ -310,7 +310,8 @@ pub struct hob_goblin_statistics {
     pub flagged: u64,
     /// Samples of lanes without a limit, or of settings without a burden.
     pub ungoverned: u64,
-    /// Samples refused: their decision was not remembered, or a callback gave an invalid one.
+    /// Samples refused. Their decision was not remembered, their setting took no part in it, or a callback gave an
+    /// invalid one.
     pub refused: u64,
     /// Totals received.
     pub totals: u64,
@@ -319,7 +320,7 @@ pub struct hob_goblin_statistics {
     /// Ratio of the latest samples to their typical burdens, on the first lane. 1 is normal, 2 is twice as slow; 0: no
     /// samples yet.
     pub anomaly: f64,
-    /// The same, smoothed: it fades by 1/30 in each frame.
+    /// The same, smoothed over about 30 frames.
     pub recent_anomaly: f64,
     /// Ratio of present to past burdens (hob_goblin_set_past_profile), on the first lane. 1 until both are known.
     pub past_ratio: f64,

@@ -119,7 +119,7 @@ pub struct hob_replay_report {
     pub different: u64,
     /// The id of the first of those; 0: none.
     pub first_different: u64,
-    /// The first setting in it with a different choice; none if the strategy differs.
+    /// The first setting with a different choice in that decision; all zero if the strategy differs.
     pub setting: hob_setting_id,
     /// The recorded choice of that setting (or strategy); UINT32_MAX: none.
     pub recorded: u32,
@@ -159,11 +159,11 @@ impl From<&Report> for hob_replay_report {
 }
 
 /// Repeats a recorded run in a goblin of its own and compares every decision.
-/// A recording that is cut off or damaged is repeated up to there. That, and different choices, are answers, not
-/// errors. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
-/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+/// A truncated or damaged recording is repeated up to that point. This and different choices still return
+/// HOB_RESULT_OK. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the
+/// bytes are no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
-/// The bytes may be hostile: a replay takes at most 128 MiB, and at most 64 times `size`. Threads: any.
+/// The bytes may be hostile: a replay's memory is at most 128 MiB, and at most 64 times `size`. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_goblin_replay(
     data: *const c_void,

@@ -18,9 +18,9 @@ use crate::profile::MAX_OPTIONS;
 
 /// Adds a setting, at any time; `*out_setting` receives its id.
 /// HOB_RESULT_INVALID_ARGUMENT for an empty id, or if another setting of that id has a different number of options.
-/// Threads: exclusive. Callbacks: they run inside calls on this goblin, on the thread of the call. Inside them, const
-/// functions work; hob_goblin_remove_setting and hob_goblin_destroy take effect when the running call returns; all
-/// others return HOB_RESULT_BUSY.
+/// HOB_RESULT_LIMIT_EXCEEDED: max_settings or memory_limit is reached. Threads: exclusive. Callbacks: they run inside
+/// calls on this goblin, on the thread of the call. Inside them, const functions work; hob_goblin_remove_setting and
+/// hob_goblin_destroy take effect when the running call returns; all others return HOB_RESULT_BUSY.
 ///
 ///     hob_option options[] = {{.value = 0}, {.value = 4}, {.value = 6}};
 ///     hob_setting_desc desc = HOB_SETTING_DESC_INIT;

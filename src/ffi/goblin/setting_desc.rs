@@ -67,7 +67,7 @@ pub struct hob_sample {
 }
 
 /// hob_setting_desc.flags: a fine ladder, such as a dynamic resolution.
-/// It is set anew in every frame and takes up the last slack, while the other settings do not change.
+/// Every decision sets it anew to use up the last slack, even if no other setting changes.
 pub const HOB_SETTING_TRIM: u32 = 1;
 
 /// Parameters of a setting.
@@ -91,8 +91,9 @@ pub struct hob_setting_desc {
     pub default_choice: u32,
     /// HOB_SETTING_ flags. Default 0.
     pub flags: u32,
-    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced
-    /// change waits until its gain has paid for it. See also hob_goblin_set_switch_scale.
+    /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
+    /// waits until its gains, added up over the frames, reach this burden times the present value of a unit of burden.
+    /// See also hob_goblin_set_switch_scale.
     pub switch_burden: f64,
     /// Passed to all callbacks.
     pub user_data: *mut c_void,
@@ -102,12 +103,15 @@ pub struct hob_setting_desc {
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
     /// Fills in `options` and returns their number; the array above is then ignored. `options` is zeroed and has room
     /// for `capacity`, option_stride apart. If that is too small, return the number and fill in nothing: the call is
-    /// repeated with more room. Called when the setting is added and before every decision, so values can follow the
-    /// scene. Its answer replaces what hob_goblin_set_options, hob_goblin_set_value and hob_goblin_set_ready have set.
+    /// repeated with more room. With an invalid answer, such as a NaN, the running call returns
+    /// HOB_RESULT_INVALID_ARGUMENT.
+    ///
+    /// Called when the setting is added and before every decision, so values can follow the scene. Its answer replaces
+    /// what hob_goblin_set_options, hob_goblin_set_value and hob_goblin_set_ready have set.
     pub get_options: Option<extern "C" fn(user_data: *mut c_void, options: *mut hob_option, capacity: u32) -> u32>,
     /// Returns the default choice, instead of default_choice. Called when the setting is added.
     pub get_default_choice: Option<extern "C" fn(user_data: *mut c_void) -> u32>,
-    /// Receives the choice: after the first decision, and after every decision that changed it.
+    /// Receives the choice: after the first decision, and after every decision that changed it, trials included.
     pub set_choice: Option<extern "C" fn(user_data: *mut c_void, choice: u32, decision_id: u64)>,
     /// Gives the task's name, if `id` is empty. Called when the setting is added; the text is copied as soon as this
     /// returns.

@@ -13,8 +13,8 @@ use crate::goblin::{Config, Exploration};
 #[open_enum]
 #[repr(C)]
 pub enum hob_exploration {
-    /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make a single
-    /// frame late, by the error of the guess.
+    /// One frame at a time, and only if the other settings leave room for a cautious guess. A trial can make one frame
+    /// late if the guess is too low.
     Bounded = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
     /// Learns fast where late frames do not matter, as on a loading screen.
@@ -36,12 +36,13 @@ pub struct hob_goblin_tuning {
     pub struct_size: u32,
     /// How unknown options are tried. Default HOB_EXPLORATION_BOUNDED.
     pub exploration: hob_exploration,
-    /// Deviations of the total burden that stay free: mean + sigmas * deviation fits the limit. At most 100. Default 3.
-    /// Negative: deviations are ignored. Without effect if overrun_probability is set, which then gives the sigmas in
-    /// force.
+    /// Safety margin, in standard deviations: mean + sigmas * deviation of the total burden must fit the limit. 0 to
+    /// 100. Default 3. Negative: deviations are ignored. Without effect if overrun_probability is set,
+    /// which then gives the sigmas in force.
     #[default(3.0)]
     pub sigmas: f64,
-    /// Extra value of an option with fewer samples than measure_quota. -1e9 to 1e9. Default 0.
+    /// Extra value of an option with fewer samples than measure_quota, so that it is chosen and measured more often.
+    /// -1e9 to 1e9. Default 0.
     pub explore_value: f64,
     /// Probability that trials make a frame late. 1e-6 to 0.5. Default 0.015.
     #[default(0.015)]
@@ -61,8 +62,8 @@ pub struct hob_goblin_tuning {
     /// Accepted distance from the optimum: a share of 1/precision. Default 1000. HOB_PRECISION_PROVEN: the optimum.
     #[default(1000)]
     pub precision: u32,
-    /// Most nodes that the solver visits in one decision; it bounds the time instead of a clock. Default 256. Above
-    /// 4096 a decision may allocate memory.
+    /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. Above 4096 a
+    /// decision may allocate memory.
     #[default(256)]
     pub node_limit: u64,
 }

@@ -87,7 +87,7 @@ pub extern "C" fn hob_profile_create(desc: *const hob_profile_desc, out_profile:
 }
 
 /// Destroys a profile; NULL is allowed.
-/// Threads: no other call on it may run.
+/// Threads: no call on it may run on another thread.
 #[entry(destroy)]
 pub extern "C" fn hob_profile_destroy(profile: *mut hob_profile) {}
 

@@ -31,8 +31,8 @@ pub extern "C" fn hob_dawn_blob_store(
 }
 
 /// Loads a blob from memory: a DawnLoadCacheDataFunction.
-/// Never waits for a file. Returns its size, or 0 if it is missing. `value` NULL asks only for that, and the blob stays
-/// available for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
+/// Never waits for a file. Returns its size, or 0 if it is missing. With `value` NULL that is all, and this thread's
+/// next call can still get the blob. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
 /// hob_program_cache, given as functionUserdata. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_dawn_blob_load(

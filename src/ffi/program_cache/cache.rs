@@ -51,7 +51,7 @@ pub struct hob_program_cache {
 #[open_enum]
 #[repr(C)]
 pub enum hob_eviction {
-    /// The programs that cost the least compile time for the memory they free, by measured build time and use.
+    /// First the programs with the least build time per byte, weighted by how often they are used.
     CostAware = 0,
     /// The least recently used program.
     Lru = 1,
@@ -74,8 +74,8 @@ pub const HOB_PROGRAM_CACHE_KEEP_STARTUP_SET: u32 = 8;
 /// Keys, fingerprints of shaders and reflection are not counted. A program without data counts as one byte.
 pub const HOB_PROGRAM_CACHE_COUNT_DATA_ONLY: u32 = 16;
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and writes nothing.
-/// For hosts whose threads may build one program at the same time. If the driver rejects a program, end its use before
-/// you put the new one: an earlier put changes nothing, and the cache then has neither.
+/// For hosts whose threads may build one program at the same time. After a rejection, end the use and then put the new
+/// program. In the other order both programs are lost.
 pub const HOB_PROGRAM_CACHE_FIRST_PUT_WINS: u32 = 32;
 const FLAGS: u32 = 63;
 
@@ -95,13 +95,13 @@ pub struct hob_program_cache_desc {
     /// Programs that other processes have written are found at create. Later ones are found each time that this process
     /// has written 1024 programs, or a sixteenth of `disk_limit`.
     pub directory: hob_str,
-    /// The driver, device and build that the programs are for. NULL: driver and device are unknown. Binaries then
-    /// survive a driver update and are offered to the new driver. Set it for every cache with a directory or a bundle.
+    /// The driver, device and build that the programs are for. NULL: driver and device are unknown. A new driver then
+    /// gets the old driver's binaries. Set it for every cache with a directory or a bundle.
     pub environment: *const hob_environment,
     /// Reads and writes files as background tasks, and is kept alive by the cache. With HOB_BACKGROUND_PUMP those tasks
     /// run inside hob_executor_pump, which may then wait for files.
     ///
-    /// NULL: no background. Files are then read and written only by hob_program_cache_get_wait,
+    /// NULL: no background. Programs are then read and written only by hob_program_cache_get_wait,
     /// hob_program_cache_wait_idle, hob_program_cache_flush, hob_program_cache_write_bundle and
     /// hob_program_cache_destroy. Call hob_program_cache_wait_idle after create: hob_program_cache_get never reads the
     /// disk itself.
@@ -121,8 +121,8 @@ pub struct hob_program_cache_desc {
     /// there is no retry. Programs that wait are held even after memory evicts them, in addition to `memory_limit`.
     #[default(256 << 20)]
     pub waiting_limit: u64,
-    /// Programs whose last put or get is longer ago, in seconds, are removed from disk. 0: the default, 30 days.
-    /// UINT32_MAX: no limit.
+    /// Programs without a put or get for this many seconds are removed from disk. 0: the default, 30 days. UINT32_MAX:
+    /// no limit.
     #[default(30 * 24 * 60 * 60)]
     pub max_age_seconds: u32,
     /// Strikes that ban a program. 0: the default, 2, so that a program may end the process twice. UINT32_MAX: no bans,
@@ -169,7 +169,7 @@ pub extern "C" fn hob_program_cache_create(
 }
 
 /// Destroys a cache, after writing the programs that wait: this may wait for files.
-/// NULL is allowed. Open uses end without a strike. Blobs stay valid. Threads: no other call on it may run.
+/// NULL is allowed. Open uses end without a strike. Blobs stay valid. Threads: no call on it may run on another thread.
 #[entry(destroy)]
 pub extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
     cache.read(|cache| {

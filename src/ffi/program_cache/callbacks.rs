@@ -24,7 +24,7 @@ use crate::program_cache::{Blob, Key, Material};
 //     callbacks.compile = compile;
 //     callbacks.link = link;
 //     callbacks.load = load;
-//     callbacks.binary = binary;
+//     callbacks.get_binary = get_binary;
 //     hob_program_manager *manager = NULL;
 //     if (hob_program_manager_create(cache, &callbacks, &manager) != HOB_RESULT_OK) fail(hob_last_error());
 //
@@ -66,9 +66,10 @@ pub struct hob_program_callbacks {
     /// Gives the driver a program from the cache. Failure: the program is removed and built. Must be set.
     pub load: Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void, blob: *const hob_blob) -> u32>,
     /// Sets format, data and reflection of `binary` from the linked program. Other fields are ignored. The data stays
-    /// valid until the next call of this, or until hob_program_manager_link returns. Failure, or NULL: there is no
-    /// binary to store.
-    pub binary: Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void, binary: *mut hob_program) -> u32>,
+    /// valid until the next call of this, or until hob_program_manager_link returns. If it fails, or if this callback
+    /// is NULL, nothing is stored.
+    pub get_binary:
+        Option<extern "C" fn(user_data: *mut c_void, program: *mut c_void, binary: *mut hob_program) -> u32>,
     /// Called exactly once, after the last of the other callbacks. May be NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
 }
@@ -124,9 +125,9 @@ impl Driver for HostDriver {
     }
 
     fn binary(&mut self) -> Option<Binary<'_>> {
-        let binary = self.calls.binary?;
+        let get_binary = self.calls.get_binary?;
         self.binary = hob_program::defaults();
-        if call_host(|| binary(self.calls.user_data, self.program, &raw mut self.binary)) != 0 {
+        if call_host(|| get_binary(self.calls.user_data, self.program, &raw mut self.binary)) != 0 {
             return None;
         }
         let hob_program { format, data, size, reflection, reflection_size, .. } = self.binary;

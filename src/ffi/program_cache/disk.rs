@@ -18,8 +18,9 @@ use crate::ffi::fingerprint::bytes::hob_fingerprint;
 // finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
-/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too.
-/// HOB_RESULT_TIMEOUT: the time was too short. Threads: shared.
+/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too, as
+/// far as this cache knows its contents (hob_program_cache_desc.directory). HOB_RESULT_TIMEOUT: the time was too short.
+/// Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_wait(
     cache: *const hob_program_cache,
@@ -54,21 +55,21 @@ pub extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeo
     cache.disk().flush(Duration::from_micros(timeout_us))
 }
 
-/// Gets the progress of loading: `*out_loaded` of `*out_total` programs were read.
+/// Gets the progress of loading: `*out_done` of `*out_total` programs are done.
 /// `*out_total` is 0 until the directory is open. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_loading_progress(
     cache: *const hob_program_cache,
-    out_loaded: *mut u64,
+    out_done: *mut u64,
     out_total: *mut u64,
 ) -> hob_result {
     let progress = cache.disk().progress();
-    out_loaded.write(progress.loaded);
-    out_total.write(progress.to_load);
+    out_done.write(progress.preload_done);
+    out_total.write(progress.preload_total);
     Ok(())
 }
 
-/// Writes why programs or uses are not read or written, as a sentence without a NUL; empty: no problem.
+/// Writes the present error of reading or writing as a sentence without a NUL; empty: no error.
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 #[entry(shared)]

@@ -194,8 +194,8 @@ pub extern "C" fn hob_program_cache_begin_use(
 /// open uses, its record is cleared when the last one ends. HOB_RESULT_NOT_FOUND: the use has ended already, or belongs
 /// to another cache.
 ///
-/// HOB_USE_OUTCOME_REJECTED removes the program. A program that was put since the use began stays. If the key had no
-/// program in memory when the use began, the cache cannot tell them apart, and removes any. Threads: shared.
+/// HOB_USE_OUTCOME_REJECTED removes the program. A program that was put since the use began stays. If memory had no
+/// program of the key when the use began, a newer put is removed, too. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_end_use(
     cache: *const hob_program_cache,

@@ -86,7 +86,7 @@ pub extern "C" fn hob_program_manager_create(
 }
 
 /// Destroys a manager and its shaders; NULL is allowed.
-/// Programs stay in the cache. Threads: no other call on it may run.
+/// Programs stay in the cache. Threads: no call on it may run on another thread.
 #[entry(destroy, experimental)]
 pub extern "C" fn hob_program_manager_destroy(manager: *mut hob_program_manager) {}
 
@@ -164,7 +164,7 @@ pub enum hob_shader_state {
     Compiled = 2,
 }
 
-/// Compiles the present source of a shader, or defers that if the shader is known to compile.
+/// Compiles a shader's present source, or defers the compile if it is known to succeed.
 /// `*out_state` receives its state, `*out_driver_code` the result of `compile`, 0 if it was not called. Both are
 /// written also after a failure, and may be NULL. HOB_RESULT_BUILD_FAILED: the compile failed; the cache does not
 /// remember that. HOB_RESULT_NOT_FOUND: the manager has no such shader. Threads: exclusive. Calls `compile`.
@@ -263,8 +263,8 @@ pub struct hob_link_result {
 /// Links a program: from the cache if possible, else by building it.
 /// Building compiles the deferred shaders, links, and stores the binary. `*out_result` is written also after a failed
 /// link, which is HOB_RESULT_BUILD_FAILED; nothing is stored then. HOB_RESULT_NOT_FOUND: the manager has no such
-/// shader. HOB_RESULT_INVALID_ARGUMENT: there is no shader, one is not compiled or named twice, or `key` has stages.
-/// Threads: exclusive. Calls the callbacks.
+/// shader. HOB_RESULT_INVALID_ARGUMENT: no shaders, a shader that was not compiled or is listed twice, or a `key` with
+/// stages. Threads: exclusive. Calls the callbacks.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_program_manager_link(
     manager: *mut hob_program_manager,

@@ -1,12 +1,9 @@
 //! Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
 //!
-//! ```c
-//! hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, binaries survive a driver update */
-//! environment.api = HOB_GRAPHICS_API_OPENGL;
-//! environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
-//! environment.device = hob_str_from((const char *)glGetString(GL_RENDERER));
-//! environment.driver = hob_str_from((const char *)glGetString(GL_VERSION));
-//! environment.build = HOB_STR("game 1.2");
+//! ```c hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, a new driver gets old binaries */
+//! environment.api = HOB_GRAPHICS_API_OPENGL; environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
+//! environment.device = hob_str_from((const char *)glGetString(GL_RENDERER)); environment.driver = hob_str_from((const
+//! char *)glGetString(GL_VERSION)); environment.build = HOB_STR("game 1.2");
 //!
 //! hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 //! desc.directory = HOB_STR("cache/programs");         /* empty: memory only */
@@ -53,9 +50,8 @@
 //! - Start-up set: the programs that are loaded first when the cache is created.
 //! - Bundle: a read-only file of programs, made on a build machine and shipped with a game.
 //!
-//! Functions with a const cache may be called on several threads at once, also inside callbacks. Only a callback whose
-//! documentation forbids it is an exception: hob_file_io, and the hooks of base.h. docs/threads.md lists the functions
-//! that wait for files.
+//! Functions with a const cache may run on several threads at once, also inside callbacks, but not inside those of
+//! hob_file_io or the hooks of base.h. docs/threads.md lists the functions that wait for files.
 
 mod material;
 mod path;

@@ -71,9 +71,9 @@ pub struct hob_program_cache_statistics {
     /// Shaders that are known to compile.
     pub shaders: u64,
     /// Programs that were chosen to be loaded ahead of need, since the cache was created.
-    pub to_load: u64,
-    /// Programs of `to_load` that are done: loaded, refused, or skipped because memory is full.
-    pub loaded: u64,
+    pub preload_total: u64,
+    /// Programs of `preload_total` that are done: loaded, refused, or skipped because memory is full.
+    pub preload_done: u64,
     /// Requests that wait for the background: programs to write, missed programs to read, removals and the like.
     /// Loading ahead of need is not included.
     pub waiting: u64,
@@ -143,8 +143,8 @@ impl From<&CacheStatistics> for hob_program_cache_statistics {
             memory_limit: memory.limit_bytes,
             memory_used: found.memory_used,
             shaders: memory.shaders,
-            to_load: progress.to_load,
-            loaded: progress.loaded,
+            preload_total: progress.preload_total,
+            preload_done: progress.preload_done,
             waiting: progress.waiting,
             unwritten: progress.unwritten,
             disk_values: disk.values,
@@ -303,7 +303,7 @@ pub extern "C" fn hob_program_cache_get_histogram(
 }
 
 /// One bucket of a histogram.
-/// Values below 32 have one each; above, there are 16 for every doubling.
+/// Each value below 32 has one; above, there are 16 per power of two.
 #[element(size = 24, last = count)]
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -16,7 +16,7 @@ use crate::program_cache::{Difference, Shown, Whereabouts, WhyMissed};
 
 // == Experimental: Explaining misses ==
 
-/// Where the known program is that is most similar to a missed one.
+/// Where the described program most similar to a missed one is.
 #[open_enum]
 #[repr(C)]
 pub enum hob_program_location {

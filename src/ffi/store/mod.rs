@@ -24,7 +24,8 @@ pub mod host_io;
 // == File system ==
 
 /// The callbacks of a file system.
-/// `sync_directory` and `release` may be NULL, and `try_lock` together with `unlock`. All others must be set.
+/// Optional, and NULL if absent: `sync_directory`, `release`, and the pair `try_lock` and `unlock`. All others must be
+/// set.
 ///
 /// `close`, `unlock` and `release` return nothing. The others return a hob_result, as a uint32_t so that any number is
 /// allowed:
@@ -99,9 +100,10 @@ pub struct hob_file_io {
     /// Renames a file and replaces `to` if it exists. Atomic: a crash leaves the old `to` or the new one. `from` may be
     /// open.
     pub rename: Option<extern "C" fn(user_data: *mut c_void, from: hob_str, to: hob_str) -> u32>,
-    /// Deletes a file. An open file may disappear at once or when it is closed. Until then, reads of it may fail.
+    /// Deletes a file. An open file may disappear now or at `close`. Reads of it may fail from now on.
     pub remove: Option<extern "C" fn(user_data: *mut c_void, path: hob_str) -> u32>,
-    /// Waits until the names of a directory survive a loss of power. NULL: `sync` of a file covers its name.
+    /// Like `sync`, for the names of a directory: created, renamed and removed ones. NULL: `sync` of a file covers its
+    /// name.
     pub sync_directory: Option<extern "C" fn(user_data: *mut c_void, directory: hob_str) -> u32>,
     /// Takes the lock of a name without waiting. `unlock` or the end of the process releases it. The lock may be a file
     /// of that name: `list` may list it, and `remove` is called for it while the lock is held.

@@ -64,7 +64,7 @@ impl Shared {
         let (first, room) = (memory.start_up_keys()?, memory.statistics()?.limit_bytes);
         let fresh = bench.sources.programs(std::iter::once(source), self.options.environment, &first, room)?;
         bench.no_room = 0;
-        self.queue().progress.to_load += fresh.len() as u64;
+        self.queue().progress.preload_total += fresh.len() as u64;
         // The source before it comes first: the last one is the first to be loaded.
         bench.ahead.try_reserve(fresh.len())?;
         bench.ahead.splice(0..0, fresh);
@@ -223,7 +223,7 @@ impl Shared {
             progress += bench.ahead.len() as u64;
             bench.ahead.clear();
         }
-        self.queue().progress.loaded += progress;
+        self.queue().progress.preload_done += progress;
         brought.map(|_| ())
     }
 
