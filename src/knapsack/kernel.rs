@@ -1,6 +1,6 @@
 //! The passes over all options, four classes at a time.
 //!
-//! Classes lie side by side in groups of [`LANES`], sorted by how many options they have, so that the first options of
+//! Classes lie side by side in groups of [`WIDTH`], sorted by how many options they have, so that the first options of
 //! a group's classes make a row, the second ones the next. A pass walks down the rows and keeps the best of every lane
 //! without a branch: with AVX2 where the processor has it, else with what all have. All do the same operations in
 //! the same order, so the results are the same to the last bit.
@@ -8,16 +8,16 @@
 use super::Candidate;
 use super::input::Totals;
 #[cfg(target_arch = "x86_64")]
-use super::lanes::Avx2;
-pub(super) use super::lanes::LANES;
-use super::lanes::{Baseline, Lanes};
+use super::simd::Avx2;
+pub(super) use super::simd::WIDTH;
+use super::simd::{Baseline, Vector};
 
 /// One option each of as many classes. What is no option has value `-infinity`, and mean and variance 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    pub value: [f64; LANES],
-    pub mean: [f64; LANES],
-    pub variance: [f64; LANES],
+    pub value: [f64; WIDTH],
+    pub mean: [f64; WIDTH],
+    pub variance: [f64; WIDTH],
 }
 
 /// A setting that has options, and where those are among all.
@@ -29,7 +29,7 @@ pub(super) struct Class {
 }
 
 impl Row {
-    pub const EMPTY: Self = Self { value: [f64::NEG_INFINITY; LANES], mean: [0.0; LANES], variance: [0.0; LANES] };
+    pub const EMPTY: Self = Self { value: [f64::NEG_INFINITY; WIDTH], mean: [0.0; WIDTH], variance: [0.0; WIDTH] };
 
     #[inline(always)]
     pub fn at(&self, lane: usize) -> Totals {
@@ -70,7 +70,7 @@ pub(super) struct Near {
     pub position: u32,
 }
 
-const ROWS_PER_WORD: usize = u64::BITS as usize / LANES;
+const ROWS_PER_WORD: usize = u64::BITS as usize / WIDTH;
 
 impl Near {
     /// The class and the position of the option of the first bit.
@@ -78,12 +78,12 @@ impl Near {
     pub fn first(self) -> (u32, u32) {
         let bit = self.bits.trailing_zeros();
         let (lane, row) = (bit / ROWS_PER_WORD as u32, bit % ROWS_PER_WORD as u32);
-        (self.class + lane, self.position + row * LANES as u32 + lane)
+        (self.class + lane, self.position + row * WIDTH as u32 + lane)
     }
 }
 
 /// The bits of each lane in a word.
-const LANE_BITS: [u64; LANES] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
+const LANE_BITS: [u64; WIDTH] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
 
 /// The bits of four lanes, a bit each, moved to where those of a word's first row are: the lane's number times 15
 /// places.
@@ -165,8 +165,8 @@ pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, 
 /// Of changes that lie class by class, where `starts` has for each the index of the first of its class: the two of
 /// different classes that are worth most together, more than `least`, and weigh no more than `slack`.
 pub(super) fn best_pair(
-    weights: &[[f64; LANES]],
-    values: &[[f64; LANES]],
+    weights: &[[f64; WIDTH]],
+    values: &[[f64; WIDTH]],
     starts: &[u32],
     slack: f64,
     least: f64,
@@ -177,8 +177,8 @@ pub(super) fn best_pair(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn pair_avx2(
-    weights: &[[f64; LANES]],
-    values: &[[f64; LANES]],
+    weights: &[[f64; WIDTH]],
+    values: &[[f64; WIDTH]],
     starts: &[u32],
     slack: f64,
     least: f64,
@@ -226,7 +226,7 @@ struct Scale<V> {
     variance: V,
 }
 
-impl<V: Lanes> Scale<V> {
+impl<V: Vector> Scale<V> {
     #[inline(always)]
     fn new(prices: Prices) -> Self {
         Self { mean: V::splat(prices.mean), variance: V::splat(prices.variance) }
@@ -241,7 +241,7 @@ impl<V: Lanes> Scale<V> {
 
 /// Whether one is greater, or equal and something else holds.
 #[inline(always)]
-fn greater_or<V: Lanes>(one: V, other: V, ties: V::Mask) -> V::Mask {
+fn greater_or<V: Vector>(one: V, other: V, ties: V::Mask) -> V::Mask {
     V::or(one.greater(other), V::and(one.at_least(other), ties))
 }
 
@@ -252,7 +252,7 @@ struct Wanted<V> {
     index: V,
 }
 
-impl<V: Lanes> Wanted<V> {
+impl<V: Vector> Wanted<V> {
     #[inline(always)]
     fn none() -> Self {
         Self { first: V::splat(f64::INFINITY), second: V::splat(f64::INFINITY), index: V::splat(0.0) }
@@ -275,7 +275,7 @@ const NOTHING: [Candidate; 1] = [Candidate { value: 0.0, mean: 0.0, variance: 0.
 const NO_OPTION: Candidate = Candidate { value: f64::NEG_INFINITY, mean: f64::INFINITY, variance: 0.0 };
 
 #[inline(always)]
-fn lay_out_lanes<V: Lanes>(
+fn lay_out_lanes<V: Vector>(
     options: &[Candidate],
     classes: &[Class],
     normal: bool,
@@ -294,7 +294,7 @@ fn lay_out_lanes<V: Lanes>(
     let (mut variance_range, mut negative_means) = (zero, zero);
     let mut least_most_value = zero;
     let picks = best.as_chunks_mut().0.iter_mut().zip(lightest.as_chunks_mut().0);
-    for ((bounds, group), (best_at, lightest_at)) in starts.windows(2).zip(classes.chunks(LANES)).zip(picks) {
+    for ((bounds, group), (best_at, lightest_at)) in starts.windows(2).zip(classes.chunks(WIDTH)).zip(picks) {
         let rows = rows.get_mut(bounds[0] as usize..bounds[1] as usize).unwrap_or_default();
         let options_of = |class: &Class| options.get(class.start as usize..(class.start + class.options) as usize);
         let lane = |lane: usize| group.get(lane).and_then(options_of).unwrap_or(&NOTHING);
@@ -368,22 +368,22 @@ fn lay_out_lanes<V: Lanes>(
     })
 }
 
-fn greatest(lanes: [f64; LANES]) -> f64 {
+fn greatest(lanes: [f64; WIDTH]) -> f64 {
     lanes.into_iter().fold(0.0, f64::max)
 }
 
 /// The same whether or not variances count.
 #[inline(always)]
-fn pick_lanes<V: Lanes>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
+fn pick_lanes<V: Vector>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
     pick_of::<V, true>(rows, prices, picks)
 }
 
 #[inline(always)]
-fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
+fn pick_of<V: Vector, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
     let scale = Scale::<V>::new(prices);
     let zero = V::splat(0.0);
     let (mut value, mut mean, mut variance) = (zero, zero, zero);
-    for ((start, group), picks) in rows.groups().zip(picks.chunks_exact_mut(LANES)) {
+    for ((start, group), picks) in rows.groups().zip(picks.chunks_exact_mut(WIDTH)) {
         let Some((first, others)) = group.split_first() else { continue };
         let (mut best_value, mut best_mean) = (V::load(&first.value), V::load(&first.mean));
         let mut best_variance = if NORMAL { V::load(&first.variance) } else { zero };
@@ -410,7 +410,7 @@ fn pick_of<V: Lanes, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mut
 }
 
 #[inline(always)]
-pub(super) fn sum(lanes: [f64; LANES]) -> f64 {
+pub(super) fn sum(lanes: [f64; WIDTH]) -> f64 {
     (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 }
 
@@ -421,11 +421,11 @@ struct Picked<V> {
     variance: V,
 }
 
-impl<V: Lanes> Picked<V> {
+impl<V: Vector> Picked<V> {
     /// Lane by lane into registers: what is written to memory in parts is slow to load as a whole.
     #[inline(always)]
-    fn new(rows: Rows, picks: &[u32; LANES]) -> Self {
-        let row = |lane: usize| rows.rows.get(picks[lane] as usize / LANES).unwrap_or(&Row::EMPTY);
+    fn new(rows: Rows, picks: &[u32; WIDTH]) -> Self {
+        let row = |lane: usize| rows.rows.get(picks[lane] as usize / WIDTH).unwrap_or(&Row::EMPTY);
         let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
         Self {
             value: V::of(a.value[0], b.value[1], c.value[2], d.value[3]),
@@ -436,7 +436,7 @@ impl<V: Lanes> Picked<V> {
 }
 
 #[inline(always)]
-fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
+fn change_lanes<V: Vector>(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
     let theta = V::splat(theta);
     let weigh = |row: &Row| V::load(&row.mean).add(theta.mul(V::load(&row.variance)));
     let mut best = V::splat(least);
@@ -453,15 +453,15 @@ fn change_lanes<V: Lanes>(rows: Rows, picks: &[u32], theta: f64, slack: f64, lea
         }
     }
     let (best, row) = (best.store(), best_index.store());
-    let found = (0..LANES).filter(|&lane| row[lane] >= 0.0);
+    let found = (0..WIDTH).filter(|&lane| row[lane] >= 0.0);
     let lane = found.reduce(|one, other| if best[other] > best[one] { other } else { one })?;
-    Some(Gain { value: best[lane], position: row[lane] as u32 * LANES as u32 + lane as u32 })
+    Some(Gain { value: best[lane], position: row[lane] as u32 * WIDTH as u32 + lane as u32 })
 }
 
 #[inline(always)]
-fn pair_lanes<V: Lanes>(
-    weights: &[[f64; LANES]],
-    values: &[[f64; LANES]],
+fn pair_lanes<V: Vector>(
+    weights: &[[f64; WIDTH]],
+    values: &[[f64; WIDTH]],
     starts: &[u32],
     slack: f64,
     least: f64,
@@ -473,31 +473,31 @@ fn pair_lanes<V: Lanes>(
         let (room, value, one) = (V::splat(slack - weight), V::splat(value), V::splat(one as f64));
         let end = V::splat(f64::from(start));
         let mut other = V::of(0.0, 1.0, 2.0, 3.0);
-        for (weights, values) in weights.iter().zip(values).take((start as usize).div_ceil(LANES)) {
+        for (weights, values) in weights.iter().zip(values).take((start as usize).div_ceil(WIDTH)) {
             let sum = value.add(V::load(values));
             let is_allowed = V::and(room.at_least(V::load(weights)), end.greater(other));
             let is_better = V::and(is_allowed, sum.greater(best));
             best = V::select(is_better, sum, best);
             best_one = V::select(is_better, one, best_one);
             best_other = V::select(is_better, other, best_other);
-            other = other.add(V::splat(LANES as f64));
+            other = other.add(V::splat(WIDTH as f64));
         }
     }
     let (best, one, other) = (best.store(), best_one.store(), best_other.store());
-    let found = (0..LANES).filter(|&lane| one[lane] >= 0.0);
+    let found = (0..WIDTH).filter(|&lane| one[lane] >= 0.0);
     let lane = found.reduce(|a, b| if best[b] > best[a] { b } else { a })?;
     Some((one[lane] as u32, other[lane] as u32))
 }
 
 #[inline(always)]
-fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
+fn screen_lanes<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
     let scale = Scale::<V>::new(prices);
     let mut count = 0;
     for (group_index, ((start, group), picks)) in rows.groups().zip(picks.as_chunks().0).enumerate() {
         let Picked { value, mean, variance } = Picked::<V>::new(rows, picks);
         let score = value.sub(scale.mean.mul(mean)).sub(scale.variance.mul(variance));
         let least = score.sub(V::splat(most_cost));
-        let class = (group_index * LANES) as u32;
+        let class = (group_index * WIDTH) as u32;
         // Class by class. Where one word holds them all, that is the order of its bits.
         let lanes = if group.len() <= ROWS_PER_WORD { &[u64::MAX][..] } else { &LANE_BITS };
         for &lane_bits in lanes {
@@ -507,7 +507,7 @@ fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: 
                     bits |= spread(V::bits(scale.score::<true>(row).greater(least))) << index;
                 }
                 for (lane, &pick) in picks.iter().enumerate() {
-                    let own = (pick / LANES as u32).wrapping_sub(first) as usize;
+                    let own = (pick / WIDTH as u32).wrapping_sub(first) as usize;
                     if own < ROWS_PER_WORD {
                         bits &= !(1 << (lane * ROWS_PER_WORD + own));
                     }
@@ -515,7 +515,7 @@ fn screen_lanes<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: 
                 bits &= lane_bits;
                 // Whether there are any is as good as random, so there should be no branch on it.
                 if let Some(next) = found.get_mut(count) {
-                    *next = Near { bits, class, position: first * LANES as u32 };
+                    *next = Near { bits, class, position: first * WIDTH as u32 };
                 }
                 count += usize::from(bits != 0);
             }

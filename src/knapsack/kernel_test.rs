@@ -1,6 +1,6 @@
 //! The passes against one option at a time, and all widths against each other.
 
-use super::super::lanes::Plain;
+use super::super::simd::Plain;
 use super::*;
 
 /// Numbers from 0 to 16.
@@ -19,8 +19,8 @@ fn problem(seed: u64) -> (Vec<Row>, Vec<u32>) {
     for group in 0..30 {
         let count = if group == 3 { 40 } else { 1 + (seed as usize + group) % 9 };
         for index in 0..count {
-            let mut row = Row { value: [0.0; LANES], mean: [0.0; LANES], variance: [0.0; LANES] };
-            for lane in 0..LANES {
+            let mut row = Row { value: [0.0; WIDTH], mean: [0.0; WIDTH], variance: [0.0; WIDTH] };
+            for lane in 0..WIDTH {
                 row.value[lane] = -(next() * 4.0).floor();
                 (row.mean[lane], row.variance[lane]) = (next(), (next() * 2.0).floor());
                 if index > 0 && next() > 12.0 {
@@ -34,10 +34,10 @@ fn problem(seed: u64) -> (Vec<Row>, Vec<u32>) {
     (rows, starts)
 }
 
-fn assert_same<V: Lanes>(seed: u64, normal: bool) {
+fn assert_same<V: Vector>(seed: u64, normal: bool) {
     let (rows, starts) = problem(seed);
     let rows = Rows { rows: &rows, starts: &starts, normal };
-    let lanes = (starts.len() - 1) * LANES;
+    let lanes = (starts.len() - 1) * WIDTH;
     for (mean, theta) in [(0.0, 0.0), (0.25, 0.5), (1.0, 1.0), (7.5, 0.1), (1e150, 3.0), (1e200, 1e-9)] {
         let prices = Prices { mean, variance: mean * theta };
         let (mut plain, mut vector) = (vec![0; lanes], vec![0; lanes]);
@@ -60,7 +60,7 @@ fn assert_same<V: Lanes>(seed: u64, normal: bool) {
 }
 
 /// The classes and positions of what a screening finds, in its order.
-fn near<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) -> Vec<(u32, u32)> {
+fn near<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) -> Vec<(u32, u32)> {
     let mut words = vec![Near::default(); rows.rows.len() + 1];
     let count = screen_lanes::<V>(rows, picks, prices, most_cost, &mut words);
     let mut found = Vec::new();
@@ -76,13 +76,13 @@ fn near<V: Lanes>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) -> 
 
 fn near_one_by_one(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) -> Vec<(u32, u32)> {
     let score = |position: usize| {
-        let Totals { value, mean, variance } = rows.rows[position / LANES].at(position % LANES);
+        let Totals { value, mean, variance } = rows.rows[position / WIDTH].at(position % WIDTH);
         value - prices.mean * mean - prices.variance * variance
     };
     let mut found = Vec::new();
     for (class, &pick) in picks.iter().enumerate() {
-        let rows = rows.starts[class / LANES] as usize..rows.starts[class / LANES + 1] as usize;
-        let others = rows.map(|row| row * LANES + class % LANES).filter(|&position| position != pick as usize);
+        let rows = rows.starts[class / WIDTH] as usize..rows.starts[class / WIDTH + 1] as usize;
+        let others = rows.map(|row| row * WIDTH + class % WIDTH).filter(|&position| position != pick as usize);
         let near = others.filter(|&position| score(position) > score(pick as usize) - most_cost);
         found.extend(near.map(|position| (class as u32, position as u32)));
     }
@@ -106,15 +106,15 @@ fn passes_do_what_one_option_at_a_time_does() {
     for seed in 0..50 {
         let (rows, starts) = problem(seed);
         let prices = Prices { mean: 0.5, variance: 0.25 };
-        let mut picks = vec![0; (starts.len() - 1) * LANES];
+        let mut picks = vec![0; (starts.len() - 1) * WIDTH];
         let totals = pick(Rows { rows: &rows, starts: &starts, normal: true }, prices, &mut picks);
         let mut value = 0.0;
         for (lane_index, &picked) in picks.iter().enumerate() {
-            let (group, lane) = (lane_index / LANES, lane_index % LANES);
+            let (group, lane) = (lane_index / WIDTH, lane_index % WIDTH);
             let range = starts[group] as usize..starts[group + 1] as usize;
             let worth = |row: usize| Scale::<Plain>::new(prices).score::<true>(&rows[row]).store()[lane];
             let best = range.clone().fold(range.start, |best, row| if worth(row) > worth(best) { row } else { best });
-            assert_eq!(picked as usize, best * LANES + lane);
+            assert_eq!(picked as usize, best * WIDTH + lane);
             value += rows[best].value[lane];
         }
         assert!((totals.value - value).abs() < 1e-9);
@@ -138,23 +138,23 @@ fn settings(seed: u64, count: usize) -> Vec<Vec<Candidate>> {
 #[derive(Clone, Debug, PartialEq)]
 struct LaidOut {
     rebased: Option<Rebased>,
-    rows: Vec<[[f64; LANES]; 3]>,
+    rows: Vec<[[f64; WIDTH]; 3]>,
     best: Vec<u32>,
     lightest: Vec<u32>,
 }
 
-fn laid_out<V: Lanes>(settings: &[Vec<Candidate>], normal: bool) -> LaidOut {
+fn laid_out<V: Vector>(settings: &[Vec<Candidate>], normal: bool) -> LaidOut {
     let (mut classes, mut starts, mut options) = (Vec::new(), vec![0], Vec::new());
     for (setting, of_setting) in settings.iter().enumerate() {
         let (count, start) = (of_setting.len() as u32, options.len() as u32);
         classes.push(Class { setting: setting as u32, options: count, start });
         options.extend_from_slice(of_setting);
     }
-    for group in settings.chunks(LANES) {
+    for group in settings.chunks(WIDTH) {
         starts.push(starts[starts.len() - 1] + group[0].len() as u32);
     }
-    let mut rows = vec![Row { value: [7.0; LANES], ..Row::EMPTY }; starts[starts.len() - 1] as usize];
-    let (mut best, mut lightest) = (vec![9; (starts.len() - 1) * LANES], vec![9; (starts.len() - 1) * LANES]);
+    let mut rows = vec![Row { value: [7.0; WIDTH], ..Row::EMPTY }; starts[starts.len() - 1] as usize];
+    let (mut best, mut lightest) = (vec![9; (starts.len() - 1) * WIDTH], vec![9; (starts.len() - 1) * WIDTH]);
     let rebased = lay_out_lanes::<V>(&options, &classes, normal, &mut rows, &starts, &mut best, &mut lightest);
     let rows = rows.iter().map(|row| [row.value, row.mean, row.variance]).collect();
     LaidOut { rebased, rows, best, lightest }
@@ -174,8 +174,8 @@ fn what_is_laid_out_is_counted_from_the_best_and_the_least() {
             let (mut base, mut best, mut lightest) = (Totals::default(), Totals::default(), Totals::default());
             let (mut negative, mut first_row) = (0.0, 0);
             for (class, options) in settings.iter().enumerate() {
-                if class > 0 && class % LANES == 0 {
-                    first_row += settings[class - LANES].len();
+                if class > 0 && class % WIDTH == 0 {
+                    first_row += settings[class - WIDTH].len();
                 }
                 let key = |option: &Candidate| (option.value, option.mean, if normal { option.variance } else { 0.0 });
                 let possible = || options.iter().map(key).enumerate().filter(|(_, option)| option.1 < f64::INFINITY);
@@ -188,16 +188,16 @@ fn what_is_laid_out_is_counted_from_the_best_and_the_least() {
                 };
                 let (best_at, best_option) = first_by(|(value, mean, variance)| [-value, mean, variance]);
                 let (lightest_at, lightest_option) = first_by(|(value, mean, variance)| [mean, variance, -value]);
-                let position = |option: usize| ((first_row + option) * LANES + class % LANES) as u32;
+                let position = |option: usize| ((first_row + option) * WIDTH + class % WIDTH) as u32;
                 assert_eq!((out.best[class], out.lightest[class]), (position(best_at), position(lightest_at)));
                 let totals = |option: (f64, f64, f64)| Totals { value: option.0, mean: option.1, variance: option.2 };
                 base = base.plus(totals(offset));
                 best = best.plus(totals(best_option).minus(totals(offset)));
                 lightest = lightest.plus(totals(lightest_option).minus(totals(offset)));
                 negative += f64::max(0.0, -offset.1);
-                let rows = settings[class - class % LANES].len();
+                let rows = settings[class - class % WIDTH].len();
                 for row in 0..rows {
-                    let at = out.rows[first_row + row].map(|numbers| numbers[class % LANES]);
+                    let at = out.rows[first_row + row].map(|numbers| numbers[class % WIDTH]);
                     match possible().find(|(index, _)| *index == row) {
                         Some((_, option)) => {
                             assert_eq!(at, [option.0 - offset.0, option.1 - offset.1, option.2 - offset.2]);
@@ -227,16 +227,16 @@ fn the_best_pair_is_that_of_all_pairs() {
         let mut next = numbers(seed);
         let count = seed as usize % 30;
         let (mut weights, mut values) =
-            (vec![[0.0; LANES]; count.div_ceil(LANES)], vec![[0.0; LANES]; count.div_ceil(LANES)]);
+            (vec![[0.0; WIDTH]; count.div_ceil(WIDTH)], vec![[0.0; WIDTH]; count.div_ceil(WIDTH)]);
         let (mut starts, mut start) = (Vec::new(), 0);
         for index in 0..count {
-            weights[index / LANES][index % LANES] = (next() - 8.0).floor();
-            values[index / LANES][index % LANES] = (next() - 8.0).floor() + f64::from(index as u32) / 1024.0;
+            weights[index / WIDTH][index % WIDTH] = (next() - 8.0).floor();
+            values[index / WIDTH][index % WIDTH] = (next() - 8.0).floor() + f64::from(index as u32) / 1024.0;
             start = if next() > 6.0 { index as u32 } else { start };
             starts.push(start);
         }
         let (slack, least) = ((next() - 8.0).floor(), (next() - 6.0).floor());
-        let number = |numbers: &[[f64; LANES]], index: usize| numbers[index / LANES][index % LANES];
+        let number = |numbers: &[[f64; WIDTH]], index: usize| numbers[index / WIDTH][index % WIDTH];
         let mut most = None;
         for (one, &start) in starts.iter().enumerate() {
             for other in 0..start as usize {

@@ -43,7 +43,7 @@ mod fits;
 mod incumbent;
 mod input;
 mod kernel;
-mod lanes;
+mod simd;
 mod lightest;
 mod lists;
 mod pairs;

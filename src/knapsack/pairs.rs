@@ -7,7 +7,7 @@
 use super::core::Change;
 use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
-use super::kernel::{LANES, best_pair};
+use super::kernel::{WIDTH, best_pair};
 use super::secant::Linear;
 
 /// Changes looked at: those nearest to the price.
@@ -16,14 +16,14 @@ pub(super) const MOST_CHANGES: usize = 128;
 /// The changes as [`best_pair`] wants them.
 #[derive(Debug)]
 pub(super) struct Pairs {
-    weights: [[f64; LANES]; MOST_CHANGES / LANES],
-    values: [[f64; LANES]; MOST_CHANGES / LANES],
+    weights: [[f64; WIDTH]; MOST_CHANGES / WIDTH],
+    values: [[f64; WIDTH]; MOST_CHANGES / WIDTH],
     starts: [u32; MOST_CHANGES],
 }
 
 impl Default for Pairs {
     fn default() -> Self {
-        let numbers = [[0.0; LANES]; MOST_CHANGES / LANES];
+        let numbers = [[0.0; WIDTH]; MOST_CHANGES / WIDTH];
         Self { weights: numbers, values: numbers, starts: [0; MOST_CHANGES] }
     }
 }

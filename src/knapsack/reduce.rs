@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 
 use super::input::{Input, Totals};
-use super::kernel::{Class, LANES, Rebased, Row, Rows, lay_out};
+use super::kernel::{Class, Rebased, Row, Rows, WIDTH, lay_out};
 use super::{Candidate, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Result;
 
@@ -18,8 +18,7 @@ const COUNTED: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Problem {
-    /// Those from `row_count` on are of an earlier problem. They are written in place: rows are slow to copy in a build
-    /// for size.
+    /// Those from `row_count` on are of an earlier problem. They are written in place: rows are slow to copy.
     rows: Vec<Row>,
     row_count: usize,
     /// Where the rows of each group start, and one more for the end.
@@ -52,17 +51,17 @@ pub(super) struct Problem {
 /// How many rows there can be. A group has as many as its largest class has options, which is no more than any of the
 /// group before.
 pub(super) fn most_rows(options: usize) -> usize {
-    options.min(MAX_OPTIONS_PER_SETTING + options / LANES) + 1
+    options.min(MAX_OPTIONS_PER_SETTING + options / WIDTH) + 1
 }
 
 impl Problem {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
         reserve_total(&mut self.rows, most_rows(options))?;
-        reserve_total(&mut self.starts, settings / LANES + 2)?;
+        reserve_total(&mut self.starts, settings / WIDTH + 2)?;
         reserve_total(&mut self.classes, settings)?;
         reserve_total(&mut self.ends, settings)?;
-        reserve_total(&mut self.best, settings + LANES - 1)?;
-        reserve_total(&mut self.lightest, settings + LANES - 1)?;
+        reserve_total(&mut self.best, settings + WIDTH - 1)?;
+        reserve_total(&mut self.lightest, settings + WIDTH - 1)?;
         reserve_total(&mut self.no_choices, settings)
     }
 
@@ -82,7 +81,7 @@ impl Problem {
 
     /// Classes, and what fills the last group: as many picks a pass writes.
     pub fn lane_count(&self) -> usize {
-        self.classes.len().next_multiple_of(LANES)
+        self.classes.len().next_multiple_of(WIDTH)
     }
 
     pub fn row_count(&self) -> usize {
@@ -90,7 +89,7 @@ impl Problem {
     }
 
     pub fn slot_count(&self) -> usize {
-        self.row_count * LANES
+        self.row_count * WIDTH
     }
 
     pub fn rows(&self) -> Rows<'_> {
@@ -100,14 +99,14 @@ impl Problem {
     /// The options of a class and their positions.
     #[inline(always)]
     pub fn class(&self, class: usize) -> impl Iterator<Item = (usize, Totals)> + '_ {
-        let (lane, mut next) = (class % LANES, self.position(class, 0));
-        let start = next / LANES;
+        let (lane, mut next) = (class % WIDTH, self.position(class, 0));
+        let start = next / WIDTH;
         let mut rows = self.rows[start..start + self.classes[class].options as usize].iter();
         std::iter::from_fn(move || {
             loop {
                 let option = rows.next()?.at(lane);
                 let position = next;
-                next += LANES;
+                next += WIDTH;
                 if option.value != f64::NEG_INFINITY {
                     return Some((position, option));
                 }
@@ -117,20 +116,20 @@ impl Problem {
 
     /// Where an option is, by its index in its setting.
     fn position(&self, class: usize, option: usize) -> usize {
-        (self.starts[class / LANES] as usize + option) * LANES + class % LANES
+        (self.starts[class / WIDTH] as usize + option) * WIDTH + class % WIDTH
     }
 
     /// Which setting a class is, and the index in it of the option at a position.
     pub fn choice(&self, class: usize, position: u32) -> (usize, u16) {
-        let option = position as usize / LANES - self.starts[class / LANES] as usize;
+        let option = position as usize / WIDTH - self.starts[class / WIDTH] as usize;
         (self.classes[class].setting as usize, option as u16)
     }
 
     /// The class of an option.
     pub fn class_at(&self, position: u32) -> usize {
-        let row = position / LANES as u32;
+        let row = position / WIDTH as u32;
         let group = self.starts.partition_point(|&start| start <= row) - 1;
-        group * LANES + position as usize % LANES
+        group * WIDTH + position as usize % WIDTH
     }
 
     /// The position of an option by its index in its setting; none if there is none, or it cannot be chosen.
@@ -142,11 +141,11 @@ impl Problem {
     }
 
     pub fn value(&self, position: usize) -> f64 {
-        self.rows[position / LANES].value[position % LANES]
+        self.rows[position / WIDTH].value[position % WIDTH]
     }
 
     pub fn at(&self, position: usize) -> Totals {
-        self.rows[position / LANES].at(position % LANES)
+        self.rows[position / WIDTH].at(position % WIDTH)
     }
 
     /// The sums of one position per class.
@@ -240,7 +239,7 @@ impl Problem {
         self.row_count = 0;
         self.starts.clear();
         self.starts.push(0);
-        for group in self.classes.chunks(LANES) {
+        for group in self.classes.chunks(WIDTH) {
             self.row_count += group[0].options as usize;
             self.starts.push(self.row_count as u32);
         }

@@ -5,7 +5,7 @@ use super::core::{Core, View};
 use super::fits::Limit;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
 use super::input::{Input, Totals};
-use super::kernel::{LANES, best_change};
+use super::kernel::{WIDTH, best_change};
 use super::lightest::Lightest;
 use super::lists::Lists;
 use super::pairs::{MOST_CHANGES, Pairs};
@@ -81,8 +81,8 @@ impl Workspace {
         self.search.reserve(settings)?;
         self.lists.reserve(states)?;
         reserve_total(&mut self.intervals, MOST_INTERVALS)?;
-        reserve_total(&mut self.picks, settings + LANES - 1)?;
-        reserve_total(&mut self.scratch, settings + LANES - 1)
+        reserve_total(&mut self.picks, settings + WIDTH - 1)?;
+        reserve_total(&mut self.scratch, settings + WIDTH - 1)
     }
 
     /// Begin the next solve from nothing.

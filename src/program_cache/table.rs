@@ -1,14 +1,14 @@
 //! Who has which blob: read from many threads at once, written by one.
 //!
-//! A get writes: how many threads read, how many pin the program, when it was used. Were these written by all threads in
-//! one place, its cache line would go from processor to processor with every get. So threads sit in rows, each with a
-//! table and with counts of its own for every program; a put goes through all rows, and is seen by all threads once it
-//! has returned. The first row's table has what all rows see, for the one who writes.
+//! A get writes: how many threads read, how many pin the program, when it was used. Were these written by all threads
+//! in one place, its cache line would go from processor to processor with every get. So threads sit in rows, each with
+//! a table and with counts of its own for every program; a put goes through all rows, and is seen by all threads once
+//! it has returned. The first row's table has what all rows see, for the one who writes.
 //!
-//! A table is cut into shards, each behind a reader-writer lock, so that those of a row who read different programs do not
-//! meet, nor wait long for a put. Recency is a stamp that a reader writes without a lock, from a clock that its thread has
-//! for itself. Every put brings all clocks to the greatest: for one thread the order is exact, for several it is exact
-//! from one put to the next.
+//! A table is cut into shards, each behind a reader-writer lock, so that those of a row who read different programs do
+//! not meet, nor wait long for a put. Recency is a stamp that a reader writes without a lock, from a clock that its
+//! thread has for itself. Every put brings all clocks to the greatest: for one thread the order is exact, for several
+//! it is exact from one put to the next.
 
 use std::array;
 use std::borrow::Borrow;
@@ -25,7 +25,7 @@ use crate::base::Result;
 /// Of a row. A power of two.
 const SHARDS: usize = 32;
 /// One for each of the first threads that ever use a cache; the last is for all that come after.
-const LANES: usize = 64;
+const STRIPES: usize = 64;
 
 /// Keys are digests already: folding their words is enough, and one multiplication spreads what a host that makes up
 /// its own keys may have left in few bits.
@@ -60,7 +60,7 @@ type Shard<T> = HashSet<T, FoldKeys>;
 struct Apart<T>(T);
 
 #[derive(Default)]
-struct Lane {
+struct Stripe {
     clock: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
@@ -72,14 +72,14 @@ struct Row<T>([Apart<RwLock<Shard<T>>>; SHARDS]);
 pub(super) struct Table {
     first: Row<Entry>,
     others: [Row<Blob>; ROWS - 1],
-    lanes: [Apart<Lane>; LANES],
+    stripes: [Apart<Stripe>; STRIPES],
     /// How old the cost-aware policy is, as the bits of a double.
     age: Apart<AtomicU64>,
     /// Who was used, for a policy that wants to be told.
     pub notes: Notes,
 }
 
-/// One more. Only the last lane has several threads, and needs a locked instruction for it.
+/// One more. Only the last stripe has several threads, and needs a locked instruction for it.
 #[inline(always)]
 fn add_one(count: &AtomicU64, is_shared: bool) {
     if is_shared {
@@ -151,7 +151,7 @@ impl Table {
         Self {
             first: Row::new(),
             others: array::from_fn(|_| Row::new()),
-            lanes: array::from_fn(|_| Apart::default()),
+            stripes: array::from_fn(|_| Apart::default()),
             age: Apart::default(),
             notes: Notes::new(),
         }
@@ -161,11 +161,11 @@ impl Table {
     #[inline(always)]
     pub fn get(&self, key: &Key) -> Option<Blob> {
         let number = thread_number();
-        let (lane, is_shared) = (&self.lanes[number.min(LANES - 1)].0, number >= LANES - 1);
+        let (stripe, is_shared) = (&self.stripes[number.min(STRIPES - 1)].0, number >= STRIPES - 1);
         let row = number % ROWS;
         let touch = |blob: &Blob| {
-            let stamp = lane.clock.load(Relaxed) + 1;
-            lane.clock.store(stamp, Relaxed);
+            let stamp = stripe.clock.load(Relaxed) + 1;
+            stripe.clock.store(stamp, Relaxed);
             blob.0.recency.touch(stamp, self.age.0.load(Relaxed));
             if let Some(seat) = &blob.0.seat {
                 self.notes.note(row, seat);
@@ -176,7 +176,7 @@ impl Table {
             0 => self.first.get(key, |entry| touch(entry.blob())),
             row => self.others[row - 1].get(key, touch),
         };
-        add_one(if found.is_some() { &lane.hits } else { &lane.misses }, is_shared);
+        add_one(if found.is_some() { &stripe.hits } else { &stripe.misses }, is_shared);
         found
     }
 
@@ -223,8 +223,8 @@ impl Table {
 
     /// A stamp later than any given so far; brings all clocks there.
     pub fn next_stamp(&self) -> u64 {
-        let latest = self.lanes.iter().map(|lane| lane.0.clock.load(Relaxed)).max().unwrap_or(0) + 1;
-        self.lanes.iter().for_each(|lane| lane.0.clock.store(latest, Relaxed));
+        let latest = self.stripes.iter().map(|stripe| stripe.0.clock.load(Relaxed)).max().unwrap_or(0) + 1;
+        self.stripes.iter().for_each(|stripe| stripe.0.clock.store(latest, Relaxed));
         latest
     }
 
@@ -235,10 +235,10 @@ impl Table {
 
     /// Hits and misses so far.
     pub fn hits_and_misses(&self) -> (u64, u64) {
-        let sum = |(hits, misses), lane: &Apart<Lane>| {
-            (hits + lane.0.hits.load(Relaxed), misses + lane.0.misses.load(Relaxed))
+        let sum = |(hits, misses), stripe: &Apart<Stripe>| {
+            (hits + stripe.0.hits.load(Relaxed), misses + stripe.0.misses.load(Relaxed))
         };
-        self.lanes.iter().fold((0, 0), sum)
+        self.stripes.iter().fold((0, 0), sum)
     }
 
     /// Bytes held, blobs included.

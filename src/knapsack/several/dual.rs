@@ -1,24 +1,25 @@
 //! The prices of least bound.
 //!
-//! At prices `p >= 0` per unit of each lane every class picks its best `value - p * weight` on its own; what they get,
-//! plus `p * room`, bounds the knapsack (Everett, Fisher). As a function of the prices the bound is convex and made of
-//! flat pieces, one for each combination of picks. Its least is a linear program with a variable per combination that
-//! exists (Dantzig and Wolfe): mix combinations such that the mean weight has room and the mean value is greatest. With
-//! `lanes + 1` rows its basis is tiny, and the column to enter is found by one pass over the options: the picks at the
-//! prices of the present basis. Where subgradient steps (Held and Karp) need hundreds of passes this needs dozens.
+//! At prices `p >= 0` per unit of each constraint every class picks its best `value - p * weight` on its own; what they
+//! get, plus `p * room`, bounds the knapsack (Everett, Fisher). As a function of the prices the bound is convex and
+//! made of flat pieces, one for each combination of picks. Its least is a linear program with a variable per
+//! combination that exists (Dantzig and Wolfe): mix combinations such that the mean weight has room and the mean value
+//! is greatest. With `constraints + 1` rows its basis is tiny, and the column to enter is found by one pass over the
+//! options: the picks at the prices of the present basis. Where subgradient steps (Held and Karp) need hundreds of
+//! passes this needs dozens.
 //!
 //! Prices of early bases jump about, so they are kept within a box around a guess, the last solve's prices at best
 //! (Marsten's boxstep): room left over pays the least price of the box and an overdraft costs the greatest, as slack
 //! columns. A side of the box that holds the prices back is moved; that changes costs only, and the basis stays.
 
-use super::super::lanes::LANES;
-use super::linear::{Lanes, Linear, Sums, dot, plus};
+use super::super::simd::WIDTH;
+use super::linear::{Linear, PerConstraint, Sums, dot, plus};
 use super::problem::Problem;
 use super::solve::Budget;
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-pub(super) type Prices = Lanes;
+pub(super) type Prices = PerConstraint;
 
 const ROWS: usize = MOST_RESOURCES + 1;
 
@@ -68,7 +69,7 @@ enum Column {
 #[derive(Debug)]
 pub(super) struct Dual {
     /// See [`Self::scores`].
-    scores: Vec<[f64; LANES]>,
+    scores: Vec<[f64; WIDTH]>,
     /// The best of each class at these scores.
     pub picks: Vec<u32>,
     basis: Basis,
@@ -98,7 +99,7 @@ pub(super) enum Guess {
 
 impl Dual {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
-        reserve_total(&mut self.scores, options.div_ceil(LANES))?;
+        reserve_total(&mut self.scores, options.div_ceil(WIDTH))?;
         reserve_total(&mut self.picks, settings)
     }
 
@@ -158,8 +159,8 @@ impl Dual {
     /// combination overdraws at some prices that count no values. Leaves the basis of the mixture.
     fn find_mix_that_fits(&mut self, problem: &Problem, linear: &Linear, budget: &mut Budget) -> bool {
         let found = self.least_overdraft(problem, linear, budget);
-        for lane in 0..linear.lanes {
-            self.hi[lane] = 1e9 * usual_price(problem, linear, lane);
+        for constraint in 0..linear.constraints {
+            self.hi[constraint] = 1e9 * usual_price(problem, linear, constraint);
         }
         self.basis.worth_of_values = 1.0;
         found
@@ -208,14 +209,14 @@ impl Dual {
 
     fn open_box(&mut self, problem: &Problem, linear: &Linear, guess: Guess) -> Prices {
         let mut first = [0.0; MOST_RESOURCES];
-        for lane in 0..linear.lanes {
-            let usual = usual_price(problem, linear, lane);
-            (self.lo[lane], first[lane], self.hi[lane]) = match guess {
+        for constraint in 0..linear.constraints {
+            let usual = usual_price(problem, linear, constraint);
+            (self.lo[constraint], first[constraint], self.hi[constraint]) = match guess {
                 Guess::Near(prices) => {
-                    let price = prices[lane].min(1e9 * usual).max(0.0);
+                    let price = prices[constraint].min(1e9 * usual).max(0.0);
                     (0.75 * price, price, 1.25 * price + 0.01 * usual)
                 }
-                Guess::Unknown => (0.0, usual / linear.lanes as f64, 2.0 * usual),
+                Guess::Unknown => (0.0, usual / linear.constraints as f64, 2.0 * usual),
             };
         }
         first
@@ -228,12 +229,12 @@ impl Dual {
             let (prices, best_of_box) = self.basis.prices(&self.lo, &self.hi);
             let mut worst = (0.0, Column::Picks);
             let mut inside = prices;
-            for lane in 0..linear.lanes {
-                let (price, lo, hi) = (prices[lane], self.lo[lane], self.hi[lane]);
-                inside[lane] = price.clamp(lo, hi);
-                let off = (price - inside[lane]).abs() / hi;
+            for constraint in 0..linear.constraints {
+                let (price, lo, hi) = (prices[constraint], self.lo[constraint], self.hi[constraint]);
+                inside[constraint] = price.clamp(lo, hi);
+                let off = (price - inside[constraint]).abs() / hi;
                 if off > worst.0 {
-                    worst = (off, if price < lo { Column::Unused(lane) } else { Column::Overdraft(lane) });
+                    worst = (off, if price < lo { Column::Unused(constraint) } else { Column::Overdraft(constraint) });
                 }
             }
             if worst.0 <= PRECISION {
@@ -249,13 +250,13 @@ impl Dual {
     /// Move the sides of the box that hold the prices back; whether there were any.
     fn grow(&mut self, linear: &Linear) -> bool {
         let mut grown = false;
-        for row in 0..=linear.lanes {
+        for row in 0..=linear.constraints {
             if self.basis.solution[row] <= PRECISION {
                 continue;
             }
             match self.basis.column[row] {
-                Column::Unused(lane) if self.lo[lane] > 0.0 => self.lo[lane] = 0.0,
-                Column::Overdraft(lane) => self.hi[lane] *= GROWTH,
+                Column::Unused(constraint) if self.lo[constraint] > 0.0 => self.lo[constraint] = 0.0,
+                Column::Overdraft(constraint) => self.hi[constraint] *= GROWTH,
                 _ => continue,
             }
             grown = true;
@@ -279,13 +280,13 @@ pub(super) fn pick_best(problem: &Problem, scores: &[f64], picks: &mut Vec<u32>)
     }
 }
 
-/// All values for all that a lane's weights can come to.
-fn usual_price(problem: &Problem, linear: &Linear, lane: usize) -> f64 {
+/// All values for all that a constraint's weights can come to.
+fn usual_price(problem: &Problem, linear: &Linear, constraint: usize) -> f64 {
     let values = if problem.value_range > 0.0 { problem.value_range } else { 1.0 };
-    if linear.range[lane] > 0.0 { values / linear.range[lane] } else { values }
+    if linear.range[constraint] > 0.0 { values / linear.range[constraint] } else { values }
 }
 
-/// A basis of the linear program: a row per lane (its room) and one more (the mixture adds up to 1).
+/// A basis of the linear program: a row per constraint (its room) and one more (the mixture adds up to 1).
 #[derive(Debug)]
 struct Basis {
     rows: usize,
@@ -293,8 +294,8 @@ struct Basis {
     /// Of a column of picks.
     value: [f64; ROWS],
     solution: [f64; ROWS],
-    /// The inverse: columns of the lanes, and that of the last row.
-    inverse: [Lanes; ROWS],
+    /// The inverse: columns of the constraints, and that of the last row.
+    inverse: [PerConstraint; ROWS],
     last: [f64; ROWS],
     worth_of_values: f64,
 }
@@ -312,30 +313,31 @@ impl Basis {
 
     /// Only these picks, and slack columns for what they leave or overdraw.
     fn begin(&mut self, linear: &Linear, sums: &Sums) {
-        let lanes = linear.lanes;
-        *self = Self { rows: lanes + 1, ..Self::EMPTY };
-        for lane in 0..lanes {
-            let slack = linear.room[lane] - sums.weight[lane];
+        let constraints = linear.constraints;
+        *self = Self { rows: constraints + 1, ..Self::EMPTY };
+        for constraint in 0..constraints {
+            let slack = linear.room[constraint] - sums.weight[constraint];
             let sign = if slack < 0.0 { -1.0 } else { 1.0 };
-            self.column[lane] = if slack < 0.0 { Column::Overdraft(lane) } else { Column::Unused(lane) };
-            self.solution[lane] = slack.abs();
-            self.inverse[lane][lane] = sign;
-            self.last[lane] = -sign * sums.weight[lane];
+            self.column[constraint] =
+                if slack < 0.0 { Column::Overdraft(constraint) } else { Column::Unused(constraint) };
+            self.solution[constraint] = slack.abs();
+            self.inverse[constraint][constraint] = sign;
+            self.last[constraint] = -sign * sums.weight[constraint];
         }
-        self.value[lanes] = sums.value;
-        self.solution[lanes] = 1.0;
-        self.last[lanes] = 1.0;
+        self.value[constraints] = sums.value;
+        self.solution[constraints] = 1.0;
+        self.last[constraints] = 1.0;
     }
 
     fn worth_of(&self, row: usize, lo: &Prices, hi: &Prices) -> f64 {
         match self.column[row] {
             Column::Picks => self.worth_of_values * self.value[row],
-            Column::Unused(lane) => lo[lane],
-            Column::Overdraft(lane) => -hi[lane],
+            Column::Unused(constraint) => lo[constraint],
+            Column::Overdraft(constraint) => -hi[constraint],
         }
     }
 
-    /// What a unit of each lane's room is worth to this mixture, and what the mixture is worth.
+    /// What a unit of each constraint's room is worth to this mixture, and what the mixture is worth.
     fn prices(&self, lo: &Prices, hi: &Prices) -> (Prices, f64) {
         let mut prices = Prices::default();
         let mut sum = 0.0;
@@ -353,8 +355,8 @@ impl Basis {
         for row in 0..self.rows {
             let inverse = &self.inverse[row];
             change[row] = match column {
-                Column::Unused(lane) => inverse[lane],
-                Column::Overdraft(lane) => -inverse[lane],
+                Column::Unused(constraint) => inverse[constraint],
+                Column::Overdraft(constraint) => -inverse[constraint],
                 Column::Picks => dot(inverse, &sums.weight) + self.last[row],
             };
         }

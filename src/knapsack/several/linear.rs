@@ -1,48 +1,50 @@
-//! The problem with straight lines for deviations: one linear constraint per lane.
+//! The problem with straight lines for deviations: one linear constraint per constraint.
 //!
-//! In a box, which bounds each lane's total deviation by an interval, the square root is at least its secant; so every
-//! answer in the box that fits also satisfies `sum(mean) + theta * sum(variance) <= room`. On an interval of no width
-//! the line is the tangent, which lets nothing pass that doesn't fit. See the single resource's `secant`. Lanes are
-//! scaled by powers of two, which rounds nothing, such that their ranges are about the number of classes.
+//! In a box, which bounds each constraint's total deviation by an interval, the square root is at least its secant; so
+//! every answer in the box that fits also satisfies `sum(mean) + theta * sum(variance) <= room`. On an interval of no
+//! width the line is the tangent, which lets nothing pass that doesn't fit. See the single resource's `secant`.
+//! PerConstraint are scaled by powers of two, which rounds nothing, such that their ranges are about the number of
+//! classes.
 
 use super::super::kernel::sum;
-use super::super::lanes::{Baseline as Four, LANES, Lanes as _};
-use super::problem::{Lane, Problem};
+use super::super::simd::{Baseline as Four, Vector as _, WIDTH};
+use super::problem::{Constraint, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-/// A number for each lane; 0 beyond the lanes there are. Work on all eight is done without looking how many there are.
-pub(super) type Lanes = [f64; MOST_RESOURCES];
+/// A number for each constraint; 0 beyond the constraints there are. Work on all eight is done without looking how many
+/// there are.
+pub(super) type PerConstraint = [f64; MOST_RESOURCES];
 
 /// As they are worked on.
 #[inline(always)]
-fn halves(lanes: &Lanes) -> [Four; 2] {
-    let (halves, _) = lanes.as_chunks();
+fn halves(constraints: &PerConstraint) -> [Four; 2] {
+    let (halves, _) = constraints.as_chunks();
     [Four::load(&halves[0]), Four::load(&halves[1])]
 }
 
 #[inline(always)]
-pub(super) fn dot(a: &Lanes, b: &Lanes) -> f64 {
+pub(super) fn dot(a: &PerConstraint, b: &PerConstraint) -> f64 {
     let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
     sum(a.mul(b).add(more_a.mul(more_b)).store())
 }
 
 /// `a + factor * b`
 #[inline(always)]
-pub(super) fn plus(a: &Lanes, factor: f64, b: &Lanes) -> Lanes {
+pub(super) fn plus(a: &PerConstraint, factor: f64, b: &PerConstraint) -> PerConstraint {
     let factor = Four::splat(factor);
     let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
-    let mut lanes = Lanes::default();
-    let (halves, _) = lanes.as_chunks_mut();
+    let mut constraints = PerConstraint::default();
+    let (halves, _) = constraints.as_chunks_mut();
     halves.copy_from_slice(&[a.add(factor.mul(b)).store(), more_a.add(factor.mul(more_b)).store()]);
-    lanes
+    constraints
 }
 
-/// Deviations from `lo` to `hi` in each lane; no answer in there is worth more than `bound`.
+/// Deviations from `lo` to `hi` in each constraint; no answer in there is worth more than `bound`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Box {
-    pub lo: Lanes,
-    pub hi: Lanes,
+    pub lo: PerConstraint,
+    pub hi: PerConstraint,
     pub bound: f64,
 }
 
@@ -59,25 +61,28 @@ impl Box {
     /// The box that holds every deviation that an answer can have.
     pub fn whole(problem: &Problem) -> Self {
         let mut all = Self { lo: [0.0; MOST_RESOURCES], hi: [0.0; MOST_RESOURCES], bound: f64::INFINITY };
-        for (index, lane) in problem.lanes().iter().enumerate().filter(|(_, lane)| lane.limit.sigmas > 0.0) {
-            let lo = lane.base.variance.sqrt() * (1.0 - MARGIN);
-            let most = (lane.base.variance + lane.range.variance).sqrt();
+        for (index, constraint) in
+            problem.constraints().iter().enumerate().filter(|(_, constraint)| constraint.limit.sigmas > 0.0)
+        {
+            let lo = constraint.base.variance.sqrt() * (1.0 - MARGIN);
+            let most = (constraint.base.variance + constraint.range.variance).sqrt();
             // Means above the least leave no more than this for the deviation.
-            let affordable = (lane.limit.capacity + lane.limit.tolerance - lane.base.mean) / lane.limit.sigmas;
+            let affordable = (constraint.limit.capacity + constraint.limit.tolerance - constraint.base.mean)
+                / constraint.limit.sigmas;
             all.lo[index] = lo;
             all.hi[index] = most.min(affordable).max(lo) * (1.0 + MARGIN);
         }
         all
     }
 
-    /// Parts of the box, divided in one lane, the most promising last: about `part` of the interval around `deviation`,
-    /// and what is left on its sides; or two, divided near `deviation` but not too near to an end.
-    pub fn split(&self, lane: usize, deviation: f64, part: f64, bound: f64) -> [Option<Self>; 3] {
-        let (lo, hi) = (self.lo[lane], self.hi[lane]);
+    /// Parts of the box, divided in one constraint, the most promising last: about `part` of the interval around
+    /// `deviation`, and what is left on its sides; or two, divided near `deviation` but not too near to an end.
+    pub fn split(&self, constraint: usize, deviation: f64, part: f64, bound: f64) -> [Option<Self>; 3] {
+        let (lo, hi) = (self.lo[constraint], self.hi[constraint]);
         let whole = hi - lo;
         let between = |from: f64, to: f64| {
             let mut some = Self { bound, ..*self };
-            (some.lo[lane], some.hi[lane]) = (from, to);
+            (some.lo[constraint], some.hi[constraint]) = (from, to);
             (from < to).then_some(some)
         };
         if part > 0.4 {
@@ -92,12 +97,12 @@ impl Box {
     }
 
     /// Too narrow to split: rounding would be all there is.
-    pub fn is_narrow(&self, lane: usize) -> bool {
-        self.hi[lane] - self.lo[lane] <= 1e-7 * self.hi[lane]
+    pub fn is_narrow(&self, constraint: usize) -> bool {
+        self.hi[constraint] - self.lo[constraint] <= 1e-7 * self.hi[constraint]
     }
 
     /// Only these deviations.
-    pub fn only(deviation: Lanes) -> Self {
+    pub fn only(deviation: PerConstraint) -> Self {
         Self { lo: deviation, hi: deviation, bound: f64::INFINITY }
     }
 }
@@ -106,7 +111,7 @@ impl Box {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums {
     pub value: f64,
-    pub weight: Lanes,
+    pub weight: PerConstraint,
 }
 
 impl Sums {
@@ -117,27 +122,27 @@ impl Sums {
 
 #[derive(Debug, Default)]
 pub(super) struct Linear {
-    pub lanes: usize,
+    pub constraints: usize,
     /// Of each option.
-    pub weight: Vec<Lanes>,
-    /// The same for [`Self::score`]: of four options at a time the values, and the weights lane by lane.
-    blocks: Vec<[f64; LANES]>,
+    pub weight: Vec<PerConstraint>,
+    /// The same for [`Self::score`]: of four options at a time the values, and the weights constraint by constraint.
+    blocks: Vec<[f64; WIDTH]>,
     /// What the weights may come to. More than the tolerance is added: nothing that fits may be lost by the order of
     /// additions, and what doesn't fit is found out when it is offered.
-    pub room: Lanes,
+    pub room: PerConstraint,
     /// What the secant gives away at most.
-    pub spread: Lanes,
+    pub spread: PerConstraint,
     /// The most that weights can come to, about.
-    pub range: Lanes,
-    pub scale: Lanes,
+    pub range: PerConstraint,
+    pub scale: PerConstraint,
     /// What an overdraft counts relative to the capacity.
-    pub importance: Lanes,
+    pub importance: PerConstraint,
 }
 
 impl Linear {
-    pub fn reserve(&mut self, options: usize, lanes: usize) -> Result<()> {
+    pub fn reserve(&mut self, options: usize, constraints: usize) -> Result<()> {
         reserve_total(&mut self.weight, options)?;
-        reserve_total(&mut self.blocks, options.div_ceil(LANES).saturating_mul(1 + lanes))
+        reserve_total(&mut self.blocks, options.div_ceil(WIDTH).saturating_mul(1 + constraints))
     }
 
     pub fn memory_used(&self) -> usize {
@@ -147,25 +152,25 @@ impl Linear {
     /// Draw the lines for a box. Memory was reserved.
     pub fn draw(&mut self, problem: &Problem, within: &Box) {
         let (weight, blocks) = (std::mem::take(&mut self.weight), std::mem::take(&mut self.blocks));
-        *self = Self { lanes: problem.lanes().len(), weight, blocks, ..Self::default() };
+        *self = Self { constraints: problem.constraints().len(), weight, blocks, ..Self::default() };
         self.weight.clear();
-        self.weight.resize(problem.option_count(), Lanes::default());
-        for (index, lane) in problem.lanes().iter().enumerate() {
+        self.weight.resize(problem.option_count(), PerConstraint::default());
+        for (index, constraint) in problem.constraints().iter().enumerate() {
             let (lo, hi) = (within.lo[index], within.hi[index]);
-            let sigmas = lane.limit.sigmas;
+            let sigmas = constraint.limit.sigmas;
             // Where no deviation is left the line is as good as upright.
             let theta = if sigmas > 0.0 { (sigmas / (lo + hi)).min(STEEPEST) } else { 0.0 };
-            let range = lane.range.mean + theta * lane.range.variance;
+            let range = constraint.range.mean + theta * constraint.range.variance;
             let scale = power_of_two_below(problem.class_count() as f64) * inverse_power_of_two(range);
-            let room = lane.target() - lane.base.mean - theta * (lane.base.variance + lo * hi);
-            let room = scale * (room + 1.5 * lane.limit.tolerance);
+            let room = constraint.target() - constraint.base.mean - theta * (constraint.base.variance + lo * hi);
+            let room = scale * (room + 1.5 * constraint.limit.tolerance);
             let range = scale * range;
             // Weights are from 0 to the range, so nothing changes; but nothing is infinite.
             self.room[index] = room.clamp(-range - 1.0, 2.0 * range + 1.0);
             self.range[index] = range;
             self.spread[index] = scale * 0.25 * theta * (hi - lo) * (hi - lo);
             self.scale[index] = scale;
-            self.importance[index] = if range > 0.0 { 1.0 / (scale * lane.magnitude()) } else { 1.0 };
+            self.importance[index] = if range > 0.0 { 1.0 / (scale * constraint.magnitude()) } else { 1.0 };
             for (option, weights) in self.weight.iter_mut().enumerate() {
                 let weight = problem.weight(option, index);
                 weights[index] = scale * (weight.mean + theta * weight.variance);
@@ -176,21 +181,21 @@ impl Linear {
 
     fn arrange(&mut self, values: &[f64]) {
         self.blocks.clear();
-        for (values, weights) in values.chunks(LANES).zip(self.weight.chunks(LANES)) {
-            let mut block = [0.0; LANES];
+        for (values, weights) in values.chunks(WIDTH).zip(self.weight.chunks(WIDTH)) {
+            let mut block = [0.0; WIDTH];
             block[..values.len()].copy_from_slice(values);
             self.blocks.push(block);
-            for lane in 0..self.lanes {
-                let weight = |index: usize| weights.get(index).map_or(0.0, |weight| weight[lane]);
+            for constraint in 0..self.constraints {
+                let weight = |index: usize| weights.get(index).map_or(0.0, |weight| weight[constraint]);
                 self.blocks.push(std::array::from_fn(weight));
             }
         }
     }
 
     /// Of each option the value minus the price of the weights, and whatever completes the last four.
-    pub fn score(&self, worth_of_values: f64, prices: &Lanes, scores: &mut Vec<[f64; LANES]>) {
+    pub fn score(&self, worth_of_values: f64, prices: &PerConstraint, scores: &mut Vec<[f64; WIDTH]>) {
         scores.clear();
-        for block in self.blocks.chunks_exact(1 + self.lanes) {
+        for block in self.blocks.chunks_exact(1 + self.constraints) {
             let mut score = Four::load(&block[0]).mul(Four::splat(worth_of_values));
             for (weights, &price) in block[1..].iter().zip(prices) {
                 score = score.sub(Four::load(weights).mul(Four::splat(price)));
@@ -210,36 +215,36 @@ impl Linear {
     }
 
     #[inline(always)]
-    pub fn fits(&self, weight: &Lanes) -> bool {
+    pub fn fits(&self, weight: &PerConstraint) -> bool {
         let ([weight, more_weight], [room, more_room]) = (halves(weight), halves(&self.room));
         Four::bits(Four::and(room.at_least(weight), more_room.at_least(more_weight))) == 0b1111
     }
 
-    /// Overdrafts relative to the capacities, summed over the lanes.
+    /// Overdrafts relative to the capacities, summed over the constraints.
     #[inline(never)]
-    pub fn overdraft(&self, weight: &Lanes) -> f64 {
+    pub fn overdraft(&self, weight: &PerConstraint) -> f64 {
         dot(&self.importance, &plus(weight, -1.0, &self.room).map(|over| over.max(0.0)))
     }
 
     /// What the room that is left is worth at these prices.
     #[inline(never)]
-    pub fn worth_of_slack(&self, weight: &Lanes, prices: &Lanes) -> f64 {
+    pub fn worth_of_slack(&self, weight: &PerConstraint, prices: &PerConstraint) -> f64 {
         dot(prices, &plus(&self.room, -1.0, weight))
     }
 
     /// The magnitude of what enters a bound at these prices beside values.
     #[inline(never)]
-    pub fn stake(&self, prices: &Lanes) -> f64 {
+    pub fn stake(&self, prices: &PerConstraint) -> f64 {
         dot(prices, &self.magnitude())
     }
 
     /// Of the weights and the room.
-    pub fn magnitude(&self) -> Lanes {
+    pub fn magnitude(&self) -> PerConstraint {
         plus(&self.range, 1.0, &self.room.map(f64::abs))
     }
 }
 
-impl Lane {
+impl Constraint {
     /// Whether even the least there is doesn't fit.
     pub fn is_hopeless(&self) -> bool {
         let least = self.base.mean + self.limit.sigmas * self.base.variance.sqrt();

@@ -19,7 +19,7 @@
 //! **What "fits" means** is said once, in `super::fits`, and holds for each resource. The report comes from sums in
 //! setting order. Bounds are safe up to `1e-12` of the values at stake.
 
-#![allow(clippy::needless_range_loop)] // lane by lane is how it is read, and how it is vectorised
+#![allow(clippy::needless_range_loop)] // constraint by constraint is how it is read, and how it is vectorised
 
 mod dual;
 mod input;

@@ -3,7 +3,7 @@
 //! Resources that suffice whatever is chosen go, and so do options that cannot be chosen or are no better than another
 //! of their setting in any respect. Settings left with one option are decided. In the others ("classes") values are
 //! counted down from the setting's best, means and variances up from its least, as in the single resource's `reduce`.
-//! The resources that are left are called lanes.
+//! The resources that are left are called constraints.
 
 use super::super::{Economy, NO_CHOICE, fits::Limit, input::greater};
 use super::input::Input;
@@ -16,7 +16,7 @@ const COMPARED: usize = 8;
 
 /// A resource that may run out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lane {
+pub(super) struct Constraint {
     pub resource: usize,
     pub limit: Limit,
     /// What was subtracted from the classes, and the decided settings.
@@ -25,7 +25,7 @@ pub(super) struct Lane {
     pub range: Weight,
 }
 
-const UNUSED_LANE: Lane = Lane {
+const UNUSED: Constraint = Constraint {
     resource: 0,
     limit: Limit { capacity: f64::INFINITY, sigmas: 0.0, tolerance: 0.0 },
     base: Weight { mean: 0.0, variance: 0.0 },
@@ -34,11 +34,11 @@ const UNUSED_LANE: Lane = Lane {
 
 #[derive(Debug)]
 pub(super) struct Problem {
-    lanes: [Lane; MOST_RESOURCES],
-    lane_count: usize,
+    constraints: [Constraint; MOST_RESOURCES],
+    constraint_count: usize,
     /// Per option that is left: value minus the best of its setting, so at most 0.
     pub value: Vec<f64>,
-    /// `weight[option * lanes + lane]` above the least of its setting. Variances are 0 where sigmas is.
+    /// `weight[option * constraints + constraint]` above the least of its setting. Variances are 0 where sigmas is.
     weight: Vec<Weight>,
     /// Index in its setting as the caller gave it.
     option: Vec<u16>,
@@ -63,8 +63,8 @@ pub(super) struct Problem {
 impl Default for Problem {
     fn default() -> Self {
         Self {
-            lanes: [UNUSED_LANE; MOST_RESOURCES],
-            lane_count: 0,
+            constraints: [UNUSED; MOST_RESOURCES],
+            constraint_count: 0,
             value: Vec::new(),
             weight: Vec::new(),
             option: Vec::new(),
@@ -103,8 +103,8 @@ impl Problem {
             + bytes(&self.decided)
     }
 
-    pub fn lanes(&self) -> &[Lane] {
-        &self.lanes[..self.lane_count]
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints[..self.constraint_count]
     }
 
     pub fn class_count(&self) -> usize {
@@ -124,8 +124,8 @@ impl Problem {
         self.class[position] as usize
     }
 
-    pub fn weight(&self, position: usize, lane: usize) -> Weight {
-        self.weight[position * self.lane_count + lane]
+    pub fn weight(&self, position: usize, constraint: usize) -> Weight {
+        self.weight[position * self.constraint_count + constraint]
     }
 
     /// Put the choices that these picks stand for, one position per class, where the caller can have them.
@@ -150,7 +150,7 @@ impl Problem {
     /// Take in the input. Memory was reserved.
     pub fn fill(&mut self, input: &Input, economies: &[Economy]) {
         self.clear();
-        self.find_lanes(input, economies);
+        self.find_constraints(input, economies);
         for range in input.settings() {
             let first = self.value.len();
             self.keep_options(input, range.clone(), first);
@@ -161,7 +161,7 @@ impl Problem {
             }
         }
         self.starts.push(self.value.len() as u32);
-        self.impossible |= self.lanes().iter().any(Lane::is_hopeless);
+        self.impossible |= self.constraints().iter().any(Constraint::is_hopeless);
     }
 
     fn clear(&mut self) {
@@ -173,13 +173,13 @@ impl Problem {
         self.setting.clear();
         self.best.clear();
         self.decided.clear();
-        self.lane_count = 0;
+        self.constraint_count = 0;
         self.base_value = 0.0;
         self.value_range = 0.0;
         self.impossible = false;
     }
 
-    fn find_lanes(&mut self, input: &Input, economies: &[Economy]) {
+    fn find_constraints(&mut self, input: &Input, economies: &[Economy]) {
         for (resource, &economy) in economies.iter().enumerate() {
             if economy.capacity == f64::INFINITY {
                 continue;
@@ -187,8 +187,8 @@ impl Problem {
             let (most, negative_means) = most_burden(input, resource);
             let limit = Limit::new(economy, negative_means);
             if most.mean + economy.sigmas * most.variance.sqrt() > limit.capacity {
-                self.lanes[self.lane_count] = Lane { resource, limit, ..UNUSED_LANE };
-                self.lane_count += 1;
+                self.constraints[self.constraint_count] = Constraint { resource, limit, ..UNUSED };
+                self.constraint_count += 1;
             }
         }
     }
@@ -203,9 +203,13 @@ impl Problem {
             let here = self.value.len();
             self.value.push(input.value(position));
             self.option.push((position - range.start) as u16);
-            for lane in &self.lanes[..self.lane_count] {
-                let weight = weights[lane.resource];
-                self.weight.push(if lane.limit.sigmas == 0.0 { Weight { variance: 0.0, ..weight } } else { weight });
+            for constraint in &self.constraints[..self.constraint_count] {
+                let weight = weights[constraint.resource];
+                self.weight.push(if constraint.limit.sigmas == 0.0 {
+                    Weight { variance: 0.0, ..weight }
+                } else {
+                    weight
+                });
             }
             let from = first.max(here.saturating_sub(COMPARED));
             if (from..here).any(|kept| self.dominates(kept, here)) {
@@ -226,17 +230,17 @@ impl Problem {
             && self.weights(one).iter().zip(self.weights(other)).all(|(one, other)| one.is_within(*other))
     }
 
-    /// By lane.
+    /// By constraint.
     #[inline(always)]
     fn weights(&self, position: usize) -> &[Weight] {
-        &self.weight[position * self.lane_count..][..self.lane_count]
+        &self.weight[position * self.constraint_count..][..self.constraint_count]
     }
 
     #[cold]
     fn remove(&mut self, position: usize) {
         self.value.remove(position);
         self.option.remove(position);
-        self.weight.drain(position * self.lane_count..(position + 1) * self.lane_count);
+        self.weight.drain(position * self.constraint_count..(position + 1) * self.constraint_count);
     }
 
     fn decide_without_options(&mut self, input: &Input, range: Range<usize>) {
@@ -254,12 +258,12 @@ impl Problem {
     fn decide_only_option(&mut self, first: usize) {
         self.base_value += self.value[first];
         self.decided.push(self.option[first]);
-        for (lane, &weight) in self.lanes.iter_mut().zip(&self.weight[first * self.lane_count..]) {
-            lane.base = lane.base.plus(weight);
+        for (constraint, &weight) in self.constraints.iter_mut().zip(&self.weight[first * self.constraint_count..]) {
+            constraint.base = constraint.base.plus(weight);
         }
         self.value.truncate(first);
         self.option.truncate(first);
-        self.weight.truncate(first * self.lane_count);
+        self.weight.truncate(first * self.constraint_count);
     }
 
     #[inline(never)]
@@ -269,8 +273,8 @@ impl Problem {
         self.decided.push(0);
         self.class.resize(self.value.len(), self.best.len() as u32);
         self.count_values_from_best(first);
-        for lane in 0..self.lane_count {
-            self.count_weights_from_least(first, lane);
+        for constraint in 0..self.constraint_count {
+            self.count_weights_from_least(first, constraint);
         }
     }
 
@@ -285,17 +289,20 @@ impl Problem {
         self.best.push(best as u32);
     }
 
-    fn count_weights_from_least(&mut self, first: usize, lane: usize) {
-        let of_lane = || (first * self.lane_count + lane..self.weight.len()).step_by(self.lane_count);
-        let mut least = self.weight(first, lane);
+    fn count_weights_from_least(&mut self, first: usize, constraint: usize) {
+        let of_constraint =
+            || (first * self.constraint_count + constraint..self.weight.len()).step_by(self.constraint_count);
+        let mut least = self.weight(first, constraint);
         let mut most = least;
-        for weight in of_lane().map(|index| self.weight[index]) {
+        for weight in of_constraint().map(|index| self.weight[index]) {
             (least, most) = (least.least(weight), most.most(weight));
         }
-        for weight in self.weight[first * self.lane_count + lane..].iter_mut().step_by(self.lane_count) {
+        for weight in
+            self.weight[first * self.constraint_count + constraint..].iter_mut().step_by(self.constraint_count)
+        {
             *weight = weight.minus(least);
         }
-        let Lane { base, range, .. } = &mut self.lanes[lane];
+        let Constraint { base, range, .. } = &mut self.constraints[constraint];
         *base = base.plus(least);
         *range = range.plus(most.minus(least));
     }

@@ -5,7 +5,7 @@
 //! searched. An answer found outside its box is as welcome: the true burden decides what fits.
 
 use super::dual::{Dual, Guess, Outcome, Prices, Relaxation};
-use super::linear::{Box, Lanes, Linear, MOST_BOXES};
+use super::linear::{Box, Linear, MOST_BOXES, PerConstraint};
 use super::repair::{Repair, Scene};
 use super::search::{Root, Search};
 use super::solve::{Budget, Case, Incumbent};
@@ -77,12 +77,12 @@ impl Proof<'_> {
             }
             guess = Guess::Near(self.prices_per_unit(&relaxation.prices));
             self.find_answers(&relaxation);
-            if let Some((lane, part)) = self.lane_to_split(&within, &relaxation, bound) {
+            if let Some((constraint, part)) = self.constraint_to_split(&within, &relaxation, bound) {
                 let deviations = self.deviations();
                 if is_first {
                     self.try_tangent(deviations, guess);
                 }
-                self.boxes.extend(within.split(lane, deviations[lane], part, bound).into_iter().flatten());
+                self.boxes.extend(within.split(constraint, deviations[constraint], part, bound).into_iter().flatten());
             } else {
                 open = open.max(self.search_core(&relaxation).min(bound));
             }
@@ -96,32 +96,32 @@ impl Proof<'_> {
         Some(self.boxes.swap_remove(best))
     }
 
-    /// Where the secant gives away the most, if that matters, and what part of the lane's interval would do.
-    fn lane_to_split(&self, within: &Box, relaxation: &Relaxation, bound: f64) -> Option<(usize, f64)> {
+    /// Where the secant gives away the most, if that matters, and what part of the constraint's interval would do.
+    fn constraint_to_split(&self, within: &Box, relaxation: &Relaxation, bound: f64) -> Option<(usize, f64)> {
         let gap = bound - self.incumbent.value;
-        let by_value = self.worst_lane(within, &relaxation.prices);
-        let by_capacity = self.worst_lane(within, &self.linear.importance);
-        let (lane, given_away, wanted) = match (by_value, by_capacity) {
+        let by_value = self.worst_constraint(within, &relaxation.prices);
+        let by_capacity = self.worst_constraint(within, &self.linear.importance);
+        let (constraint, given_away, wanted) = match (by_value, by_capacity) {
             _ if self.boxes.len() + 3 > MOST_BOXES => return None,
-            (Some((lane, given_away)), _) if gap < f64::INFINITY => {
-                (lane, given_away, SPREAD_OF_GAP * gap / self.linear.lanes as f64)
+            (Some((constraint, given_away)), _) if gap < f64::INFINITY => {
+                (constraint, given_away, SPREAD_OF_GAP * gap / self.linear.constraints as f64)
             }
-            (_, Some((lane, given_away))) => (lane, given_away, SPREAD_OF_CAPACITY),
+            (_, Some((constraint, given_away))) => (constraint, given_away, SPREAD_OF_CAPACITY),
             _ => return None,
         };
-        (given_away > wanted).then(|| (lane, (wanted / given_away).sqrt()))
+        (given_away > wanted).then(|| (constraint, (wanted / given_away).sqrt()))
     }
 
-    /// The lane whose secant gives away the most, and how much that is at these prices; none if it's nothing.
+    /// The constraint whose secant gives away the most, and how much that is at these prices; none if it's nothing.
     #[inline(never)]
-    fn worst_lane(&self, within: &Box, prices: &Prices) -> Option<(usize, f64)> {
+    fn worst_constraint(&self, within: &Box, prices: &Prices) -> Option<(usize, f64)> {
         let mut worst = None;
         let mut most = 0.0;
-        for lane in 0..self.linear.lanes {
-            let given_away = prices[lane] * self.linear.spread[lane];
-            if given_away > most && !within.is_narrow(lane) {
+        for constraint in 0..self.linear.constraints {
+            let given_away = prices[constraint] * self.linear.spread[constraint];
+            if given_away > most && !within.is_narrow(constraint) {
                 most = given_away;
-                worst = Some((lane, most));
+                worst = Some((constraint, most));
             }
         }
         worst
@@ -132,8 +132,8 @@ impl Proof<'_> {
         let guess = match guess {
             Guess::Near(per_unit) => {
                 let mut prices = Prices::default();
-                for (index, lane) in case.problem.lanes().iter().enumerate() {
-                    prices[index] = per_unit[lane.resource] / linear.scale[index];
+                for (index, constraint) in case.problem.constraints().iter().enumerate() {
+                    prices[index] = per_unit[constraint.resource] / linear.scale[index];
                 }
                 Guess::Near(prices)
             }
@@ -149,8 +149,8 @@ impl Proof<'_> {
 
     fn prices_per_unit(&self, prices: &Prices) -> Prices {
         let mut per_unit = Prices::default();
-        for (index, lane) in self.case.problem.lanes().iter().enumerate() {
-            per_unit[lane.resource] = prices[index] * self.linear.scale[index];
+        for (index, constraint) in self.case.problem.constraints().iter().enumerate() {
+            per_unit[constraint.resource] = prices[index] * self.linear.scale[index];
         }
         per_unit
     }
@@ -165,7 +165,7 @@ impl Proof<'_> {
 
     /// Look for answers with lines that touch the square roots where the relaxation of a wide box says that the best
     /// deviations are: what fits there does fit.
-    fn try_tangent(&mut self, deviations: Lanes, guess: Guess) {
+    fn try_tangent(&mut self, deviations: PerConstraint, guess: Guess) {
         self.linear.draw(self.case.problem, &Box::only(deviations));
         if let Outcome::Relaxed(tangent) = self.relax(guess) {
             self.find_answers(&tangent);
@@ -173,13 +173,13 @@ impl Proof<'_> {
         }
     }
 
-    /// Of the present picks, per lane.
-    fn deviations(&self) -> Lanes {
+    /// Of the present picks, per constraint.
+    fn deviations(&self) -> PerConstraint {
         let problem = self.case.problem;
-        let mut deviations = Lanes::default();
-        for (index, lane) in problem.lanes().iter().enumerate() {
+        let mut deviations = PerConstraint::default();
+        for (index, constraint) in problem.constraints().iter().enumerate() {
             let added: f64 = self.dual.picks.iter().map(|&pick| problem.weight(pick as usize, index).variance).sum();
-            deviations[index] = (lane.base.variance + added).sqrt();
+            deviations[index] = (constraint.base.variance + added).sqrt();
         }
         deviations
     }

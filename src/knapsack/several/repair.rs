@@ -1,17 +1,18 @@
 //! From picks to good answers: repair of overdrafts, then improvement by one change or an exchange of two.
 //!
-//! The picks at the best prices overdraw some lanes and leave room in others. Picks at slightly higher prices of one
-//! lane lead to other answers, often to better ones, so those are repaired as well, and the best is improved further.
+//! The picks at the best prices overdraw some constraints and leave room in others. Picks at slightly higher prices of
+//! one constraint lead to other answers, often to better ones, so those are repaired as well, and the best is improved
+//! further.
 
 use super::dual::Prices;
-use super::linear::{Lanes, Linear, Sums, plus};
+use super::linear::{Linear, PerConstraint, Sums, plus};
 use super::problem::Problem;
 use super::solve::Budget;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 use std::ops::Range;
 
-/// How much higher the price of a lane is for other picks to begin with.
+/// How much higher the price of a constraint is for other picks to begin with.
 const DEARER: f64 = 1.1;
 
 /// Changes that an exchange of two is made of: the cheapest ones.
@@ -51,7 +52,7 @@ impl Scene<'_> {
 
     /// The weights after that.
     #[inline(always)]
-    fn weight_after(&self, weight: &Lanes, from: usize, to: usize) -> Lanes {
+    fn weight_after(&self, weight: &PerConstraint, from: usize, to: usize) -> PerConstraint {
         plus(weight, 1.0, &plus(&self.linear.weight[to], -1.0, &self.linear.weight[from]))
     }
 }
@@ -73,7 +74,7 @@ impl Repair {
         self.best.clear();
         let mut best = f64::NEG_INFINITY;
         let starts = if others.is_empty() { 1 } else { 2 };
-        for start in 0..starts + scene.linear.lanes {
+        for start in 0..starts + scene.linear.constraints {
             match start {
                 0 => self.start(scene, picks),
                 _ if start < starts => self.start(scene, others),
@@ -106,10 +107,10 @@ impl Repair {
         self.sums = scene.linear.sums(scene.problem, picks);
     }
 
-    fn start_where_dearer(&mut self, scene: &Scene, lane: usize, budget: &mut Budget) {
+    fn start_where_dearer(&mut self, scene: &Scene, constraint: usize, budget: &mut Budget) {
         budget.charge_pass(scene.problem);
-        let more = (DEARER - 1.0) * scene.prices[lane];
-        let score = |position: usize| scene.scores[position] - more * scene.linear.weight[position][lane];
+        let more = (DEARER - 1.0) * scene.prices[constraint];
+        let score = |position: usize| scene.scores[position] - more * scene.linear.weight[position][constraint];
         self.picks.clear();
         for class in scene.problem.classes() {
             let mut pick = class.start;

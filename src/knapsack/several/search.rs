@@ -5,14 +5,14 @@
 //!
 //! What can still be had from a node is bounded by several price vectors at once, for each of which the classes from a
 //! depth on decide one by one, so that their part is known beforehand. The best prices bound value lost; others around
-//! them bound better where a lane is overdrawn or left empty; no prices at all bound value alone; and a price on one
-//! lane only, with values counted as nothing, says whether that lane can be brought to fit at all. For each vector a
-//! node has a score, `value + prices * (room - weight)`, a change adds to it, and each depth has a least score from
-//! which anything of interest can be reached. So a node costs a few vector operations.
+//! them bound better where a constraint is overdrawn or left empty; no prices at all bound value alone; and a price on
+//! one constraint only, with values counted as nothing, says whether that constraint can be brought to fit at all. For
+//! each vector a node has a score, `value + prices * (room - weight)`, a change adds to it, and each depth has a least
+//! score from which anything of interest can be reached. So a node costs a few vector operations.
 
-use super::super::lanes::{Baseline as Four, LANES, Lanes as _};
+use super::super::simd::{Baseline as Four, Vector as _, WIDTH};
 use super::dual::{Dual, PRECISION, Relaxation};
-use super::linear::{Lanes, Linear, plus};
+use super::linear::{Linear, PerConstraint, plus};
 use super::repair::sort_by_cost;
 use super::solve::{Budget, Case, Incumbent};
 use super::{MOST_RESOURCES, bytes, reserve_total};
@@ -20,23 +20,24 @@ use crate::base::Result;
 
 /// Price vectors, and the scores of a node by them, in fours.
 const FOURS: usize = 4;
-const VIEWS: usize = FOURS * LANES;
+const VIEWS: usize = FOURS * WIDTH;
 
-type Scores = [[f64; LANES]; FOURS];
+type Scores = [[f64; WIDTH]; FOURS];
 
-const NO_SCORES: Scores = [[0.0; LANES]; FOURS];
+const NO_SCORES: Scores = [[0.0; WIDTH]; FOURS];
 
-/// The views that are always there: the relaxation's prices, no prices, and from the third on one lane alone each.
+/// The views that are always there: the relaxation's prices, no prices, and from the third on one constraint alone
+/// each.
 const VALUE: usize = 1;
-const FIRST_LANE: usize = 2;
+const FIRST_CONSTRAINT: usize = 2;
 
-/// By how much other views' prices differ in one lane.
+/// By how much other views' prices differ in one constraint.
 const FACTORS: [f64; 4] = [1.2, 0.8, 1.6, 0.5];
 
 /// No depth.
 const NONE: u32 = u32::MAX;
 
-/// The price vectors, lane by lane.
+/// The price vectors, constraint by constraint.
 #[derive(Debug)]
 struct Views {
     count: usize,
@@ -48,12 +49,12 @@ impl Views {
     const NONE: Self = Self { count: 0, worth_of_values: NO_SCORES, prices: [NO_SCORES; MOST_RESOURCES] };
 
     #[inline(never)]
-    fn add(&mut self, worth_of_values: f64, prices: &Lanes) {
+    fn add(&mut self, worth_of_values: f64, prices: &PerConstraint) {
         let view = self.count;
         if view < VIEWS {
             *at_mut(&mut self.worth_of_values, view) = worth_of_values;
-            for (of_lane, &price) in self.prices.iter_mut().zip(prices) {
-                *at_mut(of_lane, view) = price;
+            for (of_constraint, &price) in self.prices.iter_mut().zip(prices) {
+                *at_mut(of_constraint, view) = price;
             }
             self.count += 1;
         }
@@ -61,11 +62,11 @@ impl Views {
 
     /// By each view, what a value and the room left over are worth together.
     #[inline(never)]
-    fn score(&self, lanes: usize, value: f64, room: &Lanes) -> Scores {
+    fn score(&self, constraints: usize, value: f64, room: &PerConstraint) -> Scores {
         let mut scores = NO_SCORES;
         for (four, score) in scores.iter_mut().enumerate() {
             let mut sum = Four::load(&self.worth_of_values[four]).mul(Four::splat(value));
-            for (prices, &room) in self.prices[..lanes].iter().zip(room) {
+            for (prices, &room) in self.prices[..constraints].iter().zip(room) {
                 sum = sum.add(Four::load(&prices[four]).mul(Four::splat(room)));
             }
             *score = sum.store();
@@ -198,13 +199,13 @@ impl Search {
     ) -> bool {
         let depths = self.build(root, most_cost);
         self.set_limits(cut);
-        let lanes = root.linear.lanes;
+        let constraints = root.linear.constraints;
         let sums = &root.relaxation.sums;
         let mut cut = cut;
         let mut nodes = 1;
         let mut top = 0;
         self.path[0] = Cursor::default();
-        self.scores[0] = self.views.score(lanes, sums.value, &plus(&root.linear.room, -1.0, &sums.weight));
+        self.scores[0] = self.views.score(constraints, sums.value, &plus(&root.linear.room, -1.0, &sums.weight));
         let is_complete = loop {
             let Cursor { next, depth } = &mut self.path[top];
             let level = *depth as usize;
@@ -230,7 +231,7 @@ impl Search {
             let scores = &after[0];
             let value = at(scores, VALUE);
             if value > cut
-                && (FIRST_LANE..FIRST_LANE + lanes).all(|view| at(scores, view) >= 0.0)
+                && (FIRST_CONSTRAINT..FIRST_CONSTRAINT + constraints).all(|view| at(scores, view) >= 0.0)
                 && self.offer(root, top, value, incumbent)
             {
                 cut = cut.max(incumbent.cut(root.case, root.linear.stake(&root.relaxation.prices)));
@@ -263,20 +264,20 @@ impl Search {
         let best = &root.relaxation.prices;
         self.views = Views::NONE;
         self.views.add(1.0, best);
-        self.views.add(1.0, &Lanes::default());
-        for lane in 0..linear.lanes {
-            let mut prices = Lanes::default();
-            prices[lane] = 1.0;
+        self.views.add(1.0, &PerConstraint::default());
+        for constraint in 0..linear.constraints {
+            let mut prices = PerConstraint::default();
+            prices[constraint] = 1.0;
             self.views.add(0.0, &prices);
         }
         for factor in FACTORS {
-            for lane in 0..linear.lanes {
+            for constraint in 0..linear.constraints {
                 let mut prices = *best;
-                prices[lane] *= factor;
+                prices[constraint] *= factor;
                 self.views.add(1.0, &prices);
             }
         }
-        self.rounding = self.views.score(linear.lanes, 0.0, &linear.magnitude());
+        self.rounding = self.views.score(linear.constraints, 0.0, &linear.magnitude());
         // What is exactly at a limit exceeds it less the rounding, also where there is none.
         let rounding = self.rounding.as_flattened_mut().iter_mut();
         rounding.for_each(|rounding| *rounding = (*rounding * PRECISION).max(f64::MIN_POSITIVE));
@@ -316,7 +317,7 @@ impl Search {
             *start -= 1;
             let value = problem.value[to] - problem.value[from];
             let room = plus(&root.linear.weight[from], -1.0, &root.linear.weight[to]);
-            self.changes[*start as usize] = self.views.score(root.linear.lanes, value, &room);
+            self.changes[*start as usize] = self.views.score(root.linear.constraints, value, &room);
             self.positions[*start as usize] = position;
         }
         self.measure_gains(depths);
@@ -367,11 +368,11 @@ fn lengthen<T: Clone>(vector: &mut Vec<T>, length: usize, filler: T) {
 }
 
 fn at(scores: &Scores, view: usize) -> f64 {
-    scores[view / LANES][view % LANES]
+    scores[view / WIDTH][view % WIDTH]
 }
 
 fn at_mut(scores: &mut Scores, view: usize) -> &mut f64 {
-    &mut scores[view / LANES][view % LANES]
+    &mut scores[view / WIDTH][view % WIDTH]
 }
 
 /// Put the sum into `sums`. Whether the scores exceed the limits, and whether the sum does.

@@ -45,9 +45,13 @@ impl Case<'_> {
     /// Whether these very choices fit.
     fn admits(&self, choices: &[u16]) -> bool {
         let totals = self.input.totals(choices);
-        self.problem.lanes().iter().all(|lane| {
-            let weight = totals.weights[lane.resource];
-            lane.limit.admits(super::super::input::Totals { value: 0.0, mean: weight.mean, variance: weight.variance })
+        self.problem.constraints().iter().all(|constraint| {
+            let weight = totals.weights[constraint.resource];
+            constraint.limit.admits(super::super::input::Totals {
+                value: 0.0,
+                mean: weight.mean,
+                variance: weight.variance,
+            })
         })
     }
 }

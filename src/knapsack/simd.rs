@@ -1,21 +1,21 @@
 //! Four numbers at a time: as plain arithmetic, with SSE2 and with AVX2. All do the same to every number, to the last
 //! bit: there are no fused operations and no estimates among them.
 //!
-//! A build for size vectorises nothing by itself, so what is to be vectorised has to say so.
+//! By intrinsics, since a library for every x86-64 may use AVX2 only where the processor says that it has it.
 #![allow(unsafe_code)]
 
 /// Numbers side by side.
-pub(super) const LANES: usize = 4;
+pub(super) const WIDTH: usize = 4;
 
 /// As many numbers, and what passes need of them.
-pub(super) trait Lanes: Copy {
+pub(super) trait Vector: Copy {
     type Mask: Copy;
-    fn load(from: &[f64; LANES]) -> Self;
+    fn load(from: &[f64; WIDTH]) -> Self;
     fn splat(number: f64) -> Self;
     fn of(a: f64, b: f64, c: f64, d: f64) -> Self;
-    fn store(self) -> [f64; LANES];
-    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * LANES + lane`.
-    fn positions(self, start: u32) -> [u32; LANES];
+    fn store(self) -> [f64; WIDTH];
+    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * WIDTH + lane`.
+    fn positions(self, start: u32) -> [u32; WIDTH];
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
@@ -40,7 +40,7 @@ pub(super) type Baseline = Plain;
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[derive(Clone, Copy)]
-pub(super) struct Plain([f64; LANES]);
+pub(super) struct Plain([f64; WIDTH]);
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl Plain {
@@ -51,17 +51,17 @@ impl Plain {
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-impl Lanes for Plain {
-    type Mask = [bool; LANES];
+impl Vector for Plain {
+    type Mask = [bool; WIDTH];
 
     #[inline(always)]
-    fn load(from: &[f64; LANES]) -> Self {
+    fn load(from: &[f64; WIDTH]) -> Self {
         Self(*from)
     }
 
     #[inline(always)]
     fn splat(number: f64) -> Self {
-        Self([number; LANES])
+        Self([number; WIDTH])
     }
 
     #[inline(always)]
@@ -70,13 +70,13 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn store(self) -> [f64; LANES] {
+    fn store(self) -> [f64; WIDTH] {
         self.0
     }
 
     #[inline(always)]
-    fn positions(self, start: u32) -> [u32; LANES] {
-        std::array::from_fn(|lane| (start + self.0[lane] as u32) * LANES as u32 + lane as u32)
+    fn positions(self, start: u32) -> [u32; WIDTH] {
+        std::array::from_fn(|lane| (start + self.0[lane] as u32) * WIDTH as u32 + lane as u32)
     }
 
     #[inline(always)]
@@ -105,32 +105,32 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn greater(self, other: Self) -> [bool; LANES] {
+    fn greater(self, other: Self) -> [bool; WIDTH] {
         std::array::from_fn(|lane| self.0[lane] > other.0[lane])
     }
 
     #[inline(always)]
-    fn at_least(self, other: Self) -> [bool; LANES] {
+    fn at_least(self, other: Self) -> [bool; WIDTH] {
         std::array::from_fn(|lane| self.0[lane] >= other.0[lane])
     }
 
     #[inline(always)]
-    fn and(one: [bool; LANES], other: [bool; LANES]) -> [bool; LANES] {
+    fn and(one: [bool; WIDTH], other: [bool; WIDTH]) -> [bool; WIDTH] {
         std::array::from_fn(|lane| one[lane] & other[lane])
     }
 
     #[inline(always)]
-    fn or(one: [bool; LANES], other: [bool; LANES]) -> [bool; LANES] {
+    fn or(one: [bool; WIDTH], other: [bool; WIDTH]) -> [bool; WIDTH] {
         std::array::from_fn(|lane| one[lane] | other[lane])
     }
 
     #[inline(always)]
-    fn bits(mask: [bool; LANES]) -> u32 {
-        (0..LANES).map(|lane| u32::from(mask[lane]) << lane).sum()
+    fn bits(mask: [bool; WIDTH]) -> u32 {
+        (0..WIDTH).map(|lane| u32::from(mask[lane]) << lane).sum()
     }
 
     #[inline(always)]
-    fn select(mask: [bool; LANES], yes: Self, no: Self) -> Self {
+    fn select(mask: [bool; WIDTH], yes: Self, no: Self) -> Self {
         Self(std::array::from_fn(|lane| if mask[lane] { yes.0[lane] } else { no.0[lane] }))
     }
 }
@@ -139,7 +139,7 @@ impl Lanes for Plain {
 mod sse2 {
     use std::arch::x86_64::*;
 
-    use super::{LANES, Lanes};
+    use super::{Vector, WIDTH};
 
     #[derive(Clone, Copy)]
     pub(in super::super) struct Sse2([__m128d; 2]);
@@ -154,9 +154,9 @@ mod sse2 {
     }
 
     #[inline(always)]
-    pub(super) fn positions(rows: __m128i, start: u32) -> [u32; LANES] {
-        let first = (start * LANES as u32) as i32;
-        let mut to = [0; LANES];
+    pub(super) fn positions(rows: __m128i, start: u32) -> [u32; WIDTH] {
+        let first = (start * WIDTH as u32) as i32;
+        let mut to = [0; WIDTH];
         // SAFETY: every x86-64 processor has SSE2, and four integers can be written there, of any alignment.
         unsafe {
             let lanes = _mm_add_epi32(_mm_set1_epi32(first), _mm_set_epi32(3, 2, 1, 0));
@@ -165,11 +165,11 @@ mod sse2 {
         to
     }
 
-    impl Lanes for Sse2 {
+    impl Vector for Sse2 {
         type Mask = [__m128d; 2];
 
         #[inline(always)]
-        fn load(from: &[f64; LANES]) -> Self {
+        fn load(from: &[f64; WIDTH]) -> Self {
             // SAFETY: two numbers each can be read there, of any alignment.
             Self(unsafe { [_mm_loadu_pd(from.as_ptr()), _mm_loadu_pd(from.as_ptr().add(2))] })
         }
@@ -187,8 +187,8 @@ mod sse2 {
         }
 
         #[inline(always)]
-        fn store(self) -> [f64; LANES] {
-            let mut to = [0.0; LANES];
+        fn store(self) -> [f64; WIDTH] {
+            let mut to = [0.0; WIDTH];
             // SAFETY: two numbers each can be written there, of any alignment.
             unsafe {
                 _mm_storeu_pd(to.as_mut_ptr(), self.0[0]);
@@ -198,7 +198,7 @@ mod sse2 {
         }
 
         #[inline(always)]
-        fn positions(self, start: u32) -> [u32; LANES] {
+        fn positions(self, start: u32) -> [u32; WIDTH] {
             // SAFETY: every x86-64 processor has SSE2.
             positions(unsafe { _mm_unpacklo_epi64(_mm_cvttpd_epi32(self.0[0]), _mm_cvttpd_epi32(self.0[1])) }, start)
         }
@@ -268,18 +268,18 @@ pub(super) use avx2::Avx2;
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{LANES, Lanes};
+    use super::{Vector, WIDTH};
 
     /// To be used only where the processor is known to have AVX2: in functions that have it enabled, into which all of
     /// this is inlined.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx2(__m256d);
 
-    impl Lanes for Avx2 {
+    impl Vector for Avx2 {
         type Mask = __m256d;
 
         #[inline(always)]
-        fn load(from: &[f64; LANES]) -> Self {
+        fn load(from: &[f64; WIDTH]) -> Self {
             // SAFETY: four numbers can be read there, of any alignment; AVX2 is there (see above).
             Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
         }
@@ -297,15 +297,15 @@ mod avx2 {
         }
 
         #[inline(always)]
-        fn store(self) -> [f64; LANES] {
-            let mut to = [0.0; LANES];
+        fn store(self) -> [f64; WIDTH] {
+            let mut to = [0.0; WIDTH];
             // SAFETY: four numbers can be written there, of any alignment; AVX2 is there (see above).
             unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) };
             to
         }
 
         #[inline(always)]
-        fn positions(self, start: u32) -> [u32; LANES] {
+        fn positions(self, start: u32) -> [u32; WIDTH] {
             // SAFETY: AVX2 is there (see above).
             super::sse2::positions(unsafe { _mm256_cvttpd_epi32(self.0) }, start)
         }
