@@ -1,4 +1,4 @@
-//! Shared by the benchmarks of every room.
+//! Code that the benchmarks share.
 
 #[path = "src/options.rs"]
 pub mod options;

@@ -10,7 +10,7 @@ namespace support {
 
 namespace {
 
-/// Stands in front of every block.
+/// Header in front of every block.
 struct Label {
     void* start;
     size_t size, alignment;
@@ -72,7 +72,7 @@ void* HostAllocator::allocate(size_t size, size_t alignment) {
     ++calls_;
     EXPECT(size > 0 && alignment > 0 && (alignment & (alignment - 1)) == 0);
     if (fails_now()) return nullptr;
-    // Aligned as it was asked for, and not by chance better.
+    // Exactly the requested alignment, not a stricter one by chance.
     const size_t step = std::max(alignment, alignof(Label)), twice = 2 * step;
     const size_t before = (sizeof(Label) + twice - 1) / twice * twice + step;
     void* const start = std::aligned_alloc(twice, (before + size + twice - 1) / twice * twice);

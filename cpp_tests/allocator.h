@@ -1,4 +1,4 @@
-// An allocator for the library that counts, checks what comes back, and fails when told to. MIT OR Apache-2.0.
+// An allocator for the library that counts, checks freed blocks, and fails on request. MIT OR Apache-2.0.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,9 @@
 
 namespace support {
 
-/// In force while it lives. No handle may be alive when it comes and when it goes.
+/// The library uses this allocator while the object exists.
+///
+/// Create and destroy it while no handle is alive.
 class HostAllocator {
 public:
     HostAllocator();
@@ -15,10 +17,11 @@ public:
     HostAllocator& operator=(const HostAllocator&) = delete;
     ~HostAllocator();
 
-    /// Put the system's allocator back; whether that worked, which it does not while a handle is alive.
+    /// Restores the system's allocator. Returns whether that worked; it fails while a handle is alive.
     bool remove();
 
-    /// Let the `n`th allocation from now on fail (0 is the next), and if `and_all_after`, all that follow until heal().
+    /// Lets the `n`th allocation from now on fail (0 is the next). With `and_all_after`, all later ones fail until
+    /// heal().
     void fail_at(uint64_t n, bool and_all_after);
     void heal();
     /// Whether an allocation has failed since fail_at.
@@ -27,7 +30,7 @@ public:
     uint64_t calls() const { return calls_; }
     int64_t live_bytes() const { return live_bytes_; }
     int64_t live_blocks() const { return live_blocks_; }
-    /// Blocks that came back with another size or alignment than they went out with, or that never went out.
+    /// Number of frees with a wrong size or alignment, or of a block that was never allocated.
     uint64_t mistakes() const { return mistakes_; }
 
 private:

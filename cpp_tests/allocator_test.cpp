@@ -1,4 +1,4 @@
-// The allocator hook: when it can be exchanged, and how blocks grow with and without it.
+// The allocator hook: when a host can exchange it, and how blocks grow with and without it.
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ hob_allocator_hook failing_hook() {
     return hook;
 }
 
-/// Setting the hook and clearing it are both refused, and the sentence names this many handles.
+/// Expects that setting and clearing the hook fail, with a message that names this many handles.
 void ensure_is_busy(const char* handles) {
     const hob_allocator_hook hook = failing_hook();
     ENSURE(hob_set_allocator_hook(&hook) == HOB_RESULT_BUSY);
@@ -25,7 +25,7 @@ void ensure_is_busy(const char* handles) {
     ENSURE(hob_set_allocator_hook(nullptr) == HOB_RESULT_BUSY);
 }
 
-/// Both work.
+/// Expects that setting and clearing the hook work.
 void ensure_is_exchangeable() {
     const hob_allocator_hook hook = failing_hook();
     ENSURE_OK(hob_set_allocator_hook(&hook));

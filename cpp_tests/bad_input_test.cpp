@@ -1,4 +1,4 @@
-// Whatever comes in: a result code, a sentence that tells what to do, and nothing changed.
+// Invalid input: it gives a result code and a message with advice, and changes nothing.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -17,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 const double nan_value = std::nan("");
 constexpr uint32_t huge = UINT32_MAX;
 
-/// All that can be seen of a goblin from outside, but for the count of refused samples.
+/// The visible state of a goblin, without the count of refused samples.
 std::string state(const hob_goblin* goblin, hob_setting_id setting) {
     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
     ENSURE_OK(hob_goblin_get_desc(goblin, &desc));
@@ -30,7 +30,7 @@ std::string state(const hob_goblin* goblin, hob_setting_id setting) {
     return all + std::to_string(hob_goblin_choice(goblin, setting)) + std::to_string(estimate(goblin, setting, 1).mean);
 }
 
-/// A goblin that knows something, and what is refused by it.
+/// A goblin with some estimates, and a check of refused calls.
 struct Fixture {
     Goblin goblin = make_goblin(16);
     hob_setting_id setting = add_array(goblin.get(), "shadows", {0, 4});
@@ -42,7 +42,7 @@ struct Fixture {
         }
     }
 
-    /// The call gives this result and a sentence with `part`, and nothing can be seen to have changed.
+    /// Expects this result and a message with `part`, without a visible change.
     template <class Make>
     void refuses(hob_result expected, std::string_view part, const Make& make) const {
         const std::string before = state(goblin.get(), setting);
@@ -405,7 +405,7 @@ TEST("bad_input: settings and options that do not exist") {
         });
         ENSURE(hob_goblin_choice(fixture.goblin.get(), bad) == 0);
     }
-    // 0 is no decision, so that a zeroed frame teaches nothing.
+    // 0 is not a decision id, so that a zeroed frame has no effect.
     const auto no_decision = [&](const auto& make) {
         fixture.refuses(HOB_RESULT_NOT_FOUND, "pass hob_decision.id, or HOB_DECISION_LATEST", make);
     };
@@ -446,7 +446,7 @@ TEST("bad_input: ranges, scales and windows that make no sense") {
     ENSURE_OK(hob_goblin_open_trial_window(fixture.goblin.get(), huge, 1e9));
     for (int n = 0; n < 10; ++n) (void)update(fixture.goblin.get());
     ENSURE(hob_goblin_choice(fixture.goblin.get(), fixture.setting) == 1);
-    // A setting without options has nothing to limit or pin.
+    // A setting without options has no choice to limit or pin.
     const hob_setting_id empty = add_array(fixture.goblin.get(), "empty", {});
     fixture.refuses(invalid, "the setting has 0", [=](auto* g) { return hob_goblin_pin(g, empty, 1); });
     ENSURE_OK(hob_goblin_set_range(fixture.goblin.get(), empty, 0, huge));
@@ -547,13 +547,13 @@ TEST("bad_input: products that make no sense") {
         refused(invalid, "relative burden", [=](auto& desc, auto&) { desc.relative_burden = bad; });
         refused(invalid, "switch burden", [=](auto& desc, auto&) { desc.switch_burden = bad; });
     }
-    // The product of works has the range of works.
+    // The product of works must be in the range of works.
     const double large[] = {1, 1e6};
     refused(invalid, "work", [&](auto& desc, auto& axis) {
         axis.works = large;
         const_cast<hob_product_axis*>(desc.axes)[0].works = large;
     });
-    // What is no product has no axes.
+    // Only products have axes.
     uint32_t choice = 77;
     const uint32_t indices[] = {0, 0};
     fixture.refuses(invalid, "no product",
@@ -705,7 +705,7 @@ TEST("bad_input: more than there is memory for") {
     hob_knapsack* raw = nullptr;
     ENSURE_OK(hob_knapsack_create(&unlimited, &raw));
     const Knapsack knapsack(raw);
-    // Beyond what a 47-bit address space holds, so that no overcommitment can promise it.
+    // Larger than a 47-bit address space, so that overcommitment cannot grant it.
     const hob_result result = hob_knapsack_reserve(raw, huge, huge);
     ENSURE(result == HOB_RESULT_OUT_OF_MEMORY || result == HOB_RESULT_OK);
     hob_goblin_desc desc = gpu_budget(16);

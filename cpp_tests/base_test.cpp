@@ -1,4 +1,4 @@
-// base.h: results, strings, versions, hooks that can be set and cleared.
+// base.h: results, strings, versions, setting and clearing hooks.
 #include <cstring>
 #include <fstream>
 #include <iterator>

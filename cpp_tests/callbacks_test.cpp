@@ -1,4 +1,4 @@
-// Settings in the callback style: who is asked what, when, and what a callback may do.
+// Settings in the callback style: the order of callbacks, their arguments, and the calls that a callback may make.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -13,7 +13,9 @@ using namespace support;
 
 namespace {
 
-/// A setting whose callbacks are set by the test and counted. Not more than one life: `released` says when it is over.
+/// A setting with callbacks that the test sets and counts.
+///
+/// It is released at most once; `released` counts that.
 class Talker {
 public:
     std::function<uint32_t(hob_option*, uint32_t)> options;
@@ -79,7 +81,7 @@ private:
     }
 };
 
-/// Gives options of these values, if there is room.
+/// Returns options of these values, if there is room.
 auto gives(std::vector<double>& values) {
     return [&values](hob_option* into, uint32_t room) {
         const auto count = static_cast<uint32_t>(values.size());
@@ -88,7 +90,7 @@ auto gives(std::vector<double>& values) {
     };
 }
 
-/// One sample a harvest.
+/// Returns one sample per harvest.
 auto measures_once(double burden) {
     return [burden, again = false](hob_sample& into) mutable {
         again = !again;
@@ -208,7 +210,7 @@ TEST("callbacks: get_options that gives nonsense fails the decision, and the cho
     talker.options = [](hob_option*, uint32_t room) { return room + 70000; };
     ENSURE(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE(last_error_has("65535"));
-    // Who always asks for one more is soon refused: the room doubles.
+    // A callback that always asks for one more option is soon refused, because the room doubles.
     talker.options = [](hob_option*, uint32_t room) { return room + 1; };
     talker.asked = 0;
     ENSURE(hob_goblin_update(goblin.get(), nullptr) == HOB_RESULT_LIMIT_EXCEEDED && talker.asked <= 20);
@@ -295,12 +297,12 @@ namespace {
 enum class From { get_options, set_choice, measure };
 constexpr From everywhere[] = {From::get_options, From::set_choice, From::measure};
 
-/// One setting does something, once, from inside one of its callbacks; the ones beside it look on.
+/// Three settings. The middle one acts once, from inside one of its callbacks; its neighbours only record.
 struct Neighbours {
     Talker before, actor, behind;
 
     void join(hob_goblin* goblin, From from, std::function<void()> what) {
-        // Only when all have been added, which calls get_options, too.
+        // Act after all settings are added, because adding calls get_options, too.
         const auto act = [this, what = std::move(what)] {
             if (std::exchange(armed_, false)) what();
         };
@@ -316,7 +318,7 @@ struct Neighbours {
             case From::measure:
                 actor.measure = [act](hob_sample&) {
                     act();
-                    return 1u;  // and would go on being asked
+                    return 1u;  // a live goblin would ask again
                 };
                 break;
         }
@@ -498,7 +500,7 @@ TEST("callbacks: a goblin may be destroyed from inside any callback") {
         });
         hob_decision decision = HOB_DECISION_INIT;
         ENSURE_OK(hob_goblin_update(goblin.get(), &decision));
-        (void)goblin.release();  // it is gone
+        (void)goblin.release();  // already destroyed
         ENSURE(decision.id == 1);
         ENSURE(settings.before.released == 1 && settings.actor.released == 1 && settings.behind.released == 1);
     }

@@ -1,4 +1,4 @@
-// executor.h: loops over blocks with whoever helps, and what works in the background.
+// executor.h: loops over blocks with helpers, and tasks in the background.
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -37,7 +37,7 @@ hob_executor_statistics statistics(const Executor& executor) {
     return found;
 }
 
-/// A loop that counts how often each block ran, and on which threads.
+/// A loop that counts the runs of each block, and records their threads.
 struct Loop {
     explicit Loop(uint32_t blocks) : ran(blocks) {}
 
@@ -83,7 +83,7 @@ void runs_every_block_once(const hob_executor* executor) {
 
 using Run = void (*)(void*);
 
-/// A job system as an engine might have one: threads, a queue, tickets that can be taken back.
+/// A job system like that of an engine: threads, a queue, tickets that can be cancelled.
 class JobSystem {
 public:
     enum class Manner { queue, run_inline, never };
@@ -121,7 +121,7 @@ public:
 
     std::atomic<int> enqueued{0}, finished{0}, taken_back{0}, posts{0}, released{0};
 
-    /// What was asked for last.
+    /// Whether the latest task had this name and priority.
     bool was_last(std::string_view name, hob_priority priority) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return last_name_ == name && (last_flags_ & HOB_TASK_PRIORITY_MASK) == priority;
@@ -214,7 +214,7 @@ private:
     uint32_t last_flags_ = 99;
 };
 
-/// A task that notes what became of it.
+/// A task that records whether it ran and was released.
 struct Note {
     std::vector<int>* log = nullptr;
     int number = 0;
@@ -311,7 +311,7 @@ TEST("executor: a host that never runs a helper has them all taken back") {
     const Executor executor = make_executor(jobs.desc());
     runs_every_block_once(executor.get());
     ENSURE(jobs.enqueued > 0 && jobs.taken_back == jobs.enqueued && jobs.finished == jobs.enqueued);
-    // The same where they stand in a queue that nobody serves.
+    // The same with tasks in a queue that no thread serves.
     JobSystem idle(0);
     const Executor other = make_executor(idle.desc());
     runs_every_block_once(other.get());
@@ -555,7 +555,7 @@ TEST("executor: it may be destroyed inside of its own task and its own block") {
     const hob_executor* const executor = last.executor;
     uint32_t ran = 0;
     ENSURE_OK(hob_executor_pump(executor, UINT64_MAX, &ran));
-    // The call itself kept it for as long as it took.
+    // The call itself kept the executor alive until it returned.
     ENSURE(ran == 2 && never.ran == 1 && never.released == 1);
     last.executor = make_executor(HOB_EXECUTOR_DESC_INIT).release();
     ENSURE_OK(hob_executor_parallel_for(last.executor, 3, &Last::body, &last, HOB_PRIORITY_HIGH, HOB_STR("last")));
@@ -589,7 +589,7 @@ TEST("executor: without memory a task is refused and stays the caller's") {
         ENSURE(note.ran == (at < 2 ? 0 : 1) && note.released == note.ran);
     }
     {
-        // Nobody helps with a loop that could not be announced, but it runs.
+        // A loop that could not be announced runs without helpers.
         const Executor executor = make_pool(2);
         host.fail_at(0, true);
         Loop loop(3);

@@ -1,4 +1,4 @@
-// fingerprint.h: names of programs and environments, equal where the inputs are and nowhere else.
+// fingerprint.h: names of programs and environments, equal if and only if the inputs are equal.
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -21,7 +21,7 @@ hob_program_stage stage(uint32_t number, std::string_view source) {
     return hob_program_stage{number, 0, source.data(), source.size()};
 }
 
-/// A desc and what it points to: by default the program of docs/formats.md with everything.
+/// A desc and its data. The default is the program of docs/formats.md, with all fields.
 struct Described {
     std::vector<hob_program_stage> stages = {stage(HOB_SHADER_STAGE_VERTEX, vertex_source),
                                              stage(HOB_SHADER_STAGE_FRAGMENT, fragment_source)};
@@ -50,14 +50,14 @@ struct Described {
     }
 };
 
-/// Put a number into an enum that the enum may not have.
+/// Writes a number into an enum that may not have it.
 template <class Enum>
 void set_number(Enum* place, uint32_t number) {
     static_assert(sizeof(Enum) == sizeof number, "enums have 32 bits");
     std::memcpy(place, &number, sizeof number);
 }
 
-/// Two stages and nothing else.
+/// A desc with two stages and no other field.
 Described plain() {
     Described program;
     program.attributes.clear();
@@ -86,7 +86,7 @@ std::string name(const Described& program) {
     return name(program.desc());
 }
 
-/// What a desc is refused with; nothing may be written.
+/// The result for an invalid desc; the call must write nothing.
 hob_result refused(const hob_program_key_desc& desc) {
     hob_fingerprint fingerprint;
     std::memset(&fingerprint, 0xa5, sizeof fingerprint);
@@ -350,7 +350,7 @@ TEST("fingerprint: parts fill no more than there is room for") {
 }
 
 TEST("fingerprint: environments have the numbers of the document") {
-    // The bytes in the document are in order of memory; the number is little-endian.
+    // The document lists the bytes in memory order. The number is little-endian.
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     ENSURE(environment.pointer_size == sizeof(void*));
     environment.pointer_size = 8;

@@ -1,4 +1,5 @@
-// Hosts unmask traps, flush denormals and round upwards. Inside the library none of that holds; outside all of it does.
+// Hosts unmask traps, flush denormals and round upwards. Inside the library none of these settings applies. Outside,
+// all of them are unchanged.
 #include <atomic>
 #include <cfenv>
 #include <cstring>
@@ -31,13 +32,13 @@ struct Environment {
         __asm__ volatile("fnstcw %0" : "=m"(environment.x87));
         return environment;
     }
-    /// Apart from the flags of past exceptions, which calls may raise.
+    /// Ignores the flags of past exceptions, which calls may raise.
     bool operator==(const Environment& other) const {
         return (mxcsr & control_bits) == (other.mxcsr & control_bits) && x87 == other.x87;
     }
 };
 
-/// All traps unmasked, denormals flushed, rounding up, for as long as this lives. Nothing inexact may be computed here.
+/// Unmasks all traps, flushes denormals and rounds up until destroyed. Code in its scope must compute nothing inexact.
 class Hostile {
 public:
     Hostile() {
@@ -60,12 +61,12 @@ private:
     std::fenv_t saved_;
 };
 
-/// Calls as a host makes them, in an environment of its choice.
+/// Makes calls like a host, in a floating-point environment of its choice.
 class Host {
 public:
     explicit Host(bool is_hostile) : is_hostile_(is_hostile) {}
 
-    /// Make the call; the environment must be the same before and after.
+    /// Makes the call. The environment must be the same before and after.
     template <class Call>
     void operator()(const Call& call) const {
         if (is_hostile_) {
@@ -89,7 +90,7 @@ private:
     bool is_hostile_;
 };
 
-/// What its callbacks found.
+/// The observations of the callbacks.
 struct Witness {
     bool expects_hostile = false;
     int calls = 0, wrong = 0;
@@ -128,7 +129,7 @@ void append(std::vector<unsigned char>& all, const void* data, size_t size) {
     all.insert(all.end(), bytes, bytes + size);
 }
 
-/// A run whose arithmetic is inexact everywhere, with denormals among the burdens; every bit of what came out.
+/// A run with inexact arithmetic everywhere and denormal burdens. Returns every bit of the results.
 std::vector<unsigned char> run(const Host& host, Witness& witness) {
     std::vector<unsigned char> all;
     Goblin goblin;
@@ -198,7 +199,7 @@ TEST("float: a hostile environment changes no bit of any answer, and is the host
 }
 
 TEST("float: knapsacks are solved in a hostile environment as in any other") {
-    // Two, since a knapsack that solves again begins with what it found before.
+    // Two knapsacks, because a second solve starts from the first result.
     const Knapsack at_home = make_knapsack(), abroad = make_knapsack();
     Dice dice(19);
     for (int n = 0; n < 40; ++n) {
@@ -279,7 +280,7 @@ TEST("float: the host's files are called in its own environment, and what they c
 
 namespace {
 
-/// The bits of MXCSR that a host chooses, without the flags of past exceptions.
+/// The bits of MXCSR that a host sets, without the flags of past exceptions.
 unsigned chosen_bits() {
     return _mm_getcsr() & control_bits;
 }
@@ -316,7 +317,7 @@ struct WatchedLoop {
     }
 };
 
-/// A job system that starts a thread for each helper, and looks whether the thread keeps its own environment.
+/// A job system that starts a thread for each helper, and checks that the thread keeps its own environment.
 struct ThreadPerJob {
     std::atomic<int> wrong{0};
 

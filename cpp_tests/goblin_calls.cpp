@@ -32,7 +32,7 @@ hob_result add_product(hob_goblin* goblin) {
     return hob_goblin_add_product(goblin, &desc, &added);
 }
 
-/// What the calls on strategy 1 stand after.
+/// Adds strategy 1, which later calls use.
 hob_result add_strategy(hob_goblin* goblin) {
     hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;
     desc.lanes[HOB_LANE_GPU].limit = 20;

@@ -1,4 +1,4 @@
-// The functions that take a goblin, each as a call with valid arguments: for tests of what holds of all of them.
+// The functions that take a goblin, each as a call with valid arguments, for tests of rules that all of them follow.
 // MIT OR Apache-2.0.
 #pragma once
 
@@ -14,13 +14,15 @@ struct Call {
     std::function<hob_result(hob_goblin*)> make;
 };
 
-/// Those that change it. `setting` is one with two options at least, of a goblin that has decided.
+/// The calls that change a goblin.
+///
+/// `setting` has at least two options, and its goblin has decided.
 std::vector<Call> exclusive_calls(hob_setting_id setting);
 
-/// Those that only look at it and return a result.
+/// The calls that only read a goblin and return a result.
 std::vector<Call> const_calls(hob_setting_id setting);
 
-/// Note every call whose result is not `expected`.
+/// Notes every call whose result is not `expected`.
 void expect_all(const std::vector<Call>& calls, hob_goblin* goblin, hob_result expected);
 
 }  // namespace support

@@ -1,4 +1,4 @@
-// goblin.h, what the host wishes: floors and ceilings, settings out of the game, windows, the price of changes.
+// goblin.h, the host's controls: floors and ceilings, settings out of the game, windows, the price of changes.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -15,7 +15,7 @@ void measure(hob_goblin* goblin, uint64_t decision, hob_setting_id setting, doub
     ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
 }
 
-/// Two ladders that are known.
+/// Two ladders with known burdens.
 struct Ladders {
     Goblin goblin;
     hob_setting_id a, b;
@@ -110,7 +110,7 @@ TEST("goblin: a disabled setting costs nothing, is worth nothing and keeps its c
     const hob_decision_details without = update_details(goblin);
     ENSURE(without.setting_count == 1 && without.value == 6 && close(without.lanes[HOB_LANE_GPU].mean, 8));
     ENSURE(ladders.of(ladders.a) == 2 && ladders.of(ladders.b) == 3);
-    // Samples of the frames without it are refused, those of the frames before are not.
+    // Samples of the frames without it are refused. Samples of earlier frames are accepted.
     ENSURE(hob_goblin_measure(goblin, without.id, ladders.a, HOB_LANE_GPU, 8, HOB_SAMPLE_QUALITY_OK) == HOB_RESULT_NOT_FOUND);
     ENSURE(last_error_has("was disabled") && statistics(goblin).refused == 1);
     measure(goblin, before, ladders.a, 4);
@@ -124,7 +124,7 @@ TEST("goblin: a disabled setting costs nothing, is worth nothing and keeps its c
 
 namespace {
 
-/// Six settings that take 9 of 9.2 ms, and of whose better options nothing is known.
+/// Six settings that take 9 of 9.2 ms. Their better options have no samples.
 struct Crowded {
     Goblin goblin;
     std::vector<hob_setting_id> settings;
@@ -168,14 +168,14 @@ TEST("goblin: a window can be closed, and opens nothing for those who try nothin
     for (const Crowded* one : {&crowded, &incurious}) ENSURE_OK(hob_goblin_open_trial_window(one->goblin.get(), 30, 4));
     ENSURE_OK(hob_goblin_open_trial_window(crowded.goblin.get(), 0, 4));
     ENSURE(crowded.trials(10) == 0 && incurious.trials(10) == 0);
-    // A share of 0 lifts the number alone, not the limit.
+    // A share of 0 raises only the number of trials, not the limit.
     ENSURE_OK(hob_goblin_open_trial_window(crowded.goblin.get(), 30, 0));
     ENSURE(crowded.trials(10) == 0);
 }
 
 namespace {
 
-/// Frames until one setting makes room for another that has come to be worth a tenth more.
+/// Frames until one setting makes room for another whose value is now a tenth higher.
 int frames_until_an_exchange(double scale, double switch_burden) {
     Budget budget = tunable(4);
     budget.tuning.trial_limit = HOB_NO_TRIALS;
@@ -202,13 +202,13 @@ int frames_until_an_exchange(double scale, double switch_burden) {
     return frames;
 }
 
-/// Frames between two searches for something better, at most.
+/// Maximum number of frames between two searches for a better choice.
 constexpr int until_seen = 8;
 
 }  // namespace
 
 TEST("goblin: what changes cost is scaled from frame to frame") {
-    // 10 goes and 11 comes, for a gain of 1 in each frame.
+    // Option b, worth 11, replaces option a, worth 10: a gain of 1 in each frame.
     const int once = frames_until_an_exchange(1, 0);
     ENSURE(once >= 21 - 1 && once < 900);
     for (const double scale : {0.0, 0.25, 0.5}) {
@@ -218,7 +218,7 @@ TEST("goblin: what changes cost is scaled from frame to frame") {
 }
 
 TEST("goblin: a change that costs burden must pay for that, too, unless changes are free now") {
-    // A millisecond is worth 5 or so, so that 4 lost in each of two settings are worth 40, with a quarter of them 10.
+    // A millisecond is worth about 5. Two settings lose 4 ms each: a cost of 40, or 10 at a scale of a quarter.
     const int more = frames_until_an_exchange(0.25, 4) - frames_until_an_exchange(0.25, 0);
     ENSURE(more >= 10 - until_seen && more <= 13 + until_seen);
     ENSURE(frames_until_an_exchange(0, 4) <= until_seen + 1);
@@ -251,7 +251,7 @@ TEST("goblin: no more switch burden than allowed is spent in one decision, and w
         changes += decision.change_count;
     }
     ENSURE(changes == 6 && update(goblin.get()).value == 6);
-    // What is needed to keep a limit is done at once, whatever it costs.
+    // Changes that a limit requires are made at once, at any cost.
     budget.desc.lanes[HOB_LANE_GPU].limit = 6;
     set_desc(goblin.get(), budget);
     const hob_decision decision = update(goblin.get());

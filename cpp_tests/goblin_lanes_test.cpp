@@ -1,4 +1,4 @@
-// goblin.h with several lanes: each limit is kept by itself, and what only totals show is reckoned with.
+// goblin.h with several lanes: each limit applies by itself, and decisions include costs that only totals show.
 #include <limits>
 #include <vector>
 
@@ -37,7 +37,7 @@ TEST("goblin: of two lanes now the one and now the other decides") {
     for (const Case& one : {Case{10, 10, 1, 1}, Case{4, 10, 2, 1}, Case{10, 4, 1, 1}, Case{4, 4, 0, 1},
                             Case{infinity, 4, 1, 1}, Case{4, infinity, 2, 1}, Case{0.5, 10, 2, 0}}) {
         set_desc(goblin.get(), two_lanes(exact(10), one.gpu, one.game_thread));
-        // With one lane the first one that is governed has the plain name.
+        // With a single governed lane, the plain name is the name of its estimates.
         if (one.gpu == infinity) Knowledge().add("s", {1, 1, 8}).give(goblin.get());
         if (one.gpu != infinity) Knowledge().add("s", {1, 8, 1}).add("s@game_thread", {1, 1, 8}).give(goblin.get());
         const hob_decision_details decision = update_details(goblin.get());
@@ -82,8 +82,10 @@ TEST("goblin: a lane on which a setting is never measured costs it nothing") {
 
 namespace {
 
-/// Frames in which two settings and, if asked, all of their samples come in beside totals that have 3 ms of the GPU and
-/// 1 ms of the game thread beyond them. Each is worth 1 and costs 5 ms of the GPU when on.
+/// Frames with two settings. The totals exceed the settings' burdens by 3 ms on the GPU and 1 ms on the game thread.
+///
+/// `all_samples`: both settings are measured, not only the first. Each setting is worth 1 and costs 5 ms of the GPU
+/// when on.
 struct Beyond {
     Goblin goblin = make_goblin(two_lanes(tunable(12), 12, 12));
     hob_setting_id a = add_array(goblin.get(), "a", {0, 1}), b = add_array(goblin.get(), "b", {0, 1});
@@ -115,7 +117,7 @@ TEST("goblin: what totals have beyond the samples is learned by lane, and room i
     const hob_goblin_statistics found = statistics(beyond.goblin.get());
     ENSURE(close(found.residual[HOB_LANE_GPU], 3, 1e-6) && close(found.residual[HOB_LANE_GAME_THREAD], 1, 1e-6));
     ENSURE(found.residual[HOB_LANE_FRAME] == 0 && found.strategy_count == 1);
-    // 5 + 5 + 3 are more than 12; without the 3 both would fit.
+    // 5 + 5 + 3 are more than 12. Without the 3, both would fit.
     const hob_decision_details& decision = beyond.decision;
     ENSURE(decision.feasible == 1 && decision.value == 1 && decision.trial_count == 0);
     ENSURE(close(decision.lanes[HOB_LANE_GPU].mean, 9, 1e-3));
@@ -166,7 +168,8 @@ TEST("goblin: from rough burdens and totals alone it learns what options cost") 
     hob_goblin_desc desc = gpu_budget(16);
     desc.burdens = HOB_BURDENS_TOTALS;
     const Goblin goblin = make_goblin(desc);
-    // The host takes each option for twice as dear as the one before; in truth some are half or twice that.
+    // The host estimates each option at twice the burden of the one before. Some true burdens are half or twice the
+    // estimate.
     const double truth[][3] = {{0.5, 1, 2}, {0.5, 3, 4}, {1, 2, 8}, {0.5, 1, 6}};
     const double value[][3] = {{0, 3, 4}, {0, 3, 5}, {0, 2, 6}, {0, 2, 4}};
     std::vector<hob_setting_id> settings;

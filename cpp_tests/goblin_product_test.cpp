@@ -1,4 +1,4 @@
-// goblin.h with product settings: resolution and samples as one, learned through what they share.
+// goblin.h with product settings: resolution and samples in one setting, learned through their shared factors.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr hob_setting_id none = {0, 0};
 
-/// Resolutions by their megapixels; what samples cost must be measured.
+/// Resolutions with known megapixels. The cost of samples must be measured.
 const std::vector<double> megapixels = {0.5, 1, 2, 4}, of_resolution = {0, 5, 8, 10};
 const std::vector<double> of_samples = {0, 3, 5}, ms_per_megapixel = {1, 1.75, 3};
 
@@ -67,7 +67,7 @@ TEST("goblin: a product begins at its default, and its choices are numbered as t
     const Picture first = picture(goblin.get(), setting, hob_goblin_choice(goblin.get(), setting));
     ENSURE(first.resolution == 1 && first.samples == 0);
     for (uint32_t choice = 0; choice < 12; ++choice) {
-        // Samples are measured, so they are outermost.
+        // The axis of samples is measured, so it is outermost.
         const Picture one = picture(goblin.get(), setting, choice);
         ENSURE(one.samples == choice / 4 && one.resolution == choice % 4);
         ENSURE(choice_at(goblin.get(), setting, one.resolution, one.samples) == choice);
@@ -123,7 +123,7 @@ TEST("goblin: a product of twelve combinations is learned by trying three") {
         over += now.burden() > 6.5 ? 1 : 0;
     }
     ENSURE(decision.value == best_value(6.5) && over <= 3);
-    // Three samples each of the cells that the first choice does not have, at most, and little more.
+    // At most three samples of each cell that the first choice does not have, and a few more.
     ENSURE(trials <= 9);
     for (uint32_t choice = 0; choice < 12; ++choice) {
         const hob_estimate found = estimate(goblin.get(), product, choice);

@@ -1,4 +1,4 @@
-// goblin.h: why choices are what they are, as data and as text.
+// goblin.h: the reasons for choices, as data and as text.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ using namespace support;
 
 namespace {
 
-/// A known ladder, and what is said of it.
+/// A known ladder, and the reasons given for its choice.
 struct Case {
     Goblin goblin;
     hob_setting_id setting;

@@ -1,4 +1,4 @@
-// Runs are written down and repeated: to the same choices, and as far as what was written is whole.
+// Recording and replaying runs: the replay makes the same choices, up to the end of the intact recording.
 #include <cstring>
 #include <functional>
 #include <string>
@@ -13,11 +13,11 @@ using namespace support;
 
 namespace {
 
-/// Who takes a recording.
+/// A receiver of recordings.
 struct Tape {
     std::string bytes;
     int written = 0, released = 0;
-    /// Called from inside write, if there is one.
+    /// Called from inside write, if set.
     std::function<void()> inside;
 
     hob_result record(hob_goblin* goblin) { return hob_goblin_start_recording(goblin, &take, this, &release); }
@@ -48,7 +48,7 @@ TEST("goblin: a recorded run replays to the same choices") {
         ENSURE(tape.bytes.size() == 16 && tape.bytes.compare(0, 8, "HOBREC\r\n") == 0);
         Household household(goblin.get(), 12, 5);
         for (int n = 0; n < 300; ++n) (void)household.frame();
-        // The rest of what changes something.
+        // All other calls that change the goblin.
         for (const Call& call : exclusive_calls(household.settings()[0])) {
             if (std::strcmp(call.name, "stop_recording") != 0) (void)call.make(goblin.get());
         }
@@ -93,7 +93,7 @@ TEST("goblin: settings in the callback style are recorded by what they said") {
 TEST("goblin: a recording is stopped once and begins with the goblin's life") {
     Tape tape, late;
     const Goblin goblin = make_goblin(16);
-    ENSURE_OK(hob_goblin_stop_recording(goblin.get()));  // there was none
+    ENSURE_OK(hob_goblin_stop_recording(goblin.get()));  // no recording was active
     ENSURE_OK(tape.record(goblin.get()));
     ENSURE(late.record(goblin.get()) == HOB_RESULT_UNSUPPORTED && last_error_has("recorded already"));
     (void)update(goblin.get());
@@ -122,7 +122,7 @@ TEST("callbacks: from inside a recording's write nothing works on the goblin") {
     (void)add_array(goblin.get(), "s", {0, 1});
     (void)update(goblin.get());
     ENSURE(tape.written == 3);
-    // But its destruction, when the call returns.
+    // Destruction is allowed, and takes effect when the call returns.
     tape.inside = [&] {
         hob_goblin_destroy(goblin.release());
         tape.inside = nullptr;

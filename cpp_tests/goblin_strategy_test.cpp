@@ -1,4 +1,4 @@
-// goblin.h with strategies: 60 frames a second or 30, whichever is worth more.
+// goblin.h with strategies: 60 frames a second or 30, the one of higher value.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -86,14 +86,14 @@ TEST("goblin: a better strategy is waited with, and one that no longer fits is l
         const uint32_t half = add_strategy(goblin.get(), 33, -12);
         for (int n = 0; n < 50; ++n) ENSURE(update(goblin.get()).strategy == 0);  // 10 against 20 - 12
         ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
-        const hob_strategy_desc better = strategy_desc(33, -8);  // 10 against 20 - 8: 2 more, where 20 lie between
+        const hob_strategy_desc better = strategy_desc(33, -8);  // 10 against 20 - 8: a gain of 2, at a distance of 20
         ENSURE_OK(hob_goblin_set_strategy(goblin.get(), half, &better));
         int frames = 1;
         while (update(goblin.get()).strategy == 0) ++frames;
         ENSURE(frames == std::max(1.0, patience * 10));
         ENSURE(hob_goblin_choice(goblin.get(), setting) == 2);
         ENSURE(patience < 0 || reason(goblin.get(), setting).why == HOB_WHY_STRATEGY);
-        // Back at once when the work doubles and 30 ms become 60.
+        // The goblin leaves the strategy at once when its limit no longer fits.
         ENSURE_OK(hob_goblin_set_work(goblin.get(), setting, 1.3));
         set_incentive_of_first(goblin.get(), 50);
         const hob_strategy_desc tight = strategy_desc(1, 0);
@@ -130,7 +130,7 @@ TEST("goblin: of a slightly better strategy the gains add up, also when it is wo
     (void)add_array(goblin.get(), "s", {0, 10, 20});
     const uint32_t half = add_strategy(goblin.get(), 33, -10);
     int frames = 0;
-    // Ahead by 3 and behind by 1 in turn: 1 a frame on average, and 20 lie between the values.
+    // Alternately ahead by 3 and behind by 1: 1 a frame on average. The distance between the values is 20.
     do {
         const hob_strategy_desc now = strategy_desc(33, frames % 2 == 0 ? -7 : -11);
         ENSURE_OK(hob_goblin_set_strategy(goblin.get(), half, &now));

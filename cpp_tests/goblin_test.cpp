@@ -1,4 +1,4 @@
-// goblin.h in the plain style: settings in, choices out, samples back.
+// goblin.h in the plain style: add settings, read choices, measure samples.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -23,7 +23,7 @@ void measure(hob_goblin* goblin, uint64_t decision, hob_setting_id setting, doub
     ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
 }
 
-/// Decide and measure often enough for every option of a setting to be known: option n costs `burdens[n]`.
+/// Decides and measures until every option of a setting is known. Option n costs `burdens[n]`.
 void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>& burdens, int samples = 40) {
     for (int n = 0; n < samples; ++n) {
         for (uint32_t option = 0; option < burdens.size(); ++option) {
@@ -319,7 +319,7 @@ TEST("goblin: the parameters in force can be read and exchanged") {
         return in_force;
     };
     ENSURE(tuning().sigmas == 2 && tuning().precision == 20 && tuning().exploration == HOB_EXPLORATION_OPTIMISTIC);
-    // NULL: unchanged in one, the defaults in the other.
+    // NULL: set_desc keeps the tuning, set_tuning restores the defaults.
     ENSURE_OK(hob_goblin_set_desc(goblin.get(), &found));
     ENSURE(tuning().sigmas == 2);
     ENSURE_OK(hob_goblin_set_tuning(goblin.get(), nullptr));
@@ -490,7 +490,7 @@ TEST("goblin: when nothing fits the lightest is chosen, and it says by how much 
 
 namespace {
 
-/// How many deviations are kept free when so many late frames are allowed.
+/// Number of deviations that are kept free for this share of late frames.
 double sigmas_for(double overrun_probability) {
     hob_goblin_desc desc = gpu_budget(1000);
     desc.overrun_probability = overrun_probability;
@@ -512,7 +512,7 @@ TEST("goblin: the fewer late frames are allowed, the more deviations are kept fr
 
 namespace {
 
-/// Frames until one setting makes room for another that has come to be worth a tenth more.
+/// Frames until one setting makes room for another whose value is now a tenth higher.
 int frames_until_a_gain_is_taken(double patience) {
     Budget budget = tunable(4);
     budget.desc.patience = patience;
@@ -536,7 +536,7 @@ int frames_until_a_gain_is_taken(double patience) {
 
 TEST("goblin: a better choice is waited with in proportion to the patience") {
     ENSURE(frames_until_a_gain_is_taken(no_patience) == 1);
-    // 10 goes and 11 comes for a gain of 1; that it is there is seen within eight frames.
+    // Option b, worth 11, replaces option a, worth 10: a gain of 1. The search finds it within eight frames.
     const int half = frames_until_a_gain_is_taken(0.5), once = frames_until_a_gain_is_taken(1);
     ENSURE(once >= 21 && once < 900);
     ENSURE(once >= 2 * half - 16 && once <= 2 * half + 16);
@@ -545,7 +545,7 @@ TEST("goblin: a better choice is waited with in proportion to the patience") {
 TEST("goblin: the gap is never more than was accepted") {
     Budget budget = tunable(4);
     budget.tuning.precision = 10;
-    budget.desc.patience = no_patience;  // what is held for the sake of patience may be farther off
+    budget.desc.patience = no_patience;  // patience can hold choices that are farther off
     const Goblin goblin = make_goblin(budget);
     Household household(goblin.get(), 8, 4);
     for (int n = 0; n < 300; ++n) ENSURE(household.frame().gap <= 0.1 + 1e-9);
@@ -632,7 +632,7 @@ TEST("goblin: adding fails beyond the memory limit, and what there is stays") {
 
 namespace {
 
-/// A run with all that could depend on where things lie in memory; the choices of every frame.
+/// A run of all calls that could depend on memory addresses. Returns the choices of every frame.
 std::vector<uint32_t> script(bool disturb_the_heap) {
     Dice dice(13);
     std::vector<std::unique_ptr<char[]>> clutter;

@@ -1,4 +1,5 @@
-// The harness: a test registers itself, ENSURE ends it, EXPECT notes and goes on. MIT OR Apache-2.0.
+// The harness: a test registers itself. A failed ENSURE ends it; a failed EXPECT is noted, and the test continues. MIT
+// OR Apache-2.0.
 #pragma once
 
 #include <hobgoblin/hobgoblin.h>
@@ -10,22 +11,24 @@ struct Test {
     void (*run)();
 };
 
-/// Put a test on the list; TEST does it.
+/// Registers a test, for TEST.
 class Registration {
 public:
     Registration(const char* name, void (*run)());
 };
 
-/// End the running test as failed.
+/// Ends the running test as failed.
 [[noreturn]] void fail(const char* file, int line, const char* what);
 
-/// Note a failure and go on: for callbacks and threads, which no exception may leave.
+/// Notes a failure and continues.
+///
+/// For callbacks and threads, which no exception may leave.
 void note(const char* file, int line, const char* what) noexcept;
 
-/// End the running test as not applicable here.
+/// Ends the running test as not applicable here.
 [[noreturn]] void skip(const char* reason);
 
-/// `count` repetitions, or fewer where HOB_TEST_SCALE says by what they are divided (under valgrind and sanitizers).
+/// `count` repetitions, divided by HOB_TEST_SCALE if that is set (under valgrind and sanitizers).
 int scaled(int count);
 
 inline void ensure_ok(hob_result result, const char* file, int line, const char* what) {

@@ -11,7 +11,7 @@ using namespace support;
 
 namespace {
 
-/// Keeps the lines it is given.
+/// Keeps the logged lines.
 struct Log {
     std::vector<std::pair<hob_log_level, std::string>> lines;
     std::function<void()> at_line;
@@ -128,7 +128,7 @@ TEST("hooks: the clock times decisions; without one no clock is read") {
 
 namespace {
 
-/// Zones that are open and those that were.
+/// The open zones, and the closed ones.
 struct Zones {
     int open = 0;
     std::vector<std::string> names;

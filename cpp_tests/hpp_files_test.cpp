@@ -1,4 +1,4 @@
-// hobgoblin.hpp: a file system of the host's behind a program cache, in memory here.
+// hobgoblin.hpp: a program cache on a host's own file system, here in memory.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace {
 
 using Bytes = std::shared_ptr<std::string>;
 
-/// Throws where it is told to.
+/// Throws on request.
 struct Temper {
     bool throws = false;
     void lose() const {
@@ -127,7 +127,7 @@ TEST("hpp: a cache is kept in a file system of the host's, which lives as long a
         cache.flush();
         another.flush();
         hob::ProgramUse use = cache.begin_use(one);
-        // Who lives is known by locks, though the host has none.
+        // Locks show which caches are alive, although the host has none.
         ENSURE(hob::ProgramCache(on(files)).strikes(one) == 0);
         use.end();
     }
@@ -167,7 +167,7 @@ TEST("hpp: what a file system of the host's throws is a failure of that call, an
     files->temper->throws = false;
     const hob::ProgramCache cache(on(files));
     ENSURE(cache.get_wait(one).data() == "binary" && !cache.get_wait(other));
-    // What is refused keeps nothing of the host's.
+    // A refused call keeps no object of the host.
     hob::ProgramCacheOptions wrong = on(files);
     wrong.desc.flags = 1u << 31;
     const long users = files.use_count();

@@ -109,11 +109,11 @@ TEST("hpp: an allocator hook is refused while a handle is alive, and stays if on
     {
         auto goblin = std::make_unique<hob::Goblin>(make());
         ENSURE(allocated > 0);
-        hook.remove();  // too early
+        hook.remove();  // too early: a goblin is alive
         goblin.reset();
     }
     ENSURE(allocated == freed);
-    // Destroys the callables of the first hook, which had to stay.
+    // Destroys the callables of the first hook, which had to stay alive.
     hook = hob::set_allocator_hook(allocate, deallocate);
     make();
     hook.remove();

@@ -1,4 +1,4 @@
-// hobgoblin.hpp: program caches and managers: views and uses that end by themselves, callbacks that may throw.
+// hobgoblin.hpp: program caches and managers: views and uses that end automatically, callbacks that may throw.
 #include <hobgoblin/program_cache.hpp>
 
 #include <sys/wait.h>
@@ -52,7 +52,7 @@ hob::ProgramKey key_of(std::string_view source) {
     return key;
 }
 
-/// A driver that compiles everything but "bad", and throws where it is told to.
+/// A driver that compiles every source except "bad", and throws on request.
 struct Driver {
     std::string log, throws;
 
@@ -115,7 +115,7 @@ TEST("hpp: programs are there in the next cache, out of the directory or a bundl
         cache.mark_startup(a.fingerprint());
         cache.flush();
         ENSURE(cache.problem().empty() && cache.report().find("\"puts\":1,") != std::string::npos);
-        ENSURE(cache.statistics().disk_values == 3);  // the program, what it was made from, and the start-up set
+        ENSURE(cache.statistics().disk_values == 3);  // the program, its description, and the start-up set
         ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES).sum == 4);
         ENSURE(cache.write_bundle(bundle, HOB_BUNDLE_CONTENTS_STARTUP_SET) == 1);
     }
@@ -149,7 +149,7 @@ TEST("hpp: a use ends by itself, once, and a banned program has none") {
     auto use = cache.begin_use(key);
     use.end(HOB_USE_OUTCOME_UNUSED);
     ENSURE(!use && cache.statistics().uses_open == 0 && cache.get(key));
-    use.end();  // nothing is left of it
+    use.end();  // already ended: does nothing
     ENSURE(!hob::ProgramUse(cache.capi(), {0, 0}));
     hob::ProgramUse(cache.capi(), {0, 0}).end();
     ENSURE(code_of([&] { return hob::ProgramUse(cache.capi(), {9, 9}).end(), 0; }) == HOB_RESULT_NOT_FOUND);
@@ -173,7 +173,7 @@ TEST("hpp: that the time did not suffice is an answer, no failure") {
     const auto cache = in(path);
     ENSURE(!cache.get_wait(key, 0) && !cache.get_wait(key, 0).is_banned());
     ENSURE(cache.get_wait(key).data() == "binary");
-    // What is a failure is one still.
+    // Errors are still reported.
     hob::Program impossible;
     impossible.data = std::string_view(nullptr, 5);
     ENSURE(code_of([&] { return cache.put(key, impossible); }) == HOB_RESULT_INVALID_ARGUMENT);
@@ -262,7 +262,7 @@ TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
     ENSURE(code_of([&] { return manager.link(nullptr, {shader}); }) == HOB_RESULT_INVALID_ARGUMENT);
     manager.remove_shader(shader);
     ENSURE(code_of([&] { return manager.compile(shader); }) == HOB_RESULT_NOT_FOUND);
-    // One that gets no source is not left behind: the next takes its place.
+    // A shader without a valid source is removed again: the next one takes its place.
     const std::string_view impossible(static_cast<const char*>(nullptr), 5);
     const hob_shader_id before = manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, "source");
     ENSURE(code_of([&] { return manager.add_shader(HOB_SHADER_STAGE_COMPUTE, nullptr, impossible); }) ==

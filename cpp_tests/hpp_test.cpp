@@ -18,12 +18,12 @@ hob::Goblin make(double gpu_ms) {
     return hob::Goblin(options);
 }
 
-/// What a callback throws.
+/// An exception that a callback throws.
 struct Thrown : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The message of what the call throws; empty if nothing.
+/// The message of the exception that the call throws. Empty: no exception.
 template <class Call>
 std::string thrown_by(const Call& call) {
     try {
@@ -127,7 +127,7 @@ TEST("hpp: an exception from a callback is rethrown after the C call has returne
     armed = true;
     ENSURE(thrown_by([&] { return goblin.update(); }) == "from measure");
     armed = false;
-    ENSURE(goblin.update().id == 3);  // the decisions took place, and nothing is thrown twice
+    ENSURE(goblin.update().id == 3);  // the decisions took place, and each exception is thrown once
     ENSURE(setting.choice() == 0);
 }
 

@@ -1,4 +1,4 @@
-// knapsack.h: the answers are the optima, and what is reported is what was chosen.
+// knapsack.h: the answers are the optima, and the reported figures are those of the choices.
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -38,7 +38,7 @@ std::vector<Setting> random_instance(Dice& dice) {
     return settings;
 }
 
-/// The greatest value that fits, by looking at all combinations; -infinity if none does.
+/// The greatest value that fits, from a search of all combinations. -infinity: none fits.
 double best_value(const std::vector<Setting>& settings, size_t from, const Sums& so_far, double capacity,
                   double sigmas) {
     if (from == settings.size()) return so_far.burden(sigmas) <= capacity + 1e-9 ? so_far.value : -infinity;
@@ -102,7 +102,7 @@ void check_against_brute_force(hob_knapsack* knapsack, Dice& dice, double sigmas
     ENSURE(close(found.value, best) && found.upper_bound >= found.value - 1e-9);
 }
 
-/// A setting whose options take of three resources.
+/// A setting with options that use three resources.
 struct Ladder {
     struct Option {
         double value;

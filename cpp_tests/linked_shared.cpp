@@ -1,4 +1,4 @@
-// In the program that links the shared library.
+// For the program that links the shared library.
 #include "malloc_count.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-// In the program that links the static library with malloc and its relatives wrapped (-Wl,--wrap=malloc,...): every
+// For the program that links the static library with malloc and its relatives wrapped (-Wl,--wrap=malloc,...). Every
 // call from the library is counted on its way to the C library.
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,7 @@
-// Runs the tests: all of them, or those whose name contains one of the arguments.
-//   --list          print the names and stop
-//   --skip TEXT     leave out tests whose name contains TEXT
+// Runs all tests, or those whose name contains one of the arguments.
+//
+// * `--list`: print the names and stop
+// * `--skip TEXT`: leave out tests whose name contains TEXT
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +29,7 @@ std::vector<Test>& tests() {
     return list;
 }
 
-/// What the running test has noted so far.
+/// The notes of the running test.
 class Notes {
 public:
     void add(const std::string& line) {
@@ -57,7 +58,7 @@ Outcome run(const Test& test) {
     try {
         test.run();
     } catch (const Failed&) {
-        // It is among the notes.
+        // The failure is among the notes.
     } catch (const Skipped& skip) {
         skipped = skip.reason;
     } catch (const std::exception& exception) {

@@ -1,4 +1,4 @@
-// How often the library asked the C library for memory. MIT OR Apache-2.0.
+// Counts the library's calls to allocate memory from the C library. MIT OR Apache-2.0.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,12 @@
 
 namespace support {
 
-/// Calls of malloc and its relatives out of the static library (and this program) so far; 0 where nothing counts them.
+/// Calls of malloc and its relatives from the static library (and this program) so far.
+///
+/// 0 if they are not counted.
 uint64_t malloc_calls();
 
-/// Bytes from which on a block is large.
+/// Size in bytes from which a block is large.
 constexpr size_t large_block = size_t{1} << 20;
 
 /// Calls of malloc and aligned_alloc for large blocks so far, and of realloc to large ones.

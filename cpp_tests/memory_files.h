@@ -1,4 +1,4 @@
-// A file system in memory behind hob_file_io, that fails and lies when it is told to. MIT OR Apache-2.0.
+// A file system in memory behind hob_file_io. It fails and gives wrong answers on request. MIT OR Apache-2.0.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ enum class FileCall {
 };
 constexpr size_t file_calls = 13;
 
-/// What a host may claim that is not so.
+/// Wrong answers of a host.
 enum class Lie {
     none, reads_too_much, reads_nothing, reads_zeros, reads_garbage, size_is_huge, size_is_large, size_is_none,
     writes_nothing, writes_elsewhere, truncates_nothing, creates_what_exists, renames_nothing, removes_nothing,
@@ -32,13 +32,15 @@ enum class Lie {
 };
 constexpr int lies = 20;
 
-/// Files by path. What was made with io() must be gone before this is.
+/// Files by path.
+///
+/// It must outlive all users of the result of io().
 class MemoryFiles {
 public:
     using Contents = std::map<std::string, std::string>;
 
     MemoryFiles() = default;
-    /// As a process finds it after another one was killed.
+    /// The files as a process finds them after another one was killed.
     explicit MemoryFiles(const Contents& contents) {
         for (const auto& file : contents) {
             files_[file.first] = std::make_shared<std::string>(file.second);
@@ -72,7 +74,7 @@ public:
         return io;
     }
 
-    /// Called inside every call, before anything else.
+    /// Called first inside every call.
     void (*on_call)() = nullptr;
 
     Contents contents() {
@@ -82,7 +84,7 @@ public:
         return found;
     }
 
-    /// From here on every `period`th call of that function fails; 0: none does.
+    /// From now on, every `period`th call of that function fails. 0: none fails.
     void fail(FileCall call, uint64_t period, uint32_t code) {
         const Guard guard(mutex_);
         failing_ = call;
@@ -94,7 +96,7 @@ public:
         const Guard guard(mutex_);
         lie_ = lie;
     }
-    /// How often the function that fails did.
+    /// Number of failed calls of the failing function.
     uint64_t failed() {
         const Guard guard(mutex_);
         return failed_;
@@ -107,7 +109,7 @@ public:
         const Guard guard(mutex_);
         return releases_;
     }
-    /// Files and locks that were given and not taken back.
+    /// Files and locks that were handed out and not returned.
     int left_open() {
         const Guard guard(mutex_);
         return open_ + static_cast<int>(locks_.size());
@@ -123,7 +125,7 @@ private:
     };
 
     static MemoryFiles& of(void* self) { return *static_cast<MemoryFiles*>(self); }
-    /// As of the C string that a host's own functions would want.
+    /// Checks that the text is a C string, as a host's own functions would need it.
     static std::string text(hob_str from) {
         EXPECT(from.data[from.len] == '\0' && std::strlen(from.data) == from.len);
         return std::string(from.data, from.len);
@@ -145,7 +147,7 @@ private:
         *out = new File{bytes, writes, {0}};
         return HOB_RESULT_OK;
     }
-    /// Of one file no two calls run at a time.
+    /// Checks that no two calls on the same file run at the same time.
     class Use {
     public:
         explicit Use(void* file) : file_(*static_cast<File*>(file)) {
@@ -243,7 +245,7 @@ private:
         const std::string& bytes = *use->bytes;
         *out = offset < bytes.size() ? std::min(size, bytes.size() - static_cast<size_t>(offset)) : 0;
         if (*out > 0) std::memcpy(data, bytes.data() + offset, *out);
-        // As large as it says, with nothing in it.
+        // Claims the full size, with zeros behind the data.
         if (all.lie_ == Lie::size_is_huge) std::memset(static_cast<char*>(data) + *out, 0, size - *out), *out = size;
         if (all.lie_ == Lie::reads_too_much) *out = size + 1;
         if (all.lie_ == Lie::reads_nothing) *out = 0;
@@ -261,7 +263,7 @@ private:
         std::string& bytes = *use->bytes;
         size_t at = std::min(static_cast<size_t>(offset), bytes.size());
         if (all.lie_ == Lie::writes_elsewhere) at /= 2;
-        // Of one that fails a part is there.
+        // A failed write leaves a part of the data.
         const size_t count = code == HOB_RESULT_OK ? size : size / 2;
         bytes.resize(std::max(bytes.size(), at + count));
         std::memcpy(&bytes[at], data, count);
@@ -304,7 +306,7 @@ private:
         (void)text(directory);
         return of(self).fate(FileCall::sync_directory);
     }
-    /// Makes a file, as who locks files does.
+    /// Creates a file, as hosts do that lock files.
     static uint32_t try_lock(void* self, hob_str path, void** out) {
         MemoryFiles& all = of(self);
         const Guard guard(all.mutex_);

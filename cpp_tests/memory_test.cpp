@@ -1,4 +1,4 @@
-// Memory: none is taken in a frame, none is left behind, and running out of it is a result.
+// Memory: frames allocate nothing, nothing leaks, and running out of memory is a result.
 #include <cstring>
 #include <initializer_list>
 #include <string>
@@ -13,7 +13,7 @@ using namespace support;
 
 namespace {
 
-/// Allocations since the last reset, whichever way they can be seen.
+/// Allocations since the last reset, by every available count.
 class Counter {
 public:
     explicit Counter(const HostAllocator& host) : host_(host) { reset(); }
@@ -33,19 +33,19 @@ constexpr size_t setting_count = 20;
 constexpr uint32_t options_each = 4;
 constexpr size_t late = 3;
 
-/// What an option costs in this frame. No memory, no state.
+/// Cost of an option in this frame. It has no memory and no state.
 double burden_of(size_t setting, uint32_t choice, uint64_t frame) {
     const double jitter = static_cast<double>((frame * 7 + setting * 13) % 101) / 1000;
     return (0.2 + 0.1 * choice * static_cast<double>(1 + setting % 5)) * (0.95 + jitter);
 }
 
-/// A frame that came by, for samples that are late.
+/// An earlier frame, for late samples.
 struct Frame {
     uint64_t decision = 0;
     double burdens[setting_count] = {};
 };
 
-/// The plain style.
+/// A host in the plain style.
 class Plain {
 public:
     explicit Plain(hob_goblin* goblin) : goblin_(goblin) {
@@ -76,7 +76,7 @@ private:
     Frame frames_[late];
 };
 
-/// The callback style.
+/// A host in the callback style.
 class Talking {
 public:
     explicit Talking(hob_goblin* goblin) : goblin_(goblin) {
@@ -168,7 +168,7 @@ TEST("memory: half a million frames in the callback style take none") {
 
 namespace {
 
-/// A goblin with something of everything.
+/// A goblin with every kind of feature in use.
 class Rich {
 public:
     explicit Rich(hob_burdens burdens) {
@@ -293,7 +293,8 @@ TEST("memory: a knapsack that was reserved takes none") {
 TEST("memory: what handles say they hold is what they hold") {
     HostAllocator host;
     const auto says = [&](size_t said) {
-        // Labels of allocators, rounding, the handle itself: a little more, never less than the greater part.
+        // Allocator labels, rounding and the handle itself add a little. The reported size is never far below the true
+        // one.
         const auto held = static_cast<double>(host.live_bytes());
         return static_cast<double>(said) <= held * 1.05 && static_cast<double>(said) >= held * 0.9 - 2000;
     };
@@ -322,9 +323,11 @@ TEST("memory: what handles say they hold is what they hold") {
 
 namespace {
 
-// An allocation fails at the nth time, for every n.
+// An allocation fails at the nth call, for every n.
 
-/// Makes calls. One that runs out of memory is made again, and must then work: nothing may have changed.
+/// Makes calls, and repeats a call that ran out of memory.
+///
+/// The repeated call must work, and the failed one must have changed nothing.
 class Persistent {
 public:
     explicit Persistent(HostAllocator& host) : host_(host) {}
@@ -501,13 +504,13 @@ void use_knapsack(Persistent& persist, std::string& seen) {
 
 using Scenario = void (*)(Persistent&, std::string&);
 
-/// Run it with a failure at every allocation there is; each time it must see the same.
+/// Runs the scenario with a failure at every allocation. Every run must see the same results.
 void survives_every_failure(Scenario scenario, bool and_all_after) {
     std::string expected;
     bool failed = true;
     for (uint64_t n = 0; failed; ++n) {
         HostAllocator host;
-        // The first time none fails.
+        // No allocation fails in the first run.
         if (n > 0) host.fail_at(n - 1, and_all_after);
         std::string seen;
         {

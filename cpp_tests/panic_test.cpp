@@ -1,4 +1,4 @@
-// A panic inside the library: the host survives it, is told where it was, and goes on with the last good answers.
+// A panic inside the library: the host survives, receives the location, and continues with the last good answers.
 #include <cstdio>
 #include <string>
 #include <unistd.h>
@@ -10,12 +10,12 @@ using namespace support;
 
 namespace {
 
-/// Panic at the point, after that many more passes.
+/// Lets the point panic after that many more passes.
 void arm(std::string_view point, uint32_t passes = 0) {
     ENSURE_OK(hob_fault_arm(str(point), passes));
 }
 
-/// What is written to stderr while this lives.
+/// Captures stderr while it exists.
 class Stderr {
 public:
     Stderr() : file_(std::tmpfile()), saved_(dup(STDERR_FILENO)) {
@@ -30,7 +30,7 @@ public:
         std::fclose(file_);
     }
 
-    /// Bytes written so far; ends the capture.
+    /// Bytes written so far. Ends the capture.
     long written() {
         restore();
         std::fseek(file_, 0, SEEK_END);
@@ -62,7 +62,7 @@ struct Released {
     }
 };
 
-/// A goblin that has been in use, panics at the point, and from then on is poisoned.
+/// A goblin in use panics at the point. From then on it is poisoned.
 void survives_a_panic_at(const char* point) {
     Released released[3];
     const auto options = worth({0, 5});
@@ -78,7 +78,7 @@ void survives_a_panic_at(const char* point) {
         }
         for (const hob_setting_id setting : settings) {
             ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
-            ENSURE_OK(hob_goblin_set_value(goblin.get(), setting, 1, -5));  // so that choices change and are told
+            ENSURE_OK(hob_goblin_set_value(goblin.get(), setting, 1, -5));  // so that choices change and are reported
         }
         const uint64_t decisions = statistics(goblin.get()).decisions;
         const std::string knowledge = saved(goblin.get());
@@ -139,7 +139,7 @@ TEST("panic: inside a goblin that another goblin's callback uses") {
     desc.user_data = &host;
     desc.set_choice = [](void* self, uint32_t, uint64_t) {
         auto& the_host = *static_cast<Host*>(self);
-        // The outer decision has passed the point already; the next pass is the inner one's.
+        // The outer decision has already passed the point. The next pass belongs to the inner one.
         EXPECT(hob_fault_arm(HOB_STR("goblin.decide"), 0) == HOB_RESULT_OK);
         the_host.result = hob_goblin_update(the_host.inner, nullptr);
     };

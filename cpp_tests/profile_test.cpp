@@ -1,4 +1,4 @@
-// profile.h: what is known comes in, is changed, and goes out again exactly.
+// profile.h: knowledge is loaded, changed, and saved again exactly.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

@@ -1,4 +1,4 @@
-// program_cache.h: what a cache says of itself: counts, histograms, why a program was missed; and limits and policies.
+// program_cache.h: reports of a cache: counts, histograms, reasons for misses. Also limits and policies.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -11,7 +11,7 @@ using namespace support;
 
 namespace {
 
-/// A cache as Chromium's: a limit for data alone, the least recently used goes.
+/// A cache like Chromium's: the limit covers only data, and the least recently used program is evicted.
 hob_program_cache_desc plain(uint64_t limit) {
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
     desc.memory_limit = limit;
@@ -48,13 +48,13 @@ void counts(const hob_program_cache* cache, hob_program_cache_measure measure, u
     ENSURE(found.mean == (count == 0 ? 0 : sum / count));
 }
 
-/// Bytes that this thread has read and written so far, and calls that did; where the system says so.
+/// Bytes read and written by this thread so far, and the number of calls, if the system reports them.
 struct Traffic {
     unsigned long long read = 0, written = 0, reads = 0, writes = 0;
 
     static Traffic now() {
         Traffic found;
-        if (harness::scaled(1000) < 1000) return found;  // under valgrind, which reads by itself
+        if (harness::scaled(1000) < 1000) return found;  // under valgrind, which reads files itself
         FILE* const file = std::fopen("/proc/thread-self/io", "r");
         if (file == nullptr) return found;
         const int fields = std::fscanf(file, "rchar: %llu wchar: %llu syscr: %llu syscw: %llu", &found.read,
@@ -63,13 +63,13 @@ struct Traffic {
         ENSURE(fields == 4);
         return found;
     }
-    /// What came since, without the looking.
+    /// Whether there was no traffic since `before`, apart from the measurement itself.
     bool is_nothing_since(const Traffic& before) const {
         return reads <= before.reads + 1 && read <= before.read + 512 && writes == before.writes && written == before.written;
     }
 };
 
-/// The key of a program of two stages.
+/// The key of a program with two stages.
 class KeyDesc {
 public:
     KeyDesc(std::string_view vertex, std::string_view fragment, std::string_view defines = {})
@@ -175,7 +175,7 @@ TEST("program_cache: waiting for a program is one hit or one miss, however often
         ENSURE_OK(waits(there, 0));
         ENSURE(counted(2, 1));
         ENSURE(waits(not_there, forever) == HOB_RESULT_NOT_FOUND && counted(2, 2));
-        // And the disk is not asked for it again.
+        // And no second request goes to the disk.
         ENSURE(statistics(owner.get()).waiting == 0);
     }
 }
@@ -224,7 +224,7 @@ TEST("program_cache: what the disk and the quarantine have done is counted, too"
         const Cache owner = opened(desc);
         const hob_program_cache_statistics found = statistics(owner.get());
         ENSURE(found.loads == found.programs && found.programs == 10 && found.preload_total == found.preload_done);
-        // All were used in the same second, so more than there is room for were tried.
+        // All were used in the same second, so the cache tried more of them than it has room for.
         ENSURE(found.refused_no_room > 0 && found.misses == 0);
         ENSURE(has(report(owner.get()), "\"values\":20,"));
     }
@@ -262,7 +262,7 @@ TEST("program_cache: lowered limits count at once in memory, and on the disk in 
     ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 1));
     ENSURE(statistics(owner.get()).programs == 0);
     ENSURE(put_bytes(owner.get(), "any", 1) == HOB_RESULT_LIMIT_EXCEEDED);
-    // 0 is the default, not nothing.
+    // 0 means the default, not an empty cache.
     ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), 0));
     ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 0));
     ENSURE(statistics(owner.get()).memory_limit == 64 << 20);
@@ -270,20 +270,20 @@ TEST("program_cache: lowered limits count at once in memory, and on the disk in 
 }
 
 TEST("program_cache: where other caches differ, it is as the header says") {
-    // Key and value count: 32 for the key, 3 for the reflection.
+    // Both key and value count: 32 for the key, 3 for the reflection.
     hob_program_cache_desc desc = desc_of("");
     desc.memory_limit = 32 + 3 + 100;
     Cache owner = open(desc);
     ENSURE_OK(put_bytes(owner.get(), "exactly the limit", 100));
     ENSURE(put_bytes(owner.get(), "one more", 101) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE(statistics(owner.get()).bytes == desc.memory_limit && knows_program(owner.get(), "exactly the limit"));
-    // What is too large leaves what was there.
+    // A put above the limit keeps the old program.
     ENSURE(put_bytes(owner.get(), "exactly the limit", 101) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE(data_of(owner.get(), "exactly the limit").size() == 100);
-    // The last put counts.
+    // The last put replaces the earlier one.
     ENSURE_OK(put(owner.get(), "exactly the limit", "second"));
     ENSURE(data_of(owner.get(), "exactly the limit") == "second");
-    // What is empty is kept.
+    // The cache accepts an empty program.
     ENSURE_OK(put(owner.get(), "empty", ""));
     ENSURE(data_of(owner.get(), "empty").empty() && statistics(owner.get()).programs == 2);
 
@@ -293,7 +293,7 @@ TEST("program_cache: where other caches differ, it is as the header says") {
     ENSURE_OK(put_bytes(owner.get(), "exactly the limit", 100));
     ENSURE_OK(put(owner.get(), "exactly the limit", "second"));
     ENSURE(data_of(owner.get(), "exactly the limit").size() == 100 && statistics(owner.get()).refused_exists == 1);
-    // What the driver rejects makes way for another when its use has ended.
+    // A program that the driver rejects can be replaced when its use has ended.
     const hob_fingerprint name = key("exactly the limit");
     hob_use_id use = {};
     ENSURE_OK(hob_program_cache_begin_use(owner.get(), &name, &use));
@@ -347,7 +347,7 @@ TEST("program_cache: a miss is told by what differs from the nearest program tha
     ENSURE(miss.location == HOB_PROGRAM_LOCATION_EVICTED && miss.difference_count == 0);
     ENSURE(has(miss.sentence, "it has left memory: trim"));
 
-    // More than there is room for.
+    // More than the limit allows.
     std::vector<hob_attribute_binding> many;
     std::vector<std::string> names;
     for (int n = 0; n < 20; ++n) names.push_back("attribute_with_a_name_that_is_longer_than_a_label_" + std::to_string(n));
@@ -400,7 +400,7 @@ TEST("program_cache: after a driver update a new process knows that the driver d
         ENSURE(std::string(miss.differences[1].is) == "'4.5 (Core Profile) Mesa 25.0.7'");
         ENSURE(has(miss.sentence, "it is of another environment, and never loaded"));
     }
-    // Lazily, too, and back at the first driver.
+    // Also with lazy loading, and with the first driver again.
     environment.driver = HOB_STR("4.5 (Core Profile) Mesa 22.3.6");
     environment.driver_version = 0;
     desc.flags = HOB_PROGRAM_CACHE_LOAD_LAZILY | HOB_PROGRAM_CACHE_READ_ONLY;
@@ -431,13 +431,13 @@ TEST("program_cache: a hot get takes no memory and reads no file, and a put wait
     ENSURE(gets() && malloc_calls() == allocations);
     const Traffic before = Traffic::now();
     ENSURE(gets() && Traffic::now().is_nothing_since(before));
-    // A miss does not wait either, and neither does a put.
+    // Neither a miss nor a put waits for the disk.
     const Traffic unhurried = Traffic::now();
     ENSURE(data_of(owner.get(), "never put") == "(none)");
     ENSURE_OK(put(owner.get(), "put now", "binary"));
     ENSURE(Traffic::now().is_nothing_since(unhurried));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
-    // With the directory gone, whoever looks at it would notice.
+    // Without the directory, every access to it would fail.
     ENSURE(std::system(("rm -rf '" + path + "'").c_str()) == 0);
     for (const hob_fingerprint& name : names) ENSURE_OK(hob_program_cache_get(owner.get(), &name, &blob.view));
     ENSURE(trouble(owner.get()).empty());

@@ -1,4 +1,4 @@
-// Nonsense for what a program cache says of itself, for bundles, and for managers.
+// Invalid input for the reports of program caches, for bundles, and for managers.
 #include <cstdint>
 #include <string>
 
@@ -12,7 +12,7 @@ constexpr hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
 constexpr uint32_t huge = UINT32_MAX;
 constexpr hob_program_cache_measure first = HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES;
 
-/// Something that is no handle, but can be read.
+/// Readable memory that is not a handle.
 template <class Handle>
 Handle* garbage() {
     static const uint64_t bytes[64] = {0x1234567890abcdef};

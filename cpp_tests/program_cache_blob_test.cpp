@@ -1,4 +1,4 @@
-// program_cache.h, the functions that have other libraries' signatures, and hobgoblin_skia.hpp.
+// program_cache.h, the functions with signatures of other libraries, and hobgoblin_skia.hpp.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using namespace support;
 
 namespace {
 
-// Dawn's webgpu.h, from 2022 on: what WGPUDawnCacheDeviceDescriptor takes beside functionUserdata.
+// Dawn's webgpu.h, from 2022 on: the function types of WGPUDawnCacheDeviceDescriptor, which also has functionUserdata.
 typedef size_t (*WGPUDawnLoadCacheDataFunction)(void const* key, size_t keySize, void* value, size_t valueSize,
                                                 void* userdata);
 typedef void (*WGPUDawnStoreCacheDataFunction)(void const* key, size_t keySize, void const* value, size_t valueSize,
@@ -28,7 +28,7 @@ static_assert(std::is_same<decltype(&hob_dawn_blob_load), WGPUDawnLoadCacheDataF
 static_assert(std::is_same<decltype(&hob_dawn_blob_store), WGPUDawnStoreCacheDataFunction>::value,
               "Dawn takes the function as it is");
 
-// EGL_ANDROID_blob_cache: EGLsizeiANDROID is khronos_ssize_t, which is a long but on 64-bit Windows.
+// EGL_ANDROID_blob_cache: EGLsizeiANDROID is khronos_ssize_t, which is a long except on 64-bit Windows.
 #ifdef _WIN64
 typedef signed long long int EGLsizeiANDROID;
 #else
@@ -41,7 +41,7 @@ typedef EGLsizeiANDROID (*EGLGetBlobFuncANDROID)(const void* key, EGLsizeiANDROI
 static_assert(std::is_same<decltype(&hob_egl_blob_set), EGLSetBlobFuncANDROID>::value, "EGL takes the function as it is");
 static_assert(std::is_same<decltype(&hob_egl_blob_get), EGLGetBlobFuncANDROID>::value, "EGL takes the function as it is");
 
-// What Skia declares of GrContextOptions::PersistentCache, and as much of its types as hobgoblin_skia.hpp uses.
+// Skia's declaration of GrContextOptions::PersistentCache, and the parts of its types that hobgoblin_skia.hpp uses.
 struct SkString {};
 template <class T> using sk_sp = std::shared_ptr<T>;
 class SkData {
@@ -88,7 +88,7 @@ size_t size_of(const Cache& cache, std::string_view key) {
     return hob_dawn_blob_load(key.data(), key.size(), nullptr, 0, cache.get());
 }
 
-/// What is copied into `room` bytes.
+/// The bytes that a get copies into `room` bytes.
 std::string copy_of(const Cache& cache, std::string_view key, size_t room) {
     std::string value(room + 1, '#');
     const size_t size = hob_dawn_blob_load(key.data(), key.size(), &value[0], room, cache.get());
@@ -125,7 +125,7 @@ TEST("program_cache: a blob whose size was asked for is neither evicted nor repl
     const Cache cache = limited(100);
     store(cache, "one", std::string(40, '1'));
     ENSURE(size_of(cache, "one") == 40);
-    store(cache, "two", std::string(40, '2')); // with the keys there is room for one of them
+    store(cache, "two", std::string(40, '2')); // with its key, only one of them fits
     ENSURE(copy_of(cache, "one", 40) == std::string(40, '1'));
     ENSURE(copy_of(cache, "one", 40).empty());
 
@@ -136,7 +136,7 @@ TEST("program_cache: a blob whose size was asked for is neither evicted nor repl
 
     ENSURE(size_of(cache, "two") == 5);
     store(cache, "two", "longer");
-    ENSURE(size_of(cache, "two") == 6); // the last answer counts
+    ENSURE(size_of(cache, "two") == 6); // the last store counts
     ENSURE(copy_of(cache, "two", 6) == "longer");
 }
 
@@ -224,7 +224,7 @@ TEST("program_cache: a driver with EGL_ANDROID_blob_cache keeps its blobs here, 
         ENSURE(hob_egl_blob_get("egl", -3, value, 16) == 0);
         ENSURE(std::string_view(value) == "untouched");
     }
-    ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0); // with the cache, what was bound has gone
+    ENSURE(hob_egl_blob_get("egl", 3, value, 16) == 0); // destroying the cache removed the binding
     {
         const Cache cache = limited(1 << 20, directory.inside("cache"));
         ENSURE_OK(hob_program_cache_bind_egl(cache.get()));

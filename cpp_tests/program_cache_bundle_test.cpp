@@ -1,4 +1,4 @@
-// program_cache.h: programs that a build machine puts into one file, and a game ships.
+// program_cache.h: programs that a build machine writes into one file, and a game ships.
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -32,7 +32,7 @@ bool exists(const std::string& path) {
     return stat(path.c_str(), &found) == 0;
 }
 
-/// The bundle of a cache that has programs "0" to "n - 1", in memory or on the disk.
+/// The bundle of a cache with programs "0" to "n - 1", in memory or on the disk.
 uint64_t make_bundle(const hob_program_cache_desc& desc, int n, const std::string& path, hob_bundle_contents what) {
     const Cache cache = opened(desc);
     for (int number = 0; number < n; ++number)
@@ -79,7 +79,7 @@ TEST("program_cache: a bundle out of an archive is read from memory") {
     desc.flags = HOB_PROGRAM_CACHE_LOAD_LAZILY;
     const Cache cache = open(desc);
     ENSURE_OK(hob_program_cache_add_bundle_bytes(cache.get(), bytes.data(), bytes.size()));
-    bytes.assign(bytes.size(), 'x');  // it was copied
+    bytes.assign(bytes.size(), 'x');  // the cache has a copy
     ENSURE(data_of(cache.get(), "4") == "(none)");
     const hob_fingerprint name = key("5");
     Blob blob;
@@ -172,7 +172,7 @@ TEST("program_cache: what is no bundle, or damaged, is said to be so and costs w
     }
     ENSURE(add(cache, directory.inside(".")) == HOB_RESULT_IO);
     ENSURE(statistics(cache.get()).waiting == 0);
-    // One bit in a program, and the last bytes gone: two programs less.
+    // One flipped bit in a program, and the last bytes cut off: two programs less.
     std::string damaged = bytes.substr(0, bytes.size() - 7);
     const size_t place = damaged.find("binary 7");
     ENSURE(place != std::string::npos);

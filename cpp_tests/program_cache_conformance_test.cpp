@@ -1,35 +1,35 @@
-// What the seed's test suites assert of a program cache, in our own words, through the C API.
+// The assertions that the seed's test suites make about a program cache, in our own words, through the C API.
 //
-// behaviour                                                    | asserted by
-// -------------------------------------------------------------|---------------------------------------------------------
-// LRU helper: use 1,2,3,4; peek; pops 1,2,3,4; empty           | "the order of eviction is that of use"; peek, clear and
-// LRU helper: use 1,2,4,2,3,1,1,2; pops 4,3,1,2; clear         | emptiness of the helper itself: src/program_cache/lru.rs
-// eviction without shader reuse: all statuses unknown          | "evicting a program that shares no shader ..."
-// statuses: the caller's strings are copied                    | "changing the caller's bytes later changes nothing"
-// another vertex or fragment source, feedback, varyings        | "another source, binding, feedback or varying ..."
-// programs (1,2) and (1,3): evict one, then the other          | "evicting a program leaves the statuses that ..."
-// clear: all unknown                                           | "clearing makes all statuses unknown"
-// 1024 bytes: a save of 20 bytes tells the disk exactly once   | "a save is written exactly once"
-// 1024 bytes: a load after clearing restores everything        | "after clearing, a load from the disk restores ..."
-// 1024 bytes: rejection, another source, another binding map   | "another source, binding, ...", program_cache_test.cpp:
-//                                                              | "what is removed or rejected does not come back"
-// 1024 bytes: 20, then 1005 bytes evicts the first             | "a save that does not fit beside the first evicts it"
-// 1024 bytes: 4 x 256 bytes all fit                            | "four saves that fill it to the byte all stay"
-// manager, all of it                                           | program_cache_manager_test.cpp
-// keys: golden digests of the SHA-1 mode                       | fingerprint_test.cpp
-// files: first or last 7 bytes stomped, truncated tail         | "a file whose ends were stomped or cut ..."
-// files: another build                                         | "a file of another build is not served"
-// files: another version                                       | store: a_newer_format_is_left_alone_...
-// files: a bit flipped anywhere: no wrong value                | "a bit flipped anywhere costs a program at most" (here
-//                                                              | some hundred times; many more in store: a_flipped_bit_...)
-// files: ENOSPC, EIO                                           | store: a_full_disk_loses_nothing_..., short_reads_...
-// files: read-only directory                                   | "a directory that may not be written ..."
-// files: a 4 GiB length claim allocates nothing                | store: a_claim_of_four_gibibytes_takes_no_memory
-// files: forced collision of hashes                            | "keys that hash alike are different programs"
-// files: two processes put and get                             | "two processes put and get in one directory"
-// files: SIGKILL at any moment, loss of power                  | store: the_store_does_what_the_model_does
+// | behaviour                                                  | asserted by
+// | ---------------------------------------------------------- | --------------------------------------------------
+// | LRU helper: use 1,2,3,4; peek; pops 1,2,3,4; empty         | "the order of eviction is that of use"; peek, clear,
+// | LRU helper: use 1,2,4,2,3,1,1,2; pops 4,3,1,2; clear       | emptiness of the helper: src/program_cache/lru.rs
+// | eviction without shader reuse: all statuses unknown        | "evicting a program that shares no shader ..."
+// | statuses: the caller's strings are copied                  | "changing the caller's bytes later changes nothing"
+// | another vertex or fragment source, feedback, varyings      | "another source, binding, feedback or varying ..."
+// | programs (1,2) and (1,3): evict one, then the other        | "evicting a program leaves the statuses that ..."
+// | clear: all unknown                                         | "clearing makes all statuses unknown"
+// | 1024 bytes: a save of 20 bytes tells the disk exactly once | "a save is written exactly once"
+// | 1024 bytes: a load after clearing restores everything      | "after clearing, a load from the disk restores ..."
+// | 1024 bytes: rejection, another source, another binding map | "another source, binding ...", program_cache_test.cpp:
+// |                                                            | "what is removed or rejected does not come back"
+// | 1024 bytes: 20, then 1005 bytes evicts the first           | "a save that does not fit beside the first evicts it"
+// | 1024 bytes: 4 x 256 bytes all fit                          | "four saves that fill it to the byte all stay"
+// | manager, all of it                                         | program_cache_manager_test.cpp
+// | keys: golden digests of the SHA-1 mode                     | fingerprint_test.cpp
+// | files: first or last 7 bytes stomped, truncated tail       | "a file whose ends were stomped or cut ..."
+// | files: another build                                       | "a file of another build is not served"
+// | files: another version                                     | store: a_newer_format_is_left_alone_...
+// | files: a bit flipped anywhere: no wrong value              | "a bit flipped anywhere costs a program at most" (here
+// |                                                            | some hundred times; more in store: a_flipped_bit_...)
+// | files: ENOSPC, EIO                                         | store: a_full_disk_loses_nothing_..., short_reads_...
+// | files: read-only directory                                 | "a directory that may not be written ..."
+// | files: a 4 GiB length claim allocates nothing              | store: a_claim_of_four_gibibytes_takes_no_memory
+// | files: forced collision of hashes                          | "keys that hash alike are different programs"
+// | files: two processes put and get                           | "two processes put and get in one directory"
+// | files: SIGKILL at any moment, loss of power                | store: the_store_does_what_the_model_does
 //
-// "store" is src/store/tests: those need a file system that fails on purpose, which no C API offers.
+// "store" is src/store/tests: those tests need a file system that fails on purpose, which no C API offers.
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -60,7 +60,7 @@ hob_result put_bytes(hob_program_cache* cache, std::string_view name, size_t siz
     return put(cache, name, std::string(size, 'x'));
 }
 
-/// Note that both shaders have compiled, and put the program.
+/// Notes that both shaders have compiled, and puts the program.
 void link(hob_program_cache* cache, std::string_view name, std::string_view first, std::string_view second) {
     const hob_fingerprint shaders[] = {key(first), key(second)}, program_key = key(name);
     for (const hob_fingerprint& shader : shaders) ENSURE_OK(hob_program_cache_report_shader_compiled(cache, &shader));
@@ -84,7 +84,7 @@ uint32_t programs_of(const hob_program_cache* cache, std::string_view shader) {
     return programs;
 }
 
-/// Which of the names are cached, in their order.
+/// The names that are cached, in their order.
 std::string cached(const hob_program_cache* cache, std::string_view names) {
     std::string found;
     for (const char name : names) {
@@ -93,7 +93,7 @@ std::string cached(const hob_program_cache* cache, std::string_view names) {
     return found;
 }
 
-/// In which order programs leave when room is made for one after the other.
+/// Order in which programs are evicted, one after the other.
 std::string order_of_eviction(hob_program_cache* cache, std::string_view names) {
     std::string order, left = cached(cache, names);
     while (!left.empty()) {
@@ -146,7 +146,7 @@ void populate(const std::string& path) {
     for (int n = 0; n < kept; ++n) ENSURE_OK(put(cache.get(), std::to_string(n), value_of(n)));
 }
 
-/// How many are served; none with a wrong value.
+/// Number of programs that the cache serves. None may have a wrong value.
 int served(const std::string& path) {
     hob_program_cache_desc desc = desc_of(path);
     desc.flags = HOB_PROGRAM_CACHE_READ_ONLY;
@@ -172,7 +172,7 @@ TEST("program_cache: the order of eviction is that of use") {
         }
     };
     use("1234");
-    // Asking for a status is no use: peeking.
+    // A status query does not count as a use: this is a peek.
     ENSURE(knows_program(cache.get(), "1") && knows_program(cache.get(), "1"));
     ENSURE(order_of_eviction(cache.get(), "1234") == "1234");
     use("12423112");
@@ -310,7 +310,7 @@ TEST("program_cache: a save is written exactly once") {
     const uint64_t bytes = statistics(cache.get()).disk_file_bytes;
     ENSURE(statistics(cache.get()).disk_values == 1 && data_of(cache.get(), "a") == "(none)");
     ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
-    // It has come back, and was not written again.
+    // The cache loaded it again, and did not write it again.
     ENSURE(data_of(cache.get(), "a").size() == 20 && statistics(cache.get()).disk_file_bytes == bytes);
 }
 
@@ -350,7 +350,7 @@ TEST("program_cache: four saves that fill it to the byte all stay") {
 TEST("program_cache: keys that hash alike are different programs") {
     const Directory directory;
     const std::string path = directory.inside("cache");
-    // The table in memory folds a key's four words, each time rotating by 23 bits: these all fold to nothing.
+    // The table in memory folds a key's four words, rotating by 23 bits each time. All these keys fold to 0.
     const auto alike = [](uint64_t n) {
         const uint64_t words[] = {0, 0, n, n << 23 | n >> 41};
         hob_fingerprint name = {};
@@ -388,7 +388,7 @@ TEST("program_cache: a file whose ends were stomped or cut costs what stood ther
     std::string stomped = whole;
     stomped.replace(0, 7, "stomped");
     overwrite(file, stomped);
-    ENSURE(served(path) == kept);  // the head is there twice
+    ENSURE(served(path) == kept);  // the file has a second copy of its head
     stomped = whole;
     stomped.replace(whole.size() - 7, 7, "stomped");
     overwrite(file, stomped);
@@ -397,7 +397,7 @@ TEST("program_cache: a file whose ends were stomped or cut costs what stood ther
     for (size_t size = 0; size <= whole.size(); size += 61) {
         overwrite(file, whole.substr(0, size));
         const int now = served(path);
-        ENSURE(now >= before);  // the last whole record is the end
+        ENSURE(now >= before);  // the last complete record is the end
         before = now;
     }
     ENSURE(before >= kept - 1);

@@ -1,4 +1,4 @@
-// program_cache.h with store.h: a cache on the host's own files, which may be missing, broken or liars.
+// program_cache.h with store.h: a cache on the host's own files, which may be missing, broken or wrong.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -17,13 +17,13 @@ using harness::scaled;
 
 namespace {
 
-/// Of which there is none on the disk, before and after.
+/// A path that must not exist on the disk, before and after a test.
 const std::string nowhere = "no such directory/of the host";
 
 constexpr uint32_t codes[] = {HOB_RESULT_NOT_FOUND, HOB_RESULT_BUSY, HOB_RESULT_LIMIT_EXCEEDED, HOB_RESULT_UNSUPPORTED,
                               HOB_RESULT_OUT_OF_MEMORY, HOB_RESULT_IO, 4711};
 
-/// A cache on that io alone; `io` is copied.
+/// A cache on that io only. It copies `io`.
 hob_program_cache_desc on(const hob_file_io& io) {
     hob_program_cache_desc desc = desc_of(nowhere);
     desc.file_io = &io;
@@ -33,7 +33,7 @@ hob_program_cache_desc on(const hob_file_io& io) {
 std::string name_of(int number) { return "program " + std::to_string(number); }
 std::string data_for(int number) { return std::string(static_cast<size_t>(100 + number * 37), static_cast<char>('a' + number % 26)); }
 
-/// Programs from `begin` to `end`, and whether a flush says that they are kept.
+/// Puts programs from `begin` to `end`. Returns the result of a flush.
 hob_result fill(const Cache& cache, int begin, int end) {
     for (int number = begin; number < end; ++number) ENSURE_OK(put(cache.get(), name_of(number), data_for(number)));
     const hob_result result = hob_program_cache_flush(cache.get(), forever);
@@ -41,7 +41,7 @@ hob_result fill(const Cache& cache, int begin, int end) {
     return result;
 }
 
-/// How many of the programs are served. What is served is right.
+/// Number of programs that the cache serves, each with the correct bytes.
 int served(const Cache& cache, int begin, int end) {
     int count = 0;
     for (int number = begin; number < end; ++number) {
@@ -115,7 +115,7 @@ TEST("program_cache: on the host's files a background writes and reads while thr
         }
         for (std::thread& thread : threads) thread.join();
         if (round % 2 == 0) ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
-        // Also where a task has just begun on the other thread.
+        // Also if a task has just begun on the other thread.
         cache.reset();
         ENSURE(files.left_open() == 0 && files.releases() == round + 1);
     }
@@ -138,7 +138,7 @@ TEST("program_cache: while the host's files keep the background waiting, nobody 
     const Executor executor(raw);
     hob_program_cache_desc desc = on(io);
     desc.executor = raw;
-    desc.ban_at = UINT32_MAX;  // so that all the files are the background's
+    desc.ban_at = UINT32_MAX;  // so that only the background uses the files
     std::unique_lock<std::mutex> closed(gate);
     const Cache cache = open(desc);
     while (inside == 0) std::this_thread::yield();
@@ -184,7 +184,7 @@ TEST("program_cache: what the disk tier does beside reading and writing is done 
     const hob_file_io io = files.io();
     hob_program_cache_desc desc = on(io);
     const std::string big(100000, 'x');
-    // Many launches, each with a segment of its own: they are merged, and what is too much goes.
+    // Many launches, each with a segment of its own. The cache merges them and evicts the excess.
     for (int launch = 0; launch < 12; ++launch) {
         const Cache cache = opened(desc);
         ENSURE_OK(put(cache.get(), name_of(launch), big + std::to_string(launch)));
@@ -262,7 +262,7 @@ TEST("program_cache: whatever fails of the host's files, and how often, what was
                 ENSURE(served(cache, 0, 5) == 5);
                 ENSURE(flushed == HOB_RESULT_OK ? served(cache, 5, 10) == 5 : !said.empty());
                 ENSURE(strikes(cache, name_of(7)) == 0);
-                // Whatever was left lying about, it goes on.
+                // The cache works with any leftover files.
                 ENSURE(fill(cache, 10, 15) == HOB_RESULT_OK && served(cache, 0, 5) + served(cache, 10, 15) == 10);
             }
         }
@@ -340,7 +340,7 @@ TEST("program_cache: a program that the process died of twice is banned on the h
             ENSURE_OK(begin_use(cache, "bad", bad));
             ENSURE(files.calls(FileCall::write) == written + 1);
             ENSURE_OK(hob_program_cache_end_use(cache.get(), good, HOB_USE_OUTCOME_OK));
-            // Another cache of this process knows that this one lives.
+            // Another cache of this process detects that this one is alive.
             ENSURE(strikes(open(on(io)), "bad") == static_cast<uint32_t>(death));
             left = files.contents();
         }
@@ -371,12 +371,12 @@ TEST("program_cache: two caches share the host's files, with locks and without")
             Cache one = opened(on(io)), other = opened(on(io));
             const int begin = round * 30;
             ENSURE(fill(one, begin, begin + 10) == HOB_RESULT_OK && fill(other, begin + 10, begin + 20) == HOB_RESULT_OK);
-            // Has them look at each other's segments, and merge those of the dead.
+            // Lets both caches read each other's segments, and merge orphans.
             for (const Cache* cache : {&one, &other}) {
                 ENSURE_OK(hob_program_cache_set_disk_limit(cache->get(), 512 << 20));
                 ENSURE_OK(hob_program_cache_wait_idle(cache->get(), forever));
             }
-            // Nobody has taken a segment of a cache that lives for one of the dead.
+            // Neither cache has mistaken the segment of a live cache for an orphan.
             ENSURE(fill(one, begin + 20, begin + 25) == HOB_RESULT_OK && fill(other, begin + 25, begin + 30) == HOB_RESULT_OK);
             ENSURE(trouble(one.get()).empty() && trouble(other.get()).empty());
             (round % 2 == 0 ? one : other).reset();
@@ -414,7 +414,7 @@ TEST("program_cache: what the host's file functions call of the library is answe
     ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_OK));
     files.on_call = nullptr;
     ENSURE(answers >= 60 && others == 0);
-    // Whoever is not inside one of them is not kept out.
+    // Calls from outside a file function work.
     ENSURE(data_of(cache.get(), "a") == "binary");
     ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
 }
@@ -453,7 +453,7 @@ TEST("program_cache: while the host's files wait they may help with a loop") {
         const auto body = [](void*, uint32_t block, uint32_t) {
             ++jobs.blocks;
             hob_use_id use = {};
-            // Its file functions are where the other blocks are done.
+            // The other blocks run inside its file functions.
             if (block == 0) jobs.used = hob_program_cache_begin_use(jobs.cache, &jobs.name, &use);
         };
         ENSURE_OK(hob_executor_parallel_for(executor, 8, body, nullptr, HOB_PRIORITY_NORMAL, str("loop")));
@@ -470,7 +470,7 @@ TEST("program_cache: the host's files are released once, when nothing of the cac
     desc.eviction = unchecked<hob_eviction>(99);
     hob_program_cache* raw = nullptr;
     ENSURE(hob_program_cache_create(&desc, &raw) == HOB_RESULT_INVALID_ARGUMENT);
-    ENSURE(files.releases() == 0);  // still the host's
+    ENSURE(files.releases() == 0);  // the host still owns it
     Cache cache = open(on(io));
     ENSURE(fill(cache, 0, 3) == HOB_RESULT_OK);
     hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
@@ -485,7 +485,7 @@ TEST("program_cache: the host's files are released once, when nothing of the cac
     ENSURE(files.releases() == 0 && files.left_open() == 0);
     hob_program_manager_destroy(manager);
     ENSURE(files.releases() == 1 && files.left_open() == 0 && blob.data() == data_for(0));
-    // In memory alone nothing is asked of it, and it is released all the same.
+    // A cache in memory only does not use it, and still releases it.
     MemoryFiles unused;
     const hob_file_io idle = unused.io();
     hob_program_cache_desc memory = on(idle);

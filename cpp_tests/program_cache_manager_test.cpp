@@ -1,4 +1,4 @@
-// program_cache.h: a manager between a host and its driver: what is asked of the driver, and what of the cache.
+// program_cache.h: a manager between a host and its driver: its calls to the driver and to the cache.
 #include <cstring>
 #include <functional>
 #include <map>
@@ -13,14 +13,14 @@ namespace {
 
 constexpr uint32_t vs = HOB_SHADER_STAGE_VERTEX, fs = HOB_SHADER_STAGE_FRAGMENT;
 
-/// A driver to which a source with "bad" in it does not compile, and which writes down what happened.
+/// A driver that refuses sources with "bad", and logs its calls.
 struct FakeDriver {
     std::vector<std::string> log;
     std::map<uint32_t, std::string> compiled;
     std::string linked;
     bool refuses_binaries = false, refuses_links = false, has_no_binaries = false;
     int releases = 0;
-    /// What else happens inside a callback.
+    /// Called inside a callback.
     std::function<void()> inside;
 
     static FakeDriver& of(void* user_data) { return *static_cast<FakeDriver*>(user_data); }
@@ -77,7 +77,7 @@ struct DestroyManager {
     void operator()(hob_program_manager* manager) const { hob_program_manager_destroy(manager); }
 };
 
-/// A manager with a driver of its own.
+/// A manager with its own driver.
 class Host {
 public:
     explicit Host(const hob_program_cache* cache) {
@@ -115,7 +115,7 @@ public:
         linked = HOB_LINK_RESULT_INIT;
         return hob_program_manager_link(get(), &desc, &linked);
     }
-    /// Compile both, and link them.
+    /// Compiles both shaders and links them.
     hob_result run(std::string_view vertex, std::string_view fragment, hob_link_result& linked,
                    const hob_program_key_desc* key = nullptr) {
         const std::vector<hob_shader_id> shaders = {add(vs, vertex), add(fs, fragment)};
@@ -133,7 +133,7 @@ private:
 
 using Log = std::vector<std::string>;
 
-/// What a driver that works is asked for.
+/// The calls to a driver that works.
 Log asked(const hob_program_cache* cache, std::string_view vertex, std::string_view fragment,
           const hob_program_key_desc* key = nullptr) {
     Host host(cache);
@@ -149,7 +149,7 @@ const Log loaded = {"load vs+fs"};
 
 uint64_t fake_now(void* user_data) {
     uint64_t& now = *static_cast<uint64_t*>(user_data);
-    return now += 1000 * 10;  // every look at the clock takes 10 us
+    return now += 1000 * 10;  // every read of the clock takes 10 us
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ TEST("program_cache: a manager records a good compile, and not one that failed")
     ENSURE((host.driver.log == Log{"compile vs", "compile bad vs", "compile bad vs"}));
     ENSURE(statistics(cache.get()).shaders == 1);
     ENSURE(std::strstr(hob_program_manager_last_error(host.get()), "driver code 7") != nullptr);
-    // The same source is another shader in another stage.
+    // The same source in another stage is another shader.
     ENSURE(host.compile(host.add(fs, "vs")) == HOB_SHADER_STATE_COMPILED);
 }
 
@@ -220,7 +220,7 @@ TEST("program_cache: if the build after a refused load fails the host gets that 
         ENSURE(linked.outcome == HOB_LINK_OUTCOME_LINK_FAILED && linked.driver_code == 8);
     }
     ENSURE(statistics(cache.get()).puts == 1 && statistics(cache.get()).programs == 0);
-    // A driver took what this one does not: the shader was put off, and does not compile after all.
+    // An earlier driver accepted a shader that this one refuses. The deferred shader fails to compile.
     Host host(cache.get());
     const std::vector<hob_shader_id> shaders = {host.add(vs, "vs"), host.add(fs, "bad fs")};
     hob_shader_state state = HOB_SHADER_STATE_COMPILED;
@@ -240,7 +240,7 @@ TEST("program_cache: a shader that is put off and does not compile any more fail
     hob_shader_id shaders[] = {host.add(vs, "vs"), host.add(fs, "fs")};
     for (const hob_shader_id shader : shaders) (void)host.compile(shader);
     for (const hob_shader_id shader : shaders) ENSURE(host.compile(shader) == HOB_SHADER_STATE_DEFERRED);
-    // From now on the driver takes nothing.
+    // This driver refuses fragment shaders.
     hob_program_manager* other = nullptr;
     hob_program_callbacks refusing = host.driver.desc();
     refusing.release = nullptr;
@@ -360,13 +360,13 @@ TEST("program_cache: links and compiles are timed by the clock hook, and build c
     const auto count = [&](hob_program_cache_measure measure) { return histogram(cache.get(), measure).count; };
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_HIT_US) == 1 && count(HOB_PROGRAM_CACHE_MEASURE_MISS_US) == 2);
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US) == 3 && count(HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US) == 3);
-    // From one look at the clock to the next it is 10 us; a compile that was not put off looks twice in between.
+    // Two reads of the clock are 10 us apart. A compile that was not deferred reads it twice in between.
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US).maximum == 10);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US).minimum == 30);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_HIT_US).sum == 10);
     ENSURE(histogram(cache.get(), HOB_PROGRAM_CACHE_MEASURE_MISS_US).sum == 30 + 50);
 
-    // What fails is not counted: no cache could have saved it.
+    // Failed builds are not counted: no cache could have saved them.
     Host host(cache.get());
     hob_link_result linked = HOB_LINK_RESULT_INIT;
     const hob_shader_id bad = host.add(fs, "bad fs"), good = host.add(vs, "vs");
@@ -460,7 +460,7 @@ TEST("program_cache: shaders that are stale, named twice or not there are refuse
     hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE(host.link({shader, shader}, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("twice"));
     ENSURE(host.link({}, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("no shader"));
-    // And the one that was fine still is.
+    // The valid shader still works.
     ENSURE_OK(host.link({shader}, linked));
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT);
 }

@@ -1,4 +1,4 @@
-// program_cache.h with the host's job system: what the host does while it is handed a task. MIT OR Apache-2.0.
+// program_cache.h with the host's job system: the host's calls while it receives a task. MIT OR Apache-2.0.
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -11,8 +11,9 @@ using namespace support;
 
 namespace {
 
-/// A job system that asks the cache while it is handed a task, and keeps its list under a lock that others hold while they
-/// ask the cache.
+/// A job system that calls the cache while it receives a task.
+///
+/// A lock protects its list. Other threads hold that lock while they call the cache.
 class CuriousJobs {
 public:
     explicit CuriousJobs(const std::string& directory) {

@@ -1,4 +1,4 @@
-// What the tests of program caches need: owners, short ways to put and get, a directory. MIT OR Apache-2.0.
+// Helpers of the program cache tests: owners, short forms of put and get, a directory. MIT OR Apache-2.0.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace support {
 
 constexpr uint64_t forever = UINT64_MAX;
 
-/// A value that the enum of the header may not have, as a host of another version passes it.
+/// A value that the header's enum may not have, as from a host of another version.
 template <class Enum>
 Enum unchecked(uint32_t number) {
     static_assert(sizeof(Enum) == sizeof number);
@@ -29,7 +29,7 @@ struct DestroyCache {
 };
 using Cache = std::unique_ptr<hob_program_cache, DestroyCache>;
 
-/// A directory that goes with the test.
+/// A directory that is removed with the test.
 class Directory {
 public:
     Directory() {
@@ -70,7 +70,7 @@ inline Cache open(const hob_program_cache_desc& desc) {
     return Cache(cache);
 }
 
-/// Open, and wait until all is loaded.
+/// Opens a cache and waits until all is loaded.
 inline Cache opened(const hob_program_cache_desc& desc) {
     Cache cache = open(desc);
     ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
@@ -135,7 +135,9 @@ inline std::string report(const hob_program_cache* cache) {
     return json;
 }
 
-/// Whether a shader, or a program, is known: neither is used by that.
+/// Whether a shader, or a program, is known.
+///
+/// The query does not count as a use.
 inline bool knows_shader(const hob_program_cache* cache, std::string_view name) {
     const hob_fingerprint fingerprint = key(name);
     uint32_t known = 99;

@@ -366,7 +366,7 @@ TEST("program_cache: a view is written as far as the caller's struct_size says, 
     Cache cache = open(desc_of(""));
     ENSURE_OK(put(cache.get(), "a", "binary"));
     const hob_fingerprint name = key("a");
-    // As long as in this header, with something else behind it.
+    // A struct of this header's size, with other data behind it.
     struct {
         hob_blob blob;
         uint64_t canary;
@@ -378,7 +378,7 @@ TEST("program_cache: a view is written as far as the caller's struct_size says, 
     ENSURE(guarded.blob.size == 6 && guarded.canary == 0x0123456789abcdef);
     hob_blob_release(&guarded.blob);
     ENSURE(guarded.blob.pin == nullptr && guarded.canary == 0x0123456789abcdef);
-    // Longer than any library knows: a header of the future.
+    // Longer than any known size: a future header.
     struct {
         hob_blob blob;
         uint64_t later[32];
@@ -390,7 +390,7 @@ TEST("program_cache: a view is written as far as the caller's struct_size says, 
     ENSURE_OK(hob_program_cache_get(cache.get(), &name, &longer.blob));
     hob_blob_release(&longer.blob);
     ENSURE(longer.blob.pin == nullptr && longer.later[31] == 0 && longer.canary == 0x0123456789abcdef);
-    // Shorter than the first released one.
+    // Shorter than in the first release.
     hob_blob shorter = HOB_BLOB_INIT;
     shorter.struct_size = sizeof shorter - 8;
     ENSURE(hob_program_cache_get(cache.get(), &name, &shorter) == HOB_RESULT_INVALID_ARGUMENT);

@@ -1,4 +1,4 @@
-// program_cache.h: programs in use: processes that die of them, others that share the directory, and how a use ends.
+// program_cache.h: programs in use: processes that crash in one, others that share the directory, and the end of a use.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -33,7 +33,7 @@ hob_use_id begin(const hob_program_cache* cache, std::string_view name) {
     return use;
 }
 
-/// A child process that opens a cache, begins to use a program, and goes on with that.
+/// A child process that opens a cache, begins to use a program, and runs `then`.
 template <class Then>
 pid_t child_using(const std::string& directory, std::string_view name, const Then& then) {
     const pid_t child = fork();
@@ -55,13 +55,13 @@ int status_of(pid_t child) {
     return status;
 }
 
-/// Whether a child exited as it was to. Valgrind makes that 9 for what the child inherited and did not free.
+/// Whether a child exited as expected. Under valgrind the status is 9: the child does not free its inherited memory.
 bool exited_well(pid_t child) {
     const int status = status_of(child);
     return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 9);
 }
 
-/// In a child process: begin to use a program, and die.
+/// In a child process: begins to use a program, and crashes.
 void die_using(const std::string& directory, std::string_view name, bool inside) {
     const int status = status_of(child_using(directory, name, [=](hob_program_cache* cache, hob_use_id use) {
         if (!inside && hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_OK) != HOB_RESULT_OK) _exit(4);
@@ -70,7 +70,7 @@ void die_using(const std::string& directory, std::string_view name, bool inside)
     ENSURE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/// Every file below a directory, and what is in it.
+/// Every file below a directory, with its contents.
 std::map<std::string, std::string> contents(const std::string& directory) {
     std::map<std::string, std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -141,7 +141,7 @@ TEST("program_cache: a process that exits inside a use has died of it, and one t
         _exit(0);
     });
     ENSURE(exited_well(closed));
-    // Even if something keeps the memory of the cache.
+    // Also if another object keeps the memory of the cache.
     const pid_t kept = child_using(path, "kept", [](hob_program_cache* cache, hob_use_id) {
         hob_program_callbacks driver = HOB_PROGRAM_CALLBACKS_INIT;
         driver.compile = [](void*, void*, uint32_t, const void*, size_t) -> uint32_t { return 0; };
@@ -169,14 +169,14 @@ TEST("program_cache: what was not used keeps its program and its strikes") {
         ENSURE_OK(hob_program_cache_end_use(cache.get(), begin(cache.get(), "a"), HOB_USE_OUTCOME_UNUSED));
         ENSURE(strikes(cache.get(), "a") == 1 && data_of(cache.get(), "a") == "binary");
         ENSURE(statistics(cache.get()).uses_open == 0);
-        // Without a destroy, too: it is off the notes.
+        // Also without a destroy: the use is no longer in the notes.
         const hob_use_id use = begin(cache.get(), "b");
         ENSURE_OK(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_UNUSED));
         ENSURE(hob_program_cache_end_use(cache.get(), use, HOB_USE_OUTCOME_UNUSED) == HOB_RESULT_NOT_FOUND);
     }
     const Cache cache = opened(desc);
     ENSURE(strikes(cache.get(), "a") == 1 && data_of(cache.get(), "a") == "binary");
-    // Beside a use that went well it takes nothing away from that.
+    // It does not change the effect of a successful use beside it.
     const hob_use_id well = begin(cache.get(), "a"), unused = begin(cache.get(), "a");
     ENSURE_OK(hob_program_cache_end_use(cache.get(), well, HOB_USE_OUTCOME_OK));
     ENSURE_OK(hob_program_cache_end_use(cache.get(), unused, HOB_USE_OUTCOME_UNUSED));
@@ -206,7 +206,7 @@ TEST("program_cache: a use of another cache is not found, and nobody's use ends"
 TEST("program_cache: processes that are forked off are noted each") {
     const Directory directory;
     const std::string path = directory.inside("cache");
-    // Random numbers have been asked for before, so that all children inherit them.
+    // Draw random numbers first, so that all children inherit the generator.
     begin(open(desc_of(directory.inside("before"))).get(), "a");
     pid_t children[3] = {};
     for (pid_t& child : children) {

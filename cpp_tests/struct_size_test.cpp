@@ -1,4 +1,4 @@
-// Structs that grow: what an older or newer client than the library hands in and gets back.
+// Structs that grow: calls of a client that is older or newer than the library.
 #include <cctype>
 #include <cstring>
 #include <functional>
@@ -12,7 +12,7 @@ using namespace support;
 
 namespace {
 
-/// As a newer header might have it, and beyond it what must not be touched.
+/// A struct of a newer header, with bytes behind it that no call may change.
 template <class Struct>
 struct Grown {
     Struct known;
@@ -38,15 +38,15 @@ Grown<Struct> grown(Init<Struct> init) {
     return value;
 }
 
-/// The size in the first header, of structs that have grown since.
+/// The size in the first header, for structs that have grown since.
 template <class Struct>
 constexpr uint32_t first_size = sizeof(Struct);
 
-/// Sizes that no header of this library has, or that an unset field may happen to hold.
+/// Sizes that no header of this library has, and sizes that an unset field may hold.
 template <class Struct>
 constexpr uint32_t wrong_sizes[] = {0, 1, 4, first_size<Struct> - 1, 4097, 0xcccccccc, UINT32_MAX};
 
-/// As a program has it that was compiled with the first header: no byte more than that.
+/// A struct of a program that was compiled with the first header. Its memory has exactly that size.
 template <class Struct>
 class Old {
 public:
@@ -81,7 +81,7 @@ void init_checks_its_arguments(const char* name, Init<Struct> init) {
     ENSURE(std::memcmp(&value, untouched, sizeof value) == 0);
 }
 
-/// A struct that goes in, by way of `use`.
+/// Checks an input struct at every size, through `use`.
 template <class Struct>
 void is_read_at_every_size(
     const char* name, Init<Struct> init, const std::function<hob_result(const Struct*)>& use,
@@ -108,7 +108,7 @@ void is_read_at_every_size(
     ENSURE_OK(use(&value.known));
 }
 
-/// A struct that comes out, by way of `use`.
+/// Checks an output struct at every size, through `use`.
 template <class Struct>
 void is_written_at_every_size(const char* name, Init<Struct> init, const std::function<hob_result(Struct*)>& use) {
     init_checks_its_arguments(name, init);
@@ -257,13 +257,13 @@ TEST("struct_size: answers") {
     is_written_at_every_size<hob_decision>("hob_decision", &hob_decision_init, [&](hob_decision* decision) {
         return hob_goblin_decide(goblin.get(), decision);
     });
-    ENSURE(statistics(goblin.get()).decisions == decisions + 3);  // none for those that were refused
+    ENSURE(statistics(goblin.get()).decisions == decisions + 3);  // refused calls made no decision
     is_written_at_every_size<hob_goblin_statistics>(
         "hob_goblin_statistics", &hob_goblin_statistics_init,
         [&](hob_goblin_statistics* found) { return hob_goblin_get_statistics(goblin.get(), found); });
     is_written_at_every_size<hob_replay_report>(
         "hob_replay_report", &hob_replay_report_init, [](hob_replay_report* report) {
-            // A header and nothing else.
+            // Only a header.
             const unsigned char header[16] = {'H', 'O', 'B', 'R', 'E', 'C', '\r', '\n', 1};
             return hob_goblin_replay(header, sizeof header, report);
         });

@@ -169,7 +169,7 @@ hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t opt
 
 namespace {
 
-/// By the two-call protocol.
+/// Uses the two-call protocol.
 template <class Handle>
 std::string saved_by(hob_result (*save)(const Handle*, char*, size_t, size_t*), const Handle* handle) {
     size_t size = 0;

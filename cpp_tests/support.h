@@ -1,4 +1,4 @@
-// What several tests need: owners, short ways to say common things, a made-up machine. MIT OR Apache-2.0.
+// Helpers of several tests: owners, short forms of common calls, a simulated machine. MIT OR Apache-2.0.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "harness.h"
 
-// Only in builds with the feature fault-injection, and in no header.
+// Present only in builds with the feature fault-injection, and in no header.
 extern "C" hob_result hob_fault_arm(hob_str point, uint32_t passes);
 
 namespace support {
@@ -31,15 +31,16 @@ using Profile = std::unique_ptr<hob_profile, Destroy>;
 /// Defaults, with a limit on the GPU lane.
 hob_goblin_desc gpu_budget(double milliseconds);
 
-/// Parameters of a goblin and their tuning. Only the functions below let the one point to the other, so that it can be
-/// copied.
+/// Parameters of a goblin and their tuning.
+///
+/// It can be copied, because `desc` points to `tuning` only inside the functions below.
 struct Budget {
     hob_goblin_desc desc;
     hob_goblin_tuning tuning;
 };
 /// Defaults, with a limit on the GPU lane.
 Budget tunable(double gpu_milliseconds);
-/// The known optimum at once: without deviations, patience, trials and gap.
+/// Gives the known optimum at once: no deviations, patience, trials or gap.
 Budget exact(double gpu_milliseconds);
 Goblin make_goblin(const hob_goblin_desc& desc);
 Goblin make_goblin(Budget budget);
@@ -56,7 +57,7 @@ inline hob_str str(std::string_view text) {
     return hob_str_of(text.data(), text.size());
 }
 
-/// The text of a view that the library gave.
+/// The text of a view that the library returned.
 inline std::string text(hob_str view) {
     return std::string(view.data, view.len);
 }
@@ -64,14 +65,14 @@ inline std::string text(hob_str view) {
 hob_setting_id add_array(hob_goblin* goblin, std::string_view id, const std::vector<double>& values);
 hob_setting_id add_setting(hob_goblin* goblin, const hob_setting_desc& desc);
 
-/// A desc of that name; its options must outlive its use.
+/// A desc with that name; the options must outlive it.
 hob_setting_desc described(std::string_view id, const std::vector<hob_option>& options);
 std::vector<hob_option> worth(std::initializer_list<double> values);
 
 hob_decision update(hob_goblin* goblin);
-/// Of the latest decision.
+/// Details of the latest decision.
 hob_decision_details details(const hob_goblin* goblin);
-/// Decides, and gets the details.
+/// Decides, and returns the details.
 hob_decision_details update_details(hob_goblin* goblin);
 hob_goblin_statistics statistics(const hob_goblin* goblin);
 hob_estimate estimate(const hob_goblin* goblin, hob_setting_id setting, uint32_t option);
@@ -79,7 +80,7 @@ hob_estimate known(const hob_profile* profile, std::string_view id, uint32_t opt
 
 hob_estimate estimate_on(const hob_goblin* goblin, hob_setting_id setting, uint32_t option, hob_lane lane);
 
-/// What things cost, for sure: on the first lane under their id, on others under "id@lane".
+/// Exact burdens: on the first lane under the setting's id, on other lanes under "id@lane".
 class Knowledge {
 public:
     Knowledge& add(std::string_view id, const std::vector<double>& burdens);
@@ -95,20 +96,20 @@ std::string reason_text(const hob_goblin* goblin, hob_setting_id setting);
 std::string saved(const hob_goblin* goblin);
 std::string saved(const hob_profile* profile);
 
-/// Writes a number into an enum that may not have it, as a host's C code can.
+/// Writes a number into an enum that may not have it, as C code of a host can.
 template <class Enum>
 void set_number(Enum& to, uint32_t number) {
     static_assert(sizeof to == sizeof number, "enums have 32 bits");
     std::memcpy(&to, &number, sizeof number);
 }
 
-/// Whether the sentence of this thread's last failure contains `part`.
+/// Whether the message of this thread's last failure contains `part`.
 bool last_error_has(std::string_view part);
 
-/// Near enough for sums of doubles.
+/// Equality within the error of sums of doubles.
 bool close(double a, double b, double tolerance = 1e-9);
 
-/// Numbers that are the same in every run and on every machine.
+/// Pseudorandom numbers, the same in every run and on every machine.
 class Dice {
 public:
     explicit Dice(uint64_t seed) : state_(seed * 2 + 1) {}
@@ -124,12 +125,12 @@ private:
     uint64_t state_;
 };
 
-/// Settings whose options cost what they are worth, on a machine that jitters by a tenth.
+/// Settings with options whose cost equals their value, on a machine with a jitter of a tenth.
 class Household {
 public:
     Household(hob_goblin* goblin, uint32_t settings, uint32_t options);
 
-    /// Decide, and let the samples of the frame `late` frames ago come in.
+    /// Decides, and measures the samples of the frame `late` frames ago.
     hob_decision frame();
     std::vector<uint32_t> choices() const;
     const std::vector<hob_setting_id>& settings() const { return settings_; }
@@ -148,7 +149,7 @@ private:
     Dice jitter_{7};
 };
 
-/// Clears all hooks when a test ends, however it ends.
+/// Clears all hooks at the end of a test, also after a failure.
 class Hooks {
 public:
     Hooks() = default;
@@ -157,13 +158,13 @@ public:
     ~Hooks();
 };
 
-/// Whether this program has the static library in it, and the shared one not.
+/// Whether this program links the static library, not the shared one.
 extern const bool is_static;
 
-/// The shared library's path, for dlopen.
+/// Path of the shared library, for dlopen.
 const char* library_path();
 
-/// A path of that name where tests may write.
+/// Path of a file with that name, in a directory for tests.
 std::string scratch_file(std::string_view name);
 
 }  // namespace support

@@ -1,4 +1,4 @@
-// Const calls from several threads at once; calls that change a handle are refused while another is inside.
+// Const calls may run on several threads at once. Calls that change a handle are refused while another call is inside.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -13,7 +13,7 @@ using namespace support;
 
 namespace {
 
-/// Opened once, by whoever got there.
+/// A gate that any thread can open, once.
 class Gate {
 public:
     void open() {
@@ -32,7 +32,7 @@ private:
     bool is_open_ = false;
 };
 
-/// Run on so many threads, to the end.
+/// Runs `work` on `count` threads and joins them.
 template <class Work>
 void on_threads(int count, const Work& work) {
     std::vector<std::thread> threads;
@@ -40,7 +40,7 @@ void on_threads(int count, const Work& work) {
     for (auto& thread : threads) thread.join();
 }
 
-/// A setting that stays inside set_choice until told to go on.
+/// A setting that stays inside set_choice until the test releases it.
 struct Sleeper {
     Gate inside, go_on;
 

@@ -1,5 +1,6 @@
-// Loaded, used from several threads and unloaded a thousand times, the library leaves nothing behind: editors reload
-// plug-ins while their threads live on. In the program that links the archive, since the other one cannot unload it.
+// The library is loaded, used from several threads and unloaded a thousand times, and leaves nothing behind. Editors
+// reload plug-ins while their threads continue. These tests are in the program that links the archive; the other one
+// cannot unload the library.
 #include <atomic>
 #include <condition_variable>
 #include <dirent.h>
@@ -19,7 +20,7 @@ using namespace support;
 
 namespace {
 
-/// The functions that are used, found by name in a library that is not linked.
+/// The functions that the test uses, looked up by name in a library that is not linked.
 struct Library {
     void* handle;
     decltype(&hob_goblin_desc_init) goblin_desc_init;
@@ -64,7 +65,7 @@ private:
     }
 };
 
-/// A bit of everything that keeps state.
+/// Uses a part of every feature that keeps state.
 void use(const Library& library) {
     hob_goblin_desc desc;
     EXPECT(library.goblin_desc_init(&desc, sizeof desc) == HOB_RESULT_OK);
@@ -83,7 +84,7 @@ void use(const Library& library) {
     library.goblin_destroy(goblin);
 }
 
-/// Threads of the library's own, which are joined again.
+/// Starts and joins threads of the library.
 void use_threads(const Library& library) {
     hob_executor* executor = nullptr;
     EXPECT(library.executor_create_pool(2, &executor) == HOB_RESULT_OK);
@@ -96,7 +97,7 @@ void use_threads(const Library& library) {
     library.executor_destroy(executor);
 }
 
-/// A panic, one thread at a time: the point is everybody's.
+/// Causes a panic, on one thread at a time: all threads share the point.
 void panic(const Library& library) {
     static std::mutex mutex;
     const std::lock_guard<std::mutex> lock(mutex);
@@ -109,7 +110,7 @@ void panic(const Library& library) {
     library.goblin_destroy(goblin);
 }
 
-/// Threads that live on from one library to the next.
+/// Threads that outlive each loaded library.
 class Crew {
 public:
     explicit Crew(size_t count) {
@@ -126,7 +127,7 @@ public:
         for (auto& thread : threads_) thread.join();
     }
 
-    /// Every thread runs it once; returns when all have.
+    /// Runs `work` once on every thread. Returns when all have finished.
     void run(const std::function<void()>& work) {
         std::unique_lock<std::mutex> lock(mutex_);
         work_ = &work;
@@ -175,7 +176,7 @@ int entries(const char* path) {
     return count;
 }
 
-/// What a library could leave behind.
+/// Possible leaks of an unloaded library.
 struct Traces {
     bool is_mapped = content("/proc/self/maps").find("libhobgoblin") != std::string::npos;
     int threads = entries("/proc/self/task");
@@ -216,7 +217,7 @@ TEST("unload: a thousand times loaded, used from several threads and unloaded, n
         if (round <= rounds / 10) settled = last;
         ENSURE(last.threads == settled.threads && last.files == settled.files);
     }
-    // What the dynamic linker and the C library keep for their own does not grow with the rounds.
+    // Memory that the dynamic linker and the C library keep does not grow with the rounds.
     ENSURE(last.heap <= settled.heap + 16 * 1024);
     ENSURE(last.resident_kib <= settled.resident_kib + 1024);
 }

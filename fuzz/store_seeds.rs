@@ -1,4 +1,4 @@
-//! Writes directories of a store as inputs of the fuzz target `store` into the directory that it is given.
+//! Writes store directories as inputs of the fuzz target `store`, into the directory in its argument.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// All sorts of records.
+/// A store with all kinds of records.
 fn input(is_sealed: bool, compression: Compression, segment_limit: u64) -> Vec<u8> {
     let disk = FaultDisk::default();
     let options = Options { compression, segment_limit, ..Options::new(|| 1_600_000_000) };
@@ -44,7 +44,7 @@ fn input(is_sealed: bool, compression: Compression, segment_limit: u64) -> Vec<u
     segments.flat_map(|path| pair(&disk.read(&path).expect("listed"), disk.read(&path.with_extension("idx")))).collect()
 }
 
-/// A segment and its snapshot, whose checksums the target makes right.
+/// A segment and its snapshot. The fuzz target corrects their checksums.
 fn pair(segment: &[u8], snapshot: Option<Vec<u8>>) -> Vec<u8> {
     let traits = if snapshot.is_some() { 7 } else { 1 };
     let snapshot = snapshot.unwrap_or_default();

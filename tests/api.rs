@@ -1,6 +1,7 @@
-//! The C API, misused: cases for every exported function, and a fuzzer, both made from the table that the headers are.
+//! Misuse of the C API: cases for every exported function, and a fuzzer. Both are generated from the table of the
+//! headers.
 //!
-//! `cpp_tests/api/world.h` has a valid value for each type of parameter; nothing else has to be written for a new function.
+//! `cpp_tests/api/world.h` has a valid value for each type of parameter. A new function needs no other test code.
 
 mod common;
 
@@ -11,7 +12,7 @@ use common::api::{Api, Function};
 use common::api_table::{Null, null};
 use common::cpp::{api_program, output, run, write_api_table};
 
-/// Run a program of `cpp_tests/api/` in an empty folder; nothing if there is no compiler.
+/// Runs a program of `cpp_tests/api/` in an empty folder. `None`: there is no compiler.
 fn run_program(name: &str, arguments: &[&str]) -> Option<Output> {
     let Some(program) = api_program(name) else {
         eprintln!("skipped: there is no C++ compiler here (HOB_REQUIRE_ALL=1 makes this a failure)");
@@ -39,7 +40,7 @@ fn random_calls_find_no_fault() {
     let _ = run_program("fuzz", &["--seed", "2", "--calls", "40000", "--seconds", "20", "--threads", "4"]);
 }
 
-/// For tools/sanitize.sh and tools/fuzz_api.sh, which compile with flags of their own.
+/// For tools/sanitize.sh and tools/fuzz_api.sh, which compile with other flags.
 #[test]
 fn the_table_is_written_where_a_script_wants_it() {
     let path = std::env::var_os("HOB_API_TABLE").map_or_else(|| output().join("table.h"), PathBuf::from);

@@ -1,8 +1,8 @@
-//! Programs that nobody here wrote, with our cache put before them: `examples/blob_cache` over Debian's `glmark2-es2`, on
-//! an X server without a screen, and Google's Dawn from PyPI.
+//! Third-party programs with the preloaded cache `examples/blob_cache`: Debian's `glmark2-es2` on an X server without a
+//! screen, and Google's Dawn from PyPI.
 //!
-//! Most needs an EGL that offers `EGL_ANDROID_blob_cache`. Mesa does on graphics cards; in software from version 23 on,
-//! which Debian 12 has among its backports: see `tools/newer_mesa.sh`.
+//! Most tests need an EGL with `EGL_ANDROID_blob_cache`. Mesa has it on graphics cards, and for software rendering from
+//! version 23 on. Debian 12 has that version among its backports: see `tools/newer_mesa.sh`.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Scenes whose picture glmark2 compares with what it should be.
+/// Scenes whose picture glmark2 compares with the expected one.
 const SCENES: [&str; 5] = ["build", "texture", "shading:shading=phong", "bump", "pulsar"];
 
 fn root() -> &'static Path {
@@ -24,7 +24,7 @@ fn is_installed(program: &str) -> bool {
     Command::new("which").arg(program).output().is_ok_and(|found| found.status.success())
 }
 
-/// Whether the packages are here that these tests are about. `.ci/run` installs them.
+/// Whether the packages that these tests need are installed. `.ci/run` installs them.
 fn has_packages(programs: &[&str]) -> bool {
     let missing: Vec<_> = programs.iter().filter(|program| !is_installed(program)).collect();
     let required = ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some());
@@ -35,7 +35,7 @@ fn has_packages(programs: &[&str]) -> bool {
     missing.is_empty()
 }
 
-/// The shared library to be put before others, built as its users build it.
+/// The shared library to preload, built as its users build it.
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root()).args(["run", "--quiet", "--example", "blob_cache"]);
@@ -45,21 +45,21 @@ static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     PathBuf::from(path.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr))))
 });
 
-/// An X server in memory, and a directory that goes with the test.
+/// An X server without a screen, and a directory for the test.
 struct Stage {
     server: Child,
     display: String,
     directory: PathBuf,
 }
 
-/// How a program ended with the cache before it.
+/// The result of a program that ran with the preloaded cache.
 struct Run {
     output: Output,
-    /// A line about the blobs; none if there was no cache.
+    /// A line about the blobs. `None`: there was no cache.
     report: Option<String>,
 }
 
-/// What the line says.
+/// The numbers in the report line.
 struct Blobs {
     found: usize,
     asked: usize,
@@ -86,7 +86,7 @@ impl Stage {
         self.directory.join("cache")
     }
 
-    /// glmark2 with a shader cache of the driver's own that is empty.
+    /// Runs glmark2. The driver's own shader cache is empty.
     fn glmark2(&self, arguments: &[&str], cache: Option<&OsStr>) -> Command {
         let own = self.directory.join("of the driver");
         let _ = fs::remove_dir_all(&own);
@@ -101,7 +101,7 @@ impl Stage {
         command
     }
 
-    /// All scenes, whose pictures must be right.
+    /// Runs all scenes. Their pictures must be right.
     fn validate(&self, cache: Option<&OsStr>) -> Run {
         let arguments: Vec<&str> =
             ["--validate"].into_iter().chain(SCENES.iter().flat_map(|scene| ["-b", scene])).collect();
@@ -128,7 +128,7 @@ impl Run {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
 
-    /// How many there were, with nothing to complain of.
+    /// The numbers of blobs. Panics if there is no report, or if it has an error.
     fn blobs(&self) -> Blobs {
         let line = self.report.as_deref().unwrap_or_else(|| panic!("no blobs at all: {}", self.complaint()));
         assert!(!line.contains(": "), "{line}");
@@ -138,7 +138,7 @@ impl Run {
     }
 }
 
-/// A stage on which the driver takes our functions, and the first run there.
+/// A stage whose driver accepts the cache's functions, and the first run on it.
 fn stage_with_blobs(name: &str) -> Option<(Stage, Run)> {
     if !has_packages(&["Xvfb", "glmark2-es2", "c++"]) {
         return None;
@@ -148,7 +148,7 @@ fn stage_with_blobs(name: &str) -> Option<(Stage, Run)> {
     if !first.complaint().contains("EGL_ANDROID_blob_cache") {
         return Some((stage, first));
     }
-    // The program has run as if we were not there, and that is a fact about us, too.
+    // Without the extension the program must run unchanged, and the cache must print one message.
     assert_eq!(first.complaint().matches("hobgoblin:").count(), 1, "{}", first.complaint());
     assert!(first.report.is_none() && !stage.cache().exists());
     println!("skipped in part: this EGL does not offer EGL_ANDROID_blob_cache (see tools/newer_mesa.sh)");
@@ -172,7 +172,7 @@ fn a_second_process_finds_what_the_first_has_compiled() {
     assert!(first.blobs().kept > 0, "nothing was kept");
     let second = stage.validate(Some(stage.cache().as_os_str()));
     let blobs = second.blobs();
-    // Not all: Mesa names a few of its blobs differently in every process.
+    // Not all blobs are found: Mesa gives a few of them different names in every process.
     assert!(blobs.found * 10 >= blobs.asked * 9, "{} of {} found", blobs.found, blobs.asked);
     assert!(blobs.kept * 10 <= first.blobs().kept, "{} were compiled again", blobs.kept);
 }
@@ -190,7 +190,7 @@ fn a_program_that_is_killed_leaves_what_it_had_kept() {
         before = size_of(&cache);
         std::thread::sleep(Duration::from_millis(500));
     }
-    // `timeout` passes a signal on to its program, but not this one.
+    // `timeout` forwards signals to its program, but cannot forward SIGKILL.
     let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", victim.id())).expect("it lives");
     assert!(Command::new("kill").arg("-9").args(children.split_whitespace()).status().is_ok_and(|s| s.success()));
     assert!(!victim.wait().expect("it has ended").success());
@@ -234,7 +234,7 @@ fn without_a_directory_a_program_runs_as_before_and_is_told_why() {
     assert!(run.report.is_some_and(|line| line.contains("not a directory")));
 }
 
-/// The preloaded dlsym must not stand in the way of other preloaded libraries.
+/// The preloaded dlsym must not break other preloaded libraries.
 #[test]
 fn the_next_function_is_that_after_the_caller() {
     if !has_packages(&["cc"]) {

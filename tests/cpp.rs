@@ -1,8 +1,9 @@
-//! The C++ harness in `cpp_tests/`: built with the host's compiler, linked against a fresh `.so` and a fresh `.a`, and run.
+//! Builds the C++ harness in `cpp_tests/` with the host's compiler, links it against a fresh `.so` and a fresh `.a`,
+//! and runs it.
 //!
-//! The library it links is built here by a cargo of its own (profile `harness`, with the allocator hook and the fault
-//! points that the harness needs): `cargo test` itself leaves no library at a place to rely on, and a stale one would
-//! pass for what was tested. Each aspect of each program is a test of its own, so that a failure says what broke.
+//! A separate cargo process builds the library for the harness, with the profile `harness`. The harness needs its
+//! allocator hook and its fault points. `cargo test` itself does not put a library into a reliable place, and a stale
+//! one could be tested by mistake. Each aspect of each program is a separate test, so that a failure names the aspect.
 
 mod common;
 
@@ -15,7 +16,7 @@ use std::time::SystemTime;
 
 use common::cpp::{HARNESS_FEATURES, build_library, compiler, files, modified, output, requires_all, root, run};
 
-/// What the harness builds to.
+/// The files of the built harness.
 struct Programs {
     /// Links `libhobgoblin.so`.
     shared: PathBuf,
@@ -25,15 +26,15 @@ struct Programs {
     library: PathBuf,
 }
 
-/// Functions of the C library that the static program counts calls of.
+/// Functions of the C library whose calls the static program counts.
 const WRAPPED: [&str; 6] = ["malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign"];
 
-/// What the stripped release library may take, by features.
+/// The size limit of the stripped release library in bytes, by features.
 const MOST_BYTES: [(&str, u64); 2] = [("goblin", 1000 * 1000), (EVERYTHING, 3 * 1000 * 1000)];
-/// All systems there are.
+/// All subsystems.
 const EVERYTHING: &str = "executor,goblin,program_cache";
 
-/// Compile what is older than its source or any header, two files at a time; the objects.
+/// Compiles objects that are older than their source or any header, two files at a time. Returns all objects.
 fn compile(tool: &cc::Tool) -> Vec<PathBuf> {
     let headers = [files("cpp_tests", &["h"]), files("include/hobgoblin", &["h", "hpp"])].concat();
     let newest_header = headers.iter().map(|path| modified(&root().join(path))).max().unwrap_or(SystemTime::UNIX_EPOCH);
@@ -60,7 +61,7 @@ fn compile(tool: &cc::Tool) -> Vec<PathBuf> {
     sources.iter().map(object).collect()
 }
 
-/// Link all objects but the one that belongs to the other program.
+/// Links all objects except `other`, which belongs to the other program.
 fn link(tool: &cc::Tool, name: &str, objects: &[PathBuf], other: &str, extra: &[&OsStr]) -> PathBuf {
     let program = output().join(name);
     let objects = objects.iter().filter(|object| object.file_stem() != Some(OsStr::new(other)));
@@ -68,7 +69,7 @@ fn link(tool: &cc::Tool, name: &str, objects: &[PathBuf], other: &str, extra: &[
     program
 }
 
-/// The programs, built once; nothing if there is no compiler.
+/// The programs, built once. `None`: there is no compiler.
 fn programs() -> Option<&'static Programs> {
     static PROGRAMS: LazyLock<Option<Programs>> = LazyLock::new(|| {
         let tool = compiler()?;
@@ -77,7 +78,7 @@ fn programs() -> Option<&'static Programs> {
         let (so, a) = (library("so"), library("a"));
         let objects = compile(&tool);
         let folder = so.parent().expect("a library is in a folder");
-        // Old dtags: cargo sets LD_LIBRARY_PATH to folders where other builds of the library lie.
+        // Old dtags, because cargo sets LD_LIBRARY_PATH to folders with other builds of the library.
         let rpath = format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display());
         let wraps: Vec<String> = WRAPPED.iter().map(|name| format!("-Wl,--wrap={name}")).collect();
         let mut of_static: Vec<&OsStr> = vec![a.as_os_str()];
@@ -94,7 +95,7 @@ fn programs() -> Option<&'static Programs> {
     PROGRAMS.as_ref()
 }
 
-/// Run the tests of one aspect in one program.
+/// Runs the tests of one aspect in one program.
 fn harness(program: fn(&Programs) -> &Path, aspect: &str) {
     let Some(programs) = programs() else { return };
     let program = program(programs);
@@ -102,8 +103,8 @@ fn harness(program: fn(&Programs) -> &Path, aspect: &str) {
     fs::create_dir_all(&scratch).expect("the target directory can be written");
     let mut command = Command::new(program);
     command.arg(format!("{aspect}: ")).env("HOB_LIBRARY", &programs.library).env("HOB_SCRATCH", scratch);
-    // glibc counts the blocks that each thread caches as used, and `calloc` and `realloc` take none of them: the caches
-    // fill slowly, which looks like a leak of 30 bytes a load and unload.
+    // Disables the thread caches of glibc. It counts cached blocks as used, and `calloc` and `realloc` do not reuse
+    // them. So the caches fill slowly, which looks like a leak of 30 bytes per load and unload.
     command.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
     print!("{}", String::from_utf8_lossy(&run(&mut command).stdout));
 }
@@ -121,7 +122,7 @@ fn a_job_system_that_nobody_here_wrote_does_the_work() {
     }
     let folder = programs.library.parent().expect("a library is in a folder");
     let mut compile = tool.to_command();
-    // Its own headers do not pass our warnings.
+    // oneTBB's own headers do not compile without warnings.
     compile.current_dir(root()).args(["-w", "-I", "include", "cpp_tests/job_system/onetbb.cpp"]);
     compile.arg(&programs.library).arg(format!("-Wl,--disable-new-dtags,-rpath,{}", folder.display()));
     let program = output().join("onetbb");
@@ -152,11 +153,11 @@ fn one_source_compiles_with_and_without_exceptions_and_allocates_nothing_per_fra
 
 macro_rules! aspects {
     ($($aspect:ident)+) => {
-        /// Against the `.so`.
+        /// Linked against the `.so`.
         mod shared {
             $(#[test] fn $aspect() { super::harness(|programs| &programs.shared, stringify!($aspect)); })+
         }
-        /// Against the `.a`, every malloc counted.
+        /// Linked against the `.a`, with every malloc counted.
         mod archive {
             $(#[test] fn $aspect() { super::harness(|programs| &programs.archive, stringify!($aspect)); })+
         }
@@ -196,7 +197,7 @@ fn every_function_of_the_api_is_called_in_the_harness() {
     assert!(missing.is_empty(), "the harness never calls {missing:?}");
 }
 
-/// A tool that is not everywhere; without it there is nothing to test, unless everything is required.
+/// Whether a tool is installed. A missing tool skips the test, unless all tools are required.
 fn is_installed(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     assert!(found || !requires_all(), "{tool} is not installed");
@@ -206,18 +207,18 @@ fn is_installed(tool: &str) -> bool {
     found
 }
 
-/// What others can see of the library: its own names, and those it asks for. The names of a version are no symbols.
+/// The symbols that the library exports. Names of symbol versions are not included.
 fn exported(library: &Path) -> Vec<String> {
     let list = run(Command::new("nm").args(["-D", "--defined-only", "--format=posix"]).arg(library));
     let list = String::from_utf8(list.stdout).expect("symbols are ASCII");
     list.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// As it is packaged with these features.
+/// The release library, built as packages build it with these features.
 fn released_library(features: &str) -> PathBuf {
     let packaged = format!("{features},host-allocator,no-backtrace");
     let packaged = ["--crate-type", "cdylib", "--no-default-features", "--features", &packaged];
-    // A folder for each, since all have the same name.
+    // A separate folder for each, since all libraries have the same file name.
     build_library(&format!("released-{features}"), "release", &packaged)("so")
 }
 

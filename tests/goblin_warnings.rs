@@ -1,4 +1,4 @@
-//! A goblin that is used wrongly says so: in an error, or in one log line.
+//! Wrong use of a goblin gives an error or one log line.
 #![cfg(feature = "goblin")]
 
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use hobgoblin::profile::{Estimate, Profile};
 
 thread_local!(static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) });
 
-/// Keeps the warnings of each thread.
+/// Collects the warnings of each thread.
 struct Log;
 
 impl Host for Log {
@@ -133,7 +133,7 @@ fn a_second_setting_with_one_id_and_another_number_of_options_is_refused() {
     assert_eq!(goblin.setting_count(), 1);
     let same = goblin.add_setting(&SettingDesc::new("shadows", &options(3))).unwrap();
     goblin.add_setting(&SettingDesc::new("shadows", &[])).unwrap();
-    // Without a setting that uses them, the old samples make way.
+    // Without a setting that uses them, the old samples are discarded.
     goblin.remove_setting(same).unwrap();
     goblin.remove_setting(goblin.id_at(0).unwrap()).unwrap();
     goblin.add_setting(&SettingDesc::new("shadows", &options(2))).unwrap();
@@ -202,7 +202,7 @@ fn lanes_that_need_no_measurement_are_not_logged() {
         let bonus = [OptionDesc::worth(1.0)];
         goblin.add_setting(&SettingDesc { has_burden: false, ..SettingDesc::new("bonus", &bonus) }).unwrap();
         run(&mut goblin, 1000, &[]);
-        // Without profiling, only totals of the first lane are measured.
+        // Without profiling, only frame totals of the first lane are measured.
         let mut goblin = with_setting(&Config { burdens: Burdens::Relative, ..config(&[0, 4]) });
         for _ in 0..1000 {
             goblin.update().unwrap();

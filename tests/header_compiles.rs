@@ -1,6 +1,6 @@
-//! The headers compile, each alone and all together, in every C from C99 and every C++ from C++11, with every compiler
-//! there is here, with warnings as errors. Also for a target they are not run on: what a declaration may begin with
-//! differs between compilers.
+//! The headers compile without warnings, each alone and all together. The tests use every C from C99, every C++ from
+//! C++11, and every installed compiler. They also compile for targets on which no test runs, because compilers accept
+//! different prefixes of a declaration.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -18,7 +18,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Those of the programs that are here. All must be where everything is required.
+/// The programs that are installed. Panics if one is missing and all are required.
 fn present(programs: &[&'static str]) -> Vec<&'static str> {
     let is_here = |program: &&&str| {
         Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
@@ -32,7 +32,7 @@ fn present(programs: &[&'static str]) -> Vec<&'static str> {
     found
 }
 
-/// The headers with this extension, as a program includes them.
+/// The headers with this extension, in the form that a program includes them.
 fn headers(extension: &str) -> Vec<String> {
     let folder = std::fs::read_dir(root().join("include/hobgoblin")).expect("the headers are there");
     let mut names: Vec<String> = folder
@@ -45,7 +45,7 @@ fn headers(extension: &str) -> Vec<String> {
     names
 }
 
-/// Check a source without making anything of it; what the compiler said if it is not content.
+/// Checks a source without generating code. The error has the compiler's messages.
 fn check(compiler: &str, flags: &[&str], source: &str) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command.current_dir(root()).args(flags).args(WARNINGS).args(["-Iinclude", "-fsyntax-only", "-"]);
@@ -61,7 +61,7 @@ fn check(compiler: &str, flags: &[&str], source: &str) -> Result<(), String> {
     Err(format!("{compiler} {} on {first}:\n{said}", flags.join(" ")))
 }
 
-/// What the compilers were not content with.
+/// The compilers' error messages.
 #[derive(Default)]
 struct Complaints(Vec<String>);
 
@@ -77,7 +77,7 @@ impl Drop for Complaints {
     }
 }
 
-/// Each header alone, and twice.
+/// Sources that include each header alone, and twice.
 fn headers_alone(extension: &str) -> Vec<String> {
     let alone = |header| format!("#include <{header}>\n#include <{header}>\nint one_declaration_at_least;\n");
     headers(extension).into_iter().map(alone).collect()
@@ -88,7 +88,7 @@ fn compile_only(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("cannot read {}: {why}", path.display()))
 }
 
-/// Each header alone, and a program that uses what they define.
+/// Sources with each header alone, and a program that uses their definitions.
 fn sources() -> Vec<String> {
     let mut sources = headers_alone("h");
     sources.push(compile_only("uses_headers.c"));
@@ -116,7 +116,7 @@ fn every_header_compiles_in_every_cpp() {
     every_header_in("-xc++", CPP, &["g++", "clang++"]);
 }
 
-/// What is between fields would be random, and could not become a field later.
+/// Padding between fields would be uninitialised, and could not become a field later.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn no_struct_has_a_hole() {
@@ -128,7 +128,7 @@ fn no_struct_has_a_hole() {
     }
 }
 
-/// There `__declspec(dllimport)` stands before every function.
+/// On Windows every function begins with `__declspec(dllimport)`.
 #[test]
 fn every_header_compiles_for_windows() {
     let mut complaints = Complaints::default();
@@ -145,7 +145,7 @@ fn every_header_compiles_for_windows() {
     }
 }
 
-/// With 32-bit pointers other conversions narrow.
+/// With 32-bit pointers other conversions are narrowing.
 #[test]
 fn every_header_compiles_for_32_bits() {
     let mut complaints = Complaints::default();
@@ -156,10 +156,10 @@ fn every_header_compiles_for_32_bits() {
     }
 }
 
-/// Flags with which the wrapper is compiled.
+/// Flags to compile the wrapper with.
 const VARIANTS: [&[&str]; 4] = [&[], &["-fno-rtti"], &["-fno-exceptions", "-fno-rtti"], &["-DHOB_NO_EXCEPTIONS"]];
 
-/// Source after the macros of Unreal, windows.h and Xlib.
+/// A source after the macros of Unreal, windows.h and Xlib.
 fn after_hostile_macros(source: &str) -> String {
     format!("#include \"cpp_tests/compile_only/hostile_macros.h\"\n{source}")
 }
@@ -189,14 +189,14 @@ fn the_wrapper_compiles_after_hostile_macros() {
             complaints.check(compiler, &flags, &compile_only("hostile_macros.cpp"));
         }
         complaints.check(compiler, &flags, &after_hostile_macros(&compile_only("uses_wrapper.cpp")));
-        // Each alone: a header must not rely on another one that was included before the macros.
+        // Each header alone, so that it cannot rely on one that was included before the macros.
         for source in headers_alone("hpp") {
             complaints.check(compiler, &flags, &after_hostile_macros(&source));
         }
     }
 }
 
-/// A macro that nobody expands proves nothing.
+/// Proves that the hostile macros have an effect.
 #[test]
 fn a_hostile_macro_breaks_the_compile_where_it_is_expanded() {
     for compiler in present(&["g++", "clang++"]) {
@@ -231,7 +231,7 @@ fn forms() -> (BTreeSet<String>, BTreeSet<String>) {
 fn each_try_function_has_a_throwing_form() {
     let (mut tries, throws) = forms();
     assert!(tries.len() > 90, "only {} functions were found", tries.len());
-    // An implementation detail of the hooks, and virtual functions of the host's file system.
+    // `install` is an implementation detail of the hooks, `lock` a virtual function of the host's file system.
     tries.retain(|name| !["install", "lock"].contains(&name.as_str()));
     let missing: Vec<_> = tries.difference(&throws).collect();
     assert!(missing.is_empty(), "no throwing form of {missing:?}");

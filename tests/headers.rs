@@ -1,14 +1,14 @@
-//! The headers are what the Rust says. Generated here, checked in, compared on every run: `UPDATE=1 cargo test --test
-//! headers` writes them anew.
+//! Generates the C headers from the Rust sources. The headers are checked in, and every run compares them. `UPDATE=1
+//! cargo test --test headers` rewrites them.
 //!
-//! cbindgen translates the declarations; this file puts them into the order of the sources, so that a header reads like
-//! its source: the folder's `//!` text, then sections (`// == Title ==`) of types and functions as they stand there.
+//! cbindgen translates the declarations. This file puts them into the order of the sources. A header has the folder's
+//! `//!` text, then sections (`// == Title ==`) of types and functions in the order of the source.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A header: the folder of `src/ffi` that it is made from, and what it includes.
+/// A header: its folder in `src/ffi`, and its includes.
 struct Topic {
     name: &'static str,
     includes: &'static [&'static str],
@@ -90,12 +90,12 @@ static inline hob_str hob_str_from(const char *text) {
 #endif
 "#;
 
-/// A source of a header.
+/// A source file of a header.
 struct Source {
     text: String,
 }
 
-/// Something of a header, and where its source has it.
+/// A part of a header, and its place in the source.
 struct Item {
     place: (usize, usize),
     text: String,
@@ -109,7 +109,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|why| panic!("cannot read {}: {why}", path.display()))
 }
 
-/// The files of a topic: its `mod.rs`, then those that `mod.rs` declares, in that order.
+/// The files of a topic: its `mod.rs`, then its modules in the order of their declarations.
 fn sources(topic: &Topic) -> Vec<Source> {
     let folder = root().join("src/ffi").join(topic.name);
     let first = read(&folder.join("mod.rs"));
@@ -121,7 +121,7 @@ fn sources(topic: &Topic) -> Vec<Source> {
     std::iter::once(first).chain(declared.iter().map(|path| read(path))).map(|text| Source { text }).collect()
 }
 
-/// The attribute that begins at `start`, as far as its closing bracket.
+/// The attribute that begins at `start`, up to its closing bracket.
 fn attribute(text: &str, start: usize) -> &str {
     let mut depth = 0;
     for (at, byte) in text[start..].bytes().enumerate() {
@@ -133,7 +133,7 @@ fn attribute(text: &str, start: usize) -> &str {
     panic!("an attribute is not closed: {}", &text[start..(start + 60).min(text.len())]);
 }
 
-/// Text with each `#[entry(…)]` in the form that cbindgen knows, and the names of the experimental functions.
+/// The text with each `#[entry(…)]` in a form for cbindgen, and the names of the experimental functions.
 fn for_cbindgen(text: &str) -> (String, Vec<String>) {
     let (mut plain, mut experimental, mut rest) = (String::new(), Vec::new(), text);
     while let Some(start) = rest.find("#[entry(") {
@@ -150,7 +150,7 @@ fn for_cbindgen(text: &str) -> (String, Vec<String>) {
     (plain + rest, experimental)
 }
 
-/// Structs with a `_init` function, in order, and whether they stand in an experimental section.
+/// Structs with an `_init` function, in order, and whether they are in an experimental section.
 fn versioned(sources: &[Source]) -> Vec<(String, bool)> {
     let text: String = sources.iter().map(|source| source.text.as_str()).collect();
     let name = |rest: &str| rest.split("pub struct ").nth(1)?.split([' ', '{']).next().map(str::to_owned);
@@ -203,7 +203,7 @@ fn is_declaration(block: &str) -> bool {
     !block.lines().all(is_of_cpp)
 }
 
-/// What a block declares.
+/// The name that a block declares.
 fn name_of(block: &str) -> String {
     let code: Vec<&str> = block.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let last = code.last().copied().unwrap_or_default();
@@ -218,7 +218,7 @@ fn name_of(block: &str) -> String {
     before.rsplit([' ', '*']).next().unwrap_or_default().to_owned()
 }
 
-/// Where the sources declare a name.
+/// The place where the sources declare a name.
 fn find(name: &str, sources: &[Source]) -> Option<(usize, usize)> {
     let forms = [
         format!("pub struct {name} "),
@@ -252,7 +252,7 @@ fn sections(sources: &[Source]) -> Vec<Item> {
     found
 }
 
-/// A declaration as the header has it.
+/// A declaration in the header's form.
 fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     for line in block.lines() {
@@ -263,8 +263,8 @@ fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(
     }
     if let Some(code) = text.find("HOB_API") {
         let returned = text[code + "HOB_API".len()..].trim_start();
-        // An answer that nobody looks at is a mistake, and so is a handle that nobody destroys. The standard attribute
-        // comes before `__declspec`, or it would belong to the type.
+        // An ignored result is a mistake, and so is a handle that is never destroyed. The standard attribute must come
+        // before `__declspec`, or it would apply to the type.
         if name.contains("_create") || !(returned.starts_with("hob_result ") || returned.starts_with("void ")) {
             text.insert_str(code, "HOB_NODISCARD ");
         }
@@ -279,7 +279,7 @@ fn polished(block: &str, name: &str, experimental: &[String], is_later: impl Fn(
     text.trim_end().to_owned()
 }
 
-/// A line without `struct` before types that are declared above.
+/// The line, without `struct` before types that are declared above it.
 fn without_tags(line: &str, is_later: &impl Fn(&str) -> bool) -> String {
     let (mut text, mut rest) = (String::new(), line);
     while let Some(at) = rest.find("struct hob_").into_iter().chain(rest.find("enum hob_")).min() {
@@ -295,7 +295,7 @@ fn without_tags(line: &str, is_later: &impl Fn(&str) -> bool) -> String {
     text + rest
 }
 
-/// A function's declaration on one line if it fits, else with its parameters filled in below.
+/// A function's declaration on one line if it fits, else with its parameters wrapped below.
 fn laid_out(text: &str) -> String {
     let (documentation, code): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("///"));
     let code = code.iter().flat_map(|line| line.split_whitespace()).collect::<Vec<&str>>().join(" ");
@@ -317,10 +317,10 @@ fn laid_out(text: &str) -> String {
     lines
 }
 
-/// Columns of a line.
+/// Maximum columns of a line.
 const WIDTH: usize = 120;
 
-/// The parameters with their commas; those of function pointers stay together.
+/// The parameters with their commas. A function pointer with its own parameters is one parameter.
 fn split_parameters(text: &str) -> Vec<String> {
     let (mut all, mut one, mut depth) = (Vec::new(), String::new(), 0);
     for letter in text.chars() {
@@ -334,7 +334,7 @@ fn split_parameters(text: &str) -> Vec<String> {
     all
 }
 
-/// The opening text: the folder's `//!` lines, code indented in place of fences.
+/// The opening text: the folder's `//!` lines, with indented code instead of fences.
 fn opening(source: &Source) -> String {
     let (mut text, mut in_code) = (String::new(), false);
     for line in source.text.lines().map_while(|line| line.strip_prefix("//!")) {
@@ -356,7 +356,7 @@ fn generate(topic: &Topic) -> String {
     let mut seen = BTreeMap::new();
     for block in &blocks {
         let name = name_of(block);
-        // A constant of a Rust type is Rust's alone.
+        // Constants of Rust types are not part of the C API.
         if !name.starts_with("hob_") && !name.starts_with("HOB_") {
             continue;
         }
@@ -392,7 +392,7 @@ fn generate(topic: &Topic) -> String {
     header
 }
 
-/// The `_init` functions, and an `_INIT` macro a struct: its size is the caller's, its content the library's.
+/// The `_init` functions, and an `_INIT` macro for each struct. The caller gives the size, the library the content.
 fn initialisers(structs: &[(String, bool)], blocks: &[String]) -> String {
     if structs.is_empty() {
         return String::new();
@@ -414,8 +414,8 @@ fn initialisers(structs: &[(String, bool)], blocks: &[String]) -> String {
     text
 }
 
-/// The lines that set a struct's strides, which are the caller's: a newer library's elements may be larger. The field
-/// before a stride points to its elements.
+/// The lines that set a struct's strides. They are the caller's sizes, because a newer library's elements may be
+/// larger. The field before a stride points to the elements.
 fn strides(blocks: &[String], name: &str) -> String {
     let block = blocks.iter().find(|block| name_of(block) == name).expect("the struct is in the header");
     let fields: Vec<&str> =
@@ -450,7 +450,7 @@ fn check(name: &str, expected: &str) {
     );
 }
 
-/// Headers are written and compared as far as `HEADERS=a,b` names them; all of them without that.
+/// Whether to write or compare a header. `HEADERS=a,b` selects headers. Default: all.
 fn is_wanted(topic: &&Topic) -> bool {
     std::env::var("HEADERS").map_or(true, |names| names.split(',').any(|name| name == topic.name))
 }

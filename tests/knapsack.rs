@@ -1,4 +1,4 @@
-//! The knapsack against known optima and against a plain dynamic program.
+//! Compares the knapsack with known optima and with a plain dynamic program.
 #![cfg(feature = "goblin")]
 
 use std::io::Read;
@@ -7,12 +7,12 @@ use std::path::Path;
 use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack, Solution};
 use serde_json::Value;
 
-/// Every question the file knows the answer of: per instance the scalar one, and those with 3 and 4 sigmas.
+/// A question whose answer is in the file: per instance the scalar one, and those with 3 and 4 sigmas.
 struct Question {
     name: String,
     settings: Vec<Vec<Candidate>>,
     economy: Economy,
-    /// None when nothing fits.
+    /// `None`: no selection fits.
     optimum: Option<f64>,
 }
 
@@ -68,7 +68,7 @@ fn assert_answered(question: &Question) {
     assert_reported_truly(&question.settings, question.economy, &solution, knapsack.choices());
 }
 
-/// The report is the sum over the choices in setting order.
+/// Checks that the report is the sum over the choices, in setting order.
 fn assert_reported_truly(settings: &[Vec<Candidate>], economy: Economy, solution: &Solution, choices: &[u16]) {
     let (mut value, mut mean, mut variance) = (0.0, 0.0, 0.0);
     for (options, &choice) in settings.iter().zip(choices) {
@@ -108,7 +108,7 @@ fn larger_instances_are_solved_to_the_known_optimum_where_their_data_is_at_hand(
     }
 }
 
-/// The families of test data that are known to be hard (Pisinger), for integer weights up to a range.
+/// Families of test data that are known to be hard (Pisinger). Weights are integers up to a range.
 #[derive(Clone, Copy, Debug)]
 enum Family {
     Uncorrelated,
@@ -136,7 +136,7 @@ const FAMILIES: [Family; 9] = [
     AlmostEqualRatios,
 ];
 
-/// The same numbers on every machine.
+/// A random number generator with the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -174,7 +174,7 @@ impl Family {
     }
 }
 
-/// A capacity some way from the least to the greatest total weight.
+/// A capacity between the smallest and the largest total weight, at the fraction `way`.
 fn capacity_at(settings: &[Vec<Candidate>], way: f64) -> f64 {
     let total = |better: fn(f64, f64) -> f64| -> f64 {
         settings.iter().filter_map(|options| options.iter().map(|option| option.mean).reduce(better)).sum()
@@ -185,7 +185,7 @@ fn capacity_at(settings: &[Vec<Candidate>], way: f64) -> f64 {
 
 const NOTHING: f64 = f64::NEG_INFINITY;
 
-/// Best value by the textbook program over all integer capacities.
+/// The best value by the textbook dynamic program over all integer capacities.
 fn by_dynamic_program(settings: &[Vec<Candidate>], capacity: usize) -> f64 {
     let mut best = vec![0.0_f64; capacity + 1];
     for options in settings {
@@ -213,8 +213,8 @@ fn for_each_hard_case(shapes: &[(usize, usize)], range: u64, seeds: u64, check: 
     }
 }
 
-/// Where the linear relaxation is off by what no bound here accounts for, and weights are too large for the lists to
-/// close that gap within the limit. The gap is reported.
+/// Families with a gap in the linear relaxation that no bound here covers. Their weights are too large for the lists to
+/// close the gap within the node limit. The gap is reported.
 fn is_known_to_be_too_hard(name: &str) -> bool {
     let hard = ["InverseStronglyCorrelatedOrNothing", "AlmostEqualRatios"];
     let shapes = ["50 x 4", "50 x 10"];

@@ -1,5 +1,5 @@
-//! Once warm the knapsack takes no memory: counted at the allocator, in a test program of its own.
-// With host-allocator the library brings the one allocator that a program may have.
+//! After warm-up the knapsack does not allocate. A counting allocator checks this, in a separate test program.
+// With host-allocator the library defines the global allocator, and a program can have only one.
 #![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -17,7 +17,7 @@ fn count() {
     ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
 }
 
-// SAFETY: every call is handed on to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// One frame: the costs of the options differ every time, their numbers don't.
+/// One frame. The costs of the options differ each time, the number of options does not.
 fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
     let mut options = [Candidate::default(); 4];
     knapsack.clear();
@@ -51,7 +51,7 @@ fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
             option.variance = 0.1 * option.mean * jitter;
             option.value = level as f64 * (2.0 - jitter);
         }
-        // Every third setting is worth what it weighs: bounds say nothing about those.
+        // In every third setting value equals weight, so bounds cannot prune its options.
         if setting % 3 == 0 {
             options.iter_mut().for_each(|option| option.value = option.mean);
         }
@@ -68,7 +68,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// Up to so many nodes the promise has no exception.
+/// Up to this node limit there is no allocation at all.
 const IN_A_FRAME: Effort = Effort { accepted_gap: 0.0, node_limit: 4096 };
 
 #[test]
@@ -85,7 +85,7 @@ fn after_one_frame_others_of_the_same_shape_take_no_memory() {
     assert_eq!(allocations(|| (0..200).for_each(|i| frame(&mut knapsack, i, IN_A_FRAME))), 0);
 }
 
-/// Subset sums in steps too fine to be met exactly: searched with lists up to the node limit.
+/// Subset sums in steps too fine to be met exactly. The search uses lists up to the node limit.
 fn hopeless_frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
     knapsack.clear();
     for setting in 0..50 {
@@ -114,7 +114,7 @@ fn an_empty_knapsack_takes_no_memory_and_wrong_input_keeps_none() {
         assert!(knapsack.solve(Economy { capacity: f64::NAN, sigmas: 0.0 }, Effort::default()).is_err());
         assert_eq!(knapsack.memory_used(), 0);
     };
-    // The two sentences.
+    // The two error messages.
     assert_eq!(allocations(work), 2);
     assert_eq!(allocations(|| _ = Knapsack::new()), 0);
 }

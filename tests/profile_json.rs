@@ -1,4 +1,4 @@
-//! The profile's JSON: what is written, what is read, what is refused and how; `serde_json` is the oracle.
+//! The profile's JSON: output, input, and errors for invalid input. `serde_json` is the oracle.
 #![cfg(feature = "goblin")]
 
 use hobgoblin::base::Code;
@@ -31,7 +31,7 @@ fn written(profile: &Profile) -> String {
     String::from_utf8(buffer).unwrap()
 }
 
-/// Ids and the bits of every number: equal only if nothing at all was lost.
+/// Ids and the bits of every number, for an exact comparison.
 fn bits(profile: &Profile) -> Vec<(String, Vec<[u64; 3]>)> {
     let of_option = |e: &Estimate| [e.count, e.mean.to_bits(), e.deviation.to_bits()];
     let tasks = profile.tasks().iter();
@@ -205,7 +205,7 @@ fn as_many_options_as_a_task_may_have() {
 
 #[test]
 fn many_tasks_in_any_order_are_quick() {
-    // Inserted one by one in this order, each would move all before it.
+    // If tasks were inserted one by one in this order, each would move all earlier ones.
     let tasks: Vec<String> = (0..100_000).rev().map(|task| format!("\"task {task:06}\":[[1,2,3]]")).collect();
     let profile = Profile::from_json(format!("{{{}}}", tasks.join(",")).as_bytes()).unwrap();
     assert_eq!(profile.tasks().len(), tasks.len());
@@ -234,7 +234,8 @@ fn every_single_byte_mutation_agrees_with_serde_json() {
     }
 }
 
-/// What `serde_json` reads, if it has the form of a profile. A tree keeps the last of equal ids: that is not our form.
+/// The profile that `serde_json` reads, or `None` if the JSON is not a profile. Equal ids are not valid, but a tree
+/// keeps the last of them.
 fn oracle(json: &[u8]) -> Option<Profile> {
     let tree: Value = serde_json::from_slice(json).ok()?;
     let tasks = tree.as_object()?;
@@ -246,7 +247,7 @@ fn oracle(json: &[u8]) -> Option<Profile> {
     (tasks.len() == count_members(json)).then_some(profile)
 }
 
-/// Members of the objects in valid JSON: colons outside of strings.
+/// Number of members of all objects in valid JSON: the colons outside of strings.
 fn count_members(json: &[u8]) -> usize {
     let (mut members, mut in_string) = (0, false);
     let mut bytes = json.iter();
@@ -268,8 +269,8 @@ fn estimate_of(tree: &Value) -> Option<Estimate> {
     is_count.then(|| estimate(count as u64, mean + 0.0, deviation + 0.0))
 }
 
-/// We accept what `serde_json` accepts and has the form of a profile, with the same values, and nothing else; except that
-/// we pass over a byte order mark.
+/// Checks that the parser accepts exactly the profiles that `serde_json` accepts, with the same values. The exception
+/// is a byte order mark, which the parser skips.
 fn agree_with_serde_json(json: &[u8]) -> Result<(), TestCaseError> {
     let theirs = oracle(json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json));
     let shown = String::from_utf8_lossy(json);
@@ -282,7 +283,7 @@ fn agree_with_serde_json(json: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every finite double that is not negative, each exponent as likely as any other; and those that people write.
+/// Any finite double that is not negative, with all exponents equally likely; also usual numbers and extremes.
 fn burden() -> impl Strategy<Value = f64> {
     let any_bits = (0..=f64::MAX.to_bits()).prop_map(f64::from_bits);
     prop_oneof![4 => any_bits, 1 => 0.0..100.0, 1 => Just(0.0), 1 => Just(f64::MAX), 1 => (1u64..100).prop_map(f64::from_bits)]
@@ -302,7 +303,7 @@ fn any_profile() -> impl Strategy<Value = Profile> {
     })
 }
 
-/// JSON-ish text: pieces that are likely to fit together, and some that are not.
+/// Text like JSON, from pieces of which most are likely to fit together.
 fn jsonish() -> impl Strategy<Value = String> {
     let number = prop_oneof![
         burden().prop_map(|x| format!("{x:e}")),
@@ -327,7 +328,7 @@ fn jsonish() -> impl Strategy<Value = String> {
     prop::collection::vec(task, 0..4).prop_map(|tasks| format!("{{{}}}", tasks.join(",\n")))
 }
 
-/// Bytes put in, taken out or replaced.
+/// JSON with bytes inserted, removed or replaced.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let fitting = prop::sample::select(b"{}[]\":,.-+eE0123456789 \n\\u\x00\x7f\xC3\xA9\xFF".to_vec());
     let edit = (0u8..3, any::<prop::sample::Index>(), fitting);

@@ -1,5 +1,6 @@
-//! Reading and writing a profile's JSON when memory runs out: a result at every single allocation, never an abort.
-// With host-allocator the library brings the one allocator that a program may have.
+//! Reads and writes a profile's JSON while allocations fail. A failure at any allocation gives an error, never an
+//! abort.
+// With host-allocator the library defines the global allocator, and a program can have only one.
 #![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +9,7 @@ use std::cell::Cell;
 use hobgoblin::base::Code;
 use hobgoblin::profile::{Estimate, Profile};
 
-/// The system's allocator, which fails when this thread's allowance is used up, and knows the most it has held.
+/// The system's allocator. It fails when this thread's allowance is used up, and records this thread's peak.
 struct Rationed;
 
 thread_local! {
@@ -22,7 +23,7 @@ fn hold(bytes: isize) {
     MOST_HELD.set(MOST_HELD.get().max(HELD.get()));
 }
 
-// SAFETY: Hands every request on to `System` as it came, or fails it.
+// SAFETY: forwards every request to `System` unchanged, or fails it.
 unsafe impl GlobalAlloc for Rationed {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(left) = ALLOWED.get().checked_sub(1) else { return std::ptr::null_mut() };
@@ -35,13 +36,13 @@ unsafe impl GlobalAlloc for Rationed {
         hold(-(layout.size() as isize));
         unsafe { System.dealloc(pointer, layout) }
     }
-    // `realloc` is the provided one, which allocates, copies and frees: one more allocation that can fail.
+    // `realloc` is the default method, which allocates, copies and frees: one more allocation that can fail.
 }
 
 #[global_allocator]
 static RATIONED: Rationed = Rationed;
 
-/// What `call` gives with only so many allocations.
+/// The result of `call` with a limited number of allocations.
 fn with_allowance<T>(allocations: usize, call: impl FnOnce() -> T) -> T {
     ALLOWED.set(allocations);
     let outcome = call();
@@ -49,7 +50,7 @@ fn with_allowance<T>(allocations: usize, call: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// What `call` gives, and the most bytes it held beyond those held before.
+/// The result of `call`, and the peak of the bytes that it allocated.
 fn most_held<T>(call: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     MOST_HELD.set(before);
@@ -57,7 +58,7 @@ fn most_held<T>(call: impl FnOnce() -> T) -> (T, usize) {
     (outcome, (MOST_HELD.get() - before) as usize)
 }
 
-/// Tasks in no order, ids with and without escapes, lists long enough to grow several times.
+/// Unordered tasks, ids with and without escapes, lists long enough to grow several times.
 fn busy_json() -> String {
     let options = vec!["[30,1.5,0.25]"; 40].join(",");
     let tasks: Vec<String> = (0..20).map(|i| format!("\"t\\u0061sk\\n{}\":[{options}]", i * 7 % 20)).collect();
@@ -111,7 +112,7 @@ fn memory_is_proportional_to_the_text() {
     for json in [many_options, many_tasks, long_id] {
         let (profile, bytes) = most_held(|| Profile::from_json(json.as_bytes()).unwrap());
         assert!(bytes < 32 * json.len(), "{bytes} bytes for {} of text", json.len());
-        // What stays fits what is known; what was needed on the way is gone.
+        // The profile holds no more than its content needs. Temporary memory was freed.
         let known = profile.tasks().iter().map(|task| size_of_val(task.options()) + task.id().len().max(8) * 2);
         let exact = size_of_val(profile.tasks()) + known.sum::<usize>();
         assert!(profile.memory_used() <= exact, "{} bytes held for {exact}", profile.memory_used());

@@ -1,4 +1,5 @@
-//! What eviction saves, on the trace that games left and on habits that are hard on one policy or another.
+//! The build time that eviction policies save, on a recorded trace of games and on access patterns that are hard for
+//! one policy or another.
 #![cfg(feature = "program_cache")]
 
 use std::collections::HashMap;
@@ -12,7 +13,7 @@ struct Asked {
     cost_us: u64,
 }
 
-/// In `tests/fixtures`; how it was made is in `tools/program_trace`.
+/// The trace in `tests/fixtures`, which `tools/program_trace` made.
 fn recorded() -> Vec<Asked> {
     let lines = include_str!("fixtures/programs.txt").lines().filter(|line| !line.starts_with('#'));
     let asked = lines.map(|line| {
@@ -29,7 +30,7 @@ fn key(program: u64) -> Key {
     key
 }
 
-/// Microseconds of building that a cache with room for `share` of all programs saves.
+/// The build time in microseconds that a cache with room for `share` of all programs saves.
 fn saved(trace: &[Asked], policy: Policy, share: f64) -> f64 {
     let programs: HashMap<u64, usize> = trace.iter().map(|asked| (asked.program, asked.bytes + 32)).collect();
     let limit_bytes = (programs.values().sum::<usize>() as f64 * share) as u64;
@@ -47,7 +48,7 @@ fn saved(trace: &[Asked], policy: Policy, share: f64) -> f64 {
     saved
 }
 
-/// What the cost-aware policy saves over what the least recently used one going first saves.
+/// The ratio of the build time that the cost-aware policy saves to that of least recently used.
 fn over_lru(trace: &[Asked], share: f64) -> f64 {
     saved(trace, Policy::CostAware, share) / saved(trace, Policy::LeastRecentlyUsed, share).max(1.0)
 }
@@ -61,7 +62,7 @@ fn on_the_recorded_trace_cost_saves_much_more_than_recency() {
     }
 }
 
-// Habits.
+// Access patterns.
 
 struct Random(u64);
 
@@ -77,18 +78,18 @@ impl Random {
         (self.share() * end as f64) as usize
     }
 
-    /// By Box and Muller.
+    /// A normal variate by the Box–Muller transform.
     fn normal(&mut self) -> f64 {
         (-2.0 * (1.0 - self.share()).ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos()
     }
 
-    /// The k-th of so many with a weight of about 1 / k.
+    /// An index below `of`. The k-th has a weight of about 1 / k.
     fn popular(&mut self, of: usize) -> usize {
         ((of as f64).powf(self.share()) as usize).min(of) - 1
     }
 }
 
-/// So many programs, whose costs differ by a factor of e to the power of `spread`.
+/// `count` programs, whose costs differ by a factor of e to the power of `spread`.
 fn programs(count: usize, spread: f64, random: &mut Random) -> Vec<Asked> {
     let one = |program| {
         let size = (0.8 * random.normal()).exp();

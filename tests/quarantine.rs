@@ -1,4 +1,4 @@
-//! Processes that die for real: this test program runs itself as a child, which is killed with a key in flight.
+//! Processes that are really killed. This test program runs itself as a child, which is killed with a key in use.
 #![cfg(feature = "program_cache")]
 
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ const DRIVER: u64 = 7;
 const GUILTY: [u8; 32] = [1; 32];
 const INNOCENT: [u8; 32] = [2; 32];
 
-/// A directory that is gone afterwards.
+/// A temporary directory that drop removes.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -27,7 +27,7 @@ impl Scratch {
         Quarantine::open(&self.0, Options::at(NOW)).expect("there is memory")
     }
 
-    /// A process that does one of the things below, after it has said so.
+    /// Starts a child for one of the cases below, and waits until it is ready.
     fn child(&self, what: &str) -> Child {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         command.args(["--exact", "the_child", "--nocapture"]).env("HOB_CHILD", what).env("HOB_DIRECTORY", &self.0);
@@ -51,7 +51,7 @@ impl Drop for Scratch {
     }
 }
 
-/// What a child does; in the test program itself nothing.
+/// The body of a child process. In the test program itself it does nothing.
 #[test]
 fn the_child() {
     let Some(what) = std::env::var_os("HOB_CHILD") else { return };
@@ -117,7 +117,7 @@ fn what_another_process_uses_is_no_strike_until_it_dies() {
     assert_eq!(scratch.open().strikes(DRIVER, &GUILTY), 1);
 }
 
-/// Killed at any moment of writing and clearing notes: never a damaged record, never more than one strike a death.
+/// Kills at random moments of writing and clearing notes. No record is damaged, and each kill adds at most one strike.
 #[test]
 fn kills_at_random_moments_leave_whole_notes() {
     let scratch = Scratch::new("busy");

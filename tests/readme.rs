@@ -1,4 +1,4 @@
-//! The README's programs compile without a warning, link and run.
+//! Compiles the README's programs without warnings, links and runs them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The fenced block of a language under a heading.
+/// The fenced code block in a language under a heading.
 fn block(heading: &str, language: &str) -> String {
     let readme = fs::read_to_string(root().join("README.md")).expect("README.md is there");
     let section = readme.split_once(&format!("\n## {heading}\n")).expect("the README has such a section").1;
@@ -16,12 +16,12 @@ fn block(heading: &str, language: &str) -> String {
     program.split_once("```").expect("the block ends").0.to_owned()
 }
 
-/// The folder with the libraries that `cargo test` has just built: that of this very program.
+/// The folder with the libraries that `cargo test` has just built. This test program is in it.
 fn libraries() -> PathBuf {
     std::env::current_exe().expect("it has a path").parent().expect("it is in a folder").to_owned()
 }
 
-/// Builds the program under a heading in an empty folder, and runs it there as often as asked; what it printed.
+/// Builds the program under a heading in an empty folder, and runs it there `times` times. Returns the outputs.
 fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usize) -> Vec<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("readme {heading}"));
     let _ = fs::remove_dir_all(&folder);
@@ -59,13 +59,14 @@ fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usi
 
 #[test]
 fn the_c_program_keeps_the_budget() {
-    // 4 + 3 × 4 = 16 ms fit; there is no more valuable option.
+    // 4 + 3 × 4 = 16 ms fit, and no option is more valuable.
     run("In C", "c", "cc", "-std=c11", 1).iter().for_each(|printed| assert_eq!(printed, "shadows: 3\n"));
 }
 
 #[test]
 fn the_cpp_program_keeps_the_budget() {
-    // 8.0 + 2.5 × 2 + 1.5 = 14.5 ms for 9; with high shadows 17.0 ms would be too much, without bloom 15.5 for 7.
+    // 8.0 + 2.5 × 2 + 1.5 = 14.5 ms, worth 9. High shadows with bloom take 17.0 ms, which is too much. High shadows
+    // without bloom take 15.5 ms and are worth only 7.
     for printed in run("In C++", "cpp", "c++", "-std=c++17", 1) {
         assert!(printed.starts_with("shadows 2, bloom 1\n"), "{printed}");
     }

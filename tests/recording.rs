@@ -1,4 +1,4 @@
-//! A recorded run replays to the same choices, and what is cut off or damaged is replayed up to there.
+//! A recorded run replays to the same choices. A truncated or damaged recording is replayed up to the damage.
 #![cfg(feature = "goblin")]
 
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use hobgoblin::profile::{Estimate, Profile};
 
 const HEADER: usize = 16;
 
-/// A deterministic stream of numbers.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -83,7 +83,8 @@ fn any_profile(dice: &mut Dice) -> Profile {
     profile
 }
 
-/// What a host does: mostly frames, and now and then everything else, nonsense included. Returns every decision's choices.
+/// Simulates a host: mostly frames, and sometimes all other calls, including invalid ones. Returns every decision's
+/// choices.
 fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> {
     let mut dice = Dice(seed);
     let (mut ids, mut strategies, mut choices): (Vec<Id>, usize, _) = (Vec::new(), 0, Vec::new());
@@ -104,7 +105,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
         }
         let id = ids[dice.below(ids.len())];
         let option = dice.below(6) as u32;
-        // Some of these fail, which must leave no trace.
+        // Some of these calls fail and must change nothing.
         match dice.below(40) {
             0 if ids.len() > 3 => goblin.remove_setting(ids.swap_remove(dice.below(ids.len()))).unwrap(),
             1 => drop(goblin.set_options(id, &any_options(&mut dice))),
@@ -146,7 +147,8 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
             }
             _ => {}
         }
-        // Timers answer up to a few frames late, some never, some with nonsense, some for what is forgotten.
+        // Timers answer up to three frames late. Some answers are marked bad, some are on an invalid lane, some are for
+        // decision 0.
         for &id in &ids {
             let lag = dice.below(4) as u64;
             let decision = goblin.latest_decision().saturating_sub(lag) * u64::from(!dice.one_in(8));
@@ -208,7 +210,7 @@ fn recording_changes_no_choice() {
 #[test]
 fn another_heap_gives_the_same_choices() {
     let recording = a_recording(11, 300);
-    // Between two replays, and beside them, the heap is filled with holes.
+    // Fragments the heap before each replay, so that addresses differ between replays.
     let mut dice = Dice(77);
     let mut held: Vec<Vec<u8>> = Vec::new();
     for _ in 0..4 {
@@ -243,7 +245,7 @@ fn failed_calls_leave_no_trace() {
     goblin.add_setting(&SettingDesc { switch_burden: -1.0, ..SettingDesc::new("x", &[]) }).unwrap_err();
     goblin.stop_recording();
     let recording = tape.lock().unwrap();
-    // A block with nothing but the end.
+    // A block with only the end marker.
     assert_eq!(recording.len(), before + 9);
     assert_eq!(recording.last(), Some(&0));
 }
@@ -328,7 +330,7 @@ fn check_sum(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Where the blocks begin.
+/// The ranges of the blocks.
 fn blocks(recording: &[u8]) -> Vec<std::ops::Range<usize>> {
     let (mut at, mut found) = (HEADER, Vec::new());
     while at < recording.len() {
@@ -354,7 +356,7 @@ fn the_first_difference_is_reported() {
     (0..3).for_each(|_| assert!(goblin.update().is_ok()));
     drop(goblin);
     let mut recording = tape.lock().unwrap().clone();
-    // The second decision's last choice, of "b", which is its default 0: written as 1.
+    // The second decision's last choice belongs to "b". It is the default 0, which is written as 1.
     let block = blocks(&recording)[1].clone();
     assert_eq!(recording[block.end - 1], 1);
     recording[block.end - 1] = 2;
@@ -374,7 +376,7 @@ fn a_decision_that_failed_ends_the_replay_and_another_strategy_is_a_difference()
     drop(goblin);
     let recording = tape.lock().unwrap().clone();
     let blocks = blocks(&recording);
-    // The last block is the end alone; a failed decision stands there instead.
+    // The last block is only the end marker. Replace it by a failed decision.
     let mut failed = recording.clone();
     let end = blocks.last().unwrap().clone();
     failed[end.end - 1] = 23;
@@ -382,7 +384,7 @@ fn a_decision_that_failed_ends_the_replay_and_another_strategy_is_a_difference()
     let report = replay(&failed).unwrap();
     assert!(matches!(report.end, End::Failed) && is_identical(&report) && report.decisions == 2, "{report:?}");
     assert_eq!(report.bytes, end.start);
-    // The second decision ends in its number, its strategy, and that there are no positions.
+    // The second decision ends in its number, its strategy, and a count of 0 positions.
     let mut other = recording;
     let second = blocks[1].clone();
     assert_eq!(other[second.end - 3..second.end], [2, 0, 0]);
@@ -406,7 +408,7 @@ fn sealed_nonsense_is_refused_without_panic() {
             forged[byte] = [0, 1, 0x7f, 0x80, 0xff, forged[byte] ^ 1][dice.below(6)];
         }
         seal(&mut forged, block);
-        // Whatever it is, it is an answer.
+        // The replay must return a report.
         drop(replay(&forged).unwrap());
     }
 }
@@ -422,7 +424,8 @@ fn a_small_recording_cannot_ask_for_much_memory() {
     goblin.update().unwrap();
     drop(goblin);
     let mut recording = tape.lock().unwrap().clone();
-    // The history: after tag, 14 numbers of 8 bytes, and 30, 8, 0 and 2000, which take one, one, one and two bytes.
+    // The offset of the history. Before it are the tag, 14 numbers of 8 bytes, and the numbers 30, 8, 0 and 2000, which
+    // take one, one, one and two bytes.
     let block = blocks(&recording)[0].clone();
     let at = block.start + 8 + 1 + 14 * 8 + 5;
     assert_eq!(recording[at], 1);

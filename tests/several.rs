@@ -1,6 +1,6 @@
-//! The knapsack of several resources against optima found by an integer programming solver, and counted at the
-//! allocator: after reserve it takes no memory.
-// With host-allocator the library brings the one allocator that a program may have.
+//! Compares the knapsack of several resources with optima of an integer programming solver. Also counts allocations:
+//! the knapsack does not allocate after `reserve`.
+// With host-allocator the library defines the global allocator, and a program can have only one.
 #![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -22,7 +22,7 @@ fn count() {
     ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
 }
 
-// SAFETY: every call is handed on to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -45,11 +45,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What suits a frame.
+/// A node limit for one frame.
 const IN_A_FRAME: u64 = 3000;
 
 struct Question {
-    /// Values, and weights by option and resource.
+    /// Per setting: values, and weights by option and resource.
     settings: Vec<(Vec<f64>, Vec<Weight>)>,
     economies: Vec<Economy>,
     optimum: f64,
@@ -89,7 +89,7 @@ fn question(instance: &Value) -> Question {
 }
 
 impl Question {
-    /// With all weights a little more or less, by `share` at most.
+    /// Solves with each weight's mean changed by at most the share `share` of it, differently in each frame.
     fn solve_jittered(&self, several: &mut Several, node_limit: u64, frame: usize, share: f64) -> Answer {
         let mut moved = [Weight::default(); 64];
         several.clear(self.economies.len()).expect("a valid count");
@@ -116,7 +116,7 @@ fn fixture() -> Vec<Question> {
     questions(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/knapsack/three_resources_n50.json.gz"))
 }
 
-/// Returns the gap to the optimum.
+/// Checks the answer with the node limit of a frame, and returns its gap to the optimum.
 fn assert_answered_in_a_frame(question: &Question) -> f64 {
     let answer = question.solve(&mut Several::new(), IN_A_FRAME);
     assert!(answer.feasible && answer.value <= question.optimum * (1.0 + 1e-9), "{answer:?}");

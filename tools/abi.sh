@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The ABI of the C headers. The tests in tests/abi do the work, so that CI and this script cannot differ.
-#   tools/abi.sh dump      write abi/hobgoblin.abi from today's headers (needs Debian's abigail-tools)
-#   tools/abi.sh compare   compare today's headers with abi/hobgoblin.abi and with abi/previous, and run clients that were
+# Dumps or compares the ABI of the C headers. The tests in tests/abi do the work, so that CI and this script agree.
+#   tools/abi.sh dump      write abi/hobgoblin.abi from the current headers (needs Debian's abigail-tools)
+#   tools/abi.sh compare   compare the headers with abi/hobgoblin.abi and abi/previous, and run clients that were
 #                          compiled with other headers than the library
 set -euo pipefail
 cd "$(dirname "$0")/.."

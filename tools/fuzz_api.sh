@@ -1,7 +1,7 @@
 #!/bin/sh
 # The campaign of the API fuzzer (cpp_tests/api/fuzz.cpp): 8,000,000 random calls under AddressSanitizer and
-# UndefinedBehaviorSanitizer, then 1,000,000 over four threads under ThreadSanitizer. Fails at the first finding, and then
-# says seed, thread and call. Built as tools/sanitize.sh builds.
+# UndefinedBehaviorSanitizer, then 1,000,000 over four threads under ThreadSanitizer. Stops at the first finding, and
+# prints seed, thread and call. The build is that of tools/sanitize.sh.
 #
 #   tools/fuzz_api.sh [SEED]      both (default seed 1)
 #

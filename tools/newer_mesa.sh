@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# newer_mesa.sh DIRECTORY: unpacks the Mesa of Debian 12's backports there, beside the installed one, and prints the
-# environment that brings it. For what the installed one does not offer without a graphics card (EGL_ANDROID_blob_cache),
-# and as a second driver version:
+# newer_mesa.sh DIRECTORY: unpacks Mesa of Debian 12's backports into the directory, beside the installed version, and
+# prints the environment that selects it. It has EGL_ANDROID_blob_cache without a graphics card, which the installed one
+# does not offer, and is a second driver version for tests:
 #
 #   eval "$(tools/newer_mesa.sh /tmp/newer_mesa)"
 set -euo pipefail
@@ -11,7 +11,7 @@ packages=(libegl-mesa0 libgl1-mesa-dri mesa-libgallium mesa-vulkan-drivers libgb
     libdrm-nouveau2 libdrm-radeon1 libglapi-mesa)
 
 if [ ! -e "$there/unpacked" ]; then
-    # From where this machine has its packages.
+    # Use the package source of this machine.
     mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' | awk '$1 == "bookworm" { print $2; exit }')
     [ "$mirror" ] || { echo "this is no Debian 12, or its package lists were never fetched: apt-get update" >&2; exit 1; }
     keys=/usr/share/keyrings/debian-archive-keyring.gpg

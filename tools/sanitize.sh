@@ -1,21 +1,21 @@
 #!/bin/sh
-# Run the C++ harness where mistakes with memory and threads show: with AddressSanitizer and UndefinedBehaviorSanitizer,
-# with ThreadSanitizer, the Rust instrumented, too, and under valgrind. The heavy tests are scaled down. Fails at the first
-# finding.
+# Runs the C++ harness with detection of memory and thread errors: with AddressSanitizer and UndefinedBehaviorSanitizer,
+# with ThreadSanitizer (Rust code is instrumented too), and under valgrind. Heavy tests are scaled down. Stops at the
+# first finding.
 #
 #   tools/sanitize.sh            all three
 #   tools/sanitize.sh asan       the first two sanitizers alone
 #   tools/sanitize.sh tsan       ThreadSanitizer alone
 #   tools/sanitize.sh valgrind   valgrind alone
 #
-# Besides the harness they run the programs of cpp_tests/api: misuse cases for every function, and a fuzzer.
+# Also runs the programs of cpp_tests/api: misuse cases for every function, and a fuzzer.
 #
-# HOB_TEST_SCALE   by what the repetitions are divided (default 1000)
-# HOB_FUZZ_CALLS   calls of the fuzzer (default 30000)
-# HOB_FUZZ_SEED    its seed (default 1)
-# HOB_API_ONLY     not empty: leave out the harness
+# HOB_TEST_SCALE   divisor of the number of repetitions (default 1000)
+# HOB_FUZZ_CALLS   number of the fuzzer's calls (default 30000)
+# HOB_FUZZ_SEED    seed of the fuzzer (default 1)
+# HOB_API_ONLY     not empty: skip the harness
 # CXX              the compiler (default g++)
-# CARGO_TARGET_DIR where everything is built (default target)
+# CARGO_TARGET_DIR build directory (default target)
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -36,15 +36,15 @@ need() {
     exit 1
 }
 
-# Build the library into $out/$1; the other arguments go to cargo.
+# Builds the library into $out/$1. The other arguments go to cargo.
 library() {
     into=$1
     shift
     cargo build --locked --lib --profile harness --features host-allocator,fault-injection,executor,program_cache --target-dir "$out/$into" "$@"
 }
 
-# Compile, link and run the programs of cpp_tests/api with the static library in folder $1, flags $2, as $3, with the fuzzer's
-# threads $4. What follows is put before each program: what it is run by.
+# Compiles, links and runs the programs of cpp_tests/api with the static library in folder $1, flags $2, as $3. $4 is
+# the number of the fuzzer's threads. The other arguments are a command prefix for each program.
 api() {
     folder=$1 flags=$2 name=$3 threads=$4
     shift 4
@@ -69,7 +69,7 @@ api() {
         --calls "${HOB_FUZZ_CALLS:-30000}" --seed "${HOB_FUZZ_SEED:-1}"
 }
 
-# Compile and link the harness for $1 (shared or static) with the library in folder $2, flags $3, into $out/$4.
+# Compiles and links the harness for $1 (shared or static) with the library in folder $2, flags $3, into $out/$4.
 program() {
     linkage=$1 folder=$2 flags=$3 name=$4
     sources=$(ls cpp_tests/*.cpp | grep -v /linked_)
@@ -79,7 +79,7 @@ program() {
         link="$folder/libhobgoblin.a"
         for function in malloc calloc realloc free aligned_alloc posix_memalign; do link="$link -Wl,--wrap=$function"; done
     fi
-    # One object a source, two at a time.
+    # One object per source, two at a time.
     objects=$out/objects-$name
     mkdir -p "$objects"
     # shellcheck disable=SC2086
@@ -96,9 +96,9 @@ asan() {
     say "AddressSanitizer and UndefinedBehaviorSanitizer: building for $host"
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes" library asan --target "$host"
     folder=$out/asan/$host/harness
-    # Tests pass numbers that no enum has: C and C# can, and the library has to refuse them.
+    # Tests pass invalid enum values. C and C# callers can do so, and the library must reject them.
     flags="-fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=all"
-    # Memory that cannot be had is a NULL here as everywhere: the tests ask for too much on purpose.
+    # A failed allocation must return NULL, as without sanitizers: some tests request too much memory on purpose.
     export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=print_stacktrace=1 HOB_LIBRARY="$folder/libhobgoblin.so"
     api "$folder" "$flags" asan 1
@@ -110,7 +110,7 @@ asan() {
     done
 }
 
-# The runtime is Rust's, for both languages; see tools/tsan_std.cpp.
+# Both languages use Rust's sanitizer runtime; see tools/tsan_std.cpp.
 tsan() {
     need "$cxx" g++
     host=$(rustc -vV | sed -n 's/^host: //p')
@@ -136,7 +136,7 @@ tsan() {
     program static "$folder" -fsanitize=thread tsan_static
     unset more_objects link_flags
     say "ThreadSanitizer: the program with the static library"
-    # Its memory does not move about with address randomisation.
+    # ThreadSanitizer's memory layout does not work with address randomisation.
     # Without a shared library, the tests that load and unload one are skipped.
     env -u HOB_LIBRARY TSAN_OPTIONS="$options" \
         setarch -R "$out/tsan_static"
@@ -152,15 +152,16 @@ under_valgrind() {
     for linkage in shared static; do
         program $linkage "$folder" "" "plain_$linkage"
         say "valgrind: the program with the $linkage library"
-        # Its processor has no traps and no flushing of denormals, so the hostile environments cannot be made; and it runs one
-        # thread at a time, which must not be the same one for ever. Children die on purpose, and leave everything behind.
+        # Valgrind's processor has no floating-point traps and does not flush denormals, so tests with hostile
+        # environments are skipped. It runs one thread at a time, so scheduling must be fair. Child processes are killed
+        # on purpose, and their leaks are ignored.
         valgrind --quiet --fair-sched=yes --child-silent-after-fork=yes --leak-check=full \
             --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=9 --num-callers=30 "$out/plain_$linkage" --skip "float: "
     done
 }
 
 case $what in
-    # One after the other, not joined by &&: that would keep `set -e` from seeing what fails inside.
+    # One after the other, not joined by &&: `set -e` ignores failures inside an && list.
     all)
         asan
         tsan

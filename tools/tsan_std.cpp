@@ -1,13 +1,13 @@
-// What ThreadSanitizer must be told of the standard library's locks: Rust's standard library comes without its
-// instrumentation, so that where a lock has to wait, it would not see the lock taken. tools/sanitize.sh finds the names
-// and has the linker send the calls here.
+// Annotations of the standard library's locks for ThreadSanitizer. Rust's prebuilt standard library is not
+// instrumented, so ThreadSanitizer would not see a lock that is acquired after waiting. tools/sanitize.sh finds the
+// names and lets the linker redirect the calls to this file.
 #include <cstdint>
 
 extern "C" {
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
 
-// Mutexes and read-write locks that have to wait. Giving them back is inlined into instrumented code.
+// Mutexes and read-write locks that have to wait. Their release is inlined into instrumented code.
 void real_lock(void* mutex) asm("__real_" LOCK);
 void wrap_lock(void* mutex) asm("__wrap_" LOCK);
 void wrap_lock(void* mutex) {
@@ -29,7 +29,7 @@ void wrap_write(void* lock) {
     __tsan_acquire(lock);
 }
 
-// Conditions give the mutex back and take it again.
+// Condition variables release the mutex and acquire it again.
 void real_wait(void* condition, void* mutex) asm("__real_" WAIT);
 void wrap_wait(void* condition, void* mutex) asm("__wrap_" WAIT);
 void wrap_wait(void* condition, void* mutex) {

@@ -1,6 +1,7 @@
 //! The cost of a guarded call across the shared library, compared with an unguarded call.
 //!
-//! The library is built as for a package and loaded at run time: `cargo bench -p hobgoblin-bench --bench boundary`. `--check` fails unless an empty guarded call takes at most 15 ns or four unguarded ones.
+//! The benchmark builds the library as for a package and loads it at run time: `cargo bench -p hobgoblin-bench --bench
+//! boundary`. `--check` fails unless an empty guarded call takes at most 15 ns or as long as four unguarded ones.
 
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ impl Row<'_> {
         self.nanoseconds.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS));
     }
 
-    /// The first quartile: what is above it is other work of the machine.
+    /// First quartile. Slower rounds include other work of the machine.
     fn quartile(&mut self) -> f64 {
         self.nanoseconds.sort_by(f64::total_cmp);
         self.nanoseconds[self.nanoseconds.len() / 4]
@@ -58,7 +59,7 @@ type Destroy = unsafe extern "C" fn(*mut c_void);
 fn main() {
     let is_check = std::env::args().any(|argument| argument == "--check");
     let path = library();
-    // SAFETY: it is the library that was just built; its functions are used as the headers declare them.
+    // SAFETY: this is the library that was just built; its functions are used as the headers declare them.
     unsafe {
         let library = Library::new(&path).expect("the library loads");
         let get = |name: &str| -> *const c_void {

@@ -44,7 +44,7 @@ fn times(rounds: usize, pause: Duration, mut work: impl FnMut()) -> Times {
     (median(&samples), quantile(&samples, 0.99))
 }
 
-/// A loop that is too short for the clock, by the batch.
+/// Times a loop that is too short for the clock, in batches.
 fn times_of_batches(rounds: usize, mut work: impl FnMut()) -> Times {
     const BATCH: usize = 1000;
     let batches: Vec<f64> =

@@ -1,4 +1,5 @@
-//! What names and notes cost: a use beside two writes of the same size, a program's name beside reading its sources.
+//! The cost of names and notes: a use compared with two writes of the same size, a program's name compared with reading
+//! its sources.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -12,7 +13,7 @@ use hobgoblin_bench::timing::least_of;
 const USES: usize = 10_000;
 const RUNS: usize = 20;
 
-/// Nanoseconds of each of so many.
+/// Mean nanoseconds of one of `count` calls, in the fastest run.
 fn each(count: usize, mut work: impl FnMut(usize)) -> f64 {
     least_of(RUNS, || (0..count).for_each(&mut work)) * 1e3 / count as f64
 }

@@ -1,4 +1,4 @@
-//! The knapsack of several resources: how fast, how near to the optimum, against one pass over the options.
+//! The knapsack of several resources: its speed and distance to the optimum, compared with one pass over the options.
 //!
 //! `cargo bench -p hobgoblin-bench --bench several -- --help`
 
@@ -33,7 +33,7 @@ weight, best of each setting); microseconds of a warm frame, in which all weight
 accepted, and its certified gap.
 ";
 
-/// Accepted in a frame that follows another.
+/// Accepted gap of a frame after the first.
 const WARM_GAP: f64 = 5e-3;
 
 #[derive(Clone)]
@@ -92,7 +92,8 @@ impl Shape {
         format!("{settings} settings, {resources} resources, {sigmas} sigmas")
     }
 
-    /// Ladders of 2 to 7 options whose value rises ever less, and whose weights rise, each resource in its own measure.
+    /// Ladders of 2 to 7 options. Their values rise with decreasing increments; their weights rise, each resource on
+    /// its own scale.
     fn instance(self, seed: u64) -> Instance {
         let mut random = Random(seed);
         let settings: Vec<_> = (0..self.settings).map(|_| self.ladder(&mut random)).collect();
@@ -183,7 +184,7 @@ impl Instance {
         moved
     }
 
-    /// A pass over the options, as plain as it can be written.
+    /// A pass over the options, in the simplest form.
     fn one_pass(&self, prices: &[f64]) -> f64 {
         let best = |(values, weights): &(Vec<f64>, Vec<Weight>)| {
             let options = values.iter().zip(weights.chunks_exact(self.resources));
@@ -317,7 +318,7 @@ impl Row {
     }
 }
 
-/// By a long run; none if that is not long enough.
+/// The optimum from a long run; `None` if the run does not prove it.
 fn proven_optimum(several: &mut Several, instance: &Instance, options: &Options) -> Option<f64> {
     let answer = instance.solve(several, 0.0, if options.quick { 1_000_000 } else { 30_000_000 });
     answer.proven.then_some(answer.value)

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::str::FromStr;
 
-/// What follows an option.
+/// The operands of an option.
 pub struct Operand<'a> {
     option: &'a str,
     rest: &'a mut dyn Iterator<Item = String>,
@@ -15,15 +15,17 @@ impl Operand<'_> {
         self.rest.next().ok_or_else(|| format!("{} needs an operand: see --help", self.option))
     }
 
-    /// The next word, as a number or another thing that can be read from text.
+    /// The next word, parsed as a number or another type.
     pub fn parsed<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.text()?;
         word.parse().map_err(|_| format!("{} {word}: not what it should be, see --help", self.option))
     }
 }
 
-/// Read the command line into `options` and run the benchmark. `take` is given one option after the other, and says
-/// whether there is such a one; `--help`, and what cargo adds, is seen to here.
+/// Reads the command line into `options` and runs the benchmark.
+///
+/// `take` gets one option after the other and returns whether it exists. This function handles `--help`, and the
+/// arguments that cargo adds.
 pub fn run<O>(
     help: &str,
     mut options: O,

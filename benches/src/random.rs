@@ -1,4 +1,4 @@
-//! The same numbers on every machine: Steele, Lea and Flood's SplitMix64.
+//! Random numbers that are the same on every machine: Steele, Lea and Flood's SplitMix64.
 
 /// A generator; its seed is its state.
 pub struct Random(pub u64);
@@ -17,18 +17,18 @@ impl Random {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// By Box and Muller.
+    /// Standard normal, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let (one, other) = (1.0 - self.share(), self.share());
         (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
     }
 
-    /// A whole number below that.
+    /// A whole number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         self.bits() as usize % limit
     }
 
-    /// Put the elements in any order.
+    /// Puts the elements in random order.
     pub fn shuffle<T>(&mut self, elements: &mut [T]) {
         (1..elements.len()).rev().for_each(|place| elements.swap(place, self.below(place + 1)));
     }

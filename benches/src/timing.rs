@@ -1,20 +1,20 @@
-//! Times, and what is said about many of them.
+//! Timings and their statistics.
 
 use std::time::Instant;
 
-/// Microseconds that some work took.
+/// Microseconds of some work.
 pub fn microseconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64() * 1e6
 }
 
-/// The least of so many runs, in microseconds: what the work takes when nothing interferes.
+/// The fastest of `runs` runs, in microseconds: the time of the work without interference.
 pub fn least_of(runs: usize, mut work: impl FnMut()) -> f64 {
     (0..runs).map(|_| microseconds(&mut work)).fold(f64::INFINITY, f64::min)
 }
 
-/// The value that this share of the samples doesn't exceed; NaN without samples.
+/// The value that this share of the samples does not exceed. Without samples: NaN.
 pub fn quantile(samples: &[f64], share: f64) -> f64 {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -22,7 +22,7 @@ pub fn quantile(samples: &[f64], share: f64) -> f64 {
     sorted.get((share * last as f64).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// The middle of the samples.
+/// The median of the samples.
 pub fn median(samples: &[f64]) -> f64 {
     quantile(samples, 0.5)
 }

@@ -30,7 +30,7 @@ Call::Call(const Table& table, const Function& function, World& world)
     if (function.count > most) give_up(__FILE__, __LINE__, "a function with more than 16 parameters");
     world.is_for(function.name);
     for (size_t n = 0; n < function.count; ++n) make_argument(n);
-    // Lengths need what they are the lengths of.
+    // A length needs the array that it belongs to.
     for (size_t n = 0; n < function.count; ++n) {
         const Param& p = param(n);
         if (p.role == Role::none) continue;
@@ -120,7 +120,7 @@ void Call::make_array(size_t n, bool is_array) {
     constexpr size_t many = 64, bytes = 65536;
     const Param& p = param(n);
     elements_[n] = !is_array ? 1 : p.kind == Kind::memory ? bytes : many;
-    // Elements may lie twice as far apart as they are long.
+    // Room for a stride of twice the element's size.
     Block& block = replace(n, elements_[n] * p.size * (is_array && p.kind != Kind::memory ? 2 : 1));
     if (p.kind == Kind::memory) {
         if (!p.is_const) return;

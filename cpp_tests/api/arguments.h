@@ -1,4 +1,4 @@
-// The arguments of one call, and the memory that they point to. MIT OR Apache-2.0.
+// The arguments of one call and their memory. MIT OR Apache-2.0.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct Table {
     size_t handle_count;
 };
 
-/// Memory with a pattern behind it that must stay.
+/// Memory with a pattern behind it that a call must not change.
 class Block {
 public:
     explicit Block(size_t size);
@@ -29,7 +29,7 @@ public:
     void remember() { before_.assign(bytes_.get(), bytes_.get() + size_); }
     bool is_unchanged() const { return size_ == 0 || std::memcmp(bytes_.get(), before_.data(), size_) == 0; }
     bool has_canary() const;
-    /// The same memory, of which the caller is told that it has fewer bytes: the others are canaries, too.
+    /// Shortens the block to `size` bytes. The bytes behind them become canaries.
     void cut(size_t size);
 
     static constexpr unsigned char canary = 0xa5;
@@ -41,7 +41,7 @@ private:
     std::vector<unsigned char> before_;
 };
 
-/// A function with an argument for each parameter; valid ones at first.
+/// A function with an argument for each parameter, valid at first.
 class Call {
 public:
     static constexpr size_t most = 16;
@@ -49,7 +49,7 @@ public:
     Call(const Table& table, const Function& function, World& world);
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
-    /// Destroys what the call has made, and gives back what structs keep.
+    /// Destroys the handle that the call created, and releases the library's data in structs.
     ~Call();
 
     Answer make();
@@ -57,25 +57,25 @@ public:
     const Function& function() const { return function_; }
     const Param& param(size_t n) const { return function_.params[n]; }
     Arg& arg(size_t n) { return args_[n]; }
-    /// What a pointer parameter points to; NULL where that is no memory of ours.
+    /// Memory behind a pointer parameter. NULL: the memory is not ours.
     Block* block(size_t n) { return blocks_[n].get(); }
-    /// Elements that an array has room for.
+    /// Capacity of an array in elements.
     size_t elements(size_t n) const { return elements_[n]; }
     /// The struct that a parameter points to, or NULL.
     const Struct* structure(size_t n) const;
-    /// Put other memory behind a parameter.
+    /// Replaces the memory behind a parameter.
     Block& replace(size_t n, size_t size);
-    /// Set an integer of whatever size.
+    /// Sets an integer of any size.
     void set_integer(size_t n, uint64_t value);
 
-    /// What the call has made, which is the caller's from here on.
+    /// Takes ownership of the handle that the call created.
     void* take_handle(size_t n);
 
-    /// Whether no byte that a call may write has changed.
+    /// Whether all bytes that a call may write are unchanged.
     bool is_out_unchanged() const;
     bool has_canaries() const;
 
-    /// Whether the function makes, or initialises, what its first pointer leads to.
+    /// Whether the function creates or initialises the target of its first pointer.
     bool is_init() const;
     bool is_destroy() const;
 
@@ -90,7 +90,7 @@ private:
     Arg args_[most];
     std::unique_ptr<Block> blocks_[most];
     size_t elements_[most] = {};
-    /// A handle that was made to be destroyed.
+    /// A handle for a destroy call.
     void* doomed_ = nullptr;
     bool was_made_ = false;
     hob_result result_ = HOB_RESULT_OK;

@@ -1,5 +1,7 @@
-// Misuses every function of the headers in every way that its signature allows: NULL, stale handles, handles of another
-// type, poisoned and busy ones, structs of wrong, old and future sizes, numbers that are none of an enum's, stale ids.
+// Misuses every function of the headers in every way that its signature allows.
+//
+// Handles: NULL, stale, of another type, poisoned, busy. Structs: of wrong, old and future sizes. Numbers: outside the
+// enum. Ids: stale.
 //
 //   cases --directory DIR [--only NAME] [--verbose]
 #include <cmath>
@@ -22,14 +24,14 @@ const Table table = {
     functions, std::size(functions), structs, std::size(structs), enums, handles, std::size(handles),
 };
 
-/// Any result, but the call must come back.
+/// Any result is accepted, but the call must return.
 constexpr int any = -1;
 
-/// Where a function rightly answers otherwise than the rule.
+/// A correct answer that differs from the rule.
 struct Exception {
-    /// The end of its name, after `hob_`.
+    /// The end of the function's name, after `hob_`.
     const char* function;
-    /// The parameter; "" for all.
+    /// The parameter. "": all.
     const char* param;
     /// The kind of misuse.
     const char* misuse;
@@ -43,7 +45,7 @@ const Exception exceptions[] = {
 
 struct Expected {
     int result;
-    /// What the sentence must name: one of these; NULL where anything will do.
+    /// The message must contain one of these. NULL: any message.
     const char* names[2] = {nullptr, nullptr};
 };
 
@@ -103,7 +105,7 @@ void Runner::check(const Function& f, const char* param, const char* misuse, Exp
     make_and_check(world(), f, param, misuse, expected, spoil);
 }
 
-/// Make the call in a world, with what `spoil` has changed in its arguments, and look at all that can be seen of it.
+/// Makes the call in a world, with arguments changed by `spoil`, and checks all visible effects.
 void Runner::make_and_check(World& in, const Function& f, const char* param, const char* misuse, Expected expected,
                             const Spoil& spoil) {
     ++cases_[misuse];
@@ -115,7 +117,7 @@ void Runner::make_and_check(World& in, const Function& f, const char* param, con
     }
     Call call(table, f, in);
     spoil(call);
-    // Another sentence, so that one of before is not taken for this call's.
+    // Set another message first, so that an earlier one is not mistaken for this call's.
     std::string marker = "hob_log_hook is NULL";
     (void)(std::strcmp(f.name, "hob_log_hook_init") == 0 ? hob_clock_hook_init(nullptr, 0) : hob_log_hook_init(nullptr, 0));
     marker = hob_last_error();
@@ -157,7 +159,7 @@ void Runner::make_and_check(World& in, const Function& f, const char* param, con
     }
 }
 
-/// What the function answers to valid arguments; OK unless an exception says otherwise.
+/// The result for valid arguments. OK unless an exception says otherwise.
 int Runner::baseline(const Function& f) {
     check(f, "", "valid", {HOB_RESULT_OK}, [](Call&) {});
     for (const Exception& one : exceptions) {
@@ -238,7 +240,7 @@ void Runner::pointer_case(const Function& f, size_t n) {
     });
 }
 
-/// The smallest size that init accepts: that of the first header that had the struct.
+/// Smallest size that init accepts: that of the first header with the struct.
 uint32_t first_size(const Struct& s) {
     for (uint32_t size = 4; s.init != nullptr && size < s.size; ++size) {
         Block block(s.size);
@@ -247,7 +249,7 @@ uint32_t first_size(const Struct& s) {
     return static_cast<uint32_t>(s.size);
 }
 
-/// Sizes that no header has, or that an unset field may happen to hold.
+/// Sizes that no header has, and sizes that an unset field may hold.
 std::set<uint32_t> wrong_sizes(const Struct& s) {
     return {0, 1, 4, first_size(s) - 1, 0xcccccccc, 0x7fffffff, UINT32_MAX};
 }
@@ -271,7 +273,7 @@ void Runner::struct_cases(const Function& f, size_t n) {
         set_size(call, static_cast<uint32_t>(s.size) + more);
     };
     check(f, p.name, "struct of a newer header, unused", {baseline_}, [&](Call& call) { grow(call, 0); });
-    // What comes out is written as far as it is known: what is behind does not matter.
+    // Output structs are written up to their known size. The bytes behind do not matter.
     const bool goes_in = p.is_const;
     check(f, p.name, goes_in ? "struct of a newer header, used" : "answer for a newer header",
           {goes_in ? static_cast<int>(HOB_RESULT_UNSUPPORTED) : baseline_}, [&](Call& call) { grow(call, 1); });
@@ -324,7 +326,7 @@ void Runner::number_cases(const Function& f, size_t n) {
         missing("id of nothing", 0, 0);
         missing("id from nowhere", 12345, 6);
         missing("id from nowhere", UINT32_MAX, UINT32_MAX);
-        // That of a child that was removed has the right index and another generation.
+        // The id of a removed child has a valid index and another generation.
         check(f, p.name, "stale id", {HOB_RESULT_NOT_FOUND}, [&](Call& call) {
             uint32_t id[2];
             std::memcpy(id, call.arg(n).bytes, sizeof id);
@@ -350,7 +352,7 @@ bool takes(const Function& f, size_t handle, bool is_const) {
            f.params[0].is_const == is_const;
 }
 
-/// The id of a child that some function has removed or ended.
+/// The id of a child that a function has removed or ended.
 void Runner::removed_child_case(const Function& f, size_t n) {
     for (const Function& end : functions) {
         const bool ends = std::strstr(end.name, "_remove_") != nullptr || std::strstr(end.name, "end_") != nullptr ||
@@ -367,7 +369,7 @@ void Runner::removed_child_case(const Function& f, size_t n) {
     }
 }
 
-/// Every function that takes a handle, on one that is poisoned.
+/// Calls every function that takes a handle, on a poisoned one.
 void Runner::poisoned_cases() {
     for (size_t h = 0; h < std::size(handles); ++h) {
         World poisoned(directory_);
@@ -389,7 +391,7 @@ void Runner::poisoned_cases() {
     }
 }
 
-/// Every function that takes a handle, from inside an exclusive call on it.
+/// Calls every function that takes a handle, from inside an exclusive call on it.
 void Runner::busy_cases() {
     struct Inside {
         Runner* runner;

@@ -1,11 +1,13 @@
-// Calls functions of the headers at random, with arguments that are valid, stale, NULL, extreme or random, and looks for
-// what must never be: a crash, a hang, a panic, bytes written behind a buffer, a failure without a sentence.
+// Calls functions of the headers at random. Arguments are valid, stale, NULL, extreme or random.
+//
+// It detects crashes, hangs, panics, writes behind a buffer, and failures without a message.
 //
 //   fuzz [--seed S] [--calls N] [--threads T] [--seconds MOST] [--only NAME] [--directory DIR] [--verbose]
 //
-// With several threads each has objects of its own; beside them there are some that all look at (const calls), and some
-// that all fight for (exclusive calls, which answer HOB_RESULT_BUSY or work). Nobody destroys what others use.
-// The same seed makes the same calls of a thread; when the program dies it says which call that was.
+// Each thread has objects of its own. Threads share some objects for const calls only. They share others for exclusive
+// calls, which work or return HOB_RESULT_BUSY. A thread never destroys objects that others use.
+//
+// The same seed makes the same calls of a thread. If the program crashes, it prints the call.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -21,7 +23,7 @@
 #include "api/spoil.h"
 #include "api/table.h"
 
-// Only where a sanitizer is linked.
+// Defined if a sanitizer is linked.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
@@ -39,11 +41,11 @@ struct Options {
 };
 
 constexpr size_t results = 16;
-/// Calls after which everything is made anew, and objects of a type that one thread makes.
+/// Number of calls until all objects are recreated, and limits on the objects of each type per thread.
 constexpr uint64_t lifetime = 2000;
 constexpr size_t most_objects = 4, most_blobs = 8, most_stale = 16, most_ids = 16;
 
-/// Where a thread is, for the last words.
+/// The current call of a thread, for the message at a crash.
 struct Place {
     std::atomic<uint64_t> call{0}, begun_ms{0};
     std::atomic<const char*> function{""};
@@ -75,7 +77,7 @@ struct Counts {
     uint64_t slowest_us = 0;
 };
 
-/// What all threads share.
+/// State that all threads share.
 struct Shared {
     std::unique_ptr<World> looked_at, fought_for;
 };
@@ -130,7 +132,7 @@ void Actor::begin() {
 void Actor::end() {
     for (auto& [s, bytes] : kept_) s->done(*world_, bytes.data());
     kept_.clear();
-    // What was made last goes first.
+    // Destroy types in reverse order.
     for (size_t type = std::size(handles); type-- > 0;) {
         for (size_t n = 1; n < pool_.own[type].size(); ++n) handles[type].destroy(pool_.own[type][n]);
     }
@@ -143,7 +145,7 @@ void Actor::complain(const Function& f, const char* what) const {
     std::abort();
 }
 
-/// What may only be set while nothing is alive can be set now.
+/// Sets the hooks that require that no handle is alive.
 void Actor::hooks_that_need_nothing_alive() {
     const hob_allocator_hook hook = Memory::hook();
     for (size_t n = 0; n < std::size(functions); ++n) {
@@ -158,7 +160,7 @@ void Actor::hooks_that_need_nothing_alive() {
     }
 }
 
-/// Hooks of the whole process are exchanged only while no other thread calls.
+/// Excludes functions that set process-wide hooks if several threads run.
 bool Actor::is_possible(const Function& f) const {
     if (!options_.only.empty() && std::strstr(f.name, options_.only.c_str()) == nullptr) return false;
     const bool is_global = f.threads == Threads::alone && std::strstr(f.name, "hob_set_") == f.name;
@@ -208,7 +210,7 @@ void Actor::step(bool is_inside) {
     learn(call, answer);
 }
 
-/// Keep what the call has made: handles, ids, structs with something of the library's in them.
+/// Keeps the results of a call: handles, ids, structs with data of the library.
 void Actor::learn(Call& call, Answer answer) {
     const Function& f = call.function();
     if (call.is_destroy()) {
@@ -263,7 +265,7 @@ void Actor::run(uint64_t calls, uint64_t end_ms) {
     here = nullptr;
 }
 
-/// Ends the program when a call takes more than a minute.
+/// Ends the program if a call takes more than a minute.
 class Watchdog {
 public:
     explicit Watchdog(std::vector<std::unique_ptr<Actor>>& actors) : actors_(actors), thread_([this] { watch(); }) {}
@@ -292,7 +294,7 @@ private:
     std::thread thread_;
 };
 
-/// A line for each function; whether all that return a result did return OK.
+/// Prints a line for each function. Returns whether every function with a result returned OK at least once.
 bool print(const std::vector<std::unique_ptr<Actor>>& actors, const Options& options) {
     uint64_t all = 0, worked = 0, could = 0;
     std::string never;
@@ -365,7 +367,7 @@ Options read(int count, char** values) {
 
 int main(int count, char** values) {
     Options options = read(count, values);
-    // Whatever a random path leads to is in there.
+    // Random relative paths resolve to files in this directory.
     std::filesystem::current_path(options.directory);
     options.directory = std::filesystem::current_path().string();
     if (__sanitizer_set_death_callback != nullptr) {
@@ -397,7 +399,7 @@ int main(int count, char** values) {
     }
     shared = {};
     const bool is_covered = print(actors, options);
-    // Few calls need not reach every function.
+    // A short run need not cover every function.
     const bool must_be_covered = options.calls >= 1000000 && options.seconds == UINT64_MAX && options.threads == 1;
     return is_covered || !must_be_covered || !options.only.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -13,17 +13,19 @@
 
 namespace api {
 
-/// Keeps what was freed for a while, so that a handle that was destroyed can be passed in without reading freed memory;
-/// refuses what is large, so that no argument asks the machine for gigabytes; and can call back from inside an allocation.
+/// An allocator for misuse tests.
+///
+/// It keeps freed blocks for a while, so that a destroyed handle can be passed in without a read of freed memory. It
+/// refuses large blocks, so that no argument requests gigabytes. It can call back from inside an allocation.
 class Memory {
 public:
     static Memory& get() {
-        // Never destroyed: what it keeps is no leak.
+        // Never destroyed, so that the blocks that it keeps are not reported as leaks.
         static Memory& memory = *new Memory;
         return memory;
     }
 
-    /// The hook; it may be set while nothing is alive.
+    /// The hook. Set it while no handle is alive.
     static hob_allocator_hook hook() {
         hob_allocator_hook hook = HOB_ALLOCATOR_HOOK_INIT;
         hook.user_data = &get();
@@ -34,18 +36,18 @@ public:
         return hook;
     }
 
-    /// Call `run(data)` from inside the next allocation on this thread.
+    /// Calls `run(data)` from inside the next allocation on this thread.
     static void call_inside(void (*run)(void*), void* data) { pending() = {run, data}; }
-    /// Whether that was called; it no longer will be.
+    /// Cancels that call. Returns whether it took place before.
     static bool end_inside() {
         const bool was_called = pending().run == nullptr;
         pending() = {};
         return was_called;
     }
 
-    /// Blocks freed so far.
+    /// Number of blocks freed so far.
     uint64_t freed() const { return freed_; }
-    /// Whether what was freed then can still be read.
+    /// Whether a block that was freed then is still readable.
     bool keeps(uint64_t freed_then) const { return freed_ - freed_then < kept_blocks / 2; }
     uint64_t live_bytes() const { return live_bytes_; }
 

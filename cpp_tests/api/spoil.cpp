@@ -25,7 +25,7 @@ unsigned char* Spoiler::keep(size_t size) {
 
 uint64_t Spoiler::integer(const char* name, size_t size) {
     const uint64_t most = World::most(name);
-    // Numbers of threads beyond what there may be are refused, and start none.
+    // The library refuses thread counts above its limit, and starts no thread for them.
     if (most == 2 && dice_.one_in(4)) return dice_.of<uint64_t>({64, 65, UINT32_MAX});
     return dice_.integer(size == 4 ? std::min<uint64_t>(most, UINT32_MAX) : most);
 }
@@ -75,7 +75,7 @@ void Spoiler::handle(Call& call, size_t n) {
     const Param& p = call.param(n);
     const Function& f = call.function();
     if (call.is_destroy()) {
-        // Only what nobody else has: the first of each type is the world's.
+        // Destroy only objects that no other thread uses. The first of each type belongs to the world.
         auto& own = pool_.own[static_cast<size_t>(p.index)];
         if (own.size() > 1 && dice_.one_in(2)) {
             const size_t place = 1 + dice_.below(own.size() - 1);
@@ -94,7 +94,8 @@ void Spoiler::handle(Call& call, size_t n) {
         return;
     }
     if (!dice_.one_in(2)) return;
-    // Others' handles: const calls that several threads may make, exclusive ones, and those of any thread at any time.
+    // Handles that other threads use: allowed for const calls that several threads may make, for exclusive calls, and
+    // for calls of any thread at any time.
     const bool is_any = f.threads == Threads::any;
     const bool may_look = p.is_const && (is_any || f.threads == Threads::shared || n > 0);
     const bool may_fight = p.is_const ? is_any : f.threads == Threads::exclusive;
@@ -147,7 +148,7 @@ void Spoiler::length(Call& call, size_t n) {
     }
     const auto of = static_cast<size_t>(p.of);
     const size_t element = call.param(of).size;
-    // Never more than there is: eight elements fit at twice their size.
+    // Never more than the block holds: eight elements fit at twice their size.
     const size_t most = call.param(of).kind == Kind::memory ? call.elements(of) : std::min<size_t>(call.elements(of), 8);
     if (call.param(of).kind == Kind::memory && call.param(of).is_const) return;
     if (p.role == Role::stride) {
@@ -172,7 +173,7 @@ void Spoiler::structure(Call& call, size_t n) {
     uint32_t size = 0;
     switch (dice_.below(3)) {
         case 0: size = dice_.of<uint32_t>({0, 1, 4, 4097, 0xcccccccc, UINT32_MAX}); break;
-        // Where a field begins: half a pointer is no header's size.
+        // A size at a field boundary: no header's size splits a pointer.
         case 1: size = static_cast<uint32_t>(dice_.below(s.size / 8 + 1) * 8); break;
         default: {
             const std::string known(reinterpret_cast<const char*>(at), s.size);
@@ -193,7 +194,7 @@ void Spoiler::fields(const Struct& s, unsigned char* at, int depth) {
     }
 }
 
-/// Make another thing of a field of the struct at `at`, without making it ask for memory that is not there.
+/// Changes a field of the struct at `at`. A new length never exceeds the memory behind it.
 void Spoiler::field(const Struct& s, size_t n, unsigned char* at, int depth) {
     const Field& f = s.fields[n];
     unsigned char* const to = at + f.offset;
@@ -221,7 +222,7 @@ void Spoiler::field(const Struct& s, size_t n, unsigned char* at, int depth) {
             if (dice_.one_in(rarity_)) put(pointer);
             break;
         case Kind::handle:
-            // What a struct is given is kept: nobody else's, and nothing that is destroyed meanwhile.
+            // The callee keeps a handle in a struct. Use one of this thread that lives long enough.
             pointer = dice_.one_in(2) ? nullptr : pool_.own[static_cast<size_t>(f.index)][0];
             put(pointer);
             break;
@@ -251,7 +252,7 @@ void Spoiler::field(const Struct& s, size_t n, unsigned char* at, int depth) {
         case Kind::memory: {
             const bool has_size = n + 1 < s.field_count && s.fields[n + 1].role == Role::size;
             if (!has_size) break;
-            // The size first: it is never more than what is there.
+            // Set the size first: it never exceeds the memory behind the pointer.
             uint64_t size = dice_.below(64);
             std::memcpy(at + s.fields[n + 1].offset, &size, s.fields[n + 1].size);
             if (!dice_.one_in(rarity_)) pointer = keep(64);

@@ -1,4 +1,4 @@
-// Draws arguments of a call at random: valid ones, and what a host may pass in by mistake. MIT OR Apache-2.0.
+// Draws arguments of a call at random: valid ones, and typical mistakes of a host. MIT OR Apache-2.0.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace api {
 
-/// Numbers that a seed determines.
+/// Pseudorandom numbers from a seed.
 class Dice {
 public:
     explicit Dice(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
@@ -47,22 +47,22 @@ struct Pool {
         void* at;
         uint64_t freed;
     };
-    /// By handle type.
+    /// Objects by handle type.
     std::vector<std::vector<void*>> own;
     std::vector<std::vector<Stale>> stale;
-    /// Other threads use them, too: by const calls alone, and by exclusive ones alone.
+    /// Objects that other threads use, too: for const calls only, and for exclusive calls only.
     std::vector<std::vector<void*>> looked_at, fought_for;
-    /// By handle and type of the id.
+    /// Ids by handle and id type.
     std::map<std::pair<void*, int>, std::vector<Id>> ids;
 };
 
-/// Spoils the arguments of a call, which are valid.
+/// Changes the valid arguments of a call at random.
 class Spoiler {
 public:
     Spoiler(const Table& table, World& world, Pool& pool, Dice& dice, bool is_alone)
         : table_(table), world_(world), pool_(pool), dice_(dice), is_alone_(is_alone) {}
 
-    /// What it makes lives until the next one.
+    /// Changes the arguments of `call`. The new objects live until the next call of this function.
     void spoil(Call& call);
 
 private:
@@ -85,7 +85,7 @@ private:
     Pool& pool_;
     Dice& dice_;
     const bool is_alone_;
-    /// How likely something is spoiled: one in so many.
+    /// One argument in `rarity_` is changed, on average.
     uint64_t rarity_ = 8;
     std::vector<std::unique_ptr<Block>> kept_;
 };

@@ -1,4 +1,4 @@
-// What the generated table of the C API is made of (tests/common/api_table.rs writes it). MIT OR Apache-2.0.
+// Types of the generated table of the C API (tests/common/api_table.rs writes it). MIT OR Apache-2.0.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include <hobgoblin/hobgoblin.h>
 
-// An enum is passed on with whatever number is in it: that is what is tested.
+// Tests pass enums with invalid numbers on purpose.
 #if defined(__clang__) || defined(__GNUC__)
 #define API_ANY_ENUM __attribute__((no_sanitize("undefined")))
 #else
@@ -24,23 +24,27 @@ class World;
 template <class T>
 struct Of {};
 
-/// What a parameter or a field is.
+/// The kind of a parameter or field.
 enum class Kind : uint8_t {
     handle, handle_out, structure, numbers, memory, user_data, callback, string, id, enumeration, integer, real, embedded
 };
 
-/// What an integer counts.
+/// The meaning of an integer.
 enum class Role : uint8_t { none, stride, count, capacity, size };
 
+/// Condition under which a pointer may be NULL.
+///
 /// `WhenEmpty`: if its size is 0. `Protocol`, `WhenSized`: the buffer and the size of the two-call protocol, not both.
 enum class Null : uint8_t { Never, WhenEmpty, Protocol, WhenSized, Allowed };
 
-/// `any`: any thread, any time. `alone`: the doc says something of its own.
+/// Threads that may call a function.
+///
+/// `any`: any thread, any time. `alone`: the function's doc has a rule of its own.
 enum class Threads : uint8_t { any, shared, exclusive, alone };
 
 enum class Returns : uint8_t { result, nothing, text, real, number };
 
-/// One argument of whatever type.
+/// One argument of any type.
 struct Arg {
     alignas(16) unsigned char bytes[16] = {};
 
@@ -59,7 +63,7 @@ struct Arg {
     }
 };
 
-/// What a function returned: the number in `number`, or the text.
+/// The result of a function: a number or a text.
 struct Answer {
     uint64_t number = 0;
     const char* text = nullptr;
@@ -70,7 +74,7 @@ struct Enum {
     const char* name;
     const int64_t* values;
     size_t count;
-    /// From where on numbers are the host's own; -1: none are.
+    /// First number that is free for the host. -1: no such range.
     int64_t open_from;
 };
 
@@ -89,15 +93,15 @@ struct Struct {
     const Field* fields;
     size_t field_count;
     hob_result (*init)(void* at, uint32_t size);
-    /// Make a valid one of what init made; NULL where the library only writes it.
+    /// Fills an initialised struct with valid values. NULL: only the library writes the struct.
     void (*fill)(World& world, void* at);
-    /// Give back what the library has put into it.
+    /// Releases the library's data in the struct.
     void (*done)(World& world, void* at);
 };
 
 struct Handle {
     const char* name;
-    /// Whether anything but destroy takes it non-const.
+    /// Whether any function except destroy takes it non-const.
     bool has_exclusive_calls;
     void (*destroy)(void* at);
     const char* (*last_error)(const void* at);
@@ -108,17 +112,17 @@ struct Handle {
 
 struct Param {
     const char* name;
-    /// The type without const and asterisks.
+    /// The type without const and pointer asterisks.
     const char* type;
     Kind kind;
-    /// In enums, structs or handles; -1: of none of them.
+    /// Index in enums, structs or handles. -1: not in these tables.
     int index;
     bool is_const;
     Null null;
-    /// Bytes of the value; of a pointer, of what it points to.
+    /// Bytes of the value. For a pointer: bytes of its target.
     size_t size;
     Role role;
-    /// The parameter that this is the length of; -1: of none.
+    /// Index of the parameter whose length this is. -1: not a length.
     int of;
     /// A function that does nothing.
     void (*callback)();
@@ -144,7 +148,9 @@ struct ArgumentOf<Result (*)(Args...), Number> {
 template <class Function, size_t Number>
 using Argument = typename ArgumentOf<Function, Number>::type;
 
-/// What a parameter points to, or its value; a byte where that has no size.
+/// The target type of a pointer parameter, or the type of its value.
+///
+/// A byte if that type has no size.
 template <class T>
 struct PointeeOf {
     using type = T;
@@ -171,7 +177,7 @@ struct Nothing<Result (*)(Args...)> {
     static Result call(Args...) { return Result(); }
 };
 
-/// A callback of this type that does nothing and answers 0.
+/// A callback of this type that does nothing and returns 0.
 template <class T>
 void (*nothing())() {
     return reinterpret_cast<void (*)()>(&Nothing<T>::call);
@@ -196,7 +202,7 @@ Answer call(Result (*function)(Args...), const Arg* args, std::index_sequence<Nu
     return answer;
 }
 
-/// Call a function with arguments of any type.
+/// Calls a function with arguments of any type.
 template <class Result, class... Args>
 Answer call(Result (*function)(Args...), const Arg* args) {
     return call(function, args, std::index_sequence_for<Args...>());

@@ -18,7 +18,7 @@ const char source[] = "void main() {}";
 const hob_program_stage stage = {HOB_SHADER_STAGE_COMPUTE, 0, source, sizeof source - 1};
 const char binary_bytes[] = "binary";
 const std::string json = R"({"task":[[1,1,0],[2,3,0.5]]})";
-/// A recording: a header and nothing else.
+/// A recording with only a header.
 const std::string recording("HOBREC\r\n\1\0\0\0\0\0\0\0", 16);
 
 const hob_fingerprint& program_key() {
@@ -35,7 +35,7 @@ std::string contents(const std::string& path) {
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/// A bundle with one program, made once for each process.
+/// A bundle with one program, built once per process.
 const std::string& bundle(const World& world) {
     static std::string made;
     if (made.empty()) {
@@ -192,7 +192,7 @@ bool World::poison(hob_program_manager* manager) {
 }
 
 void World::call_back() {
-    // Several threads may only look.
+    // Several threads may only read `run_`.
     if (run_ != nullptr) std::exchange(run_, nullptr)(data_);
 }
 
@@ -250,7 +250,7 @@ void World::fill(hob_fingerprint& key) {
 }
 
 void World::fill(hob_knapsack_solve_desc& desc) {
-    // With several resources each has a capacity of its own.
+    // With several resources, each has a capacity of its own.
     if (!is_about("resource")) desc.capacity = 10;
     desc.node_limit = 1000;
 }
@@ -306,7 +306,7 @@ void* World::handle(const std::string& type) {
         {"hob_executor", executor_}, {"hob_profile", profile_},     {"hob_goblin", goblin_},
         {"hob_knapsack", knapsack_}, {"hob_program_cache", cache_}, {"hob_program_manager", manager_},
     };
-    // A recording begins before anything else; resources need a knapsack that has some.
+    // A recording must begin before all other calls. Resources need a knapsack that has some.
     if (type == "hob_goblin" && is_about("record")) return fresh_goblin_;
     if (type == "hob_knapsack" && is_about("resource")) return resources_;
     const auto found = owned.find(type);
@@ -315,7 +315,7 @@ void* World::handle(const std::string& type) {
 }
 
 int64_t World::number(const std::string& name) const {
-    // Everything else is 1.
+    // All other numbers are 1.
     static const std::map<std::string, int64_t> numbers = {
         {"axis", 0}, {"decision_id", static_cast<int64_t>(HOB_DECISION_LATEST)}, {"index", 0}, {"lane", 0}, {"resource", 0},
         {"max_bytes", 1 << 20}, {"memory_limit", 1 << 20}, {"disk_limit", 1 << 20}, {"timeout_us", 1000000},

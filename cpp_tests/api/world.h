@@ -1,6 +1,6 @@
 // A world to call the C API in: one live object of each handle type, and a valid value for each type of parameter.
 //
-// A new type of the headers that has no overload here is a compile error that leads to this file. MIT OR Apache-2.0.
+// A new type of the headers without an overload here is a compile error that points to this file. MIT OR Apache-2.0.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "api/memory.h"
 #include "api/types.h"
 
-// Only in builds with the feature fault-injection, and in no header.
+// Present only in builds with the feature fault-injection, and in no header.
 extern "C" hob_result hob_fault_arm(hob_str point, uint32_t passes);
 
 namespace api {
@@ -20,13 +20,13 @@ constexpr bool is_known = false;
 
 class World {
 public:
-    /// Files go to `directory`, which exists.
+    /// Files go to `directory`, which must exist.
     explicit World(const std::string& directory);
     World(const World&) = delete;
     World& operator=(const World&) = delete;
     ~World();
 
-    // A new object of a handle type, for the caller to destroy.
+    // Creates an object of a handle type. The caller destroys it.
     void* make(Of<hob_executor>);
     void* make(Of<hob_goblin>);
     void* make(Of<hob_knapsack>);
@@ -39,7 +39,7 @@ public:
         return nullptr;
     }
 
-    // Have an exclusive call on a handle end in a panic; false where no call can.
+    // Lets an exclusive call on a handle end in a panic. Returns false if no call can.
     bool poison(hob_goblin* goblin);
     bool poison(hob_knapsack* knapsack);
     bool poison(hob_profile* profile);
@@ -47,8 +47,8 @@ public:
     bool poison(hob_executor*) { return false; }
     bool poison(hob_program_cache*) { return false; }
 
-    // Call `run(data)` from inside an exclusive call on a handle; false where there is none, and for a hook that is called
-    // with the value borrowed, so that const calls are busy, too.
+    // Calls `run(data)` from inside an exclusive call on a handle. Returns false if no exclusive call can run a hook.
+    // Also false if the hook runs while the value is borrowed, because const calls are then busy, too.
     bool inside(hob_goblin* goblin, void (*run)(void*), void* data);
     bool inside(hob_knapsack* knapsack, void (*run)(void*), void* data);
     bool inside(hob_profile* profile, void (*run)(void*), void* data);
@@ -56,7 +56,7 @@ public:
     bool inside(hob_executor*, void (*)(void*), void*) { return false; }
     bool inside(hob_program_cache*, void (*)(void*), void*) { return false; }
 
-    // Structs that go in: each was made by its init function, or is zero.
+    // Input structs: each comes from its init function, or is zero.
     void fill(hob_allocator_hook& hook) { hook = Memory::hook(); }
     void fill(hob_clock_hook&) {}
     void fill(hob_environment&) {}
@@ -94,36 +94,38 @@ public:
         static_assert(is_known<T>, "a new struct that goes in: add a fill that makes it valid to cpp_tests/api/world.h");
     }
 
-    // Structs in which the library keeps something.
+    // Structs that hold data of the library.
     void done(hob_blob& blob) { hob_blob_release(&blob); }
     template <class T>
     void done(T&) {}
 
-    /// The function that arguments are for, from here on.
+    /// Sets the function that later arguments are for.
     void is_for(const char* function) { function_ = function; }
-    /// Whether its name has `part` in it.
+    /// Whether the function's name contains `part`.
     bool is_about(const char* part) const { return std::strstr(function_, part) != nullptr; }
 
-    /// The object of a handle type: the one of this world, or the one that the function needs.
+    /// The object of a handle type. Some functions need another object than this world's default.
     void* handle(const std::string& type);
     int64_t number(const std::string& name) const;
     double real(const std::string&) const { return 1; }
-    /// Bytes from one element to the next: of weights there are two side by side.
+    /// Bytes from one element to the next. Weights come in pairs, side by side.
     size_t stride(const std::string& name, size_t element) const { return name == "weights_stride" ? 2 * element : element; }
     hob_str text(const std::string& name) const;
-    /// The most that a parameter or field of this name may ask for without taking minutes or all threads of the machine.
+    /// Upper limit for a parameter or field of this name.
+    ///
+    /// A call within it takes neither minutes nor all threads of the machine.
     static uint64_t most(const std::string& name);
-    /// Call `run(data)` from inside the next callback; NULL: none.
+    /// Calls `run(data)` from inside the next callback. NULL: cancels that.
     void on_callback(void (*run)(void*), void* data) {
         run_ = run;
         data_ = data;
     }
-    /// Bytes that go in.
+    /// Input bytes.
     const std::string& bytes() const;
 
-    /// Where files go.
+    /// The directory for files.
     const std::string& directory() const { return directory_; }
-    /// Put every hook back, but for the allocator.
+    /// Restores every hook except the allocator's.
     static void reset_hooks();
 
 private:
@@ -149,7 +151,7 @@ private:
     void* data_ = nullptr;
 };
 
-/// End the program with a sentence: something that must work did not.
+/// Ends the program with a message: a call that must work failed.
 [[noreturn]] void give_up(const char* file, int line, const char* what);
 
 }  // namespace api

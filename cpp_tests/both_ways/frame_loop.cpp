@@ -1,6 +1,6 @@
-// One source for builds with and without exceptions: a frame loop through the try_ forms. tests/cpp.rs compiles it both
-// ways. A warm frame calls neither malloc nor operator new. With failures and queries, in which the library itself may
-// allocate, the wrapper still does not call operator new.
+// A frame loop through the try_ forms: one source for builds with and without exceptions. tests/cpp.rs compiles it both
+// ways. A warm frame calls neither malloc nor operator new. In failures and queries the library may allocate. The
+// wrapper does not call operator new there either.
 #include <hobgoblin/hobgoblin.hpp>
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace {
 
-/// Calls of malloc and its relatives, by the library and by operator new.
+/// Calls of malloc and its relatives, from the library and from operator new.
 std::size_t allocations = 0;
-/// Calls of operator new: those of the wrapper.
+/// Calls of operator new, which come from the wrapper.
 std::size_t of_wrapper = 0;
 
 }  // namespace
 
-// The linker sends malloc and its relatives here (-Wl,--wrap).
+// The linker redirects malloc and its relatives to these functions (-Wl,--wrap).
 extern "C" {
 void* __real_malloc(std::size_t size);
 void* __real_calloc(std::size_t count, std::size_t size);
@@ -60,7 +60,7 @@ void operator delete(void* memory, std::size_t) noexcept { __real_free(memory); 
 
 namespace {
 
-/// All that a frame calls.
+/// All calls of a frame.
 struct Host {
     hob::Goblin goblin;
     hob::Executor executor;

@@ -1,4 +1,4 @@
-// Compiled, never run: all headers after hostile_macros.h, and what their macros expand to.
+// Compiled, never run: all headers after hostile_macros.h, and the expansions of their macros.
 #include "hostile_macros.h"
 
 #include <hobgoblin/hobgoblin.h>

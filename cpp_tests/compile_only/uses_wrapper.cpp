@@ -1,4 +1,4 @@
-// Compiled, never run: as every C++ from C++17, with and without exceptions. Every member is used once.
+// Compiled, never run: with every standard from C++17, with and without exceptions. Uses every member once.
 #include <hobgoblin/hobgoblin.hpp>
 #include <hobgoblin/hobgoblin.hpp>
 

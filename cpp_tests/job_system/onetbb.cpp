@@ -1,5 +1,5 @@
-// A job system that nobody here wrote, oneTBB, lent to the library: loops get its workers' help, and the background of a
-// program cache is served by one of its threads. A program of its own, run by tests/cpp.rs where oneTBB is installed.
+// Lends oneTBB, an independent job system, to the library. Its workers help with loops; one of its threads serves the
+// background of a program cache. This is a program of its own; tests/cpp.rs runs it where oneTBB is installed.
 #include <hobgoblin/hobgoblin.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
@@ -21,7 +21,7 @@ void check(bool holds, const char* what) {
     std::exit(1);
 }
 
-/// What an engine writes to lend its job system: three functions and what they need.
+/// An engine's code to lend its job system: three functions and their state.
 class JobSystem {
 public:
     hob_executor_desc desc() {
@@ -34,7 +34,7 @@ public:
         return desc;
     }
 
-    /// Nothing that was posted may come after the library is gone.
+    /// Waits for all posted tasks, which must not run after the library is unloaded.
     void await_posted() {
         while (posted_.load() > 0) std::this_thread::yield();
     }
@@ -51,7 +51,7 @@ private:
         return group.release();
     }
 
-    /// Runs the task here if nobody has begun it, which then finds nothing left to do.
+    /// Runs the task here unless a worker has begun it. A late run of the task then finds no work.
     static void finish(void* /*self*/, void* ticket) {
         const std::unique_ptr<tbb::task_group> group(static_cast<tbb::task_group*>(ticket));
         group->wait();
@@ -71,7 +71,7 @@ private:
     std::atomic<int> enqueued_{0};
 };
 
-/// What the blocks of a loop note.
+/// The records of a loop's blocks.
 struct Loop {
     const hob_executor* executor;
     std::vector<std::atomic<uint32_t>> runs;
@@ -93,7 +93,7 @@ struct Loop {
     }
 };
 
-/// Every block runs once, loop after loop, until a worker of oneTBB has helped and at least a hundred times.
+/// Runs loops until a worker of oneTBB has helped, at least a hundred times. Every block must run once per loop.
 void loops_get_help(const hob_executor* executor) {
     uint32_t helped = 0;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -113,7 +113,7 @@ std::string key_of(int number) {
     return "program " + std::to_string(number);
 }
 
-/// Programs are written by oneTBB's thread, and read by it in the next cache.
+/// oneTBB's thread writes programs, and reads them in the next cache.
 void cache_is_served(const hob_executor* executor, const char* directory) {
     constexpr int programs = 50;
     for (int opening = 0; opening < 2; ++opening) {

@@ -1,4 +1,4 @@
-// The library at work: an executor whose thread writes in the background, a cache in a directory, and bind_egl.
+// The library in use: an executor whose thread writes in the background, a cache in a directory, and bind_egl.
 #include "blobs.h"
 
 #include <atomic>
@@ -38,14 +38,14 @@ void Blobs::set(const void* key, ptrdiff_t key_size, const void* value, ptrdiff_
 
 ptrdiff_t Blobs::get(const void* key, ptrdiff_t key_size, void* value, ptrdiff_t value_size) {
     const ptrdiff_t size = hob_egl_blob_get(key, key_size, value, value_size);
-    if (value_size == 0) return size; // only asked how much room to make
+    if (value_size == 0) return size; // the driver only asks for the size
     ++gets;
     if (size > 0) ++hits;
     return size;
 }
 
 Blobs::Blobs() : directory(variable("HOB_BLOB_CACHE")) {
-    if (directory.empty() || directory[0] != '/') { // a program may have changed its own directory before it draws
+    if (directory.empty() || directory[0] != '/') { // a program may change its directory before it draws
         say("HOB_BLOB_CACHE names no directory by its full path: nothing is kept");
         return;
     }
@@ -83,7 +83,7 @@ Blobs::~Blobs() {
     hob_executor_destroy(executor);
 }
 
-/// Not on stderr, which a program that ends may have closed.
+/// Writes to a file: an ending program may have closed stderr.
 void Blobs::report(const char* trouble) const {
     const char* name = variable("HOB_BLOB_CACHE_REPORT");
     std::FILE* file = *name == 0 ? nullptr : std::fopen(name, "a");

@@ -1,4 +1,4 @@
-// The cache behind the two functions that a driver is given.
+// The cache behind a driver's two blob functions.
 #pragma once
 
 #include <hobgoblin/program_cache.h>
@@ -7,22 +7,24 @@
 
 namespace blob_cache {
 
-/// Whatever the driver wants kept, in the directory that HOB_BLOB_CACHE names. One for the whole process.
+/// The driver's blobs, in the directory that HOB_BLOB_CACHE names.
+/// One instance for the whole process.
 class Blobs {
 public:
-    /// Waits for what is in the directory, HOB_BLOB_CACHE_WAIT_MS milliseconds at most (default 1000): hits come from
-    /// memory alone. Without a directory, or without a cache, says so.
+    /// Opens the cache and loads the directory, so that hits come from memory alone.
+    /// Waits at most HOB_BLOB_CACHE_WAIT_MS milliseconds (default 1000). Reports a missing directory or cache on
+    /// stderr.
     Blobs();
-    /// Writes what still waits, and into the file that HOB_BLOB_CACHE_REPORT names a line of what was asked for.
+    /// Writes pending blobs, and appends the counts to the file that HOB_BLOB_CACHE_REPORT names.
     ~Blobs();
     Blobs(const Blobs&) = delete;
     Blobs& operator=(const Blobs&) = delete;
 
-    /// Whether there is a cache, and so any use in giving away `set` and `get`.
+    /// Whether there is a cache: without one, `set` and `get` are not worth giving to a driver.
     explicit operator bool() const { return cache != nullptr; }
 
-    /// An EGLSetBlobFuncANDROID and an EGLGetBlobFuncANDROID, which count and do nothing else of their own: where nobody
-    /// wants to know, hob_egl_blob_set and hob_egl_blob_get are given as they are.
+    /// An EGLSetBlobFuncANDROID and an EGLGetBlobFuncANDROID that count calls and forward them.
+    /// A host without counters gives hob_egl_blob_set and hob_egl_blob_get directly to the driver.
     static void set(const void* key, ptrdiff_t key_size, const void* value, ptrdiff_t value_size);
     static ptrdiff_t get(const void* key, ptrdiff_t key_size, void* value, ptrdiff_t value_size);
 
@@ -36,7 +38,7 @@ private:
     hob_program_cache* cache = nullptr;
 };
 
-/// A line on stderr.
+/// Prints a line on stderr.
 void say(const std::string& sentence);
 
 } // namespace blob_cache

@@ -1,5 +1,5 @@
-//! Puts a blob cache before an EGL program that nobody has changed: builds `libhobgoblin_blob_cache.so` and becomes that
-//! program with it in `LD_PRELOAD`. What it does is told in `preload.cpp`.
+//! Puts a blob cache in front of an unmodified EGL program. It builds `libhobgoblin_blob_cache.so` and becomes that
+//! program with the library in `LD_PRELOAD`. `preload.cpp` describes the library.
 
 #[path = "../common/cpp.rs"]
 mod cpp;
@@ -38,7 +38,7 @@ fn main() {
     })
 }
 
-/// The library, and what was to be preloaded anyway.
+/// The library, followed by the previous content of `LD_PRELOAD`.
 fn before_others(library: PathBuf) -> OsString {
     let mut list = library.into_os_string();
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {

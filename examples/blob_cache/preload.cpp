@@ -1,10 +1,10 @@
-// A drop-in for programs that nobody changes: put before an EGL program by LD_PRELOAD, it gives the driver a place for
-// its compiled shaders (EGL_ANDROID_blob_cache), which is our cache.
+// Drop-in for unmodified EGL programs. Preloaded with LD_PRELOAD, it gives the driver our cache for its compiled
+// shaders (EGL_ANDROID_blob_cache).
 //
-// What it waits for is the first context that is made current on a display, since Mesa's llvmpipe makes its cache
-// together with a context and forgets what it was given before. Programs that link libEGL find the functions at the end
-// of this file; those that load it, as SDL and glmark2 do, ask dlsym for them, so that is here too. Each libEGL of a
-// process (ANGLE brings its own, which loads the system's) is told apart.
+// It waits until the first context is made current on a display: Mesa's llvmpipe creates its cache together with a
+// context and forgets functions that were set earlier. Programs that link libEGL find the functions at the end of this
+// file. Programs that load libEGL, as SDL and glmark2 do, look them up with dlsym, so this file replaces dlsym too.
+// Each libEGL of a process is handled on its own: ANGLE brings its own, which loads the system's.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -54,7 +54,7 @@ template <typename To, typename From> To as(From from) {
 
 using Dlsym = void* (*)(void*, const char*) noexcept;
 
-/// The C library's, which is found without itself; it has one version for each machine and age of glibc.
+/// The C library's dlsym, found without itself. Its symbol version depends on the machine and on the age of glibc.
 Dlsym find_dlsym() {
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5", "GLIBC_2.27", "GLIBC_2.36", "GLIBC_2.0"})
         if (void* found = dlvsym(RTLD_NEXT, "dlsym", version)) return as<Dlsym>(found);
@@ -69,14 +69,14 @@ Dlsym real_dlsym() noexcept {
     return found;
 }
 
-/// One libEGL, by its own functions.
+/// The functions of one libEGL.
 struct Egl {
     MakeCurrent make_current = nullptr;
     Terminate terminate = nullptr;
     GetProcAddress get_proc_address = nullptr;
     QueryString query_string = nullptr;
     GetError get_error = nullptr;
-    std::vector<EGLDisplay> served; ///< Displays that were seen with a context, under `lock`.
+    std::vector<EGLDisplay> served; ///< Displays that have had a current context. Guarded by `lock`.
 
     explicit Egl(void* handle) {
         const Dlsym find = real_dlsym();
@@ -89,15 +89,15 @@ struct Egl {
     bool is_whole() const { return make_current && terminate && get_proc_address && query_string && get_error; }
 };
 
-std::mutex lock; // of `egls` and their `served`; never held while anybody else's code runs
+std::mutex lock; // guards `egls` and their `served`; never held while foreign code runs
 constexpr std::size_t most_egls = 4;
-std::array<Egl*, most_egls> egls; // stay: other libraries call until the very end of the process
+std::array<Egl*, most_egls> egls; // never freed: other libraries call until the very end of the process
 
 Blobs* blobs = nullptr;
 std::once_flag blobs_once;
 pid_t blobs_process = 0;
 
-/// Opened by the first program that draws, not by every shell that LD_PRELOAD comes past.
+/// Opens the cache at the first current context: LD_PRELOAD also reaches processes that never draw, such as shells.
 bool has_blobs() {
     std::call_once(blobs_once, [] {
         blobs_process = getpid();
@@ -106,7 +106,7 @@ bool has_blobs() {
     return static_cast<bool>(*blobs);
 }
 
-/// Not in a fork that exits: it has none of the threads that would be awaited.
+/// Skipped in a forked child that exits: it lacks the threads that the destructor waits for.
 __attribute__((destructor)) void close_blobs() {
     if (blobs_process == getpid()) delete blobs;
 }
@@ -116,7 +116,7 @@ bool offers_blob_cache(const Egl& egl, EGLDisplay display) {
     return extensions != nullptr && (std::string(extensions) + ' ').find("EGL_ANDROID_blob_cache ") != std::string::npos;
 }
 
-/// The function may be there without the extension: Mesa 22 crashes in it.
+/// Checks the extension first: Mesa 22 has the function without the extension, and crashes in it.
 void give_blobs(const Egl& egl, EGLDisplay display) {
     if (!offers_blob_cache(egl, display)) {
         say("this EGL display does not offer EGL_ANDROID_blob_cache: its driver keeps shaders where it wants");
@@ -136,13 +136,13 @@ bool is_first_context(Egl& egl, EGLDisplay display) {
     return true;
 }
 
-/// A terminated display forgets its functions, and may be initialised again.
+/// Drops a terminated display: it loses its functions, and may be initialised again.
 void forget(Egl& egl, EGLDisplay display) {
     const std::lock_guard<std::mutex> guard(lock);
     egl.served.erase(std::remove(egl.served.begin(), egl.served.end(), display), egl.served.end());
 }
 
-// What programs get instead of the functions of `egls[which]`.
+// The hooks that replace the functions of `egls[which]`.
 
 template <std::size_t which>
 EGLBoolean make_current(EGLDisplay display, EGLSurface draw, EGLSurface read, EGLContext context) {
@@ -186,7 +186,7 @@ template <std::size_t which> Function get_proc_address(const char* name) {
     return hook != nullptr ? hook : egls[which]->get_proc_address(name);
 }
 
-/// The place of the libEGL behind a handle; `most_egls` if there is none, or no place left.
+/// The index in `egls` of the libEGL behind a handle; `most_egls` without a libEGL or without a free place.
 std::size_t place_of(void* handle) {
     auto egl = std::make_unique<Egl>(handle);
     if (!egl->is_whole() || egl->make_current == eglMakeCurrent) return most_egls;
@@ -199,14 +199,14 @@ std::size_t place_of(void* handle) {
     return most_egls;
 }
 
-/// Instead of what dlsym would find; NULL: what it finds.
+/// The replacement for the result of dlsym; NULL: keep the result.
 void* hook(void* handle, const char* name) noexcept {
     if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || hooks_of(0).named(name) == nullptr) return nullptr;
     const std::size_t place = place_of(handle);
     return place == most_egls ? nullptr : as<void*>(hooks_of(place).named(name));
 }
 
-/// For programs that link libEGL: a function of the next one after this library, or what is instead of it.
+/// For programs that link libEGL: the hook of a function of the next libEGL, or else the next such function itself.
 template <typename F> F linked(const char* name) {
     const std::size_t place = place_of(RTLD_NEXT);
     return as<F>(place == most_egls ? real_dlsym()(RTLD_NEXT, name) : as<void*>(hooks_of(place).named(name)));
@@ -216,7 +216,7 @@ template <typename F> F linked(const char* name) {
 
 } // namespace blob_cache
 
-// A program that finds these where there is no libEGL gets what EGL answers when it fails.
+// Without a libEGL these functions return what EGL returns on failure.
 
 EXPORT unsigned int eglMakeCurrent(void* display, void* draw, void* read, void* context) {
     static const auto next = blob_cache::linked<blob_cache::MakeCurrent>("eglMakeCurrent");
@@ -233,7 +233,8 @@ EXPORT void (*eglGetProcAddress(const char* name))() {
     return next == nullptr ? nullptr : next(name);
 }
 
-/// Ends in a jump, since RTLD_NEXT is answered by who calls: what optimised code does where nothing can be thrown.
+/// Must end in a jump, because the result for RTLD_NEXT depends on the caller. Optimised code jumps where nothing can
+/// be thrown.
 EXPORT void* dlsym(void* handle, const char* name) noexcept {
     if (void* found = blob_cache::hook(handle, name)) return found;
     return blob_cache::real_dlsym()(handle, name);

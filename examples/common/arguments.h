@@ -1,5 +1,4 @@
-// A command line, flag by flag. Whatever is wrong with it is thrown as a std::runtime_error with a sentence for whoever
-// typed it.
+// A command line, flag by flag. An invalid argument throws a std::runtime_error with a message for the user.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +10,11 @@ class Arguments {
 public:
     Arguments(int the_count, char** the_arguments) : argument_count(the_count), arguments(the_arguments) {}
 
-    /// The next flag; false at the end.
+    /// Moves to the next flag; false at the end.
     bool next();
     const std::string& flag() const { return current; }
 
-    /// What stands after the flag.
+    /// The argument after the flag.
     std::string value();
     double positive_number();
     std::size_t count(); ///< A whole number below a million.
@@ -26,7 +25,8 @@ private:
     std::string current;
 };
 
-/// `text` as a number above 0 and not above a million. `flag` is named when it is none.
+/// `text` as a number above 0 and up to a million.
+/// The exception for any other text names `flag`.
 double positive_number(const std::string& flag, const std::string& text);
 
 } // namespace example

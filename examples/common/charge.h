@@ -1,11 +1,11 @@
-// Where time goes.
+// Time accounts.
 #pragma once
 
 #include <chrono>
 
 namespace example {
 
-/// Adds the time it lives to an account.
+/// Adds its own lifetime to an account.
 class Charge {
 public:
     explicit Charge(double& the_account_ms) : account_ms(the_account_ms) {}

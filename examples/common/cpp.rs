@@ -1,8 +1,8 @@
-//! Builds the C++ program of an example with the machine's own compiler, links it to the `libhobgoblin` that cargo has
-//! just built, and becomes that program: its arguments, its exit status and Ctrl-C are those of `cargo run`.
+//! Builds the C++ program of an example with the machine's own compiler, and links it to the `libhobgoblin` that cargo
+//! has just built. Then it becomes that program, with the arguments, the exit status and the Ctrl-C of `cargo run`.
 //!
-//! The program is all C++ files in `examples/<name>` and in `examples/common`. Or it builds a shared library of those in
-//! `examples/<name>` alone, with `libhobgoblin` inside, to be put before other programs.
+//! The program consists of all C++ files in `examples/<name>` and in `examples/common`. A shared library consists of
+//! the files in `examples/<name>` alone, with `libhobgoblin` inside, and is preloaded into other programs.
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::error::Error;
@@ -25,8 +25,8 @@ pub fn run(name: &str) -> ! {
     )
 }
 
-/// Linux looks where cargo says before it looks where the program says, and there a library of an earlier `cargo build` may
-/// lie.
+/// Puts the new library first in the search path. Linux searches cargo's path before the program's own, and cargo's
+/// path may hold a library of an earlier `cargo build`.
 fn just_built() -> Option<(&'static str, OsString)> {
     let libraries = env::current_exe().ok()?.parent()?.with_file_name("deps");
     let others = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
@@ -34,7 +34,7 @@ fn just_built() -> Option<(&'static str, OsString)> {
     Some(("LD_LIBRARY_PATH", all))
 }
 
-/// Builds the example `name` as a shared library and becomes what `command` makes of its path.
+/// Builds the example `name` as a shared library and becomes the command that `command` returns for its path.
 #[allow(dead_code, reason = "each example uses one of the two")]
 pub fn run_with_library(name: &str, command: impl FnOnce(PathBuf) -> Option<Command>) -> ! {
     end(
@@ -54,7 +54,7 @@ fn end(name: &str, outcome: Result<i32>) -> ! {
     }
 }
 
-/// What an example is built to.
+/// The kind of file that an example is built to.
 #[derive(Clone, Copy, PartialEq)]
 enum Product {
     Program,
@@ -84,7 +84,7 @@ impl Product {
         }
     }
 
-    /// In `libraries` is what cargo has built.
+    /// The library that cargo has built in `libraries`.
     fn library(self, libraries: &Path) -> PathBuf {
         libraries.join(match self {
             Product::Program => format!("{DLL_PREFIX}hobgoblin{DLL_SUFFIX}"),
@@ -95,7 +95,7 @@ impl Product {
     fn link_flags(self, libraries: &Path) -> Vec<OsString> {
         let flags = match self {
             Product::Program => vec![format!("-Wl,-rpath,{}", libraries.display())],
-            // Nothing of the library is for the programs that it comes before.
+            // Hides the symbols of `libhobgoblin` from the programs that preload it.
             Product::SharedLibrary => {
                 ["-shared", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-lm"].map(str::to_owned).to_vec()
             }
@@ -151,7 +151,7 @@ fn build(name: &str, product: Product) -> Result<PathBuf> {
     Ok(made)
 }
 
-/// The machine's C++ compiler, as the `cc` crate finds it: `CXX` in the environment has the first word.
+/// The machine's C++ compiler, as the `cc` crate finds it: `CXX` in the environment takes precedence.
 fn compiler(include: &Path, output: &Path) -> Result<cc::Tool> {
     let tool = cc::Build::new()
         .cpp(true)
@@ -172,7 +172,7 @@ fn compiler(include: &Path, output: &Path) -> Result<cc::Tool> {
     Ok(tool)
 }
 
-/// As many compilers at a time as there are cores.
+/// Runs as many compilers at a time as there are cores.
 fn compile_all(
     compiler: &cc::Tool,
     flags: &[&str],

@@ -1,11 +1,12 @@
-// The cache that a driver has of its own.
+// The driver's own cache.
 #pragma once
 
 #include <string>
 
 namespace example {
 
-/// It would make every run but the first look warm: from here on this process's driver has an empty one, in `directory`.
+/// Gives this process's driver an empty cache in `directory`, except on Windows.
+/// The usual cache would make every run but the first look warm.
 void give_driver_empty_cache(const std::string& directory);
 
 } // namespace example

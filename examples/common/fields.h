@@ -1,5 +1,5 @@
-// A struct of texts, counts and times with a static `visit_fields(struct, visit)` that calls `visit` with the name and the
-// value of each field: as lines on the way from one process to another, and as JSON.
+// Structs as text: as lines on the way from one process to another, and as JSON. A struct holds texts, counts and
+// times. Its static `visit_fields(struct, visit)` calls `visit` with the name and the value of each field.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ inline std::string json_of(double number) {
     return text;
 }
 
-/// One "name value" a line.
+/// The fields as text, one "name value" pair a line.
 template <typename Fields> std::string to_text(const Fields& fields) {
     std::ostringstream out;
     Fields::visit_fields(fields, [&](const char* name, const auto& value) { out << name << " " << value << "\n"; });
@@ -55,7 +55,7 @@ template <typename Fields> Fields from_text(const std::string& text) {
     return fields;
 }
 
-/// An object.
+/// The fields as a JSON object.
 template <typename Fields> std::string to_json(const Fields& fields) {
     std::string json, between = "{";
     Fields::visit_fields(fields, [&](const char* name, const auto& value) {
@@ -65,7 +65,7 @@ template <typename Fields> std::string to_json(const Fields& fields) {
     return json + "}";
 }
 
-/// An array of objects, one a line.
+/// A JSON array of objects, one a line.
 template <typename All> std::string to_json_lines(const All& all) {
     std::string json, between = "[\n";
     for (const auto& fields : all) {
@@ -75,7 +75,8 @@ template <typename All> std::string to_json_lines(const All& all) {
     return json + "\n]";
 }
 
-/// A trial's steps and targets. Throws std::runtime_error when the file cannot be written.
+/// Writes a trial's steps and targets.
+/// Throws std::runtime_error when the file cannot be written.
 template <typename Steps, typename Targets>
 void write_json(const std::string& path, const Steps& steps, const Targets& targets) {
     write_file(path, "{\"steps\": " + to_json_lines(steps) + ",\n\"targets\": " + to_json_lines(targets) + "}\n");

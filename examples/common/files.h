@@ -5,13 +5,14 @@
 
 namespace example {
 
-/// Empty when there is no such file.
+/// The content of a file; empty when the file does not exist.
 std::string read_file(const std::string& path);
 
 /// Throws std::runtime_error when the file cannot be written.
 void write_file(const std::string& path, const std::string& text);
 
-/// For what is written at the end of long work: throws std::runtime_error when it could not be. An empty path is fine.
+/// Throws std::runtime_error when the file cannot be written.
+/// Meant for the start of long work that ends with writing. An empty path is accepted.
 void expect_writable(const std::string& path);
 
 } // namespace example

@@ -1,5 +1,5 @@
-// The part of OpenGL 3.3 .. 4.5 / ES 3 and of EGL that the examples use, declared by hand: they build on a machine with
-// no GL headers and link to no GL library. Constants and signatures are those of the Khronos registry.
+// The part of OpenGL 3.3 .. 4.5 / ES 3 and of EGL that the examples use, declared by hand. The examples build on a
+// machine without GL headers and link to no GL library. Constants and signatures are those of the Khronos registry.
 #pragma once
 
 #include <cstddef>
@@ -134,26 +134,29 @@ struct Gl {
 using EglSetBlob = void (*)(const void* key, std::ptrdiff_t key_size, const void* value, std::ptrdiff_t value_size);
 using EglGetBlob = std::ptrdiff_t (*)(const void* key, std::ptrdiff_t key_size, void* value, std::ptrdiff_t value_size);
 
-/// A current context and its functions. Destroying it destroys the context.
+/// A current context and its functions.
+/// The destructor destroys the context.
 class GlContext {
 public:
     virtual ~GlContext() = default;
-    /// Whether the driver can keep its own shader cache through two functions of ours (EGL_ANDROID_blob_cache).
+    /// Whether the driver can keep its own shader cache through two host functions (EGL_ANDROID_blob_cache).
     virtual bool offers_blob_cache() const = 0;
-    /// Gives them to the driver, which takes them once per display. False when it refuses.
+    /// Gives the two functions to the driver; false when it refuses.
+    /// A driver takes them once per display.
     virtual bool set_blob_cache(EglSetBlob set, EglGetBlob get) = 0;
 
     Gl gl;
     bool is_es = false;
     bool has_timers = false;          ///< Timer queries work.
-    bool has_program_binaries = false; ///< The driver gives out at least one format of them.
+    bool has_program_binaries = false; ///< The driver offers at least one binary format.
     bool is_software = false; ///< Rasterised by the CPU: wall time is GPU time.
-    std::string description;  ///< "OpenGL 4.5, llvmpipe (...), through EGL surfaceless"
+    std::string description;  ///< Example: "OpenGL 4.5, llvmpipe (...), through EGL surfaceless".
 };
 
-/// Loads EGL and makes a context current on `device`: "auto" (the first hardware device, else surfaceless),
-/// "surfaceless" or the number of an EGL device. OpenGL if there is one and `only_es` does not say otherwise, else
-/// OpenGL ES. On failure returns nothing and says why in `reason`.
+/// Loads EGL and makes a context current on `device`.
+/// `device` is "auto" (the first hardware device, else surfaceless), "surfaceless" or the number of an EGL device. The
+/// context is OpenGL, or OpenGL ES where OpenGL is missing or `only_es` is set. On failure returns nullptr and sets
+/// `reason`.
 std::unique_ptr<GlContext> make_gl_context(const std::string& device, bool only_es, std::string& reason);
 
 /// One line per EGL device.

@@ -1,6 +1,6 @@
-// EGL and GL without linking to either: libEGL is opened at run time, a device is chosen, and every function is asked
-// for by name. No window system is involved, so this works over ssh, in a container, and on a machine whose GPU has no
-// display.
+// EGL and GL without linking to either: the loader opens libEGL at run time, chooses a device, and looks up every
+// function by name. No window system is involved. This works over ssh, in a container, and on a machine whose GPU has
+// no display.
 #include "gl_api.h"
 
 #include <cctype>
@@ -56,7 +56,7 @@ constexpr EGLenum EGL_OPENGL_API = 0x30A2, EGL_OPENGL_ES_API = 0x30A0, EGL_PLATF
     X(EGLBoolean, MakeCurrent, (EGLDisplay, EGLSurface, EGLSurface, EGLContext))          \
     X(void*, GetProcAddress, (const char*))
 
-// Extensions: a missing one is not an error.
+// Extensions: a missing function is not an error.
 #define EXAMPLE_EGL_EXTENSION_FUNCTIONS(X)                           \
     X(EGLDisplay, GetPlatformDisplayEXT, (EGLenum, void*, const EGLint*)) \
     X(EGLBoolean, QueryDevicesEXT, (EGLint, EGLDeviceEXT*, EGLint*))      \
@@ -105,7 +105,7 @@ bool load_egl(Egl& egl, std::string& reason) {
 #define EXAMPLE_LOAD(result, name, arguments) assign(egl.name, egl.GetProcAddress("egl" #name));
     EXAMPLE_EGL_EXTENSION_FUNCTIONS(EXAMPLE_LOAD)
 #undef EXAMPLE_LOAD
-    // GetProcAddress may hand out stubs for what the driver does not have: believe the list of extensions only.
+    // GetProcAddress may return stubs for missing functions. Only the list of extensions is reliable.
     if (!has_word(extensions, "EGL_EXT_platform_base")) egl.GetPlatformDisplayEXT = nullptr;
     if (!has_word(extensions, "EGL_EXT_device_base") && !has_word(extensions, "EGL_EXT_device_enumeration"))
         egl.QueryDevicesEXT = nullptr;
@@ -145,7 +145,7 @@ public:
             if (surface != nullptr) egl.DestroySurface(display, surface);
             egl.Terminate(display);
         }
-        // libEGL stays loaded: drivers leave thread-local destructors behind that must still find their code.
+        // libEGL stays loaded: drivers leave thread-local destructors whose code must stay in memory.
     }
     EglContext(const EglContext&) = delete;
     EglContext& operator=(const EglContext&) = delete;
@@ -211,7 +211,7 @@ bool EglContext::load_functions() {
 #undef EXAMPLE_LOAD
 
     GLint formats = 0;
-    gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats); // an error before OpenGL 4.1, which leaves it 0
+    gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats); // an error before OpenGL 4.1: `formats` stays 0
     gl.GetError();
     has_program_binaries = formats > 0;
 #define EXAMPLE_LOAD(result, name, arguments) \
@@ -235,7 +235,7 @@ bool EglContext::offers_blob_cache() const {
 }
 
 bool EglContext::set_blob_cache(EglSetBlob set, EglGetBlob get) {
-    if (!offers_blob_cache()) return false; // the function may be there all the same: Mesa 22 crashes in it
+    if (!offers_blob_cache()) return false; // Mesa 22 has the function without the extension, and crashes in it
     egl.SetBlobCacheFuncsANDROID(display, set, get);
     return egl.GetError() == EGL_SUCCESS;
 }

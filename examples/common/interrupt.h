@@ -1,9 +1,9 @@
-// Ctrl-C as a question that a loop asks.
+// Ctrl-C as a flag that a loop polls.
 #pragma once
 
 namespace example {
 
-/// From here on the first Ctrl-C is only noted; a second one ends the program at once.
+/// From here on the first Ctrl-C only sets a flag; a second one ends the program at once.
 void watch_for_interrupt();
 bool interrupted();
 

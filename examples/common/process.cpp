@@ -32,7 +32,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
     return pointers;
 }
 
-/// This process's environment, where `changes` do not replace it.
+/// This process's environment, with `changes` applied.
 std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
     std::vector<std::string> all = changes;
     for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -1,4 +1,4 @@
-// Runs of this very program with other arguments: a new process knows only what is on the disk.
+// Runs this same program with other arguments: a new process knows only the data on the disk.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace example {
 
-/// Waits for it. Empty when it ended well, else how it ended. `environment` has NAME=VALUE in addition to this
-/// process's own.
+/// Runs `self` and waits for it; returns an empty text on success, else how it ended.
+/// `environment` holds NAME=VALUE entries that extend or replace this process's own.
 std::string run_self(const std::string& self, const std::vector<std::string>& arguments,
                      const std::vector<std::string>& environment);
 

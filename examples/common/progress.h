@@ -1,5 +1,4 @@
-// One line on stderr that says what is going on: rewritten in place on a terminal, a line per tenth of the way in a log
-// file.
+// One progress line on stderr: rewritten in place on a terminal, a line per tenth of the way in a log file.
 #pragma once
 
 #include <chrono>
@@ -18,7 +17,7 @@ public:
     Progress& operator=(const Progress&) = delete;
 
     void show(const std::string& stage, double part_done, const std::string& detail = {});
-    /// Wipes the line, so that something else can be printed.
+    /// Clears the line, so that something else can be printed.
     void clear();
     bool on_terminal() const { return is_terminal; }
 
@@ -29,7 +28,8 @@ private:
     bool is_terminal = false, is_dirty = false;
 };
 
-/// Calls `visit` with each and its place, with a line on a terminal that names it, until Ctrl-C; whether that came.
+/// Calls `visit` with each element and its index until Ctrl-C; whether Ctrl-C was pressed.
+/// On a terminal, a progress line names the element.
 template <typename All, typename Visit> bool visit_all(const std::string& stage, const All& all, const Visit& visit) {
     Progress progress;
     for (std::size_t i = 0; i < all.size() && !interrupted(); ++i) {

@@ -1,4 +1,4 @@
-// What a trial set out to show, and whether it did.
+// The targets of a trial, and whether it met them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace example {
 struct Target {
     std::string sentence;
     bool is_met = false;
-    std::string found; ///< What was found, where a number says more than yes or no.
+    std::string found; ///< The finding, where a number says more than yes or no.
 
     template <typename Self, typename Visit> static void visit_fields(Self& target, Visit&& visit) {
         visit("sentence", target.sentence);
@@ -18,7 +18,7 @@ struct Target {
     }
 };
 
-/// Whether all are met.
+/// Prints the targets; whether all are met.
 bool print_verdict(const std::vector<Target>& targets);
 
 /// "3 hits".

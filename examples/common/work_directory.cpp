@@ -19,7 +19,7 @@ WorkDirectory::WorkDirectory(const std::string& given, const std::string& name) 
 }
 
 WorkDirectory::~WorkDirectory() {
-    std::error_code ignored; // an anti-virus or a profiler may still hold a file: nothing to fail for
+    std::error_code ignored; // an anti-virus or a profiler may still hold a file: not a failure
     if (is_own) fs::remove_all(directory, ignored);
 }
 

@@ -5,8 +5,8 @@
 
 namespace example {
 
-/// `given`, or a new directory among the temporary files, whose name begins with `name` and which is removed in the
-/// end.
+/// `given`, or a new temporary directory that is removed in the end.
+/// The name of a new directory begins with `name`.
 class WorkDirectory {
 public:
     WorkDirectory(const std::string& given, const std::string& name);

@@ -26,10 +26,10 @@ Burdens burdens_of(const FrameTimes& times, const AntialiasingFactors& antialias
     return burdens;
 }
 
-// Affine in the number of objects: c + n, where c stands for the part of a pass that does not depend on them (clearing
-// a shadow map, drawing the hills). From cost(300) : cost(3000) of each pass, measured on llvmpipe at 640x360: shadows
-// 1.34 : 10.1 ms (1024), detail 0.94 : 6.59 (medium), reflections 2.29 : 4.66, antialiasing 3.7 : 6.1. Between the
-// options of one setting c differs a little; the error is a tenth.
+// Affine in the number of objects: c + n. The constant c is the part of a pass that does not depend on objects
+// (clearing a shadow map, drawing the hills). It follows from cost(300) : cost(3000) of each pass, measured on llvmpipe
+// at 640x360: shadows 1.34 : 10.1 ms (1024), detail 0.94 : 6.59 (medium), reflections 2.29 : 4.66,
+// antialiasing 3.7 : 6.1. Between the options of one setting c differs a little; the error is a tenth.
 double work_of(SettingIndex setting, const SceneFrame& frame) {
     const double in_view = static_cast<double>(frame.visible.size()), all = frame.weight.objects;
     switch (setting) {

@@ -6,7 +6,7 @@ namespace frame_budget {
 
 namespace {
 
-/// One stretch: a configuration at a weight. Repeated in turn with the others, so that a slow moment hits all alike.
+/// One stretch: a configuration at a weight. Stretches take turns, so that a slow moment affects all alike.
 struct Stretch {
     SceneFrame frame;
     Choices choices;
@@ -38,8 +38,8 @@ double geometry_ms(const Stretch& stretch) {
     });
 }
 
-/// Every setting at option `level`, or at its best where it has fewer: a handful of these shows each option's cost,
-/// since each has passes of its own.
+/// Every setting at option `level`, or at its best where it has fewer. A handful of these configurations shows each
+/// option's cost, since each setting has passes of its own.
 Choices choices_at(std::size_t level) {
     Choices choices;
     for (std::size_t s = 0; s < setting_count; ++s) choices[s] = std::min(level, settings[s].option_count - 1);
@@ -49,7 +49,7 @@ Choices choices_at(std::size_t level) {
 bool measure(Renderer& renderer, std::vector<Stretch>& stretches, const std::function<bool(double)>& progress) {
     FrameTimes times;
     FrameTag tag;
-    // Round -1 makes the driver compile what it compiles at the first draw.
+    // Round -1 makes the driver compile everything that it compiles at the first draw.
     for (int round = -1; round < rounds; ++round)
         for (std::size_t i = 0; i < stretches.size(); ++i) {
             tag.contestant = i;
@@ -66,7 +66,8 @@ bool measure(Renderer& renderer, std::vector<Stretch>& stretches, const std::fun
     return true;
 }
 
-/// What it takes to change a setting, by a frame that does: the median over its options, each from the one before it.
+/// The cost of changing each setting, measured on frames that change it: the median over its options, each changed from
+/// the one before it.
 SwitchBurdens measure_changes(Renderer& renderer, const SceneFrame& frame) {
     SwitchBurdens found{};
     FrameTimes times;
@@ -106,7 +107,7 @@ Calibration calibrate(Renderer& renderer, const Scene& scene, const std::functio
         choices[antialiasing] = option;
         stretches.push_back({frames[heavy], choices, {}});
     }
-    for (float mist : {0.2f, 0.4f, 0.6f}) // only to have its programs compiled
+    for (float mist : {0.2f, 0.4f, 0.6f}) // only to compile the programs of the mist
         stretches.push_back({scene.frame_of_weight({fewest_objects, mist}, renderer.aspect()), lowest_choices, {}});
 
     Calibration result;

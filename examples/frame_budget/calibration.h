@@ -1,6 +1,7 @@
-// What this machine needs, measured before the contest in short interleaved stretches: the budget is derived from it,
-// the candidates for "best fixed configuration" are chosen with it, the threshold governor's ladder is ordered by it.
-// The goblin gets none of it but what a change costs: that is the renderer's to know, it cannot be seen in a pass.
+// The needs of this machine, measured before the contest in short interleaved stretches. They determine the budget, the
+// candidates for "best fixed configuration", and the order of the threshold governor's ladder. The goblin gets the
+// budget, the antialiasing factors and the cost of a change, but no option's cost. Only the renderer knows the cost of
+// a change: it does not show in a setting's passes.
 #pragma once
 
 #include <functional>
@@ -17,30 +18,32 @@ struct Calibration {
     std::array<double, weight_count> rest_ms{};
     double mist_ms = 0;
     AntialiasingFactors antialiasing_factors{};
-    SwitchBurdens switch_ms{}; ///< On the frame in which a setting changes.
+    SwitchBurdens switch_ms{}; ///< Added to the frame in which a setting changes.
 
-    // Whole frames, measured, not summed up. With the mist over the heavy scene: the script's worst.
+    // Whole frames: measured, not summed up. The script's worst frame has the mist over the heavy scene.
     std::array<double, weight_count> lowest_ms{}, highest_ms{};
     double lowest_worst_ms = 0, highest_worst_ms = 0;
 
-    /// The sum of the parts.
+    /// The predicted cost of a frame: the sum of its parts.
     double predicted_ms(const Choices& choices, const Weight& weight) const;
 
-    /// A third of the way from what the lowest configuration needs at worst to what the highest needs at worst.
+    /// A third of the way from the lowest configuration's worst frame to the highest configuration's.
     double derived_budget_ms() const { return lowest_worst_ms + (highest_worst_ms - lowest_worst_ms) / 3; }
 };
 
-/// `progress` is told the part done, 0 .. 1; it returns false to stop (the result is then incomplete).
+/// Measures this machine; the result is incomplete if `progress` returns false to stop.
+/// `progress` gets the part done, 0 .. 1.
 Calibration calibrate(Renderer& renderer, const Scene& scene, const std::function<bool(double)>& progress);
 
-/// What each option costs, at both weights, as text.
+/// The cost of each option at both weights, as text.
 std::string describe(const Calibration& calibration);
 
 /// All steps from the lowest configuration to the highest, one option at a time, best value per millisecond first.
 std::vector<Choices> ladder_by_value(const Calibration& calibration);
 
-/// Up to three different fixed configurations, each with the highest value that is predicted to be late in at most
-/// `late_part` of the script's frames: at the predicted cost, and with 6 % and 12 % to spare.
+/// Up to three different fixed configurations of the highest value.
+/// Each is predicted to be late in at most `late_part` of the script's frames: the first at the predicted cost, the
+/// others with 6 % and 12 % to spare.
 std::vector<Choices> promising_configurations(const Calibration& calibration, double budget_ms, double late_part);
 
 } // namespace frame_budget

@@ -32,7 +32,7 @@ void run_contest(Renderer& renderer, const Scene& scene, std::vector<Contestant>
     for (int slice = 0; slice < options.frame_count && go_on; slice += options.slice_frames)
         for (std::size_t c = 0; c < contestants.size() && go_on; ++c) {
             Contestant& contestant = contestants[c];
-            // It finds the memory that it left: what others draw with is none of its changes.
+            // Restores the memory of its last choices, so that it does not pay for the choices of other contestants.
             if (!contestant.records.empty()) renderer.prepare(contestant.last_choices);
             for (int index = slice; index < std::min(slice + options.slice_frames, options.frame_count) && go_on;
                  ++index) {

@@ -4,7 +4,7 @@ namespace frame_budget {
 
 namespace {
 
-// Shadows and reflections look the same whatever `detail` says, so that their costs do not depend on it.
+// Shadows and reflections look the same at every `detail`, so that their costs do not depend on it.
 constexpr std::size_t caster_level = 0, mirrored_level = 0;
 
 const void* offset_in_buffer(std::size_t bytes) { return reinterpret_cast<const void*>(bytes); }
@@ -62,7 +62,7 @@ void GlGeometry::prepare(const SceneFrame& frame, int detail, bool with_shadows,
             scene.instance_of(object, frame));
     }
     append(bins, mirrored_batches);
-    // A buffer of its own for each frame: the driver need not wait for the last one.
+    // Each frame has a buffer of its own: the driver need not wait for the last one.
     gl.BindBuffer(GL_ARRAY_BUFFER, object_instances);
     gl.BufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(stream.size() * sizeof(Instance)), stream.data(),
                   GL_STREAM_DRAW);

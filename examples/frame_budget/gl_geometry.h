@@ -15,8 +15,8 @@ class GlGeometry {
 public:
     GlGeometry(const Gl& gl, const Scene& scene);
 
-    /// Uploads this frame's instances: the objects in view at the levels that `detail` asks for, the casters of
-    /// shadows, and what the lake mirrors.
+    /// Uploads this frame's instances.
+    /// These are the objects in view at the levels for `detail`, the casters of shadows, and the lake's reflections.
     void prepare(const SceneFrame& frame, int detail, bool with_shadows, bool with_mirror);
 
     void draw_ground() const;

@@ -51,7 +51,7 @@ GLuint make_program(const GlContext& context, const std::string& vertex, const s
     const GLuint program = gl.CreateProgram();
     for (GLuint shader : {compile(context, GL_VERTEX_SHADER, vertex), compile(context, GL_FRAGMENT_SHADER, fragment)}) {
         gl.AttachShader(program, shader);
-        gl.DeleteShader(shader); // it lives on for as long as the program does
+        gl.DeleteShader(shader); // the program keeps it alive
     }
     gl.LinkProgram(program);
     GLint linked = 0;

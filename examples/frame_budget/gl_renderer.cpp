@@ -1,5 +1,5 @@
-// The renderer on GL, with timed passes. All programs are made at the start; memory for what depends on a choice is taken
-// when the choice changes, which is a pass of its own.
+// The renderer on GL, with timed passes. All programs are made at the start. Memory that depends on a choice is
+// allocated when the choice changes, in a pass of its own.
 #include <map>
 #include <stdexcept>
 

@@ -14,7 +14,7 @@ GlTarget color_target(const Gl& gl, GLenum format, int width, int height) {
     return {texture, make_framebuffer(gl, {texture})};
 }
 
-/// The value that says "nothing here" is what stands in for the feature.
+/// A feature whose replacement is filled with the neutral value `nothing`.
 GlFeature feature(const Gl& gl, GLenum format, int width, int height, Vec4 nothing) {
     const GlTarget off = color_target(gl, format, width, height);
     gl.ClearColor(nothing.x, nothing.y, nothing.z, nothing.w);
@@ -64,7 +64,7 @@ bool GlTargets::adapt(int percent, int shadow_size, int samples) {
     const int width = std::max(full_width * percent / 100, 1), height = std::max(full_height * percent / 100, 1);
     const bool other_inner = width != inner_width() || height != inner_height();
     const bool other_samples = samples != current_samples || (samples > 1 && other_inner);
-    // A map that is not drawn is not kept either: the smallest there is.
+    // A map that is not drawn shrinks to the smallest size.
     const bool other_shadow = shadow_size != current_shadow_size;
     current_samples = samples;
     current_shadow_size = shadow_size;
@@ -80,7 +80,7 @@ bool GlTargets::adapt(int percent, int shadow_size, int samples) {
         const int size = std::max(shadow_size, 1);
         resize_texture(gl, shadow.on.texture, GL_DEPTH_COMPONENT24, size, size);
     }
-    // New memory has nothing of others in it: drivers see to that at the first use, which is this one.
+    // Clears new memory: drivers wipe old content at the first use, which is this one.
     const auto clear = [this](GLuint framebuffer, GLbitfield what) {
         gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
         gl.Clear(what);

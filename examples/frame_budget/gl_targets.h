@@ -1,5 +1,5 @@
-// Everything the passes draw into. What its size depends on is taken anew when that changes, as an engine does that does
-// not hold the memory of choices that it does not use: so a change costs something, once.
+// All targets that the passes draw into. A change of a choice reallocates the targets whose size depends on it. Engines
+// that hold no memory for unused choices do the same: a change costs something, once.
 #pragma once
 
 #include "gl_objects.h"
@@ -11,8 +11,10 @@ struct GlTarget {
     GLuint framebuffer = 0;
 };
 
-/// What a feature draws, and what stands in for it when it is off: same size, same format, nothing in it. The passes
-/// that read it cost the same with and without, and no driver compiles a second variant of their programs.
+/// The target of a feature, and a neutral texture that replaces it when the feature is off.
+/// Both have the same format and size, except that the neutral shadow map always has the lowest shadow size.
+/// Passes that read a feature cost the same with and without it, and no driver compiles a second variant of their
+/// programs.
 struct GlFeature {
     GlTarget on;
     GlTexture off;
@@ -21,7 +23,7 @@ struct GlFeature {
 struct GlTargets {
     GlTargets(const Gl& gl, int width, int height);
 
-    /// Takes the memory for these sizes; whether it was for others before.
+    /// Allocates the memory for these sizes; whether a size has changed.
     bool adapt(int percent, int shadow_size, int samples);
     /// Size of the geometry buffer and of the light.
     int inner_width() const { return light.texture.width; }
@@ -29,11 +31,11 @@ struct GlTargets {
 
     GlTexture surface, shape, depth; ///< The geometry buffer: albedo and coverage; normal and fog; depth.
     GLuint geometry = 0;
-    GlMultisampled multisampled; ///< The same with several samples per pixel, while there are several.
+    GlMultisampled multisampled; ///< The same with several samples per pixel; minimal with one sample.
     GlFeature shadow;
-    GlFeature mirror;                   ///< What the lake reflects, half the size; alpha where there is something.
+    GlFeature mirror;                   ///< The lake's reflections, half the size; alpha where there is something.
     GlTarget light;                     ///< The lit scene.
-    GlTarget raw_occlusion, raw_mist, raw_bloom; ///< Before they are smooth.
+    GlTarget raw_occlusion, raw_mist, raw_bloom; ///< Before smoothing.
     GlFeature occlusion;                         ///< Half the size.
     GlFeature mist;                              ///< A third of the size.
     GlFeature bloom, rays;                       ///< A quarter of the size.

@@ -13,8 +13,8 @@ void GlTimer::mark(std::size_t pass) {
 }
 
 void GlTimer::flush_software() {
-    // A software rasteriser collects draws, and timestamps among them, and works on them when it must: make it do so at
-    // the end of each pass, or this pass's work would be counted as the next one's.
+    // A software rasteriser collects draws and timestamps, and works on them later. Make it work at the end of each
+    // pass. Otherwise this pass's work would count as the next one's.
     if (context.is_software) context.gl.Finish();
 }
 
@@ -69,7 +69,7 @@ void GlTimer::read_oldest() {
             times.pass_ms[frame.passes[i]] += static_cast<double>(now - previous) * 1e-6;
         previous = now;
     }
-    if (context.is_es) { // reading the flag also takes it back
+    if (context.is_es) { // reading the flag also resets it
         GLint is_disjoint = 0;
         context.gl.GetIntegerv(GL_GPU_DISJOINT, &is_disjoint);
         times.is_disjoint = is_disjoint != 0;

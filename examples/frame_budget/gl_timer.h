@@ -1,8 +1,8 @@
-// GPU timer queries in flight: a timestamp at the start of a frame and one after each pass, read when they have
-// arrived.
+// GPU timer queries in flight: a timestamp at the start of a frame and one after each pass. The results are read after
+// they have arrived.
 //
-// Timestamps rather than pairs of GL_TIME_ELAPSED: a pass is what lies between two of them, so the parts add up to the
-// whole by construction.
+// The queries are timestamps rather than pairs of GL_TIME_ELAPSED: a pass lies between two of them, so the parts add up
+// to the whole by construction. On a software rasteriser the whole is wall time.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ public:
     void after(PassIndex pass);
     void end();
 
-    /// The oldest frame that is known by now.
+    /// Takes the oldest frame with known times; false without one.
     bool poll(FrameTimes& times);
 
 private:
@@ -34,7 +34,7 @@ private:
     struct Frame {
         FrameTag tag;
         std::array<GLuint, most_marks> queries{};
-        std::array<std::size_t, most_marks> passes{}; ///< The pass that ended at this mark; pass_count for none.
+        std::array<std::size_t, most_marks> passes{}; ///< The pass that ended at this mark; pass_count: no pass.
         std::size_t marks = 0;
         double wall_ms = 0;
     };

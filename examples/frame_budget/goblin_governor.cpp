@@ -1,5 +1,5 @@
-// The library at work: all that a host has to write. Settings and their values go in once; each frame says how much
-// work it brings, gets its choices, and some frames later tells what they have cost.
+// The library in use: all the code that a host has to write. Settings and their values are added once. Each frame
+// declares its work, gets its choices, and some frames later reports its costs.
 #include <hobgoblin/hobgoblin.hpp>
 
 #include <cstdio>
@@ -23,7 +23,7 @@ public:
             for (std::size_t option = 0; option < settings[s].option_count; ++option)
                 options.push_back(hob::option(static_cast<double>(settings[s].options[option].value)));
             hob::SettingOptions how;
-            how.switch_burden = given.switch_ms[s]; // memory is taken on the frame in which it changes
+            how.switch_burden = given.switch_ms[s]; // memory is allocated on the frame of the change
             handles[s] = goblin.add(settings[s].name, options, how);
         }
         mist = goblin.add_fixed_burden("mist");
@@ -58,9 +58,9 @@ public:
     std::string profile() const override { return goblin.save_profile(); }
 
 private:
-    static constexpr double no_work = 1e-9; // works are above 0: mist that is not there costs nothing
+    static constexpr double no_work = 1e-9; // works are above 0: absent mist costs nothing
 
-    /// The whole run, from here on: what the studio that has a problem sends.
+    /// Records the whole run from here on. A studio with a problem sends the recording.
     void record(const std::string& file) {
         tape->open(file, std::ios::binary);
         if (!*tape) throw std::runtime_error("cannot write " + file);

@@ -1,7 +1,8 @@
-// frame_budget: six ways of drawing the same minute of a small world inside a frame budget, one of them the goblin's.
+// frame_budget: six ways of drawing the same script of a small world inside a frame budget. Two of them are the
+// goblin's: the second starts with the saved profile of the first.
 //
-// The order of things: measure what this machine needs, derive the budget, run all contestants over the same script in
-// turn, run the goblin once more with what it has learned, print. See --help (options.cpp) for the flags.
+// The program measures this machine, derives the budget, and runs all contestants over the same script in turn. It runs
+// the goblin once more with its profile, and prints the results. See --help (options.cpp) for the flags.
 #include <cstdio>
 #include <iostream>
 #include <stdexcept>
@@ -21,9 +22,9 @@ using namespace example;
 
 namespace {
 
-constexpr double late_share_allowed = 0.05; // what "best fixed configuration" may be late, in parts of its frames
+constexpr double late_share_allowed = 0.05; // most late frames of the "best fixed configuration", as a part of all
 constexpr double warmup_seconds = 2, slice_seconds = 0.5;
-constexpr std::size_t enough_frames = 100; // for a verdict: one that is late is one percent
+constexpr std::size_t enough_frames = 100; // for a verdict: one late frame is one percent
 
 std::unique_ptr<Renderer> make_renderer(const Scene& scene, const Options& options) {
     const RendererOptions renderer_options{options.width, options.height, options.device, options.renderer == "gles"};
@@ -43,8 +44,8 @@ std::string describe(const Choices& choices) {
     return text;
 }
 
-/// The rule of "best in hindsight": of the fixed configurations that were run, the one with the highest value among
-/// those late in at most 5 % of their frames; if there is none, the one that is late least.
+/// The rule of "best in hindsight", over the fixed configurations that were run: the highest value among those late in
+/// at most 5 % of their frames. If all are late more often, the rule takes the one with the fewest late frames.
 std::size_t best_fixed(const std::vector<Summary>& summaries, std::size_t fixed_count) {
     std::size_t best = 0;
     for (std::size_t i = 1; i < fixed_count; ++i) {
@@ -57,7 +58,7 @@ std::size_t best_fixed(const std::vector<Summary>& summaries, std::size_t fixed_
     return best;
 }
 
-/// What this example is there to show, as sentences with yes or no.
+/// Prints the claims of this example, with yes or no.
 void print_verdict(const Summary& highest, const Summary& best, const Summary& threshold, const Summary& goblin) {
     const auto beats = [&](const Summary& other) {
         return goblin.mean_value > other.mean_value && goblin.late_percent <= other.late_percent;
@@ -140,7 +141,7 @@ std::vector<Contestant> Program::make_contestants() {
     fixed_count = contestants.size();
 
     const std::vector<Choices> ladder = ladder_by_value(calibration);
-    std::size_t first_step = 0; // the best one that fits the script's first frame
+    std::size_t first_step = 0; // the best step that fits the script's first frame
     while (first_step + 1 < ladder.size() &&
            calibration.predicted_ms(ladder[first_step + 1], weight_at(0)) <= facts.budget_ms)
         ++first_step;

@@ -1,5 +1,5 @@
-//! A small renderer that keeps its frames inside a budget, in C++: what it does is told in `main.cpp`; what a host has to
-//! write to use the library, in `goblin_governor.cpp`.
+//! A small renderer that keeps its frames inside a budget, in C++. `main.cpp` describes the example.
+//! `goblin_governor.cpp` holds the code that a host has to write to use the library.
 
 #[path = "../common/cpp.rs"]
 mod cpp;

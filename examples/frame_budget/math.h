@@ -1,4 +1,4 @@
-// The few vectors and matrices the example needs. Matrices are column-major, as GL wants them; +y is up.
+// The few vectors and matrices that the example needs. Matrices are column-major, as in GL; +y is up.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ inline Mat4 operator*(const Mat4& a, const Mat4& b) {
     return product;
 }
 
-/// A point (w = 1) to homogeneous clip space.
+/// Transforms a point (w = 1) to homogeneous clip space.
 inline Vec4 transform(const Mat4& a, Vec3 p) {
     const auto& m = a.m;
     return {m[0] * p.x + m[4] * p.y + m[8] * p.z + m[12], m[1] * p.x + m[5] * p.y + m[9] * p.z + m[13],

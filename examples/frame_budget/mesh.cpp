@@ -174,7 +174,7 @@ Mesh make_grass_mesh() {
                    {{0.13f, 0.23f, 0.045f}, false});
     }
     b.triangle({-0.12f, 0.9f, 0.08f}, {0.12f, 0.9f, 0.08f}, {0, 1.05f, -0.1f}, {{1, 1, 1}, true});
-    // Grass is seen from both sides and has no thickness: light it like the ground that it stands on.
+    // Grass is visible from both sides and has no thickness: light it like the ground below it.
     for (Vertex& vertex : b.mesh) vertex.normal = {0, 1, 0};
     return b.mesh;
 }

@@ -11,7 +11,8 @@
 
 namespace frame_budget {
 
-/// Linear albedo, 8 bits a channel. In a vertex, alpha 255 lets the instance's tint multiply it, 0 keeps it as it is.
+/// Linear albedo, 8 bits a channel.
+/// In a vertex, alpha 255 lets the instance's tint multiply it; alpha 0 leaves it unchanged.
 using Color = std::array<std::uint8_t, 4>;
 
 inline Color color_of(Vec3 rgb, bool tinted = false) {
@@ -32,10 +33,11 @@ enum class Kind : std::uint8_t { conifer, broadleaf, rock, house, balloon };
 inline constexpr std::size_t kind_count = 5;
 inline constexpr std::size_t level_count = 4;
 
-/// All objects are about one unit high and stand on the origin. Level 0 is a handful of triangles.
+/// An object about one unit high that stands on the origin.
+/// Level 0 is a handful of triangles.
 Mesh make_object_mesh(Kind kind, std::size_t level);
 
-/// One tuft: a few blades, and on top a petal that takes the instance's tint.
+/// One tuft: a few blades, and on top a petal in the instance's tint.
 Mesh make_grass_mesh();
 
 /// A grid over [low_x, high_x] x [low_z, high_z] at the given heights, coloured by height and slope.
@@ -45,7 +47,7 @@ struct GroundExtent {
 };
 Mesh make_ground_mesh(const GroundExtent& extent, const std::function<float(float x, float z)>& height);
 
-/// A flat grid at height 0; the lighting pass makes water of it.
+/// A flat grid at height 0; the lighting pass shades it as water.
 Mesh make_water_mesh(const GroundExtent& extent);
 
 } // namespace frame_budget

@@ -1,4 +1,4 @@
-// Value noise: the shape of the hills, and a small tileable texture of it for clouds, ripples and mist.
+// Value noise: the shape of the hills, and a small tileable texture for clouds, ripples and mist.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ inline std::vector<std::uint8_t> make_noise_texture() {
                     sum += weight *
                            value_noise(static_cast<float>(x) * scale + shift, static_cast<float>(y) * scale, period);
                 }
-                // The octaves' sum keeps to the middle: stretch it over the whole range.
+                // The sum of the octaves stays near the middle: stretch it over the whole range.
                 texels.push_back(static_cast<std::uint8_t>(255 * smoothstep(0.15f, 0.82f, sum)));
             }
     return texels;

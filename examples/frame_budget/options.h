@@ -8,10 +8,10 @@ namespace frame_budget {
 
 struct Options {
     double budget_ms = 0; ///< 0: derived from the machine.
-    double seconds = 0;   ///< 0: the renderer's own default.
+    double seconds = 0;   ///< 0: 12 seconds.
     int width = 0, height = 0;
     std::uint32_t seed = 7;
-    std::string renderer = "auto"; ///< "auto", "gl", "gles", "software"
+    std::string renderer = "auto"; ///< One of "auto", "gl", "gles", "software".
     std::string device = "auto";
     std::string png_directory, json_file, profile_file, record_file, replay_file;
     bool list_devices = false, help = false;
@@ -19,7 +19,7 @@ struct Options {
 
 extern const char* const usage;
 
-/// Throws std::runtime_error with a sentence for whoever typed it.
+/// Throws std::runtime_error with a message for the user.
 Options parse_options(int count, char** arguments);
 
 } // namespace frame_budget

@@ -1,5 +1,5 @@
-// Pictures of the contest: some frames of the script by contestant, and strips that show the same part of a frame three
-// times, from the lowest configuration, from the goblin and from the highest one.
+// Pictures of the contest: some frames of the script by contestant, and strips. A strip shows the same part of a frame
+// three times: from the lowest configuration, from the goblin and from the highest configuration.
 #pragma once
 
 #include <map>
@@ -12,13 +12,13 @@ namespace frame_budget {
 
 class Pictures {
 public:
-    /// Does nothing when `directory` is empty; makes it when it is not there.
+    /// Creates `directory` if it is missing; an empty name turns all pictures off.
     Pictures(std::string directory, int frame_count);
 
     /// Keeps the renderer's picture if this is one of the frames to show.
     void take(Renderer& renderer, int frame, const std::string& contestant);
 
-    /// Writes the strips of the frames of which all three contestants' pictures are there.
+    /// Writes a strip of each frame that has pictures of all three contestants.
     void write_strips(const std::string& left, const std::string& middle, const std::string& right) const;
 
 private:

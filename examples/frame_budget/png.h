@@ -1,4 +1,4 @@
-// A PNG writer without compression: pictures for people to look at, not to keep.
+// A PNG writer without compression: pictures to look at, not to keep.
 #pragma once
 
 #include <string>

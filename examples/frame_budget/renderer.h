@@ -1,6 +1,5 @@
-// What a renderer is to the rest of the program: it draws a frame with some choices, and some frames later it tells
-// what each pass of that frame has cost. Implemented by gl_renderer.cpp (EGL and GL) and by soft_renderer.cpp (plain
-// C++ threads).
+// The interface of a renderer: it draws a frame with given choices, and some frames later returns the time of each pass
+// of that frame. gl_renderer.cpp (EGL and GL) and soft_renderer.cpp (plain C++ threads) implement it.
 #pragma once
 
 #include <array>
@@ -15,9 +14,10 @@
 
 namespace frame_budget {
 
-/// In the order in which they run. Each is timed on its own.
+/// The passes, in the order in which they run.
+/// Each is timed on its own.
 enum PassIndex : std::size_t {
-    pass_change,    ///< Memory for what a changed choice draws into: of shadows, resolution, antialiasing.
+    pass_change,    ///< Memory for the targets of a changed choice: shadows, resolution, antialiasing.
     pass_shadow,    ///< Depth from the sun. Driven by `shadows`, and by the number of objects.
     pass_ground,    ///< Terrain into the geometry buffer.
     pass_objects,   ///< Houses, trees, rocks. Driven by `detail`, and by the objects in view.
@@ -34,7 +34,7 @@ enum PassIndex : std::size_t {
 inline constexpr std::array<const char*, pass_count> pass_names{
     "change", "shadow", "ground", "objects", "grass", "resolve", "occlusion", "mirror", "lighting", "mist", "glow", "composite"};
 
-/// Whose frame it was: travels with the timer queries and comes back with their results.
+/// The identity of a frame: travels with the timer queries and returns with their results.
 struct FrameTag {
     std::size_t contestant = 0;
     int index = 0;
@@ -45,7 +45,7 @@ struct FrameTag {
 struct FrameTimes {
     FrameTag tag;
     double total_ms = 0;
-    bool is_disjoint = false; ///< The GPU's clock jumped (it slept, or changed its speed): nothing to learn from.
+    bool is_disjoint = false; ///< The GPU's clock jumped (it slept, or changed its speed): the times are invalid.
     std::array<double, pass_count> pass_ms{}; ///< 0 for a pass that did not run. Their sum is at most the total.
 };
 
@@ -54,7 +54,7 @@ struct Image {
     std::vector<std::uint8_t> rgb; ///< Top row first.
 };
 
-/// The mist grows in strength by getting more steps, four sizes of march: its cost is in proportion to them.
+/// Stronger mist takes more steps, in four sizes of march: its cost is in proportion to them.
 inline constexpr std::array<int, 4> mist_steps{6, 12, 18, 24};
 inline int mist_step_count(float mist) {
     return mist <= 0 ? 0 : mist_steps[std::min<std::size_t>(static_cast<std::size_t>(mist * 4), mist_steps.size() - 1)];
@@ -64,12 +64,12 @@ class Renderer {
 public:
     virtual ~Renderer() = default;
     virtual std::string description() const = 0;
-    virtual std::string clock() const = 0; ///< What `total_ms` is made of, in words.
+    virtual std::string clock() const = 0; ///< The source of `total_ms`, in words.
     virtual float aspect() const = 0;      ///< Width over height.
-    /// Takes the memory that these choices need, now and not in a frame that is timed.
+    /// Allocates the memory for these choices now, outside a timed frame.
     virtual void prepare(const Choices& choices) = 0;
     virtual void render(const SceneFrame& frame, const Choices& choices, const FrameTag& tag) = 0;
-    /// The oldest frame whose times have arrived, in order; false when there is none (yet).
+    /// Takes the oldest frame whose times have arrived, in order; false without one.
     virtual bool poll(FrameTimes& times) = 0;
     /// Waits until all frames are done, so that `poll` can hand out the rest.
     virtual void finish() = 0;
@@ -82,7 +82,7 @@ struct RendererOptions {
     bool only_es = false;
 };
 
-/// Nothing, and a reason, when there is no EGL driver that will do.
+/// Returns nullptr and a reason without a suitable EGL driver.
 std::unique_ptr<Renderer> make_gl_renderer(const Scene& scene, const RendererOptions& options, std::string& reason);
 std::unique_ptr<Renderer> make_soft_renderer(const Scene& scene, const RendererOptions& options);
 

@@ -9,7 +9,7 @@ namespace frame_budget {
 
 namespace {
 
-/// The value that `part` of all are not above: nearest rank.
+/// The nearest-rank quantile: a share of `part` of all values do not exceed it.
 double quantile(const std::vector<float>& sorted, double part) {
     if (sorted.empty()) return 0;
     const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(sorted.size())));

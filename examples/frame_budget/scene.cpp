@@ -6,7 +6,7 @@ namespace frame_budget {
 
 namespace {
 
-/// SplitMix64: the standard library's distributions differ from one library to the next, pictures should not.
+/// SplitMix64. The standard library's distributions differ between libraries; pictures should not.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state(seed) {}
@@ -142,8 +142,7 @@ Weight weight_at(float part) {
     const float crowd = smoothstep(0.18f, 0.36f, part) - smoothstep(0.60f, 0.76f, part);
     Weight weight;
     weight.objects = fewest_objects + static_cast<int>(std::lround(crowd * (most_objects - fewest_objects)));
-    // The mist comes twice: first over the crowded scene, as a surprise; then over the empty one, when its price is
-    // known.
+    // The mist comes twice: first over the crowded scene, as a surprise; then over the empty one, at a known price.
     const auto between = [part](float low, float high) {
         return smoothstep(low, low + 0.03f, part) * (1 - smoothstep(high - 0.03f, high, part));
     };

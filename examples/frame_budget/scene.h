@@ -20,7 +20,8 @@ struct Camera {
     float tan_half_height = 0.40f;
 };
 
-/// Per instance: what the vertex stage adds to a mesh. Told to GL byte by byte, like Vertex.
+/// The vertex stage's data per instance.
+/// Like Vertex, its layout is declared to GL byte by byte.
 struct Instance {
     Vec3 position;
     float scale;
@@ -39,18 +40,18 @@ struct Visible {
     float distance;
 };
 
-/// What the script asks for at one moment.
+/// The script's demands at one moment.
 struct Weight {
     int objects = fewest_objects;
     float mist = 0; ///< The heavy effect, 0 .. 1.
 };
 
-/// All that a renderer has to know about one frame, before any choice of quality is made.
+/// The data of one frame for a renderer, before any choice of quality is made.
 struct SceneFrame {
     Weight weight;
     float time = 0; ///< Seconds of animation.
     Camera camera;
-    std::vector<Visible> visible; ///< Objects inside the view: what the host knows about the frame's weight beforehand.
+    std::vector<Visible> visible; ///< Objects inside the view: the host's measure of the frame's weight beforehand.
 };
 
 class Scene {
@@ -60,10 +61,10 @@ public:
     /// Frame `index` of a script of `count` frames; `aspect` is the picture's width over its height.
     SceneFrame frame(int index, int count, float aspect) const;
 
-    /// A frame of fixed weight, to measure with.
+    /// A frame of fixed weight, for measurements.
     SceneFrame frame_of_weight(const Weight& weight, float aspect) const;
 
-    /// Where object `index` stands in this frame: objects grow out of the ground, balloons drift.
+    /// Object `index` as it stands in this frame: objects grow out of the ground, balloons drift.
     Instance instance_of(std::uint32_t index, const SceneFrame& frame) const;
 
     Vec3 sun_direction() const { return sun; } ///< Towards the sun.
@@ -81,7 +82,7 @@ private:
     Vec3 sun;
 };
 
-/// The script: `part` of it (0 .. 1) has passed.
+/// The script's weight when `part` of it (0 .. 1) has passed.
 Weight weight_at(float part);
 
 /// The mesh level for an object at this distance: the choice's level near the eye, lower ones farther off.

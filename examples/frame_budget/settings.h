@@ -1,9 +1,8 @@
-// The settings table: everything the renderer can trade for time, what each option means to the passes (`amount`), and
-// what it is worth to the eye (`value`). Options go from cheapest to best.
+// The settings table: all settings that the renderer can trade for time. Each option has an `amount` for the passes and
+// a `value` to the eye. Options go from cheapest to best.
 //
-// The values are the host's taste, in points; a picture with everything at its best is worth 70. Each ladder is
-// concave: the first step away from "off" is what one sees at once, the last one is what one finds when one looks for
-// it.
+// The values are the host's taste, in points; a picture with everything at its best is worth 77. Each ladder is
+// concave: the first step away from "off" is visible at once, the last one only to an observer who looks for it.
 #pragma once
 
 #include <array>
@@ -64,7 +63,7 @@ inline constexpr std::array<Setting, setting_count> settings{{
      {{{"none", 0, 0}, {"sparse", 1200, 4}, {"meadow", 3600, 7}, {"lush", 9000, 8}}}},
 }};
 
-/// One option index per setting: what a frame is drawn with.
+/// One option index per setting: the choices for a frame.
 using Choices = std::array<std::size_t, setting_count>;
 
 inline constexpr Choices lowest_choices{};

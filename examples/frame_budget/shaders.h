@@ -1,9 +1,9 @@
-// The GLSL of every pass, good for OpenGL 3.3 and OpenGL ES 3 alike (the version line is put in front by the loader).
+// The GLSL of every pass, good for OpenGL 3.3 and OpenGL ES 3.1 alike. `make_program` adds the version line.
 //
-// Shading is deferred, for the sake of measuring as much as of speed: what depends on pixels (lighting) and what
-// depends on triangles (objects, grass) are different passes with different timers, so every setting has a cost of its
-// own that hardly depends on the others. A feature that is off is replaced by a one-texel texture, so that the passes
-// which read it cost the same with and without.
+// Shading is deferred, for the sake of measuring as much as of speed. Work on pixels (lighting) and work on triangles
+// (objects, grass) are different passes with different timers. Every setting therefore has a cost of its own that
+// hardly depends on the others. A neutral texture replaces a feature that is off, so that the passes which read it cost
+// the same with and without.
 #pragma once
 
 namespace frame_budget::shaders {
@@ -107,8 +107,8 @@ void main() {
 }
 )";
 
-/// Fog goes through the buffer as a number, so that antialiasing works on it as well: silhouettes against misty hills
-/// are smooth.
+/// Fog goes through the buffer as a number, so that antialiasing works on it as well.
+/// Silhouettes against misty hills are smooth.
 inline constexpr const char* geometry_fragment = R"(
 flat in vec3 albedo;
 flat in vec3 face;
@@ -121,7 +121,7 @@ void main() {
 }
 )";
 
-/// What the lake mirrors needs no shadows and no occlusion: it is lit at once.
+/// The lake's reflections need no shadows and no occlusion: they are lit at once.
 inline constexpr const char* mirror_fragment = R"(
 flat in vec3 albedo;
 flat in vec3 face;
@@ -259,7 +259,7 @@ void main() {
 }
 )";
 
-/// What is brighter than white, at a quarter of the size.
+/// The parts brighter than white, at a quarter of the size.
 inline constexpr const char* bright_fragment = R"(
 uniform sampler2D source;
 in vec2 uv;
@@ -290,7 +290,7 @@ void main() {
 }
 )";
 
-/// Light streaks away from the sun: each pixel gathers what is bright on its way there.
+/// Light streaks away from the sun: each pixel gathers the bright pixels on its way to the sun.
 inline constexpr const char* rays_fragment = R"(
 uniform sampler2D source;
 in vec2 uv;

@@ -39,14 +39,14 @@ template <typename T> struct Plane {
     }
 };
 
-/// What a triangle leaves in a pixel.
+/// A triangle's contribution to a pixel.
 struct Surface {
     Vec3 albedo, normal;
     float fog = 0, coverage = 0;
 };
 
 struct GeometryPlanes {
-    Plane<float> depth; ///< 0 .. 1, as in GL
+    Plane<float> depth; ///< Depth from 0 to 1, as in GL.
     Plane<Surface> surface;
 };
 
@@ -69,8 +69,8 @@ public:
     /// Transforms the batches' triangles for a target of this size.
     void set_up(const std::vector<SoftBatch>& batches, const SoftView& view, int width, int height);
 
-    /// Draws what was set up, moved by a part of a pixel (for the samples of antialiasing). Without `surface` only
-    /// depth.
+    /// Draws the prepared triangles, moved by a part of a pixel (for the samples of antialiasing).
+    /// Without `surface` it draws only depth.
     void draw(Plane<float>& depth, Plane<Surface>* surface, float offset_x, float offset_y);
 
 private:

@@ -9,7 +9,7 @@ namespace {
 constexpr std::array<std::array<float, 2>, 4> sample_offsets{
     {{-0.125f, -0.375f}, {0.375f, -0.125f}, {-0.375f, 0.125f}, {0.125f, 0.375f}}};
 
-/// Seen by the lake and by the sun, objects are always the same, whatever `detail` says.
+/// The lake and the sun see the same objects at every `detail`.
 constexpr int coarsest = 0;
 
 const Instance as_it_is{{0, 0, 0}, 1, 1, 0, {}};
@@ -67,7 +67,7 @@ bool SoftRenderer::adapt(const Choices& choices) {
     samples = new_samples;
     const int width = output.width * percent / 100, height = output.height * percent / 100;
     if (other_shadow) {
-        shadow = {}; // given back, so that what comes is new
+        shadow = {}; // freed first, so that the memory is new
         clear(shadow, shadow_size, shadow_size, 1.0f);
     }
     if (other_inner) {
@@ -161,7 +161,7 @@ void SoftRenderer::draw_geometry(const Choices& choices) {
 
     clear(geometry, width, height);
     const float part = 1.0f / static_cast<float>(samples);
-    for (int s = 0; s < samples; ++s) { // each sample is a picture of its own, and the geometry buffer their mean
+    for (int s = 0; s < samples; ++s) { // each sample is a picture of its own; the geometry buffer is their mean
         const auto [offset_x, offset_y] = sample_offsets[static_cast<std::size_t>(s)];
         draw_all(one_sample, offset_x, offset_y);
         if (s == 0) geometry.depth.texels = one_sample.depth.texels;

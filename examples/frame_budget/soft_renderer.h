@@ -1,4 +1,4 @@
-// The same renderer without GL: the passes of shaders.h in plain C++ on all cores, for a machine that has nothing but a
+// The same renderer without GL: the passes of shaders.h in plain C++ on all cores, for a machine that has only a
 // compiler. Each pass is timed by the wall clock. The picture is smaller by default and in places simpler: no clouds,
 // fog by the triangle. Geometry is in soft_renderer.cpp, light in soft_shading.cpp.
 #pragma once
@@ -27,7 +27,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     void end_pass(PassIndex pass);
-    /// Takes the memory for these choices; whether it was for others before.
+    /// Allocates the memory for these choices; whether a size has changed.
     bool adapt(const Choices& choices);
     std::vector<SoftBatch> object_batches(bool only_visible, int detail_amount) const;
     void draw_shadows(int size);
@@ -66,13 +66,13 @@ private:
     std::array<std::array<Mesh, level_count>, kind_count> meshes;
     Mesh grass_mesh = make_grass_mesh();
 
-    // A feature that is off has planes of one texel with nothing in it: lighting costs the same with and without.
+    // A feature that is off has neutral planes of one texel: lighting costs the same with and without.
     GeometryPlanes geometry, one_sample, mirror;
     Plane<float> shadow, raw_open, open;
     Plane<Vec3> noise, light, bloom, spare, rays, output;
-    Plane<Vec4> mist; ///< Light, and what it lets through.
+    Plane<Vec4> mist; ///< Light and transmittance.
 
-    // What there is memory for.
+    // The sizes of the allocated memory.
     int shadow_size = 0, percent = 0, samples = 0;
 
     // The frame being drawn.

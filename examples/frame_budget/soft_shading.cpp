@@ -1,4 +1,4 @@
-// The passes that work on pixels: the formulas are those of shaders.h, where they are explained.
+// The passes that work on pixels. shaders.h explains their formulas.
 #include "soft_renderer.h"
 
 namespace frame_budget {
@@ -15,7 +15,7 @@ Vec3 ambient_light(Vec3 normal) {
     return mix(Vec3{0.26f, 0.20f, 0.12f}, Vec3{0.40f, 0.52f, 0.78f}, normal.y * 0.5f + 0.5f);
 }
 
-/// Which of the 4 x 4 texels of the dither pattern this is.
+/// The index of a texel in the 4 x 4 dither pattern.
 template <typename T> int cell_of(const Plane<T>& plane, float u, float v) {
     const int x = static_cast<int>(u * static_cast<float>(plane.width));
     const int y = static_cast<int>(v * static_cast<float>(plane.height));

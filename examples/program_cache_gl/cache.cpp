@@ -1,5 +1,5 @@
-// The library at work: all that a host has to write. Either a key per program, `use` around the driver call, and `put`
-// after a compile; or a manager, which does all that.
+// The library in use: all the code that a host has to write. Either a key per program, `use` around the driver call,
+// and `put` after a compile; or a manager, which does all of it.
 #include "cache.h"
 
 #include <hobgoblin/fingerprint.h>
@@ -15,7 +15,7 @@ namespace program_cache_gl {
 namespace {
 
 constexpr std::uint64_t memory_limit = std::uint64_t{512} << 20, disk_limit = std::uint64_t{1} << 30;
-constexpr std::uint64_t patience_us = 60'000'000; // for the disk, where this program has nothing better to do
+constexpr std::uint64_t patience_us = 60'000'000; // for the disk: this program has nothing else to do
 
 hob_str text(const std::string& string) { return {string.data(), string.size()}; }
 
@@ -36,7 +36,7 @@ void set(hob_program& program, const Binary& binary) {
     program.reflection_size = binary.reflection_size;
 }
 
-// What the manager hands to the driver's functions is a pointer: GL's numbers travel as one.
+// The manager passes pointers to the driver's functions: GL's object numbers travel as pointers.
 void* pointer_to(example::GLuint object) { return reinterpret_cast<void*>(std::uintptr_t{object}); }
 example::GLuint object_of(void* pointer) {
     return static_cast<example::GLuint>(reinterpret_cast<std::uintptr_t>(pointer));
@@ -197,7 +197,7 @@ Manager::Linked Manager::link(example::GLuint program, Shader vertex, Shader fra
     desc.shader_count = 2;
     hob_link_result linked = HOB_LINK_RESULT_INIT;
     const hob_result result = hob_program_manager_link(handle->manager, &desc, &linked);
-    handle->use = linked.first_use; // none unless it was loaded
+    handle->use = linked.first_use; // empty unless the program was loaded
     switch (linked.outcome) {
         case HOB_LINK_OUTCOME_LOADED: return Linked::from_cache;
         case HOB_LINK_OUTCOME_COMPILE_FAILED:

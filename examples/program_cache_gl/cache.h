@@ -1,5 +1,5 @@
-// All that the example wants of the library, in the example's own words. cache.cpp is the only file that includes the
-// library's headers: it is what a host has to write.
+// The example's own interface to the library. cache.cpp is the only file that includes the library's headers: it holds
+// the code that a host has to write.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@
 
 namespace program_cache_gl {
 
-/// What the driver said about itself. A binary is only ever given back to the environment that made it.
+/// The driver's description of itself.
+/// A binary is only given back to the environment that made it.
 struct Environment {
     bool is_es = false;
     std::string vendor, device, driver;
@@ -25,7 +26,7 @@ struct Key {
     std::array<std::uint8_t, 32> bytes{};
 };
 
-/// A program's binary and what the host needs to know of the program, as bytes that somebody else owns.
+/// A program's binary and the host's data about the program, as borrowed bytes.
 struct Binary {
     std::uint32_t format = 0;
     const void* data = nullptr;
@@ -35,13 +36,13 @@ struct Binary {
 };
 
 enum class Answer {
-    hit,      ///< It was there and the driver took it.
-    rejected, ///< It was there and the driver did not take it. It is not there any more.
-    miss,     ///< It was not there.
-    banned    ///< The process died twice inside the driver with it: compile from source, from now on.
+    hit,      ///< Found, and the driver took it.
+    rejected, ///< Found, but the driver refused it. The cache has removed it.
+    miss,     ///< Not found.
+    banned    ///< The process died twice inside the driver with it: compile from source from now on.
 };
 
-/// What the driver did with a binary.
+/// The driver's progress with a binary.
 enum class Taken { no, loaded, drawn };
 
 class Cache {
@@ -52,19 +53,19 @@ public:
     Cache(const Cache&) = delete;
     Cache& operator=(const Cache&) = delete;
 
-    /// Waits until everything that is on disk for this environment is in memory: a loading screen's work.
+    /// Waits until every entry on disk for this environment is in memory, as a loading screen would.
     void load();
 
     Key key_of(const Program& program) const;
 
-    /// If there is a binary for `key`, calls `driver_takes` with it. A process that dies in there leaves a strike. Only what
-    /// has drawn is known to be good.
+    /// Calls `driver_takes` with the binary for `key`, if there is one.
+    /// A process that dies inside the call leaves a strike. Only a draw proves that a binary is good.
     Answer use(const Key& key, const std::function<Taken(const Binary&)>& driver_takes);
 
-    /// Keeps a binary that took `build_us` to make.
+    /// Keeps a binary whose build took `build_us`.
     void put(const Key& key, const Binary& binary, std::uint64_t build_us);
 
-    /// Waits until everything that was put is written.
+    /// Waits until every binary that was put is written.
     void flush();
 
     /// Makes this the cache behind `egl_set` and `egl_get`, until it is destroyed.
@@ -78,16 +79,17 @@ private:
     std::unique_ptr<Handle> handle;
 };
 
-/// What a manager has done of a driver. Each says whether it was done; all are called by what the manager is told to do.
+/// The driver calls that a manager makes.
+/// Each returns whether it succeeded. The manager's own functions make all of these calls.
 struct ManagedDriver {
     std::function<bool(example::GLuint shader, std::string_view source)> compile;
     std::function<bool(example::GLuint program)> link;
     std::function<bool(example::GLuint program, const Binary& binary)> load;
-    /// Of a linked program. The bytes stay until the next call.
+    /// Reads the binary of a linked program; the bytes stay valid until the next call.
     std::function<bool(example::GLuint program, Binary& binary)> binary;
 };
 
-/// The other way to use a cache: it decides when to compile, to link and to load.
+/// The other way to use a cache: the manager decides when to compile, to link and to load.
 class Manager {
 public:
     Manager(const Cache& cache, ManagedDriver driver);
@@ -101,12 +103,14 @@ public:
         std::uint32_t index = 0, generation = 0;
     };
 
-    /// What the driver's functions are given for it is `object`.
+    /// Adds a shader, which the driver's functions receive as `object`.
     Shader add(bool is_vertex, example::GLuint object, const std::string& source);
+    /// Compiles a shader, or puts it off.
     /// `put_off`: it is known to compile, and is compiled once a program needs it.
     Compiled compile(Shader shader);
     Linked link(example::GLuint program, Shader vertex, Shader fragment);
-    /// The program that was linked last was drawn with, and nothing bad happened. Before the next link, if at all.
+    /// Reports a successful draw with the program that was linked last.
+    /// Call it before the next link, if at all.
     void drawn();
 
 private:

@@ -1,4 +1,4 @@
-// The programs that are compiled: the example's own, or a directory's.
+// The programs to compile: the example's own, or a directory's.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ struct Program {
     std::string vertex, fragment; ///< Whole sources, with their #version.
 };
 
-/// Those of `directory`, or if that is empty the example's own.
+/// The programs of `directory`, or the example's own if it is empty.
 std::vector<Program> programs_of(const std::string& directory, bool is_es);
 
-/// The variants that a small renderer would ask for: surfaces of many kinds, and what comes after them.
+/// The variants of a small renderer: surfaces of many kinds, and the effects after them.
 std::vector<Program> own_programs(bool is_es);
 
-/// All pairs NAME.vert and NAME.frag in `directory`, in the order of their names. Throws std::runtime_error when there
-/// is none.
+/// All pairs NAME.vert and NAME.frag in `directory`, in the order of their names.
+/// Throws std::runtime_error for a directory without a pair.
 std::vector<Program> programs_in(const std::string& directory);
 
 // surfaces.cpp and effects.cpp: an übershader each, and its variants. Their sources begin after the #version.

@@ -20,7 +20,7 @@ constexpr int target_side = 64;
 Accident next_accident = Accident::none;
 decltype(Gl::ProgramBinary) real_program_binary = nullptr;
 
-/// Stands where the driver's function was: what it does, the driver does, as far as anybody above can see.
+/// Replaces the driver's function. To all callers an accident looks like a crash of the driver.
 void program_binary_with_accidents(GLuint program, GLenum format, const void* binary, GLsizei size) {
     if (next_accident != Accident::none) die(next_accident);
     real_program_binary(program, format, binary, size);
@@ -126,7 +126,7 @@ bool Driver::load(GLuint program, const Binary& binary) const {
     const Gl& gl = context->gl;
     gl.ProgramBinary(program, binary.format, binary.data, static_cast<GLsizei>(binary.size));
     if (is_linked(gl, program)) return true;
-    gl.GetError(); // a format that the driver does not know is an error beside the status
+    gl.GetError(); // an unknown format also raises an error
     return false;
 }
 

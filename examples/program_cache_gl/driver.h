@@ -1,4 +1,4 @@
-// The GL driver, with its program calls as plain functions, and with accidents to order.
+// The GL driver, with its program calls as plain functions, and with accidents on request.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace program_cache_gl {
 using example::GLenum;
 using example::GLuint;
 
-/// A uniform that samples a texture: what the example must know of a program before it can draw with it.
+/// A uniform that samples a texture: the example sets it before a draw.
 struct Sampler {
     std::int32_t location = 0, unit = 0, count = 0;
 };
@@ -24,7 +24,7 @@ enum class Accident { none, kill, abort };
 
 class Driver {
 public:
-    /// Throws std::runtime_error when there is no GL driver, or none that gives out program binaries.
+    /// Throws std::runtime_error without a GL driver, or without program binaries if `needs_binaries` is set.
     Driver(const std::string& device, bool needs_binaries);
     ~Driver();
 
@@ -34,22 +34,23 @@ public:
 
     GLuint make_shader(GLenum stage) const;
     GLuint make_program(std::initializer_list<GLuint> shaders = {}) const;
-    /// These three say whether the driver did it. The next accident happens inside the last.
+    /// These three return whether the driver succeeded.
+    /// The next accident happens inside the last of them.
     bool compile(GLuint shader, std::string_view source) const;
     bool link(GLuint program) const;
     bool load(GLuint program, const Binary& binary) const;
 
-    /// Compiles and links. 0 when the driver refuses.
+    /// Compiles and links; 0 when the driver refuses.
     GLuint build(const Program& program) const;
-    /// False when the driver gives none.
+    /// Reads a program's binary; false when the driver gives none.
     bool binary_of(GLuint program, GLenum& format, std::vector<std::uint8_t>& bytes) const;
     std::vector<Sampler> samplers_of(GLuint program) const;
-    /// Draws a triangle and waits for it: drivers finish their compiling here.
+    /// Draws a triangle and waits for it: drivers finish compiling here.
     void draw(GLuint program, const std::vector<Sampler>& samplers) const;
     void discard(GLuint program) const;
     void discard_shader(GLuint shader) const;
 
-    /// The process will die in the next `load`, below glProgramBinary, as if the driver had done it.
+    /// Makes the next `load` kill the process below glProgramBinary, as if the driver had crashed.
     static void prepare(Accident accident);
 
 private:
@@ -58,7 +59,7 @@ private:
     std::unique_ptr<example::GlContext> context;
 };
 
-/// Ends this process without another word.
+/// Ends this process at once.
 void die(Accident accident);
 
 } // namespace program_cache_gl

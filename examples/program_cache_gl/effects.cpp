@@ -1,4 +1,4 @@
-// What happens to a picture after the world has been drawn: one pass each, over the whole screen.
+// Post-processing effects: one pass each, over the whole screen.
 #include "corpus.h"
 
 namespace program_cache_gl {

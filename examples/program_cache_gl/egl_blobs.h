@@ -9,7 +9,7 @@ namespace program_cache_gl {
 /// Throws std::runtime_error when the driver does not offer it.
 void bind_egl_blobs(Cache& cache, example::GlContext& context);
 
-/// How often the driver has called since then.
+/// Stores the counts of the driver's calls.
 void count_egl_blobs(StepResult& result);
 
 } // namespace program_cache_gl

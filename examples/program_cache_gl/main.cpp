@@ -1,6 +1,6 @@
 // program_cache_gl: GLSL programs on a real GL driver, compiled once and never again. The trial (trial.cpp) runs this
-// same program again and again as other processes, each of which goes through all programs once (step.cpp): cold, warm,
-// with another driver, over a damaged cache, killed inside the driver. See --help (options.cpp) for the flags.
+// same program again and again as new processes. Each process goes through all programs once (step.cpp): cold, warm,
+// with another driver, over a damaged cache, or killed inside the driver. See --help (options.cpp) for the flags.
 #include <cstdio>
 #include <stdexcept>
 
@@ -25,7 +25,7 @@ void run_one_step(const Options& options) {
     print_row(result, options.egl_blob_cache);
 }
 
-/// The trial's steps open the driver again, each for itself: here it only has to be there.
+/// Prints the driver. It only has to exist here: each step of the trial opens the driver again.
 void greet_driver(const Options& options) {
     const Driver driver(options.device, !options.egl_blob_cache);
     const example::GlContext& context = driver.gl_context();

@@ -1,5 +1,5 @@
-//! GLSL programs on a real GL driver, compiled once and never again, in C++: what it does is told in `main.cpp`; what a
-//! host has to write to use the library, in `cache.cpp`.
+//! GLSL programs on a real GL driver, compiled once and never again, in C++. `main.cpp` describes the example.
+//! `cache.cpp` holds the code that a host has to write to use the library.
 
 #[path = "../common/cpp.rs"]
 mod cpp;

@@ -38,7 +38,7 @@ private:
     Driver& driver;
     std::optional<Cache> cache;
     std::optional<Manager> manager;
-    std::map<std::pair<bool, std::string>, Shader> shaders; ///< Programs share those with the same source.
+    std::map<std::pair<bool, std::string>, Shader> shaders; ///< Programs share shaders with the same source.
     std::vector<std::uint8_t> bytes;
     std::vector<Sampler> samplers; ///< Of the program that is being linked.
     bool was_rejected = false;

@@ -1,4 +1,4 @@
-// One run through all programs in which the library's manager decides what is compiled, linked and loaded.
+// One run through all programs: the library's manager decides when to compile, link and load.
 #pragma once
 
 #include "options.h"

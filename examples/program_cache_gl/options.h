@@ -22,21 +22,21 @@ struct Options {
 
     // One step, run in this process.
     std::string step;          ///< Its name; empty: the whole trial.
-    std::string vendor_name, device_name, driver_name; ///< Empty: what the driver says.
-    std::string binaries_file; ///< Sums of all binaries that the compiler gave; empty: none are kept.
-    std::string result_file;   ///< Where the trial wants the result; empty: a row on stdout.
+    std::string vendor_name, device_name, driver_name; ///< Empty: the driver's own.
+    std::string binaries_file; ///< Checksums of all binaries from the compiler; empty: no checks.
+    std::string result_file;   ///< Destination of the result; empty: a row on stdout.
     std::string work_directory;
     Accident accident = Accident::none;
     std::string accident_at;             ///< The name of the program at which the process dies.
     bool accident_outside_driver = false;
-    bool managed = false;   ///< By the library's manager, which drives the driver.
-    std::string edited;     ///< The name of a program whose fragment shader has a line more.
-    bool spoil = false; ///< Each binary is damaged between the cache and the driver.
+    bool managed = false;   ///< Use the library's manager, which makes the driver calls.
+    std::string edited;     ///< The name of a program whose fragment shader gets another line.
+    bool spoil = false; ///< Damage each binary between the cache and the driver.
 };
 
 extern const char* const usage;
 
-/// Throws std::runtime_error with a sentence for whoever typed it.
+/// Throws std::runtime_error with a message for the user.
 Options parse_options(int count, char** arguments);
 
 } // namespace program_cache_gl

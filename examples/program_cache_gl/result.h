@@ -1,4 +1,4 @@
-// What came of one step.
+// The result of one step.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@ namespace program_cache_gl {
 
 struct StepResult {
     std::string name;
-    std::string vendor, device, driver; ///< By their own words.
+    std::string vendor, device, driver; ///< As the driver names them.
     std::size_t programs = 0;
     std::size_t compiles = 0, hits = 0, misses = 0, rejects = 0, bans = 0;
-    std::size_t shaders = 0, shader_compiles = 0; ///< Different ones, and those that were compiled. By the manager only.
-    std::size_t refused = 0; ///< Programs that do not compile or link on this driver: counted nowhere else, nor timed.
-    std::size_t wrong = 0;   ///< Hits with other bytes than the compiler once gave.
+    std::size_t shaders = 0, shader_compiles = 0; ///< Distinct shaders, and compiled ones. With the manager only.
+    std::size_t refused = 0; ///< Programs that this driver does not compile or link: counted nowhere else, nor timed.
+    std::size_t wrong = 0;   ///< Hits with other bytes than the compiler's.
     std::size_t draws = 0;
     std::size_t blob_sets = 0, blob_gets = 0, blob_hits = 0; ///< The driver's own calls, in the EGL mode.
     double open_ms = 0;   ///< Opening the cache, and waiting until it has read everything.
-    double cache_ms = 0;  ///< All that a host does only because of the cache, but opening it.
+    double cache_ms = 0;  ///< A host's work for the cache, without opening it.
     double driver_ms = 0; ///< Compiling, linking, loading.
     double draw_ms = 0;   ///< First draws.
     std::string banned;   ///< The names of the banned programs.
-    std::string died;     ///< How the process ended, if it did not end well. Nothing else is known then.
+    std::string died;     ///< How the process ended, if it failed. Nothing else is known then.
     std::size_t interrupted = 0;
 
     double link_ms() const { return cache_ms + driver_ms; }

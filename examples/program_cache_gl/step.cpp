@@ -21,10 +21,10 @@ namespace {
 
 using example::Charge;
 
-/// Where one program's time went. What is left of `whole_ms` is the library's.
+/// The accounts of one program's time. The rest of `whole_ms` is the library's.
 struct Accounts {
     double whole_ms = 0, driver_ms = 0, draw_ms = 0;
-    double aside_ms = 0; ///< What only the example does: comparing, damaging, throwing away.
+    double aside_ms = 0; ///< Work of the example alone: comparing, damaging, discarding.
     double cache_ms() const { return whole_ms - driver_ms - draw_ms - aside_ms; }
 };
 
@@ -35,7 +35,7 @@ std::uint64_t fnv1a(const void* data, std::size_t size) {
     return hash;
 }
 
-/// Sums of all binaries that the compiler ever gave, by the programs' names: a hit must be one of them.
+/// Checksums of all binaries that the compiler ever gave, by program name: a hit must match one of them.
 class KnownBinaries {
 public:
     explicit KnownBinaries(const std::string& the_path) : path(the_path) {
@@ -105,7 +105,7 @@ void Step::draw(GLuint program, const std::vector<Sampler>& samplers) {
     ++result.draws;
 }
 
-/// What a host does with a binary: give it to the driver, and believe in it after the first draw.
+/// A host's use of a binary: give it to the driver, and accept it after the first draw.
 Taken Step::take(const Program& program, const Binary& binary, bool draws) {
     std::vector<std::uint8_t> spoiled;
     Binary given = binary;
@@ -159,7 +159,7 @@ void Step::keep(const Program& program, const Key& key, GLuint linked, const std
     known.note(program.name, bytes);
 }
 
-/// Keeps the binary if there is a key to keep it by. False when the driver does not compile this program at all.
+/// Builds a program, and keeps its binary if there is a key. False when the driver does not compile the program.
 bool Step::build(const Program& program, const Key* key, bool draws) {
     GLuint linked = 0;
     {
@@ -169,7 +169,7 @@ bool Step::build(const Program& program, const Key* key, bool draws) {
     if (linked == 0) return false;
     const std::vector<Sampler> samplers = driver.samplers_of(linked);
     if (draws) draw(linked, samplers);
-    // A host counts the warm-up draw as part of what the binary saves.
+    // The binary also saves the warm-up draw, so a host adds it to the build time.
     if (key != nullptr) keep(program, *key, linked, samplers, accounts.driver_ms + accounts.draw_ms);
     const Charge charge(accounts.aside_ms);
     driver.discard(linked);

@@ -1,4 +1,4 @@
-// One pass over all programs in this process: each comes from the cache or from the compiler.
+// One pass over all programs in this process, each from the cache or from the compiler.
 #pragma once
 
 #include "options.h"

@@ -1,4 +1,4 @@
-// A physically based surface, and the ways in which the things of a world differ from each other.
+// A physically based surface, and its variants for the objects of a world.
 #include "corpus.h"
 
 namespace program_cache_gl {

@@ -24,10 +24,10 @@ namespace {
 using example::count;
 using example::times;
 
-constexpr double least_gain = 15; // the cold run's link time, in times of the warm run's
+constexpr double least_gain = 15; // the cold run's driver time over the warm run's link time
 constexpr std::size_t warm_runs = 3;
 
-/// Every program that this driver compiles was there in the end, from the right bytes or from its source.
+/// Whether every program that this driver compiles was made from the right bytes or from its source.
 bool is_whole(const StepResult& r) {
     return r.died.empty() && r.usable() > 0 && r.hits + r.compiles == r.usable() && r.wrong == 0;
 }
@@ -73,7 +73,7 @@ StepResult Trial::step(const std::string& name, const std::string& directory, co
     result.name = name;
     result.died = died;
     results.push_back(result);
-    if (example::Progress().on_terminal()) std::fputs("\r\033[K", stderr); // a process that died left its line
+    if (example::Progress().on_terminal()) std::fputs("\r\033[K", stderr); // clears the line of a crashed process
     print_row(result, options.egl_blob_cache);
     if (result.interrupted != 0) throw Stopped{};
     return result;
@@ -238,7 +238,7 @@ void Trial::run_program_binaries() {
     let_manager_work();
 }
 
-/// The driver's own cache, kept in ours: nothing else in these processes knows that there is a cache.
+/// Keeps the driver's own cache in ours: nothing else in these processes knows about a cache.
 void Trial::run_egl_blobs() {
     cold = run_cold();
     target("the driver puts its blobs into our cache", cold.blob_sets > 0, count(cold.blob_sets, "sets"));

@@ -1,4 +1,4 @@
-// The whole trial: a cold run, a warm one, and everything that can happen to a cache in between.
+// The whole trial: a cold run, a warm one, and the accidents of a cache in between.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace program_cache_gl {
 class Trial {
 public:
     Trial(const Options& options, const std::string& self);
-    /// Whether all targets are met. Prints as it goes.
+    /// Runs the trial and prints its progress; whether all targets are met.
     bool run();
 
 private:
@@ -36,11 +36,12 @@ private:
     /// Runs a step in a new process, prints its row and keeps its result.
     StepResult step(const std::string& name, const std::string& directory, const std::vector<std::string>& flags = {},
                     const std::vector<std::string>& environment = {});
-    /// First draws cost far more than links on a software driver: only the steps that are there to show them draw.
+    /// The flags that turn first draws on or off.
+    /// First draws cost far more than links on a software driver: only the steps about draws turn them on.
     std::vector<std::string> draws(bool wanted) const;
-    /// The cold run's directory once more, for the next accident.
+    /// Copies the cold run's directory for the next accident.
     std::string fresh_copy();
-    /// The name of a program that the driver compiles; `part` says which, from 0 (the first) to 1.
+    /// The name of a program that the driver compiles; `part` selects it, from 0 (the first) to 1.
     std::string some_program(double part) const;
     void target(const std::string& sentence, bool is_met, const std::string& found = {});
 

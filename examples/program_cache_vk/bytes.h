@@ -1,4 +1,4 @@
-// Bytes as Vulkan wants those of a shader's binary.
+// Bytes with the alignment that Vulkan requires of a shader's binary.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace program_cache_vk {
 
-/// They begin at a multiple of 16.
+/// A buffer that begins at a multiple of 16.
 class Bytes {
 public:
     void resize(std::size_t size) {

@@ -1,5 +1,5 @@
-// The library at work: all that a host has to write. A key per shader, a use from before the driver call to after the first
-// run, and a put after a compile.
+// The library in use: all the code that a host has to write. A key per shader, a use from before the driver call to
+// after the first run, and a put after a compile.
 #include "cache.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace program_cache_vk {
 
 namespace {
 
-constexpr std::uint64_t patience_us = 60'000'000; // for the disk, where this program has nothing better to do
+constexpr std::uint64_t patience_us = 60'000'000; // for the disk: this program has nothing else to do
 
 hob_environment environment_of(const Identity& identity, const std::string& driver) {
     hob_environment environment = HOB_ENVIRONMENT_INIT;
@@ -26,8 +26,9 @@ hob_environment environment_of(const Identity& identity, const std::string& driv
     return environment;
 }
 
-/// All that must be the same for the driver to take a binary, beside what is in hob_environment: the UUIDs say it, but not
-/// of every driver. Mesa 22's for software has the same one in every build, and tells its version in words.
+/// The driver's identity beyond the other fields of hob_environment: a driver takes a binary only if all of it is the
+/// same. The UUIDs identify most drivers, but not all. Mesa 22's software driver has the same UUID in every build, and
+/// reports its version as text.
 std::string driver_of(const Identity& identity, const std::string& name) {
     std::string text = name.empty() ? std::string(identity.driver.driverName) + " " + identity.driver.driverInfo : name;
     const auto add = [&](const std::uint8_t (&uuid)[16]) {

@@ -1,5 +1,5 @@
-// All that the example wants of the library. cache.cpp is what a host has to write: with hobgoblin.hpp, and on top of it
-// the care that a VkPipelineCache wants.
+// The example's interface to the library. cache.cpp holds the code that a host has to write: calls to hobgoblin.hpp,
+// and the checks that a VkPipelineCache needs.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 
 namespace program_cache_vk {
 
-/// What the cache has for a key, about to be given to the driver. A process that dies while this is there leaves a strike.
+/// The cache's entry for a key, about to be given to the driver.
+/// A process that dies during its lifetime leaves a strike.
 class Found {
 public:
     enum class Answer {
-        hit,   ///< It was there.
-        miss,  ///< It was not there.
-        banned ///< The process died twice inside the driver with it: compile from source, from now on.
+        hit,   ///< Found.
+        miss,  ///< Not found.
+        banned ///< The process died twice inside the driver with it: compile from source from now on.
     };
     Answer answer() const { return is_banned ? Answer::banned : blob ? Answer::hit : Answer::miss; }
-    /// They begin at a multiple of 16, where Vulkan wants a shader's binary.
+    /// The entry's bytes, which begin at a multiple of 16, as Vulkan requires of a shader's binary.
     std::string_view bytes() const { return blob.data(); }
 
-    /// The driver has run what was made of it, and nothing bad happened.
+    /// Ends the use: the driver has run the result without a problem.
     void accept() { end(HOB_USE_OUTCOME_OK); }
-    /// It is no good: it is not to be there any more.
+    /// Ends the use: the entry is invalid, and the cache removes it.
     void reject() { end(HOB_USE_OUTCOME_REJECTED); }
 
 private:
@@ -37,37 +38,37 @@ private:
     }
 
     hob::Blob blob;
-    hob::ProgramUse use; ///< Ends as unused unless one of the above is called.
+    hob::ProgramUse use; ///< Ends as unused without a call of `accept` or `reject`.
     bool is_banned = false;
 };
 
 class Cache {
 public:
-    /// `driver_name` stands for what the driver says of its version, unless it is empty. Throws std::runtime_error when the
-    /// directory cannot be used.
+    /// Throws std::runtime_error when the directory cannot be used.
+    /// `driver_name` replaces the driver's own version text, unless it is empty.
     Cache(const std::string& directory, const Identity& identity, const std::string& driver_name);
 
-    /// Waits until everything that is on disk for this environment is in memory: a loading screen's work.
+    /// Waits until every entry on disk for this environment is in memory, as a loading screen would.
     void load() const;
 
-    /// The one entry in which the whole VkPipelineCache is.
+    /// The key of the one entry that holds the whole VkPipelineCache.
     static hob::Fingerprint pipeline_cache_key();
     static hob::Fingerprint key_of(const Kernel& kernel);
 
     Found find(const hob::Fingerprint& key) const;
 
-    /// Keeps bytes that took `build_us` to make.
+    /// Keeps bytes whose build took `build_us`.
     void put(const hob::Fingerprint& key, std::string_view bytes, std::uint64_t build_us) const;
 
-    /// Waits until everything that was put is written.
+    /// Waits until all bytes that were put are written.
     void flush() const;
 
 private:
     hob::ProgramCache cache;
 };
 
-/// Whether these are the data of a VkPipelineCache of this very device and driver. A driver may do anything when it is
-/// given data that were changed or are another's, and some do: nothing else is to be handed to it.
+/// Whether `data` belong to a VkPipelineCache of this same device and driver.
+/// Never hand other data to a driver: with changed or foreign data it may do anything, and some drivers do.
 bool is_pipeline_cache_of(const Identity& identity, std::string_view data);
 
 } // namespace program_cache_vk

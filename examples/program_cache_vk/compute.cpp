@@ -7,7 +7,7 @@ namespace program_cache_vk {
 namespace {
 
 constexpr std::uint32_t groups = 4, number_count = groups * Kernel::group_size;
-/// As long as it takes to get all of what may grow between two calls.
+/// Reads data that may grow between two calls: repeats until they are complete.
 template <typename Get> Bytes all_bytes(const Get& get, const char* call) {
     Bytes bytes;
     for (VkResult result = VK_INCOMPLETE; result == VK_INCOMPLETE;) {

@@ -1,5 +1,5 @@
-// What the example does with a Vulkan device: makes compute shaders from their source or from binaries, runs them, asks
-// the driver for what is worth keeping, and has accidents to order.
+// The example's work on a Vulkan device. It makes compute shaders from their source or from binaries, runs them, reads
+// back the driver's data to keep, and has accidents on request.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace program_cache_vk {
 
-/// What the driver made of a kernel: a pipeline or a shader object. Neither: it did not take it.
+/// The driver's result for a kernel: a pipeline or a shader object.
+/// Both are null if the driver refused.
 class Loaded {
 public:
     explicit Loaded(const Vulkan& the_vulkan) : vulkan(&the_vulkan) {}
@@ -24,7 +25,7 @@ public:
 
     VkPipeline pipeline = nullptr;
     VkShaderEXT shader = nullptr;
-    bool was_cached = false; ///< As the driver tells of a pipeline: it was in the VkPipelineCache.
+    bool was_cached = false; ///< The driver's feedback on a pipeline: it was in the VkPipelineCache.
 
 private:
     const Vulkan* vulkan;
@@ -37,10 +38,10 @@ public:
     Compute(const Compute&) = delete;
     Compute& operator=(const Compute&) = delete;
 
-    /// Begins the VkPipelineCache through which pipelines are made, with the data of an earlier one or without. Whether the
-    /// driver takes data it does not tell: what is not its own must not come here.
+    /// Begins the VkPipelineCache for pipelines, empty or with the data of an earlier one.
+    /// The driver does not report whether it takes the data. Pass only data of this driver.
     void begin_pipeline_cache(std::string_view data);
-    /// What the VkPipelineCache holds by now.
+    /// The current data of the VkPipelineCache.
     Bytes pipeline_cache_data() const;
     Loaded build_pipeline(const Kernel& kernel) const;
 
@@ -48,11 +49,11 @@ public:
     Loaded load_shader(std::string_view binary) const;
     Bytes binary_of(const Loaded& loaded) const;
 
-    /// The process dies in the next `build_pipeline` or `load_shader`, as if the driver had done it.
+    /// Makes the next `build_pipeline` or `load_shader` kill the process, as if the driver had crashed.
     void dies_in_driver() { dies = true; }
 
-    /// Runs it over some numbers, waits, and says whether it has computed what it must: drivers finish their compiling
-    /// here.
+    /// Runs the kernel over some numbers and waits; whether the results are right.
+    /// Drivers finish compiling here.
     bool run(const Loaded& loaded, const Kernel& kernel) const;
 
 private:

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint32_t shift = 15;
 
-/// Writes instructions: each is a word with its length and its number, and then its operands. Constants and names are
-/// those of the SPIR-V specification.
+/// Writes instructions: each is a word with its length and its number, followed by its operands. Constants and names
+/// are those of the SPIR-V specification.
 class Assembler {
 public:
     enum Op : std::uint32_t {
@@ -112,7 +112,7 @@ std::uint32_t Kernel::operator()(std::uint32_t number) const {
 }
 
 std::vector<Kernel> make_kernels(std::size_t count) {
-    std::mt19937 random(2024); // whose numbers are the same everywhere
+    std::mt19937 random(2024); // the same numbers on every platform
     std::vector<Kernel> kernels(count);
     for (std::size_t i = 0; i < count; ++i) {
         Kernel& kernel = kernels[i];

@@ -1,4 +1,4 @@
-// The example's own compute shaders, as SPIR-V that it writes itself, and what each must compute.
+// The example's own compute shaders, written as SPIR-V, and their expected results.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace program_cache_vk {
 
-/// Mixes each of the 32-bit numbers of a buffer (set 0, binding 0) by a long chain of whole-number steps of its own, in
-/// groups of `group_size`.
+/// Mixes each of the 32-bit numbers of a buffer (set 0, binding 0).
+/// Each kernel has its own long chain of whole-number steps, and runs in groups of `group_size`.
 struct Kernel {
     static constexpr std::uint32_t group_size = 64;
 
@@ -16,7 +16,7 @@ struct Kernel {
     std::vector<std::uint32_t> words; ///< SPIR-V 1.0.
     std::vector<std::uint32_t> steps; ///< The factors and summands of the chain.
 
-    /// What the shader makes of `number`.
+    /// The shader's result for `number`.
     std::uint32_t operator()(std::uint32_t number) const;
 };
 

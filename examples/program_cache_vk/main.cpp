@@ -1,7 +1,7 @@
-// program_cache_vk: compute shaders on a real Vulkan driver, which gives out what it has made of them, to be kept: as
-// pipelines, in a VkPipelineCache that is one entry, and as shader objects (VK_EXT_shader_object), each by itself. The trial
-// (trial.cpp) runs this same program again and again as other processes, each of which goes through all shaders once
-// (step.cpp). See --help (options.cpp) for the flags.
+// program_cache_vk: compute shaders on a real Vulkan driver, whose compiled form is kept. Pipelines go into a
+// VkPipelineCache, which is one entry. Shader objects (VK_EXT_shader_object) are one entry each. The trial (trial.cpp)
+// runs this same program again and again as new processes. Each process goes through all shaders once (step.cpp). See
+// --help (options.cpp) for the flags.
 #include <cstdio>
 #include <stdexcept>
 

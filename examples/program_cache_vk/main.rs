@@ -1,5 +1,5 @@
-//! Compute shaders on a real Vulkan driver, whose work is kept, in C++: what it does is told in `main.cpp`; what a host has
-//! to write to use the library, in `cache.cpp`.
+//! Compute shaders on a real Vulkan driver, whose compiled form is kept, in C++. `main.cpp` describes the example.
+//! `cache.cpp` holds the code that a host has to write to use the library.
 
 #[path = "../common/cpp.rs"]
 mod cpp;

@@ -17,16 +17,16 @@ struct Options {
     // One step, run in this process.
     std::string step;        ///< Its name; empty: the whole trial.
     bool pipelines = false;  ///< Through the VkPipelineCache; else as shader objects.
-    std::string driver_name; ///< Empty: what the driver says.
-    std::string spoil;       ///< What becomes of bytes between the cache and the driver; empty: nothing.
-    std::string dies_at;     ///< The name of the kernel inside whose driver call the process is killed.
-    std::string result_file; ///< Where the trial wants the result; empty: a row on stdout.
+    std::string driver_name; ///< Empty: the driver's own version text.
+    std::string spoil;       ///< The damage to bytes between the cache and the driver; empty: no damage.
+    std::string dies_at;     ///< The name of the kernel in whose driver call the process is killed.
+    std::string result_file; ///< Destination of the result; empty: a row on stdout.
     std::string work_directory;
 };
 
 extern const char* const usage;
 
-/// Throws std::runtime_error with a sentence for whoever typed it.
+/// Throws std::runtime_error with a message for the user.
 Options parse_options(int count, char** arguments);
 
 } // namespace program_cache_vk

@@ -1,4 +1,4 @@
-// What came of one step.
+// The result of one step.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@ namespace program_cache_vk {
 
 struct StepResult {
     std::string name;
-    std::string device; ///< And its driver, by their own words.
+    std::string device; ///< The device and its driver, as they name themselves.
     std::size_t kernels = 0;
     std::size_t compiles = 0; ///< Of kernels.
     std::size_t hits = 0, misses = 0, rejects = 0, bans = 0; ///< Of kernels, or of the one VkPipelineCache.
-    std::size_t kept_bytes = 0;  ///< What the driver gave for its VkPipelineCache in the end.
-    std::size_t runs = 0, wrong = 0; ///< Kernels that ran, and those of them that computed something else than they must.
+    std::size_t kept_bytes = 0;  ///< Final size of the driver's VkPipelineCache data.
+    std::size_t runs = 0, wrong = 0; ///< Kernels that ran, and kernels with a wrong result.
     double open_ms = 0;   ///< Opening the cache, and waiting until it has read everything.
-    double cache_ms = 0;  ///< All that a host does only because of the cache, but opening it.
+    double cache_ms = 0;  ///< A host's work for the cache, without opening it.
     double driver_ms = 0; ///< Compiling and loading.
     double run_ms = 0;    ///< First runs.
     std::string banned;   ///< The names of the banned kernels.
-    std::string died;     ///< How the process ended, if it did not end well. Nothing else is known then.
+    std::string died;     ///< How the process ended, if it failed. Nothing else is known then.
     std::size_t interrupted = 0;
 
     double load_ms() const { return cache_ms + driver_ms; }

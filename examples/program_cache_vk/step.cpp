@@ -19,7 +19,7 @@ using example::Charge;
 
 using Answer = Found::Answer;
 
-/// What a damaged file, another card or another driver would have left.
+/// Data as a damaged file, another card or another driver would leave them.
 Bytes spoiled(std::string_view data, const std::string& what) {
     Bytes bytes;
     bytes.resize(what == "cut" ? std::min<std::size_t>(data.size(), 31) : data.size());
@@ -56,7 +56,7 @@ private:
     const Identity& identity;
     Compute compute;
     std::unique_ptr<Cache> cache;
-    Found kept_pipelines; ///< The data of the VkPipelineCache that the driver was given.
+    Found kept_pipelines; ///< The VkPipelineCache data that the driver received.
     StepResult result;
 };
 
@@ -73,7 +73,8 @@ void Step::count(const std::string& name, Answer answer) {
     if (answer == Answer::banned) result.banned += (result.banned.empty() ? "" : ", ") + name;
 }
 
-/// The driver meets the data now, and may die of them at any pipeline: their use ends when all are made, and have run.
+/// Gives the data to the driver, which may crash on them at any pipeline. Their use ends when all pipelines are made
+/// and have run.
 void Step::begin_pipeline_cache() {
     std::string_view data;
     Bytes changed;
@@ -141,12 +142,12 @@ Loaded Step::build(const Kernel& kernel, const hob::Fingerprint& key) {
     result.driver_ms += build_ms;
     ++result.compiles;
     const Charge charge(result.cache_ms);
-    // Of what is banned the cache keeps none.
+    // The cache keeps no entry for a banned key.
     cache->put(key, compute.binary_of(loaded).view(), static_cast<std::uint64_t>(build_ms * 1000));
     return loaded;
 }
 
-/// What a host does with a binary: give it to the driver, and believe in it after its first run.
+/// A host's use of a binary: give it to the driver, and accept it after its first run.
 void Step::pass_shader(const Kernel& kernel, bool runs) {
     if (kernel.name == options.dies_at) compute.dies_in_driver();
     hob::Fingerprint key;

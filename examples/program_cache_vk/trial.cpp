@@ -22,10 +22,10 @@ namespace {
 using example::count;
 using example::times;
 
-constexpr double least_gain = 3; // the cold run's time in the driver, in times of the warm run's
-constexpr std::size_t warm_runs = 3, header_bytes = 32; // with no more than that a VkPipelineCache holds nothing
+constexpr double least_gain = 3; // the cold run's driver time over the warm run's load time
+constexpr std::size_t warm_runs = 3, header_bytes = 32; // a VkPipelineCache of that size is empty
 
-/// Every kernel was there in the end and those that ran computed what they must.
+/// Whether the kernels that ran computed the right results; for `is_whole`, whether every kernel was also available.
 bool is_right(const StepResult& r) { return r.died.empty() && r.kernels > 0 && r.wrong == 0 && r.runs > 0; }
 bool is_whole(const StepResult& r) { return is_right(r) && r.hits + r.compiles == r.kernels; }
 bool is_all_hits(const StepResult& r) { return is_whole(r) && r.hits == r.kernels; }
@@ -63,7 +63,7 @@ StepResult Trial::step(const std::string& name, const std::string& where, const 
     result.name = name;
     result.died = died;
     results.push_back(result);
-    if (example::Progress().on_terminal()) std::fputs("\r\033[K", stderr); // a process that died left its line
+    if (example::Progress().on_terminal()) std::fputs("\r\033[K", stderr); // clears the line of a crashed process
     print_row(result);
     if (result.interrupted != 0) throw Stopped{};
     return result;
@@ -131,7 +131,7 @@ void Trial::damage_shaders() {
            count(flips, "flips: ") + hits_of(after) + " hits");
 }
 
-/// What other drivers do with such binaries nobody knows: it may well be that they die.
+/// Runs on Mesa only: other drivers may crash on such binaries.
 void Trial::spoil_shaders() {
     const std::string copy = fresh_copy(directory);
     const StepResult refused = step("binaries damaged behind the cache", copy, {"--spoil", "bit"});

@@ -1,4 +1,4 @@
-// The whole trial: cold runs, warm ones, and what can happen in between.
+// The whole trial: cold runs, warm ones, and the accidents in between.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace program_cache_vk {
 class Trial {
 public:
     Trial(const Options& options, const std::string& self);
-    /// Whether all targets are met. Prints as it goes.
+    /// Runs the trial and prints its progress; whether all targets are met.
     bool run();
 
 private:
@@ -37,7 +37,7 @@ private:
     Options options;
     std::string self;
     example::WorkDirectory work;
-    std::string directory; ///< The cold runs'.
+    std::string directory; ///< Of the cold runs.
     std::size_t copies = 0, steps = 0;
     std::vector<StepResult> results;
     std::vector<example::Target> targets;

@@ -1,5 +1,6 @@
-// The part of Vulkan 1.3 and of VK_EXT_shader_object that the example uses, declared by hand: it builds on a machine with
-// no Vulkan headers and links to no Vulkan library. Constants and layouts are those of the Khronos registry.
+// The part of Vulkan 1.3 and of VK_EXT_shader_object that the example uses, declared by hand. The example builds on a
+// machine without Vulkan headers and links to no Vulkan library. Constants and layouts are those of the Khronos
+// registry.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +8,13 @@
 
 namespace program_cache_vk {
 
-template <int> struct VkObject; // never defined: a type of its own for each kind of object
+template <int> struct VkObject; // never defined: a distinct type for each kind of object
 using VkInstance = VkObject<0>*;
 using VkPhysicalDevice = VkObject<1>*;
 using VkDevice = VkObject<2>*;
 using VkQueue = VkObject<3>*;
 using VkCommandBuffer = VkObject<4>*;
-// These are pointers too where pointers have 64 bits, and numbers elsewhere, for which nothing here is made.
+// These are pointers on systems of 64 bits, and numbers elsewhere. The example supports 64 bits only.
 static_assert(sizeof(void*) == 8, "this example is for systems of 64 bits");
 using VkBuffer = VkObject<5>*;
 using VkDeviceMemory = VkObject<6>*;
@@ -47,7 +48,8 @@ inline constexpr std::uint32_t VK_DESCRIPTOR_TYPE_STORAGE_BUFFER = 7, VK_PIPELIN
                                VK_PHYSICAL_DEVICE_TYPE_CPU = 4;
 inline constexpr VkDeviceSize VK_WHOLE_SIZE = ~VkDeviceSize{0};
 
-/// What every struct with a type begins with: 16 bytes, after which a C++ compiler goes on as a C compiler does.
+/// The first 16 bytes of every struct with a type.
+/// A C++ compiler lays out the members after them as a C compiler does.
 template <std::uint32_t type> struct VkTyped {
     std::uint32_t sType = type;
     const void* pNext = nullptr;
@@ -72,7 +74,7 @@ struct VkPhysicalDeviceProperties {
     std::uint32_t apiVersion = 0, driverVersion = 0, vendorID = 0, deviceID = 0, deviceType = 0;
     char deviceName[256] = {};
     std::uint8_t pipelineCacheUUID[16] = {};
-    std::uint64_t limitsAndSparse[66] = {}; // 528 bytes, of no interest here
+    std::uint64_t limitsAndSparse[66] = {}; // 528 unused bytes
 };
 static_assert(sizeof(VkPhysicalDeviceProperties) == 824, "as in C");
 struct VkPhysicalDeviceProperties2 : VkTyped<1000059001> { VkPhysicalDeviceProperties properties; };
@@ -316,7 +318,7 @@ static_assert(sizeof(VkInstanceCreateInfo) == 64 && sizeof(VkDeviceCreateInfo) =
     X(VkResult, QueueSubmit, (VkQueue, std::uint32_t, const VkSubmitInfo*, VkFence))                                        \
     X(VkResult, DeviceWaitIdle, (VkDevice))
 
-// VK_EXT_shader_object: that it is missing is no error.
+// VK_EXT_shader_object: a missing function is not an error.
 #define EXAMPLE_VK_EXTENSION_FUNCTIONS(X)                                                                                   \
     X(VkResult, CreateShadersEXT, (VkDevice, std::uint32_t, const VkShaderCreateInfoEXT*, const void*, VkShaderEXT*))       \
     X(void, DestroyShaderEXT, (VkDevice, VkShaderEXT, const void*))                                                         \

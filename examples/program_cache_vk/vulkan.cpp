@@ -17,8 +17,8 @@ template <typename Function> void assign(Function& function, void* address) {
     std::memcpy(&function, &address, sizeof address);
 }
 
-/// The first function, through which all others are found. The loader stays until the process ends: drivers do not like
-/// to be unloaded.
+/// The first function, through which all others are found. The loader stays loaded until the process ends: drivers
+/// handle unloading badly.
 void* entry_point() {
 #ifdef _WIN32
     throw std::runtime_error("Vulkan is not looked for on Windows");
@@ -52,7 +52,7 @@ std::vector<VkPhysicalDevice> devices_of(const Vk& api, VkInstance instance) {
     const auto is_old = [&](VkPhysicalDevice device) {
         VkPhysicalDeviceProperties properties;
         api.GetPhysicalDeviceProperties(device, &properties);
-        return properties.apiVersion < VK_API_VERSION_1_2; // does not say which driver it is
+        return properties.apiVersion < VK_API_VERSION_1_2; // before Vulkan 1.2 a device does not name its driver
     };
     devices.erase(std::remove_if(devices.begin(), devices.end(), is_old), devices.end());
     return devices;

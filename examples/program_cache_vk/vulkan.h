@@ -1,5 +1,5 @@
-// A Vulkan device without linking to Vulkan: the loader is opened at run time, a device is chosen, and every function is
-// asked for by name. No window system is involved.
+// A Vulkan device without linking to Vulkan: the loader is opened at run time, a device is chosen, and every function
+// is looked up by name. No window system is involved.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace program_cache_vk {
 
-/// What a device and its driver say about themselves.
+/// The description that a device and its driver give of themselves.
 struct Identity {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties ids;
@@ -17,24 +17,25 @@ struct Identity {
     VkPhysicalDeviceShaderObjectPropertiesEXT shader_objects;
     bool has_shader_objects = false;
 
-    /// "llvmpipe (...), llvmpipe Mesa 25.0.7".
+    /// Example: "llvmpipe (...), llvmpipe Mesa 25.0.7".
     std::string description() const;
 };
 
 class Vulkan {
 public:
-    /// `wanted` is "auto", which takes a graphics card before a software device, or a number of `list`. Throws
-    /// std::runtime_error when there is no such device.
+    /// Opens the device `wanted`: "auto", or a number of `list`.
+    /// With "auto" a graphics card takes precedence over a software device. Throws std::runtime_error without such a
+    /// device.
     explicit Vulkan(const std::string& wanted);
     ~Vulkan();
     Vulkan(const Vulkan&) = delete;
     Vulkan& operator=(const Vulkan&) = delete;
 
-    /// The devices of this machine that have Vulkan 1.2, a line each.
+    /// This machine's devices with Vulkan 1.2, a line each.
     static std::vector<std::string> list();
 
     const Identity& identity() const { return self; }
-    /// The kind of memory that is among `kinds`, one bit each, and that the host sees.
+    /// The index of a memory type among `kinds` (one bit each) that the host can access.
     std::uint32_t host_memory(std::uint32_t kinds) const;
 
     Vk api;
@@ -50,7 +51,7 @@ private:
     Identity self;
 };
 
-/// Throws std::runtime_error when a call of the driver failed.
+/// Throws std::runtime_error when a driver call has failed.
 void check(VkResult result, const char* call);
 
 } // namespace program_cache_vk

@@ -1,5 +1,5 @@
-//! Whatever the bytes, reading them as a profile ends in a profile or a sentence; and what was read survives being
-//! written and read again to the last bit, in the same text.
+//! Parses any bytes as a profile. The result is a profile or an error. A parsed profile is written and parsed again: it
+//! must be equal to the last bit, and its text must be the same.
 #![no_main]
 
 use hobgoblin::profile::{Estimate, Profile};

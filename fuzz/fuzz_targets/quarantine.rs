@@ -1,5 +1,5 @@
-//! Whatever the bytes of a notes or strikes file, reading them ends, in memory bounded by their length; and what is sealed
-//! anew, so that the checks do not keep nonsense away from what is behind them, does too.
+//! Parses any bytes as a notes or strikes file. Parsing ends, with memory bounded by the length of the bytes. Each
+//! input is also parsed with corrected checks, so that invalid records reach the code behind the checks.
 #![no_main]
 
 use hobgoblin::fingerprint::Fingerprint;
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
         check(bytes, is_notes);
         let sealed = sealed(bytes, magic);
         let (_, damaged) = check(&sealed, is_notes).unwrap_or_default();
-        // Only the header may be none, and only the end cut off.
+        // At most the header is invalid and the last record truncated.
         assert!(damaged <= 2);
     }
 });
@@ -24,7 +24,7 @@ fn check(bytes: &[u8], is_notes: bool) -> Option<(usize, u32)> {
     Some((records, damaged))
 }
 
-/// The same with every record's check right.
+/// The same bytes with the right check in every record.
 fn sealed(bytes: &[u8], magic: &[u8; 8]) -> Vec<u8> {
     let mut sealed = bytes.to_vec();
     let (records, _) = sealed.as_chunks_mut::<RECORD>();

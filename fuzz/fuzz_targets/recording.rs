@@ -1,5 +1,5 @@
-//! Whatever the bytes, replaying them ends in a report or a sentence, and never beyond them; and what is sealed anew, so
-//! that the check sums do not keep nonsense away from the calls, does too.
+//! Replays any bytes. The result is a report or an error, and nothing is read beyond the bytes. Each input is also
+//! replayed with right checksums, so that invalid data reaches the calls.
 #![no_main]
 
 use hobgoblin::goblin::replay;
@@ -20,7 +20,7 @@ fn check(bytes: &[u8]) {
     }
 }
 
-/// A recording with a valid header of which the bytes are the payload, but for where blocks begin.
+/// A recording with a valid header and the bytes as payload, split into blocks with right checksums.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut recording = b"HOBREC\r\n\x01\0\0\0\0\x01\0\0".to_vec();
     assert_eq!(recording.len(), HEADER);

@@ -1,9 +1,9 @@
-//! Whatever lies in a store's directory, opening it ends, with memory bounded by its length, and what is served was
-//! written: its record has the right checksums. Checksums are also made right, so that they do not keep nonsense away from
-//! what is behind them. Values that are served survive maintenance and the next opening.
+//! Opens a store with any files in its directory. Opening ends, with memory bounded by the length of the files. Every
+//! value that the store returns was written: its record has the right checksums. Checksums can also be corrected, so
+//! that invalid data reaches the code behind them. Returned values survive maintenance and the next opening.
 //!
-//! The input is files, one after the other: a byte of [`Traits`], the lengths of a segment and its snapshot, two bytes each,
-//! little-endian, and what is in them. `store_seeds` writes some.
+//! The input is a sequence of file pairs. Each has a byte of [`Traits`], the lengths of a segment and its snapshot (two
+//! bytes each, little-endian), and their contents. `store_seeds` writes such inputs.
 #![no_main]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -17,13 +17,13 @@ use hobgoblin::store::{Name, Options, Store};
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Remembers the largest piece that was asked for.
+/// Records the largest allocation.
 struct Watching(AtomicUsize);
 
 #[global_allocator]
 static MEMORY: Watching = Watching(AtomicUsize::new(0));
 
-// SAFETY: every call is handed on to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.0.fetch_max(layout.size(), Ordering::Relaxed);
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Watching {
     }
 }
 
-/// Bits of the byte before each pair of files.
+/// Flags in the byte before each pair of files.
 struct Traits(u8);
 
 impl Traits {
@@ -87,7 +87,7 @@ impl Pair {
     }
 }
 
-/// Cut the input into pairs of files.
+/// Splits the input into pairs of files.
 fn pairs(mut input: &[u8]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     while let Some((head, rest)) = input.split_first_chunk::<5>() {
@@ -113,7 +113,7 @@ fn pairs(mut input: &[u8]) -> Vec<Pair> {
     pairs
 }
 
-/// Make the checks of heads and records right.
+/// Corrects the checks of heads and records.
 fn seal_segment(bytes: &mut [u8], id: u64) {
     let Some((heads, _)) = bytes.split_at_mut_checked(HEADS) else { return };
     for head in heads.chunks_exact_mut(32) {
@@ -141,7 +141,7 @@ fn seal_segment(bytes: &mut [u8], id: u64) {
     }
 }
 
-/// Make a snapshot that is taken for the segment's.
+/// Makes a snapshot valid. It belongs to the pair's segment if byte 20 is 0.
 fn seal_snapshot(bytes: &mut Vec<u8>, pair: &Pair) {
     let Some(room) = bytes.len().checked_sub(48 + 8) else { return };
     let rows = u32_at(bytes, 12) as usize % (room / ROW + 1);
@@ -159,7 +159,7 @@ fn seal_snapshot(bytes: &mut Vec<u8>, pair: &Pair) {
     bytes.extend_from_slice(&hash.to_le_bytes());
 }
 
-/// Whether a record of one of the segments says that the name has that value, with all checks right.
+/// Whether a segment has a record with this name and value, with all checks right.
 fn was_written(pairs: &[Pair], name: &Name, value: &[u8]) -> bool {
     pairs.iter().any(|Pair { segment, snapshot, .. }| {
         let in_heads = [20, 52].into_iter().filter(|&at| at + 8 <= segment.len()).map(|at| u64_at(segment, at));
@@ -187,7 +187,7 @@ fn says(segment: &[u8], at: usize, seed: u64, name: &Name, value: &[u8]) -> bool
     is_named && is_right && is_equal
 }
 
-/// All that is served.
+/// All values that the store returns.
 fn served(store: &mut Store) -> BTreeMap<(u8, u64, [u8; 32]), Vec<u8>> {
     let mut names = Vec::new();
     for environment in store.environments().expect("there is memory") {
@@ -228,7 +228,7 @@ fuzz_target!(|input: &[u8]| {
     for (&(kind, environment, key), value) in &before {
         assert!(was_written(&pairs, &Name { kind, environment, key }, value));
     }
-    // An LZ4 byte becomes 255 at most; everything else takes a few times its length.
+    // LZ4 expands a byte to at most 255. All other memory is a few times the input's length.
     let largest = MEMORY.0.load(Ordering::Relaxed);
     assert!(largest <= 300 * input.len() + (64 << 10), "{largest} bytes for {} of input", input.len());
 
@@ -245,13 +245,13 @@ fuzz_target!(|input: &[u8]| {
         }
         assert_eq!(new.as_deref(), Some(&b"new"[..]));
         if pairs.iter().any(Pair::has_a_snapshot_of_another) {
-            // That was found out meanwhile: what the segment itself says had not been known before.
+            // The store has detected the wrong snapshot meanwhile, so the records of the segment itself count now.
             continue;
         }
         for (name, value) in &before {
             assert_eq!(after.get(name), Some(value), "{name:?} is lost");
         }
-        // A snapshot may have said that something was removed of which its segment knows nothing.
+        // A snapshot may list a removal that its segment does not have.
         assert!(before.len() == after.len() || pairs.iter().any(|pair| pair.snapshot.is_some()), "something came back");
     }
 });

@@ -59,7 +59,7 @@ impl Parse for Attribute {
     }
 }
 
-/// A parameter as C has it.
+/// A parameter of the C function.
 struct Parameter {
     name: Ident,
     ty: Type,
@@ -78,7 +78,7 @@ impl Parameter {
         self.is("u32") || self.is("usize")
     }
 
-    /// What it points to, and whether that may be written.
+    /// The type that it points to, and whether the pointer is `*mut`.
     fn pointee(&self) -> Option<(&Type, bool)> {
         match &self.ty {
             Type::Ptr(pointer) => Some((&pointer.elem, pointer.mutability.is_some())),
@@ -104,7 +104,8 @@ fn parameters(item: &ItemFn) -> Result<Vec<Parameter>> {
     item.sig.inputs.iter().map(one).collect()
 }
 
-/// The conversion of the parameters that `all` begins with, and how many it has used up; `None` for those that stay.
+/// The conversion of the first parameters of `all`, and the number of parameters that it consumed. `None`: the
+/// parameter is passed unchanged.
 fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>, usize)> {
     let first = &all[0];
     let name = &first.name;
@@ -211,7 +212,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         ReturnType::Type(_, ty) if !returns_result => quote! { #ty },
         _ => quote! { () },
     };
-    // Outside of an `unsafe` block: the body has to be safe.
+    // Outside of an `unsafe` block, because the body must be safe.
     let work = quote! {
         #(#conversions)*
         #(#body)*
@@ -286,8 +287,8 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
         #[allow(clippy::missing_safety_doc, clippy::not_unsafe_ptr_arg_deref, reason = "C has no unsafe functions")]
         #[allow(clippy::needless_question_mark, clippy::unused_unit, reason = "one form for all")]
         #visibility unsafe extern "C" fn #name(#inputs) #output {
-            // Conversions are unsafe and rest on the header's contract: every pointer is NULL or what its parameter's
-            // documentation says.
+            // Conversions are unsafe and rely on the header's contract: every pointer is NULL or meets its parameter's
+            // documentation.
             #call
             #done
         }

@@ -1,7 +1,7 @@
-//! The three things that the C API is made of, each written once.
+//! Attributes for the items of the C API: functions, structs, array elements, enums and handles.
 //!
-//! The sources keep the shape of C: functions with C's parameters, `#[repr(C)]` structs and enums. cbindgen reads them
-//! as they stand and makes the headers. These attributes add what C needs and safe Rust should not repeat.
+//! The sources have the form of C: functions with C's parameters, `#[repr(C)]` structs and enums. cbindgen generates
+//! the headers from them. These attributes add the code that C needs and that safe Rust should not repeat.
 //!
 //! | attribute | on | gives |
 //! |---|---|---|
@@ -18,9 +18,9 @@ mod structs;
 
 use proc_macro::TokenStream;
 
-/// Makes a C function of a safe body that returns `Result`.
+/// Makes a C function from a safe body that returns `Result`.
 ///
-/// `#[entry(ACCESS, …)]`, where `ACCESS` says how the first parameter, the handle, is used:
+/// `#[entry(ACCESS, …)]`. `ACCESS` is the access to the handle, which is the first parameter:
 ///
 /// | access | the handle is bound to |
 /// |---|---|
@@ -31,13 +31,14 @@ use proc_macro::TokenStream;
 /// | `destroy` | `Handle<O>`; after the body the handle is destroyed |
 /// | `any` | there is no handle, or it is one argument among others |
 ///
-/// `nullable(a, b)` names pointer parameters that may be NULL: the body gets an `Option`. `or = value` is what a function
-/// that returns no `hob_result` returns after a failure; without it the type's default. `inside = expression`, with
-/// `exclusive`, is run instead of the body when the call comes from inside a callback of the handle; in it the handle is
-/// bound to `&Value`. `experimental` puts the function
-/// into the experimental tier.
+/// * `nullable(a, b)` names pointer parameters that may be NULL. The body gets an `Option`.
+/// * `or = value` is the result after a failure, for a function that does not return `hob_result`. Default: the type's
+///   default.
+/// * `inside = expression`, with `exclusive`, replaces the body if the call comes from a callback of the handle. In the
+///   expression the handle is bound to `&Value`.
+/// * `experimental` puts the function into the experimental tier.
 ///
-/// Parameters are converted by their shape. In the body, under the name of the first of them, stand:
+/// Parameters are converted by their form. In the body the name of the first one is bound to:
 ///
 /// | parameters | in the body |
 /// |---|---|
@@ -56,28 +57,28 @@ pub fn entry(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Declares a struct that grows at its end: `#[versioned(size = 64, last = field)]`.
 ///
-/// `size` is its size in the first released header on 64-bit machines, `last` its last field there; both are checked
-/// against the layout. A field's `#[default(x)]` is its value when the caller leaves it 0, and what `_init` writes;
-/// `#[initial(x)]` is what `_init` writes where 0 is a value of its own. Other fields begin as 0.
+/// `size` is the struct's size in the first released header on 64-bit machines, and `last` is its last field there.
+/// Both are checked against the layout. A field's `#[default(x)]` replaces 0, and `_init` writes it. `#[initial(x)]` is
+/// only written by `_init`, for fields where 0 is a value. `_init` sets other fields to 0.
 #[proc_macro_attribute]
 pub fn versioned(attribute: TokenStream, item: TokenStream) -> TokenStream {
     structs::versioned(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
 }
 
-/// Declares an element of callers' arrays: `#[element(size = 24, last = field)]`, as [`macro@versioned`] without
-/// `struct_size`: the stride tells the caller's version.
+/// Declares an element of callers' arrays: `#[element(size = 24, last = field)]`. It is like [`macro@versioned`]
+/// without `struct_size`: the stride identifies the caller's version.
 #[proc_macro_attribute]
 pub fn element(attribute: TokenStream, item: TokenStream) -> TokenStream {
     structs::element(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
 }
 
-/// Turns an enum into a `u32` with constants, so that any number of the caller's is a value, and adds `check`.
+/// Turns an enum into a `u32` with constants, so that any number from a caller is valid, and adds `check`.
 #[proc_macro_attribute]
 pub fn open_enum(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     enums::open_enum(item.into()).unwrap_or_else(|why| why.to_compile_error()).into()
 }
 
-/// Says what stands behind a handle: `#[opaque(Value, tag = b"eightchr")]`.
+/// Declares the Rust value of a handle: `#[opaque(Value, tag = b"eightchr")]`.
 #[proc_macro_attribute]
 pub fn opaque(attribute: TokenStream, item: TokenStream) -> TokenStream {
     opaque::expand(attribute.into(), item.into()).unwrap_or_else(|why| why.to_compile_error()).into()

@@ -55,7 +55,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
             #after
         }
 
-        // SAFETY: a handle of another kind is an argument like others; it is looked at only through its gate.
+        // SAFETY: a handle is read only through its gate.
         unsafe impl crate::ffi::base::argument::Argument for #name {
             type Taken<'a> = crate::ffi::base::handle::Handle<'a, #name>;
 

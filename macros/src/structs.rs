@@ -30,7 +30,8 @@ fn label(input: ParseStream<'_>, wanted: &str) -> Result<()> {
 }
 
 impl Released {
-    /// The size in the first released header: the literal, held against the layout; elsewhere the layout alone.
+    /// The size in the first released header. On 64-bit machines it is the literal, checked against the layout. On
+    /// others it is computed from the layout.
     fn first_size(&self) -> TokenStream {
         let Self { size, last } = self;
         quote! {
@@ -45,14 +46,14 @@ impl Released {
     }
 }
 
-/// What a field begins with, and whether 0 means that, too.
+/// The initial value of a field, and whether 0 means this value too.
 enum Start {
     Zero,
     Default(Expr),
     Initial(Expr),
 }
 
-/// Take our attribute off a field.
+/// Removes the library's attribute from a field.
 fn start_of(field: &mut Field) -> Result<Start> {
     let mut start = Start::Zero;
     let mut kept = Vec::new();
@@ -69,7 +70,7 @@ fn start_of(field: &mut Field) -> Result<Start> {
     Ok(start)
 }
 
-/// The fields' starting values, and what replaces a 0.
+/// The fields' initial values, and the code that replaces 0 by a default.
 fn starts(item: &mut ItemStruct) -> Result<(Vec<TokenStream>, Vec<TokenStream>)> {
     let Fields::Named(fields) = &mut item.fields else {
         return Err(Error::new_spanned(item, "the struct needs named fields"));
@@ -108,7 +109,8 @@ fn reserved(item: &ItemStruct) -> (bool, TokenStream) {
     (!names.is_empty(), checks)
 }
 
-/// A field that no header has, for the test that old programs run with a library whose structs have grown.
+/// Appends a field that no header has. It is for the test that old programs run with a library whose structs have
+/// grown.
 fn append_field(item: &mut ItemStruct) {
     if let Fields::Named(fields) = &mut item.fields {
         fields.named.push(syn::parse_quote! {
@@ -134,7 +136,7 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
     Ok(quote! {
         #item
 
-        // SAFETY: `#[repr(C)]` with `struct_size` first; of the fields every bit pattern is a value, as the attribute's
+        // SAFETY: `#[repr(C)]` with `struct_size` first. Every bit pattern of the fields is valid, as the attribute's
         // users promise: integers, floats, raw pointers, optional functions, and arrays and structs of those.
         unsafe impl crate::ffi::base::structs::Versioned for #name {
             const NAME: &'static str = #text;
@@ -184,7 +186,7 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
         // Compared with the layout in every build.
         const _: usize = <#name as crate::ffi::base::structs::Versioned>::FIRST_SIZE;
 
-        /// In the header, made by its generator.
+        /// The header's generator writes its declaration.
         #[doc(hidden)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn #init(value: *mut #name, size: u32) -> crate::ffi::base::result::hob_result {
@@ -203,7 +205,7 @@ pub fn element(attribute: TokenStream, item: TokenStream) -> Result<TokenStream>
     Ok(quote! {
         #item
 
-        // SAFETY: `#[repr(C)]`, and of the fields every bit pattern is a value, as the attribute's users promise.
+        // SAFETY: `#[repr(C)]`, and every bit pattern of the fields is valid, as the attribute's users promise.
         unsafe impl crate::ffi::base::array::Element for #name {
             const NAME: &'static str = #text;
             #first_size

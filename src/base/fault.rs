@@ -1,4 +1,4 @@
-//! Failing on purpose, for tests of what happens then.
+//! Fault injection for tests.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ struct Armed {
 
 static ARMED: Mutex<Option<Armed>> = Mutex::new(None);
 
-/// Panic at the named point after `passes` more passes through it; an empty name disarms.
+/// Arm the named point: it panics once, after `passes` more passes through it. An empty name disarms.
 pub fn arm(point: &str, passes: u32) {
     let armed = Armed { point: Text::format(format_args!("{point}")), passes_left: passes };
     *ARMED.lock().unwrap_or_else(|e| e.into_inner()) = (!point.is_empty()).then_some(armed);

@@ -1,6 +1,6 @@
-//! Whole files of the operating system: read one, replace one. Paths are UTF-8.
+//! Read or replace whole files of the operating system. Paths are UTF-8.
 //!
-//! Both wait for the disk, so no call of a frame uses them.
+//! Both functions wait for the disk, so no call inside a frame uses them.
 
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Error, Result, Text, error};
 
-/// Most bytes that [`read_file`] reads.
+/// Maximum size of a file that [`read_file`] reads, in bytes.
 pub const LARGEST_FILE: u64 = 256 << 20;
 
-/// The bytes of a file of at most [`LARGEST_FILE`] bytes. Follows symbolic links. Anything but a regular file (a FIFO, a
-/// socket, a device, a directory) is refused at once, never waited for.
+/// Read a file of at most [`LARGEST_FILE`] bytes. Follows symbolic links. Fails at once, without waiting, for anything
+/// but a regular file (a FIFO, a socket, a device, a directory).
 pub fn read_file(path: &str) -> Result<Vec<u8>> {
     check_path("read", path)?;
     let failed = |why| io_error("read", path, &why);
-    // Before it is opened, because opening a device can have effects; and after, in case it was exchanged.
+    // Check before opening, because opening a device can have effects, and after, because the file may be replaced.
     check_regular("read", path, &fs::metadata(path).map_err(failed)?)?;
     let file = open_without_waiting(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -32,18 +32,19 @@ pub fn read_file(path: &str) -> Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length as usize)?;
-    // Not more than its length, even if the file grows meanwhile.
+    // Read no more than this length, even if the file grows meanwhile.
     file.take(length).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
-/// Create a file or replace one, and wait until it is on the disk. After a crash there is the old file or the new one,
-/// never a part of either; on an error the old file is unchanged. Several threads or processes may replace the same
-/// file at once: one of their files stays, whole.
+/// Create or replace a file, and wait until it is on the disk. After a crash the path has the old file or the new one,
+/// never a part of either. Several threads or processes may replace the same file at the same time: one of their files
+/// remains, complete. On an error the old file is unchanged, unless the message says that it was replaced but may not
+/// survive a power loss.
 ///
-/// The bytes go to a new file `.hobgoblin-*.new` in the same directory, which then takes the name. A crash can leave
-/// that file behind; nothing reads it, and it may be deleted. If `path` is a symbolic link, the link is replaced, not the
-/// file that it leads to. Anything else but a regular file is refused. On Unix the permissions of the old file are kept.
+/// The bytes go to a new file `.hobgoblin-*.new` in the same directory, which is then renamed. A crash can leave that
+/// file behind; nothing reads it, and it may be deleted. If `path` is a symbolic link, the link is replaced, not its
+/// target. Any other path that is not a regular file is an error. On Unix the new file keeps the old permissions.
 pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
     check_path("write", path)?;
     let old = match fs::symlink_metadata(path) {
@@ -86,7 +87,7 @@ fn fill(file: &mut fs::File, old: Option<&fs::Metadata>, bytes: &[u8]) -> io::Re
     if cfg!(unix)
         && let Some(old) = old
     {
-        // Not every file system has permissions.
+        // Ignore the error: some file systems have no permissions.
         _ = file.set_permissions(old.permissions());
     }
     file.write_all(bytes)?;
@@ -98,13 +99,14 @@ enum Failure {
     Memory(Error),
 }
 
-/// A new file under a name that nobody else uses. Never opens what is already there, not even through a link.
+/// Create a new file with a unique name. Never opens an existing file, not even through a link.
 fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), Failure> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     const ATTEMPTS: u32 = 16;
     let mut attempt = 0;
     loop {
-        // Keyed by random bytes of the operating system: machines that share the directory can have the same process id.
+        // Keyed by random bytes of the operating system, because machines that share the directory can have the same
+        // process id.
         let nonce = std::hash::RandomState::new().build_hasher().finish() as u32;
         let (process, count) = (std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
         let name = Text::<64>::format(format_args!("/.hobgoblin-{process:x}-{count:x}-{nonce:08x}.new"));
@@ -121,20 +123,20 @@ fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), Fai
     }
 }
 
-/// Let the new name survive a power loss, where the system has a way and the directory may be read.
+/// Sync the directory, so that the new name survives a power loss. Only on Unix, and if the directory is readable.
 fn sync_directory(directory: &str) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
     let Ok(directory) = fs::File::open(directory) else { return Ok(()) };
     match directory.sync_all() {
-        // A file system that cannot.
+        // The file system does not support it.
         Err(why) if matches!(why.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         done => done,
     }
 }
 
-/// A FIFO that took the name since it was looked at does not make us wait.
+/// Open for reading. Does not block if a FIFO has replaced the file since the check.
 fn open_without_waiting(path: &str) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
@@ -143,7 +145,7 @@ fn open_without_waiting(path: &str) -> io::Result<fs::File> {
     options.open(path)
 }
 
-/// As in the system's `fcntl.h`. 0, which waits, where it is not known.
+/// The value in the system's `fcntl.h`. 0 on unknown systems, where opening a FIFO blocks.
 #[cfg(unix)]
 const O_NONBLOCK: i32 = if cfg!(any(target_os = "linux", target_os = "android")) {
     if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
@@ -159,7 +161,7 @@ const O_NONBLOCK: i32 = if cfg!(any(target_os = "linux", target_os = "android"))
     0
 };
 
-/// C would cut the sentence off at the NUL.
+/// Reject a path with a NUL: C would cut off the message there.
 fn check_path(verb: &str, path: &str) -> Result<()> {
     match path.find('\0') {
         Some(place) => Err(error!(InvalidArgument, "cannot {verb}: the path has a NUL at byte {place}")),
@@ -175,7 +177,7 @@ fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> 
     Err(error!(Io, "cannot {verb} '{path}': it is {what}, not a regular file"))
 }
 
-/// Why a file operation failed, in words. Not the system's own, which would have to be allocated.
+/// The reason of a failed file operation, in words. The system's own text would need an allocation.
 pub fn io_reason(why: &io::Error) -> impl std::fmt::Display {
     let words = match why.kind() {
         ErrorKind::NotFound => "there is no such file or directory",

@@ -1,4 +1,4 @@
-//! Facts about whole files.
+//! Tests of reading and replacing whole files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::base::Code;
 
-/// A directory of its own for a test, removed at the end.
+/// A directory for one test, removed at the end.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -111,7 +111,7 @@ mod unix {
         for error in [read_file(&path).unwrap_err(), replace_file(&path, b"x").unwrap_err()] {
             assert!(error.sentence().contains("not a regular file"), "{error}");
         }
-        // As if it had taken the name after it was looked at.
+        // As if the FIFO had replaced the file after the check.
         open_without_waiting(&path).unwrap();
         assert!(begin.elapsed() < Duration::from_secs(5));
         assert_eq!(directory.names(), ["profile.json"]);
@@ -163,7 +163,7 @@ mod unix {
         let path = directory.path("profile.json");
         replace_file(&path, b"old").unwrap();
         fs::set_permissions(&directory.0, fs::Permissions::from_mode(0o500)).unwrap();
-        // Root may write anyway.
+        // Root may write despite the permissions.
         let may_write = fs::write(directory.path("probe"), b"").is_ok();
         let replaced = replace_file(&path, b"new");
         fs::set_permissions(&directory.0, fs::Permissions::from_mode(0o700)).unwrap();
@@ -185,7 +185,7 @@ mod unix {
     #[test]
     fn a_failed_rename_leaves_no_new_file() {
         let directory = Directory::new("rename");
-        // The new file is written, and cannot get a name that only a directory can have.
+        // The new file is written, but cannot be renamed to a path that only a directory can have.
         assert_eq!(replace_file(&directory.path("profile.json/"), b"x").unwrap_err().code(), Code::Io);
         assert!(directory.names().is_empty());
     }

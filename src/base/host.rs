@@ -1,7 +1,7 @@
-//! What the library asks of the program it lives in, all of it optional: a log, a clock, profiler zones, files.
+//! Optional services of the host program: a log, a clock and profiler zones.
 //!
-//! Time is never read and no file touched behind the host's back: a room that needs them asks here. The C API installs
-//! a [`Host`] that forwards to the hooks set from C; a Rust program may install its own.
+//! All modules log, read the host's clock and mark profiler zones through this module. The C API installs a [`Host`]
+//! that forwards to the hooks set from C. A Rust program may install its own.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -9,24 +9,24 @@ use std::sync::OnceLock;
 
 use super::Text;
 
-/// How much a log line matters.
+/// Severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// For those who look for a fault.
+    /// Details for debugging.
     Debug,
-    /// Worth knowing.
+    /// Normal operation.
     Info,
-    /// Something is not as it should be; the library goes on.
+    /// An unexpected condition; the library continues.
     Warning,
-    /// Something failed.
+    /// A failure.
     Error,
 }
 
-/// The program around the library. Every method may be called from any thread that calls the library.
+/// The program that uses the library. The library may call every method on any thread that calls the library.
 pub trait Host: Sync {
-    /// Take a log line.
+    /// Handle a log line.
     fn log(&self, level: Level, line: &str);
-    /// Monotonic nanoseconds, if the host has lent its clock.
+    /// Monotonic nanoseconds, if the host provides a clock.
     fn now_ns(&self) -> Option<u64>;
     /// A profiler zone begins on this thread.
     fn zone_begin(&self, name: &'static CStr);
@@ -36,7 +36,7 @@ pub trait Host: Sync {
 
 static HOST: OnceLock<&'static dyn Host> = OnceLock::new();
 
-/// Install the host, once for the life of the process; whether this call did it.
+/// Install the host, once per process. Returns false if one was installed before.
 pub fn set_host(host: &'static dyn Host) -> bool {
     HOST.set(host).is_ok()
 }
@@ -48,7 +48,7 @@ pub fn log(level: Level, line: fmt::Arguments<'_>) {
     }
 }
 
-/// Monotonic nanoseconds from the host's clock, if it has lent one.
+/// Monotonic nanoseconds of the host's clock, if it provides one.
 pub fn now_ns() -> Option<u64> {
     HOST.get().and_then(|host| host.now_ns())
 }

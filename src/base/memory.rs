@@ -1,4 +1,4 @@
-//! Taking memory so that not getting it is a result.
+//! Fallible allocation: out of memory is an error result.
 
 use super::Result;
 

@@ -1,7 +1,7 @@
-//! The ground floor: what every other room stands on.
+//! Foundations that every other module uses.
 //!
-//! Results carry a code for the program and a sentence for the person; memory whose size comes from data is taken
-//! fallibly, so that running out of it is a result and not the end of the host.
+//! An error has a code for the program and a message for a person. Memory whose size depends on data is allocated
+//! fallibly: out of memory is an error result, and does not abort the host.
 #![deny(unsafe_code)]
 
 #[cfg(feature = "fault-injection")]
@@ -22,7 +22,7 @@ pub use shared::Shared;
 pub use slots::{Id, Slots};
 pub use text::{Number, Text};
 
-/// Build an [`Error`]: a code and a formatted sentence that says what to do.
+/// Build an [`Error`] from a code and a formatted message that says what to do.
 macro_rules! error {
     ($code:ident, $($sentence:tt)+) => {
         $crate::base::Error::new($crate::base::Code::$code, format_args!($($sentence)+))
@@ -30,7 +30,7 @@ macro_rules! error {
 }
 pub(crate) use error;
 
-/// A point at which a test can make the library fail; nothing at all in a build without `fault-injection`.
+/// A point at which a test can make the library panic. Expands to nothing without the feature `fault-injection`.
 #[allow(unused_macros, reason = "a build may leave out every room that has one")]
 macro_rules! fault_point {
     ($name:literal) => {

@@ -1,25 +1,25 @@
-//! What went wrong, as a code to branch on and a sentence to read.
+//! Errors: a code to branch on and a message to read.
 
 use std::collections::TryReserveError;
 use std::fmt;
 
 use super::Text;
 
-/// What kind of failure it is. The C API shows these as `hob_result`; codes are only ever appended.
+/// The kind of a failure. In the C API: `hob_result`. Existing codes never change; new ones are appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Code {
     /// An argument is outside what the function accepts.
     InvalidArgument,
-    /// The thing named does not exist, or no longer does.
+    /// The named object does not exist, or no longer exists.
     NotFound,
     /// A limit of the handle would be exceeded.
     LimitExceeded,
-    /// Memory could not be had.
+    /// An allocation failed.
     OutOfMemory,
-    /// Bytes read do not have the format they should have.
+    /// The bytes do not have the expected format.
     Malformed,
-    /// This version, build or machine cannot do that.
+    /// This version, build or machine does not support the operation.
     Unsupported,
     /// The handle is in use by a call that has not returned.
     Busy,
@@ -29,17 +29,17 @@ pub enum Code {
     Io,
     /// The time that the caller allowed was too short.
     Timeout,
-    /// A program that has ended the process too often.
+    /// The shader program is banned: it has crashed or ended the process too often.
     Banned,
-    /// A shader failed to compile, or a program to link.
+    /// A shader failed to compile, or a program failed to link.
     BuildFailed,
 }
 
 /// The result of everything that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A code and a sentence: one word, so that results stay small where nothing fails. When there is no memory for the
-/// sentence, the failure is that there is no memory.
+/// A code and a message. It is one word, so that a [`Result`] stays small. Without memory for the message the error is
+/// [`Code::OutOfMemory`].
 #[derive(Debug)]
 pub struct Error(Option<Box<[Report; 1]>>);
 
@@ -50,10 +50,10 @@ struct Report {
 }
 
 impl Error {
-    /// No memory.
+    /// Out of memory.
     pub const OUT_OF_MEMORY: Self = Self(None);
 
-    /// An error with its sentence, which should say what to do.
+    /// An error with a message, which should say what to do.
     #[cold]
     pub fn new(code: Code, sentence: fmt::Arguments<'_>) -> Self {
         let mut report = Vec::new();
@@ -64,12 +64,12 @@ impl Error {
         Self(report.into_boxed_slice().try_into().ok())
     }
 
-    /// What kind of failure it is.
+    /// The kind of this failure.
     pub fn code(&self) -> Code {
         self.0.as_ref().map_or(Code::OutOfMemory, |report| report[0].code)
     }
 
-    /// What happened and what to do, for a person.
+    /// The message for a person: the failure and its remedy.
     pub fn sentence(&self) -> &str {
         let no_memory = "out of memory: the call changed nothing; free some and call again";
         self.0.as_ref().map_or(no_memory, |report| report[0].sentence.as_str())

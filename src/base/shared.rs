@@ -1,4 +1,4 @@
-//! A shared value whose memory is taken fallibly: the standard library's `Arc` ends the process without memory.
+//! A shared value with fallible allocation. The standard library's `Arc` aborts the process when out of memory.
 
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -11,10 +11,10 @@ struct Inner<T> {
     value: T,
 }
 
-/// A value with several owners, possibly on several threads. It is dropped with the last of them.
+/// A value with several owners, possibly on several threads. The last owner drops it.
 pub struct Shared<T>(NonNull<[Inner<T>; 1]>);
 
-// SAFETY: owners on several threads share the value, and the last one drops it on its thread: as `Arc`.
+// SAFETY: owners on several threads share the value, and the last one drops it on its thread, like `Arc`.
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
@@ -22,7 +22,7 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 impl<T> Shared<T> {
     /// Put a value on the heap.
     pub fn try_new(value: T) -> Result<Self> {
-        // A box alone cannot be had fallibly, a list can.
+        // Stable Rust has no fallible `Box::new`; a list can be allocated fallibly.
         let mut one = Vec::new();
         one.try_reserve_exact(1)?;
         one.push(Inner { owners: AtomicUsize::new(1), value });
@@ -32,14 +32,14 @@ impl<T> Shared<T> {
     }
 
     fn inner(&self) -> &Inner<T> {
-        // SAFETY: it lives as long as an owner does, and this is one.
+        // SAFETY: the value lives as long as any owner, and this is an owner.
         unsafe { &self.0.as_ref()[0] }
     }
 }
 
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
-        // Relaxed: the new owner has the value from this one, which holds it.
+        // Relaxed: the new owner gets the value from this owner, which keeps it alive.
         self.inner().owners.fetch_add(1, Ordering::Relaxed);
         Self(self.0)
     }
@@ -55,10 +55,10 @@ impl<T> Deref for Shared<T> {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        // Release, and acquire by the last one: what any owner did with the value happens before its drop.
+        // Release here, and acquire by the last owner: every owner's accesses happen before the drop.
         if self.inner().owners.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
-            // SAFETY: it came from a box, and this was its last owner.
+            // SAFETY: the pointer is from a leaked box, and this was the last owner.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }

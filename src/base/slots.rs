@@ -1,13 +1,13 @@
-//! Values under ids that outlive them: an id of a removed value finds nothing, never another value.
+//! A slot map: values with generational ids. The id of a removed value finds nothing, never another value.
 
 use super::Result;
 
-/// Names a value in a [`Slots`]. The default is none.
+/// The id of a value in a [`Slots`]. The default is invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Id {
-    /// Position plus one; 0 is none.
+    /// Position plus one; 0 is invalid.
     pub index1: u32,
-    /// How often the position had been emptied when the id was made.
+    /// Number of removals at this position before the id was made.
     pub generation: u32,
 }
 
@@ -17,12 +17,12 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// A growing list with holes that are filled again.
+/// A growing list that reuses free positions.
 #[derive(Debug)]
 pub struct Slots<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
-    /// Positions whose generations are used up: empty for good.
+    /// Positions whose generations are used up: they are never reused.
     retired: usize,
 }
 
@@ -33,26 +33,26 @@ impl<T> Default for Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// Values held.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len() - self.retired
     }
 
-    /// Whether there is no value.
+    /// Whether it holds no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Positions, holes included: every position is below this.
+    /// Number of positions, free ones included. Every position is below it.
     pub fn positions(&self) -> usize {
         self.slots.len()
     }
 
-    /// Make room for one more, so that the next [`insert`](Self::insert) cannot fail.
+    /// Reserve memory for one more value, so that the next [`insert`](Self::insert) cannot fail.
     pub fn reserve_one(&mut self) -> Result<()> {
         if self.free.is_empty() {
             self.slots.try_reserve(1)?;
-            // Every slot may come free at once, and freeing must not fail.
+            // All slots may become free, and `remove` must not fail.
             let wanted = self.slots.capacity() - self.free.len();
             self.free.try_reserve_exact(wanted)?;
         }
@@ -64,7 +64,7 @@ impl<T> Slots<T> {
         self.free.last().map_or(self.slots.len(), |&position| position as usize)
     }
 
-    /// Put a value in; [`reserve_one`](Self::reserve_one) must have been called.
+    /// Insert a value. Call [`reserve_one`](Self::reserve_one) before.
     pub fn insert(&mut self, value: T) -> Id {
         let position = match self.free.pop() {
             Some(position) => {
@@ -79,7 +79,7 @@ impl<T> Slots<T> {
         self.id_at(position)
     }
 
-    /// Take a value out.
+    /// Remove a value and return it.
     pub fn remove(&mut self, id: Id) -> Option<T> {
         let position = self.position(id)?;
         let slot = &mut self.slots[position];
@@ -94,14 +94,14 @@ impl<T> Slots<T> {
         slot.value.take()
     }
 
-    /// Where the value of an id stands, if it is still there.
+    /// The position of the value of an id, unless it was removed.
     pub fn position(&self, id: Id) -> Option<usize> {
         let position = (id.index1 as usize).checked_sub(1)?;
         let slot = self.slots.get(position)?;
         (slot.generation == id.generation && slot.value.is_some()).then_some(position)
     }
 
-    /// The id of the value at a position (of the next one, for a hole).
+    /// The id of the value at a position, or of the next value at a free position.
     pub fn id_at(&self, position: usize) -> Id {
         Id { index1: position as u32 + 1, generation: self.slots[position].generation }
     }
@@ -126,7 +126,7 @@ impl<T> Slots<T> {
         self.slots.iter_mut().enumerate().filter_map(|(position, slot)| Some((position, slot.value.as_mut()?)))
     }
 
-    /// Bytes held, without what the values hold.
+    /// Bytes held, without memory that the values own.
     pub fn memory_used(&self) -> usize {
         self.slots.capacity() * size_of::<Slot<T>>() + self.free.capacity() * size_of::<u32>()
     }

@@ -1,4 +1,4 @@
-//! Text without a heap: a short piece that lives where it stands, and how a number is shown.
+//! Text without heap memory: a fixed-capacity string, and the shortest exact form of a number.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// No text.
+    /// The empty text.
     pub const EMPTY: Self = Self { bytes: [0; N], len: 0 };
 
     /// The text that `arguments` format to, cut to `N` bytes.
@@ -20,7 +20,7 @@ impl<const N: usize> Text<N> {
         text
     }
 
-    /// The text so far.
+    /// The text as a string slice.
     pub fn as_str(&self) -> &str {
         // Only whole characters are ever appended, so the bytes are UTF-8; the fallback keeps this free of panics.
         std::str::from_utf8(&self.bytes[..self.len]).unwrap_or("")
@@ -42,7 +42,7 @@ impl<const N: usize> fmt::Write for Text<N> {
         }
         self.bytes[self.len..self.len + take].copy_from_slice(&piece.as_bytes()[..take]);
         self.len += take;
-        // A cut piece ends the text: what follows must not be glued to its stump.
+        // A cut ends the text: the error stops the formatter, so that no later piece follows the cut one.
         if take < piece.len() { Err(fmt::Error) } else { Ok(()) }
     }
 }
@@ -59,8 +59,8 @@ impl<const N: usize> fmt::Display for Text<N> {
     }
 }
 
-/// A double, shown with the fewest digits that read back as the same number. `{}` of a double is that too, but shows
-/// 1e300 as 301 digits.
+/// A double, shown with the fewest digits that parse back to the same number. `{}` of a plain `f64` does the same, but
+/// shows 1e300 as 301 digits.
 #[derive(Clone, Copy)]
 pub struct Number(pub f64);
 

@@ -1,30 +1,30 @@
-//! Until when.
+//! Deadlines by the host's clock.
 #![forbid(unsafe_code)]
 
 use std::time::{Duration, Instant};
 
 use crate::base::host;
 
-/// The host's clock, if it has lent one; otherwise the system's.
+/// The start time by the host's clock, or by the system's if the host provides none.
 enum Start {
     Host(u64),
     System(Instant),
 }
 
-/// A span of time that began when it was made. [`Duration::MAX`] never ends, and then no clock is read.
+/// A time span that starts at construction. [`Duration::MAX`] never ends and reads no clock.
 pub struct Deadline {
     start: Option<Start>,
     span: Duration,
 }
 
 impl Deadline {
-    /// So long from now.
+    /// A deadline `span` from now.
     pub fn after(span: Duration) -> Self {
         let now = || host::now_ns().map_or_else(|| Start::System(Instant::now()), Start::Host);
         Self { start: (span != Duration::MAX).then(now), span }
     }
 
-    /// What is left of it, if it ends at all.
+    /// Remaining time; `None` if the deadline never ends.
     pub fn left(&self) -> Option<Duration> {
         let passed = match self.start.as_ref()? {
             Start::System(start) => start.elapsed(),
@@ -33,7 +33,7 @@ impl Deadline {
         Some(self.span.saturating_sub(passed))
     }
 
-    /// Whether nothing is left.
+    /// Whether the deadline has passed.
     pub fn is_over(&self) -> bool {
         self.left().is_some_and(|left| left.is_zero())
     }

@@ -1,8 +1,8 @@
-//! One `parallel_for`: what is to be done, and how far it is. It lives on the caller's stack.
+//! One `parallel_for`: its body and its progress. It lives on the caller's stack.
 //!
-//! Blocks are taken from a counter, by the caller and by whoever else comes. A helper that comes when none is left
-//! returns at once. The caller leaves when every helper that came has left and no other can come any more; the latter is
-//! for the pool or the host's job system to see to.
+//! The caller and its helpers take blocks from a shared counter. A helper that starts after the last block was taken
+//! returns at once. The caller returns when all started helpers have ended and no other can start. The pool or the
+//! host's job system ensures the latter.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,21 +14,21 @@ use super::sync::lock;
 use super::{Context, Enclosure, Sentence};
 use crate::base::fault_point;
 
-/// What a block does, given where it runs and its number.
+/// The body of a loop. Its arguments are the context and the number of the block.
 pub type Body<'a> = dyn Fn(&Context<'_>, usize) + Sync + 'a;
 
-/// A loop whose blocks are being worked on.
+/// A running loop.
 pub struct Fork<'a> {
     body: &'a Body<'a>,
     blocks: usize,
     helpers: usize,
     enclosure: Enclosure,
     next: AtomicUsize,
-    /// Helpers that have come.
+    /// Helpers that have started.
     came: AtomicUsize,
-    /// Helpers that are here.
+    /// Helpers that are running.
     here: AtomicUsize,
-    /// What the first helper that failed said.
+    /// The message of the first helper that failed.
     failure: Mutex<Option<Sentence>>,
 }
 
@@ -40,12 +40,12 @@ impl<'a> Fork<'a> {
         Self { body, blocks, helpers, enclosure, next: counter(), came: counter(), here: counter(), failure }
     }
 
-    /// What a helper is handed; it is good for [`Fork::help_at`] until the loop's `run` returns.
+    /// The address for [`Fork::help_at`]. It is valid until the loop's `run` returns.
     pub fn address(&self) -> *mut c_void {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// Take part, on a thread of the pool's or the host's. Nothing unwinds out of it.
+    /// Take part, on a thread of the pool or the host. Never unwinds.
     ///
     /// # Safety
     /// `fork` is the address of a loop whose [`Fork::run`] has not returned.
@@ -82,13 +82,13 @@ impl<'a> Fork<'a> {
         self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()
     }
 
-    /// No further block is taken.
+    /// Stop the loop: no further block is taken.
     fn end_early(&self) {
         self.next.store(self.blocks, Ordering::Relaxed);
     }
 
-    /// Run the loop to its end. `call` asks for helpers; `dismiss` returns when those that came have left and no other
-    /// comes. A panic of a block, wherever it ran, is this call's.
+    /// Run the loop to its end. `call` requests helpers. `dismiss` returns when all started helpers have ended and no
+    /// other can start. A panic in a block, on any thread, becomes a panic of this call.
     pub fn run<T>(&self, call: impl FnOnce(&Self) -> T, dismiss: impl FnOnce(T)) {
         let called = call(self);
         let outcome = catch_unwind(AssertUnwindSafe(|| self.take_blocks(0)));
@@ -96,7 +96,7 @@ impl<'a> Fork<'a> {
             self.end_early();
         }
         dismiss(called);
-        // Those that came have left already unless the host's `finish` returned too early.
+        // All helpers have ended already unless the host's `finish` returned too early.
         while self.here.load(Ordering::Acquire) > 0 {
             pause();
         }

@@ -1,4 +1,4 @@
-//! What a thread is doing for an executor right now: nothing of it has a destructor or lives on the heap.
+//! Per-thread state: whether the thread is inside a block, a task or a post. It has no destructor and no heap memory.
 
 use std::cell::Cell;
 
@@ -19,7 +19,7 @@ thread_local! {
     static POSTING: Cell<u32> = Cell::new(0);
 }
 
-/// This thread works on a block or a task until this is dropped.
+/// Marks this thread as inside a block or a task until dropped.
 pub struct Inside {
     lane_before: usize,
 }
@@ -54,7 +54,7 @@ pub fn is_inside_lane(lane: usize) -> bool {
     LANE.with(Cell::get) == lane
 }
 
-/// This thread is telling the host of a task until this is dropped.
+/// Marks this thread as inside [`JobSystem::post`](super::JobSystem::post) until dropped.
 pub struct Posting(());
 
 impl Posting {
@@ -63,7 +63,7 @@ impl Posting {
         Self(())
     }
 
-    /// Whether it is.
+    /// Whether this thread is inside a post.
     pub fn is_now() -> bool {
         POSTING.with(Cell::get) > 0
     }

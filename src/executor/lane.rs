@@ -1,8 +1,8 @@
-//! The background lane: tasks that wait for their turn, and run one at a time.
+//! The background lane: a queue of tasks that run one at a time.
 //!
-//! Whoever serves it, a thread of ours, the host's thread or a pump, takes the most urgent task that waits longest, and
-//! only while no other runs: tasks of a lane need no locks among themselves. A task is never dropped and never run under
-//! the lane's lock.
+//! The server of the lane is a built-in thread, a host thread or a pump. It takes the oldest task of the highest
+//! priority, and only while no other task runs. So tasks of one lane need no locks among themselves. A task is never
+//! run or dropped under the lane's lock.
 #![forbid(unsafe_code)]
 
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use super::sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait};
 use super::{Context, Enclosure, Priority, Sentence, Statistics, Task};
 use crate::base::{Result, Text, error, fault_point};
 
-/// What a task is called: the beginning of the name it was posted with.
+/// The name that a task was posted with, cut to 40 bytes.
 pub type Name = Text<40>;
 
 struct Waiting {
@@ -22,10 +22,10 @@ struct Waiting {
 }
 
 struct State {
-    /// By priority.
+    /// One queue for each priority.
     waiting: [VecDeque<Waiting>; Priority::COUNT],
     running: Option<Name>,
-    /// Turns that came while a task ran, and are taken by whoever runs it.
+    /// Turns that started while a task ran. The thread that runs the task takes them.
     owed: usize,
     is_over: bool,
     failure: Option<Sentence>,
@@ -49,16 +49,16 @@ impl State {
     }
 }
 
-/// A queue of tasks and what runs of it.
+/// A queue of tasks, and the running task.
 pub struct Lane {
     state: Mutex<State>,
-    /// A task has come or has ended, or it is over.
+    /// Signals that a task was posted or has ended, or that the lane has ended.
     changed: Condvar,
     limit: usize,
     enclosure: Enclosure,
 }
 
-/// Tells whoever serves the lane, if that is not a thread of ours, that there is a task more.
+/// Notifies a server other than the built-in thread of a new task.
 pub type Notify = Arc<dyn Fn(&Arc<Lane>, Priority, &str) + Send + Sync>;
 
 impl Lane {
@@ -79,8 +79,8 @@ impl Lane {
         Arc::as_ptr(self) as usize
     }
 
-    /// Put a task at the end of those of its priority. `make` is asked for it when nothing else can fail any more, under
-    /// the lane's lock.
+    /// Append a task to the queue of its priority. `make` creates the task, under the lane's lock, after all other
+    /// steps that can fail.
     pub fn post(self: &Arc<Self>, priority: Priority, name: &str, make: impl FnOnce() -> Result<Task>) -> Result<()> {
         let mut state = lock(&self.state);
         if state.is_over {
@@ -105,14 +105,15 @@ impl Lane {
         Ok(())
     }
 
-    /// Run the next task, if there is one and no other runs; whether it did.
+    /// Run the next task unless the queue is empty or another task runs. Returns whether it ran one.
     pub fn run_next(self: &Arc<Self>) -> bool {
         let Some(next) = lock(&self.state).take() else { return false };
         self.run(next.task);
         true
     }
 
-    /// A turn that the host gives: one task is run for it, by whoever runs the lane's tasks now.
+    /// Take a turn from the host: one task runs for it. If a task runs already, the thread that runs it takes this turn
+    /// later.
     pub fn take_turn(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         if state.running.is_some() {
@@ -143,7 +144,7 @@ impl Lane {
                 }
             })
         };
-        // A task that the enclosure did not reach still owns what it owns.
+        // If the enclosure never reached the task, it is dropped here, outside the lock.
         drop(task);
         let mut state = lock(&self.state);
         state.running = None;
@@ -156,7 +157,7 @@ impl Lane {
         self.changed.notify_all();
     }
 
-    /// The life of a thread that does nothing else.
+    /// The main loop of the lane's built-in thread.
     pub fn serve(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         while !state.is_over {
@@ -170,13 +171,13 @@ impl Lane {
         }
     }
 
-    /// Run tasks until `budget` is used up, but no more of them than waited at first; how many were run.
+    /// Run tasks until `budget` is used up, at most as many as waited at the start. Returns the number that ran.
     pub fn pump(self: &Arc<Self>, budget: &Deadline) -> usize {
         let most = lock(&self.state).waiting();
         (0..most).take_while(|_| !budget.is_over() && self.run_next()).count()
     }
 
-    /// Run and await tasks until there is none; whether that was before the deadline.
+    /// Run and await tasks until the lane is empty and idle. Returns false if the deadline passes first.
     pub fn wait_idle(self: &Arc<Self>, deadline: &Deadline) -> bool {
         loop {
             while !deadline.is_over() && self.run_next() {}
@@ -190,7 +191,7 @@ impl Lane {
         }
     }
 
-    /// Whether something changed before the deadline. The wait is bounded also where the host's clock stands still.
+    /// Wait for a change; false after the deadline. The wait is bounded even if the host's clock stands still.
     fn await_change(&self, state: MutexGuard<'_, State>, deadline: &Deadline) -> bool {
         let Some(left) = deadline.left() else {
             drop(wait(&self.changed, state));
@@ -200,8 +201,8 @@ impl Lane {
         !waited.timed_out()
     }
 
-    /// From here on no task is taken or started. Those that wait are dropped, and the one that runs is awaited, unless
-    /// this call comes from inside of it.
+    /// End the lane: it accepts and starts no more tasks. Waiting tasks are dropped. The running task is awaited unless
+    /// this call is made from inside it.
     pub fn end(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         state.is_over = true;
@@ -219,7 +220,7 @@ impl Lane {
         }
     }
 
-    /// Whether this thread is inside one of its tasks.
+    /// Whether this thread is inside a task of this lane.
     pub fn is_mine(self: &Arc<Self>) -> bool {
         is_inside_lane(self.address())
     }
@@ -228,12 +229,12 @@ impl Lane {
         lock(&self.state).is_over
     }
 
-    /// What the first task said that failed since this was last asked.
+    /// The message of the first task that failed since the last call.
     pub fn take_failure(&self) -> Option<Sentence> {
         lock(&self.state).failure.take()
     }
 
-    /// The name of the task that runs.
+    /// The name of the running task.
     pub fn running(&self) -> Option<Name> {
         lock(&self.state).running
     }

@@ -1,5 +1,5 @@
-//! The hand-offs, in every order in which their threads may run: what a loop's helpers and its caller share, what the
-//! background lane's owners share, and how both end.
+//! Model checks of the hand-offs in every possible thread order: between a loop's helpers and its caller, between the
+//! owners of the background lane, and at the end of both.
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use loom::thread;
 use super::pool::Shared;
 use super::*;
 
-/// A place that exactly one block writes; loom fails where two accesses could meet.
+/// A cell that exactly one block writes. Loom fails if two accesses can overlap.
 struct Cell(UnsafeCell<u32>);
 
-// SAFETY: that no two threads reach it at once is what loom checks here.
+// SAFETY: loom checks here that no two threads access it at the same time.
 unsafe impl Sync for Cell {}
 
 impl Cell {
@@ -34,7 +34,7 @@ fn check(preemptions: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// Run a loop with `run`, and see every block's work done, once, when it returns.
+/// Run a loop with `run`. Asserts that every block has run exactly once when it returns.
 fn every_block_ends(blocks: usize, helpers: usize, run: impl FnOnce(&Fork<'_>)) {
     let done: Vec<Cell> = (0..blocks).map(|_| Cell::new()).collect();
     run(&Fork::new(blocks, helpers, catch_panic, &|_, block| done[block].write()));
@@ -87,7 +87,7 @@ fn loom_two_workers_share_a_loop_and_then_the_next() {
     });
 }
 
-/// A host's helper that `finish` may take back: whoever is first, decides.
+/// A host's helper that `finish` may cancel: the first of the two to claim it decides.
 struct Ticket {
     state: AtomicUsize,
     run: Run,
@@ -101,7 +101,7 @@ const TAKEN_BACK: usize = 2;
 impl Ticket {
     fn begin(&self) {
         if self.state.compare_exchange(OPEN, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-            // SAFETY: `finish` does not return before this has.
+            // SAFETY: `finish` does not return before this call has.
             unsafe { (self.run)(self.task as *mut c_void) };
         }
     }
@@ -156,7 +156,7 @@ fn new_lane() -> Arc<Lane> {
     Arc::new(Lane::new(8, catch_panic, None))
 }
 
-/// A task that notes that it ran, and was dropped.
+/// A task that records its run and its drop.
 struct Traced {
     ran: Arc<AtomicUsize>,
     dropped: Arc<AtomicUsize>,
@@ -189,7 +189,7 @@ fn loom_a_task_runs_once_or_is_dropped_when_the_lane_ends() {
         post(&lane, &ran, &dropped).unwrap();
         post(&lane, &ran, &dropped).unwrap();
         lane.end();
-        // What has begun has ended, before the thread has.
+        // Started tasks have ended by now, even if their thread has not.
         let at_end = ran.load(Ordering::Relaxed);
         assert_eq!(dropped.load(Ordering::Relaxed), 2);
         assert!(post(&lane, &ran, &dropped).is_err());

@@ -1,34 +1,36 @@
-//! Who does the work: the calling thread alone, a built-in pool, or the host's job system; and, apart from that, what
-//! works in the background.
+//! Executors run loops on the calling thread, a built-in pool or the host's job system, and tasks in the background.
 //!
-//! An [`Executor`] has two lanes that have nothing to do with each other:
+//! An [`Executor`] has two independent lanes:
 //!
-//! * [`Executor::parallel_for`] forks and joins inside a frame. The work is cut into blocks, which are taken from a
-//!   counter by the caller and by whoever comes to help. The caller always takes part, so that nothing depends on help;
-//!   helpers that come late find no block left, and those that never came are retracted, not waited for. Inside a block
-//!   or a task `parallel_for` is a plain loop, so that code does not care where it runs.
-//! * [`Executor::post`] puts a task into the background lane: files, builds, all that takes longer than a frame. It is
-//!   served by a thread of its own, by a thread of the host's, or by [`Executor::pump`]; one task at a time, by priority,
-//!   first come first served. Nothing inside a frame waits for it.
+//! * [`Executor::parallel_for`] forks and joins inside a frame. The work is cut into blocks. The caller and its helpers
+//!   take blocks from a shared counter. The caller always takes part, so progress never depends on helpers. A helper
+//!   that starts late finds no block. A helper that has not started is retracted, and the caller does not wait for it.
+//!   Inside a block or a task, `parallel_for` is a plain loop, so that any code may call it.
+//! * [`Executor::post`] puts a task into the background lane: file access, builds, all work longer than a frame. A
+//!   thread of its own, a host thread or [`Executor::pump`] serves the lane. It runs one task at a time, by priority,
+//!   in FIFO order within a priority. No call inside a frame waits for it.
 //!
-//! No thread is started that was not asked for. A panic in a block comes out of the `parallel_for` that it belongs to, on
-//! the calling thread; one in a task is kept for [`Executor::take_failure`]. No lock is held while the host runs.
+//! Threads start only on request. A panic in a block propagates from its `parallel_for`, on the calling thread. A panic
+//! in a task is kept for [`Executor::take_failure`]. No lock is held while host code runs.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `fork` | one loop: the block counter, and who takes part |
-//! | `pool` | threads of our own, and which loops want help |
+//! | `fork` | one loop: the block counter and its participants |
+//! | `pool` | worker threads, and the list of loops that want helpers |
 //! | `lane` | the background queue |
-//! | `thread` | threads of our own, which the host's know nothing of |
-//! | `task` | a task on the heap, fallibly |
-//! | `inside` | what a thread is doing for an executor |
-//! | `deadline` | until when, by the host's clock |
+//! | `thread` | threads that leave no destructor on host threads |
+//! | `task` | a task on the heap, fallibly allocated |
+//! | `inside` | per-thread state: inside a block, a task or a post |
+//! | `deadline` | timeouts by the host's clock |
 //!
 //! The hand-offs are model-checked:
 //! `RUSTFLAGS="--cfg loom" cargo test --lib --no-default-features --features executor --target-dir target/loom loom_`.
 //!
-//! Ideas, and no code, from: the blocks and the caller that takes part, Intel's TBB and enkiTS; task hooks that a host
-//! fills in (`enqueue`, `finish`), Box2D v3; that a helper may be retracted, Jolt Physics' barriers.
+//! Sources of ideas, not of code:
+//!
+//! * Intel's TBB and enkiTS: blocks, and a caller that takes part.
+//! * Box2D v3: task hooks that a host fills in (`enqueue`, `finish`).
+//! * Jolt Physics' barriers: helpers that may be retracted.
 
 mod deadline;
 mod fork;
@@ -59,18 +61,18 @@ use sync::Arc;
 pub use task::{Task, try_task};
 use thread::Thread;
 
-/// Most threads that work on one loop, the caller included.
+/// Maximum number of threads that work on one loop, the caller included.
 pub const MAX_CONCURRENCY: usize = 64;
 
 /// How urgent work is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
-    /// Somebody waits for it.
+    /// A caller waits for the result.
     High,
-    /// As most.
+    /// The default.
     #[default]
     Normal,
-    /// Whenever there is nothing better to do.
+    /// Runs when no other work waits.
     Low,
 }
 
@@ -78,10 +80,10 @@ impl Priority {
     const COUNT: usize = 3;
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub type Sentence = Text<400>;
 
-/// Runs what may panic on a thread that is not the caller's, and says what the panic said.
+/// Runs a closure that may panic: a helper or a background task. Returns the panic's message as an error.
 pub type Enclosure = fn(&mut dyn FnMut()) -> std::result::Result<(), Sentence>;
 
 /// An [`Enclosure`] for programs without one of their own.
@@ -94,62 +96,63 @@ pub fn catch_panic(work: &mut dyn FnMut()) -> std::result::Result<(), Sentence> 
     })
 }
 
-/// What a host's job system is asked to run; nothing unwinds out of it.
+/// The function that a host's job system runs. It never unwinds.
 pub type Run = unsafe extern "C" fn(task: *mut c_void);
 
 /// The host's threads.
 ///
 /// # Safety
-/// What `enqueue` was given is run at most once and never after `finish` has returned for its ticket (or after `enqueue`
-/// has returned NULL); what `post` was given is run at most once.
+/// The system runs each function from `enqueue` at most once. It never runs one after `finish` has returned for its
+/// ticket, or after `enqueue` has returned NULL. The system runs each function from `post` at most once.
 pub unsafe trait JobSystem: Send + Sync {
-    /// Have `run(task)` run soon, perhaps, on some thread. NULL: it has run already, or never will.
+    /// Schedule `run(task)` to run soon on any thread. It may also never run. NULL: it has run already, or never will.
     fn enqueue(&self, run: Run, task: *mut c_void, priority: Priority, name: &str) -> *mut c_void;
-    /// Return when what the ticket stands for has run, or when it is sure that it never will: better the latter.
+    /// Cancel the ticket's call, or wait until it has run. Cancel if possible.
     fn finish(&self, ticket: *mut c_void);
-    /// Have `run(task)` run on a thread that may take its time, and not inside of this call.
+    /// Schedule `run(task)` on a thread for long tasks. Must not run it inside this call.
     fn post(&self, run: Run, task: *mut c_void, priority: Priority, name: &str);
 }
 
-/// Who helps with loops.
+/// The threads that help with loops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Helpers {
-    /// Nobody: the caller works alone.
+    /// No helper: the caller works alone. The default.
     #[default]
     None,
-    /// So many threads of our own.
+    /// A built-in pool with this number of threads.
     Pool(usize),
     /// The host's job system.
     Host,
 }
 
-/// Who serves the background lane.
+/// The server of the background lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
-    /// Whoever calls [`Executor::pump`].
+    /// The callers of [`Executor::pump`]. The default.
     #[default]
     Pump,
-    /// A thread of our own.
+    /// A built-in thread.
     Thread,
     /// The host's job system, by [`JobSystem::post`].
     Host,
 }
 
-/// What an executor is made of.
+/// The settings of an executor.
 pub struct Options {
-    /// Who helps with loops.
+    /// The threads that help with loops. Default: [`Helpers::None`].
     pub helpers: Helpers,
-    /// Who serves the background lane.
+    /// The server of the background lane. Default: [`Background::Pump`].
     pub background: Background,
-    /// The host's job system, where one of the two says so.
+    /// The host's job system. Required if `helpers` or `background` is `Host`.
     pub host: Option<Box<dyn JobSystem>>,
-    /// Most threads that work on one loop, the caller included; 0: as many as the machine runs at once.
+    /// Maximum number of threads that work on one loop, the caller included; at most [`MAX_CONCURRENCY`]. Default 0:
+    /// the pool's threads plus the caller, or with [`Helpers::Host`] the parallelism of the machine.
     pub max_concurrency: usize,
-    /// Most tasks that wait in the background.
+    /// Maximum number of tasks that wait in the background. Default: 65536.
     pub task_limit: usize,
-    /// The host's callbacks are for the thread that calls, and no other: see [`Executor::for_callbacks`].
+    /// Run the host's callbacks on the calling thread only: see [`Executor::for_callbacks`]. Default: false.
     pub calling_thread_only: bool,
-    /// What panics run into on threads that are not the caller's.
+    /// Catches panics of helpers and of background tasks. Default: [`catch_panic`].
     pub enclosure: Enclosure,
 }
 
@@ -167,7 +170,7 @@ impl Default for Options {
     }
 }
 
-/// What the background lane has done and has to do.
+/// Task counts of the background lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Tasks that wait.
@@ -176,9 +179,9 @@ pub struct Statistics {
     pub running: u64,
     /// Tasks that have run.
     pub ran: u64,
-    /// Tasks among those that panicked.
+    /// Tasks that panicked. `ran` includes them.
     pub failed: u64,
-    /// Tasks that were dropped because the executor went.
+    /// Tasks that were dropped because the executor was destroyed.
     pub dropped: u64,
 }
 
@@ -189,27 +192,27 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Which of the loop's workers this is: 0 is the caller, and no two blocks run at once under one number. Below
-    /// [`Executor::max_concurrency`].
+    /// The number of this worker in its loop, below [`Executor::max_concurrency`]. The caller is 0. Two blocks that run
+    /// at the same time have different numbers.
     pub fn worker(&self) -> usize {
         self.worker
     }
 
-    /// From inside a task: post another to the same lane. A task that kept the executor itself would keep it alive.
+    /// From inside a task: post another to the same lane. A task that owns a clone of the executor keeps it alive.
     pub fn post(&self, task: Task, priority: Priority, name: &str) -> Result<()> {
         let lane =
             self.lane.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
         lane.post(priority, name, || Ok(task))
     }
 
-    /// Whether the executor is being destroyed, so that a long task had better end.
+    /// Whether the executor is being destroyed. A long task should then end.
     pub fn is_ending(&self) -> bool {
         self.lane.is_some_and(|lane| lane.is_over())
     }
 }
 
-/// Who does the work. A clone is the same executor; the last one that goes ends it: tasks that have not begun are
-/// dropped, the running one is awaited, and all threads are joined.
+/// Runs loops and background tasks. A clone is a reference to the same executor. Dropping the last reference destroys
+/// it: waiting tasks are dropped, the running task is awaited, and all threads are joined.
 #[derive(Clone, Default)]
 pub struct Executor(Option<Arc<Inner>>);
 
@@ -226,30 +229,30 @@ struct Inner {
 }
 
 impl Executor {
-    /// The calling thread alone, and nothing in the background: [`Executor::post`] is refused.
+    /// An executor that uses the calling thread only. It has no background lane: [`Executor::post`] fails.
     pub fn inline() -> Self {
         Self(None)
     }
 
-    /// An executor as described.
+    /// Create an executor with these options.
     pub fn new(options: Options) -> Result<Self> {
         Inner::new(options).map(|inner| Self(Some(Arc::new(inner))))
     }
 
-    /// Most threads that work on one loop, the caller included.
+    /// Maximum number of threads that work on one loop, the caller included.
     pub fn max_concurrency(&self) -> usize {
         self.0.as_ref().map_or(1, |inner| inner.max_concurrency)
     }
 
-    /// What to run the host's callbacks with: this executor, or, where they are for the calling thread only, the inline
-    /// one. Tasks that call the host go through [`Executor::post_callback`].
+    /// The executor for the host's callbacks: this one, or the inline one with [`Options::calling_thread_only`]. Tasks
+    /// that call the host go through [`Executor::post_callback`].
     pub fn for_callbacks(&self) -> Self {
         if self.0.as_ref().is_some_and(|inner| inner.calling_thread_only) { Self::inline() } else { self.clone() }
     }
 
-    /// Run `body` for every block below `blocks`, in any order, on this thread and on those that help, and return when
-    /// all have ended. A panic in one of them is this call's, after no further block has begun and all that had have
-    /// ended. Takes no memory once as many loops have run at a time before.
+    /// Run `body` for every block below `blocks`, in any order, on this thread and its helpers. Returns when all blocks
+    /// have ended. After a panic in a block no further block starts, running blocks end, and this call panics.
+    /// Allocates only when more loops run at the same time than before.
     pub fn parallel_for(
         &self,
         blocks: usize,
@@ -264,13 +267,13 @@ impl Executor {
         }
     }
 
-    /// Put a task at the end of the background lane, among those of its priority. On failure it is dropped.
+    /// Append a task to its priority's queue in the background lane. On failure the task is dropped.
     pub fn post(&self, task: Task, priority: Priority, name: &str) -> Result<()> {
         self.lanes()?.0.post(priority, name, || Ok(task))
     }
 
-    /// [`Executor::post`], for a task that calls the host, which `make` makes when nothing else can fail any more. Where
-    /// callbacks are for the calling thread only, it waits for a pump.
+    /// [`Executor::post`] for a task that calls the host. `make` creates the task after all other steps that can fail.
+    /// With [`Options::calling_thread_only`] the task waits for a pump.
     pub fn post_callback(&self, priority: Priority, name: &str, make: impl FnOnce() -> Result<Task>) -> Result<()> {
         self.lanes()?.1.post(priority, name, make)
     }
@@ -282,28 +285,29 @@ impl Executor {
         }
     }
 
-    /// The lanes that there are.
+    /// All distinct lanes, the callback lane first.
     fn each_lane(&self) -> impl Iterator<Item = &Arc<Lane>> {
         let both = self.0.iter().map(|inner| (&inner.callback_lane, &inner.lane));
         both.flat_map(|(first, second)| [Some(first), (!Arc::ptr_eq(first, second)).then_some(second)]).flatten()
     }
 
-    /// Run background tasks on this thread until the budget is used up or as many have run as waited; how many did. A
-    /// task is begun as long as anything is left of the budget, and not interrupted; none while another thread runs one.
-    /// From inside a block or a task: [`Code::Busy`](crate::base::Code::Busy).
+    /// Run background tasks on this thread. Returns the number of tasks that ran. Stops at the end of the budget, or
+    /// after as many tasks as waited at the start. A task starts while any budget remains, and is never interrupted. No
+    /// task starts while another thread runs one of the same lane. From inside a block or a task:
+    /// [`Code::Busy`](crate::base::Code::Busy).
     pub fn pump(&self, budget: Duration) -> Result<usize> {
         not_inside("pump")?;
         let budget = Deadline::after(budget);
         Ok(self.each_lane().map(|lane| lane.pump(&budget)).sum())
     }
 
-    /// Run background tasks on this thread, and await those that run elsewhere, until there is none left: for loading
-    /// screens and tests. When that has not come in time: [`Code::Timeout`](crate::base::Code::Timeout), and the
-    /// sentence says what is left. From inside a block or a task: [`Code::Busy`](crate::base::Code::Busy).
+    /// Run background tasks on this thread, and await tasks on other threads, until the lanes are empty. For loading
+    /// screens and tests. After the timeout: [`Code::Timeout`](crate::base::Code::Timeout), with a message about the
+    /// remaining tasks. From inside a block or a task: [`Code::Busy`](crate::base::Code::Busy).
     pub fn wait_idle(&self, timeout: Duration) -> Result<()> {
         not_inside("wait_idle")?;
         let deadline = Deadline::after(timeout);
-        // Tasks of the one lane may post to the other.
+        // Tasks of one lane may post to the other.
         loop {
             if !self.each_lane().all(|lane| lane.wait_idle(&deadline)) {
                 return Err(self.not_idle());
@@ -326,12 +330,12 @@ impl Executor {
         }
     }
 
-    /// What the first task said that panicked since this was last asked. Who calls [`Executor::pump`] should ask.
+    /// The message of the first task that panicked since the last call. Callers of [`Executor::pump`] should check it.
     pub fn take_failure(&self) -> Option<Sentence> {
         self.each_lane().find_map(|lane| lane.take_failure())
     }
 
-    /// What the background has done and has to do.
+    /// Task counts, summed over the lanes.
     pub fn statistics(&self) -> Statistics {
         self.each_lane().map(|lane| lane.statistics()).fold(Statistics::default(), |all, lane| Statistics {
             waiting: all.waiting + lane.waiting,
@@ -342,7 +346,7 @@ impl Executor {
         })
     }
 
-    /// Bytes that the executor holds, but for what its tasks own.
+    /// Bytes that the executor holds, without memory that its tasks own.
     pub fn memory_used(&self) -> usize {
         let own = if self.0.is_some() { size_of::<Inner>() } else { 0 };
         own + self.each_lane().map(|lane| size_of::<Lane>() + lane.memory_used()).sum::<usize>()
@@ -404,7 +408,7 @@ impl Inner {
     }
 }
 
-/// How many threads may work on a loop.
+/// Maximum number of threads that work on one loop.
 fn concurrency(helpers: &Helpers, asked: usize) -> usize {
     let there_are = match *helpers {
         Helpers::None => return 1,
@@ -428,8 +432,8 @@ fn run_on_host(fork: &Fork<'_>, host: &dyn JobSystem, helpers: usize, priority: 
     );
 }
 
-/// Tells the host of every task. What it is to run keeps the lane alive, so that a turn that comes after the executor has
-/// gone finds nothing to do.
+/// Posts one turn to the host for every task. Each turn owns a reference to the lane, so that a turn after the
+/// executor's end is safe and finds no task.
 fn notify_by(host: Arc<dyn JobSystem>) -> Notify {
     Arc::new(move |lane: &Arc<Lane>, priority: Priority, name: &str| {
         let _posting = Posting::begin();
@@ -438,11 +442,11 @@ fn notify_by(host: Arc<dyn JobSystem>) -> Notify {
 }
 
 /// # Safety
-/// `lane` comes from [`notify_by`], and not a second time.
+/// `lane` is a pointer from [`notify_by`] that was not passed to this function before.
 unsafe extern "C" fn take_turn(lane: *mut c_void) {
     // SAFETY: by this function's contract.
     let lane = unsafe { Arc::from_raw(lane.cast_const().cast::<Lane>()) };
-    // Inside `post` whoever posts may hold what the task needs: it then waits for the next turn, or for a pump.
+    // Inside `post` the posting code may hold a lock that the task needs. The task waits for the next turn or a pump.
     if !Posting::is_now() {
         lane.take_turn();
     }
@@ -457,7 +461,7 @@ impl Drop for Inner {
                 host_log(Level::Error, format_args!("a background task failed, and nobody asked: {sentence}"));
             }
         }
-        // The last owner may go inside a task of its own, whose thread then ends by itself.
+        // A task may drop the last reference to its own executor. Its thread cannot join itself, so it is detached.
         match self.thread.take() {
             Some(thread) if is_own_thread => thread.detach(),
             Some(thread) => thread.join(),

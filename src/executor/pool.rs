@@ -1,8 +1,8 @@
-//! The built-in pool: threads that sleep until a loop wants help, and are joined when the pool goes.
+//! The built-in pool: threads that sleep until a loop wants helpers. Dropping the pool joins them.
 //!
-//! A loop that wants help stands on a list, under one lock, with how many may still come and how many are here. Who
-//! comes is counted under that lock, and the caller, before it leaves, strikes what has not come and waits for what has:
-//! so no worker can touch a loop that is over.
+//! A list under one lock has an offer for each loop that wants helpers: the number wanted, and the number running. A
+//! helper is counted under that lock when it starts and when it ends. Before the caller returns, it sets the number
+//! wanted to 0 and waits until no helper runs. So no worker can touch a loop that has ended.
 
 use std::ffi::c_void;
 
@@ -12,17 +12,17 @@ use super::sync::{Arc, Condvar, Mutex, lock, wait};
 use super::thread::Thread;
 use crate::base::{Result, try_push};
 
-/// A loop that wants help.
+/// A loop that wants helpers.
 struct Offer {
     fork: *mut c_void,
     priority: Priority,
-    /// Helpers that may still come.
+    /// Helpers that may still start.
     wanted: usize,
-    /// Helpers that are here.
+    /// Helpers that are running.
     here: usize,
 }
 
-// SAFETY: the address is used only between the loop's `join` and `leave`, as `Shared::serve` explains.
+// SAFETY: the address is dereferenced only while `here` counts the worker, as `Shared::serve` explains.
 unsafe impl Send for Offer {}
 
 #[derive(Default)]
@@ -32,12 +32,12 @@ struct State {
     is_over: bool,
 }
 
-/// What the workers and the callers share.
+/// The state that workers and callers share.
 pub struct Shared {
     state: Mutex<State>,
-    /// There is an offer, or it is over.
+    /// Signals a new offer, or the end of the pool.
     work: Condvar,
-    /// Some loop's last helper has left.
+    /// Signals that the last helper of a loop has ended.
     left: Condvar,
 }
 
@@ -54,7 +54,7 @@ impl Shared {
         );
     }
 
-    /// Without memory for it, nobody helps.
+    /// Offer the loop to the workers; whether it was offered. When out of memory, the loop runs without helpers.
     fn offer(&self, fork: *mut c_void, helpers: usize, priority: Priority) -> bool {
         let mut state = lock(&self.state);
         if try_push(&mut state.offers, Offer { fork, priority, wanted: helpers, here: 0 }).is_err() {
@@ -82,7 +82,7 @@ impl Shared {
         }
     }
 
-    /// A worker's life.
+    /// The main loop of a worker.
     pub fn serve(&self) {
         let mut state = lock(&self.state);
         while !state.is_over {
@@ -96,8 +96,8 @@ impl Shared {
             offer.here += 1;
             let fork = offer.fork;
             drop(state);
-            // SAFETY: `here` was counted up under the lock while the offer stood on the list, and its loop does not end
-            // before `withdraw` has seen it at 0.
+            // SAFETY: `here` was incremented under the lock while the offer was on the list. The loop does not end
+            // before `withdraw` has seen `here` at 0.
             unsafe { Fork::help_at(fork) };
             state = lock(&self.state);
             state.leave(fork, &self.left);
@@ -126,7 +126,7 @@ impl State {
     }
 }
 
-/// Threads of our own.
+/// The worker threads.
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<Thread>,

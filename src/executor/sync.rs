@@ -1,7 +1,7 @@
-//! The primitives that the executor is made of: the standard library's, or loom's while a model is checked.
+//! The synchronization primitives of the executor: the standard library's, or loom's in model checks.
 //!
-//! `std::sync` and nothing faster: host threads meet here, and whatever leaves heap or a destructor on a thread of the
-//! host's keeps an unloaded library mapped.
+//! Only `std::sync`, and no faster library, because host threads run this code. Heap memory or a destructor on a host
+//! thread keeps an unloaded library mapped.
 
 pub use std::sync::Arc;
 
@@ -10,7 +10,7 @@ pub use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(all(loom, test)))]
 pub use std::sync::{Condvar, Mutex, MutexGuard, atomic};
 
-/// No host code and nothing that panics runs under a lock of this room, so a poisoned one is as good as any.
+/// Lock, and ignore poisoning. No host code and no panicking code runs under a lock of this module.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -1,26 +1,26 @@
-//! Work for the background lane, put on the heap so that running out of memory is a result.
+//! Background tasks on the heap. Out of memory is an error result.
 
 use std::alloc::Layout;
 
 use super::Context;
 use crate::base::{Error, Result};
 
-/// Work for the background lane. What it owns is dropped when it has run, or when the executor goes before it could.
+/// Work for the background lane. It is dropped after it has run, or with the executor if it never ran.
 pub type Task = Box<dyn FnOnce(&Context<'_>) + Send>;
 
-/// What `make` makes as a [`Task`]; it is made once there is memory for it, and otherwise not at all.
+/// Box the closure that `make` returns as a [`Task`]. Without memory for it, `make` is not called.
 pub fn try_task<F: FnOnce(&Context<'_>) + Send + 'static>(make: impl FnOnce() -> F) -> Result<Task> {
     Ok(try_box(make)?)
 }
 
-/// What `make` makes, in a box; it is made once there is memory for it.
+/// Box the value that `make` returns. Without memory for it, `make` is not called.
 pub fn try_box<T>(make: impl FnOnce() -> T) -> Result<Box<T>> {
     let layout = Layout::new::<T>();
     if layout.size() == 0 {
         return Ok(Box::new(make()));
     }
-    // SAFETY: the layout is not empty; the place is written before a box is formed of it, and a box frees it by the same
-    // layout. Should `make` panic, the memory is lost and nothing else.
+    // SAFETY: the layout is not empty. The memory is written before a box is formed of it, and the box frees it with
+    // the same layout. If `make` panics, the memory leaks, with no other effect.
     unsafe {
         let place = std::alloc::alloc(layout).cast::<T>();
         if place.is_null() {

@@ -1,4 +1,4 @@
-//! What holds for every executor, and what for each kind.
+//! Tests of every kind of executor, and of each kind alone.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,16 +18,16 @@ fn background(background: Background) -> Executor {
     Executor::new(Options { background, ..Options::default() }).expect("a thread can be had")
 }
 
-/// What a job system may do with what it is given.
+/// The ways in which a job system may run its jobs.
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
-    /// A thread for each.
+    /// On a new thread for each job.
     Threads,
-    /// At once, inside of enqueue.
+    /// At once, inside `enqueue`.
     Inline,
-    /// Never: `finish` takes it back.
+    /// Never: `finish` cancels the job.
     Never,
-    /// Only inside of `finish`, when nothing is left to do.
+    /// Only inside `finish`, after the last block was taken.
     Late,
 }
 
@@ -47,17 +47,17 @@ struct Counts {
 
 #[derive(Clone, Copy)]
 struct Address(*mut c_void);
-// SAFETY: it is passed back to where it came from, as the trait asks.
+// SAFETY: the address is only passed back to the library, as the trait requires.
 unsafe impl Send for Address {}
 
 impl Address {
     fn run(self, run: Run) {
-        // SAFETY: once, and in time, by the code of `Jobs`.
+        // SAFETY: called once for each address, and before `finish` returns for its ticket.
         unsafe { run(self.0) };
     }
 }
 
-// SAFETY: `finish` joins what was begun, and what was not is dropped with its ticket.
+// SAFETY: `finish` joins a started job. A job that did not start is dropped with its ticket.
 unsafe impl JobSystem for Jobs {
     fn enqueue(&self, run: Run, task: *mut c_void, priority: Priority, name: &str) -> *mut c_void {
         let ticket = 1 + self.counts.enqueued.fetch_add(1, Ordering::SeqCst);
@@ -108,7 +108,7 @@ fn host(manner: Manner, background: Background) -> (Executor, Arc<Counts>, Recei
     (executor.expect("nothing can fail"), counts, turns)
 }
 
-/// One of each kind.
+/// One executor of each kind.
 fn all_kinds() -> Vec<Executor> {
     let hosts = [Manner::Threads, Manner::Inline, Manner::Never, Manner::Late].map(|m| host(m, Background::Pump).0);
     [Executor::inline(), Executor::new(Options::default()).unwrap(), pool(0), pool(1), pool(3)]
@@ -175,7 +175,7 @@ fn no_more_threads_than_allowed_work_on_a_loop() {
 
 #[test]
 fn a_worker_does_come_to_help() {
-    // The caller waits in its block for another block to begin: only help can begin it.
+    // The caller waits in its block for another block to begin: only a helper can begin it.
     let executor = pool(1);
     let (begun, changed) = (Mutex::new(0), Condvar::new());
     executor.parallel_for(2, Priority::Normal, "meeting", &|_, _| {
@@ -241,7 +241,7 @@ fn when_every_block_panics_one_panic_comes_out() {
     }
 }
 
-/// Post tasks that note their number.
+/// Post a task that records its number.
 fn note(executor: &Executor, notes: &Arc<Mutex<Vec<u32>>>, priority: Priority, number: u32) {
     let notes = Arc::clone(notes);
     let task = try_task(move || move |_: &Context<'_>| notes.lock().unwrap().push(number)).unwrap();
@@ -470,7 +470,7 @@ fn the_host_gives_a_turn_for_every_task() {
         assert_eq!(notes.lock().unwrap().len(), turn);
     }
     assert_eq!(*notes.lock().unwrap(), [1, 2]);
-    // What a pump took leaves a turn that finds nothing, and so does the end.
+    // A turn finds no task after a pump has run it, or after the executor's end.
     note(&executor, &notes, Priority::Low, 3);
     note(&executor, &notes, Priority::Low, 4);
     assert_eq!(executor.pump(Duration::MAX).unwrap(), 2);

@@ -1,7 +1,8 @@
-//! Threads of our own.
+//! Built-in threads.
 //!
-//! Not the standard library's: its `spawn` leaves a destructor on the thread that calls it, which is the host's, and for
-//! as long as that one lives an unloaded library stays mapped. Elsewhere than on Unix it does not.
+//! On Unix they do not use the standard library's `spawn`, which registers a destructor on the calling thread. The
+//! calling thread belongs to the host, and an unloaded library stays mapped as long as that thread lives. On other
+//! systems `spawn` has no such effect.
 
 pub use imp::Thread;
 
@@ -38,22 +39,22 @@ mod imp {
                 failed
             };
             if failed != 0 {
-                // SAFETY: no thread has it.
+                // SAFETY: no thread was created, so nothing else owns it.
                 drop(unsafe { Box::from_raw(life) });
                 return Err(error!(Unsupported, "the system gives no thread (system error {failed}): ask for fewer"));
             }
-            // SAFETY: without a failure the id is written.
+            // SAFETY: `pthread_create` succeeded, so it has written the id.
             let id = unsafe { id.assume_init() };
             set_name(id, name);
             Ok(Self(id))
         }
 
         pub fn join(self) {
-            // SAFETY: it is joined or detached once, since both take it.
+            // SAFETY: it is joined or detached once, since both methods consume it.
             unsafe { libc::pthread_join(self.0, ptr::null_mut()) };
         }
 
-        /// Let it end by itself.
+        /// Detach it: the thread ends by itself.
         pub fn detach(self) {
             // SAFETY: as for `join`.
             unsafe { libc::pthread_detach(self.0) };
@@ -62,7 +63,7 @@ mod imp {
 
     #[cfg(target_os = "linux")]
     fn set_name(id: libc::pthread_t, name: &CStr) {
-        // SAFETY: the thread is not joined yet; a name that is too long is refused.
+        // SAFETY: the thread is not joined yet; the system rejects a name that is too long.
         unsafe { libc::pthread_setname_np(id, name.as_ptr()) };
     }
 
@@ -70,10 +71,9 @@ mod imp {
     fn set_name(_: libc::pthread_t, _: &CStr) {}
 
     /// # Safety
-    /// `life` is a boxed `F`, and nobody else's.
+    /// `life` is a boxed `F` without another owner.
     extern "C" fn enter<F: FnOnce()>(life: *mut c_void) -> *mut c_void {
-        // SAFETY: by this function's contract. The box goes when the life is over: memory is given back at the end, not
-        // in the middle of somebody's frame.
+        // SAFETY: by this function's contract. The box is freed when the thread ends, not in the middle of a frame.
         let life = unsafe { Box::from_raw(life.cast::<F>()) };
         life();
         ptr::null_mut()
@@ -104,7 +104,7 @@ mod imp {
             let _ = self.0.join();
         }
 
-        /// Let it end by itself.
+        /// Detach it: the thread ends by itself.
         pub fn detach(self) {}
     }
 }

@@ -1,14 +1,14 @@
-//! The C API. Every `extern "C"` function of the library is in this room, and nothing else touches foreign pointers.
+//! The C API. All `extern "C"` functions of the library are in this module. No other module accesses foreign pointers.
 //!
-//! Each folder makes one header: `ffi/goblin/` becomes `include/hobgoblin/goblin.h`, its files in the order in which the
-//! folder's `mod.rs` names them, each item at its place in the source. [`base`] is what all of them stand on.
+//! Each folder makes one header: `ffi/goblin/` becomes `include/hobgoblin/goblin.h`. The files are in the order of the
+//! folder's `mod.rs`, the items in the order of the source. All of them use [`base`].
 //!
-//! A function is written once, as C declares it, under `#[entry]`: the attribute adds the guard, finds the handle, checks
-//! and converts every argument, and leaves a body of safe Rust that returns `Result`. `#[versioned]` declares a struct
+//! A function is written once, as C declares it, under `#[entry]`. The attribute adds the guard, finds the handle, and
+//! checks and converts every argument. The body is safe Rust that returns `Result`. `#[versioned]` declares a struct
 //! that grows, `#[open_enum]` an enum, `#[opaque]` a handle: see the package `macros`.
 //!
-//! A comment above each `unsafe` block says why it is sound; the *caller's* side is said once, in `docs/ownership.md`,
-//! and not in each function's documentation, since C has no unsafe functions.
+//! A comment above each `unsafe` block explains why it is sound. The *caller's* obligations are in `docs/ownership.md`.
+//! They are not repeated at each function, since C has no unsafe functions.
 #![allow(non_camel_case_types, clippy::missing_safety_doc)]
 #![allow(dead_code, reason = "constants and enumerators that only C uses")]
 #![allow(missing_docs, reason = "the headers' fields that a sentence would only repeat")]

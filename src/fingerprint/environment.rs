@@ -1,10 +1,10 @@
-//! The identity of what a binary was built for: it must never meet another driver, device or build.
+//! The identity of a binary's target. A binary must never be loaded with another driver, device or build.
 
 use super::{Builder, Part};
 
 const CONTEXT: &str = "hobgoblin environment 1";
 
-/// Kinds of an environment's parts; numbers are only ever appended.
+/// Kinds of an environment's parts. Existing numbers never change; new ones are appended.
 pub mod environment_kind {
     /// The graphics API.
     pub const API: u32 = 1;
@@ -30,7 +30,7 @@ pub mod environment_kind {
     pub const BUILD: u32 = 11;
 }
 
-/// The driver, the device and the build. What is not known stays zero or empty, which is the same as not to say it.
+/// The driver, the device and the build. Unknown fields stay zero or empty; the id omits them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Environment<'a> {
     /// The graphics API: the number of `hob_graphics_api`, or the host's own.
@@ -53,12 +53,12 @@ pub struct Environment<'a> {
     pub device: &'a str,
     /// `GL_VERSION` or the like.
     pub driver: &'a str,
-    /// The host's build: what translates sources may change with it.
+    /// The host's build. The host's shader translator may change with it.
     pub build: &'a str,
 }
 
 impl Environment<'_> {
-    /// Its number, never 0; `parts` is told of every part.
+    /// The id of this environment, never 0. Calls `parts` with every part.
     pub fn id(&self, parts: &mut dyn FnMut(Part)) -> u64 {
         use environment_kind as kind;
         let mut name = Builder::new(CONTEXT);

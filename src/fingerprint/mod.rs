@@ -1,10 +1,11 @@
-//! Names for what is cached: the same inputs give the same name, others another one.
+//! Names for cached data: equal inputs have the same name, different inputs have different names.
 //!
-//! A name is made of *parts* (the source of a stage, the defines, ...). Each part is hashed by itself, and the name is
-//! the hash of a list that has for every part its kind, its index, its length and its hash. So "ab", "c" and "a", "bc"
-//! differ, a part that is left out differs from one that is empty, and the hashes of the parts are there for whoever
-//! wants to know later which of them changed. The hash is BLAKE3; a list of another purpose is hashed in another context,
-//! so that no program's name is ever an environment's. Byte for byte it is in `docs/formats.md`.
+//! A name is made of *parts* (the source of a stage, the defines, ...). Each part is hashed by itself. The name is the
+//! hash of a list with the kind, the index, the length and the hash of every part. So "ab", "c" and "a", "bc" differ,
+//! and a missing part differs from an empty one. The hashes of the parts show later which part has changed.
+//!
+//! The hash is BLAKE3. Each purpose hashes its list in its own context, so a program and an environment never share a
+//! name. `docs/formats.md` specifies the bytes.
 //!
 //! [`program`](program()) names shader programs, also by the SHA-1 of Chromium's "GPU Program Caching" note;
 //! [`Environment`] names the driver and machine that a program was built for.
@@ -25,18 +26,18 @@ pub use program::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage, progra
 pub struct Fingerprint(pub [u8; 32]);
 
 impl Fingerprint {
-    /// Of bytes alone: their BLAKE3. It is also what a program's list has for a part of these bytes.
+    /// The BLAKE3 hash of these bytes. A program's list has the same hash for a part with these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The first eight bytes, as a part has them.
+    /// The first eight bytes, the same as [`Part::digest`].
     pub fn short(&self) -> [u8; 8] {
         let [a, b, c, d, e, f, g, h, ..] = self.0;
         [a, b, c, d, e, f, g, h]
     }
 
-    /// 64 lower-case digits.
+    /// 64 lower-case hexadecimal digits.
     pub fn hex(&self) -> [u8; 64] {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = [0; 64];
@@ -54,26 +55,26 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// One part of a name, kept to find out later which part differs.
+/// One part of a name. Stored parts show later which part differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// What it is; each purpose has its own kinds.
+    /// The kind of the part. Each purpose has its own kinds.
     pub kind: u32,
-    /// Which of its kind.
+    /// The index among parts of its kind.
     pub index: u32,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// The beginning of its hash.
+    /// The first eight bytes of its hash.
     pub digest: [u8; 8],
 }
 
-/// Makes a name part by part, in one context.
+/// Builds a name from its parts, in one context.
 pub struct Builder {
     list: blake3::Hasher,
 }
 
 impl Builder {
-    /// A name for the purpose that `context` tells; a sentence that nobody else uses, with a version.
+    /// Start a name for one purpose. `context` is a globally unique string with a version.
     pub fn new(context: &'static str) -> Self {
         Self { list: blake3::Hasher::new_derive_key(context) }
     }
@@ -83,7 +84,7 @@ impl Builder {
         self.written(kind, index, |part| part.put(bytes))
     }
 
-    /// Add a part that `write` puts together.
+    /// Add a part whose bytes `write` appends.
     pub fn written(&mut self, kind: u32, index: u32, write: impl FnOnce(&mut Bytes)) -> Part {
         let mut bytes = Bytes { hasher: blake3::Hasher::new(), length: 0 };
         write(&mut bytes);
@@ -101,20 +102,20 @@ impl Builder {
     }
 }
 
-/// The bytes of a part, hashed as they come.
+/// The bytes of a part, hashed incrementally.
 pub struct Bytes {
     hasher: blake3::Hasher,
     length: u64,
 }
 
 impl Bytes {
-    /// Append these.
+    /// Append bytes.
     pub fn put(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
         self.length += bytes.len() as u64;
     }
 
-    /// Append these behind their length.
+    /// Append the length of `bytes` as 64 bits, then `bytes`.
     pub fn put_framed(&mut self, bytes: &[u8]) {
         self.put(&(bytes.len() as u64).to_le_bytes());
         self.put(bytes);

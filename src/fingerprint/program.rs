@@ -1,14 +1,14 @@
-//! The name of a shader program: all that a driver's compiler is given.
+//! The name of a shader program. It covers all inputs of a driver's compiler.
 
 use super::{Builder, Fingerprint, Part};
 use crate::base::{Result, error};
 
 const CONTEXT: &str = "hobgoblin program 1";
 
-/// Stages, attributes and varyings that a program may have of each.
+/// Maximum number of stages, of attributes and of varyings of a program.
 pub const MAX_ENTRIES: usize = 1024;
 
-/// Kinds of a program's parts; numbers are only ever appended.
+/// Kinds of a program's parts. Existing numbers never change; new ones are appended.
 pub mod program_kind {
     /// The source of a stage; the index is the stage.
     pub const STAGE: u32 = 1;
@@ -18,7 +18,7 @@ pub mod program_kind {
     pub const DEFINES: u32 = 3;
     /// Transform feedback: mode and varyings.
     pub const FEEDBACK: u32 = 4;
-    /// Whatever else the host adds.
+    /// Additional bytes from the host.
     pub const EXTRA: u32 = 5;
 }
 
@@ -28,17 +28,17 @@ pub enum Mode {
     /// BLAKE3 over framed parts.
     #[default]
     Blake3,
-    /// SHA-1 as in Chromium's note, for those who share its keys: `SHA1(SHA1(vertex) ‖ SHA1(fragment) ‖ attributes)`.
-    /// Nothing in it is framed, and it knows one vertex stage, one fragment stage and attributes alone.
+    /// SHA-1 as in Chromium's note, for hosts that share its keys: `SHA1(SHA1(vertex) ‖ SHA1(fragment) ‖ attributes)`.
+    /// It has no framing, and supports only one vertex stage, one fragment stage and attributes.
     Sha1,
 }
 
 /// The source of one stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stage<'a> {
-    /// Which one: the number of `hob_shader_stage`, or the host's own.
+    /// The stage: a number of `hob_shader_stage`, or the host's own.
     pub stage: u32,
-    /// As the host has it: GLSL, SPIR-V, ... May be empty.
+    /// The source in any language: GLSL, SPIR-V, ... May be empty.
     pub source: &'a [u8],
 }
 
@@ -49,40 +49,40 @@ impl Stage<'_> {
     pub const FRAGMENT: u32 = 4;
 }
 
-/// Where an attribute is bound.
+/// An attribute binding.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attribute<'a> {
-    /// Its name in the source.
+    /// The attribute's name in the source.
     pub name: &'a str,
-    /// Where it is bound.
+    /// The location it is bound to.
     pub location: u32,
 }
 
-/// What transform feedback captures.
+/// The captures of transform feedback.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Feedback<'a> {
-    /// The API's number; 0 for none.
+    /// The API's number of the mode. 0: no mode.
     pub mode: u32,
-    /// What is captured, in this order.
+    /// Names of the captured varyings, in capture order.
     pub varyings: &'a [&'a str],
 }
 
-/// All that makes a program what it is.
+/// The inputs of a program's name.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Program<'a> {
-    /// At least one. Their order counts.
+    /// At least one. The order affects the name.
     pub stages: &'a [Stage<'a>],
-    /// In any order; of those with the same name the last counts, as it does for `glBindAttribLocation`.
+    /// In any order. The last of several bindings of one name counts, as with `glBindAttribLocation`.
     pub attributes: &'a [Attribute<'a>],
-    /// Any bytes; none is the same as empty.
+    /// Any bytes. Empty: the name has no such part.
     pub defines: &'a [u8],
-    /// What transform feedback captures.
+    /// The captures of transform feedback.
     pub feedback: Feedback<'a>,
-    /// Any bytes: whatever else changes what the driver makes of it.
+    /// Additional bytes that affect compilation.
     pub extra: &'a [u8],
 }
 
-/// The name of a program; `parts` is told of every part.
+/// The name of a program. Calls `parts` with every part.
 pub fn program(mode: Mode, program: &Program<'_>, parts: &mut dyn FnMut(Part)) -> Result<Fingerprint> {
     check(program)?;
     let mut attributes = Vec::new();
@@ -112,7 +112,7 @@ fn check(program: &Program<'_>) -> Result<()> {
     Ok(())
 }
 
-/// In order of name, one of each.
+/// Sort by name, and keep the last binding of each name.
 fn last_of_each_name<'a, 'b>(attributes: &'b mut Vec<(usize, Attribute<'a>)>) -> &'b [(usize, Attribute<'a>)] {
     attributes.sort_unstable_by(|a, b| a.1.name.cmp(b.1.name).then(b.0.cmp(&a.0)));
     attributes.dedup_by(|later, kept| later.1.name == kept.1.name);
@@ -128,7 +128,7 @@ fn blake3_name(
     for stage in program.stages {
         parts(name.part(program_kind::STAGE, stage.stage, stage.source));
     }
-    // What is empty is left out, so that a kind that a later version adds leaves names as they are.
+    // Empty parts are omitted, so that a part kind of a later version changes no existing name.
     if !attributes.is_empty() {
         parts(name.written(program_kind::ATTRIBUTES, 0, |part| {
             for (_, attribute) in attributes {

@@ -1,4 +1,5 @@
-//! Golden names, made by `tools/check_fingerprints.py` without this library, and what must not share a name.
+//! Golden names from `tools/check_fingerprints.py`, which does not use this library, and inputs whose names must
+//! differ.
 
 use proptest::prelude::*;
 
@@ -90,7 +91,7 @@ fn environments_have_the_numbers_of_the_document() {
     let number = |environment: &Environment<'_>| {
         let mut kinds = Vec::new();
         let id = environment.id(&mut |part| kinds.push(part.kind));
-        // As the document has it: the bytes in order of value.
+        // As in `docs/formats.md`: the most significant byte first.
         (format!("{id:016x}"), kinds)
     };
     assert_eq!(number(&Environment::default()), ("7c2c23b0d77849a2".to_owned(), vec![]));
@@ -204,7 +205,7 @@ fn names_of_another_purpose_are_others() {
     assert_ne!(program.finish(), pipeline.finish());
 }
 
-/// A list of parts as one name.
+/// The name of a list of parts.
 fn of_parts(parts: &[(u32, Vec<u8>)]) -> Fingerprint {
     let mut name = Builder::new("names of the test 1");
     parts.iter().for_each(|(kind, bytes)| {
@@ -221,7 +222,7 @@ proptest! {
         cut in 0..5_usize,
     ) {
         prop_assert_eq!(of_parts(&a) == of_parts(&b), a == b);
-        // The same bytes, divided elsewhere.
+        // The same bytes, divided at another place.
         let all: Vec<u8> = a.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
         let (left, right) = all.split_at(cut.min(all.len()));
         let divided = vec![(0, left.to_vec()), (0, right.to_vec())];

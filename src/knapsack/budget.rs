@@ -1,4 +1,4 @@
-//! How much work a solve has done, and may do.
+//! The work of a solve so far, and its limit.
 
 use super::reduce::Problem;
 
@@ -10,7 +10,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Whether there is still budget left after this.
+    /// Charge these nodes. Returns whether any budget remains.
     pub fn charge(&mut self, nodes: u64) -> bool {
         self.spent = self.spent.saturating_add(nodes);
         self.spent < self.limit

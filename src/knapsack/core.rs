@@ -1,10 +1,10 @@
-//! The core: the few options that a better answer may differ in from the relaxation's picks.
+//! The core: the few options in which a better answer may differ from the relaxation's picks.
 //!
-//! At the price `lambda` every option has a reduced cost: what its class loses by taking it instead of its pick. An
-//! option whose reduced cost takes the bound down to the incumbent can be left out. The classes that still have a
-//! choice are sorted by how cheaply they trade value for weight, nearest to `lambda` first. Then what the classes from
-//! any change on can still contribute is known: they fill unused room at no better rate than `fill_rate`, and make room
-//! at no lower rate than `vacate_rate`. Both move away from `lambda` with depth, so bounds tighten (Pisinger).
+//! At the price `lambda` every option has a reduced cost: the loss of its class if the option replaces the pick. An
+//! option is dropped if its reduced cost lowers the bound to the incumbent or below. Classes that still have a choice
+//! are sorted by how cheaply they trade value for weight, nearest to `lambda` first. This order bounds the contribution
+//! of all classes from any change on. They fill unused room at no better rate than `fill_rate`, and free room at no
+//! lower rate than `vacate_rate`. Both rates move away from `lambda` with depth, so bounds tighten (Pisinger).
 
 use super::incumbent::{Case, VALUE_PRECISION};
 use super::input::{Totals, greater, lesser};
@@ -24,19 +24,19 @@ pub(super) struct Change {
     pub class: u32,
 }
 
-/// What the changes from some index on can do.
+/// The possible effect of all changes from some index on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reach {
     /// Most value per weight added; at most `lambda`.
     fill_rate: f64,
-    /// Least value lost per weight taken away; at least `lambda`.
+    /// Least value lost per weight removed; at least `lambda`.
     vacate_rate: f64,
-    /// Most weight that can be added, and taken away.
+    /// Most weight that can be added, and removed.
     fill: f64,
     vacate: f64,
 }
 
-/// A class with a choice left, and where its changes were noted.
+/// A class with a choice left, and the range of its noted changes.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     nearest_rate: f64,
@@ -47,17 +47,17 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Core {
     pub changes: Vec<Change>,
-    /// Per depth, where the changes of its class start, and one more for the end.
+    /// Per depth, the start of its class's changes; one more for the end.
     pub starts: Vec<u32>,
-    /// Per change, where those of its class end.
+    /// Per change, the end of its class's changes.
     pub ends: Vec<u32>,
     /// Per change, and one more for the end.
     reach: Vec<Reach>,
-    /// Options that a first look left open.
+    /// Options within the cost limit, from the screening pass.
     near: Vec<Near>,
     noted: Vec<Change>,
     order: Vec<Open>,
-    /// What was noted is of these picks, at this slope and up to this cost.
+    /// The noted changes are relative to these picks, at this slope and up to this cost.
     picks: u64,
     noted_theta: f64,
     noted_cost: f64,
@@ -92,12 +92,12 @@ impl Core {
         self.picks = 0;
     }
 
-    /// Classes that have a choice left.
+    /// Number of classes that have a choice left.
     pub fn depth(&self) -> usize {
         self.order.len()
     }
 
-    /// The changes collected, in no order; of more than `most` those of the classes nearest to the price.
+    /// The collected changes, in no order. If more than `most`: the changes of the classes nearest to the price.
     pub fn nearest(&mut self, most: usize) -> &[Change] {
         if self.noted.len() <= most {
             return &self.noted;
@@ -106,7 +106,7 @@ impl Core {
         &self.changes[..most]
     }
 
-    /// Collect the options that may be part of an answer worth more than `cut`, and make them ready for a search.
+    /// Collect the options that may be part of an answer worth more than `cut`, and prepare them for a search.
     pub fn build(&mut self, view: &View, cut: f64) {
         self.collect(view, cut);
         self.room = view.linear.room;
@@ -129,14 +129,14 @@ impl Core {
         (self.picks, self.noted_theta, self.noted_cost) = (view.picks_id, view.linear.theta, most_cost);
     }
 
-    /// Note the options that are not too expensive, and no worse in every respect than another of their class.
+    /// Note the options below `most_cost`, without those dominated by a compared option of their class.
     fn note(&mut self, view: &View, most_cost: f64) {
         self.near.resize(view.case.problem.row_count() + 1, Near::default());
         self.noted.clear();
         self.order.clear();
         let count = view.screen(most_cost, &mut self.near);
         let (mut at, mut last_class) = (0, u32::MAX);
-        // How many options a word has is as good as random, so there is one loop over all, not one in the other.
+        // The number of options in a word is unpredictable, so one loop visits all of them instead of two nested loops.
         while at < count {
             let near = &mut self.near[at];
             let (class, position) = near.first();
@@ -173,7 +173,7 @@ impl Core {
         noted.push(change);
     }
 
-    /// Leave out what has become too expensive. What an option left out made superfluous was as expensive.
+    /// Remove changes that have become too expensive. Options that they dominate cost at least as much.
     fn tighten(&mut self, view: &View, most_cost: f64) {
         let Self { changes, noted, order, .. } = self;
         changes.clear();
@@ -187,7 +187,7 @@ impl Core {
         std::mem::swap(changes, noted);
     }
 
-    /// Put the changes in order of their classes' rates.
+    /// Sort the changes by the rates of their classes.
     fn arrange(&mut self) {
         self.order.sort_unstable_by(|a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)));
         self.changes.clear();
@@ -203,7 +203,7 @@ impl Core {
 
     fn measure_reach(&mut self, view: &View) {
         let lambda = view.relaxation.lambda;
-        // From the end on nothing can be done, and nothing is worth another look.
+        // The entry at the end allows no change, so `exceeds` is false there.
         let end = Reach { fill_rate: 0.0, vacate_rate: f64::MAX, fill: 0.0, vacate: f64::NEG_INFINITY };
         self.reach.clear();
         self.reach.resize(self.changes.len() + 1, end);
@@ -214,7 +214,7 @@ impl Core {
                 let by = self.changes[index].by;
                 let weight = view.linear.weight(by);
                 let rate = by.value / weight;
-                // Whether it is heavier or lighter is as good as random, so there should be no branch on it.
+                // Heavier or lighter is unpredictable, so there should be no branch on it.
                 reach.fill_rate = greater(reach.fill_rate, if weight > 0.0 { lesser(rate, lambda) } else { 0.0 });
                 reach.vacate_rate =
                     lesser(reach.vacate_rate, if weight < 0.0 { greater(rate, lambda) } else { f64::MAX });
@@ -225,20 +225,19 @@ impl Core {
         }
     }
 
-    /// Whether an answer can be worth more than `cut` which has these totals and differs from the picks only by changes
-    /// from `from` on.
+    /// Whether changes from `from` on can lead from these totals to an answer worth more than `cut`.
     #[inline(always)]
     pub fn exceeds(&self, totals: Totals, from: u32, cut: f64) -> bool {
         let slack = self.room - (totals.mean + self.theta * totals.variance);
         let reach = &self.reach[from as usize];
-        // One of them is 0. Which one is as good as random, so there should be no branch on it.
+        // One of them is 0. Which one is unpredictable, so there should be no branch on it.
         let (room, overdraft) = (greater(slack, 0.0), lesser(slack + self.tolerance, 0.0));
         let bound = totals.value + lesser(room, reach.fill) * reach.fill_rate + overdraft * reach.vacate_rate;
         (bound > cut) & (-overdraft <= reach.vacate)
     }
 }
 
-/// What a core is made of: the relaxation, and the picks it left. Those change whenever their number does.
+/// The input of a core: the relaxation and its picks. The picks change whenever `picks_id` does.
 pub(super) struct View<'a> {
     pub case: &'a Case<'a>,
     pub linear: &'a Linear,
@@ -247,29 +246,29 @@ pub(super) struct View<'a> {
     pub picks_id: u64,
 }
 
-/// With how many of its class an option is compared.
+/// The number of options of its class with which an option is compared.
 const COMPARED: usize = 16;
 
 impl View<'_> {
     fn screen(&self, most_cost: f64, near: &mut [Near]) -> usize {
         let lambda = self.relaxation.lambda;
-        // A hair more than the exact comparison lets pass.
+        // Slightly more than the exact comparison admits.
         let most_cost = most_cost + 4.0 * VALUE_PRECISION * (most_cost + self.linear.stake(lambda));
         screen(self.case.problem.rows(), self.picks, self.linear.prices(lambda), most_cost, near)
     }
 
-    /// What an option changes when it replaces its class's pick.
+    /// The change when an option replaces its class's pick.
     fn change(&self, class: u32, position: u32) -> Totals {
         let problem = self.case.problem;
         problem.at(position as usize).minus(problem.at(self.picks[class as usize] as usize))
     }
 
-    /// How near to `lambda` a change trades value for weight.
+    /// How near to `lambda` a change trades value for weight; 0 is at `lambda`.
     fn rate(&self, by: Totals) -> f64 {
         greater(self.cost(by), 0.0) / greater(self.linear.weight(by).abs(), f64::MIN_POSITIVE)
     }
 
-    /// Most are by far, which is seen without the rounding.
+    /// The raw cost is tested first, because it needs no rounding test.
     #[inline(always)]
     fn is_expensive(&self, by: Totals, most_cost: f64) -> bool {
         self.raw_cost(by) >= most_cost && self.cost(by) >= most_cost
@@ -282,12 +281,12 @@ impl View<'_> {
 
     fn cost(&self, by: Totals) -> f64 {
         let cost = self.raw_cost(by);
-        // What costs nothing must not be ordered by its rounding.
+        // A cost of 0 must not be ordered by its rounding.
         if cost.abs() <= VALUE_PRECISION * by.value.abs() { 0.0 } else { cost }
     }
 }
 
 fn dominates(one: Totals, other: Totals) -> bool {
-    // Which one of these fails is as good as random.
+    // Which of these fails is unpredictable, so there should be no branch on it.
     (one.value >= other.value) & (one.mean <= other.mean) & (one.variance <= other.variance)
 }

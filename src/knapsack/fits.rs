@@ -1,9 +1,9 @@
-//! The one predicate that says what fits.
+//! The one predicate that decides whether a burden fits.
 
 use super::Economy;
 use super::input::{Input, Totals};
 
-/// How far over the capacity still counts as equal to it, as a fraction of the magnitudes that enter the sum.
+/// Burdens over the capacity by up to this fraction of the magnitudes in the sum count as equal to it.
 const TOLERANCE: f64 = 1e-12;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,8 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// `negative_means` is the sum over settings of the most negative mean, as a magnitude: with a capacity near 0,
-    /// sums still carry the rounding of what cancelled in them.
+    /// `negative_means` is the sum over settings of the most negative mean, as a magnitude. With a capacity near 0,
+    /// sums still carry the rounding of terms that cancelled.
     pub fn new(economy: Economy, negative_means: f64) -> Self {
         let capacity = economy.capacity;
         let tolerance = if capacity.is_finite() { TOLERANCE * (capacity.abs() + negative_means) } else { 0.0 };
@@ -32,7 +32,7 @@ impl Limit {
         burden < f64::INFINITY && burden <= self.capacity + self.tolerance
     }
 
-    /// Whether these very choices fit.
+    /// Whether exactly these choices fit.
     pub fn admits_choices(&self, input: &Input, choices: &[u16]) -> bool {
         self.admits(input.totals(choices))
     }

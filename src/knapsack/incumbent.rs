@@ -1,4 +1,4 @@
-//! The best answer so far, and what an answer must exceed to be of interest.
+//! The best answer so far, and the value that a better answer must exceed.
 
 use super::fits::Limit;
 use super::input::{Input, Totals};
@@ -6,7 +6,7 @@ use super::reduce::Problem;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 
-/// Differences below this fraction of the values at stake count as none: sums of many terms carry that much rounding.
+/// Differences below this fraction of the values at stake are rounding: sums of many terms carry that much.
 pub(super) const VALUE_PRECISION: f64 = 1e-12;
 
 /// The question, shared by all steps.
@@ -19,8 +19,8 @@ pub(super) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Whether a reduced problem's totals fit. Stricter by half the tolerance than the predicate that has the last
-    /// word: that half is for the different order of additions.
+    /// Whether a reduced problem's totals fit. Stricter than the final predicate by half the tolerance. That half
+    /// covers the different order of additions.
     pub fn fits(&self, totals: Totals) -> bool {
         let limit = Limit { tolerance: 0.5 * self.limit.tolerance, ..self.limit };
         limit.admits(self.problem.base.plus(totals.with_variance_at_least_zero()))
@@ -28,7 +28,7 @@ impl Case<'_> {
 }
 
 impl Case<'_> {
-    /// Whether these totals may fit, told without a square root: often they don't by far.
+    /// Whether these totals may fit. Needs no square root: totals often exceed the limit by far.
     #[inline(always)]
     pub fn may_fit(&self, totals: Totals) -> bool {
         let Limit { capacity, sigmas, tolerance } = self.limit;
@@ -37,13 +37,13 @@ impl Case<'_> {
         (room >= 0.0) & ((1.0 - 1e-9) * sigmas * sigmas * variance <= room * room + f64::MIN_POSITIVE)
     }
 
-    /// Whether these totals fit, and any other order of additions would too.
+    /// Whether these totals fit, also with any other order of additions.
     fn clearly_fits(&self, totals: Totals) -> bool {
         let limit = Limit { tolerance: 0.0, ..self.limit };
         limit.admits(self.problem.base.plus(totals.with_variance_at_least_zero()))
     }
 
-    /// Whether these totals don't fit, and no other order of additions would make them.
+    /// Whether these totals don't fit, also with any other order of additions.
     pub fn clearly_overdraws(&self, totals: Totals) -> bool {
         let limit = Limit { tolerance: 2.0 * self.limit.tolerance, ..self.limit };
         !limit.admits(self.problem.base.plus(totals))
@@ -51,7 +51,7 @@ impl Case<'_> {
 }
 
 impl Totals {
-    /// Repeated additions and subtractions can leave a variance a hair below 0.
+    /// Repeated additions and subtractions can round a variance to slightly below 0.
     fn with_variance_at_least_zero(self) -> Self {
         Self { variance: self.variance.max(0.0), ..self }
     }
@@ -59,16 +59,16 @@ impl Totals {
 
 #[derive(Debug)]
 pub(super) struct Incumbent {
-    /// Value counted as [`Problem`] counts: from the best of each setting, so at most 0. `-infinity` without answer.
+    /// Value relative to the best of each setting, as in [`Problem`], so at most 0. `-infinity` without an answer.
     pub value: f64,
     /// The option of each class.
     picks: Vec<u32>,
-    /// The choices per setting of the input, as they were last written.
+    /// The choices per setting of the input, as last written.
     pub choices: Vec<u16>,
     trial: Vec<u16>,
-    /// Whether all answers are added up anew, also those that seem to fit clearly.
+    /// Whether all answers are added up anew, even if they seem to fit clearly.
     pub is_careful: bool,
-    /// If positive, all values are multiples of it, so a better answer is better by no less.
+    /// If positive, all values are multiples of it, so a better answer is better by at least this.
     pub step: f64,
 }
 
@@ -96,21 +96,21 @@ impl Incumbent {
         bytes(&self.picks) + bytes(&self.choices) + bytes(&self.trial)
     }
 
-    /// Take these picks, whose sums are `totals`, whatever those are.
+    /// Store these picks and the value of `totals`, without a check.
     pub fn put(&mut self, case: &Case, totals: Totals, picks: &[u32]) {
         self.value = totals.value;
         self.picks.clear();
         self.picks.extend_from_slice(&picks[..case.problem.class_count()]);
     }
 
-    /// Take these picks if they are better and truly fit.
+    /// Store these picks if they are better and fit by the final predicate.
     pub fn offer(&mut self, case: &Case, totals: Totals, picks: &[u32]) {
         if totals.value > self.value && self.admits(case, totals, picks) {
             self.put(case, totals, picks);
         }
     }
 
-    /// Whether these very choices fit. Most do by so much that there is no need to add up again.
+    /// Whether exactly these picks fit. Most fit by so much that they need not be added up again.
     pub fn admits(&mut self, case: &Case, totals: Totals, picks: &[u32]) -> bool {
         !self.is_careful && case.clearly_fits(totals) || {
             write_choices(case.problem, picks, &mut self.trial);
@@ -118,13 +118,14 @@ impl Incumbent {
         }
     }
 
-    /// Write the choices. Returns their sums as the caller counts.
+    /// Write the choices. Returns their sums in the caller's numbers.
     pub fn finish(&mut self, case: &Case) -> Totals {
         write_choices(case.problem, &self.picks, &mut self.choices);
         case.input.totals(&self.choices)
     }
 
-    /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.
+    /// Answers worth no more than this are not wanted. `stake` is the magnitude of the terms of a bound other than
+    /// values.
     pub fn cut(&self, case: &Case, stake: f64) -> f64 {
         self.cut_within(case, stake, 1.0)
     }
@@ -136,9 +137,9 @@ impl Incumbent {
         self.value + rounding.max(share * self.allowance(case)).max(step)
     }
 
-    /// By how much the optimum may be better for a gap that is accepted.
+    /// Excess of the optimum that the accepted gap allows.
     pub fn allowance(&self, case: &Case) -> f64 {
-        // A hair less than accepted, so that the gap that is reported is within it however it is rounded.
+        // Slightly less than accepted, so that the reported gap stays within it despite rounding.
         let gap = case.accepted_gap * (1.0 - 1e-9);
         if gap == 0.0 { 0.0 } else { gap / (1.0 + gap) * (case.problem.base.value + self.value).abs() }
     }

@@ -1,4 +1,4 @@
-//! What the caller gave: the options of all settings, settings one after the other.
+//! The caller's input: the options of all settings, one setting after the other.
 
 use super::{Candidate, LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE, bytes, reserve_total};
 use crate::base::Number;
@@ -28,7 +28,7 @@ impl From<Candidate> for Totals {
     }
 }
 
-/// Where neither is NaN this takes one instruction, `f64::max` several.
+/// One instruction, where `f64::max` takes several. Neither number may be NaN.
 #[inline(always)]
 pub(super) fn greater(one: f64, other: f64) -> f64 {
     if one > other { one } else { other }
@@ -42,7 +42,7 @@ pub(super) fn lesser(one: f64, other: f64) -> f64 {
 #[derive(Debug, Default)]
 pub(super) struct Input {
     options: Vec<Candidate>,
-    /// Where each setting's options end; they start where those of the setting before end.
+    /// The end of each setting's options; they start at the end of the setting before.
     ends: Vec<u32>,
 }
 
@@ -82,7 +82,7 @@ impl Input {
         &self.options
     }
 
-    /// Where each setting's options end.
+    /// The end of each setting's options.
     pub fn ends(&self) -> &[u32] {
         &self.ends
     }
@@ -93,7 +93,7 @@ impl Input {
         self.ends.iter().map(move |&end| &self.options[std::mem::replace(&mut start, end as usize)..end as usize])
     }
 
-    /// The sums of the chosen options, added in setting order. All that is reported comes from here.
+    /// The sums of the chosen options, added in setting order. All reported sums come from this function.
     pub fn totals(&self, choices: &[u16]) -> Totals {
         let mut totals = Totals::default();
         for (options, &choice) in self.settings().zip(choices) {
@@ -127,7 +127,7 @@ fn is_valid(option: &Candidate) -> bool {
     is_number(option.value) && (is_number(option.mean) || option.mean == f64::INFINITY) && is_variance(option.variance)
 }
 
-/// NaN is in no range.
+/// False for NaN, which is in no range.
 fn is_number(number: f64) -> bool {
     (-LARGEST_NUMBER..=LARGEST_NUMBER).contains(&number)
 }

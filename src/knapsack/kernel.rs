@@ -1,9 +1,9 @@
 //! The passes over all options, four classes at a time.
 //!
-//! Classes lie side by side in groups of [`WIDTH`], sorted by how many options they have, so that the first options of
-//! a group's classes make a row, the second ones the next. A pass walks down the rows and keeps the best of every lane
-//! without a branch: with AVX2 where the processor has it, else with what all have. All do the same operations in
-//! the same order, so the results are the same to the last bit.
+//! Classes lie side by side in groups of [`WIDTH`], sorted by their number of options. The first options of a group's
+//! classes form a row, the second ones the next row. A pass walks down the rows and keeps the best of every lane
+//! without a branch. It uses AVX2 if the processor has it, otherwise the baseline of the target. Both do the same
+//! operations in the same order, so the results are the same to the last bit.
 
 use super::Candidate;
 use super::input::Totals;
@@ -12,7 +12,7 @@ use super::simd::Avx2;
 pub(super) use super::simd::WIDTH;
 use super::simd::{Baseline, Vector};
 
-/// One option each of as many classes. What is no option has value `-infinity`, and mean and variance 0.
+/// One option each of [`WIDTH`] classes. An empty place has value `-infinity`, and mean and variance 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub value: [f64; WIDTH],
@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub variance: [f64; WIDTH],
 }
 
-/// A setting that has options, and where those are among all.
+/// A setting that has options, and the range of its options in the input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Class {
     pub setting: u32,
@@ -37,7 +37,7 @@ impl Row {
     }
 }
 
-/// The rows, and where the rows of each group start, with one more for the end.
+/// The rows, and the start of each group's rows, with one more for the end.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     pub rows: &'a [Row],
@@ -46,26 +46,26 @@ pub(super) struct Rows<'a> {
     pub normal: bool,
 }
 
-/// What a unit of mean and of variance costs.
+/// The price of a unit of mean and of variance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prices {
     pub mean: f64,
     pub variance: f64,
 }
 
-/// An option that could replace its class's pick: its position, and what it adds in value.
+/// An option that could replace its class's pick: its position, and the value it adds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gain {
     pub value: f64,
     pub position: u32,
 }
 
-/// Which options of a few rows of a group are nearly as good as their class's pick: a bit each, those of a lane side by
-/// side, the lane's number times [`ROWS_PER_WORD`] places up.
+/// A bit set of the options in a few rows of a group that are nearly as good as their class's pick. The bits of a lane
+/// are side by side, from bit `lane * ROWS_PER_WORD` up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Near {
     pub bits: u64,
-    /// The class of the first lane, and the position in the first row of it.
+    /// The class of the first lane, and its position in the first row.
     pub class: u32,
     pub position: u32,
 }
@@ -73,7 +73,7 @@ pub(super) struct Near {
 const ROWS_PER_WORD: usize = u64::BITS as usize / WIDTH;
 
 impl Near {
-    /// The class and the position of the option of the first bit.
+    /// The class and the position of the option of the lowest bit.
     #[inline(always)]
     pub fn first(self) -> (u32, u32) {
         let bit = self.bits.trailing_zeros();
@@ -85,8 +85,7 @@ impl Near {
 /// The bits of each lane in a word.
 const LANE_BITS: [u64; WIDTH] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
 
-/// The bits of four lanes, a bit each, moved to where those of a word's first row are: the lane's number times 15
-/// places.
+/// Moves four bits, one per lane, to the places of a word's first row: each by 15 places times its lane's number.
 #[inline(always)]
 fn spread(bits: u32) -> u64 {
     (u64::from(bits) * 0x0000_2000_4000_8001) & 0x0001_0001_0001_0001
@@ -99,23 +98,24 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What [`lay_out`] subtracted, and sums and maxima of what it left.
+/// The sums that [`lay_out`] subtracted, and sums and maxima of the differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Rebased {
-    /// What was subtracted.
+    /// The subtracted sums.
     pub base: Totals,
-    /// Of the best option of each class, and of the lightest.
+    /// Sums of the best option of each class, and of the lightest.
     pub best: Totals,
     pub lightest: Totals,
-    /// The greatest mean and the greatest variance that are left where the best is not the lightest too.
+    /// The greatest mean and the greatest variance among the differences, over classes whose best isn't also the
+    /// lightest.
     pub greatest_step: Totals,
-    /// Sum of each such class's greatest variance that is left.
+    /// Sum over these classes of the greatest variance.
     pub variance_range: f64,
-    /// Magnitude of the negative ones among the least means.
+    /// Sum of the negative least means, as a magnitude.
     pub negative_means: f64,
 }
 
-/// Call a pass with the widest lanes that the processor has.
+/// Call a pass with the widest lanes that the processor supports.
 macro_rules! dispatch {
     ($pass:ident, $avx2:ident, $($argument:expr),*) => {{
         #[cfg(target_arch = "x86_64")]
@@ -128,10 +128,10 @@ macro_rules! dispatch {
     }};
 }
 
-/// Lay the options of each class out in the rows, with values counted down from the class's best, means and variances
-/// up from its least, and note the best (most value, then least mean, then least variance) and the lightest (least
-/// mean, then least variance, then most value), the first of equals. Options of infinite mean are left out. Unless
-/// `normal`, variances count as 0. None if a class has no option that can be chosen.
+/// Lay the options of each class out in the rows. Values are relative to the class's best, means and variances to its
+/// least. Also find the best (most value, then least mean, then least variance) and the lightest (least mean, then
+/// least variance, then most value); of equals the first. Options of infinite mean are skipped. Unless `normal`,
+/// variances count as 0. Returns `None` if a class has no option that can be chosen.
 pub(super) fn lay_out(
     options: &[Candidate],
     classes: &[Class],
@@ -144,26 +144,27 @@ pub(super) fn lay_out(
     dispatch!(lay_out_lanes, lay_out_avx2, options, classes, normal, rows, starts, best, lightest)
 }
 
-/// Each class picks its best after paying for mean and variance, the first of equals. `picks` has an element per lane
+/// Each class picks its best after paying for mean and variance, of equals the first. `picks` has an element per lane
 /// of each group. Returns the sums.
 pub(super) fn pick(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
     dispatch!(pick_lanes, pick_avx2, rows, prices, picks)
 }
 
-/// The most valuable option that adds no more than `slack` to the weight `mean + theta * variance` when it replaces its
-/// class's pick, and adds more than `least` in value; the first of equals in the order of lanes.
+/// The most valuable option that can replace its class's pick. It adds more than `least` in value, and at most `slack`
+/// to the weight `mean + theta * variance`. Of equals, the first in the order of lanes.
 pub(super) fn best_change(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
     dispatch!(change_lanes, change_avx2, rows, picks, theta, slack, least)
 }
 
-/// Find the options other than its class's pick whose score after paying is within `most_cost` of the pick's, class by
-/// class. `found` has room for one more than there are rows. Returns how many were written, all with a bit at least.
+/// Find the options, except the picks, whose score after paying is within `most_cost` of their class's pick, class by
+/// class. `found` has room for one more than the number of rows. Returns the number of words written; each has at least
+/// one bit.
 pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
     dispatch!(screen_lanes, screen_avx2, rows, picks, prices, most_cost, found)
 }
 
-/// Of changes that lie class by class, where `starts` has for each the index of the first of its class: the two of
-/// different classes that are worth most together, more than `least`, and weigh no more than `slack`.
+/// The most valuable pair of changes of different classes, worth more than `least` and weighing no more than `slack`.
+/// Changes lie class by class. `starts` holds for each the index of the first change of its class.
 pub(super) fn best_pair(
     weights: &[[f64; WIDTH]],
     values: &[[f64; WIDTH]],
@@ -203,7 +204,7 @@ fn lay_out_avx2(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn pick_avx2(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
-    // Not to look at the variances where there are none is a tenth faster.
+    // Skipping the variances when they don't count is a tenth faster.
     if rows.normal { pick_lanes::<Avx2>(rows, prices, picks) } else { pick_of::<Avx2, false>(rows, prices, picks) }
 }
 
@@ -219,7 +220,7 @@ fn screen_avx2(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found:
     screen_lanes::<Avx2>(rows, picks, prices, most_cost, found)
 }
 
-/// `mean + theta * variance`, or what value is left after paying.
+/// The weights of `mean + theta * variance`, or of the value after paying.
 #[derive(Clone, Copy)]
 struct Scale<V> {
     mean: V,
@@ -239,13 +240,13 @@ impl<V: Vector> Scale<V> {
     }
 }
 
-/// Whether one is greater, or equal and something else holds.
+/// Whether one is greater, or equal with `ties` set.
 #[inline(always)]
 fn greater_or<V: Vector>(one: V, other: V, ties: V::Mask) -> V::Mask {
     V::or(one.greater(other), V::and(one.at_least(other), ties))
 }
 
-/// Two numbers of an option of each lane, by which it is the one that is wanted, and its index.
+/// Per lane, the two sort keys of the best option so far, and its index.
 struct Wanted<V> {
     first: V,
     second: V,
@@ -258,7 +259,7 @@ impl<V: Vector> Wanted<V> {
         Self { first: V::splat(f64::INFINITY), second: V::splat(f64::INFINITY), index: V::splat(0.0) }
     }
 
-    /// Take the other if it is allowed and its first number is less, or equal and its second one less.
+    /// Take the other if it is allowed and its first number is less, or equal with a lesser second one.
     #[inline(always)]
     fn offer(&mut self, is_allowed: V::Mask, first: V, second: V, index: V) {
         let is_less = V::and(is_allowed, greater_or(self.first, first, self.second.greater(second)));
@@ -268,10 +269,10 @@ impl<V: Vector> Wanted<V> {
     }
 }
 
-/// What a lane without a class has: one option, which is nothing.
+/// The options of a lane without a class: one option without value, mean and variance.
 const NOTHING: [Candidate; 1] = [Candidate { value: 0.0, mean: 0.0, variance: 0.0 }];
 
-/// What fills the places of a lane where its class has no option.
+/// Fills a lane's places beyond the last option of its class.
 const NO_OPTION: Candidate = Candidate { value: f64::NEG_INFINITY, mean: f64::INFINITY, variance: 0.0 };
 
 #[inline(always)]
@@ -331,7 +332,7 @@ fn lay_out_lanes<V: Vector>(
             most_variance = variance.most(most_variance);
             index = index.add(V::splat(1.0));
         }
-        // Where the best is the lightest too, no other option matters.
+        // If the best is also the lightest, no other option matters.
         let is_decided = V::and(zero.at_least(best.first), zero.at_least(best.second));
         most_variance = V::select(is_decided, zero, most_variance);
         greatest_mean = V::select(is_decided, zero, most_mean).most(greatest_mean);
@@ -372,7 +373,7 @@ fn greatest(lanes: [f64; WIDTH]) -> f64 {
     lanes.into_iter().fold(0.0, f64::max)
 }
 
-/// The same whether or not variances count.
+/// Gives the same result whether or not variances count.
 #[inline(always)]
 fn pick_lanes<V: Vector>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
     pick_of::<V, true>(rows, prices, picks)
@@ -422,7 +423,7 @@ struct Picked<V> {
 }
 
 impl<V: Vector> Picked<V> {
-    /// Lane by lane into registers: what is written to memory in parts is slow to load as a whole.
+    /// Loads lane by lane into registers: memory written in parts is slow to load as a whole.
     #[inline(always)]
     fn new(rows: Rows, picks: &[u32; WIDTH]) -> Self {
         let row = |lane: usize| rows.rows.get(picks[lane] as usize / WIDTH).unwrap_or(&Row::EMPTY);
@@ -498,7 +499,7 @@ fn screen_lanes<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost:
         let score = value.sub(scale.mean.mul(mean)).sub(scale.variance.mul(variance));
         let least = score.sub(V::splat(most_cost));
         let class = (group_index * WIDTH) as u32;
-        // Class by class. Where one word holds them all, that is the order of its bits.
+        // Class by class. If one word holds all rows, its bits are in that order already.
         let lanes = if group.len() <= ROWS_PER_WORD { &[u64::MAX][..] } else { &LANE_BITS };
         for &lane_bits in lanes {
             for (rows, first) in group.chunks(ROWS_PER_WORD).zip((start..).step_by(ROWS_PER_WORD)) {
@@ -513,7 +514,7 @@ fn screen_lanes<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost:
                     }
                 }
                 bits &= lane_bits;
-                // Whether there are any is as good as random, so there should be no branch on it.
+                // Whether any bit is set is unpredictable, so there should be no branch on it.
                 if let Some(next) = found.get_mut(count) {
                     *next = Near { bits, class, position: first * WIDTH as u32 };
                 }

@@ -1,4 +1,4 @@
-//! The passes against one option at a time, and all widths against each other.
+//! The passes compared with a loop over single options, and all widths compared with each other.
 
 use super::super::simd::Plain;
 use super::*;
@@ -59,7 +59,7 @@ fn assert_same<V: Vector>(seed: u64, normal: bool) {
     }
 }
 
-/// The classes and positions of what a screening finds, in its order.
+/// The classes and positions of the options found by a screening, in its order.
 fn near<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) -> Vec<(u32, u32)> {
     let mut words = vec![Near::default(); rows.rows.len() + 1];
     let count = screen_lanes::<V>(rows, picks, prices, most_cost, &mut words);
@@ -121,7 +121,7 @@ fn passes_do_what_one_option_at_a_time_does() {
     }
 }
 
-/// Settings of one to nine options, some of which cannot be chosen, most first.
+/// Settings of one to nine options, the largest first. Some options cannot be chosen.
 fn settings(seed: u64, count: usize) -> Vec<Vec<Candidate>> {
     let mut next = numbers(seed);
     let mut option = move |first: bool| {

@@ -1,11 +1,11 @@
-//! The least burden there is, exactly.
+//! The least possible burden, exactly.
 //!
-//! `mean + sigmas * sqrt(variance)` is concave in (mean, variance), so over all sums of one option per setting it is
-//! least at a corner of their convex hull. Every corner towards less of both minimises `mean + theta * variance` for
-//! some `theta >= 0`, and there the settings decide one by one. So `theta` is swept from 0 upwards: each setting walks
-//! along the lower-left hull of its own options, the steps of all settings sorted by `theta` pass through all corners,
-//! and the lightest one met is the answer. Taking the least mean of each setting, or the least mean plus deviation,
-//! would not do: deviations don't add.
+//! `mean + sigmas * sqrt(variance)` is concave in (mean, variance). Over all sums of one option per setting it is
+//! therefore least at a corner of their convex hull. Every corner towards less of both minimises
+//! `mean + theta * variance` for some `theta >= 0`, and there the settings decide one by one. So `theta` is swept from
+//! 0 upwards, and each setting walks along the lower-left hull of its own options. The steps of all settings, sorted by
+//! `theta`, pass through all corners. The lightest corner is the answer. Taking the least mean of each setting, or the
+//! least mean plus deviation, would be wrong: deviations don't add.
 
 use super::incumbent::Case;
 use super::input::Totals;
@@ -13,7 +13,7 @@ use super::reduce::Problem;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 
-/// A class moves on to an option of less variance and more mean.
+/// A class's move to an option of less variance and more mean.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     theta: f64,
@@ -38,8 +38,8 @@ impl Lightest {
         bytes(&self.steps) + bytes(&self.hull)
     }
 
-    /// Pick choices that fit: those of least mean will do if they fit. Otherwise the choices of least burden. Among
-    /// equals of one setting the more valuable is picked. Returns their sums.
+    /// Pick choices that fit: the choices of least mean if they fit, otherwise those of least burden. Among equals of
+    /// one setting the more valuable is picked. Returns their sums.
     pub fn pick(&mut self, case: &Case, picks: &mut Vec<u32>) -> Totals {
         let problem = case.problem;
         picks.clone_from(&problem.lightest);
@@ -50,7 +50,7 @@ impl Lightest {
         self.collect_steps(problem);
         let burden = |totals: Totals| case.limit.burden(problem.base.plus(totals));
         let mut least = (burden(totals), 0);
-        // The picks move along with the sweep, and are taken back to the lightest afterwards.
+        // The picks move along with the sweep, and are reset to the lightest afterwards.
         for (taken, step) in self.steps.iter().enumerate() {
             let from = std::mem::replace(&mut picks[step.class as usize], step.position);
             totals = totals.plus(problem.at(step.position as usize).minus(problem.at(from as usize)));
@@ -101,7 +101,7 @@ fn slope(problem: &Problem, a: u32, b: u32) -> f64 {
     (b.mean - a.mean) / (a.variance - b.variance)
 }
 
-/// Moves the corners of the lower-left hull to the front of the sorted options; returns how many there are.
+/// Moves the corners of the lower-left hull to the front of the sorted options; returns their number.
 fn keep_hull(problem: &Problem, sorted: &mut [u32]) -> usize {
     let mut corners = 1;
     for index in 1..sorted.len() {

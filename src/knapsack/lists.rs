@@ -1,17 +1,17 @@
 //! Dynamic programming over lists of undominated states: the engine for data that defeats branch and bound.
 //!
-//! A state is a choice for the core classes down to some depth, the rest at its picks; so every state is an answer, or
-//! overdraws. Depth by depth each state is kept and also changed in every way its class allows. Lists stay sorted by
-//! weight, so that changing is a shift, joining is a merge, and a state that weighs no less and is worth no more than
-//! one already in the list is seen at once and dropped. States whose bound doesn't exceed the cut go as well (the
-//! scheme of Pisinger's minimal algorithms). The work is bounded by the number of different weights instead of the
+//! A state is a choice for the core classes down to some depth, with the rest at its picks. So every state is an
+//! answer, or overdraws. At each depth every state is kept, and also changed in every way its class allows. Lists stay
+//! sorted by weight, so changing is a shift and joining is a merge. A state that weighs no less and is worth no more
+//! than one already in the list is detected at once and dropped. States whose bound doesn't exceed the cut are dropped
+//! too (the scheme of Pisinger's minimal algorithms). The number of different weights bounds the work, instead of the
 //! number of combinations.
 //!
-//! With normal burdens one weight does not order states: which of two ends up lighter depends on the variance still to
-//! come. But for an answer whose final deviation `t` lies in the interval, replacing what leads to state `b` by what
-//! leads to `a` changes the burden by at most `(mean_a - mean_b) + sigmas / (2 t) * (variance_a - variance_b)`, because
-//! a square root lies below its tangents. That is linear in `1 / t`, so `a` is no heavier than `b` if it isn't at the
-//! two ends of the interval: two weights decide, and the narrower the interval the more they agree.
+//! With normal burdens one weight does not order states: the lighter of two depends on the variance still to come.
+//! Consider an answer whose final deviation `t` lies in the interval, and replace the changes of its state `b` by those
+//! of a state `a`. The burden changes by at most `(mean_a - mean_b) + sigmas / (2 t) * (variance_a - variance_b)`,
+//! because a square root lies below its tangents. That is linear in `1 / t`. So `a` is no heavier than `b` if it isn't
+//! at the two ends of the interval. Two weights decide, and the narrower the interval the more they agree.
 
 use super::budget::Budget;
 use super::core::{Change, Core};
@@ -23,10 +23,10 @@ use super::tail::Tail;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 
-/// States whose memory is taken beforehand, so that usual proofs take none.
+/// Number of states whose memory is reserved beforehand, so that usual proofs allocate nothing.
 pub const STATES_KEPT: usize = 4096;
 
-/// How many neighbours in the list a state is compared with when one weight doesn't order them.
+/// The number of neighbours in the list with which a state is compared if one weight doesn't order them.
 const NEIGHBOURS: usize = 12;
 
 const NO_TRAIL: u32 = u32::MAX;
@@ -34,7 +34,7 @@ const NO_TRAIL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct State {
     totals: Totals,
-    /// The last change made, and through it all before.
+    /// The last change, which links to all earlier ones.
     trail: u32,
 }
 
@@ -53,14 +53,14 @@ pub(super) struct Lists {
     tail: Tail,
 }
 
-/// What stays the same during one search.
+/// The constants of one search.
 struct Scene<'a> {
     case: &'a Case<'a>,
     linear: &'a Linear,
     core: &'a Core,
     picks: &'a [u32],
     stake: f64,
-    /// Answers worth no more than this aren't looked for, though welcome when met.
+    /// Answers worth no more than this aren't searched for, but accepted when met.
     floor: f64,
     scalar: bool,
 }
@@ -84,7 +84,7 @@ impl Lists {
         bytes(&self.states) + bytes(&self.joined) + bytes(&self.merged) + bytes(&self.trails) + self.tail.memory_used()
     }
 
-    /// Look through the core. Whether all of it was looked through, within the budget.
+    /// Explore the core. Returns whether all of it was explored within the budget.
     #[allow(clippy::too_many_arguments)]
     pub fn search(
         &mut self,
@@ -131,7 +131,8 @@ impl Lists {
         Ok(true)
     }
 
-    /// `merged` = `joined` and all `states` after one more change, without what is dominated or can't beat the cut.
+    /// `merged` becomes `joined` plus all `states` after one more change, without states that are dominated or can't
+    /// beat the cut.
     fn merge(
         &mut self,
         scene: &Scene,
@@ -173,7 +174,7 @@ impl Lists {
         Ok(())
     }
 
-    /// Offer a state as it is, and with the best that the deepest classes can add to it.
+    /// Offer a state unchanged, and completed by the best combination of the deepest classes.
     fn complete(
         &self,
         scene: &Scene,
@@ -188,7 +189,7 @@ impl Lists {
             self.write(scene, trail, last, scratch);
             incumbent.offer(scene.case, totals, scratch);
         }
-        // Classes that the state has decided already are not the tail's to change.
+        // The tail must not change classes that the state has already decided.
         if last.is_some_and(|(_, depth)| depth >= self.tail.depth) {
             return;
         }
@@ -208,7 +209,7 @@ impl Lists {
         }
     }
 
-    /// The picks with a state's changes.
+    /// Write the picks with a state's changes to `scratch`.
     fn write(&self, scene: &Scene, mut trail: u32, last: Option<(Change, usize)>, scratch: &mut Vec<u32>) {
         scratch.clear();
         scratch.extend_from_slice(scene.picks);
@@ -230,7 +231,7 @@ fn precedes(key: &impl Fn(Totals) -> f64, one: Totals, other: Totals) -> bool {
     a < b || a == b && one.value >= other.value
 }
 
-/// Append unless a neighbour before it makes it useless. All before it weigh no more at the upper end of the interval.
+/// Append unless an earlier neighbour dominates it. All earlier states weigh no more at the upper end of the interval.
 #[inline(always)]
 fn push_undominated(scene: &Scene, list: &mut Vec<State>, state: State) -> bool {
     let inverse = scene.linear.inverse_theta_of_lo;

@@ -1,39 +1,39 @@
 //! Multiple-choice knapsack with normal burdens: one option per setting, greatest total value, inside a capacity.
 //!
-//! Every option has a value and a burden known as a mean and a variance. Of each setting exactly one option is chosen,
-//! such that the sum of values is greatest while `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity`. With
-//! `sigmas == 0`, or without variances, that's the ordinary (scalar) multiple-choice knapsack.
+//! Every option has a value and a burden known as a mean and a variance. Exactly one option is chosen per setting. The
+//! sum of values is the greatest that keeps `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity`. With `sigmas == 0`,
+//! or without variances, this is the ordinary (scalar) multiple-choice knapsack.
 //!
-//! How it is solved, a step per file:
-//! 1. `reduce`: leave out what can't be chosen; measure the rest from each setting's best and least; lay it out for the
-//!    passes of `kernel`, which look at all options, four settings at a time.
-//! 2. `lightest`: choices that fit, or the least burden there is, exactly. It decides feasibility and is the first
-//!    answer, unless the choices of the last solve still fit.
-//! 3. `secant`: the deviation, a concave function of the variance, is replaced over an interval by its secant. What
-//!    remains is a scalar knapsack that forbids nothing feasible, so its bound holds for the interval.
-//! 4. `relax`: the linear relaxation of that scalar knapsack by a search for its multiplier, one pass over the options
-//!    per step, without sorting and without convex hulls (the idea of Dyer's and Zemel's linear-time algorithms).
-//!    The tangent where the best deviation is comes first: its slope is that of the secant around it, so one relaxation
-//!    serves for both.
-//! 5. One change, then two (`pairs`), make a good answer of the relaxation. `core`: few options survive a comparison of
-//!    their reduced cost with the gap; they are the core (Pisinger).
-//! 6. `search` looks through the core depth first. Data made to defeat that (subset sums, values that follow the
-//!    weights) go to `lists`: dynamic programming over lists of undominated states, with the same bounds, met in the
-//!    middle by `tail`, a list of what the last classes can do.
+//! The steps of a solve, one per file:
+//! 1. `reduce` removes options that can't be chosen. It measures the rest from each setting's best and least, and lays
+//!    them out for the passes of `kernel`. A pass visits all options, four settings at a time.
+//! 2. `lightest` picks choices that fit, or computes the least possible burden exactly. It decides feasibility. Its
+//!    picks are the first answer, unless the choices of the last solve still fit.
+//! 3. `secant` replaces the deviation, a concave function of the variance, by its secant over an interval. The
+//!    resulting scalar knapsack forbids nothing feasible, so its bound holds for the interval.
+//! 4. `relax` solves the linear relaxation of that scalar knapsack by a search for its multiplier. Each step is one
+//!    pass over the options, without sorting and without convex hulls (the idea of Dyer's and Zemel's linear-time
+//!    algorithms). The tangent at the best deviation is relaxed first. Its slope is that of the secant around it, so
+//!    one relaxation serves for both.
+//! 5. One change, then two (`pairs`), turn the relaxation into a good answer. `core` compares the reduced cost of each
+//!    option with the gap. The few options that survive are the core (Pisinger).
+//! 6. `search` explores the core depth first. Hard data (subset sums, values that follow the weights) goes to `lists`:
+//!    dynamic programming over lists of undominated states, with the same bounds. `tail` lists the combinations of the
+//!    last classes, so that both meet in the middle.
 //!
-//! A knapsack remembers: the next solve begins with the choices, the price and the deviation of the last one. They are
-//! guesses, which save time where problems follow each other frame by frame, and cannot make a bound wrong. So what a
-//! solve returns depends on the calls before it, by which of several equally good answers it finds and how many nodes
-//! it takes, and on nothing else. [`Knapsack::forget`] begins anew.
+//! A knapsack has a memory: the next solve begins with the choices, the price and the deviation of the last one. These
+//! guesses save time where problems follow each other frame by frame, and cannot make a bound wrong. Earlier calls
+//! affect only two results: which of several equally good answers is found, and the number of nodes.
+//! [`Knapsack::forget`] clears the memory.
 //!
-//! Intervals whose bound can't beat the best answer are certified; the others are split, or searched.
+//! Intervals whose bound can't beat the best answer are certified. The others are split or searched.
 //!
-//! Several resources at once are the business of [`several`].
+//! [`several`] solves for several resources at once.
 //!
-//! **What "fits" means.** There is one predicate (`fits::Limit`): means and variances of the chosen options are added
-//! in setting order, and `mean + sigmas * sqrt(variance)` must not exceed the capacity by more than `1e-12` of the
-//! magnitudes that enter it: the capacity's, and that of the negative means, which can cancel against positive ones. A
-//! burden that equals the capacity therefore fits, however its sum was rounded. What a [`Solution`] reports comes from
+//! **Definition of "fits".** One predicate decides (`fits::Limit`). It adds the means and variances of the chosen
+//! options in setting order. `mean + sigmas * sqrt(variance)` may exceed the capacity by at most `1e-12` of the
+//! magnitudes in the sum. These are the capacity's magnitude and that of the negative means, which can cancel against
+//! positive ones. A burden that equals the capacity therefore fits, however its sum was rounded. A [`Solution`] reports
 //! this same sum. An optimum is proven up to `1e-12` of the values at stake.
 #![deny(unsafe_code)]
 
@@ -65,27 +65,27 @@ use solve::Workspace;
 /// The choice of a setting that has no options.
 pub const NO_CHOICE: u16 = u16::MAX;
 
-/// The most options one setting can have: choices are `u16`, and one of those means [`NO_CHOICE`].
+/// The most options one setting can have. Choices are `u16`, and one `u16` is reserved for [`NO_CHOICE`].
 pub const MAX_OPTIONS_PER_SETTING: usize = NO_CHOICE as usize;
 
-/// Finite numbers above this magnitude are refused: sums and products of those below stay finite.
+/// Finite numbers above this magnitude are invalid. Sums and products of smaller numbers stay finite.
 pub const LARGEST_NUMBER: f64 = 1e100;
 
 /// One option of a setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Candidate {
-    /// What choosing it is worth; finite, may be negative.
+    /// The option's value if chosen; finite, may be negative.
     pub value: f64,
-    /// Mean of its burden; may be negative; `+infinity` for an option that cannot be chosen.
+    /// Mean of its burden; may be negative. `+infinity`: the option cannot be chosen.
     pub mean: f64,
     /// Variance of its burden; finite, not negative.
     pub variance: f64,
 }
 
-/// What the burdens must fit into.
+/// The limit on the total burden.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Economy {
-    /// The total burden must not exceed this. Any number; `+infinity` for no limit; with `-infinity` nothing fits.
+    /// The total burden must not exceed this. Any number. `+infinity`: no limit. `-infinity`: nothing fits.
     pub capacity: f64,
     /// How many standard deviations of the total count as burden; finite, not negative.
     pub sigmas: f64,
@@ -97,20 +97,20 @@ impl Default for Economy {
     }
 }
 
-/// How hard to try. Limits are counts of work, so that the same input gives the same answer on any machine.
+/// Limits on the work of a solve. They are counts, so that the same input gives the same answer on any machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// Stop when the answer is known to be within this fraction of the optimum; 0 asks for the optimum, proven.
+    /// Stop when the answer is known to be within this fraction of the optimum. 0 requires a proven optimum.
     pub accepted_gap: f64,
-    /// The search stops after about this many nodes. A node is one state looked at, or 64 options looked at by the
-    /// relaxation. The first relaxation always takes place, so there is a bound at any limit; with `n` options it takes
-    /// about `n / 4` nodes, and in no case more than `20 * n + 300`.
+    /// The search stops after about this many nodes. A node is one visited state, or 64 options visited by the
+    /// relaxation. The first relaxation always runs, so there is a bound at any limit. With `n` options it takes about
+    /// `n / 4` nodes, and at most `20 * n + 300`.
     pub node_limit: u64,
 }
 
 impl Effort {
-    /// The default [`node_limit`](Self::node_limit). Instances that use it up are rare and made to be hard; they take
-    /// about half a second and 300 MB. In a frame a limit of some thousands is plenty.
+    /// The default [`node_limit`](Self::node_limit). Instances that use it up are rare and deliberately hard. They take
+    /// about half a second and 300 MB. Within a frame, some thousands of nodes are enough.
     pub const DEFAULT_NODE_LIMIT: u64 = 4_000_000;
 }
 
@@ -120,10 +120,10 @@ impl Default for Effort {
     }
 }
 
-/// What [`Knapsack::solve`] found; [`Knapsack::choices`] has the choices.
+/// The result of [`Knapsack::solve`]. The choices are in [`Knapsack::choices`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solution {
-    /// Whether the answer fits. When not, nothing does, and the answer is the one of least burden.
+    /// Whether the answer fits. If false, no answer fits, and this one has the least burden.
     pub feasible: bool,
     /// Total value of the choices.
     pub value: f64,
@@ -133,26 +133,26 @@ pub struct Solution {
     pub variance: f64,
     /// `mean + sigmas * sqrt(variance)`.
     pub burden: f64,
-    /// By how much the burden exceeds the capacity; 0 when feasible.
+    /// Excess of the burden over the capacity; 0 when feasible.
     pub excess: f64,
-    /// No answer that fits has more value than this. Equals the value when proven.
+    /// Upper bound on the value of every answer that fits. Equals `value` when proven.
     pub upper_bound: f64,
     /// `(upper_bound - value) / |upper_bound|`; 0 when proven.
     pub gap: f64,
-    /// Whether this is known to be the optimum, or, when infeasible, known that nothing fits (which is always known).
+    /// Whether this is known to be the optimum. Always true when infeasible: it is then known that nothing fits.
     pub proven: bool,
     /// Nodes spent, see [`Effort::node_limit`].
     pub nodes: u64,
-    /// The shadow price: about how much more value one more unit of capacity would buy, by the linear relaxation near
-    /// the answer. 0 when the capacity doesn't bind, and when nothing fits.
+    /// The shadow price: about how much value one more unit of capacity would add, by the linear relaxation near the
+    /// answer. 0 when the capacity doesn't bind, and when nothing fits.
     pub price: f64,
 }
 
-/// A knapsack: add settings, solve, read the choices; clear and repeat. Keeps its memory.
+/// A knapsack: add settings, solve, read the choices, clear and repeat. Keeps its memory.
 ///
-/// After [`reserve`](Self::reserve), or once it has solved an instance of the same shape, it takes no more memory. One
-/// exception: a proof by lists that needs more than 4096 states takes more, about 100 bytes per node at most, and keeps
-/// it. With a node limit up to that number there is no exception.
+/// After [`reserve`](Self::reserve), or after a solve of the same shape, it allocates no more memory. One exception: a
+/// proof by lists with more than 4096 states allocates more, at most about 100 bytes per node, and keeps it. A node
+/// limit of 4096 or less excludes the exception.
 #[derive(Debug, Default)]
 pub struct Knapsack {
     input: Input,
@@ -161,12 +161,12 @@ pub struct Knapsack {
 }
 
 impl Knapsack {
-    /// An empty knapsack; takes no memory.
+    /// An empty knapsack; allocates nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Take the memory for this many settings and options in total.
+    /// Allocate the memory for this many settings and options in total.
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
         self.input.reserve(settings, options)?;
         self.work.reserve(settings, options, lists::STATES_KEPT)?;
@@ -194,13 +194,12 @@ impl Knapsack {
         self.input.setting_count()
     }
 
-    /// Options of all these settings together.
+    /// Options of all settings since the last clear.
     pub fn option_count(&self) -> usize {
         self.input.option_count()
     }
 
-    /// Choose one option per setting, beginning with what the last solve found. On an error the choices of the solve
-    /// before are kept.
+    /// Choose one option per setting, starting from the last solution. On an error the previous choices are kept.
     pub fn solve(&mut self, economy: Economy, effort: Effort) -> Result<Solution> {
         check(economy, effort)?;
         let states = usize::try_from(effort.node_limit).unwrap_or(usize::MAX).min(lists::STATES_KEPT);

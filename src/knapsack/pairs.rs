@@ -1,8 +1,8 @@
-//! A better answer by two changes at once.
+//! Improves an answer by two changes at once.
 //!
-//! The relaxation's picks, rounded by one change, leave a gap of about one option's worth; among all pairs of changes
+//! The relaxation's picks, rounded by one change, have a gap of about one option's worth. Among all pairs of changes
 //! there is nearly always one that fills the room almost exactly. All pairs of the changes nearest to the price are
-//! tried: that takes fewer instructions than it has pairs, and no branch depends on the numbers.
+//! tried. That takes fewer instructions than there are pairs, and no branch depends on the numbers.
 
 use super::core::Change;
 use super::incumbent::{Case, Incumbent};
@@ -10,10 +10,10 @@ use super::input::Totals;
 use super::kernel::{WIDTH, best_pair};
 use super::secant::Linear;
 
-/// Changes looked at: those nearest to the price.
+/// The number of changes tried: those nearest to the price.
 pub(super) const MOST_CHANGES: usize = 128;
 
-/// The changes as [`best_pair`] wants them.
+/// The changes in the layout of [`best_pair`].
 #[derive(Debug)]
 pub(super) struct Pairs {
     weights: [[f64; WIDTH]; MOST_CHANGES / WIDTH],
@@ -29,8 +29,8 @@ impl Default for Pairs {
 }
 
 impl Pairs {
-    /// Offer the best answer that differs by two of the changes from the picks, whose sums are `start`, and keeps to
-    /// the constraint. At most [`MOST_CHANGES`], class by class.
+    /// Offer the best answer that differs by two of the changes from the picks and keeps to the constraint. `start` is
+    /// the sums of the picks. At most [`MOST_CHANGES`] changes, class by class.
     pub fn improve(
         &mut self,
         case: &Case,
@@ -63,7 +63,7 @@ impl Pairs {
         let (mut class, mut class_start) = (u32::MAX, 0);
         for ((index, change), ((weight, value), start)) in changes.iter().enumerate().zip(places) {
             (*weight, *value) = (linear.weight(change.by), change.by.value);
-            // Whether it is another class is as good as random, so there should be no branch on it.
+            // A change of class is unpredictable, so there should be no branch on it.
             class_start = if change.class == class { class_start } else { index as u32 };
             class = change.class;
             *start = class_start;

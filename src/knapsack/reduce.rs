@@ -1,10 +1,9 @@
-//! The problem as the passes of [`super::kernel`] want it.
+//! The problem in the layout of the passes in [`super::kernel`].
 //!
-//! Settings that have options are the classes, sorted by how many those are; settings keep their places from one
-//! problem to the next while they keep their numbers of options. Values are counted down from the class's best, means
-//! and variances up from its least: then nothing cancels, and tolerances follow the differences that decide, not
-//! offsets. Options that cannot be chosen go. Options that are no better than another of their class in any respect
-//! stay: no pass picks them, and the core leaves them out.
+//! Settings that have options become classes, sorted by their number of options. Settings keep their places from one
+//! problem to the next while they keep their numbers of options. Values are relative to the class's best, means and
+//! variances to its least. Then nothing cancels, and tolerances follow the differences that decide, not offsets.
+//! Options that cannot be chosen are removed. Dominated options stay: no pass picks them, and the core drops them.
 
 use std::cmp::Reverse;
 
@@ -18,29 +17,28 @@ const COUNTED: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Problem {
-    /// Those from `row_count` on are of an earlier problem. They are written in place: rows are slow to copy.
+    /// Rows from `row_count` on belong to an earlier problem. They are written in place: rows are slow to copy.
     rows: Vec<Row>,
     row_count: usize,
-    /// Where the rows of each group start, and one more for the end.
+    /// The start of each group's rows, and one more for the end.
     starts: Vec<u32>,
     classes: Vec<Class>,
-    /// Where the options of each setting end in the input that the classes were made for; none if they are not for
-    /// every input of that shape.
+    /// The end of each setting's options in the input for which the classes were made. Empty if the classes are not
+    /// valid for every input of that shape.
     ends: Vec<u32>,
-    /// Per class, the position of the option of best value, and of the one of least mean; and as many more as fill the
-    /// last group.
+    /// Per class, the position of the option of best value, and of least mean. Padded to fill the last group.
     pub best: Vec<u32>,
     pub lightest: Vec<u32>,
-    /// The sums of those; the value of the best is 0.
+    /// The sums of `best` and of `lightest`; the value of `best_totals` is 0.
     pub best_totals: Totals,
     pub lightest_totals: Totals,
-    /// What was subtracted.
+    /// The subtracted sums.
     pub base: Totals,
-    /// Sum of the most that each class can have above its least variance.
+    /// Sum over classes of the greatest variance above the class's least.
     pub variance_range: f64,
-    /// The greatest mean and the greatest variance that an option has above the least of its setting.
+    /// The greatest mean and the greatest variance of an option above the least of its setting.
     pub greatest_step: Totals,
-    /// The choices of the settings that have no options that can be chosen; classes are 0 here.
+    /// The choices of the settings without an option that can be chosen; classes are 0 here.
     pub no_choices: Vec<u16>,
     /// Magnitude of the negative means, see [`super::fits::Limit`].
     pub negative_means: f64,
@@ -48,8 +46,8 @@ pub(super) struct Problem {
     pub impossible: bool,
 }
 
-/// How many rows there can be. A group has as many as its largest class has options, which is no more than any of the
-/// group before.
+/// Upper bound on the number of rows. A group has as many rows as its largest class has options. No class has more
+/// options than any class of the group before.
 pub(super) fn most_rows(options: usize) -> usize {
     options.min(MAX_OPTIONS_PER_SETTING + options / WIDTH) + 1
 }
@@ -79,7 +77,7 @@ impl Problem {
         self.classes.len()
     }
 
-    /// Classes, and what fills the last group: as many picks a pass writes.
+    /// Classes plus the padding of the last group: the number of picks that a pass writes.
     pub fn lane_count(&self) -> usize {
         self.classes.len().next_multiple_of(WIDTH)
     }
@@ -114,12 +112,12 @@ impl Problem {
         })
     }
 
-    /// Where an option is, by its index in its setting.
+    /// The position of an option, by its index in its setting.
     fn position(&self, class: usize, option: usize) -> usize {
         (self.starts[class / WIDTH] as usize + option) * WIDTH + class % WIDTH
     }
 
-    /// Which setting a class is, and the index in it of the option at a position.
+    /// The setting of a class, and the index in it of the option at a position.
     pub fn choice(&self, class: usize, position: u32) -> (usize, u16) {
         let option = position as usize / WIDTH - self.starts[class / WIDTH] as usize;
         (self.classes[class].setting as usize, option as u16)
@@ -132,7 +130,7 @@ impl Problem {
         group * WIDTH + position as usize % WIDTH
     }
 
-    /// The position of an option by its index in its setting; none if there is none, or it cannot be chosen.
+    /// The position of the class's choice. `None` if the option doesn't exist or cannot be chosen.
     pub fn find(&self, class: usize, choices: &[u16]) -> Option<u32> {
         let Class { setting, options, .. } = self.classes[class];
         let choice = u32::from(*choices.get(setting as usize)?);
@@ -154,8 +152,8 @@ impl Problem {
         picks.iter().fold(Totals::default(), |sum, &pick| sum.plus(self.at(pick as usize)))
     }
 
-    /// The greatest number that all values are multiples of, such as 1 for integers; 0 if there is none worth the name.
-    /// Exact: Euclid's algorithm on floating point remainders, which are never rounded.
+    /// The greatest number that all values are multiples of, such as 1 for integers; 0 if that is negligible. Exact:
+    /// Euclid's algorithm on floating point remainders, which are never rounded.
     pub fn value_step(&self) -> f64 {
         let mut step = 0.0;
         let mut greatest = 0.0_f64;
@@ -173,7 +171,7 @@ impl Problem {
         step
     }
 
-    /// Take in the input. Memory was reserved.
+    /// Read the input. Memory must be reserved.
     pub fn fill(&mut self, input: &Input, scalar: bool) {
         self.impossible = false;
         if self.ends.is_empty() || self.ends != input.ends() {
@@ -201,8 +199,8 @@ impl Problem {
     }
 
     #[inline(never)]
-    /// Make classes of the settings that are to be, and sort them, largest first, so that classes side by side have
-    /// much the same number of options.
+    /// Make classes of the settings that `is_class` accepts. Sort them, largest first, so that neighbours have similar
+    /// numbers of options.
     fn arrange(&mut self, input: &Input, is_class: fn(&[Candidate]) -> bool) {
         self.ends.clear();
         let bin = |options: &[Candidate]| match is_class(options) {
@@ -253,7 +251,7 @@ impl Problem {
     }
 }
 
-/// The first of those of most value: where none can be chosen, all are equally light.
+/// The first of the most valuable options. If no option can be chosen, all are equally light.
 fn most_valuable(options: &[Candidate]) -> u16 {
     let better = |best: usize, other: usize| if options[other].value > options[best].value { other } else { best };
     (0..options.len()).reduce(better).map_or(NO_CHOICE, |best| best as u16)

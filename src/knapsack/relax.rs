@@ -1,13 +1,16 @@
 //! The linear relaxation of a scalar multiple-choice knapsack, by a search for its multiplier.
 //!
-//! For a price `lambda >= 0` of weight every class picks its best `value - lambda * weight` on its own; what they get,
-//! plus `lambda * room`, bounds the knapsack (Lagrange), and the least such bound is that of the linear relaxation. As
-//! a function of `lambda` it is convex and made of straight pieces. Between a price that is too low (picks overdraw the
-//! room) and one that is too high, no bound is less than where the two known pieces meet; when a bound is as low, it is
-//! the minimum. The next price to try is that meeting point. While many pieces lie in between it would only halve the
-//! distance; then the price at which the weight would reach the room, if it were linear, is nearer. Dyer and Zemel find
-//! the price in linear time by pairing options and discarding; a handful of plain passes over contiguous memory is
-//! faster at every size that matters here, and fewer are needed when a price is known from a question much like this.
+//! For a price `lambda >= 0` of weight every class picks its best `value - lambda * weight` on its own. The sum of
+//! these, plus `lambda * room`, bounds the knapsack (Lagrange). The least such bound is that of the linear relaxation.
+//!
+//! As a function of `lambda` the bound is convex and piecewise linear. Consider a price that is too low (picks overdraw
+//! the room) and one that is too high. No bound between them is less than at the point where the two known pieces meet.
+//! A bound that low is the minimum, so that point is the next price to try. While many pieces lie in between, it would
+//! only halve the distance. Then a nearer guess is the price at which the weight would reach the room if it were
+//! linear.
+//!
+//! Dyer and Zemel find the price in linear time by pairing options and discarding. A few plain passes over contiguous
+//! memory are faster at every size that matters here. A known price from a similar problem saves more passes.
 
 use super::budget::Budget;
 use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
@@ -16,35 +19,35 @@ use super::kernel::{Prices, pick};
 use super::reduce::Problem;
 use super::secant::Linear;
 
-/// The search converges in less than ten passes; any price gives a valid bound, so it may be cut short.
+/// Limit on the passes. The search converges in less than ten. Any price gives a valid bound, so it may be cut short.
 const MOST_PASSES: u32 = 36;
 
-/// A bound this near to the least one, as a fraction of the gap, is taken for it.
+/// A bound this near to the least one, as a fraction of the gap, is accepted as the least.
 const NEAR_ENOUGH: f64 = 0.01;
 
-/// What the best answer is expected to be worth less than the relaxation, at most, as a fraction of what the greatest
-/// step of one class is worth.
+/// Expected loss in value of the best answer against the relaxation, at most. It is a fraction of the worth of the
+/// greatest step of one class.
 const ROUNDED: f64 = 0.03;
 
 /// Prices above this could make products infinite.
 const MOST_PRICE: f64 = 1e200;
 
-/// How far beyond the price that is expected to do one goes to get it into a bracket.
+/// A step past the best price is this many times the estimated distance, so that the two prices bracket it.
 const OVERSHOOT: f64 = 2.0;
 
-/// After so many passes at prices that were guessed only meeting points are tried, which come to an end.
+/// After so many passes at guessed prices, only meeting points are tried, because these terminate.
 const MOST_GUESSES: u32 = 5;
 
-/// At least this fraction of the price.
+/// The least such step, as a fraction of the price.
 const LEAST_STEP: f64 = 5e-4;
 
 /// The relaxation at its best price, with the picks of each class at that price in the caller's buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relaxation {
     pub lambda: f64,
-    /// Reduced costs are counted from here, also where something lower is known to bound.
+    /// Reduced costs are counted from this bound, even if a lower bound is known.
     pub bound: f64,
-    /// The best price bounds by no more than this less.
+    /// The bound at the best price is lower by at most this.
     pub excess: f64,
     pub totals: Totals,
 }
@@ -52,7 +55,7 @@ pub(super) struct Relaxation {
 pub(super) enum Outcome {
     /// Nothing satisfies this linear constraint.
     Empty,
-    /// Nothing in there is worth more than what we have, as this price shows.
+    /// The bound at this price doesn't exceed the incumbent's cut.
     Beaten(Relaxation),
     Relaxed(Relaxation),
 }
@@ -70,7 +73,8 @@ impl Linear {
         totals.value + lambda * (self.room - self.weight(totals))
     }
 
-    /// The magnitude of what enters a bound at this price beside values: the room, and what rounding may overdraw.
+    /// The magnitude of a bound's terms at this price other than values: the room, and the overdraft that rounding
+    /// allows.
     pub fn stake(&self, lambda: f64) -> f64 {
         lambda * (self.room.abs() + 4.0 * self.tolerance / VALUE_PRECISION)
     }
@@ -79,13 +83,13 @@ impl Linear {
         self.weight(totals) > self.room + self.tolerance
     }
 
-    /// The price at which two picks, the first the heavier and more valuable, bound the same.
+    /// The price at which two picks give the same bound. The first is the heavier and more valuable one.
     fn price_between(&self, over: Totals, under: Totals) -> f64 {
         ((over.value - under.value) / (self.weight(over) - self.weight(under))).max(0.0)
     }
 }
 
-/// The picks at a price; of other answers the price is not known: infinite.
+/// The picks at a price. For other answers the price is unknown: infinite.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub totals: Totals,
@@ -94,7 +98,7 @@ pub(super) struct Point {
 
 /// Two answers, one that overdraws the room and one that doesn't, whose values and weights bracket the best price.
 ///
-/// Any answers do, also those that another interval's relaxation ended with: then few passes are left to do.
+/// Any answers are valid, also the final ones of another interval's relaxation, which save passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bracket {
     pub over: Point,
@@ -115,32 +119,32 @@ impl Bracket {
         }
     }
 
-    /// Whether both ends are what they should be for this constraint, after a look for other ends.
+    /// Replace ends that are on the wrong side of this constraint. Returns false if even the lightest picks overdraw.
     fn mend(&mut self, case: &Case, linear: &Linear, picks: &mut Vec<u32>, budget: &mut Budget) -> bool {
         let problem = case.problem;
         if !linear.overdrawn(self.over.totals) {
             self.over = Point { totals: problem.best_totals, price: 0.0 };
         }
         if linear.overdrawn(self.under.totals) {
-            // At a price so high that values don't matter.
+            // A price so high that values don't matter.
             let totals = pick_at(problem, linear, 1e150 / linear.theta.max(1.0), picks, budget);
             self.under = Point { totals, price: f64::INFINITY };
         }
         !linear.overdrawn(self.under.totals)
     }
 
-    /// The price at which the two ends bound the same.
+    /// The price at which the two ends give the same bound.
     fn meeting_price(&self, linear: &Linear) -> f64 {
         linear.price_between(self.over.totals, self.under.totals)
     }
 
-    /// Whether both ends are picks at prices, so that the best one is known to lie in between.
+    /// Whether both ends are picks at prices, so that the best price lies in between.
     fn is_closed(&self) -> bool {
         0.0 < self.over.price && self.over.price < self.under.price && self.under.price < f64::INFINITY
     }
 
-    /// The price at which the weight would reach the room if it fell evenly between the ends; none if they are so near
-    /// that single classes decide.
+    /// The price at which the weight would reach the room if it fell evenly between the ends. `None` if they are so
+    /// near that single classes decide.
     fn price_between(&self, problem: &Problem, linear: &Linear) -> Option<f64> {
         let (over, under) = (linear.weight(self.over.totals), linear.weight(self.under.totals));
         let is_wide = over - under > 4.0 * linear.weight(problem.greatest_step);
@@ -160,8 +164,8 @@ impl Bracket {
     }
 }
 
-/// A price on the other side of the best one from the picks at one, not far beyond: as if the weight fell evenly from
-/// an earlier price to this.
+/// A price slightly beyond the best one, seen from `point`. It assumes that the weight falls evenly, as from the
+/// earlier price to this one.
 fn price_beyond(linear: &Linear, earlier: Point, point: Point) -> Option<f64> {
     let fall = (linear.weight(earlier.totals) - linear.weight(point.totals)) / (point.price - earlier.price);
     let step = OVERSHOOT * (linear.weight(point.totals) - linear.room) / fall;
@@ -172,17 +176,17 @@ fn price_beyond(linear: &Linear, earlier: Point, point: Point) -> Option<f64> {
     })
 }
 
-/// What to begin with and where to stop.
+/// The start of a relaxation and its stop criterion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aim {
-    /// A price from a question much like this; none is 0.
+    /// A price from a similar problem; 0: unknown.
     pub hint: f64,
-    /// What share of the accepted gap may be left.
+    /// The share of the accepted gap at which the relaxation may stop.
     pub share: f64,
 }
 
-/// Find the best price, beginning with the hint or in the bracket, and leave the bracket around it. Answers met on the
-/// way are offered to the incumbent.
+/// Find the best price, starting from the hint or the bracket, and leave the bracket around it. Answers met on the way
+/// are offered to the incumbent.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn relax(
     case: &Case,
@@ -210,7 +214,7 @@ pub(super) fn relax(
         let totals = pick_at(problem, linear, lambda, picks, budget);
         let mut are_picks_stale = false;
         let bound = linear.bound(totals, lambda);
-        // Numbers so large that this comes out as none.
+        // NaN: the numbers are so large that they give no bound.
         let bound = if bound.is_nan() { f64::INFINITY } else { bound };
         let mut relaxation = Relaxation { lambda, bound, excess: 0.0, totals };
         let stake = linear.stake(lambda);
@@ -227,23 +231,24 @@ pub(super) fn relax(
             if !bracket.mend(case, linear, picks, budget) {
                 return Outcome::Empty;
             }
-            // Mending may have left its own picks.
+            // `mend` may have replaced the picks.
             are_picks_stale = bracket.under.price == f64::INFINITY;
         }
         let meeting = bracket.meeting_price(linear);
         let least = linear.bound(bracket.over.totals, meeting);
-        // Where the secant gives something away, the last digits of its bound don't matter.
+        // If the secant loses some value, the last digits of its bound don't matter.
         let rounded = ROUNDED * lambda * linear.weight(problem.greatest_step);
         let near_enough = if linear.theta > 0.0 { NEAR_ENOUGH * rounded.min(bound - cut) } else { 0.0 };
         let precision = f64::max(VALUE_PRECISION * (stake + bound.abs()), near_enough);
         relaxation.excess = (bound - least).max(0.0);
-        // Ties are only seen at the very price where pieces meet.
+        // Ties show up only at the exact price where pieces meet.
         let is_exact = lambda == expected || linear.theta > 0.0;
         if bound - least <= precision && is_exact || pass >= MOST_PASSES {
             if are_picks_stale {
                 pick_at(problem, linear, lambda, picks, budget);
             }
-            // The relaxation differs from its picks in one class. Farther off, there must be many equally good picks.
+            // The relaxation differs from its picks in one class. If it is farther off, there must be many equally good
+            // picks.
             if (linear.room - linear.weight(totals)).abs() > linear.weight(problem.greatest_step) {
                 balance(problem, linear, &mut relaxation, picks);
             }
@@ -270,8 +275,8 @@ fn pick_at(problem: &Problem, linear: &Linear, lambda: f64, picks: &mut Vec<u32>
 /// Among options that are equally good at the price, prefer those that bring the weight to the room. Matters where
 /// values are proportional to weights: there all options are equally good, and the first ones may be far off.
 ///
-/// First all classes go to the same fraction of their range, which leaves them with something to add and something to
-/// take away; then what remains is made up by the first classes that can.
+/// First all classes move to the same fraction of their range, so each keeps something to add and something to remove.
+/// The first classes that can then make up the rest.
 pub(super) fn balance(problem: &Problem, linear: &Linear, relaxation: &mut Relaxation, picks: &mut [u32]) {
     let ties = Ties { problem, linear, lambda: relaxation.lambda };
     let totals = &mut relaxation.totals;

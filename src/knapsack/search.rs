@@ -1,8 +1,8 @@
 //! Depth-first search of the core.
 //!
-//! A node is a set of changes; the classes without one stay at their picks, so every node is an answer, or overdraws.
-//! Its children make one more change, of a class at a greater depth. What a node can still gain shrinks from change to
-//! change, so the first at which its bound doesn't exceed the cut ends the node. Needs memory for one path only.
+//! A node is a set of changes; the other classes stay at their picks. So every node is an answer, or overdraws. Its
+//! children make one more change, of a class at a greater depth. The possible gain of a node shrinks from change to
+//! change. So a node ends at the first change whose bound doesn't exceed the cut. Needs memory for one path only.
 
 use super::budget::Budget;
 use super::core::Core;
@@ -32,7 +32,7 @@ impl Search {
         bytes(&self.path)
     }
 
-    /// Look through the core. Whether all of it was looked through, within `most_nodes` and the budget.
+    /// Explore the core. Returns whether all of it was explored within `most_nodes` and the budget.
     #[allow(clippy::too_many_arguments)]
     pub fn search(
         &mut self,
@@ -60,7 +60,7 @@ impl Search {
             let totals = node.totals.plus(change.by);
             node.next += 1;
             nodes += 1;
-            // Either is often so, both are not.
+            // Either condition often holds, both rarely do.
             if (totals.value > cut) & case.may_fit(totals) && case.fits(totals) {
                 self.offer(case, core, picks, totals, scratch, incumbent);
                 cut = incumbent.cut(case, stake);
@@ -76,7 +76,7 @@ impl Search {
         budget.charge(nodes)
     }
 
-    /// The change last tried at each node of the path is part of the answer.
+    /// The last change tried at each node of the path is part of the answer.
     fn offer(
         &self,
         case: &Case,

@@ -1,15 +1,15 @@
-//! The deviation made linear over an interval.
+//! Replaces the deviation by a linear function over an interval.
 //!
 //! Let the total deviation `t = sqrt(variance)` of an answer lie in `[lo, hi]`. There the square root is at least its
-//! secant, `t >= (variance + lo * hi) / (lo + hi)`, so every answer of the interval that fits also satisfies
-//! `mean + theta * variance <= room` with `theta = sigmas / (lo + hi)`: a scalar knapsack whose bound holds for the
-//! interval. The tangent at the middle has the same slope, so the same scalar knapsack with a room smaller by `spread`
-//! would let nothing pass that doesn't fit; `spread` is what the secant gives away at most, and shrinks with the square
-//! of the interval. An answer found outside the interval is checked against the true burden and is as welcome.
+//! secant, `t >= (variance + lo * hi) / (lo + hi)`. So every answer of the interval that fits also satisfies
+//! `mean + theta * variance <= room` with `theta = sigmas / (lo + hi)`. This is a scalar knapsack whose bound holds for
+//! the interval. The tangent at the middle has the same slope. It gives the same scalar knapsack with a room smaller by
+//! `spread`, which admits only answers that fit. `spread` is the greatest loss by the secant, and shrinks with the
+//! square of the interval. Answers found outside the interval are checked against the true burden and accepted too.
 
 use super::incumbent::Case;
 
-/// Deviations from `lo` to `hi`; no answer in there is worth more than `bound`.
+/// Deviations from `lo` to `hi`. No answer in this interval is worth more than `bound`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interval {
     pub lo: f64,
@@ -22,7 +22,7 @@ pub(super) struct Interval {
 pub(super) struct Linear {
     pub theta: f64,
     pub room: f64,
-    /// Overdrafts of the room up to this are rounding.
+    /// Overdrafts of the room up to this count as rounding.
     pub tolerance: f64,
     pub spread: f64,
     /// Steepest and shallowest price of variance at which answers of the interval trade it against mean, see
@@ -42,7 +42,7 @@ pub(super) fn whole(case: &Case) -> Interval {
     }
     let lo = problem.base.variance.sqrt() * (1.0 - MARGIN);
     let most = (problem.base.variance + problem.variance_range).sqrt();
-    // Means above the least leave no more than this for the deviation.
+    // Means are at least the least ones, so the deviation can be at most this.
     let affordable = (limit.capacity + limit.tolerance - problem.base.mean) / limit.sigmas;
     let hi = most.min(affordable).max(lo) * (1.0 + MARGIN);
     Interval { lo, hi, bound: f64::INFINITY }
@@ -81,27 +81,28 @@ impl Interval {
         self.bound < f64::INFINITY
     }
 
-    /// Only the deviation in question: its linear constraint is a tangent, and lets nothing pass that doesn't fit.
+    /// An interval of one deviation. Its linear constraint is a tangent, and admits only answers that fit.
     pub fn only(deviation: f64) -> Self {
         Self { lo: deviation, hi: deviation, bound: 0.0 }
     }
 
     /// Deviations no farther than `width` from this one. The secant has the slope of the tangent in the middle, to the
-    /// last bit where rounding allows. It may begin below 0, where no deviation is: a secant from there lies as well
+    /// last bit where rounding allows. It may begin below 0, where no deviation exists: a secant from there is also
     /// below the root.
     pub fn around(deviation: f64, width: f64) -> Self {
         let hi = deviation + width;
         Self { lo: deviation - (hi - deviation), hi, bound: 0.0 }
     }
 
-    /// What is left of the interval below and above a part of it.
+    /// The rest of the interval below and above a part of it.
     pub fn without(&self, part: &Interval) -> [Option<Interval>; 2] {
         let rest = |lo: f64, hi: f64| (lo < hi).then_some(Interval { lo, hi, bound: self.bound });
         [rest(self.lo, part.lo.min(self.hi)), rest(part.hi.max(self.lo), self.hi)]
     }
 
-    /// Parts of the interval, the most promising last: about `width` around `deviation`, and what is left on its sides;
-    /// or two, divided near `deviation` but not too near to an end, if the interval is not much wider than that.
+    /// Parts of the interval, the most promising last. Usually a part of about `width` around `deviation`, and the rest
+    /// on both sides. If the interval is not much wider than `width`, two parts, divided near `deviation` but not too
+    /// near to an end.
     pub fn split(&self, deviation: f64, width: f64, bound: f64) -> [Option<Interval>; 3] {
         let part = |lo: f64, hi: f64| (lo < hi).then_some(Interval { lo, hi, bound });
         let whole = self.hi - self.lo;
@@ -117,7 +118,7 @@ impl Interval {
         [part(self.lo, left), part(right, self.hi), part(left, right)]
     }
 
-    /// Too narrow to split: rounding would be all there is.
+    /// Too narrow to split: rounding would dominate.
     pub fn is_narrow(&self) -> bool {
         self.hi - self.lo <= 1e-7 * self.hi
     }

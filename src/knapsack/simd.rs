@@ -1,13 +1,13 @@
-//! Four numbers at a time: as plain arithmetic, with SSE2 and with AVX2. All do the same to every number, to the last
-//! bit: there are no fused operations and no estimates among them.
+//! Four numbers at a time: as plain arithmetic, with SSE2 and with AVX2. All variants give the same results to the last
+//! bit: none uses fused operations or estimates.
 //!
-//! By intrinsics, since a library for every x86-64 may use AVX2 only where the processor says that it has it.
+//! Uses intrinsics, because a library for every x86-64 may use AVX2 only after checking the processor.
 #![allow(unsafe_code)]
 
-/// Numbers side by side.
+/// The number of lanes.
 pub(super) const WIDTH: usize = 4;
 
-/// As many numbers, and what passes need of them.
+/// [`WIDTH`] numbers, and the operations of the passes on them.
 pub(super) trait Vector: Copy {
     type Mask: Copy;
     fn load(from: &[f64; WIDTH]) -> Self;
@@ -19,9 +19,9 @@ pub(super) trait Vector: Copy {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// The greater one of each; `other` if that can't be told.
+    /// The greater one of each lane; `other` if they are equal or unordered.
     fn most(self, other: Self) -> Self;
-    /// The lesser one of each; `other` if that can't be told.
+    /// The lesser one of each lane; `other` if they are equal or unordered.
     fn least(self, other: Self) -> Self;
     fn greater(self, other: Self) -> Self::Mask;
     fn at_least(self, other: Self) -> Self::Mask;
@@ -32,7 +32,7 @@ pub(super) trait Vector: Copy {
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 }
 
-/// What every processor of the target has.
+/// The widest vectors that every processor of the target supports.
 #[cfg(target_arch = "x86_64")]
 pub(super) use sse2::Sse2 as Baseline;
 #[cfg(not(target_arch = "x86_64"))]
@@ -144,7 +144,7 @@ mod sse2 {
     #[derive(Clone, Copy)]
     pub(in super::super) struct Sse2([__m128d; 2]);
 
-    /// The same for the lower and the upper half.
+    /// One intrinsic applied to the lower and the upper half.
     macro_rules! both {
         ($intrinsic:ident, $one:expr, $other:expr) => {{
             let (one, other): ([__m128d; 2], [__m128d; 2]) = ($one, $other);
@@ -270,8 +270,8 @@ mod avx2 {
 
     use super::{Vector, WIDTH};
 
-    /// To be used only where the processor is known to have AVX2: in functions that have it enabled, into which all of
-    /// this is inlined.
+    /// Use it only where the processor is known to have AVX2: in functions with AVX2 enabled, into which all of this is
+    /// inlined.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx2(__m256d);
 

@@ -1,4 +1,4 @@
-//! The steps in order, and the bookkeeping of what is proven.
+//! Runs the steps in order, and keeps account of the proof.
 
 use super::budget::Budget;
 use super::core::{Core, View};
@@ -16,47 +16,47 @@ use super::secant::{Interval, Linear, whole};
 use super::{Economy, Effort, Solution, bytes, reserve_total};
 use crate::base::Result;
 
-/// Intervals waiting at a time. The worst is a split of the best, so few wait; at the limit they are searched unsplit.
+/// The most intervals waiting at a time. The best is split first, so few wait; at the limit they are searched unsplit.
 const MOST_INTERVALS: usize = 256;
 
-/// An interval is split while the secant gives away more than a fraction of the gap: this divided by the number of
-/// classes in the core, since the more there are the more a search costs that has to look farther.
+/// An interval is split while the secant loses more than a fraction of the gap. The fraction is this divided by the
+/// number of classes in the core: the larger the core, the more a wider search costs.
 const SPREAD_OF_GAP: f64 = 6.0;
 const LEAST_SPREAD: f64 = 0.05;
 const MOST_SPREAD: f64 = 0.5;
 
-/// The middle of the middle interval may be off the best deviation by what gives away this fraction of the gap.
+/// The tangent may be so far off the best deviation that it loses this fraction of the gap.
 const OFF_OF_GAP: f64 = 0.1;
 
-/// Tangents tried for it.
+/// The most tangents tried for it.
 const MOST_TANGENTS: u32 = 6;
 
-/// Share of an accepted gap that is to be left over when a wide part is certified by it. Otherwise it is searched.
+/// The least part of the gap that the accepted gap must have to spare, so that it certifies a wide part. Otherwise the
+/// part is searched.
 const LEAST_ACCEPTED: f64 = 0.25;
-/// So a better answer is looked for when no more than this share is left over.
+/// Share of the accepted gap that tangents and pairs may use up. Beyond it they look for a better answer.
 const SHARE: f64 = 0.5;
 
-/// Pairs of changes are looked at where there are at least so many classes to choose them from; the search of a smaller
-/// core is as fast.
+/// Pairs of changes are tried only in cores of at least this many classes. A search of a smaller core is as fast.
 const LEAST_DEPTH_FOR_PAIRS: usize = 8;
 
-/// A core of so few classes is searched sooner than an interval is split and relaxed again.
+/// A core of at most this many classes is searched: that is faster than splitting the interval and relaxing again.
 const DEPTH_SEARCHED_UNSPLIT: usize = 24;
 
 /// Depth-first search hands over to the lists after this many nodes.
 const DEPTH_FIRST_NODES: u64 = 10_000;
 
-/// What fraction of the gap the lists look through at first.
+/// The fraction of the gap that the lists explore first.
 const FIRST_PRETENDED_GAP: f64 = 1.0 / 256.0;
 
-/// What the last solve leaves for the next: a guess of the price and of the deviation. 0 is none.
+/// Guesses from the last solve for the next: the price and the deviation. 0: unknown.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
     price: f64,
     deviation: f64,
 }
 
-/// Everything a solve works on. Kept for its memory; the incumbent's choices also begin the next solve.
+/// The working data of a solve. Kept for its memory; the incumbent's choices also begin the next solve.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     problem: Problem,
@@ -85,7 +85,7 @@ impl Workspace {
         reserve_total(&mut self.scratch, settings + WIDTH - 1)
     }
 
-    /// Begin the next solve from nothing.
+    /// Clear the guesses, so that the next solve begins anew.
     pub fn forget(&mut self) {
         self.memory = Memory::default();
         self.incumbent.choices.clear();
@@ -115,7 +115,7 @@ impl Workspace {
         if !solution.feasible || limit.admits(Totals { value, mean, variance }) {
             return Ok(solution);
         }
-        // Sums lost digits to numbers that are enormous beside the capacity.
+        // Sums lost digits to numbers that are enormous relative to the capacity.
         self.forget();
         self.incumbent.is_careful = true;
         self.attempt(input, economy, effort)
@@ -167,7 +167,7 @@ impl Workspace {
     }
 }
 
-/// The remembered choices as positions, and their sums, if there are such options still.
+/// The remembered choices as positions, and their sums. `None` if an option no longer exists.
 fn recall(problem: &Problem, choices: &[u16], picks: &mut Vec<u32>) -> Option<Totals> {
     if choices.len() != problem.no_choices.len() || problem.impossible {
         return None;
@@ -216,7 +216,7 @@ fn report_infeasible(case: &Case, incumbent: &mut Incumbent, nodes: u64) -> Solu
     }
 }
 
-/// From a first answer to the best one, or as far as the budget goes.
+/// Improves a first answer to the best one, or as far as the budget allows.
 struct Proof<'a> {
     case: &'a Case<'a>,
     incumbent: &'a mut Incumbent,
@@ -226,18 +226,18 @@ struct Proof<'a> {
     lists: &'a mut Lists,
     intervals: &'a mut Vec<Interval>,
     picks: &'a mut Vec<u32>,
-    /// Counts how often the picks were made anew.
+    /// Incremented whenever the picks are recomputed.
     picks_id: u64,
     scratch: &'a mut Vec<u32>,
     budget: &'a mut Budget,
     bracket: Bracket,
-    /// Guesses, until something better is known.
+    /// Guesses, until this solve replaces them.
     memory: Memory,
-    /// Whether the price in there is this problem's.
+    /// Whether `memory.price` is this problem's.
     is_priced: bool,
-    /// The most that what was cut off for an accepted gap may hold.
+    /// Upper bound on the parts that the accepted gap certified.
     certified: f64,
-    /// The most that what was left open for want of nodes may hold.
+    /// Upper bound on the parts that remained open when the nodes ran out.
     open: f64,
 }
 
@@ -328,7 +328,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// Nothing in a part is worth more than this, which is accepted.
+    /// Record that no answer of a part is worth more than `bound`, which is accepted.
     fn certify(&mut self, bound: f64) {
         if self.case.accepted_gap > 0.0 {
             self.certified = f64::max(self.certified, bound);
@@ -350,7 +350,7 @@ impl Proof<'_> {
         let gap = bound - self.incumbent.value;
         let given_away = relaxation.lambda * linear.spread;
         let is_loose = given_away > self.spread_of_gap() * gap && self.core.depth() > DEPTH_SEARCHED_UNSPLIT;
-        // At price 0 the room doesn't bind, though the burden may not fit: only a narrower secant can tell.
+        // At price 0 the room doesn't bind, but the burden may still not fit. Only a narrower secant can decide.
         let should_split = is_loose || relaxation.lambda == 0.0;
         should_split && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
     }
@@ -363,9 +363,9 @@ impl Proof<'_> {
         (self.case.problem.base.variance + variance).max(0.0).sqrt()
     }
 
-    /// Relax a tangent where the best deviation is, which leads to a good answer, and search a part around it that is
-    /// so narrow that the secant gives away little of what is then left of the gap. Both have the same slope, so the
-    /// relaxation of the one serves for the other. Returns that part.
+    /// Relax a tangent at the best deviation, which leads to a good answer. Then search a part around it. The part is
+    /// so narrow that its secant loses little of the remaining gap. Both have the same slope, so one relaxation serves
+    /// for both. Returns that part.
     fn search_where_the_best_deviation_is(&mut self, whole: &Interval) -> Result<Option<Interval>> {
         if whole.linear(self.case).spread == 0.0 {
             return Ok(None);
@@ -385,8 +385,8 @@ impl Proof<'_> {
         Ok(Some(middle))
     }
 
-    /// Every relaxation tells a deviation, and the tangent there is the better question. The better the answers that
-    /// are found on the way, the nearer to the best price and deviation is worth a relaxation.
+    /// Every relaxation yields a deviation, and the tangent there is more accurate. The better the answers found on the
+    /// way, the more precise a price and deviation is worth another relaxation.
     fn relax_tangent(&mut self, whole: &Interval) -> Option<(f64, Linear, Relaxation)> {
         let mut deviation = self.memory.deviation;
         if !(whole.lo < deviation && deviation < whole.hi) {
@@ -437,7 +437,7 @@ impl Proof<'_> {
         self.budget.charge((changes.len() * changes.len()) as u64 / 512);
     }
 
-    /// Make the most valuable single change to the picks that gives a better answer that fits.
+    /// Offer the best answer that differs by one change from the picks.
     fn improve_by_one_change(&mut self, linear: &Linear, totals: Totals) {
         let problem = self.case.problem;
         self.budget.charge_pass(problem);
@@ -455,8 +455,8 @@ impl Proof<'_> {
         self.picks[changed] = pick;
     }
 
-    /// Look for what is better than the incumbent among what satisfies the linear constraint. None when the incumbent
-    /// then holds the best of it; or a bound, if the budget ran out before.
+    /// Search the answers that satisfy the linear constraint for one better than the incumbent. Returns `None` if the
+    /// incumbent is then the best of them, or a bound if the budget ran out first.
     fn search_core(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
         let cut = self.cut(linear, relaxation);
         let stake = linear.stake(relaxation.lambda);
@@ -470,9 +470,9 @@ impl Proof<'_> {
         self.search_lists(linear, relaxation)
     }
 
-    /// The same by lists. How many states they have grows steeply with the gap between bound and incumbent. So the
-    /// search first pretends that the incumbent is much better than it is. Nothing found then means a lower bound, and
-    /// the next try pretends less; something found is the optimum. All tries together cost about twice the last.
+    /// The same by lists. Their number of states grows steeply with the gap between bound and incumbent. So the search
+    /// first assumes an incumbent much better than the real one. If nothing is found, the bound is lowered, and the
+    /// next try assumes less. An answer that is found is the optimum. All tries together cost about twice the last.
     fn search_lists(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
         self.incumbent.step = self.case.problem.value_step();
         let mut relaxation = *relaxation;

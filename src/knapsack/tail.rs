@@ -1,10 +1,10 @@
 //! The best completions by the deepest core classes, listed once and looked up for every state.
 //!
-//! Meeting in the middle: the deepest classes are combined beforehand into a list, sorted by weight, of the
-//! combinations that are worth more than all lighter ones. What a state needs to fill its room is then found by binary
-//! search. In scalar knapsacks that completes a state exactly, so lists need not go deeper. With normal burdens, whose
-//! true weight depends on the whole, it is a way to good answers early. On data such as subset sums, where bounds say
-//! nothing and nearly every room can be filled exactly by some combination, it is what finds that combination.
+//! Meeting in the middle: the deepest classes are combined beforehand into a list, sorted by weight. It holds the
+//! combinations that are worth more than all lighter ones. A binary search then finds the combination that fills a
+//! state's room. In scalar knapsacks that completes a state exactly, so lists need not go deeper. With normal burdens
+//! the true weight depends on the whole, so the tail only finds good answers early. On data such as subset sums, bounds
+//! are useless, and some combination fills nearly every room exactly. The tail finds that combination.
 
 use super::core::Core;
 use super::input::Totals;
@@ -15,7 +15,7 @@ use crate::base::Result;
 /// The most combinations listed.
 const MOST_ENTRIES: usize = 16 * 1024;
 
-/// Changes remembered per entry, counting those of entries that did not stay.
+/// Changes remembered per entry, including those of removed entries.
 const TRAILS_PER_ENTRY: usize = 2;
 
 const NO_TRAIL: u32 = u32::MAX;
@@ -39,12 +39,12 @@ pub(super) struct Tail {
     joined: Vec<Entry>,
     merged: Vec<Entry>,
     trails: Vec<Trail>,
-    /// The first depth that is in the list.
+    /// The first depth that the list covers.
     pub depth: usize,
 }
 
 impl Tail {
-    /// Take the memory for as many entries as `states` allow.
+    /// Reserve the memory for as many entries as `states` allow.
     pub fn reserve(&mut self, states: usize) -> Result<()> {
         let entries = states.min(MOST_ENTRIES);
         reserve_total(&mut self.entries, entries)?;
@@ -57,8 +57,8 @@ impl Tail {
         bytes(&self.entries) + bytes(&self.joined) + bytes(&self.merged) + bytes(&self.trails)
     }
 
-    /// Combine as many of the deepest classes as `most` entries have room for. Combinations
-    /// whose cost at the price `lambda` is `most_cost` or more are left out. Returns the number of entries looked at.
+    /// Combine as many of the deepest classes as fit into `most` entries. Combinations that cost `most_cost` or more at
+    /// the price `lambda` are skipped. Returns the number of entries visited.
     pub fn build(&mut self, core: &Core, linear: &Linear, lambda: f64, most_cost: f64, most: usize) -> Result<u64> {
         let most = most.clamp(1, MOST_ENTRIES);
         self.reserve(most)?;
@@ -86,7 +86,7 @@ impl Tail {
         Ok(looked_at)
     }
 
-    /// `joined` becomes what is undominated of itself and of all `entries` after one more change.
+    /// `joined` becomes the undominated entries of itself and of all `entries` after one more change.
     fn merge(&mut self, index: u32, weight: f64, value: f64, lambda: f64, most_cost: f64) {
         self.merged.clear();
         let mut unchanged = self.joined.iter().peekable();
@@ -109,13 +109,14 @@ impl Tail {
         std::mem::swap(&mut self.joined, &mut self.merged);
     }
 
-    /// The most valuable combination no heavier than `room`: what it adds in value, and a handle for [`Self::write`].
+    /// The most valuable combination no heavier than `room`. Returns the value it adds, and a handle for
+    /// [`Self::write`].
     pub fn complete(&self, room: f64) -> Option<(f64, usize)> {
         let index = self.entries.partition_point(|entry| entry.weight <= room).checked_sub(1)?;
         Some((self.entries[index].value, index))
     }
 
-    /// Put the changes of a combination into the picks.
+    /// Write the changes of a combination to the picks.
     pub fn write(&self, core: &Core, entry: usize, picks: &mut [u32]) {
         let mut trail = self.entries[entry].trail;
         while trail != NO_TRAIL {

@@ -1,18 +1,19 @@
-//! What an option is expected to cost, from this run, a past one, or a guess.
+//! Expected costs of options, from samples of this run, a past run, or a guess.
 //!
-//! The rules are Performance Goblin's, one function for a whole setting because the guess for an option without data
-//! leans on its siblings:
+//! The rules are Performance Goblin's. One function estimates a whole setting, because the guess for an option without
+//! data depends on the other options:
 //!
-//! 1. With at least `measure_quota` samples in this run, an option costs what it cost *recently*.
-//! 2. Without a sample in this run it costs its *prior*; in between, a share `samples / measure_quota` of the run's own
-//!    distribution and the rest of the prior.
-//! 3. The prior is the past profile's estimate times the ratio of present to past burdens; without one it is a *blind
-//!    guess* from the lightest option of the setting that anything is known of.
+//! 1. With at least `measure_quota` samples in this run, the estimate is the *recent* distribution; see [`recent`].
+//! 2. Without samples in this run, the estimate is the *prior*. In between, it is a share `samples / measure_quota` of
+//!    the run's own distribution, plus the rest of the prior.
+//! 3. The prior is the past profile's estimate times the ratio of present to past burdens. Without a past estimate, it
+//!    is a *blind guess* from the lightest known option of the setting.
 //!
-//! [`Blind::Optimistic`] is the seed's blind guess, which makes untried options look cheap so that they get tried: it
-//! takes off the share `min(1, missing samples / samples of the setting)`, all of it before the first sample.
-//! [`Blind::Cautious`] is ours, for a host whose frames must not pay for that: an untried option is a guess and said to
-//! be one ([`Source::Blind`]), and the first samples count at once; see [`early`].
+//! [`Blind::Optimistic`] is the seed's blind guess. It makes untried options look cheap, so that they are tried. It
+//! subtracts the share `min(1, missing samples / samples of the setting)`, or everything if the setting has no samples.
+//!
+//! [`Blind::Cautious`] is ours, for a host whose frames must not pay for such trials. The estimate of an untried option
+//! is marked as a guess ([`Source::Blind`]), and its first samples count at once; see [`early`].
 
 use super::Estimate;
 use crate::stats::{Decayed, Normal, Running};
@@ -20,22 +21,23 @@ use crate::stats::{Decayed, Normal, Running};
 /// One option's samples of this run.
 #[derive(Clone, Copy, Debug)]
 pub struct Learned {
-    /// All samples, each counting the same. This is what a profile keeps.
+    /// All samples, equally weighted. A profile stores these statistics.
     pub run: Running,
-    /// The recent ones.
+    /// The recent samples.
     pub recent: Decayed,
-    /// Those since the burden last changed, fading slowly: what [`Blind::Cautious`] goes by.
+    /// The samples since the last change of the burden, with slow decay. [`Blind::Cautious`] uses these.
     pub steady: Decayed,
-    /// The lowest sample: what the option costs when nothing gets in its way.
+    /// The lowest sample: the cost without interference.
     pub lowest: f64,
-    /// Samples in a row too far off, on one side, to be believed before more say the same: how many, their sum, and the
-    /// least of them.
+    /// Number of suspects: consecutive samples far from the recent mean, all on one side, and not yet confirmed.
     suspects: u32,
+    /// Sum of the suspects.
     suspect_sum: f64,
+    /// The lowest suspect.
     least_suspect: f64,
-    /// Suspects that were dropped, fading with every sample that was not.
+    /// Number of dropped suspects. Each accepted sample reduces it by `1 / SAMPLES_A_HITCH`.
     dropped: f64,
-    /// Suspects that were alone, and more than usual.
+    /// Number of isolated suspects above the mean.
     hitches: u32,
 }
 
@@ -53,10 +55,10 @@ impl Learned {
         hitches: 0,
     };
 
-    /// Share of the recent statistics that a frame keeps.
+    /// Factor by which a frame decays the recent statistics.
     pub const KEPT_PER_FRAME: f64 = 1.0 - 1.0 / 30.0;
 
-    /// Take a sample (finite, not negative) of the given frame, whatever it is.
+    /// Add a sample (finite, not negative) of this frame, hitch or not.
     pub fn add(&mut self, sample: f64, frame: u64) {
         self.run.add(sample);
         self.recent.add(sample, frame, Self::KEPT_PER_FRAME);
@@ -67,8 +69,8 @@ impl Learned {
         }
     }
 
-    /// Whether the recent samples cost something else than those since the last change: by more than chance explains,
-    /// and by enough to matter.
+    /// Whether the recent mean differs from the mean since the last change. The difference must be significant, and
+    /// larger than [`DRIFT_THAT_MATTERS`].
     fn has_drifted(&self) -> bool {
         let (recent, steady) = (self.recent.normal(), self.steady.normal());
         let off = (recent.mean - steady.mean).abs();
@@ -79,20 +81,24 @@ impl Learned {
         off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
     }
 
-    /// Whether a few samples more or less make no difference.
+    /// Whether the option has enough samples that a few more change little.
     pub fn is_known(&self) -> bool {
         self.run.count() >= FEW_SAMPLES
     }
 
-    /// Whether it costs more than it used to on the whole.
+    /// Whether the steady mean exceeds [`DEARER`] times the mean of the run.
     pub fn has_become_dearer(&self) -> bool {
         self.steady.normal().mean > DEARER * self.run.mean()
     }
 
-    /// Take a sample, but not a hitch. A sample far off the recent ones waits for the next: if [`CONFIRMED`] in a row
-    /// are off on the same side, the burden has changed, and the recent statistics begin anew with them; if not, they
-    /// were hitches and are dropped, but for what lone ones tell of the mean and the deviation in the long run. Where
-    /// more than about one in [`SAMPLES_A_HITCH`] would be dropped, it is no hitch but how the option is, and counts.
+    /// Add a sample unless it is a hitch.
+    ///
+    /// A sample far from the recent mean is a suspect, and waits for the next sample. After [`CONFIRMED`] suspects in a
+    /// row on the same side the burden has changed: the recent statistics restart with them. Otherwise the suspects
+    /// were hitches and are dropped. An isolated hitch can still count in the long-run statistics: see `count_hitch`.
+    ///
+    /// If more than about one sample in [`SAMPLES_A_HITCH`] would be dropped, suspects are normal for the option and
+    /// count.
     pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
         let recent = self.recent.normal();
         let off = sample - recent.mean;
@@ -116,8 +122,9 @@ impl Learned {
         }
     }
 
-    /// The suspect before this sample was alone. Now and then an option costs more: that counts once there are enough
-    /// samples beside it, but for no more than [`MOST_COUNTED`] times the mean, and not as recent.
+    /// Count the suspect before this sample as a hitch if it was isolated and above the mean. Rare hitches are part of
+    /// an option's cost. A hitch enters the statistics when the run has [`SAMPLES_A_COUNTED`] samples for each hitch.
+    /// It counts at most [`MOST_COUNTED`] times the mean, and not as recent.
     fn count_hitch(&mut self, mean: f64) {
         let suspect = if self.suspects == 1 { self.suspect_sum } else { 0.0 };
         self.suspects = 0;
@@ -132,7 +139,7 @@ impl Learned {
         }
     }
 
-    /// The suspects were right.
+    /// The suspects are confirmed: restart the statistics with them.
     fn begin_anew(&mut self, frame: u64) {
         let (count, mean) = (self.suspects, self.suspect_sum / f64::from(self.suspects));
         self.dropped = (self.dropped - f64::from(count)).max(0.0);
@@ -146,71 +153,72 @@ impl Learned {
     }
 }
 
-/// So many suspects in a row, below and above what was expected, are a change. It takes more to believe that an option
-/// has become dearer: it may be left at once for that, and would not be measured again soon.
+/// Number of consecutive suspects, below and above the recent mean, that confirm a change. A rise needs more, because
+/// the option may be abandoned for it at once, and would not be measured again soon.
 const CONFIRMED: [u32; 2] = [2, 3];
-/// Believable samples for each one that may be dropped as a hitch.
+/// Accepted samples for each one that may be dropped as a hitch.
 const SAMPLES_A_HITCH: f64 = 16.0;
-/// Dropped samples, faded, from which on nothing more is dropped.
+/// Limit of `Learned::dropped`. Above it no more samples are dropped.
 const MOST_DROPPED: f64 = 4.0;
-/// Samples for each hitch that counts; what it counts for at most, in means.
+/// Samples in the run for each hitch that counts.
 const SAMPLES_A_COUNTED: u64 = 25;
+/// Maximum cost of a counted hitch, in multiples of the mean.
 const MOST_COUNTED: f64 = 3.0;
-/// Share of the steady statistics that a sample keeps: they remember about 2000.
+/// Factor by which a sample decays the steady statistics: they remember about 2000 samples.
 const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
-/// The recent mean off the steady one by so many deviations of both is no chance.
+/// Significance threshold of a drift: difference of the means, in standard deviations of that difference.
 const DRIFT_DEVIATIONS: f64 = 4.5;
-/// A change by less than this share of the burden is none.
+/// A change by at most this share of the burden is ignored.
 const DRIFT_THAT_MATTERS: f64 = 0.01;
-/// What costs more than this many times what it did on the whole has become dearer.
+/// Factor over the mean of the run above which an option has become more expensive.
 const DEARER: f64 = 1.1;
-/// Samples that a confirmed change makes worthless.
+/// Below this number of samples, statistics are weak. A confirmed change discards the statistics of such a run.
 const FEW_SAMPLES: u64 = 8;
 
-/// How an option without past knowledge is judged before its quota of samples is full.
+/// The estimate of an option without past data, before it has its quota of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blind {
-    /// The seed's: cheap until proven dear.
+    /// The seed's rule: an option is cheap until samples show otherwise.
     Optimistic,
-    /// An untried option is a guess and marked as one; early samples count at once.
+    /// An untried option gets a guess that is marked as one. Early samples count at once.
     Cautious,
 }
 
 /// The parameters of the rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Samples in this run from which on an option's recent distribution is trusted alone.
+    /// Minimum number of samples in this run at which only the recent distribution of an option counts.
     pub measure_quota: u32,
-    /// How to judge what has no past.
+    /// The rule for options without past data.
     pub blind: Blind,
 }
 
-/// Where an estimate comes from.
+/// The source of an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
-    /// Nothing is known of the option: this is a guess from its siblings.
+    /// A guess from the other options of the setting: the option has no data.
     #[default]
     Blind,
     /// The past profile, scaled to this machine.
     Past,
-    /// Samples of this run, fewer than the quota, and a prior.
+    /// Samples of this run, fewer than the quota, and the prior if there is one.
     Ramp,
     /// Recent samples of this run.
     Recent,
 }
 
-/// An expected burden and where it comes from.
+/// An expected burden and its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Burden {
     /// The distribution.
     pub normal: Normal,
-    /// Its origin.
+    /// The source of the estimate.
     pub source: Source,
 }
 
-/// Estimate every option of a setting into `burdens`; whether anything at all is known of the setting.
+/// Estimate every option of a setting into `burdens`. Returns whether any option has data.
 ///
-/// `learned`, `past` (where there is one) and `burdens` have one entry an option; `ratio` is present over past burdens.
+/// `learned`, `past` (if present) and `burdens` have one entry for each option. `ratio` is present over past burdens.
 pub fn estimate(
     rules: &Rules,
     learned: &[Learned],
@@ -233,7 +241,7 @@ pub fn estimate(
     blind < learned.len()
 }
 
-/// Guess what is not known from the lightest that is.
+/// Guess the burden of unknown options from the lightest known one.
 #[inline(never)]
 fn guess(rules: &Rules, learned: &[Learned], past: Option<&[Estimate]>, ratio: f64, burdens: &mut [Burden]) {
     let known = burdens.iter().filter(|burden| burden.source != Source::Blind).map(|burden| burden.normal);
@@ -251,23 +259,23 @@ fn guess(rules: &Rules, learned: &[Learned], past: Option<&[Estimate]>, ratio: f
     }
 }
 
-/// Whether this run's samples are enough.
+/// Whether the samples of this run reach the quota.
 #[inline(always)]
 fn is_filled(rules: &Rules, sampled: &Learned) -> bool {
     sampled.run.count() >= u64::from(rules.measure_quota.max(1))
 }
 
-/// What the past says of an option, on this machine.
+/// The past estimate of an option, scaled to this machine.
 fn prior(rules: &Rules, sampled: &Learned, past: Option<&[Estimate]>, option: usize, ratio: f64) -> Option<Normal> {
     let known = past.and_then(|past| past.get(option)).filter(|estimate| estimate.count > 0)?;
     if rules.blind == Blind::Cautious && !known.is_solid() && sampled.run.count() > 0 {
-        // A few samples of the past are no better than the first ones of today.
+        // A few past samples are no better than the first samples of this run.
         return None;
     }
     Some(known.normal().scaled(ratio))
 }
 
-/// What this run and the past know of an option without samples enough; a blind burden if nothing.
+/// The estimate of an option with fewer samples than the quota. Without any data, a blind burden.
 fn unfilled(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Burden {
     let (normal, source) = match (prior, sampled.run.count()) {
         (None, 0) => return Burden::default(),
@@ -279,8 +287,9 @@ fn unfilled(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Burden {
     Burden { normal, source }
 }
 
-/// The seed's recent samples; or if cautious, all since the burden last changed, which wander less. Few of them do not
-/// know their own deviation, which the seed lives with.
+/// The distribution of an option that has its quota. Optimistic: the seed's recent samples. Cautious: all samples since
+/// the last change of the burden, which vary less. A few samples underestimate their deviation. The seed accepts that;
+/// the cautious rule starts with at least [`EARLY_RELATIVE_DEVIATION`] of the mean.
 #[inline(always)]
 fn recent(rules: &Rules, sampled: &Learned) -> Normal {
     if rules.blind == Blind::Optimistic {
@@ -295,14 +304,14 @@ fn recent(rules: &Rules, sampled: &Learned) -> Normal {
     Normal { mean: steady.mean, variance: steady.variance.max(deviation * deviation) }.toward(steady, share)
 }
 
-/// From the prior to the run's distribution as samples come in.
+/// Interpolate from the prior to the distribution of the run as samples accumulate.
 #[inline(always)]
 fn ramp(rules: &Rules, sampled: &Learned, prior: Normal) -> Normal {
     let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
     prior.toward(sampled.run.normal(), share.min(1.0))
 }
 
-/// The seed's discount on a blind guess: how much of the quota is missing, against all samples of the setting.
+/// The seed's discount on a blind guess: samples missing from the quota, relative to all samples of the setting.
 fn missing_share(rules: &Rules, sampled: &Learned, samples_of_setting: u64) -> f64 {
     if samples_of_setting == 0 {
         return 1.0;
@@ -311,9 +320,11 @@ fn missing_share(rules: &Rules, sampled: &Learned, samples_of_setting: u64) -> f
     (missing as f64 / samples_of_setting as f64).min(1.0)
 }
 
-/// The first samples of an option without a past. Two things are wrong with a handful of samples: one hitch among them
-/// (a first use compiles, allocates, pages in) spoils the mean, so the lowest is believed first and the mean as the
-/// quota fills; and they do not know their own deviation, so it starts at [`EARLY_RELATIVE_DEVIATION`] of the mean.
+/// The cautious estimate from the first samples of an option without past data. A few samples have two problems:
+///
+/// * One hitch distorts the mean, because a first use compiles, allocates and pages in. So the estimate starts at the
+///   lowest sample, and moves to the steady mean as the quota fills.
+/// * They underestimate the deviation. So it starts at [`EARLY_RELATIVE_DEVIATION`] of the lowest sample.
 fn early(rules: &Rules, sampled: &Learned) -> Normal {
     let (count, steady) = (sampled.run.count() as f64, sampled.steady.normal());
     let deviation = EARLY_RELATIVE_DEVIATION * sampled.lowest;
@@ -326,8 +337,8 @@ fn early(rules: &Rules, sampled: &Learned) -> Normal {
 /// A pass's cost is steady to about a tenth of itself on the renderers measured for `examples/frame_budget`.
 const EARLY_RELATIVE_DEVIATION: f64 = 0.1;
 
-/// Present over past burdens, from the options known on both sides: each side's means summed with the weight
-/// `min(samples of this run, measure_quota)`. 1 when nothing can be compared or the past cost nothing.
+/// The ratio of present to past burdens, from the options with data on both sides. Each side sums its means with the
+/// weight `min(samples of this run, measure_quota)`. The ratio is 1 without common options, or if either sum is 0.
 pub fn past_to_present_ratio<'a>(rules: &Rules, both: impl Iterator<Item = (&'a [Learned], &'a [Estimate])>) -> f64 {
     let (mut present_sum, mut past_sum) = (0.0, 0.0);
     for (learned, past) in both {

@@ -1,4 +1,4 @@
-//! Each rule of the seed as a row of numbers worked out by hand.
+//! Each rule of the seed, with numbers calculated by hand.
 
 use super::*;
 
@@ -41,8 +41,8 @@ fn a_setting_that_nothing_is_known_of_says_so() {
 
 #[test]
 fn at_the_quota_the_recent_distribution_is_used_alone() {
-    // 30 samples of 4 on frame 1, one of 10 on frame 31: the 30 have faded to 30·(29/30)^30 = 10.850 of weight;
-    // mean (10.850·4 + 10)/11.850 = 4.50634, variance 10.850/11.850²·36 = 2.78164, whatever the past says.
+    // 30 samples of 4 on frame 1, one of 10 on frame 31. The weight of the 30 has decayed to 30·(29/30)^30 = 10.850.
+    // Mean (10.850·4 + 10)/11.850 = 4.50634, variance 10.850/11.850²·36 = 2.78164. The past has no effect.
     let mut sampled = learned(30, 4.0, 0.0);
     sampled.add(10.0, 31);
     let weight = 30.0 * (29.0f64 / 30.0).powi(30);
@@ -67,10 +67,10 @@ fn below_the_quota_the_prior_gives_way_in_proportion() {
 
 #[test]
 fn a_blind_guess_is_the_lightest_known_option() {
-    // The setting has 3000 samples; the untried option lacks 30: 1 % off the lightest known, which is option 1.
+    // The setting has 3000 samples; the untried option lacks 30: 1 % below the lightest known option, option 1.
     let sampled = [learned(1500, 8.0, 0.0), learned(1500, 5.0, 0.0), Learned::NOTHING];
     assert_burden(burdens(&SEED, &sampled, None, 1.0)[2], 4.95, 0.0, Source::Blind);
-    // Known from the past is known: 2·0.5 is lighter than both.
+    // Past data counts as known: 2·0.5 is lighter than both.
     let sampled = [learned(1500, 8.0, 0.0), Learned::NOTHING, learned(1500, 5.0, 0.0), Learned::NOTHING];
     let before = [past(0, 0.0, 0.0), past(9, 2.0, 0.0), past(0, 0.0, 0.0), past(0, 0.0, 0.0)];
     assert_burden(burdens(&SEED, &sampled, Some(&before), 0.5)[3], 0.99, 0.0, Source::Blind);
@@ -81,10 +81,10 @@ fn a_blind_guess_is_reduced_by_the_missing_share() {
     // 40 samples in all. Untried: lacks 30 of 40, 75 % off: 4·0.25 = 1.
     let sampled = [learned(40, 4.0, 0.0), Learned::NOTHING];
     assert_burden(burdens(&SEED, &sampled, None, 1.0)[1], 1.0, 0.0, Source::Blind);
-    // Never by more than all of it: 10 samples in all, lacks 30: free.
+    // The reduction is at most 100 %: 10 samples in all, lacks 30: the guess is 0.
     let sampled = [learned(10, 4.0, 0.0), Learned::NOTHING];
     assert_burden(burdens(&SEED, &sampled, None, 1.0)[1], 0.0, 0.0, Source::Blind);
-    // And by all of it when the setting has no sample in this run, whatever is known from the past.
+    // The reduction is 100 % if the setting has no sample in this run, regardless of past data.
     let found = burdens(&SEED, &[Learned::NOTHING; 2], Some(&[past(9, 4.0, 1.0), past(0, 0.0, 0.0)]), 1.0);
     assert_burden(found[1], 0.0, 0.0, Source::Blind);
 }
@@ -92,7 +92,7 @@ fn a_blind_guess_is_reduced_by_the_missing_share() {
 #[test]
 fn a_few_samples_ramp_up_from_the_reduced_guess() {
     // Option 1 has 6 of 30 samples; 46 in all; lacks 24: the guess is 4·(1 − 24/46) = 1.913043.
-    // The ramp takes 80 % of that and 20 % of its own mean 10: 3.530435.
+    // The ramp takes 80 % of the guess and 20 % of the option's own mean 10: 3.530435.
     let found = burdens(&SEED, &[learned(40, 4.0, 0.0), learned(6, 10.0, 0.0)], None, 1.0);
     assert_burden(found[1], 0.8 * 4.0 * (1.0 - 24.0 / 46.0) + 0.2 * 10.0, 0.0, Source::Ramp);
 }
@@ -105,7 +105,7 @@ fn a_quota_of_zero_trusts_the_first_sample() {
 
 #[test]
 fn cautious_believes_the_lowest_of_a_few_samples() {
-    // One hitch of 100 among three: lowest 5, mean 110/3; a tenth of the quota is filled.
+    // One hitch of 100 among three samples: lowest 5, mean 110/3. A tenth of the quota is filled.
     let mut sampled = Learned::NOTHING;
     [5.0, 100.0, 5.0].iter().for_each(|&ms| sampled.add(ms, 1));
     let found = burdens(&CAUTIOUS, &[sampled], None, 1.0);
@@ -120,8 +120,8 @@ fn cautious_never_calls_an_untried_option_cheaper_than_the_lightest() {
 
 #[test]
 fn the_ratio_weighs_options_by_their_samples() {
-    // Option 0: 10 samples of 6 against 4 before; option 1: capped at 30 samples of 9 against 3; option 2 unknown
-    // before.
+    // Option 0: 10 samples of 6, past mean 4. Option 1: 300 samples of 9, capped at 30, past mean 3. Option 2 has no
+    // past.
     let sampled = [learned(10, 6.0, 0.0), learned(300, 9.0, 0.0), learned(50, 70.0, 0.0)];
     let before = [past(5, 4.0, 0.0), past(500, 3.0, 0.0), past(0, 0.0, 0.0)];
     let ratio = past_to_present_ratio(&SEED, [(&sampled[..], &before[..])].into_iter());
@@ -135,7 +135,7 @@ fn a_history_that_cost_nothing_gives_no_nan_ratio() {
         assert_eq!(past_to_present_ratio(&SEED, [(&sampled[..], &[past(5, 0.0, 0.0)][..])].into_iter()), 1.0);
     }
     assert_eq!(past_to_present_ratio(&SEED, std::iter::empty()), 1.0);
-    // Nor does a quota of 0 switch the comparison off.
+    // A quota of 0 does not disable the comparison.
     let (sampled, before) = ([learned(10, 6.0, 0.0)], [past(5, 3.0, 0.0)]);
     let rules = Rules { measure_quota: 0, ..SEED };
     assert_eq!(past_to_present_ratio(&rules, [(&sampled[..], &before[..])].into_iter()), 2.0);
@@ -168,7 +168,7 @@ fn a_change_before_the_quota_is_full_shows_in_the_estimate() {
 
 #[test]
 fn what_happens_often_is_no_hitch() {
-    // Every other frame costs four times as much: after a few, both kinds count.
+    // Every second frame costs four times as much. After a few frames, both kinds count.
     let mut sampled = Learned::NOTHING;
     (1..=200).for_each(|frame| sampled.add_unless_hitch(if frame % 2 == 0 { 2.0 } else { 8.0 }, frame));
     let found = sampled.recent.normal();
@@ -184,7 +184,7 @@ fn hitches_that_come_now_and_then_count_in_the_long_run() {
     let (steady, recent) = (learned.steady.normal(), learned.recent.normal());
     assert!((steady.mean - 1.04).abs() < 0.01 && (steady.deviation() - 0.2).abs() < 0.02, "{steady:?}");
     assert!((recent.mean - 1.02).abs() < 0.01 && recent.deviation() < 0.05, "{recent:?}");
-    // One among a few samples does not.
+    // One hitch among a few samples does not count.
     let mut learned = Learned::NOTHING;
     (0..20).for_each(|frame| learned.add_unless_hitch(if frame == 10 { 9.0 } else { 1.0 }, frame));
     assert_eq!(learned.steady.normal().mean, 1.0);

@@ -1,17 +1,22 @@
 //! A profile as JSON, in the seed's format: `{"id":[[count,mean,deviation],...],...}`.
 //!
-//! Read and written here rather than by a JSON crate because memory whose size comes from data must be taken fallibly,
-//! which those crates do not do; and since the nesting is fixed, a reader of just this format is a page long, needs no
-//! recursion, holds no tree, and can say what it expected where.
+//! No JSON crate is used, because those crates do not allocate fallibly, and memory whose size depends on data must be
+//! allocated fallibly. The nesting is fixed, so a reader of only this format is a page long. It needs no recursion and
+//! no tree, and its errors say what was expected and where.
 //!
-//! *Reading* is strict RFC 8259 in UTF-8 (a byte order mark in front is passed over). Every number is the double
-//! nearest to its text: the count a whole one up to 2^53, mean and deviation finite and not negative; -0 is read as 0.
-//! Refused beyond that: an id that is given twice, an option that is not exactly three numbers, a task with more than
-//! [`MAX_OPTIONS`] of them. Time is `n log n` in the length of the text and memory proportional to it.
+//! *Reading* is strict RFC 8259 in UTF-8; a leading byte order mark is skipped. Every number is the double nearest to
+//! its text. The count must be a whole number up to 2^53. Mean and deviation must be finite and not negative; -0 is
+//! read as 0. Further errors:
 //!
-//! *Writing* puts one task on a line and each number in the fewest digits that read back as the same double. What is
-//! written can always be read: a count above 2^53 is written as that, and an option whose mean or deviation is no
-//! burden (a sum that has overflowed, say) as one of which nothing is known.
+//! * an id that occurs twice,
+//! * an option that is not exactly three numbers,
+//! * a task with more than [`MAX_OPTIONS`] options.
+//!
+//! Time is `n log n` in the length of the text, and memory is proportional to it.
+//!
+//! *Writing* puts each task on its own line, and writes each number with the fewest digits that parse back to the same
+//! double. The output can always be read back: a count above 2^53 is written as 2^53. An option with an invalid mean or
+//! deviation (such as an overflowed sum) is written as unknown, `[0,0,0]`.
 
 use std::fmt::{self, Write};
 
@@ -19,16 +24,16 @@ use super::{Estimate, MAX_OPTIONS, Profile, Task};
 use crate::base::Number;
 use crate::base::{Error, Result, Text, error, try_push};
 
-/// Up to here every whole number is a double.
+/// Every whole number up to this one is a double.
 const MAX_COUNT: u64 = 1 << 53;
 
 impl Profile {
-    /// The profile that `json` describes. An error says on which line and in which column (both from 1, columns in
-    /// characters) what was expected and what was found.
+    /// Parse a profile. An error names the line and the column (both from 1, columns in characters), what was expected
+    /// and what was found.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(json)?;
         let mut placed = reader.tasks()?;
-        // Sorted once, in place: inserting one by one is quadratic, and a stable sort takes memory infallibly.
+        // Sort once, in place: single insertions are quadratic, and a stable sort allocates infallibly.
         placed.sort_unstable_by(|(a, a_at), (b, b_at)| a.id.cmp(&b.id).then(a_at.cmp(b_at)));
         let repeats = placed.windows(2).filter(|pair| pair[0].0.id == pair[1].0.id);
         if let Some([(_, first), (_, again)]) = repeats.min_by_key(|pair| pair[1].1) {
@@ -46,8 +51,8 @@ impl Profile {
         json_size(self.ids_and_estimates())
     }
 
-    /// Write the profile into `buffer`; how many bytes that took. A buffer that is too small is left as it is, and the
-    /// error says how large it must be. Allocates nothing.
+    /// Write the profile into `buffer`, and return the number of bytes written. A buffer that is too small remains
+    /// unchanged, and the error names the required size. Allocates nothing on success.
     pub fn to_json(&self, buffer: &mut [u8]) -> Result<usize> {
         to_json(self.ids_and_estimates(), buffer)
     }
@@ -57,7 +62,7 @@ impl Profile {
     }
 }
 
-/// Bytes that [`to_json`] writes of these tasks.
+/// Bytes that [`to_json`] writes for these tasks.
 pub(crate) fn json_size<'a, Options>(tasks: impl Iterator<Item = (&'a str, Options)>) -> usize
 where
     Options: IntoIterator<Item = Estimate>,
@@ -67,8 +72,8 @@ where
     size.0
 }
 
-/// Write tasks, which must come ordered by id and each once, into `buffer`; how many bytes that took. For those who
-/// have a profile's content without having a profile.
+/// Write tasks into `buffer`, and return the number of bytes written. The tasks must be ordered by id, without
+/// duplicates. For callers that have the content of a profile but no [`Profile`].
 pub(crate) fn to_json<'a, Options>(
     tasks: impl Iterator<Item = (&'a str, Options)> + Clone,
     buffer: &mut [u8],
@@ -138,7 +143,7 @@ fn shown(x: f64) -> Number {
     Number(without_sign_of_zero(x))
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Size(usize);
 
 impl Write for Size {
@@ -148,7 +153,7 @@ impl Write for Size {
     }
 }
 
-/// Keeps what is written, as long as there is room.
+/// Writes into a buffer. Fails when it is full.
 struct Room<'a> {
     left: &'a mut [u8],
 }
@@ -162,7 +167,7 @@ impl Write for Room<'_> {
     }
 }
 
-// What reading and writing agree on.
+// Rules shared by reading and writing.
 
 fn is_burden(x: f64) -> bool {
     x.is_finite() && x >= 0.0
@@ -172,7 +177,7 @@ fn is_count(x: f64) -> bool {
     (0.0..=MAX_COUNT as f64).contains(&x) && x.fract() == 0.0
 }
 
-/// The bytes that a string holds only behind a backslash.
+/// Whether a string must escape this byte with a backslash.
 fn needs_escape(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..0x20)
 }
@@ -183,7 +188,7 @@ fn without_sign_of_zero(x: f64) -> f64 {
 
 // Reading.
 
-/// Goes through the text once, from front to back. `at` is always between two characters.
+/// Reads the text once, from start to end. `at` is always a character boundary.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -203,7 +208,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The whole text: every task, and where it starts.
+    /// Parse the whole text into tasks, each with its start position.
     fn tasks(&mut self) -> Result<Vec<(Task, usize)>> {
         let (mut tasks, mut scratch) = (Vec::new(), Vec::new());
         self.take(b'{', "'{' before the tasks")?;
@@ -213,7 +218,7 @@ impl<'a> Reader<'a> {
             let id = self.id()?;
             self.take(b':', "':' after the task id")?;
             self.options(&mut scratch)?;
-            // Copied out of the scratch list, so that a task takes no more than it needs.
+            // Copied from the scratch list, so that the task has no unused capacity.
             let mut options = Vec::new();
             options.try_reserve_exact(scratch.len())?;
             options.extend_from_slice(&scratch);
@@ -251,7 +256,7 @@ impl<'a> Reader<'a> {
         Ok(Estimate { count, mean, deviation })
     }
 
-    /// A number that `fits`, or else the complaint that it is not the `wanted`.
+    /// Parse a number that satisfies `fits`, or fail with the description `wanted`.
     fn number(&mut self, name: &str, fits: fn(f64) -> bool, wanted: &str) -> Result<f64> {
         self.skip_space();
         let start = self.at;
@@ -308,7 +313,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows the backslash.
+    /// Parse an escape sequence after its backslash.
     fn escaped(&mut self) -> Result<char> {
         let character = match self.peek() {
             Some(b'u') => return self.escaped_by_number(),
@@ -324,7 +329,7 @@ impl<'a> Reader<'a> {
         Ok(character)
     }
 
-    /// `uXXXX`, or for a character that UTF-16 has no single unit for, `uXXXX\uXXXX`.
+    /// `uXXXX`, or `uXXXX\uXXXX` for a character that needs two UTF-16 units.
     fn escaped_by_number(&mut self) -> Result<char> {
         let backslash = self.at - 1;
         let unit = self.utf16_unit()?;
@@ -353,7 +358,7 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
-    /// Whether a list that ends with `close` goes on; what stands between its members is passed.
+    /// Whether a list that ends with `close` has another member. Skips the separator or the end.
     fn another(&mut self, close: u8, is_first: bool, wanted: &str) -> Result<bool> {
         self.skip_space();
         if self.pass(close) {
@@ -373,7 +378,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Step over `ascii` if it is next; whether it was.
+    /// Skip `ascii` if it is next. Returns whether it was.
     fn pass(&mut self, ascii: u8) -> bool {
         let is_next = self.peek() == Some(ascii);
         self.at += usize::from(is_next);
@@ -384,7 +389,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The error that what is next is not what was expected.
+    /// The error that the next character is not the expected one.
     #[cold]
     fn unexpected(&self, expected: impl fmt::Display) -> Error {
         match self.text[self.at..].chars().next() {
@@ -403,7 +408,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Line and column, from 1 and in characters, of what comes after `before`.
+/// Line and column, both from 1, of the position after `before`. Columns are in characters.
 fn place(before: &str) -> (usize, usize) {
     let line = before.rsplit('\n').next().unwrap_or_default();
     (1 + before.matches('\n').count(), 1 + line.chars().count())

@@ -1,9 +1,9 @@
-//! What things have been found to cost.
+//! Measured costs of options, and estimates from them.
 //!
-//! A [`Profile`] is knowledge at rest: for every *task*, an [`Estimate`] of the burden of each of its options, as one
-//! run left it. It is what is saved, loaded, merged, and carried to another machine. [`Learned`] is knowledge in the
-//! making: one option's samples of this run. [`estimate`](estimate()) puts the two together by the rules of Performance
-//! Goblin (Evan Balster), whose JSON form the profile keeps: `{"id":[[count,mean,deviation],...],...}`.
+//! A [`Profile`] is the stored result of past runs: for every *task*, an [`Estimate`] of the burden of each option. It
+//! can be saved, loaded, merged, and moved to another machine. [`Learned`] holds one option's samples of this run.
+//! [`estimate`](estimate()) combines the two by the rules of Performance Goblin (Evan Balster). The profile keeps its
+//! JSON format: `{"id":[[count,mean,deviation],...],...}`.
 #![forbid(unsafe_code)]
 
 mod estimate;
@@ -15,10 +15,10 @@ use crate::base::Number;
 use crate::base::{Result, error, fault_point, try_filled, try_push, try_string};
 use crate::stats::{Normal, Running};
 
-/// What one option was found to cost: how many samples, their mean and their (population) deviation.
+/// The measured cost of one option: sample count, mean and (population) deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Samples behind it; 0 means that nothing is known.
+    /// Number of samples. 0: the cost is unknown.
     pub count: u64,
     /// Mean burden, in the lane's unit (milliseconds for time lanes).
     pub mean: f64,
@@ -27,12 +27,12 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// As a distribution, without the count.
+    /// The distribution, without the count.
     pub fn normal(&self) -> Normal {
         Normal { mean: self.mean, variance: self.deviation * self.deviation }
     }
 
-    /// Whether there are samples enough that a few hitches among them do not matter.
+    /// Whether the estimate has enough samples (3 or more) to tolerate a few hitches.
     pub fn is_solid(&self) -> bool {
         self.count >= SOLID
     }
@@ -42,7 +42,7 @@ impl Estimate {
     }
 }
 
-/// Samples from which on an estimate is solid.
+/// Minimum number of samples of a solid estimate.
 const SOLID: u64 = 3;
 
 impl From<&Running> for Estimate {
@@ -51,7 +51,7 @@ impl From<&Running> for Estimate {
     }
 }
 
-/// One task: a name, and what each of its options costs.
+/// One task: its id, and the cost of each option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     id: String,
@@ -59,28 +59,28 @@ pub struct Task {
 }
 
 impl Task {
-    /// The name under which settings find it.
+    /// The id by which settings find the task.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What each option costs.
+    /// The cost of each option.
     pub fn options(&self) -> &[Estimate] {
         &self.options
     }
 }
 
-/// Options that a task may have: choices are 16-bit, and the highest is kept for "none".
+/// Maximum number of options of a task. Choices are 16-bit, and the highest value is reserved for "none".
 pub const MAX_OPTIONS: usize = u16::MAX as usize;
 
-/// Tasks and what their options cost, ordered by id, so that the same knowledge is always written the same way.
+/// Tasks and the costs of their options, ordered by id, so that equal profiles are always written the same way.
 #[derive(Debug, Default, PartialEq)]
 pub struct Profile {
     tasks: Vec<Task>,
 }
 
 impl Profile {
-    /// Knows nothing. Allocates nothing.
+    /// An empty profile. Allocates nothing.
     pub const fn new() -> Self {
         Self { tasks: Vec::new() }
     }
@@ -90,12 +90,12 @@ impl Profile {
         &self.tasks
     }
 
-    /// What is known of the options of task `id`.
+    /// The costs of the options of task `id`.
     pub fn find(&self, id: &str) -> Option<&[Estimate]> {
         self.position(id).ok().map(|at| self.tasks[at].options.as_slice())
     }
 
-    /// Replace what is known of task `id`. Every number must be finite, mean and deviation not negative.
+    /// Set the costs of task `id`. Mean and deviation must be finite and not negative.
     pub fn set(&mut self, id: &str, options: &[Estimate]) -> Result<()> {
         if options.len() > MAX_OPTIONS {
             return Err(error!(
@@ -121,18 +121,18 @@ impl Profile {
         self.put(id, copy)
     }
 
-    /// Forget task `id`; whether there was one.
+    /// Remove task `id`. Returns whether it existed.
     pub fn remove(&mut self, id: &str) -> bool {
         self.position(id).map(|at| self.tasks.remove(at)).is_ok()
     }
 
-    /// Forget all, keep the memory.
+    /// Remove all tasks, but keep the memory of the list.
     pub fn clear(&mut self) {
         fault_point!("profile.clear");
         self.tasks.clear();
     }
 
-    /// A copy, or out of memory.
+    /// A copy, or the error that memory ran out.
     pub fn try_clone(&self) -> Result<Self> {
         let mut copy = Self::new();
         copy.tasks.try_reserve_exact(self.tasks.len())?;
@@ -144,8 +144,8 @@ impl Profile {
         Ok(copy)
     }
 
-    /// Take in all that `other` knows, its samples counting as much as ours. A task whose option count differs is taken
-    /// from the side with more samples in all, since its options are not the same options. On an error nothing changed.
+    /// Merge the estimates of `other`, weighted by sample count. Tasks with different option counts have different
+    /// options: the side with more samples in total is kept. On an error nothing changes.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         let mut merged = self.try_clone()?;
         for theirs in &other.tasks {
@@ -158,7 +158,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Multiply every burden by `factor` (finite, above 0): the same knowledge on a slower or faster machine.
+    /// Multiply every burden by `factor` (finite, above 0), for use on a slower or faster machine.
     pub fn scale(&mut self, factor: f64) -> Result<()> {
         let estimates = || self.tasks.iter().flat_map(|task| &task.options);
         let overflows = |e: &Estimate| !(e.mean * factor).is_finite() || !(e.deviation * factor).is_finite();

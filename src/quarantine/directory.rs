@@ -1,7 +1,7 @@
-//! The files of a quarantine: who is alive, who died with what in flight, what was counted.
+//! The files of a quarantine: living processes, the notes of dead ones, and the counted strikes.
 //!
-//! `notes-<number>` belongs to one process, which holds its lock for as long as it lives. `strikes` is written anew and
-//! renamed. Whoever creates a notes file, counts the dead or writes strikes holds the lock of `lock`.
+//! `notes-<number>` belongs to one process, which holds its lock for life. `strikes` is rewritten and renamed. A
+//! process holds the lock of `lock` while it creates a notes file, counts dead processes or writes strikes.
 
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
@@ -16,33 +16,33 @@ use crate::base::{Code, Error, Result, error, try_push};
 use crate::store::io::{File, Io, Lock, Owned};
 use crate::store::io_error;
 
-/// Notes that are read of one file, and written to it.
+/// Most notes read from a file or written to it.
 pub const MOST_NOTES: usize = 4096;
-/// Notes files that one process counts; others are for the next.
+/// Most notes files that one process counts; the next process counts the others.
 const MOST_FILES: usize = 256;
 
-/// Where the files are.
+/// The directory and its file system.
 pub struct Directory {
     pub io: Arc<dyn Io>,
     path: PathBuf,
 }
 
-/// What opening found.
+/// Result of opening.
 #[derive(Default)]
 pub struct Found {
     pub strikes: Strikes,
-    /// Strikes that this process counted.
+    /// Strikes counted by this process.
     pub counted: u32,
-    /// Records whose check is wrong, or that were cut off.
+    /// Records that have a wrong check or were cut off.
     pub damaged: u32,
-    /// Files that only a newer library understands, or that cannot be read.
+    /// Files that need a newer library, or that cannot be read.
     pub ignored: u32,
-    /// Why this was not all, or will not be remembered.
+    /// Why reading was incomplete, or the result will not be remembered.
     pub problem: Option<Error>,
 }
 
 impl Found {
-    /// The answer, or its default and a problem; only want of memory ends it all.
+    /// The answer, or its default and a problem. Only a lack of memory is an error.
     fn unless_failed<T: Default>(&mut self, answer: Result<T>) -> Result<T> {
         match answer {
             Err(why) if why.code() == Code::OutOfMemory => Err(why),
@@ -69,7 +69,7 @@ impl Directory {
         self.io.create_directory(&self.path).map_err(|why| io_error("create the directory", &self.path, &why))
     }
 
-    /// Hold the lock of the directory until that is dropped; waits for `wait_ms` at most.
+    /// Take the lock of the directory; it is held until the result is dropped. Waits at most `wait_ms`.
     pub fn lock(&self, wait_ms: u32) -> Result<Box<dyn Lock>> {
         let path = self.file("lock");
         let (begun, most) = (Instant::now(), Duration::from_millis(wait_ms.into()));
@@ -83,7 +83,7 @@ impl Directory {
         }
     }
 
-    /// Read what was counted, and count those who died since. Creates nothing where nothing is.
+    /// Read the strikes, and count the processes that died since. Creates nothing in an empty or missing directory.
     pub fn open(&self, options: &Options) -> Result<Found> {
         let &Options { now_unix_s: now, strike_life_s: life, most_wait_ms, read_only, .. } = options;
         let mut found = Found::default();
@@ -102,13 +102,13 @@ impl Directory {
         } else if lock.is_some() {
             self.count_the_dead(&mut found, now, has_aged)?;
         } else if has_aged && found.problem.is_none() {
-            // Or else what is dated in the future would always be new. If it cannot be had now, then another time.
+            // Without this, strikes dated in the future would stay new. If the lock is busy, a later opening retries.
             let _ = self.change(0, false, |strikes| strikes.age(now, life));
         }
         Ok(found)
     }
 
-    /// With the lock of the directory held.
+    /// Count the dead processes and remove their notes. The caller holds the lock of the directory.
     fn count_the_dead(&self, found: &mut Found, now: u64, has_aged: bool) -> Result<()> {
         let names = self.notes()?;
         let dead = self.strike_the_dead(found, &names, now, true)?;
@@ -117,7 +117,7 @@ impl Directory {
         }
         let is_listed = |incident: u64| names.iter().any(|name| *name == notes_name(incident));
         found.strikes.tidy(is_listed);
-        // Only what is counted for good may be removed; a crash in between counts nothing twice, since strikes know
+        // Remove notes only after their strikes are saved. A crash in between counts nothing twice, since strikes hold
         // their incident.
         if found.problem.is_none() {
             found.problem = self.save(&found.strikes, true).err();
@@ -128,7 +128,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Give what the dead had in flight a strike each, in memory; the files that were read. `for_good`: they are ours.
+    /// Add a strike in memory for each key that a dead process had in flight; returns the files that were read. With
+    /// `for_good` the caller becomes their owner.
     fn strike_the_dead(
         &self,
         found: &mut Found,
@@ -154,7 +155,7 @@ impl Directory {
         Ok(dead)
     }
 
-    /// The strikes that were counted, and how many records were damaged. Always some if there is no failure.
+    /// The saved strikes, and the number of damaged records. Always `Some` unless it fails.
     fn strikes(&self) -> Result<Option<(Strikes, u32)>> {
         let path = self.file("strikes");
         let file = match self.io.open_plain(&path) {
@@ -171,12 +172,12 @@ impl Directory {
         })
     }
 
-    /// Whether strikes were counted, for all that can be told.
+    /// Whether a file of strikes may exist.
     pub fn has_strikes(&self) -> bool {
         !self.io.open_plain(&self.file("strikes")).is_err_and(|why| is_absence(&why))
     }
 
-    /// Change what was counted, under the lock; nothing is written if `change` says that nothing changed.
+    /// Change the strikes under the lock. If `change` returns false, nothing is written.
     pub fn change(&self, wait_ms: u32, sync: bool, change: impl FnOnce(&mut Strikes) -> bool) -> Result<()> {
         let _held = self.lock(wait_ms)?;
         let (mut strikes, _) = self.strikes()?.unwrap_or_default();
@@ -190,7 +191,7 @@ impl Directory {
         let (fresh, path) = (self.file("strikes.new"), self.file("strikes"));
         let bytes = strikes.to_bytes()?;
         let write = || {
-            // Left over from somebody who was killed here.
+            // A leftover of a process that was killed here.
             let _ = self.io.remove(&fresh);
             let file = self.io.create(&fresh)?;
             file.append(&mut [IoSlice::new(&bytes)])?;
@@ -218,12 +219,12 @@ impl Directory {
     }
 }
 
-/// Nobody has created it yet, or what should hold it is a file: then writing will tell.
+/// The file does not exist yet, or its parent is a file; a later write reports the latter.
 fn is_absence(why: &std::io::Error) -> bool {
     matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// The notes file of a process.
+/// Name of a process's notes file.
 pub fn notes_name(incident: u64) -> String {
     format!("notes-{incident:016x}")
 }
@@ -233,7 +234,7 @@ fn is_notes(name: &str) -> bool {
     digits.len() == 16 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The first bytes of a file.
+/// The first `most` bytes of a file.
 fn read_at_most(file: &dyn File, most: usize) -> Result<Vec<u8>> {
     let failed = |why: std::io::Error| error!(Io, "cannot read: {}", crate::base::files::io_reason(&why));
     let length = usize::try_from(file.length().map_err(failed)?).unwrap_or(most).min(most);

@@ -1,4 +1,4 @@
-//! A quarantine on a disk that fails when it is told to: where a lock is a file of its own, as on a host's file system.
+//! A quarantine on a disk with fault injection. Locks are separate files there, as on a host's file system.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn fresh(disk: &FaultDisk) -> Quarantine {
     open(&disk.process(), Options::at(NOW))
 }
 
-/// A process that is killed with a key in flight.
+/// A process that is killed while a key is in flight.
 fn death(disk: &FaultDisk, key: &[u8; 32]) {
     let io = disk.process();
     let quarantine = open(&io, Options::at(NOW));
@@ -59,7 +59,7 @@ fn who_may_only_read_knows_of_the_dead_and_leaves_every_byte_there() {
     assert!(fresh(&disk).is_banned(DRIVER, &A), "the dead were left to be counted");
 }
 
-/// Two uses of A, one that ends and one that does not, and what else there is to do; how many uses were noted.
+/// Begin and end a use of B, then begin a use of A; returns the number of noted uses.
 fn work(quarantine: &Quarantine) -> u64 {
     let begin = |key| {
         let unnoted = quarantine.statistics().unnoted;
@@ -89,10 +89,10 @@ fn killed_at_any_call_a_process_costs_one_strike_of_what_it_had_in_flight_at_mos
         let next = fresh(&disk);
         let strikes = next.strikes(DRIVER, &A);
         assert!((1..=2).contains(&strikes), "after {calls} calls: {strikes}");
-        // What is killed while it takes its note off may be struck.
+        // A process killed while it clears a note may leave a strike.
         assert!(next.strikes(DRIVER, &B) <= 1, "after {calls} calls");
         struck += u32::from(strikes == 2);
-        // Whoever comes next has a quarantine that works.
+        // The next process has a working quarantine.
         assert_eq!(work(&next), 2, "after {calls} calls: {:?}", next.problem());
         drop(next);
         assert_eq!(fresh(&disk).strikes(DRIVER, &A), strikes, "after {calls} calls");

@@ -1,18 +1,18 @@
-//! Notes and strikes as bytes: a header and records of 64 bytes each, every one with a check of its own, so that what is
-//! damaged costs itself alone. `docs/formats.md` has the layout.
+//! Notes and strikes as bytes: a header and records of 64 bytes. Each has a check of its own, so that damage costs only
+//! the record that it hits. `docs/formats.md` has the layout.
 
 use crate::base::Result;
 use crate::fingerprint::Fingerprint;
 
-/// Bytes of the header and of every record: a divisor of a page, so that none is ever half in one and half in the next.
+/// Bytes of the header and of every record. It divides the page size, so that no record straddles two pages.
 pub const RECORD: usize = 64;
 
-/// What a file holds; its magic.
+/// The type of a file, given by its magic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What one process has in flight.
+    /// Keys that one process has in flight.
     Notes,
-    /// What was counted.
+    /// Counted strikes.
     Strikes,
 }
 
@@ -25,24 +25,24 @@ impl Kind {
     }
 }
 
-/// The format that is written; also the only one that is read.
+/// The only format that is written and read.
 const FORMAT: u32 = 1;
 
-/// A key that was in use: in one process that lives (a note), or in one that died of it or beside it (a strike).
+/// A key that was in use in a process: a note if the process lives, a strike if it died while the key was in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The driver and machine.
     pub environment: u64,
     /// The binary.
     pub key: [u8; 32],
-    /// Which process of all: the number of its notes file.
+    /// Identifies the process: the number of its notes file.
     pub incident: u64,
-    /// Of a strike, when it was counted, in seconds since 1970; 0: it was taken back. Of a note 0.
+    /// For a strike: the time of counting in seconds since 1970, or 0 if it was taken back. For a note: 0.
     pub when: u64,
 }
 
 impl Record {
-    /// In which order strikes are kept.
+    /// Sort key of strikes.
     pub fn order(&self) -> (u64, [u8; 32], u64) {
         (self.environment, self.key, self.incident)
     }
@@ -65,7 +65,7 @@ impl Record {
     }
 }
 
-/// The first record of a file.
+/// The header of a file, its first record.
 pub fn header(kind: Kind, incident: u64) -> [u8; RECORD] {
     let mut bytes = [0; RECORD];
     bytes[..8].copy_from_slice(kind.magic());
@@ -76,16 +76,16 @@ pub fn header(kind: Kind, incident: u64) -> [u8; RECORD] {
     bytes
 }
 
-/// What a file holds.
+/// Parsed contents of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content {
-    /// These records, and how many that were damaged.
+    /// The valid records, and the number of damaged ones.
     Records(Vec<Record>, u32),
-    /// Something that only a newer library understands.
+    /// A format that only a newer library can read.
     Newer,
 }
 
-/// Read a file of at most [`most_bytes`]; whatever the bytes, only records whose check is right are believed.
+/// Parse a file of at most [`most_bytes`]. Of any bytes, it accepts only records with a valid check.
 pub fn parse(kind: Kind, bytes: &[u8]) -> Result<Content> {
     let (blocks, rest) = bytes.as_chunks::<RECORD>();
     let mut damaged = u32::from(!rest.is_empty());
@@ -94,7 +94,7 @@ pub fn parse(kind: Kind, bytes: &[u8]) -> Result<Content> {
     if is_header && number(first, 8) as u32 > FORMAT {
         return Ok(Content::Newer);
     }
-    // Records speak for themselves: they are good even if the header is not.
+    // Each record has its own check, so records are valid even if the header is not.
     damaged += u32::from(!is_header);
     let mut records = Vec::new();
     records.try_reserve_exact(blocks.iter().filter(|block| !is_empty(block)).count())?;
@@ -107,7 +107,7 @@ pub fn parse(kind: Kind, bytes: &[u8]) -> Result<Content> {
     Ok(Content::Records(records, damaged))
 }
 
-/// What is read of a file with `records` at most.
+/// Most bytes read from a file of `records` records.
 pub const fn most_bytes(records: usize) -> usize {
     (records + 1) * RECORD
 }
@@ -131,7 +131,7 @@ fn is_sealed(kind: Kind, bytes: &[u8; RECORD]) -> bool {
     bytes[RECORD - 8..] == check(kind, bytes)
 }
 
-/// Of the magic and all but the check itself, so that a note is never taken for a strike.
+/// The check covers the magic and all bytes except the check itself, so a note never passes for a strike.
 fn check(kind: Kind, bytes: &[u8; RECORD]) -> [u8; 8] {
     let mut checked = [0; RECORD];
     checked[..8].copy_from_slice(kind.magic());

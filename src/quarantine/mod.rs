@@ -1,20 +1,20 @@
-//! A binary that takes the process down is not used a third time.
+//! Bans binaries that crash the process: after two crashes a binary is not used again.
 //!
-//! Drivers die of binaries that they have made themselves, and a cache that hands the same one out at every start makes
-//! the program crash until the user deletes files. So a key is *noted* before the driver sees its binary, in a file that
-//! outlives the process, and the note is taken off when the first frame with it has gone well. Whoever opens the
-//! directory next finds the notes of processes that died, and each is a *strike* against that key in that environment.
-//! Two strikes ban the key, and that key alone: once may have been the user's doing, or the system's for want of memory.
-//! Whether the other process lives is asked of a file lock, never of a process id.
+//! Drivers crash on binaries that they made themselves. A cache that returns the same binary at every start makes the
+//! program crash until the user deletes files. So a key is *noted* before the driver sees its binary, in a file that
+//! outlives the process. The note is cleared when the first frame with the binary has been drawn. The next process that
+//! opens the directory finds the notes of dead processes. Each note is a *strike* against that key in that environment.
+//! Two strikes ban the key, and no other key: one crash may have been the user's doing, or due to a lack of memory. A
+//! file lock shows whether another process lives; process ids are never used.
 //!
-//! *Who is innocent.* With several keys in flight at the end each gets a strike, since nobody can know which it was. A
-//! use that ends well takes one strike back. So one that was merely near clears itself at its next use, if that is not
-//! again beside the guilty one: use keys that have [`strikes`](Quarantine::strikes) one at a time. The price is that a
-//! key which works once between any two crashes is never banned. Strikes age, too.
+//! *Innocent keys.* If several keys are in flight at the crash, each gets a strike, because the guilty one is unknown.
+//! A use that ends well takes one strike back. An innocent key thus clears itself at its next use, unless the guilty
+//! key is in flight again. Use keys that have [`strikes`](Quarantine::strikes) one at a time. The drawback: a key that
+//! works once between any two crashes is never banned. Strikes also expire with age.
 //!
-//! Nothing is created before the first [`begin`](Quarantine::begin). Where nothing can be written it works in memory
-//! alone, and [`problem`](Quarantine::problem) says why; where nothing may be written ([`Options::read_only`]) it does, too,
-//! and that is no problem.
+//! Nothing is created before the first [`begin`](Quarantine::begin). If files cannot be written, the quarantine works
+//! in memory alone, and [`problem`](Quarantine::problem) says why. With [`Options::read_only`] it also works in memory
+//! alone, and that is not a problem.
 #![forbid(unsafe_code)]
 
 mod directory;
@@ -37,34 +37,35 @@ use crate::store::io::{Io, OsIo};
 use directory::Directory;
 use notes::Notes;
 
-/// How a quarantine is run.
+/// Options of a quarantine.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Seconds since 1970, from the host: by what strikes age.
+    /// The current time in seconds since 1970, from the host. Strikes age by it.
     pub now_unix_s: u64,
-    /// After how many seconds a strike is forgotten.
+    /// Seconds until a strike expires. Default: 30 days.
     pub strike_life_s: u64,
-    /// Strikes that ban a key; at least 1.
+    /// Strikes that ban a key; at least 1. Default: 2.
     pub ban_at: u32,
-    /// How long to wait for another process that counts at the same time.
+    /// Longest wait for another process that is counting, in milliseconds. Default: 250.
     pub most_wait_ms: u32,
-    /// Change nothing in the directory: what is there is read, and the dead are counted for this process alone.
+    /// Never change the directory. Existing files are read, and dead processes are counted for this process alone.
+    /// Default: false.
     pub read_only: bool,
 }
 
 impl Options {
-    /// Two strikes ban, for 30 days.
+    /// The defaults at that time: two strikes ban a key, and a strike expires after 30 days.
     pub fn at(now_unix_s: u64) -> Self {
         Self { now_unix_s, strike_life_s: 30 * 24 * 3600, ban_at: 2, most_wait_ms: 250, read_only: false }
     }
 }
 
-/// How a use went.
+/// The result of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The first frame with it has been drawn: a strike is taken back.
+    /// The first frame with the binary has been drawn: takes a strike back.
     Ok,
-    /// The driver would not have it, or it was not used at all: it killed nobody, and proved nothing.
+    /// The driver rejected the binary, or it was not used: no strike is added or taken back.
     Rejected,
 }
 
@@ -72,28 +73,28 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token(Id);
 
-/// Counters, for whoever looks.
+/// Counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Keys that are banned.
+    /// Banned keys.
     pub bans: u32,
     /// Keys with strikes, banned or not.
     pub struck: u32,
-    /// Uses that have begun and not ended.
+    /// Uses in flight: begun and not ended.
     pub in_flight: u32,
-    /// Uses that were noted where they outlive the process.
+    /// Uses noted in a file.
     pub noted: u64,
-    /// Uses that were not: see [`Quarantine::problem`], or [`Options::read_only`].
+    /// Uses not noted in a file: see [`Quarantine::problem`] and [`Options::read_only`].
     pub unnoted: u64,
-    /// Strikes that opening counted against keys of processes that had died.
+    /// Strikes that opening counted for keys of dead processes.
     pub counted: u32,
-    /// Records that opening found damaged.
+    /// Damaged records found by opening.
     pub damaged: u32,
-    /// Files that opening could not read, or that only a newer library understands.
+    /// Files that opening could not read, or that need a newer library.
     pub ignored: u32,
 }
 
-/// A key that has strikes, or had them when the directory was opened.
+/// A key that has strikes now, or had some when the directory was opened.
 struct Struck {
     environment: u64,
     key: [u8; 32],
@@ -109,43 +110,44 @@ struct InFlight {
 enum Place {
     NotYet,
     Open(Notes),
-    /// It cannot be written; not tried again.
+    /// The notes file cannot be written, or was closed. It is not retried.
     None,
 }
 
-/// What changes while it is open. The position of a use is its slot in the notes.
+/// The mutable state. A use's position in `in_flight` is its slot in the notes.
 struct State {
     place: Place,
     in_flight: Slots<InFlight>,
-    /// Strikes taken back that could not be written yet.
+    /// Strikes taken back in memory, but not in the file yet.
     unwritten: Vec<(u64, [u8; 32])>,
     noted: u64,
     unnoted: u64,
-    /// What could not be read when it was opened.
+    /// The failure to read at opening.
     unread: Option<Error>,
-    /// Why the last one that was to be written was not.
+    /// The error of the last write, if it failed.
     unwritable: Option<Error>,
 }
 
-/// The strikes and bans of a directory. Any thread may call it; those that ask never wait for those that note.
+/// The strikes and bans of a directory. Callable from any thread; queries never wait for writers.
 pub struct Quarantine {
     directory: Directory,
     options: Options,
-    /// In order; the list never changes, only its counts do.
+    /// Sorted by environment and key. The list never changes; only its counts do.
     struck: Vec<Struck>,
-    /// Strikes counted, records damaged, files ignored.
+    /// Strikes counted, records damaged and files ignored at opening.
     opened: (u32, u32, u32),
     state: Mutex<State>,
 }
 
 impl Quarantine {
-    /// Open a directory, which need not be there. Fails only for want of memory: of all else [`problem`](Self::problem)
-    /// tells. Reads and may write a few small files; waits for other processes no longer than the options allow.
+    /// Open a directory, which may be missing. Fails only if memory runs out; [`problem`](Self::problem) reports other
+    /// failures. Reads a few small files and may write some. Waits for other processes no longer than the options
+    /// allow.
     pub fn open(directory: &Path, options: Options) -> Result<Self> {
         Self::open_on(Arc::new(OsIo), directory, options)
     }
 
-    /// [`open`](Self::open) on another file system than the operating system's.
+    /// [`open`](Self::open) on a file system other than the operating system's.
     pub fn open_on(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
         let directory = Directory::new(io, directory);
         let found = directory.open(&options)?;
@@ -169,12 +171,12 @@ impl Quarantine {
         Ok(Self { directory, options, struck, opened, state: Mutex::new(state) })
     }
 
-    /// Whether a key is not to be used. Allocates nothing and waits for nobody.
+    /// Whether a key is banned. Allocates nothing and never waits.
     pub fn is_banned(&self, environment: u64, key: &[u8; 32]) -> bool {
         self.strikes(environment, key) >= self.options.ban_at.max(1)
     }
 
-    /// The strikes against a key: use one that has any by itself. Allocates nothing and waits for nobody.
+    /// The strikes against a key. Use a key with strikes one at a time. Allocates nothing and never waits.
     pub fn strikes(&self, environment: u64, key: &[u8; 32]) -> u32 {
         self.find(environment, key).map_or(0, |struck| struck.strikes.load(Ordering::Relaxed))
     }
@@ -184,9 +186,11 @@ impl Quarantine {
         at.ok().map(|at| &self.struck[at])
     }
 
-    /// Note a key before the driver sees its binary. Two at a time, of the same key or others, are both noted. One small
-    /// write, of which nothing is synced; the first one makes the file, and may wait for other processes as
-    /// [`open`](Self::open) does. Where that fails the use goes on unnoted.
+    /// Note a key before the driver sees its binary. Concurrent uses are each noted, of the same key or of different
+    /// ones.
+    ///
+    /// Does one small write, and syncs nothing. The first call creates the file and may wait for other processes, as
+    /// [`open`](Self::open) does. If the write fails, the use continues unnoted.
     pub fn begin(&self, environment: u64, key: &[u8; 32]) -> Result<Token> {
         let mut state = self.state();
         state.in_flight.reserve_one()?;
@@ -196,7 +200,7 @@ impl Quarantine {
         Ok(Token(state.in_flight.insert(InFlight { environment, key: *key, is_noted })))
     }
 
-    /// Whether it could be noted; if not, the problem says why.
+    /// Note a use; false if that failed, and then [`problem`](Self::problem) says why.
     fn note_or_tell(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> bool {
         state.unwritable = self.note(state, slot, environment, key).err();
         state.unwritable.is_none()
@@ -204,7 +208,7 @@ impl Quarantine {
 
     fn note(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
         if matches!(state.place, Place::NotYet) {
-            // Once is waited for others, and not before every use.
+            // Wait for other processes once only, not at every use.
             let wait_ms = if state.unnoted == 0 { self.options.most_wait_ms } else { 0 };
             match Notes::create(&self.directory, wait_ms) {
                 Ok(notes) => state.place = Place::Open(notes),
@@ -222,8 +226,8 @@ impl Quarantine {
         }
     }
 
-    /// End a use: the first frame with it has been drawn, or it was rejected. One small write, and where a strike is taken
-    /// back a small file more.
+    /// End a use: the first frame with it was drawn, or it was rejected. One small write; taking a strike back writes
+    /// another small file.
     pub fn end(&self, token: Token, outcome: Outcome) -> Result<()> {
         let mut state = self.state();
         let state = &mut *state;
@@ -245,7 +249,7 @@ impl Quarantine {
         Ok(())
     }
 
-    /// There is room for one more that is unwritten.
+    /// Take a strike back. The caller has reserved room for one more in `unwritten`.
     fn take_back(&self, state: &mut State, used: &InFlight) {
         let Some(struck) = self.find(used.environment, &used.key) else { return };
         let less = |strikes: u32| strikes.checked_sub(1);
@@ -255,7 +259,7 @@ impl Quarantine {
         }
     }
 
-    /// What cannot be written now is left for the next time.
+    /// Write the strikes that were taken back. After a failure they stay listed, and the next call retries.
     fn write_taken_back(&self, state: &mut State, wait_ms: u32) {
         if state.unwritten.is_empty() {
             return;
@@ -271,14 +275,15 @@ impl Quarantine {
         }
     }
 
-    /// Lift all strikes of a key, for all processes that open the directory from now on, and for this one. If that cannot
-    /// be written, for this one alone, and that is the error; if it may not be, it is none.
+    /// Lift all strikes of a key, for this process and for all processes that open the directory from now on. If the
+    /// write fails, they are lifted for this process only, and the error is returned. A read-only quarantine returns no
+    /// error.
     pub fn forgive(&self, environment: u64, key: &[u8; 32]) -> Result<()> {
         let of_key = self.find(environment, key);
         self.lift(of_key.into_iter(), Some((environment, key)))
     }
 
-    /// Lift all strikes, as [`forgive`](Self::forgive) does those of a key.
+    /// Lift the strikes of all keys, as [`forgive`](Self::forgive) does for one key.
     pub fn forgive_all(&self) -> Result<()> {
         self.lift(self.struck.iter(), None)
     }
@@ -292,12 +297,12 @@ impl Quarantine {
         if !is_known || self.options.read_only {
             return Ok(());
         }
-        // One at a time: the lock of the directory is held against this process, too.
+        // Hold the state: the directory's lock also excludes other threads of this process.
         let _state = self.state();
         self.directory.change(self.options.most_wait_ms, true, |strikes| strikes.forgive(of))
     }
 
-    /// End what is in flight, which is nobody's fault: the process goes on. What begins after that is not noted.
+    /// End all uses in flight without strikes, since the process continues. Later uses are not noted.
     pub fn close(&self) {
         let mut state = self.state();
         self.write_taken_back(&mut state, self.options.most_wait_ms);
@@ -306,14 +311,14 @@ impl Quarantine {
         }
     }
 
-    /// Why something is not remembered beyond this process, or was not read, as a sentence.
+    /// Why strikes are not remembered beyond this process, or could not be read, as a sentence.
     pub fn problem(&self) -> Option<crate::base::Text<232>> {
         let state = self.state();
         let why = state.unwritable.as_ref().or(state.unread.as_ref());
         why.map(|why| crate::base::Text::format(format_args!("{why}")))
     }
 
-    /// What has happened so far.
+    /// The counters so far.
     pub fn statistics(&self) -> Statistics {
         let counts = || self.struck.iter().map(|struck| struck.strikes.load(Ordering::Relaxed));
         let (counted, damaged, ignored) = self.opened;
@@ -330,7 +335,7 @@ impl Quarantine {
         }
     }
 
-    /// A panic while it was held has left nothing half-changed that matters: a use too many at most.
+    /// A panic while the lock was held leaves the state usable: at worst one use too many.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -338,7 +343,7 @@ impl Quarantine {
 
 #[cfg(test)]
 impl Quarantine {
-    /// End as a killed process does: locks are let go, files stay as they are.
+    /// End like a killed process: locks are released, files stay unchanged.
     fn die(self) {
         let mut state = self.state();
         state.place = Place::None;
@@ -353,7 +358,8 @@ impl Drop for Quarantine {
     }
 }
 
-/// What opening makes of a file of notes or strikes, as the fuzzer sees it: keys with strikes, and damaged records.
+/// Parses a file of notes or strikes for the fuzzer: the number of keys with strikes, or of notes, and of damaged
+/// records.
 #[doc(hidden)]
 pub fn read_for_test(bytes: &[u8], is_notes: bool) -> Option<(usize, u32)> {
     if is_notes {

@@ -1,7 +1,7 @@
 //! The notes file of this process: a slot for each key in flight, written before the driver sees the binary.
 //!
-//! A write that has returned is the operating system's: it survives the death of the process, however sudden. That is
-//! all that is wanted here, so nothing is synced.
+//! Once a write returns, the operating system holds the bytes: they survive any death of the process. No more is
+//! needed, so nothing is synced.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
@@ -15,9 +15,9 @@ use crate::base::{Result, error};
 use crate::store::io::{Io, Owned};
 use crate::store::io_error;
 
-/// Slots that a new file has; it grows by doubling.
+/// Slots of a new file. It grows by doubling.
 const FIRST_SLOTS: usize = 64;
-/// Names that are tried before it is given up.
+/// Names to try before giving up.
 const MOST_NAMES: usize = 16;
 
 /// An open notes file, locked for as long as this process lives.
@@ -30,12 +30,12 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Create it, under the lock of the directory: a file that nobody holds is a dead process's.
+    /// Create the file under the lock of the directory, since an unlocked notes file counts as a dead process's.
     pub fn create(directory: &Directory, wait_ms: u32) -> Result<Self> {
         Self::create_as(directory, wait_ms, any_incident)
     }
 
-    /// Of the incidents that are offered, the first that is no other process's.
+    /// [`create`](Self::create) with the first offered incident that no other process has.
     pub fn create_as(directory: &Directory, wait_ms: u32, offer: impl FnMut() -> u64) -> Result<Self> {
         directory.create()?;
         let _held = directory.lock(wait_ms)?;
@@ -62,12 +62,12 @@ impl Notes {
         self.write(slot + 1, &note.to_bytes(Kind::Notes))
     }
 
-    /// Take a note off.
+    /// Clear a note.
     pub fn clear(&mut self, slot: usize) -> Result<()> {
         self.write(slot + 1, &[0; RECORD])
     }
 
-    /// Ask for the room now, so that a full disk shows here.
+    /// Write empty slots now, so that a full disk fails here.
     fn grow(&mut self, slots: usize) -> Result<()> {
         for slot in self.slots..slots {
             self.clear(slot)?;
@@ -81,14 +81,14 @@ impl Notes {
         written.map_err(|why| io_error("write", &self.path, &why))
     }
 
-    /// End in good order: nothing in flight is anybody's fault.
+    /// End in good order: keys in flight get no strikes.
     pub fn close(self) {
         self.owned.end(&*self.io, &self.path);
     }
 }
 
-/// A number that no other process has. The random numbers of the system are had through the standard library, which asks
-/// for them once: a process that is forked off goes on with its parent's, but has an id of its own.
+/// A number that no other process has. `RandomState` takes random numbers from the system only once. So a forked
+/// process continues its parent's, but has another process id.
 fn any_incident() -> u64 {
     RandomState::new().hash_one((std::process::id(), SystemTime::now()))
 }

@@ -1,4 +1,4 @@
-//! Processes that share a directory: who counts, who waits, who is called what, and who may only look.
+//! Several processes share a directory: counting, waiting, notes file names and read-only processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +44,7 @@ fn a_death_that_was_counted_is_not_counted_again_if_its_notes_could_not_be_remov
     fs::write(&path, &bytes).unwrap();
     let quarantine = scratch.open();
     assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.statistics().counted), (1, 0));
-    // Nor if the strike was taken back meanwhile.
+    // Nor is a strike counted again if it was taken back meanwhile.
     let token = quarantine.begin(DRIVER, &A).unwrap();
     quarantine.end(token, Outcome::Ok).unwrap();
     drop(quarantine);
@@ -128,7 +128,7 @@ fn where_no_name_is_free_there_is_an_end_to_it() {
     living.close();
 }
 
-/// Every file below, and what is in it.
+/// All files below a path, with their contents.
 fn contents(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
     entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
@@ -138,7 +138,8 @@ fn read_only(scratch: &Scratch, now: u64) -> Quarantine {
     Quarantine::open(&scratch.0, Options { read_only: true, ..Options::at(now) }).unwrap()
 }
 
-/// A and B have a strike each as `strikes`, A another one as notes of a dead process; B is in use by one that lives.
+/// A has one strike in `strikes`, and another as notes of a dead process. B has one strike, and is in use by a living
+/// process.
 fn struck_and_in_use() -> (Scratch, Quarantine) {
     let scratch = Scratch::new();
     scratch.death(&[A, B]);

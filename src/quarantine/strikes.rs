@@ -1,19 +1,19 @@
-//! The strikes that are known, in order, and what is done to them.
+//! The list of strikes, and its operations.
 
 use super::format::{Content, Kind, RECORD, Record, header, most_bytes, parse};
 use crate::base::Result;
 
-/// Strikes that are kept; more are not counted.
+/// Most strikes kept; further ones are not counted.
 pub const MOST_STRIKES: usize = 4096;
 
-/// Strikes, ordered by environment, key and incident, one of each.
+/// Strikes, sorted by environment, key and incident, without duplicates.
 #[derive(Debug, Default)]
 pub struct Strikes {
     list: Vec<Record>,
 }
 
 impl Strikes {
-    /// From a file's bytes, and how many records were damaged; nothing if only a newer library understands it.
+    /// Parse a file; also returns the number of damaged records. `None` if the file needs a newer library.
     pub fn from_bytes(bytes: &[u8]) -> Result<Option<(Self, u32)>> {
         let Content::Records(records, damaged) = parse(Kind::Strikes, bytes)? else { return Ok(None) };
         let mut strikes = Self::default();
@@ -32,7 +32,7 @@ impl Strikes {
         Ok(bytes)
     }
 
-    /// Count a strike; whether it was new. One process that dies is one incident, and strikes a key once.
+    /// Add a strike; returns whether it was new. A dead process is one incident and gives a key at most one strike.
     pub fn add(&mut self, strike: Record) -> Result<bool> {
         let Err(at) = self.list.binary_search_by_key(&strike.order(), Record::order) else { return Ok(false) };
         if self.list.len() >= MOST_STRIKES {
@@ -43,7 +43,8 @@ impl Strikes {
         Ok(true)
     }
 
-    /// Take back those that are older than `life` seconds, and let none be younger than now. Whether anything changed.
+    /// Take back strikes that are `life` seconds old or older, and date future ones to now. Returns whether anything
+    /// changed.
     pub fn age(&mut self, now: u64, life: u64) -> bool {
         let mut changed = false;
         for strike in &mut self.list {
@@ -55,19 +56,19 @@ impl Strikes {
         changed
     }
 
-    /// Forget those that were taken back, unless the notes that they came from are still there to be counted again.
+    /// Drop strikes that were taken back, unless their notes file still exists: it would be counted again.
     pub fn tidy(&mut self, still_there: impl Fn(u64) -> bool) {
         self.list.retain(|strike| strike.when != 0 || still_there(strike.incident));
     }
 
-    /// Take back the oldest strike of a key; whether there was one.
+    /// Take back the oldest strike of a key; returns whether it had one.
     pub fn take_back(&mut self, environment: u64, key: &[u8; 32]) -> bool {
         let is_of = |strike: &&mut Record| strike.environment == environment && strike.key == *key && strike.when != 0;
         let oldest = self.list.iter_mut().filter(is_of).min_by_key(|strike| strike.when);
         oldest.map(|strike| strike.when = 0).is_some()
     }
 
-    /// Take back all strikes of a key, or of all keys; whether there was one.
+    /// Take back all strikes of a key, or of all keys; returns whether there were any.
     pub fn forgive(&mut self, of: Option<(u64, &[u8; 32])>) -> bool {
         let is_of = |strike: &Record| {
             of.is_none_or(|(environment, key)| (strike.environment, &strike.key) == (environment, key))
@@ -80,7 +81,7 @@ impl Strikes {
         any
     }
 
-    /// Environment, key and count of every key with strikes that count, in order.
+    /// Environment, key and count of every key with valid strikes, sorted.
     pub fn counts(&self) -> impl Iterator<Item = (u64, [u8; 32], u32)> + '_ {
         let same = |a: &Record, b: &Record| (a.environment, a.key) == (b.environment, b.key);
         self.list.chunk_by(same).filter_map(|of_key| {

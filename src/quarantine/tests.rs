@@ -1,4 +1,4 @@
-//! Who is banned, who is not, and what damaged or hostile files can do about it: nothing.
+//! Bans, and their resistance to damaged or hostile files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ pub const DRIVER: u64 = 7;
 pub const A: [u8; 32] = [0xa; 32];
 pub const B: [u8; 32] = [0xb; 32];
 
-/// A directory that is not there yet, and is gone afterwards.
+/// The path of a directory that does not exist yet; dropping this removes the directory.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
@@ -36,7 +36,7 @@ impl Scratch {
         Quarantine::open(&self.0, Options::at(now)).unwrap()
     }
 
-    /// A process that dies with these in flight.
+    /// A process that dies with these keys in flight.
     pub fn death(&self, keys: &[[u8; 32]]) {
         let quarantine = self.open();
         keys.iter().for_each(|key| {
@@ -149,7 +149,7 @@ fn a_key_that_is_in_use_twice_gets_one_strike_of_one_death() {
     let scratch = Scratch::new();
     scratch.death(&[A, A]);
     assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
-    // One of the two has ended: the other is still noted.
+    // One of the two uses has ended; the other is still noted.
     let quarantine = scratch.open();
     let first = quarantine.begin(DRIVER, &B).unwrap();
     quarantine.begin(DRIVER, &B).unwrap();
@@ -217,7 +217,7 @@ fn strikes_age_by_the_hosts_clock_and_none_is_from_the_future() {
     assert_eq!(with(NOW + 30 * DAY), 0);
     assert_eq!(with(NOW), 0, "what has aged is gone, though the clock goes back");
     scratch.death(&[A]);
-    // Counted by a clock that is 100 years ahead, then seen by one that is right.
+    // Counted under a clock that is 100 years ahead, then seen under a correct one.
     assert_eq!(with(NOW + 36_500 * DAY), 1);
     assert_eq!(with(NOW), 1);
     assert_eq!(with(NOW + 30 * DAY), 0);
@@ -301,13 +301,13 @@ fn as_many_uses_as_slots_are_noted_and_more_go_on_without() {
     let quarantine = scratch.open();
     assert_eq!(quarantine.statistics().struck, most as u32);
     assert_eq!((quarantine.strikes(DRIVER, &key(most - 1)), quarantine.strikes(DRIVER, &key(most))), (1, 0));
-    // And that is as many strikes as are kept.
+    // This is the most strikes that are kept.
     drop(quarantine);
     scratch.death(&[A]);
     assert_eq!(scratch.open().strikes(DRIVER, &A), 0);
 }
 
-/// A directory with two strikes against A and one against B as `strikes`, or as two and one notes.
+/// Two strikes against A and one against B, in `strikes`.
 fn with_strikes() -> Scratch {
     let scratch = Scratch::new();
     scratch.death(&[A, B]);
@@ -316,7 +316,7 @@ fn with_strikes() -> Scratch {
     scratch
 }
 
-/// No other key is struck, none is struck more.
+/// Whether no other key has strikes, and neither A nor B has more than before.
 fn is_no_worse(quarantine: &Quarantine) -> bool {
     let known = quarantine.strikes(DRIVER, &A).min(1) + quarantine.strikes(DRIVER, &B);
     quarantine.strikes(DRIVER, &A) <= 2
@@ -475,14 +475,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A process: the real one, and what it should think.
+/// A process: its quarantine, and the strikes and tokens that the model expects.
 struct Process {
     quarantine: Quarantine,
     strikes: BTreeMap<u8, u32>,
     tokens: Vec<(Token, u8)>,
 }
 
-/// What should be remembered: when each strike was counted, and what the dead had in flight.
+/// The model of the directory: when each strike was counted, and the keys in flight of dead processes.
 #[derive(Default)]
 struct Model {
     strikes: BTreeMap<u8, Vec<u64>>,

@@ -1,12 +1,12 @@
-//! Mean and variance of the recent past.
+//! Mean and variance of recent samples.
 
 use super::Normal;
 
-/// Mean and variance in which a sample's weight fades by a fixed factor each frame.
+/// Mean and variance with sample weights that decay by a fixed factor each frame.
 ///
-/// Fading happens when the next sample comes, by the number of frames since the last: a frame without a sample neither
-/// adds a zero nor shrinks the deviation. What is known is never worth less than one sample, so that a single sample
-/// after a long absence cannot pretend to certainty.
+/// The decay is applied at the next sample, for all frames since the last one: a frame without a sample neither adds a
+/// zero nor shrinks the deviation. Decay never reduces the total weight below one sample. So a single sample after a
+/// long pause does not erase the earlier deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decayed {
     weight: f64,
@@ -16,11 +16,11 @@ pub struct Decayed {
 }
 
 impl Decayed {
-    /// Nothing seen yet.
+    /// No samples.
     pub const EMPTY: Self = Self { weight: 0.0, mean: 0.0, squared_deviations: 0.0, last_frame: 0 };
 
-    /// Take one finite sample on `frame`; each frame since the last sample multiplies the old weights by `keep`
-    /// (0 to 1). A frame before the last one counts as that one: samples that arrive out of order do not un-fade.
+    /// Add one finite sample on `frame`. Each frame since the last sample multiplies the old weights by `keep` (0 to
+    /// 1). A frame before the last one counts as the last one, so samples out of order do not undo decay.
     #[inline(always)]
     pub fn add(&mut self, sample: f64, frame: u64, keep: f64) {
         let frames = frame.saturating_sub(self.last_frame);
@@ -36,18 +36,18 @@ impl Decayed {
         self.squared_deviations += from_old_mean * (sample - self.mean);
     }
 
-    /// The same knowledge, as of `frame` of another count of frames.
+    /// The same statistics, with `frame` of another frame counter as the last frame.
     #[must_use]
     pub fn from_frame(self, frame: u64) -> Self {
         Self { last_frame: frame, ..self }
     }
 
-    /// Whether there has been no sample.
+    /// Whether no sample was added yet.
     pub fn is_empty(&self) -> bool {
         self.weight == 0.0
     }
 
-    /// How many samples the present knowledge is worth.
+    /// Total weight of the samples, after decay.
     pub fn weight(&self) -> f64 {
         self.weight
     }
@@ -70,13 +70,13 @@ mod tests {
         let mut recent = Decayed::EMPTY;
         recent.add(2.0, 10, 0.5);
         recent.add(8.0, 11, 0.5);
-        // The first would fade to 1/2 but counts as one sample at least: mean (2 + 8)/2 = 5, variance (9 + 9)/2.
+        // The first would decay to 1/2, but the minimum is one sample: mean (2 + 8)/2 = 5, variance (9 + 9)/2.
         assert_eq!(recent.normal(), Normal { mean: 5.0, variance: 9.0 });
-        // Two more on the same frame do not fade anything: mean 20/4 = 5, variance 18/4.
+        // Two more samples on the same frame cause no decay: mean 20/4 = 5, variance 18/4.
         recent.add(5.0, 11, 0.5);
         recent.add(5.0, 11, 0.5);
         assert_eq!(recent.normal(), Normal { mean: 5.0, variance: 4.5 });
-        // Next frame: the four fade to two, 18 to 9; mean (2*5 + 8)/3 = 6, variance (9 + 2*1 + 4)/3 = 5.
+        // Next frame: the weight 4 decays to 2, and 18 to 9; mean (2*5 + 8)/3 = 6, variance (9 + 2*1 + 4)/3 = 5.
         recent.add(8.0, 12, 0.5);
         assert_eq!(recent.normal(), Normal { mean: 6.0, variance: 5.0 });
     }
@@ -95,7 +95,7 @@ mod tests {
             recent.add(if frame % 2 == 0 { 4.0 } else { 6.0 }, frame, 29.0 / 30.0);
         }
         let before = recent.normal();
-        // 30 000 frames later one sample: half the weight at most, so the deviation is still there.
+        // One sample 30 000 frames later has at most half of the weight, so the deviation remains.
         recent.add(5.0, 30_100, 29.0 / 30.0);
         assert!(recent.normal().deviation() > 0.5 * before.deviation());
     }

@@ -1,18 +1,18 @@
-//! How often each size of value has come, to within a few per cent.
+//! A histogram of whole numbers, accurate to 1/32 of a value.
 
 use std::fmt;
 
 /// Buckets per doubling, as a power of two.
 const FINENESS: u32 = 4;
 const PER_DOUBLING: usize = 1 << FINENESS;
-/// Those of the values below 32, one each, and 16 for every doubling from there to 2^64.
+/// One bucket for each value below 32, and 16 buckets for each doubling from 32 to 2^64.
 const BUCKETS: usize = PER_DOUBLING * (u64::BITS - FINENESS + 1) as usize;
 
-/// Counts of whole numbers in log-linear buckets (as G. Tene's HdrHistogram): of fixed size, any `u64` has its place.
+/// Counts of whole numbers in log-linear buckets, like G. Tene's HdrHistogram. Fixed size; accepts any `u64`.
 ///
-/// With `s = max(0, floor(log2 v) - 4)`, value `v` counts in bucket `16 s + (v >> s)`: below 32 each value has a bucket
-/// of its own, above that every doubling is cut into 16 equal ones. Count, sum, least and greatest are exact. A quantile
-/// is the middle of a bucket, so at most 1/32 of itself away from a sample of that rank.
+/// With `s = max(0, floor(log2 v) - 4)`, value `v` counts in bucket `16 s + (v >> s)`: below 32 each value has its own
+/// bucket, and from 32 every doubling is cut into 16 equal buckets. Count, sum, minimum and maximum are exact. A
+/// quantile is the middle of a bucket, so its error is at most 1/32 of the sample of that rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     buckets: [u64; BUCKETS],
@@ -29,10 +29,10 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Nothing seen yet.
+    /// No values.
     pub const EMPTY: Self = Self { buckets: [0; BUCKETS], count: 0, sum: 0, least: u64::MAX, greatest: 0 };
 
-    /// Take one value.
+    /// Add one value.
     pub fn add(&mut self, value: u64) {
         self.buckets[bucket_of(value)] += 1;
         self.count += 1;
@@ -41,7 +41,7 @@ impl Histogram {
         self.greatest = self.greatest.max(value);
     }
 
-    /// Take all that `other` has seen.
+    /// Add all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
             *mine = mine.saturating_add(*theirs);
@@ -52,33 +52,33 @@ impl Histogram {
         self.greatest = self.greatest.max(other.greatest);
     }
 
-    /// Values seen.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum.
+    /// Sum of the values.
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// The least of them; 0 when there are none.
+    /// Minimum; 0 if empty.
     pub fn least(&self) -> u64 {
         if self.count == 0 { 0 } else { self.least }
     }
 
-    /// The greatest of them; 0 when there are none.
+    /// Maximum; 0 if empty.
     pub fn greatest(&self) -> u64 {
         self.greatest
     }
 
-    /// Their mean, rounded down; 0 when there are none.
+    /// Mean, rounded down; 0 if empty.
     pub fn mean(&self) -> u64 {
         self.sum.checked_div(u128::from(self.count)).unwrap_or(0) as u64
     }
 
-    /// A value that `permille` thousandths of all values do not exceed, by nearest rank: 500 is the median, 0 the least
-    /// and 1000 the greatest. 0 when there are none.
+    /// The quantile at `permille` thousandths, by nearest rank: 500 is the median, 0 the minimum and 1000 the maximum.
+    /// 0 if empty.
     pub fn quantile(&self, permille: u32) -> u64 {
         let wanted = (u128::from(self.count) * u128::from(permille.min(1000))).div_ceil(1000) as u64;
         if wanted <= 1 || wanted >= self.count {
@@ -93,13 +93,13 @@ impl Histogram {
         middle(bucket).clamp(self.least, self.greatest)
     }
 
-    /// The buckets that hold something, from low to high: least value, greatest value, count.
+    /// The buckets that are not empty, in ascending order: lowest value, highest value, count.
     pub fn filled(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         let held = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
         held.map(|(bucket, &count)| (lowest(bucket), highest(bucket), count))
     }
 
-    /// Write it as a JSON object of whole numbers, the buckets as `[least value, count]`.
+    /// Write the histogram as a JSON object of whole numbers. A bucket is `[lowest value, count]`.
     pub fn write_json(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         let (count, sum, min, max) = (self.count, self.sum, self.least(), self.greatest);
         write!(out, "{{\"count\":{count},\"sum\":{sum},\"min\":{min},\"max\":{max}")?;
@@ -119,7 +119,7 @@ fn bucket_of(value: u64) -> usize {
     PER_DOUBLING * shift as usize + (value >> shift) as usize
 }
 
-/// How far the values of a bucket were shifted.
+/// The shift `s` of a bucket's values.
 fn shift_of(bucket: usize) -> usize {
     (bucket / PER_DOUBLING).saturating_sub(1)
 }
@@ -142,7 +142,7 @@ fn middle(bucket: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// The same numbers on every machine, of every magnitude.
+    /// Pseudo-random numbers of every magnitude, the same on every machine.
     fn samples(count: usize) -> Vec<u64> {
         let mut state = 7_u64;
         let mut next = || {

@@ -1,8 +1,8 @@
-//! Running statistics of burdens: what a stream of samples has looked like so far.
+//! Running statistics of burdens: summaries of a stream of samples.
 //!
 //! [`Running`] is Welford's one-pass mean and variance (B. P. Welford, "Note on a method for calculating corrected sums
-//! of squares and products", 1962), merged as in Chan, Golub and LeVeque (1979). [`Decayed`] is the same with weights
-//! that fade as frames go by, so that it follows what a thing costs *now*. [`Histogram`] counts whole numbers by size.
+//! of squares and products", 1962), merged as in Chan, Golub and LeVeque (1979). [`Decayed`] adds weights that decay
+//! each frame, so that it follows the *current* cost. [`Histogram`] counts whole numbers in buckets.
 #![forbid(unsafe_code)]
 
 mod decayed;
@@ -15,7 +15,7 @@ pub use histogram::Histogram;
 pub use quantile::normal_quantile;
 pub use running::Running;
 
-/// A normal distribution: what something is expected to be, and how far it strays.
+/// A normal distribution: an expected value and its variance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Normal {
     /// Expected value, in the unit of the samples.
@@ -36,7 +36,7 @@ impl Normal {
         Self { mean: self.mean * factor, variance: self.variance * factor * factor }
     }
 
-    /// A share of `t` (0 to 1) of `other` and the rest of `self`, mean and variance each taken linearly.
+    /// Linear interpolation from `self` to `other` by `t` (0 to 1), of the mean and of the variance.
     #[must_use]
     pub fn toward(self, other: Self, t: f64) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Quantiles of the standard normal distribution.
 
-/// How many deviations above its mean a normal quantity stays below with probability `p` (0 < p < 1).
+/// The `p` quantile (0 < p < 1) of the standard normal distribution, in deviations above the mean.
 ///
 /// Rational approximations of M. J. Wichura, "Algorithm AS 241: The percentage points of the normal distribution",
 /// Applied Statistics 37 (1988), routine PPND16; relative error about 1e-16.

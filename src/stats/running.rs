@@ -1,8 +1,8 @@
-//! Mean and variance of all samples of a run.
+//! Mean and variance of all samples of a run, equally weighted.
 
 use super::Normal;
 
-/// Count, mean and squared deviations of a stream of samples, each sample counting the same.
+/// Count, mean and squared deviations of a stream of equally weighted samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Running {
     count: u64,
@@ -11,15 +11,15 @@ pub struct Running {
 }
 
 impl Running {
-    /// Nothing seen yet.
+    /// No samples.
     pub const EMPTY: Self = Self { count: 0, mean: 0.0, squared_deviations: 0.0 };
 
-    /// What `count` samples of that mean and deviation (population, not sample, deviation) leave behind.
+    /// The statistics of `count` samples with this mean and this population (not sample) deviation.
     pub fn from_moments(count: u64, mean: f64, deviation: f64) -> Self {
         Self { count, mean, squared_deviations: deviation * deviation * count as f64 }
     }
 
-    /// Take one finite sample.
+    /// Add one finite sample.
     pub fn add(&mut self, sample: f64) {
         self.count += 1;
         let from_old_mean = sample - self.mean;
@@ -27,7 +27,7 @@ impl Running {
         self.squared_deviations += from_old_mean * (sample - self.mean);
     }
 
-    /// Take all that `other` has seen.
+    /// Add all samples of `other`.
     pub fn merge(&mut self, other: &Self) {
         if self.count == 0 {
             *self = *other;
@@ -53,17 +53,17 @@ impl Running {
         }
     }
 
-    /// Samples seen.
+    /// Number of samples.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean of the samples; 0 when there are none.
+    /// Mean of the samples; 0 without samples.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// Mean squared distance from the mean (population variance); 0 when there are none.
+    /// Mean squared distance from the mean (population variance); 0 without samples.
     pub fn variance(&self) -> f64 {
         if self.count == 0 { 0.0 } else { (self.squared_deviations / self.count as f64).max(0.0) }
     }

@@ -1,5 +1,5 @@
-//! A segment by itself, a file or in memory, with its snapshot or without: a directory that nobody can change. And how
-//! such a file is made: by a store whose directory is that one file.
+//! Bundles: a single segment in a file or in memory, with or without its snapshot, as a read-only directory. A bundle
+//! file is written by a store whose directory is that one file.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IoSlice};
@@ -11,7 +11,7 @@ use super::io::{File, Io, Lock, read_exact_at};
 use super::{Compression, Name, Options, Store, io_error};
 use crate::base::{Code, Result, error};
 
-/// A segment that was shipped. Its head was looked at, and nothing else.
+/// A segment that was shipped. Only its head has been checked.
 pub struct Bundle {
     name: String,
     segment: Arc<dyn File>,
@@ -19,14 +19,14 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// One that is held in memory, such as one out of an archive.
+    /// A bundle in memory, such as one from an archive.
     pub fn of_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>) -> Result<Self> {
         let name = name_of(segment.get(..HEADS).unwrap_or(&segment))?;
         let snapshot = snapshot.map(|bytes| Arc::new(Bytes(bytes)) as Arc<dyn File>);
         Ok(Self { name, segment: Arc::new(Bytes(segment)), snapshot })
     }
 
-    /// One that is a file, which is read from as values are.
+    /// A bundle in a file. Values are read from the file when they are needed.
     pub fn of_file(io: &dyn Io, path: &Path) -> Result<Self> {
         let mut head = [0; HEADS];
         let opened = io.open(path).and_then(|file| Ok((read_exact_at(&*file, &mut head, 0)?, file)));
@@ -35,7 +35,7 @@ impl Bundle {
     }
 }
 
-/// Writes a bundle. The same values in the same order make the same bytes.
+/// Writes a bundle. The same values in the same order give the same bytes.
 pub struct BundleWriter {
     io: Arc<dyn Io>,
     path: PathBuf,
@@ -44,7 +44,7 @@ pub struct BundleWriter {
 }
 
 impl BundleWriter {
-    /// One that will be at `path` when it is [finished](Self::finish), and replace what is there.
+    /// Begin a bundle. [`finish`](Self::finish) puts it at `path` and replaces a file there.
     pub fn create(io: Arc<dyn Io>, path: &Path, compression: Compression) -> Result<Self> {
         let mut fresh = path.as_os_str().to_os_string();
         fresh.push(".new");
@@ -56,17 +56,18 @@ impl BundleWriter {
         Ok(Self { io, path: path.to_path_buf(), fresh, store })
     }
 
-    /// Keep a value. False if it is too long to be kept.
+    /// Put a value. False if it is too long.
     pub fn put(&mut self, name: &Name, build_us: u32, data: &[u8]) -> Result<bool> {
         let put = self.store.put(name, build_us, data);
-        // The store knows the file by another name.
+        // The store knows the file by another name, so report the error with the bundle's path.
         put.map_err(|why| match why.code() {
             Code::Io => error!(Io, "cannot write '{}': {}", self.path.display(), why.sentence()),
             _ => why,
         })
     }
 
-    /// Wait until it is on the disk, and give it its name. Nothing was put: a failure, since that would be no segment.
+    /// Wait until the bundle is on the disk, and rename it to its path. Fails if nothing was put, since that is no
+    /// segment.
     pub fn finish(mut self) -> Result<()> {
         if self.store.statistics().values == 0 {
             return Err(error!(NotFound, "there is nothing to put into a bundle"));
@@ -83,18 +84,18 @@ impl BundleWriter {
 
 impl Drop for BundleWriter {
     fn drop(&mut self) {
-        // Not there any more if it was finished.
+        // Missing if the bundle was finished.
         let _ = self.io.remove(&self.fresh);
     }
 }
 
-/// A directory that is one segment, about to be written.
+/// A directory that holds one segment, which is being written.
 struct OneFile {
     io: Arc<dyn Io>,
     path: PathBuf,
 }
 
-/// Nobody else knows of it.
+/// A lock that always succeeds: no other process knows the file.
 struct Unlocked;
 
 impl Lock for Unlocked {}
@@ -113,7 +114,7 @@ impl Io for OneFile {
     }
 
     fn create(&self, _: &Path) -> io::Result<Arc<dyn File>> {
-        // Left over from somebody who was killed here.
+        // A leftover of a process that was killed here.
         let _ = self.io.remove(&self.path);
         self.io.create(&self.path)
     }
@@ -139,7 +140,7 @@ impl Io for OneFile {
     }
 }
 
-/// What the segment with these heads is called. Both say so; the checksums tell whether it is right.
+/// The name of the segment with these heads. Both heads hold the id; the checksums show whether it is valid.
 fn name_of(heads: &[u8]) -> Result<String> {
     let id = match heads.len() {
         HEADS => [12, 44].into_iter().map(|at| u64_at(heads, at)).find(|&id| is_head_of(heads, id)),

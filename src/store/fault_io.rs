@@ -1,8 +1,8 @@
-//! A disk in memory that fails when it is told to.
+//! A disk in memory with fault injection.
 //!
-//! Several processes can use one disk. One can be killed: what it wrote stays, its locks go, and all that it still tries
-//! fails. The disk can lose power: of what was not synced, any part may be left, in any order, torn or as zeros. It can be
-//! full after so many bytes, fail at a certain call, and read less than it was asked to.
+//! Several processes can use one disk. A process can be killed: its writes stay, its locks are released, and its later
+//! calls fail. The disk can lose power: unsynced data survives in part, in any order, torn or as zeros. The disk can
+//! also be full after some number of bytes, fail at a certain call, and return short reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -15,9 +15,9 @@ use super::io::{File, Io, Lock};
 #[derive(Default)]
 struct Inode {
     bytes: Vec<u8>,
-    /// What is certain to survive.
+    /// Bytes that survive a power loss.
     synced: Vec<u8>,
-    /// Where each part of what was appended since the last sync began and ended.
+    /// Begin and end of each part that was appended since the last sync.
     unsynced: Vec<(usize, usize)>,
 }
 
@@ -35,7 +35,7 @@ struct State {
     synced_names: BTreeMap<PathBuf, usize>,
     unsynced_names: Vec<Renaming>,
     directories: BTreeSet<PathBuf>,
-    /// Inode and process of each lock.
+    /// Process that holds the lock of each inode.
     locks: BTreeMap<usize, u64>,
     processes: u64,
     nonce: u64,
@@ -43,7 +43,7 @@ struct State {
     counts: Counts,
 }
 
-/// What was asked of the disk.
+/// Counts of calls to the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Files opened.
@@ -70,20 +70,21 @@ pub struct FaultIo {
     plan: Arc<Mutex<Plan>>,
 }
 
-/// How the calls of a process fail.
+/// Faults that a process meets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
-    /// The process is killed after so many more calls that change something, in the middle of the last one.
+    /// Changing calls that succeed before the process is killed. The call after them dies: an append halfway, others
+    /// before they take effect.
     pub calls_to_live: Option<u64>,
-    /// A call that changes something fails with `EIO` after so many more, once.
+    /// Changing calls before one fails with `EIO`, once.
     pub calls_to_error: Option<u64>,
-    /// A call that reads fails with `EIO` after so many more, once.
+    /// Reads before one fails with `EIO`, once.
     pub calls_to_misread: Option<u64>,
-    /// Reads return at most so many bytes.
+    /// Most bytes that a read returns.
     pub longest_read: Option<usize>,
-    /// Reading fails.
+    /// Every read fails.
     pub reads_fail: bool,
-    /// Nothing may be written, as in a directory of somebody else.
+    /// Every change is denied, as in another user's directory.
     pub is_denied: bool,
     dead: bool,
 }
@@ -105,12 +106,12 @@ impl FaultDisk {
         FaultIo { disk: self.clone(), process: state.processes, plan: Arc::default() }
     }
 
-    /// So many more bytes fit on the disk.
+    /// Set the bytes that still fit on the disk; `None` is unlimited.
     pub fn set_space(&self, space: Option<u64>) {
         self.state().space = space;
     }
 
-    /// What was asked of it so far.
+    /// Counts of calls so far.
     pub fn counts(&self) -> Counts {
         self.state().counts
     }
@@ -126,7 +127,7 @@ impl FaultDisk {
         state.names.get(path).map(|&inode| state.inodes[inode].bytes.clone())
     }
 
-    /// Put a file there, synced.
+    /// Add a file, already synced.
     pub fn write(&self, path: &Path, bytes: &[u8]) {
         let mut state = self.state();
         state.inodes.push(Inode { bytes: bytes.to_vec(), synced: bytes.to_vec(), unsynced: Vec::new() });
@@ -136,7 +137,7 @@ impl FaultDisk {
         state.directories.extend(path.parent().map(Path::to_path_buf));
     }
 
-    /// A copy that goes its own way; nobody has it open.
+    /// An independent copy, without open files or locks.
     pub fn duplicate(&self) -> Self {
         let copy = Self::default();
         for path in self.files() {
@@ -145,8 +146,8 @@ impl FaultDisk {
         copy
     }
 
-    /// All processes are dead, and of what was not synced there is left what `random` says: each number decides about one
-    /// write or name.
+    /// Lose power: releases all locks. Each number from `random` decides how much of one unsynced write survives, or
+    /// whether one unsynced name does. Processes are not marked as dead: do not use them afterwards.
     pub fn lose_power(&self, mut random: impl FnMut() -> u64) {
         let mut state = self.state();
         let state = &mut *state;
@@ -159,7 +160,7 @@ impl FaultDisk {
                 let (kept_from, kept_to, length) = match choice % 4 {
                     0 => continue,
                     1 => (from, to, to),
-                    // The size was written, some of the bytes were not.
+                    // The size was written, but only some of the bytes.
                     2 => (from, from + written, to),
                     _ => (to - written, to, to),
                 };
@@ -196,7 +197,7 @@ fn eio() -> io::Error {
 }
 
 impl FaultIo {
-    /// Change how calls fail.
+    /// Change the faults of this process.
     pub fn plan(&self, change: impl FnOnce(&mut Plan)) {
         change(&mut self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
@@ -212,7 +213,7 @@ impl FaultIo {
         self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).dead
     }
 
-    /// Before a call that changes something.
+    /// Apply the faults of a call that changes something.
     fn change(&self) -> io::Result<Fate> {
         let mut plan = self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if plan.dead {
@@ -242,7 +243,7 @@ impl FaultIo {
         }
     }
 
-    /// Dying in a call that cannot be done by halves is dying before it or after it; here before.
+    /// [`change`](Self::change) for an atomic call: a process that dies in it dies before it takes effect.
     fn change_whole(&self) -> io::Result<()> {
         match self.change()? {
             Fate::Goes => Ok(()),
@@ -420,7 +421,7 @@ impl File for FaultFile {
         let mut state = self.io.disk.state();
         let room = state.space.unwrap_or(u64::MAX);
         let dies = matches!(fate, Fate::Dies);
-        // Some of it, when the process dies: which part is as good as any.
+        // A process that dies writes two thirds; the fraction is arbitrary.
         let fits = if dies { all.len() * 2 / 3 } else { all.len() }.min(usize::try_from(room).unwrap_or(usize::MAX));
         state.space = state.space.map(|space| space - fits as u64);
         state.counts.appends += 1;

@@ -1,27 +1,28 @@
-//! What a segment looks like; `docs/formats.md` has it in words and as a hexdump.
+//! The layout of a segment; `docs/formats.md` describes it, with a hexdump.
 //!
-//! A segment is a header and records. All numbers are little-endian, and records begin at multiples of 16. The checksum
-//! of a record's header is seeded with the segment's seed and the record's offset: bytes that look like a record because
-//! they once were one somewhere else (a segment stored as a value, a block that the disk put in the wrong place) do not
-//! pass for one here.
+//! A segment is a header and records. All numbers are little-endian, and records begin at multiples of 16.
+//!
+//! The checksum of a record's header is seeded with the segment's seed and the record's offset. So bytes of a record
+//! from elsewhere do not pass for a record here. Examples are a segment stored as a value, and a block that the disk
+//! put in the wrong place.
 
 use twox_hash::XxHash3_64;
 
 use super::{Key, Name};
 
-/// The one format that is read and written.
+/// The only format that is read and written.
 pub const FORMAT: u32 = 1;
 /// Records begin at multiples of this.
 pub const UNIT: u64 = 16;
 /// Bytes of a record before its payload.
 pub const HEADER: usize = 80;
-/// Bytes of a segment before its first record: its head, twice, so that no single flipped bit costs a segment.
+/// Bytes of a segment before its first record: two copies of the head, so that no single flipped bit costs a segment.
 pub const HEADS: usize = 2 * HEAD;
 const HEAD: usize = 32;
 const HEAD_MAGIC: [u8; 8] = *b"HOBSEG\r\n";
 const MAGIC: [u8; 2] = *b"hR";
 
-/// What a record says.
+/// The meaning of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Form {
@@ -29,11 +30,11 @@ pub enum Form {
     Plain = 0,
     /// The value is the payload, decompressed.
     Lz4 = 1,
-    /// What the key named is no more.
+    /// Removes the key's value.
     Removed = 2,
-    /// The payload says how often which values were used.
+    /// The payload lists use counts of values.
     Uses = 3,
-    /// All older records of the environment are no more, or of all environments if `kind` is 1.
+    /// Removes all older records of the environment, or of all environments if `kind` is 1.
     Cleared = 4,
 }
 
@@ -42,7 +43,7 @@ impl Form {
         [Self::Plain, Self::Lz4, Self::Removed, Self::Uses, Self::Cleared].get(usize::from(byte)).copied()
     }
 
-    /// Whether there is a value.
+    /// Whether the record holds a value.
     pub fn is_value(self) -> bool {
         matches!(self, Self::Plain | Self::Lz4)
     }
@@ -62,12 +63,12 @@ pub struct Header {
     pub payload_hash: u64,
 }
 
-/// Bytes that a record with so much payload takes.
+/// Bytes of a record with a payload of `stored` bytes.
 pub fn record_size(stored: u32) -> u64 {
     (HEADER as u64 + u64::from(stored)).next_multiple_of(UNIT)
 }
 
-/// XXH3, as wide as the processor can.
+/// XXH3, with the widest vector instructions of the processor.
 pub fn hash(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
@@ -106,7 +107,7 @@ impl Header {
         bytes
     }
 
-    /// `None` if that is not the header of a record at that offset.
+    /// Decode a header; `None` if the bytes are not the header of a record at that offset.
     #[inline(always)]
     pub fn decode(bytes: &[u8], seed: u64, offset: u64) -> Option<Self> {
         let bytes: &[u8; HEADER] = bytes.first_chunk()?;
@@ -127,14 +128,14 @@ impl Header {
     }
 }
 
-/// What the head of a segment turned out to be.
+/// The result of decoding a segment's heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// A segment, with the seed of its checksums.
+    /// A segment of our format, with the seed of its checksums.
     Ours { seed: u64 },
-    /// A segment of another format: not for us to read or touch.
+    /// A segment of another format: do not read or change it.
     Foreign { format: u32 },
-    /// Not the head of this segment.
+    /// Neither copy is a valid head of this segment.
     Damaged,
 }
 
@@ -152,7 +153,7 @@ pub fn encode_heads(id: u64, seed: u64) -> [u8; HEADS] {
     heads
 }
 
-/// Either of the two heads will do.
+/// Decode the heads; one valid copy is enough.
 pub fn decode_heads(bytes: &[u8], id: u64) -> Head {
     let heads = bytes.chunks_exact(HEAD).take(2);
     heads.map(|head| decode_head(head, id)).find(|head| *head != Head::Damaged).unwrap_or(Head::Damaged)
@@ -169,12 +170,12 @@ fn decode_head(head: &[u8], id: u64) -> Head {
     }
 }
 
-/// How often a value was used, and when last: an element of the payload of [`Form::Uses`].
+/// Use count and last use of a value: an element of the payload of [`Form::Uses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// Hash of the value's name. Two names with one hash share their uses, which does no harm.
+    /// Hash of the value's name. Names with the same hash share their uses, which is harmless.
     pub name_hash: u64,
-    /// Second of the last use.
+    /// Second of the last use, since 1970.
     pub second: u32,
     /// Uses since the value was put.
     pub count: u32,

@@ -1,23 +1,25 @@
-//! What the store knows of every key: a list of entries in order of arrival and an open-addressed table into it, which
-//! also says where each value lies: who gets values in no order waits for memory once then, and not twice.
+//! The index of all keys: a list of entries in order of arrival, and an open-addressed table into it.
 //!
-//! A removed key keeps its entry, since an older record of it may still turn up in a segment that is read later. Which of
-//! two records is newer is told by their stamps: a hybrid logical clock (Kulkarni and others, "Logical Physical Clocks",
-//! 2014) of the second in the upper half and a count in the lower, never behind a stamp that was seen.
+//! The table also holds the place of each value, so that a lookup in random order has one cache miss instead of two.
+//!
+//! A removed key keeps its entry, because an older record of the key may still turn up in a segment that is read later.
+//! The larger stamp of two records is the newer one. Stamps are a hybrid logical clock (Kulkarni and others, "Logical
+//! Physical Clocks", 2014): the second in the upper half, a counter in the lower. A new stamp is never smaller than one
+//! already seen.
 
 use super::Key;
 use super::format::{Form, Use, hash_with_seed, record_size};
 use super::snapshot::Row;
 use crate::base::{Result, try_filled, try_push};
 
-/// What a value is asked for by.
+/// The name under which a value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// What sort of value it is; the caller's own numbers.
+    /// Kind of the value; the numbers are the caller's own.
     pub kind: u8,
-    /// Where it is valid.
+    /// Environment in which the value is valid.
     pub environment: u64,
-    /// The rest.
+    /// Key of the value within its kind and environment.
     pub key: Key,
 }
 
@@ -27,13 +29,13 @@ impl Name {
     }
 }
 
-/// Where the record of a value is; nowhere by default, which is before any record.
+/// Place of a value's record. The default is no place: it lies before any record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub segment: u64,
     /// Offset in units of 16 bytes.
     pub unit: u32,
-    /// Bytes of the record behind its header.
+    /// Bytes of the record after its header.
     pub stored: u32,
 }
 
@@ -51,7 +53,7 @@ impl Entry {
         Name { kind: self.row.kind, environment: self.row.environment, key: self.row.key }
     }
 
-    /// Where its value is.
+    /// Place of its value; the default if it is not live.
     pub fn place(&self) -> Place {
         let Row { unit, stored, .. } = self.row;
         if self.is_live() { Place { segment: self.segment, unit, stored } } else { Place::default() }
@@ -61,13 +63,13 @@ impl Entry {
         self.row.form.is_value()
     }
 
-    /// Bytes on the disk that are still good for something.
+    /// Bytes of its record on the disk; 0 if it is not live.
     pub fn live_bytes(&self) -> u64 {
         if self.is_live() { record_size(self.row.stored) } else { 0 }
     }
 }
 
-/// All older records of an environment, or of all, are no more.
+/// A record that clears: it removes all older records of an environment, or of all environments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cleared {
     pub row: Row,
@@ -82,17 +84,17 @@ impl Cleared {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The upper half of the name's hash, which is also where to begin to look.
+    /// Upper half of the name's hash; probing starts at this slot.
     tag: u32,
-    /// The entry's position plus one; 0 is none.
+    /// The entry's position plus one; 0 means that the slot is vacant.
     entry: u32,
-    /// As the entry says.
+    /// Copy of the entry's place.
     place: Place,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// A power of two of them.
+    /// The length is a power of two.
     slots: Vec<Slot>,
     pub entries: Vec<Entry>,
     pub cleared: Vec<Cleared>,
@@ -100,20 +102,20 @@ pub(super) struct Index {
     pub newest_stamp: u64,
 }
 
-/// What became of a record that was shown to the index.
+/// Effect of a record on the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome {
-    /// A newer one is known.
+    /// Ignored: a newer record is known.
     Stale,
-    /// It counts now, and what was there before does not.
+    /// The record is now current and replaces the one before.
     Taken { before: Option<Entry> },
 }
 
 impl Index {
-    /// Make room for so many more entries.
+    /// Reserve memory for `more` entries.
     pub fn reserve(&mut self, more: usize) -> Result<()> {
         self.entries.try_reserve(more)?;
-        // At most three quarters are taken: neighbours are in one cache line, and half of their hash tells them apart.
+        // Load factor of at most three quarters: neighbours share a cache line, and half of the hash tells them apart.
         let wanted = (self.entries.len() + more).div_ceil(3) * 4;
         if wanted > self.slots.len() {
             let slots = try_filled(Slot::default(), wanted.next_power_of_two().max(16))?;
@@ -130,8 +132,8 @@ impl Index {
         }
     }
 
-    /// The slot with that tag for whose entry's position `is_it` holds, or else the vacant one where it would be. There must
-    /// be slots.
+    /// The slot with that tag whose entry position satisfies `is_it`; else, as the error, the vacant slot where it
+    /// would go. The table must not be empty.
     fn probe(&self, tag: u32, is_it: impl Fn(usize) -> bool) -> std::result::Result<usize, usize> {
         let mask = self.slots.len() - 1;
         let mut at = tag as usize & mask;
@@ -147,7 +149,7 @@ impl Index {
         }
     }
 
-    /// Where the value of that name's hash lies, unless another name with half of it came first.
+    /// Place of the value with that hash, or of another name whose hash has the same upper half.
     pub fn likely_place(&self, hash: u64) -> Option<Place> {
         if self.slots.is_empty() {
             return None;
@@ -171,10 +173,10 @@ impl Index {
         self.position(name).filter(|&position| self.entries[position].is_live())
     }
 
-    /// Show a record that is a value or the removal of one.
+    /// Show a value record or a removal record to the index.
     pub fn show(&mut self, row: Row, segment: u64) -> Result<Outcome> {
         self.newest_stamp = self.newest_stamp.max(row.stamp);
-        // No stamp is what a name has of which nothing is known.
+        // Forgotten names have stamp 0, so a record with stamp 0 is ignored.
         if row.stamp == 0 || self.cleared.iter().any(|cleared| cleared.covers(&row)) {
             return Ok(Outcome::Stale);
         }
@@ -199,13 +201,13 @@ impl Index {
         slot.place = entry.place();
         self.live = self.live + usize::from(entry.is_live()) - usize::from(before.is_live());
         if before.row.stamp == row.stamp {
-            // The same record in another place.
+            // The same record in another place: keep its uses.
             (known.used, known.uses) = (before.used, before.uses);
         }
         Ok(Outcome::Taken { before: Some(before) })
     }
 
-    /// Show a record that clears; hands each entry that is no more to `gone`.
+    /// Show a record that clears; passes each removed entry to `gone`.
     pub fn show_cleared(&mut self, row: Row, segment: u64, mut gone: impl FnMut(&Entry)) -> Result<()> {
         self.newest_stamp = self.newest_stamp.max(row.stamp);
         let cleared = Cleared { row, segment };
@@ -224,7 +226,7 @@ impl Index {
         Ok(())
     }
 
-    /// Note uses; those of names that are not known are dropped.
+    /// Record a use; uses of unknown names are dropped.
     pub fn show_use(&mut self, used: Use) {
         let is_it = |position: usize| self.entries[position].name().hash() == used.name_hash;
         if let Some(position) = self.find(used.name_hash, is_it) {
@@ -234,14 +236,14 @@ impl Index {
         }
     }
 
-    /// As if nothing had ever been known of that name.
+    /// Reset a name to unknown: any later record of it is accepted.
     pub fn forget(&mut self, position: usize) {
         self.bury(position);
         let entry = &mut self.entries[position];
         (entry.row.stamp, entry.segment) = (0, 0);
     }
 
-    /// Have no value of that name.
+    /// Mark a name as removed. Its stamp stays, so that older records of it are ignored.
     pub fn bury(&mut self, position: usize) {
         let entry = &mut self.entries[position];
         self.live -= usize::from(entry.is_live());
@@ -252,7 +254,7 @@ impl Index {
         }
     }
 
-    /// Leave out names of which nothing is known, once they are the most.
+    /// Drop the forgotten names once they are more than half of the entries, and at least 64.
     pub fn tidy(&mut self) -> Result<()> {
         let vacant = self.entries.iter().filter(|entry| entry.row.stamp == 0).count();
         if vacant * 2 <= self.entries.len() || vacant < 64 {

@@ -1,7 +1,8 @@
-//! The few things that a store asks of a file system, so that tests can put one under it that fails on purpose.
+//! The file system operations of a store, as a trait, so that tests can inject failures.
 //!
-//! Files are only ever appended to, cut back to where an append began, and read at an offset; but for a small one that
-//! tells of its owner's life, which is written at places. Errors are the system's own; the store makes sentences of them.
+//! Store files are appended to, truncated to where an append began, and read at an offset. The exception is a small
+//! file that shows whether its owner lives, which is written at offsets. Errors are the system's own; the store turns
+//! them into sentences.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,37 +13,38 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A file system.
 pub trait Io: Send + Sync {
-    /// Names of what is in a directory.
+    /// Names of the entries of a directory.
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
-    /// Make a directory and what is missing above it.
+    /// Create a directory and its missing parents.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
     /// Open a file for reading.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// Make a file that does not exist yet, for reading and appending.
+    /// Create a file for reading and appending; fails if it exists.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// Give a file another name, replacing what has it.
+    /// Rename a file, replacing a file of the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Delete a file; those who have it open keep it.
+    /// Delete a file. Open handles stay usable.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Wait until the names in a directory are on the disk.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
-    /// Hold the lock of a file, which is made if need be; `None` if another holder has it. Never waits.
+    /// Lock a file, creating it if needed. `None` if another holder has the lock. Never waits.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
-    /// A number that is unlikely to come twice.
+    /// A number that is unlikely to repeat.
     fn nonce(&self) -> u64;
 
-    /// Whether it is the host that does the work, which may have threads of its own kind.
+    /// Whether the host does the file operations. The host may require threads of its own kind.
     fn is_hosts(&self) -> bool {
         false
     }
 
-    /// Open a file for reading if it is a plain one, else `InvalidInput`: what others have put there may be anything.
+    /// Open a file for reading if it is a plain file, else fail with `InvalidInput`: other programs may have put
+    /// anything there.
     fn open_plain(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.open(path)
     }
 
-    /// Make a file that does not exist yet, to be written at places, by which others see that its owner lives. To be called
-    /// by one at a time in a directory. `Unsupported` where nothing can be locked.
+    /// Create a file that is written at offsets and shows other processes that its owner lives. Within a directory,
+    /// only one caller at a time. `Unsupported` where nothing can be locked.
     fn own(&self, path: &Path) -> io::Result<Owned> {
         let file = self.create(path)?;
         match self.try_lock(&life_of(path)) {
@@ -54,11 +56,11 @@ pub trait Io: Send + Sync {
         }
     }
 
-    /// A file that was [owned](Self::own) by somebody who lives no more. `for_good`: it has another owner by that, and may
-    /// be [ended](Owned::end); else nothing is changed.
+    /// A file that was [owned](Self::own) by a process that has died. With `for_good` the caller becomes its owner and
+    /// may [end](Owned::end) it. Otherwise nothing changes.
     fn of_the_dead(&self, path: &Path, for_good: bool) -> io::Result<Option<Owned>> {
         let file = self.open(path)?;
-        // Whoever has just made it must find the lock free.
+        // An empty file may be one that was just created: its creator must find the lock free.
         if !for_good && file.length()? == 0 {
             return Ok(None);
         }
@@ -69,39 +71,39 @@ pub trait Io: Send + Sync {
 
 /// An open file.
 pub trait File: Send + Sync {
-    /// Bytes in it.
+    /// Length in bytes.
     fn length(&self) -> io::Result<u64>;
     /// Read up to `buffer.len()` bytes at an offset; 0 at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Write all parts at the end, one after the other. When it fails, some of the bytes may be there.
+    /// Write all parts at the end, in order. After a failure, some of the bytes may have been written.
     fn append(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()>;
-    /// Cut off what is beyond `length`.
+    /// Truncate to `length` bytes.
     fn truncate(&self, length: u64) -> io::Result<()>;
     /// Wait until the bytes are on the disk.
     fn sync(&self) -> io::Result<()>;
-    /// Write all of it at an offset: of a file that is [owned](Io::own), which is not appended to.
+    /// Write all bytes at an offset. Only for [owned](Io::own) files, which are never appended to.
     fn write_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
         Err(ErrorKind::Unsupported.into())
     }
 }
 
-/// A lock that is held until this is dropped, or its process ends.
+/// A lock, held until it is dropped or its process ends.
 pub trait Lock: Send + Sync {}
 
-/// A file whose owner is known to live for as long as this is there.
+/// A file whose owner counts as alive while this value exists.
 pub struct Owned {
     /// The file.
     pub file: Arc<dyn File>,
-    /// The lock of a file beside it; none where the file itself is locked, or only looked at.
+    /// Lock of a file beside it. `None` if the file itself is locked, or was only inspected.
     life: Option<Box<dyn Lock>>,
 }
 
 impl Owned {
-    /// Have no such file any more: its owner has ended well, or what it left is known.
+    /// Remove the file: its owner ended in good order, or its contents have been processed.
     pub fn end(self, io: &dyn Io, path: &Path) {
-        // First emptied: whoever is about to open it by its name must find nothing.
+        // Truncate first: a process that is about to open the file by its name must find nothing.
         let _ = self.file.truncate(0);
-        // What is left by who dies in between is found by the file itself.
+        // If the process dies in between, the file itself still leads to the leftover lock file.
         if self.life.is_some() {
             let _ = io.remove(&life_of(path));
         }
@@ -109,12 +111,12 @@ impl Owned {
     }
 }
 
-/// What is locked instead of a file, on systems where one cannot be locked by who writes it.
+/// The file that is locked in place of `path`, on systems where a writer cannot lock its own file.
 fn life_of(path: &Path) -> PathBuf {
     path.with_extension("live")
 }
 
-/// Fill the buffer from an offset, however short the reads are; false if the file ends before.
+/// Fill the buffer from an offset, however short the reads are. False if the file ends first.
 pub(super) fn read_exact_at(file: &dyn File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<bool> {
     while !buffer.is_empty() {
         match file.read_at(buffer, offset) {
@@ -160,7 +162,7 @@ impl Io for OsIo {
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        // Elsewhere a directory cannot be opened as a file, and names are journalled with the files.
+        // Other systems cannot open a directory as a file, and journal names with the files.
         if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
     }
 
@@ -205,14 +207,16 @@ impl Io for OsIo {
     }
 }
 
-/// To open a pipe would wait for who writes to it.
+/// Fails for everything but plain files: opening a pipe would wait for its writer.
 fn must_be_plain(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_file() { Ok(()) } else { Err(ErrorKind::InvalidInput.into()) }
 }
 
-/// Whether the owner of a file is no more, asked while others may ask, too: the file is locked for an instant, together with
-/// whoever else asks so; who wants to own it just then leaves it to the next. One that is empty is not asked: whoever has
-/// just made it must find it unlocked.
+/// Whether the owner of a file has died. Several processes may ask at the same time.
+///
+/// The check locks the file for an instant, shared with other checks. A process that tries to own the file at that
+/// instant fails and leaves it to the next one. Empty files are not checked: the creator must find its new file
+/// unlocked.
 pub(crate) fn is_dead(file: &fs::File) -> bool {
     file.metadata().is_ok_and(|found| found.len() > 0) && file.try_lock_shared().is_ok() && file.unlock().is_ok()
 }
@@ -235,7 +239,7 @@ impl File for OsFile {
 
     #[cfg(windows)]
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        // Moves the file's position, which nothing here depends on: appending goes to the end in any case.
+        // This moves the file's position. Nothing here depends on it: appends always go to the end.
         std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset)
     }
 
@@ -274,7 +278,7 @@ impl File for OsFile {
 
     #[cfg(windows)]
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        // So few are never written in part.
+        // A write this small is never partial.
         let written = std::os::windows::fs::FileExt::seek_write(&self.0, bytes, offset)?;
         if written == bytes.len() { Ok(()) } else { Err(ErrorKind::WriteZero.into()) }
     }

@@ -1,4 +1,4 @@
-//! Finding out what is in the directory: at first, and again when other processes may have changed it.
+//! Reading the directory: at first, and again when other processes may have changed it.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -11,10 +11,10 @@ use super::segment::{ScanError, Segment, State, scan};
 use super::snapshot::{self, Row, Snapshot};
 use crate::base::{Error, Result, error, try_push};
 
-/// The directory may change while it is read; it is looked at so often before that is reported.
+/// Attempts to read a directory that changes meanwhile, before that is reported.
 const ATTEMPTS: usize = 16;
 
-/// Files of the directory by what they are, each in order of id.
+/// Files of the directory by type, each list sorted by id.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub segments: Vec<u64>,
@@ -33,7 +33,8 @@ impl Listing {
             "idx.new" => &mut self.unfinished,
             _ => return Ok(()),
         };
-        // As we write them: the parser alone would also take a sign and capitals, which are other files' names.
+        // Accept only names as this library writes them. The parser alone would also accept a sign and capitals, which
+        // other files may have.
         let is_ours = id.len() == 16 && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         match u64::from_str_radix(id, 16) {
             Ok(id) if is_ours => try_push(list, id),
@@ -48,14 +49,14 @@ impl Listing {
     }
 }
 
-/// Whether what was to be read is still there.
+/// Whether a file still exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
     Here,
     Gone,
 }
 
-/// What is read once and shown to the index in the end, and memory to read snapshots into.
+/// Uses, which are applied to the index at the end, and a buffer for reading snapshots.
 #[derive(Default)]
 struct Found {
     uses: Vec<Use>,
@@ -63,7 +64,7 @@ struct Found {
 }
 
 impl Store {
-    /// See what other processes have written, moved and removed since.
+    /// Load the changes that other processes have made since the last refresh.
     pub fn refresh(&mut self) -> Result<()> {
         let mut found = Found::default();
         for _ in 0..ATTEMPTS {
@@ -78,7 +79,7 @@ impl Store {
         Err(error!(Busy, "other processes keep changing '{}': call again later", self.directory.display()))
     }
 
-    /// Forget what is known of a segment, and read it without its snapshot.
+    /// Forget a segment, and read it again without its snapshot.
     pub(super) fn load_anew(&mut self, id: u64) -> Result<()> {
         let mut found = Found::default();
         self.drop_segments(|known| known == id);
@@ -119,7 +120,7 @@ impl Store {
         Ok(presence)
     }
 
-    /// False if there is none, or none that can be trusted.
+    /// Load a segment from its snapshot. False if the snapshot is missing or invalid.
     fn load_snapshot(&mut self, id: u64, found: &mut Found) -> Result<bool> {
         let path = self.path(id, "idx");
         let Ok(file) = self.io.open(&path) else { return Ok(false) };
@@ -152,7 +153,7 @@ impl Store {
         let mut heads = [0; HEADS];
         let file = match self.io.open(&path).and_then(|file| Ok((read_exact_at(&*file, &mut heads, 0)?, file))) {
             Ok((true, file)) => file,
-            // Its writer has only just begun.
+            // Its writer has not written the heads yet.
             Ok((false, _)) => return Ok(Presence::Here),
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
             Err(why) => {
@@ -181,7 +182,7 @@ impl Store {
         Ok(Presence::Here)
     }
 
-    /// Read what was appended to a segment that is known.
+    /// Read records appended to a known segment.
     fn extend(&mut self, id: u64, sealed: bool, found: &mut Found) -> Result<Presence> {
         if self.is_own(id) {
             return Ok(Presence::Here);
@@ -199,14 +200,14 @@ impl Store {
         Ok(Presence::Here)
     }
 
-    /// Something could not be read, and may be the next time.
+    /// Report a read failure; a later read may succeed.
     fn not_read(&mut self, path: &Path, why: &std::io::Error) -> bool {
         self.trouble = Some(self.failed("read", path, why));
         self.is_all_read = false;
         false
     }
 
-    /// Read a segment from where it is known; false if it could not be read.
+    /// Read a segment from its known end on; false if reading failed.
     fn scan(&mut self, id: u64, file: &dyn File, found: &mut Found) -> Result<bool> {
         let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(true) };
         let scanned = scan(file, seed, length, |offset, header, payload| {
@@ -233,7 +234,7 @@ impl Store {
 
     fn drop_missing(&mut self, listed: &[u64]) {
         let is_missing = |id: u64| listed.binary_search(&id).is_err();
-        // Somebody emptied the directory: what would be appended now could never be found.
+        // Somebody emptied the directory, so further appends could never be found.
         if self.writer.as_ref().is_some_and(|writer| is_missing(writer.id)) {
             self.writer = None;
         }
@@ -243,7 +244,7 @@ impl Store {
         }
     }
 
-    /// Forget segments, and what was only there.
+    /// Forget segments, and the entries whose records were only there.
     pub(super) fn drop_segments(&mut self, dropped: impl Fn(u64) -> bool) {
         self.close_files();
         self.segments.retain(|segment| !dropped(segment.id));
@@ -256,8 +257,8 @@ impl Store {
     }
 }
 
-/// Read a snapshot to its end, or as far as it said that it goes; how far that is. A short one's length is not asked for,
-/// and of a long one that is not as long as its head says no more is read.
+/// Read a snapshot; returns the number of bytes read. A short snapshot needs no length query. A long one is read past
+/// its first 16 KiB only if the file is as long as its head says.
 fn read_snapshot(file: &dyn File, bytes: &mut Vec<u8>) -> Result<io::Result<usize>> {
     const SHORT: usize = 16 << 10;
     let (mut filled, mut end) = (0, SHORT);

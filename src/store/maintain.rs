@@ -1,12 +1,12 @@
-//! Making room: evict what is least worth keeping, then copy what is alive out of wasteful segments and unlink them.
+//! Maintenance: evict the values least worth keeping, then copy live records out of wasteful segments and unlink those.
 //!
-//! Eviction weighs what a value saves against what it takes: uses × build time, per byte and per time since the last use
-//! (hyperbolic caching: Blankstein, Sen and Freedman, 2017, with the costs of GreedyDual-Size-Frequency). There is no
-//! clock to be kept on the disk, as that of GreedyDual would have to be.
+//! A value's worth is uses × build time, per byte and per time since the last use. This is hyperbolic caching
+//! (Blankstein, Sen and Freedman, 2017) with the costs of GreedyDual-Size-Frequency. Unlike GreedyDual, it needs no
+//! clock on the disk.
 //!
-//! Other processes go on meanwhile. One at a time maintains; the segments of living writers are left alone. A copy keeps
-//! its stamp, so that it does not matter who sees the old record, the new one, or both. A removal is kept for as long as
-//! another segment might hold what it removed.
+//! Other processes keep running meanwhile. A lock admits one maintainer at a time. Segments of living writers are not
+//! touched. A copy keeps its stamp, so a reader may see the old record, the new one, or both. A removal mark is kept
+//! while another segment might hold a record that it removed.
 
 use super::Store;
 use super::format::{Form, HEADS, Header, UNIT, Use, hash};
@@ -18,36 +18,37 @@ use super::snapshot::{Contents, Row};
 use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
 use crate::base::{Result, error, try_push};
 
-/// A segment is copied when so much of it is dead: a quarter.
+/// A segment is copied when more than one part in this many of it is dead: a quarter.
 const WASTEFUL: u64 = 4;
-/// A segment shorter than this share of the limit is small, and so many small ones are merged.
+/// A segment shorter than one part in this many of the segment limit is small. Small segments are merged if there are
+/// at least [`MANY`].
 const SMALL_SHARE: u64 = 4;
 const MANY: usize = 4;
-/// Eviction leaves so many tenths of the limit.
+/// Tenths of the limit that remain after an eviction.
 const KEPT_TENTHS: u64 = 9;
-/// What was used just now is as good as used an hour ago.
+/// Added to the seconds since the last use, so that uses within the last hour weigh about the same.
 const RECENT_SECONDS: u32 = 3600;
-/// A name that was claimed and never used is cleaned up after a day.
+/// An unused claim is removed after this time: a day.
 const STALE_CLAIM_SECONDS: u64 = 24 * 60 * 60;
 
-/// What maintenance did.
+/// Result of a maintenance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
-    /// Another process is at it: nothing was done.
+    /// Another process is maintaining; nothing was done.
     pub busy: bool,
-    /// Values removed to make room.
+    /// Values evicted to make room.
     pub evicted: u64,
-    /// Values removed because they were not used for too long.
+    /// Values removed because they were unused for too long.
     pub aged: u64,
     /// Bytes of records copied.
     pub copied_bytes: u64,
     /// Segments unlinked.
     pub unlinked: u64,
-    /// The budget did not suffice: call again.
+    /// The budget was too small for all segments: call again.
     pub more: bool,
 }
 
-/// A segment that may be rewritten, with its lock where its writer left one.
+/// A segment that may be rewritten, with the lock of its dead writer if it was not sealed.
 struct Candidate {
     id: u64,
     live_bytes: u64,
@@ -56,12 +57,12 @@ struct Candidate {
 }
 
 impl Store {
-    /// Evict, age out and merge, copying about so many bytes at most (a segment at least). To be called in the background
-    /// after starting, and after many values were put.
+    /// Evict, age out and merge. Copies about `budget_bytes` at most, but at least one segment. Call it in the
+    /// background after start-up and after many puts.
     pub fn maintain(&mut self, budget_bytes: u64) -> Result<Maintained> {
         self.must_be_writable()?;
         self.appended = 0;
-        // Where that fails there is the more reason to make room; it is tried again.
+        // A failure here, such as a full disk, makes eviction more urgent. Sealing is retried later.
         let _ = self.seal_full();
         self.refresh()?;
         let mut done = Maintained::default();
@@ -87,7 +88,7 @@ impl Store {
         Ok(done)
     }
 
-    /// Whether so much is dead in the segment that is being written that it should be rewritten, too: a quarter of the limit.
+    /// Whether this process's own segment should be rewritten: its dead bytes exceed a quarter of the limit.
     fn wastes_its_own(&self) -> bool {
         let own = self.writer.as_ref().map(|writer| writer.id);
         let dead = |segment: &Segment| segment.length.saturating_sub(segment.live_bytes);
@@ -158,7 +159,7 @@ impl Store {
         saves / (entry.live_bytes() as f64 * since)
     }
 
-    /// Segments to rewrite, the cheapest first.
+    /// Segments to rewrite, cheapest first.
     fn choose(&mut self, budget: u64, done: &mut Maintained) -> Result<Vec<Candidate>> {
         let small = self.options.segment_limit / SMALL_SHARE;
         let mut candidates = self.candidates()?;
@@ -174,7 +175,7 @@ impl Store {
         let count = affordable.count();
         done.more = count < candidates.len();
         candidates.truncate(count);
-        // Copying one small segment by itself gains nothing, however often it is done.
+        // Copying a single small segment gains nothing, however often it is repeated.
         if candidates.len() == 1 && !is_wasteful(&candidates[0]) {
             candidates.clear();
             done.more = false;
@@ -182,7 +183,7 @@ impl Store {
         Ok(candidates)
     }
 
-    /// Readable segments without a living writer. What is copied has to come after them.
+    /// Readable segments without a living writer. Their ids must be below those of the copies.
     fn candidates(&mut self) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
@@ -202,21 +203,21 @@ impl Store {
         Ok(candidates)
     }
 
-    /// The lock of a segment whose writer has died.
+    /// The lock of a segment whose writer has died; `None` if the writer lives.
     fn lock_of_the_dead(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
         let path = self.path(id, "live");
         self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))
     }
 
-    /// Copy what is alive, make sure of it, unlink the rest.
+    /// Copy live records, sync the copies, unlink the old segments.
     fn merge(&mut self, chosen: Vec<Candidate>, done: &mut Maintained) -> Result<()> {
         let mut ids = Vec::new();
         ids.try_reserve_exact(chosen.len())?;
         ids.extend(chosen.iter().map(|candidate| candidate.id));
         ids.sort_unstable();
-        // What a dead writer wrote since we looked.
+        // Read records that a dead writer appended since the last refresh.
         self.refresh()?;
-        // What is not known is not copied, and may be what a removal is kept for.
+        // Unread records would not be copied, and removal marks may be kept because of them.
         if !self.is_all_read {
             return Ok(());
         }
@@ -230,7 +231,7 @@ impl Store {
         for (row, target) in copy.moved {
             self.show(row, target)?;
         }
-        // First, since a snapshot wants room.
+        // Unlink first, since snapshots need disk space.
         self.unlink(&ids, done)?;
         copy.targets.into_iter().try_for_each(|target| self.seal_writer(target))
     }
@@ -251,10 +252,10 @@ impl Store {
             match found {
                 Found::Whole => {
                     let Some((header, payload)) = buffer.record() else { continue };
-                    // A snapshot that told another time was believed, and has to be still.
+                    // The snapshot's stamp was used so far, so the copy keeps it, even if the record has another.
                     self.copy_record(&Header { stamp: entry.row.stamp, ..*header }, payload, copy)?;
                 }
-                // What is there instead is not known yet, and would be unlinked.
+                // The records that replaced it are not known yet; continuing would unlink them.
                 Found::Gone => {
                     let place = self.directory.display();
                     return Err(error!(Busy, "somebody else changes the segments of '{place}': call again"));
@@ -276,7 +277,8 @@ impl Store {
         self.copy_uses(copy)
     }
 
-    /// Whether a segment other than the removal's own may hold what it removed. Its own goes in one piece.
+    /// Whether another segment may hold a record that this removal hides. The removal's own segment is unlinked as a
+    /// whole.
     fn may_outlive(&self, stamp: u64, segment: u64) -> bool {
         let may_hold = |other: &&Segment| other.id != segment && (other.oldest < stamp || !other.is_readable());
         self.segments.iter().find(may_hold).is_some()
@@ -289,7 +291,7 @@ impl Store {
         self.copy_record(&header, &[], copy)
     }
 
-    /// What is merged may have said how often values in other segments were used.
+    /// Copy the use counts of all live values: merged segments may hold those of values in other segments.
     fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
         let mut uses = Vec::new();
         for entry in self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32) {
@@ -340,15 +342,16 @@ impl Store {
         }
     }
 
-    /// Have on the disk what was copied, and everything that made other records dead: what is unlinked must not have been
-    /// the last good copy of anything.
+    /// Sync the copies, and all segments whose records made other records dead. Otherwise unlinking could destroy the
+    /// last good copy of a value.
     fn make_sure(&mut self, copy: &Copy) -> Result<()> {
         for Writer { id, length, .. } in &copy.targets {
             if let Some(segment) = self.segment_mut(*id) {
                 segment.length = *length;
             }
         }
-        // Copies and what we are writing are among them. Looking for one that is gone may change the list.
+        // This includes the copies and our own writer. Opening a missing segment may change the list, so collect the
+        // ids first.
         let mut open = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.state == State::Open) {
             try_push(&mut open, segment.id)?;
@@ -379,17 +382,17 @@ impl Store {
         self.sync_directory()
     }
 
-    /// The segment first: a snapshot without one is nothing.
+    /// Unlink the segment first: a snapshot without a segment has no effect.
     fn remove_files(&self, id: u64) {
         for extension in ["seg", "idx", "live"] {
             let _ = self.io.remove(&self.path(id, extension));
         }
     }
 
-    /// Seal what the dead left open, and clear away what belongs to nothing.
+    /// Seal the open segments of dead writers and remove orphaned files.
     fn clean_up(&mut self) -> Result<()> {
         let candidates = self.candidates()?;
-        // What they wrote since we looked: of a sealed segment, nothing is read again.
+        // Read records that they appended since the last refresh: a sealed segment is not read again.
         self.refresh()?;
         if !self.is_all_read {
             return Ok(());
@@ -403,7 +406,7 @@ impl Store {
         self.clear_away()
     }
 
-    /// Remove what belongs to nothing.
+    /// Remove orphaned files.
     fn clear_away(&mut self) -> Result<()> {
         let listing = self.list()?;
         let exists = |id: u64| listing.segments.binary_search(&id).is_ok();
@@ -432,7 +435,7 @@ impl Store {
         Ok(())
     }
 
-    /// Remove a segment whose writer died before it had a head.
+    /// Remove a segment whose writer died before it wrote the heads.
     fn remove_unbegun(&mut self, id: u64) -> Result<()> {
         let Some(_held) = self.lock_of_the_dead(id)? else { return Ok(()) };
         let length = self.io.open(&self.path(id, "seg")).and_then(|file| file.length());
@@ -462,13 +465,13 @@ impl Store {
                 file.sync().map_err(|why| self.failed("sync", &path, &why))?;
                 self.write_snapshot(id, seed, scanned.end, &contents)
             }
-            // Left as it is, to be read record by record.
+            // Keep it unsealed; it is read record by record.
             Err(_) => Ok(()),
         }
     }
 }
 
-/// Where records were copied to.
+/// Targets of the copies, and the records that were copied there.
 struct Copy {
     targets: Vec<Writer>,
     moved: Vec<(Row, u64)>,

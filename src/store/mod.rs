@@ -1,22 +1,24 @@
 //! Values that outlive the process: a crash-safe, append-only log of records in a directory, shared by several
 //! processes.
 //!
-//! A process appends to a segment of its own and reads everybody's. A value counts when the call that put it returns;
-//! killing the process afterwards loses nothing, and losing power loses at most what came after the last
-//! [`sync`](Store::sync). Every record has checksums, and begins where a reader that lost its way will look: a flipped bit
-//! costs one value. A sealed segment has a snapshot of its index beside it, so that opening reads little.
-//! [`maintain`](Store::maintain) evicts and merges, copying what is alive and unlinking whole segments.
+//! A process appends to a segment of its own and reads the segments of all processes. A value is stored when the call
+//! that put it returns. Killing the process afterwards loses nothing. A power loss loses at most the records that were
+//! written after the last [`sync`](Store::sync). Every record has checksums, and begins at an aligned offset where a
+//! reader that lost its position tries again: a flipped bit costs one value. A sealed segment has a snapshot of its
+//! index beside it, so that opening reads little. [`maintain`](Store::maintain) evicts and merges: it copies live
+//! records and unlinks whole segments.
 //!
-//! What is served was put under that name, to the last bit. It may be an older value, though: a record that is lost before
-//! its segment is sealed, to a loss of power or to damage, is as if it had never been written. What says that something was
-//! removed is written twice, so a flipped bit brings nothing back; a file that somebody cuts off or deletes may.
+//! A value that is served was put under that name, bit for bit. It may be an older value: a power loss or damage may
+//! destroy a record before its segment is sealed. The store then behaves as if that record had never been written.
+//! Removal marks are written twice, so a flipped bit does not bring a removed value back. Truncating or deleting a file
+//! may.
 //!
-//! What other processes write is seen after a [`refresh`](Store::refresh), which `clear` and `maintain` begin with, and when
-//! a value has been moved. Two processes that write one name, or clear what the other writes, are told apart by the second:
-//! of calls within one, either may be the later.
+//! Values that other processes write become visible after a [`refresh`](Store::refresh), and after a read finds that
+//! its value was moved. `clear` and `maintain` begin with a refresh. If two processes write one name, or clear each
+//! other's values, the second of the call decides which is newer. Within one second, either call may win.
 //!
-//! After Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The format
-//! is in `docs/formats.md`. Everything here may wait for a file, so it belongs on a background lane.
+//! Sources: Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The
+//! format is in `docs/formats.md`. Every function here may wait for a file, so call them on a background lane.
 #![forbid(unsafe_code)]
 
 mod bundle;
@@ -59,29 +61,29 @@ pub type Key = [u8; 32];
 /// Whether values are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// As they are.
+    /// Values are stored uncompressed.
     #[default]
     None,
-    /// LZ4, where that saves at least a sixteenth.
+    /// LZ4, if it saves more than a sixteenth; otherwise uncompressed.
     Lz4,
 }
 
-/// Limits and habits of a store.
+/// Limits and modes of a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Bytes of records that an environment may keep through [`Store::maintain`]. 512 MiB.
+    /// Bytes of records that an environment may keep through [`Store::maintain`]. Default: 512 MiB.
     pub limit_bytes: u64,
-    /// What was not used for so long goes, too. 30 days.
+    /// Seconds without a use after which maintenance removes a value. Default: 30 days.
     pub max_age_seconds: u32,
-    /// For values that are put from here on.
+    /// Compression of values that are put from now on. Default: uncompressed.
     pub compression: Compression,
-    /// The longest value; one exactly as long is stored. 256 MiB.
+    /// Longest value, in bytes; a value of exactly this length is stored. Default: 256 MiB.
     pub entry_limit: u32,
-    /// A segment that would become longer is sealed and another begun. 64 MiB.
+    /// Longest segment, in bytes. A record that would exceed it begins a new segment. Default: 64 MiB.
     pub segment_limit: u64,
-    /// Change nothing, ever.
+    /// Never change the directory. Default: false.
     pub read_only: bool,
-    /// Seconds since 1970.
+    /// The clock: seconds since 1970.
     pub now: fn() -> u64,
 }
 
@@ -100,20 +102,20 @@ impl Options {
     }
 }
 
-/// What is known of a value without reading it.
+/// Metadata of a value, known without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// What it is asked for by.
+    /// The value's name.
     pub name: Name,
     /// Bytes of the value.
     pub length: u32,
-    /// Bytes that it takes on the disk.
+    /// Bytes of its record on the disk.
     pub stored_bytes: u64,
-    /// What it cost to make, in microseconds.
+    /// Build time in microseconds.
     pub build_us: u32,
-    /// Second of its last use.
+    /// Second of its last use, since 1970.
     pub last_used: u32,
-    /// How often it was used, putting it included.
+    /// Number of uses; the put counts as one.
     pub uses: u32,
 }
 
@@ -130,10 +132,10 @@ impl Meta {
     }
 }
 
-/// What there is, and what happened since the store was opened.
+/// Contents of a store, and its counters since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Values that can be got.
+    /// Values that can be read.
     pub values: u64,
     /// Bytes of their records.
     pub live_bytes: u64,
@@ -141,25 +143,25 @@ pub struct Statistics {
     pub file_bytes: u64,
     /// Readable segments.
     pub segments: u64,
-    /// Segments of other formats, which are left alone.
+    /// Segments of other formats; the store neither reads nor changes them.
     pub foreign_segments: u64,
-    /// Memory held for the index.
+    /// Bytes of memory held for the index, the list of segments, buffers and writers.
     pub memory_used: u64,
     /// Records, stretches of records, snapshots and segments that were found damaged.
     pub damaged: u64,
     /// File operations that failed.
     pub io_errors: u64,
-    /// Values not stored because they were too long.
+    /// Values refused because they were too long.
     pub refused: u64,
-    /// Values that made room for others.
+    /// Values evicted to make room.
     pub evicted: u64,
-    /// Values that had not been used for too long.
+    /// Values removed because they were unused for too long.
     pub aged: u64,
 }
 
 /// An open directory of segments. See the module's page.
 pub struct Store {
-    /// No other one of the process has it: bundles have one id and one seed.
+    /// Unique among the stores of the process: all bundles have the same id and seed.
     number: u64,
     io: Arc<dyn Io>,
     directory: PathBuf,
@@ -168,16 +170,16 @@ pub struct Store {
     /// In order of id.
     segments: Vec<Segment>,
     writer: Option<Writer>,
-    /// Writers of segments that are full, and not sealed yet: that waits for the disk, and so not for a put.
+    /// Writers of segments that are full and not sealed yet. Sealing waits for the disk, so a put does not do it.
     full: Vec<Writer>,
-    /// The lock of a segment that could not be made yet.
+    /// The lock of a segment whose file could not be created yet.
     claim: Option<write::Claim>,
     scratch: Vec<u8>,
     buffer: Buffer,
     open_files: usize,
-    /// Bytes of records written since maintenance began the last time.
+    /// Bytes of records written since maintenance last began.
     appended: u64,
-    /// Whether nothing failed to be read when the directory was last looked at.
+    /// Whether the last look at the directory had no read failures.
     is_all_read: bool,
     counts: Statistics,
     trouble: Option<Error>,
@@ -185,7 +187,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Open a directory. One that does not exist is made when the first value is put.
+    /// Open a directory. A missing directory is created when the first value is put.
     pub fn open(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
         static STORES: AtomicU64 = AtomicU64::new(1);
         let mut store = Self {
@@ -211,37 +213,37 @@ impl Store {
         Ok(store)
     }
 
-    /// Open a segment that was shipped. Read-only.
+    /// Open a bundle: a segment that was shipped. Read-only.
     pub fn open_bundle(bundle: Bundle, options: Options) -> Result<Self> {
         Self::open(Arc::new(bundle), Path::new(""), Options { read_only: true, ..options })
     }
 
-    /// [`open_bundle`](Self::open_bundle) of one in memory.
+    /// [`open_bundle`](Self::open_bundle) of a bundle in memory.
     pub fn from_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>, options: Options) -> Result<Self> {
         Self::open_bundle(Bundle::of_bytes(segment, snapshot)?, options)
     }
 
-    /// Bytes of records that an environment may keep through [`maintain`](Self::maintain) from here on.
+    /// Set the bytes of records that an environment may keep through [`maintain`](Self::maintain) from now on.
     pub fn set_limit(&mut self, limit_bytes: u64) {
         self.options.limit_bytes = limit_bytes;
     }
 
-    /// Whether there is a value, as far as can be told without reading it.
+    /// Whether the index has a value of that name. The record is not read, so it may still turn out to be damaged.
     pub fn contains(&self, name: &Name) -> bool {
         self.index.live(name).is_some()
     }
 
-    /// What is known of a value without reading it.
+    /// Metadata of a value, without reading it.
     pub fn meta(&self, name: &Name) -> Option<Meta> {
         self.index.live(name).map(|position| Meta::of(&self.index.entries[position]))
     }
 
-    /// All values of an environment, in the order in which their keys became known.
+    /// All values of an environment, in the order in which the store first saw their keys.
     pub fn entries(&self, environment: u64) -> impl Iterator<Item = Meta> {
         self.live().filter(move |entry| entry.row.environment == environment).map(Meta::of)
     }
 
-    /// Names of all values of an environment in the order in which they lie on the disk: what to read them all in.
+    /// Names of all values of an environment in disk order: the fastest order for reading all of them.
     pub fn names_in_place(&self, environment: u64) -> Result<Vec<Name>> {
         let mut positions = Vec::new();
         positions.try_reserve_exact(self.index.entries.len())?;
@@ -273,7 +275,7 @@ impl Store {
         self.appended > self.options.limit_bytes / 16
     }
 
-    /// What there is, and what happened.
+    /// Contents of the store, and its counters.
     pub fn statistics(&self) -> Statistics {
         let readable = || self.segments.iter().filter(|segment| segment.is_readable());
         let memory = self.index.memory_used()
@@ -292,8 +294,8 @@ impl Store {
         }
     }
 
-    /// What is wrong, if something is: values are served as far as they can be, but that should be known. A failure to
-    /// write is forgotten with the next success.
+    /// The current problem, if any. Values are still served as far as possible. The next successful write clears a
+    /// write failure.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_ref().or(self.foreign.as_ref()).map(Error::sentence)
     }
@@ -314,12 +316,12 @@ impl Store {
         self.full.iter().chain(&self.writer)
     }
 
-    /// Whether it is us who have its lock.
+    /// Whether this store holds the segment's lock.
     fn is_own(&self, id: u64) -> bool {
         self.own_writers().any(|writer| writer.id == id)
     }
 
-    /// Where in the list a segment is.
+    /// Position of a segment in the list.
     fn place(&self, id: u64) -> Option<usize> {
         self.segments.binary_search_by_key(&id, |segment| segment.id).ok()
     }
@@ -328,7 +330,7 @@ impl Store {
         self.place(id).map(|place| &mut self.segments[place])
     }
 
-    /// Its place in the list.
+    /// Insert a segment; returns its position in the list.
     fn add_segment(&mut self, segment: Segment) -> Result<usize> {
         self.segments.try_reserve(1)?;
         let place = self.segments.partition_point(|known| known.id < segment.id);
@@ -336,12 +338,12 @@ impl Store {
         Ok(place)
     }
 
-    /// A record was read or written: let it count.
+    /// Add a record that was read or written to the index.
     fn show(&mut self, row: Row, id: u64) -> Result<()> {
         self.place(id).map_or(Ok(()), |place| self.show_at(row, place))
     }
 
-    /// The same, of the segment at that place in the list.
+    /// [`show`](Self::show) for the segment at that position in the list.
     fn show_at(&mut self, row: Row, place: usize) -> Result<()> {
         let id = self.segments[place].id;
         if row.form == format::Form::Cleared {
@@ -369,20 +371,20 @@ impl Store {
         self.index.forget(position);
     }
 
-    /// The value turned out to be damaged: nor is what was there before it to be served.
+    /// Remove the value because its record is damaged. Older records of the same name are not served either.
     fn bury(&mut self, position: usize) {
         lose(&mut self.segments, &self.index.entries[position]);
         self.index.bury(position);
     }
 
-    /// A file operation failed.
+    /// Count a failed file operation; returns its error.
     fn failed(&mut self, verb: &str, path: &Path, why: &std::io::Error) -> Error {
         self.counts.io_errors += 1;
         io_error(verb, path, why)
     }
 }
 
-/// The entry's record is dead weight from here on.
+/// Stop counting the entry's record as live.
 fn lose(segments: &mut [Segment], entry: &Entry) {
     if let Ok(place) = segments.binary_search_by_key(&entry.segment, |segment| segment.id) {
         let segment = &mut segments[place];
@@ -390,7 +392,7 @@ fn lose(segments: &mut [Segment], entry: &Entry) {
     }
 }
 
-/// What went wrong with a file, and what to do.
+/// The error of a failed file operation, with advice.
 pub(crate) fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
     use std::io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     let advice = match why.kind() {

@@ -1,5 +1,5 @@
-//! Locks among the threads of this process, for a file system that has none of its own: a directory there is this process's
-//! alone, and may be used by several of its stores.
+//! Locks between the threads of this process, for file systems without locks. Directories there belong to this process
+//! alone, and several of its stores may use them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::io::Lock;
 
-/// Which of several file systems: two words that no other one has.
+/// Identifies a file system: two words that no other file system has.
 pub(crate) type Owner = (usize, usize);
 
 static HELD: Mutex<Vec<(Owner, PathBuf)>> = Mutex::new(Vec::new());
@@ -16,7 +16,7 @@ fn held() -> MutexGuard<'static, Vec<(Owner, PathBuf)>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`Io::try_lock`](super::io::Io::try_lock), but that no file is made.
+/// [`Io::try_lock`](super::io::Io::try_lock) without creating a file.
 pub(crate) fn try_lock(owner: Owner, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
     let mut held = held();
     if held.iter().any(|(other, locked)| *other == owner && locked == path) {
@@ -38,7 +38,7 @@ impl Drop for ProcessLock {
     fn drop(&mut self) {
         let mut held = held();
         held.retain(|(owner, path)| (*owner, path) != (self.owner, &self.path));
-        // So that nothing is left of a library that is unloaded.
+        // Free the memory, so that unloading the library leaks nothing.
         if held.is_empty() {
             *held = Vec::new();
         }

@@ -1,4 +1,4 @@
-//! Getting values: one read, three checks.
+//! Reading values: one read, three checks.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -9,54 +9,54 @@ use super::io::{File, read_exact_at};
 use super::{Name, Store};
 use crate::base::{Result, error};
 
-/// A value may be moved by another process while it is looked for, but not for ever.
+/// Retries of a read whose value another process moved meanwhile.
 const ATTEMPTS: usize = 8;
-/// LZ4 cannot make more of a byte than this.
+/// LZ4 expands a byte to at most this many.
 const MOST_OF_A_BYTE: u64 = 255;
-/// Bytes.
+/// Bytes of a cache line.
 const CACHE_LINE: usize = 64;
 /// Files kept open for reading.
 const OPEN_FILES: usize = 64;
 
-/// What became of a record where the index says that it is.
+/// Result of reading the record at the place that the index gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It is in the buffer, and right.
+    /// The record is in the buffer, and its checksums match.
     Whole,
-    /// Something else is there.
+    /// Other bytes are there.
     Damaged,
-    /// The segment is not there any more.
+    /// The segment is missing.
     Gone,
 }
 
-/// Where a stretch was read from.
+/// Origin of the bytes in a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Source {
-    /// The number of a [`Store`]: segments that were shipped all have one id and one seed.
+    /// The number of a [`Store`]: all bundles have the same id and seed.
     store: u64,
     segment: u64,
     seed: u64,
 }
 
-/// Memory to read values into, again and again. Who reads one value after the other as they lie on the disk is read to
-/// ahead, in ever greater strides.
+/// Reusable memory for reading values. For reads in disk order it reads ahead, in growing strides.
 #[derive(Debug, Default)]
 pub struct Buffer {
-    /// A stretch of a segment. Longer than what is filled, so that nothing is zeroed twice.
+    /// Bytes of a segment. Longer than the filled part, so that memory is zeroed only once.
     bytes: Vec<u8>,
-    /// Where in `bytes` it begins: as far into a cache line as in the file, which is copied fastest.
+    /// Start of the filled part in `bytes`. It has the same offset within a cache line as in the file: the fastest
+    /// copy.
     start: usize,
     filled: usize,
     source: Source,
-    /// Offset of the stretch.
+    /// Offset of the filled part in the segment.
     begin: u64,
-    /// How much to read at a time.
+    /// Bytes to read at a time.
     stride: usize,
-    /// Where in `bytes` the record begins that was asked for last.
+    /// Start of the last requested record in `bytes`.
     from: usize,
-    /// Its header, if it is whole.
+    /// Header of that record, if the record is whole.
     header: Option<Header>,
-    /// Its value, if that had to be decompressed.
+    /// Decompressed value of that record, if it was compressed.
     value: Vec<u8>,
 }
 
@@ -69,23 +69,23 @@ impl Buffer {
         self.bytes.capacity() + self.value.capacity()
     }
 
-    /// The last record, if it was found whole, and its payload.
+    /// Header and payload of the last record, if it was whole.
     pub(super) fn record(&self) -> Option<(&Header, &[u8])> {
         self.header.as_ref().map(|header| (header, &self.bytes[self.from + HEADER..][..header.stored as usize]))
     }
 
-    /// Whether the last record was found whole, and is a value of that name.
+    /// Whether the last record was whole and is a value of that name.
     fn has_value_of(&self, name: &Name) -> bool {
         self.header.as_ref().is_some_and(|header| header.form.is_value() && header.name() == *name)
     }
 
-    /// What the last value cost to make, and the value.
+    /// Build time in microseconds of the last value, and the value.
     fn value(&self) -> Option<(u32, &[u8])> {
         let (header, payload) = self.record()?;
         Some((header.build_us, if header.form == Form::Lz4 { &self.value } else { payload }))
     }
 
-    /// Have these bytes of a file that goes to `end`, as far as is known. False if it is shorter.
+    /// Load bytes of a file that is known up to `end`. False if the file is shorter.
     fn fetch(
         &mut self,
         file: &dyn File,
@@ -113,7 +113,7 @@ impl Buffer {
         self.from = self.start;
         let mut read = read_exact_at(file, &mut self.bytes[self.start..][..wanted], offset);
         if !matches!(read, Ok(true)) && wanted > length {
-            // What lies behind it is none of its business.
+            // The failure may lie in the part that was read ahead: retry without reading ahead.
             (self.stride, wanted) = (0, length);
             read = read_exact_at(file, &mut self.bytes[self.start..][..wanted], offset);
         }
@@ -125,8 +125,8 @@ impl Buffer {
 }
 
 impl Store {
-    /// Read a value into `out`, replacing what is there; `None` if there is none, else what it cost to make, in
-    /// microseconds. A value that was damaged is forgotten.
+    /// Read a value into `out`, replacing its contents. Returns the build time in microseconds, or `None` if the value
+    /// is missing. A damaged value is removed from the index.
     pub fn get(&mut self, name: &Name, out: &mut Vec<u8>) -> Result<Option<u32>> {
         out.clear();
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -140,9 +140,9 @@ impl Store {
         found
     }
 
-    /// Read a value and look at it where it was read to; else as [`get`](Self::get).
+    /// [`get`](Self::get) without a copy: returns the value in the buffer that it was read into.
     pub fn view<'a>(&mut self, name: &Name, buffer: &'a mut Buffer) -> Result<Option<(u32, &'a [u8])>> {
-        // Mostly it lies there: a record says itself whose it is.
+        // The value usually lies at the likely place. The record holds its name, so the guess can be checked.
         if let Some(place) = self.index.likely_place(name.hash())
             && self.read_value(place, buffer)? == Found::Whole
             && buffer.has_value_of(name)
@@ -164,7 +164,7 @@ impl Store {
         Err(error!(Busy, "other processes keep moving a value of '{}': call again", self.directory.display()))
     }
 
-    /// Read a value, and check all of it but whose it is.
+    /// Read a value and check everything except its name.
     fn read_value(&mut self, place: Place, buffer: &mut Buffer) -> Result<Found> {
         let found = self.read_place(place, buffer)?;
         if buffer.header.as_ref().is_some_and(|header| header.form == Form::Lz4) {
@@ -176,21 +176,21 @@ impl Store {
         Ok(found)
     }
 
-    /// Read a value's record, header and all, and check all of it.
+    /// Read a value's whole record, with its header, and check everything.
     pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
         let found = self.read_place(entry.place(), buffer)?;
         let is_another = found == Found::Whole && !buffer.has_value_of(&entry.name());
         Ok(if is_another { Found::Damaged } else { found })
     }
 
-    /// Read a record, and check all of it but whether it is the right one.
+    /// Read a record and check everything except its name.
     fn read_place(&mut self, place: Place, buffer: &mut Buffer) -> Result<Found> {
         buffer.header = None;
         let Some(listed) = self.open_segment(place.segment)? else { return Ok(Found::Gone) };
         let segment = &self.segments[listed];
         let Some(file) = segment.file.as_deref() else { return Ok(Found::Gone) };
         let offset = u64::from(place.unit) * UNIT;
-        // Nothing is taken for a length that the file does not have.
+        // Reject lengths beyond the end of the file before allocating memory for them.
         if offset + HEADER as u64 + u64::from(place.stored) > segment.length {
             return Ok(Found::Damaged);
         }
@@ -213,13 +213,13 @@ impl Store {
         Ok(if is_whole { Found::Whole } else { Found::Damaged })
     }
 
-    /// The open file of a segment; `None` if it is not there any more.
+    /// The open file of a segment; `None` if the segment is missing.
     pub(super) fn file(&mut self, id: u64) -> Result<Option<Arc<dyn File>>> {
         let place = self.open_segment(id)?;
         Ok(place.and_then(|place| self.segments[place].file.clone()))
     }
 
-    /// Have a segment's file open. Its place in the list; `None` if it is not there any more.
+    /// Open a segment's file if it is closed. Returns its position in the list; `None` if the segment is missing.
     fn open_segment(&mut self, id: u64) -> Result<Option<usize>> {
         match self.place(id) {
             Some(place) if self.segments[place].file.is_some() => Ok(Some(place)),
@@ -246,8 +246,8 @@ impl Store {
         }
         self.open_files += 1;
         let segment = &mut self.segments[place];
-        // Another file took the name, or the snapshot is another file's. With damaged heads, the checksums of its records
-        // will tell.
+        // The file was replaced, or the snapshot belongs to another file. If the heads are damaged, the checksums of
+        // the records decide.
         if matches!(head, Head::Ours { seed } if seed != segment.seed) {
             self.load_anew(id)?;
             return Ok(None);
@@ -257,7 +257,7 @@ impl Store {
         Ok(Some(place))
     }
 
-    /// Close all that can be opened again.
+    /// Close all files that can be reopened.
     pub(super) fn close_files(&mut self) {
         let writing = self.writer.as_ref().map(|writer| writer.id);
         self.open_files = 0;
@@ -267,7 +267,7 @@ impl Store {
     }
 }
 
-/// False if that is not what was compressed.
+/// Decompress a payload. False if it is not valid LZ4 of the expected length.
 fn decompress(header: &Header, payload: &[u8], out: &mut Vec<u8>) -> Result<bool> {
     if u64::from(header.raw) > u64::from(header.stored) * MOST_OF_A_BYTE {
         return Ok(false);

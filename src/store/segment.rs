@@ -1,4 +1,4 @@
-//! Segments as they are found: what is known of one, and how the part of it that no snapshot covers is read.
+//! Known segments, and the scan of their parts that no snapshot covers.
 
 use std::io;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ pub(super) enum State {
     Sealed,
     /// It may grow, or its writer has died.
     Open,
-    /// Of another format: left alone.
+    /// Of another format; the store neither reads nor changes it.
     Foreign,
-    /// Its heads say nothing: left alone.
+    /// Both heads are invalid; the store neither reads nor changes it.
     Damaged,
 }
 
@@ -24,10 +24,10 @@ pub(super) struct Segment {
     pub id: u64,
     pub seed: u64,
     pub state: State,
-    /// What is known up to here.
+    /// Bytes that have been read into the index or written.
     pub length: u64,
     pub live_bytes: u64,
-    /// Least stamp of its values.
+    /// Smallest stamp of its values.
     pub oldest: u64,
     pub file: Option<Arc<dyn File>>,
 }
@@ -42,16 +42,16 @@ impl Segment {
     }
 }
 
-/// How far a reading came.
+/// Result of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scanned {
-    /// Behind the last whole record.
+    /// Offset of the end of the last whole record.
     pub end: u64,
-    /// Stretches that were skipped.
+    /// Damaged stretches that were skipped.
     pub damaged: u64,
 }
 
-/// Read failures, told from refusals of what is read.
+/// A failed scan: `Io` if the file could not be read, `Other` if visiting a record failed.
 pub(super) enum ScanError {
     Io(io::Error),
     Other(crate::base::Error),
@@ -69,8 +69,8 @@ impl From<crate::base::Error> for ScanError {
     }
 }
 
-/// Visit every whole record from `from` on. What lies between is skipped; what follows the last one is left for later,
-/// when its writer may have written more.
+/// Visit every whole record from `from` on. Bytes between whole records are skipped. The scan stops after the last
+/// whole record: its writer may append more later.
 pub(super) fn scan(
     file: &dyn File,
     seed: u64,
@@ -101,7 +101,7 @@ pub(super) fn scan(
     Ok(scanned)
 }
 
-/// The first header at or behind `at`, which is moved there.
+/// The first header at or after `at`; moves `at` there.
 fn next_header(window: &mut Window<'_>, seed: u64, at: &mut u64) -> std::result::Result<Option<Header>, ScanError> {
     while *at + HEADER as u64 <= window.end {
         let header = Header::decode(window.bytes(*at, HEADER)?, seed, *at);
@@ -113,7 +113,7 @@ fn next_header(window: &mut Window<'_>, seed: u64, at: &mut u64) -> std::result:
     Ok(None)
 }
 
-/// A stretch of a file in memory, at least a mebibyte where there is so much.
+/// A part of a file in memory, at least a mebibyte unless the file ends first.
 struct Window<'a> {
     file: &'a dyn File,
     bytes: Vec<u8>,
@@ -124,7 +124,7 @@ struct Window<'a> {
 impl Window<'_> {
     const AHEAD: u64 = 1 << 20;
 
-    /// The caller has made sure that they lie before the end.
+    /// The bytes at an offset. The caller has checked that they lie before the end.
     fn bytes(&mut self, at: u64, count: usize) -> std::result::Result<&[u8], ScanError> {
         let held = self.begin..=self.begin + self.bytes.len() as u64;
         if !held.contains(&at) || !held.contains(&(at + count as u64)) {

@@ -1,6 +1,6 @@
-//! The index of a sealed segment in a file of its own, so that opening reads one row instead of one record.
+//! A file with the index of a sealed segment, so that opening reads one row instead of one record.
 //!
-//! One checksum covers all of it: a snapshot is right or it is not there, and then the segment itself is read.
+//! One checksum covers the whole snapshot. An invalid snapshot counts as missing; then the segment itself is read.
 
 use super::Key;
 use super::format::{FORMAT, Form, HEADER, HEADS, Header, Use, hash, key_at, u32_at, u64_at};
@@ -10,7 +10,7 @@ const MAGIC: [u8; 8] = *b"HOBIDX\r\n";
 const HEAD: usize = 48;
 const HASH: usize = 8;
 
-/// Where a record is and what it says: its header without checksums.
+/// Place and contents of a record: its header without checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub key: Key,
@@ -62,14 +62,14 @@ impl Row {
     }
 }
 
-/// What a segment holds: its records, but for those that say how often others were used, and what those say.
+/// Contents of a segment: a row for each record, except use records, and the uses from those.
 #[derive(Debug, Default)]
 pub struct Contents {
     pub rows: Vec<Row>,
     pub uses: Vec<Use>,
 }
 
-/// The file that stands for a segment of `length` bytes.
+/// Encode the snapshot of a segment of `length` bytes.
 pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Vec<u8>> {
     let Contents { rows, uses } = contents;
     let mut bytes = Vec::new();
@@ -89,14 +89,14 @@ pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Ve
     Ok(bytes)
 }
 
-/// Bytes of the snapshot that begins so.
+/// Length of the snapshot that begins with these bytes.
 pub fn length(begin: &[u8]) -> Option<u64> {
     let head = begin.first_chunk::<HEAD>()?;
     let lists = u64::from(u32_at(head, 12)) * Row::SIZE as u64 + u64::from(u32_at(head, 16)) * Use::SIZE as u64;
     Some((HEAD + HASH) as u64 + lists)
 }
 
-/// A snapshot whose checksum is right.
+/// A snapshot with a valid checksum.
 pub struct Snapshot<'a> {
     pub seed: u64,
     pub length: u64,
@@ -105,7 +105,7 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    /// `None` unless that is all of the snapshot of that segment.
+    /// Decode a whole snapshot of that segment; `None` if it is invalid.
     pub fn decode(bytes: &'a [u8], id: u64) -> Option<Self> {
         let (body, check) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
         let (head, lists) = body.split_at_checked(HEAD)?;
@@ -117,7 +117,7 @@ impl<'a> Snapshot<'a> {
         let uses = (u32_at(head, 16) as usize).checked_mul(Use::SIZE)?;
         let (rows, rest) = lists.split_at_checked(rows)?;
         let length = u64_at(head, 40);
-        // Two of them are still a length.
+        // The sum of two such lengths does not overflow.
         const MOST: u64 = u64::MAX >> 16;
         let fits = rest.len() == uses && length >= HEADS as u64 && length <= MOST;
         fits.then_some(Self { seed: u64_at(head, 32), length, rows, uses: rest })
@@ -127,7 +127,7 @@ impl<'a> Snapshot<'a> {
         self.rows.len() / Row::SIZE
     }
 
-    /// Rows that lie within the segment; others can only be somebody's bad joke.
+    /// Rows within the segment. Rows outside it can only come from a forged snapshot.
     pub fn rows(&self) -> impl Iterator<Item = Row> {
         let room = self.length;
         let lies_within = move |row: &Row| {

@@ -1,7 +1,7 @@
-//! Appending, to a segment that only this process writes: one system call for a record, or for a run of them.
+//! Appending to a segment that only this process writes: one system call per record, or per run of records.
 //!
-//! That a segment has a living writer is told by the lock of a file beside it, `.live`, which goes when the segment is
-//! sealed. The lock is taken before the segment is made.
+//! A segment's writer holds the lock of the `.live` file beside it. The lock is taken before the segment is created;
+//! the file is removed when the segment is sealed.
 
 use std::io::{ErrorKind, IoSlice};
 use std::path::Path;
@@ -14,42 +14,43 @@ use super::snapshot::{Contents, Row, encode};
 use super::{Compression, Name, Store};
 use crate::base::{Error, Result, error};
 
-/// Ids tried before it is said that others are in the way.
+/// Segment ids to try before reporting that other processes are in the way.
 const ATTEMPTS: usize = 64;
-/// Segments that may be full and not sealed: so many that only who never calls [`Store::maintain`] or [`Store::sync`] has
-/// a put wait for the disk.
+/// Most segments that may be full but not sealed. A put waits for the disk only if neither [`Store::maintain`] nor
+/// [`Store::sync`] was called while that many filled up.
 const MOST_FULL: usize = 8;
-/// Segments begin below this and some way beyond: greater ids are files that somebody made to be in the way.
+/// Bound of segment ids: new ids start below it, or a little above. Greater ids are files that somebody placed to block
+/// new segments.
 pub(super) const END_OF_IDS: u64 = 0xffff_0000 << 32;
-/// Records that one system call writes at most. Each costs the system a search for its place in the file, and longer writes
-/// get longer pieces of memory: a run of 16 is written in two thirds of the time.
+/// Most records per system call. Each call costs the system a search for its place in the file, and longer writes get
+/// longer pieces of memory. Writing a run of 16 takes two thirds of the time.
 const RUN: usize = 16;
-/// Bytes of values beyond which a run ends.
+/// A run ends before its values exceed this many bytes; a longer value is a run by itself.
 const RUN_BYTES: usize = 1 << 20;
-/// Names in one record of uses.
+/// Most names in one record of uses.
 const USES: usize = 4096;
-/// The farthest that a row can point.
+/// Greatest offset that a row can hold.
 const LONGEST_SEGMENT: u64 = u32::MAX as u64 * UNIT;
 const PADDING: [u8; UNIT as usize] = [0; UNIT as usize];
 
-/// The right to make a segment.
+/// A claimed segment id, with its lock.
 pub(super) struct Claim {
     id: u64,
     lock: Box<dyn Lock>,
 }
 
-/// A value to be kept.
+/// A value to put.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
-    /// What it is asked for by.
+    /// The value's name.
     pub name: Name,
-    /// What it cost to make, in microseconds.
+    /// Build time in microseconds.
     pub build_us: u32,
-    /// The value.
+    /// Bytes of the value.
     pub data: &'a [u8],
 }
 
-/// What is to be appended.
+/// A record to append.
 pub(super) struct Record<'a> {
     header: Header,
     payload: &'a [u8],
@@ -64,14 +65,14 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A segment that is being written.
+/// An open segment of this process.
 pub(super) struct Writer {
     pub id: u64,
     pub seed: u64,
     pub length: u64,
     pub file: Arc<dyn File>,
     pub contents: Contents,
-    /// Whether the directory has been told to keep the segment's name.
+    /// Whether the segment's name has been synced to the directory.
     named: bool,
     _lock: Box<dyn Lock>,
 }
@@ -85,12 +86,12 @@ impl Writer {
         self.length == HEADS as u64
     }
 
-    /// Whether a record of that size should rather go to the next segment.
+    /// Whether a record of that size belongs in the next segment.
     pub fn is_full_for(&self, size: u64, limit: u64) -> bool {
         !self.is_empty() && self.length + size > limit.min(LONGEST_SEGMENT)
     }
 
-    /// How many of these records to write at once: not none.
+    /// Number of these records to write with one call; at least 1.
     fn run_of(&self, records: &[Record<'_>], limit: u64) -> usize {
         let mut end = self.length;
         let fits = |record: &&Record<'_>| {
@@ -110,8 +111,8 @@ impl Writer {
         Row::new(header, (self.length / UNIT) as u32)
     }
 
-    /// Append up to [`RUN`] records. After a failure the segment ends with those that are whole, or it is said that it could
-    /// not be made to; counts them.
+    /// Append up to [`RUN`] records and count the written ones. After a failure the segment is truncated to its whole
+    /// records; `restored` is false if that failed.
     fn append_run(&mut self, run: &[Record<'_>], written: &mut usize) -> std::result::Result<(), AppendError> {
         self.contents.rows.try_reserve(run.len()).map_err(|why| AppendError::Refused(why.into()))?;
         let mut headers = [[0; HEADER]; RUN];
@@ -124,13 +125,13 @@ impl Writer {
             *slices = [&bytes[..], record.payload, &PADDING[..padding]].map(IoSlice::new);
         }
         let done = self.file.append(&mut slices[..3 * run.len()]);
-        // Some of it may be there.
+        // After a failure, some of the bytes may have been written.
         let (done, end) = match done {
             Ok(()) => (Ok(()), end),
             Err(why) => match self.file.length() {
                 Ok(there) if there >= end => (Ok(()), end),
                 Ok(there) => (Err(why), there),
-                // What others may have seen already cannot be taken back.
+                // Other processes may have read these records already, so do not truncate.
                 Err(_) => return Err(AppendError::Failed { why, restored: false }),
             },
         };
@@ -154,15 +155,15 @@ pub(super) enum AppendError {
 }
 
 impl Store {
-    /// Keep a value; one of the same name is replaced. False if it is too long to be kept, and then nothing changes.
+    /// Put a value; it replaces a value of the same name. False if it is too long: then nothing changes.
     pub fn put(&mut self, name: &Name, build_us: u32, data: &[u8]) -> Result<bool> {
         let mut is_kept = false;
         self.put_all(&[Value { name: *name, build_us, data }], |_| is_kept = true)?;
         Ok(is_kept)
     }
 
-    /// Keep values, those of the same name one after the other: as if each were put, in less time. Calls `kept` with the
-    /// place of each that is kept; on a failure, the first of which is told, those that could be are.
+    /// Put values in order: the same result as a `put` for each, in less time. Calls `kept` with the index of each
+    /// stored value. After a failure the others are still stored, and the first failure is returned.
     pub fn put_all(&mut self, values: &[Value<'_>], mut kept: impl FnMut(usize)) -> Result<()> {
         self.must_be_writable()?;
         let (mut at, mut done) = (0, Ok(()));
@@ -185,7 +186,7 @@ impl Store {
         done
     }
 
-    /// Whether it is not too long.
+    /// Whether the value is short enough.
     fn may_keep(&self, value: &Value<'_>) -> bool {
         let length = value.data.len();
         length <= self.options.entry_limit as usize
@@ -199,7 +200,7 @@ impl Store {
         done
     }
 
-    /// What is to be written of values; those that are compressed are so in `scratch`.
+    /// The records for these values. Compressed payloads lie in `scratch`.
     fn records<'a>(&self, values: &[Value<'a>], scratch: &'a mut Vec<u8>) -> Result<Vec<Record<'a>>> {
         let mut compressed = [const { 0..0 }; RUN];
         if self.options.compression == Compression::Lz4 {
@@ -222,7 +223,7 @@ impl Store {
         Ok(records)
     }
 
-    /// Have no value of that name; false if there was none.
+    /// Remove the value of that name; false if it was missing.
     pub fn remove(&mut self, name: &Name) -> Result<bool> {
         self.must_be_writable()?;
         if self.index.live(name).is_none() {
@@ -231,7 +232,7 @@ impl Store {
         self.append_mark(name, Form::Removed).map(|()| true)
     }
 
-    /// Have no value in an environment, or in any. Also not those that other processes have put.
+    /// Remove all values of an environment, or of all environments. This includes values that other processes have put.
     pub fn clear(&mut self, environment: Option<u64>) -> Result<()> {
         self.must_be_writable()?;
         self.refresh()?;
@@ -242,15 +243,15 @@ impl Store {
         self.append_mark(&all, Form::Cleared)
     }
 
-    /// Say that something is no more, and say it again: were it said once, a flipped bit would bring it back.
+    /// Append a removal mark twice, so that a flipped bit does not bring a value back.
     fn append_mark(&mut self, name: &Name, form: Form) -> Result<()> {
         self.append(name, form, &[])?;
-        // It is done; where there is no room for the second one there is [`Store::trouble`].
+        // The removal is already stored. If the second mark fails, [`Store::trouble`] reports it.
         let _ = self.append(name, form, &[]);
         Ok(())
     }
 
-    /// Note that values were used, so that eviction spares them. Names that are not known are left out.
+    /// Record a use of these values, so that eviction spares them. Unknown names are ignored.
     pub fn touch(&mut self, names: &[Name]) -> Result<()> {
         self.must_be_writable()?;
         let second = self.seconds();
@@ -281,7 +282,7 @@ impl Store {
         Ok(())
     }
 
-    /// Wait until all that was put is on the disk.
+    /// Wait until everything that was put is on the disk.
     pub fn sync(&mut self) -> Result<()> {
         self.seal_full()?;
         let Some(mut writer) = self.writer.take() else { return Ok(()) };
@@ -290,8 +291,8 @@ impl Store {
         done
     }
 
-    /// End the segment that is being written and put its snapshot beside it, so that the next opening is quick. For when
-    /// there is time, since it waits for the disk; whoever drops the store without leaves it to the next maintenance.
+    /// Seal the current segment and write its snapshot, so that the next opening is fast. It waits for the disk, so
+    /// call it when there is time. If the store is dropped without it, the next maintenance seals the segment.
     pub fn seal(&mut self) -> Result<()> {
         self.claim = None;
         self.seal_full()?;
@@ -299,7 +300,7 @@ impl Store {
         self.seal_full()
     }
 
-    /// Seal the segments that are full.
+    /// Seal the full segments.
     pub(super) fn seal_full(&mut self) -> Result<()> {
         while !self.full.is_empty() {
             let mut writer = self.full.remove(0);
@@ -312,7 +313,7 @@ impl Store {
         Ok(())
     }
 
-    /// The segment is full: have the next record begin another.
+    /// Mark the current segment as full; the next record begins another.
     fn retire(&mut self) -> Result<()> {
         if self.full.len() >= MOST_FULL {
             self.seal_full()?;
@@ -329,17 +330,18 @@ impl Store {
         Ok(())
     }
 
-    /// The next stamp: not before now, and after all that were seen.
+    /// The next stamp: not before now, and after all stamps seen so far.
     pub(super) fn stamp(&self) -> u64 {
         (u64::from(self.seconds()) << 32).max(self.index.newest_stamp.saturating_add(1))
     }
 
-    /// Append a record and let it count.
+    /// Append a record and add it to the index.
     fn append(&mut self, name: &Name, form: Form, payload: &[u8]) -> Result<()> {
         self.append_all(&[Record::new(name, form, self.stamp(), payload)], &mut |_| ())
     }
 
-    /// Append records and let them count, the places of which are told. What fails is left out; the first failure is told.
+    /// Append records and add them to the index. Calls `kept` with the index of each. Failed records are skipped;
+    /// returns the first failure.
     fn append_all(&mut self, records: &[Record<'_>], kept: &mut dyn FnMut(usize)) -> Result<()> {
         let (mut at, mut failure) = (0, Ok(()));
         while at < records.len() {
@@ -354,8 +356,8 @@ impl Store {
         failure
     }
 
-    /// Append the first ones of some records, with one system call, and count them. On a failure it is the one behind them
-    /// that is not there.
+    /// Append the first few records with one system call, and count them. After a failure, the record after the counted
+    /// ones is the failed one.
     fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
         self.index.reserve(records.len())?;
@@ -371,7 +373,7 @@ impl Store {
         let run = &records[..writer.run_of(records, limit)];
         let done = writer.append_run(run, written);
         let length = writer.length;
-        // What could not be brought back is left to recovery, and the next record to another segment.
+        // If truncating failed, recovery handles the segment, and the next record goes to another segment.
         let is_lost = matches!(done, Err(AppendError::Failed { restored: false, .. }));
         self.writer = (!is_lost).then_some(writer);
         self.appended += length - offset;
@@ -391,7 +393,7 @@ impl Store {
         })
     }
 
-    /// Make a segment of our own, known to the store.
+    /// Create a segment of our own and add it to the list.
     pub(super) fn begin_segment(&mut self) -> Result<Writer> {
         let mut is_made = false;
         for _ in 0..ATTEMPTS {
@@ -402,7 +404,7 @@ impl Store {
             let file = match self.io.create(&path) {
                 Ok(file) => file,
                 Err(why) if why.kind() == ErrorKind::AlreadyExists => continue,
-                // Where a lock is no file, nobody has needed the directory before.
+                // Locks need not be files. In that case this is the first call that needs the directory.
                 Err(why) if why.kind() == ErrorKind::NotFound && !is_made => {
                     self.claim = Some(claim);
                     self.make_directory()?;
@@ -431,7 +433,7 @@ impl Store {
         Err(error!(Busy, "other processes keep taking the names of segments in '{}'", self.directory.display()))
     }
 
-    /// The lock of a segment that does not exist yet.
+    /// Claim the id of a segment that does not exist yet, by its lock.
     fn claim(&mut self) -> Result<Claim> {
         if let Some(claim) = self.claim.take() {
             return Ok(claim);
@@ -439,8 +441,8 @@ impl Store {
         let last = self.segments.iter().rev().map(|segment| segment.id).find(|&id| id < END_OF_IDS);
         let now = u64::from(self.seconds()) << 32;
         let least = now.min(END_OF_IDS).max(last.map_or(0, |last| last + 1));
-        // A name that was another segment's before would be taken for that one by who knew it; processes whose clocks agree
-        // would choose the same.
+        // The random part avoids the id of a removed segment, which other processes may still know. It also keeps
+        // processes whose clocks agree from choosing the same id.
         let apart = self.io.nonce().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let mut id = least.saturating_add(apart);
         for _ in 0..ATTEMPTS {
@@ -475,7 +477,7 @@ impl Store {
         self.io.sync_directory(&directory).map_err(|why| self.failed("sync", &directory, &why))
     }
 
-    /// What was written is on the disk: say so in a snapshot, and let go.
+    /// Write the snapshot of a synced segment and release its lock.
     pub(super) fn seal_writer(&mut self, writer: Writer) -> Result<()> {
         let Writer { id, seed, length, contents, .. } = &writer;
         self.write_snapshot(*id, *seed, *length, contents)?;
@@ -484,7 +486,7 @@ impl Store {
         Ok(())
     }
 
-    /// Put a snapshot beside a segment whose lock we hold.
+    /// Write the snapshot of a segment whose lock we hold.
     pub(super) fn write_snapshot(&mut self, id: u64, seed: u64, length: u64, contents: &Contents) -> Result<()> {
         let bytes = encode(id, seed, length, contents)?;
         let (fresh, path) = (self.path(id, "idx.new"), self.path(id, "idx"));
@@ -498,7 +500,7 @@ impl Store {
     }
 
     fn write_file(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
-        // Left over from somebody who was killed here.
+        // A leftover of a process that was killed here.
         let _ = self.io.remove(path);
         let file = self.io.create(path).map_err(|why| self.failed("create", path, &why))?;
         let written = file.append(&mut [IoSlice::new(bytes)]).and_then(|()| file.sync());
@@ -516,7 +518,7 @@ pub(super) fn encode_uses(uses: &[Use]) -> Result<Vec<u8>> {
     Ok(payload)
 }
 
-/// Compress into `out` from there on; how many bytes that takes, 0 if it is not worth it.
+/// Compress into `out` from that offset on. Returns the number of bytes, or 0 if compression saves too little.
 fn compress(data: &[u8], out: &mut Vec<u8>, from: usize) -> Result<usize> {
     let most = from + lz4_flex::block::get_maximum_output_size(data.len());
     if out.len() < most {

@@ -1,14 +1,14 @@
-//! Finds changes that break a client of the previous headers.
+//! Finds changes that break clients of the previous headers.
 //!
-//! The stable tier is only appended to: versioned structs and elements with a stride grow at their end, enums get new
-//! values, functions are added. Experimental functions, and types that only they use, may change.
+//! The stable tier may only get additions: fields at the end of versioned structs and of elements with a stride, values
+//! of enums, and functions. Experimental functions, and types that only they use, may change.
 
 use std::collections::BTreeSet;
 
 use super::common::api::{Api, Enum, Function, Parameter, Struct, Type};
 use super::headers::Headers;
 
-/// One sentence for each change that breaks a client of `previous`.
+/// One message for each change that breaks a client of `previous`.
 pub fn incompatible_changes(previous: &Headers, current: &Headers) -> Vec<String> {
     let mut found = Vec::new();
     for function in previous.api.functions.iter().filter(|function| !function.is_experimental) {
@@ -42,7 +42,7 @@ pub fn incompatible_changes(previous: &Headers, current: &Headers) -> Vec<String
     found
 }
 
-/// Names of all types that stable functions reach.
+/// Names of all types that stable functions use, directly or indirectly.
 fn stable_types(api: &Api) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = Vec::new();
@@ -61,7 +61,7 @@ fn stable_types(api: &Api) -> BTreeSet<String> {
             names(of, &mut open);
         }
     }
-    // Where hosts add values of their own, a parameter is an integer and only its doc names the enum.
+    // If hosts can add values to an enum, the parameter is an integer and only its doc names the enum.
     reached.extend(api.enums.iter().map(|one| one.name.clone()));
     reached
 }
@@ -73,7 +73,7 @@ fn names(of: &Type, into: &mut Vec<String>) {
     }
 }
 
-/// The same type; names of a callback's parameters do not matter.
+/// Whether two types are the same. The names of a callback's parameters do not matter.
 fn is_same(one: &Type, other: &Type) -> bool {
     (&one.base, one.is_const, one.pointers) == (&other.base, other.is_const, other.pointers)
         && match (&one.callback, &other.callback) {
@@ -106,7 +106,7 @@ fn compare_function(function: &Function, current: &Api, found: &mut Vec<String>)
     }
 }
 
-/// The same names in another order: parameters of one type were swapped, which no compiler reports.
+/// Whether the same names are in another order. Compilers do not report swapped parameters of one type.
 fn are_swapped(one: &[Parameter], other: &[Parameter]) -> bool {
     let names = |list: &[Parameter]| list.iter().map(|parameter| parameter.name.clone()).collect::<Vec<_>>();
     let (before, after) = (names(one), names(other));
@@ -153,7 +153,7 @@ fn compare_struct(one: &Struct, previous: &Headers, current: &Headers, found: &m
     }
 }
 
-/// Whether old and new clients and libraries find the end of a struct; if not, why.
+/// Checks that old and new clients and libraries can find the end of a struct. The error is the reason.
 fn can_grow(one: &Struct, api: &Api) -> Result<(), String> {
     let mut uses = Vec::new();
     for function in &api.functions {

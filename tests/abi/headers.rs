@@ -1,5 +1,5 @@
-//! The headers of a folder with the layout of their structs as the compiler sees it. Also makes copies of the headers in
-//! which every versioned struct has one field more.
+//! The headers of a folder, with the compiler's layout of their structs. Also makes copies of the headers in which
+//! every versioned struct has one additional field.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::process::Command;
 use super::common::api::Api;
 use super::common::cpp::{output, root, run};
 
-/// How a compiler lays a struct out.
+/// A compiler's layout of a struct.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     pub size: usize,
@@ -18,14 +18,14 @@ pub struct Layout {
     pub fields: Vec<(usize, usize)>,
 }
 
-/// Headers, read and measured.
+/// Parsed headers with the layouts of their structs.
 pub struct Headers {
     pub api: Api,
     pub layouts: BTreeMap<String, Layout>,
 }
 
 impl Headers {
-    /// Read and measure `folder/include/hobgoblin/*.h`.
+    /// Parses and measures `folder/include/hobgoblin/*.h`.
     pub fn read(folder: &Path, tool: &cc::Tool, scratch: &str) -> Self {
         let mut api = Api::default();
         for path in header_files(folder) {
@@ -41,7 +41,7 @@ impl Headers {
     }
 }
 
-/// The C headers below a folder, in order of name.
+/// The C headers of a folder, ordered by name.
 pub fn header_files(folder: &Path) -> Vec<PathBuf> {
     let folder = folder.join("include/hobgoblin");
     let list = fs::read_dir(&folder).unwrap_or_else(|why| panic!("cannot list {}: {why}", folder.display()));
@@ -51,7 +51,8 @@ pub fn header_files(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Start a compiler on the headers of a folder: its flags name `include`, which is relative to where it runs.
+/// A compiler command for the headers of a folder. It runs in the folder, because its flags have the relative path
+/// `include`.
 pub fn compile_in(folder: &Path, tool: &cc::Tool) -> Command {
     let mut command = tool.to_command();
     command.current_dir(folder);
@@ -65,7 +66,7 @@ pub fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Ask the compiler for sizes and offsets.
+/// Measures sizes and offsets with the compiler.
 fn measure(folder: &Path, api: &Api, tool: &cc::Tool, name: &str) -> BTreeMap<String, Layout> {
     let mut source =
         String::from("#include <hobgoblin/hobgoblin.h>\n#include <stddef.h>\n#include <stdio.h>\nint main() {\n");
@@ -103,7 +104,7 @@ pub fn initialised(api: &Api) -> Vec<&str> {
     names
 }
 
-/// `versioned_structs.h` for the client in `cpp_tests/abi`.
+/// Writes `versioned_structs.h` for the client in `cpp_tests/abi`.
 pub fn write_struct_list(api: &Api, folder: &Path) {
     let mut list = String::from("#define HOB_VERSIONED_STRUCTS(X)");
     for name in initialised(api) {
@@ -112,7 +113,7 @@ pub fn write_struct_list(api: &Api, folder: &Path) {
     fs::write(folder.join("versioned_structs.h"), list + "\n").expect("the target directory can be written");
 }
 
-/// Copy today's headers, with `uint64_t appended` at the end of every versioned struct; the folder.
+/// Copies the current headers, and appends `uint64_t appended` to every versioned struct. Returns the folder.
 pub fn grown(api: &Api) -> PathBuf {
     let folder = scratch("grown");
     let include = folder.join("include/hobgoblin");
@@ -133,7 +134,7 @@ pub fn grown(api: &Api) -> PathBuf {
     folder
 }
 
-/// A C source that needs every public type and the address of every function.
+/// A C source that uses every public type and the address of every function.
 pub fn types_source(api: &Api) -> String {
     let mut source = String::from("#include <hobgoblin/hobgoblin.h>\n\n");
     for one in &api.structs {

@@ -1,7 +1,8 @@
-//! The ABI is kept: the previous headers' clients run on today's library, and the next headers' clients will.
+//! ABI compatibility. Clients of the previous headers run on the current library, and clients of the next headers will
+//! too.
 //!
-//! `abi/previous/include` has the previous headers (see docs/struct-versioning.md), `abi/hobgoblin.abi` a dump of
-//! today's ABI, which `UPDATE=1 cargo test --test abi` writes. A change that breaks clients needs a higher
+//! `abi/previous/include` has the previous headers (see docs/struct-versioning.md). `abi/hobgoblin.abi` is a dump of
+//! the current ABI, which `UPDATE=1 cargo test --test abi` writes. A change that breaks clients needs a higher
 //! HOB_ABI_VERSION and a line under "ABI" in the change log.
 
 #[path = "../common/mod.rs"]
@@ -30,7 +31,7 @@ fn compiler_or_skip() -> Option<cc::Tool> {
     tool
 }
 
-/// Compile the client with the headers of a folder and run it on a library.
+/// Compiles the client with the headers of a folder, and runs it with a library.
 fn run_client(name: &str, folder: &Path, tool: &cc::Tool, library: &Path) {
     let scratch = scratch(name);
     let found = Headers::read(folder, tool, name);
@@ -87,7 +88,7 @@ fn the_client_uses_every_versioned_struct() {
     let names = initialised(&today.api);
     assert!(names.len() > 20, "only {names:?} were found in the headers");
     let is_used = |name: &str| client.contains(&format!("Guarded<{name}> "));
-    // The library's own, which a callback fills in.
+    // A struct that the library presets, and that a callback fills in.
     let in_callbacks = ["hob_sample"];
     let missing: Vec<_> = names.iter().filter(|name| !is_used(name) && !in_callbacks.contains(name)).collect();
     assert!(missing.is_empty(), "cpp_tests/abi never fills {missing:?}");
@@ -114,7 +115,7 @@ fn the_headers_are_compatible_with_the_previous_ones() {
     eprintln!("HOB_ABI_VERSION is {now} instead of {before}, for these changes:\n  {changes}");
 }
 
-/// A tool that not every machine has; without it there is nothing to test, unless everything is required.
+/// Whether a tool is installed. A missing tool skips the test, unless all tools are required.
 fn is_installed(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     assert!(found || !requires_all(), "{tool} is not installed (Debian: abigail-tools)");
@@ -138,7 +139,7 @@ fn the_dump_of_the_abi_is_todays() {
     c.std("c11").opt_level(0).debug(true).pic(true).cargo_metadata(false).warnings(false).out_dir(&folder);
     c.target(env!("HOB_TARGET")).host(env!("HOB_HOST"));
     let mut compile = c.get_compiler().to_command();
-    // A relative name, so that the dump has no path of this machine.
+    // A relative path, so that the dump has no path of this machine.
     compile.current_dir(&folder).arg("-I").arg(root().join("include"));
     run(compile.args(["-shared", "abi_types.c", "-o", "libabi_types.so"]));
     let dump = folder.join("hobgoblin.abi");
@@ -181,7 +182,7 @@ HOB_API int hob_measure(hob_goblin *goblin, hob_lane lane);
 HOB_EXPERIMENTAL_API int hob_try(hob_goblin *goblin, const hob_trial *trial);
 ";
 
-/// The incompatible changes after one text of `BEFORE` was replaced.
+/// The incompatible changes after one replacement in `BEFORE`.
 fn changed(tool: &cc::Tool, number: usize, from: &str, to: &str) -> Vec<String> {
     assert!(BEFORE.contains(from), "{from}");
     let read = |name: &str, text: &str| {

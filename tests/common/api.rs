@@ -1,22 +1,22 @@
-//! What the checked-in headers declare, as a table: functions, structs, enums, handles, constants and their docs.
+//! The declarations of the checked-in headers as a table: functions, structs, enums, handles, constants and their docs.
 //!
-//! The headers come from cbindgen, so they are regular. Anything that this file does not understand is a panic with file
-//! and line, never an omission.
+//! cbindgen generates the headers, so they are regular. The parser skips nothing: unknown syntax is a panic with file
+//! and line.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A type as it is written in C, without the name of what has it.
+/// A C type, without the declared name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// `uint32_t`, `hob_goblin`, `void`; of a callback its result.
+    /// `uint32_t`, `hob_goblin`, `void`; for a callback its result type.
     pub base: String,
-    /// Whether what a pointer points to is const.
+    /// Whether the pointee is const.
     pub is_const: bool,
-    /// Asterisks.
+    /// Number of asterisks.
     pub pointers: usize,
-    /// Parameters of the function that this points to.
+    /// Parameters of the function if this is a function pointer.
     pub callback: Option<Vec<Parameter>>,
 }
 
@@ -32,7 +32,7 @@ pub struct Parameter {
 pub struct Field {
     pub name: String,
     pub of: Type,
-    /// Elements of an array.
+    /// Number of elements if the field is an array.
     pub array: Option<usize>,
     pub doc: String,
 }
@@ -46,12 +46,12 @@ pub struct Struct {
 }
 
 impl Struct {
-    /// Whether it may grow: its first field is `uint32_t struct_size`.
+    /// Whether the struct is versioned: its first field is `uint32_t struct_size`.
     pub fn is_versioned(&self) -> bool {
         self.fields.first().is_some_and(|field| field.name == "struct_size" && field.of.base == "uint32_t")
     }
 
-    /// Whether it is the id of a child of a handle.
+    /// Whether the struct is an id, such as a hob_setting_id.
     pub fn is_id(&self) -> bool {
         self.fields.iter().map(|field| field.name.as_str()).eq(["index1", "generation"])
     }
@@ -81,20 +81,20 @@ pub struct Function {
 }
 
 impl Function {
-    /// The doc without its examples, which are indented, in one line.
+    /// The doc on one line, without its examples, which are indented.
     pub fn prose(&self) -> String {
         let lines = self.doc.lines().filter(|line| !line.starts_with("    "));
         lines.map(str::trim).collect::<Vec<&str>>().join(" ")
     }
 
-    /// What the doc says after `Threads:`, up to the next label or its end.
+    /// The text of the doc after `Threads:`, up to the next label or the end.
     pub fn threads(&self) -> &str {
         let after = self.doc.split("Threads:").nth(1).unwrap_or_default();
         after.split("Callbacks:").next().unwrap_or_default().trim()
     }
 }
 
-/// All that the headers declare.
+/// All declarations of the headers.
 #[derive(Default)]
 pub struct Api {
     pub functions: Vec<Function>,
@@ -102,14 +102,14 @@ pub struct Api {
     pub enums: Vec<Enum>,
     /// Names of opaque types.
     pub handles: Vec<String>,
-    /// Other names of types: `typedef uint32_t hob_x;`.
+    /// Type aliases: `typedef uint32_t hob_x;`.
     pub aliases: BTreeMap<String, Type>,
-    /// Values of macros that are numbers.
+    /// Values of numeric macros.
     pub constants: BTreeMap<String, i64>,
 }
 
 impl Api {
-    /// Read `include/hobgoblin/*.h`.
+    /// Parses `include/hobgoblin/*.h`.
     pub fn read() -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/hobgoblin");
         let list = fs::read_dir(&folder).unwrap_or_else(|why| panic!("cannot list {}: {why}", folder.display()));
@@ -126,12 +126,12 @@ impl Api {
         api.handles = api.handles.iter().filter(|name| !defined(&api, name)).cloned().collect();
         api.handles.sort();
         api.handles.dedup();
-        // An enum whose parameters are of a fixed size is an enum and an alias of that name.
+        // An enum that is passed as an integer of a fixed size is an enum and an alias of that name.
         api.aliases.retain(|name, _| !api.enums.iter().any(|one| one.name == *name));
         api
     }
 
-    /// Take in one header.
+    /// Adds one header.
     pub fn add(&mut self, header: &str, text: &str) {
         let tokens = tokens(header, text, &mut self.constants);
         Reader { api: self, header, tokens, next: 0, doc: String::new() }.declarations();
@@ -162,10 +162,10 @@ enum Token {
     Doc(String),
 }
 
-/// Split a header; what is for the preprocessor goes, and with it what stands under `#ifdef __cplusplus`.
+/// Splits a header into tokens. Drops preprocessor directives and the text under `#ifdef __cplusplus`.
 fn tokens(header: &str, text: &str, constants: &mut BTreeMap<String, i64>) -> Vec<(Token, usize)> {
     let mut found = Vec::new();
-    // Whether the text under each open #if counts.
+    // Whether the text under each open #if is active.
     let mut conditions: Vec<bool> = Vec::new();
     let mut is_continued = false;
     let mut is_comment = false;
@@ -236,7 +236,7 @@ struct Reader<'a> {
     header: &'a str,
     tokens: Vec<(Token, usize)>,
     next: usize,
-    /// Of the declaration that comes.
+    /// The doc of the next declaration.
     doc: String,
 }
 
@@ -251,7 +251,7 @@ impl Reader<'_> {
         panic!("{}: expected {expected}, found {:?}", self.at(), self.tokens.get(self.next).map(|token| &token.0))
     }
 
-    /// The next token but for doc lines, which are kept.
+    /// The next token after doc lines. The doc lines are stored in `doc`.
     fn peek(&mut self) -> Option<Token> {
         let mut is_first = true;
         while let Some((Token::Doc(line), _)) = self.tokens.get(self.next) {
@@ -315,7 +315,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An inline function, to the end of its body.
+    /// Skips an inline function up to the end of its body.
     fn skip_body(&mut self) {
         let mut depth = 0;
         loop {
@@ -337,7 +337,7 @@ impl Reader<'_> {
         let is_enum = self.is_word("enum");
         if !is_enum && !self.is_word("struct") {
             let (name, of) = self.named_type();
-            // An array type is a static assertion of C99.
+            // A typedef of an array is a static assertion of C99.
             if self.is_sign('[') {
                 while !self.is_sign(';') {
                     self.next += 1;
@@ -419,7 +419,7 @@ impl Reader<'_> {
         self.api.structs.push(Struct { name: String::new(), fields, at: at.to_owned() });
     }
 
-    /// A type and the name of what has it; an unnamed parameter has an empty name.
+    /// Parses a type and the declared name. The name of an unnamed parameter is empty.
     fn named_type(&mut self) -> (String, Type) {
         let is_const = self.is_word("const");
         let _ = self.is_word("struct") || self.is_word("enum");
@@ -442,7 +442,7 @@ impl Reader<'_> {
         (name, Type { base, is_const, pointers, callback: Some(parameters) })
     }
 
-    /// To the closing parenthesis.
+    /// Parses parameters up to the closing parenthesis.
     fn parameters(&mut self) -> Vec<Parameter> {
         let mut found = Vec::new();
         if self.is_sign(')') {

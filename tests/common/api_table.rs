@@ -1,20 +1,21 @@
-//! The table of the headers as C++ source, for the programs in `cpp_tests/api/`; `types.h` there says what it means.
+//! The table of the headers as C++ source, for the programs in `cpp_tests/api/`. `types.h` in that folder documents it.
 //!
-//! Rules look at types and at patterns of names, never at a function, so that what is new is in it without a line here.
+//! The rules use types and patterns of names, never a single function. So new functions appear in the table without a
+//! change here.
 
 use std::fmt::Write as _;
 
 use super::api::{Api, Enum, Field, Function, Parameter, Struct, Type};
 
-/// What may be NULL, by the doc of a function.
+/// When a pointer parameter may be NULL, according to the function's doc.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Null {
     Never,
-    /// Where its size is 0.
+    /// If its size is 0.
     WhenEmpty,
-    /// A buffer of the two-call protocol: to ask for its size.
+    /// A buffer of the two-call protocol: NULL asks for the size.
     Protocol,
-    /// The size of the two-call protocol, where there is a buffer.
+    /// The size of the two-call protocol: may be NULL if there is a buffer.
     WhenSized,
     Allowed,
 }
@@ -44,7 +45,7 @@ fn enums(out: &mut String, api: &Api) {
     out.push_str("};\n\n");
 }
 
-/// From where on numbers are the host's own; -1 where none is.
+/// The first number that is free for the host's own values. -1: the enum has no such range.
 fn open_from(one: &Enum) -> i64 {
     one.values.iter().find(|value| value.0.ends_with("_USER")).map_or(-1, |value| value.1)
 }
@@ -110,7 +111,7 @@ fn structs(out: &mut String, api: &Api) {
     out.push_str("};\n\n");
 }
 
-/// Whether the library keeps something in it between calls, which must be given back.
+/// Whether the library keeps state in the struct between calls, which must be released.
 fn keeps_state(one: &Struct) -> bool {
     one.fields.iter().any(|field| field.of.base == "void" && field.doc.contains("library's"))
 }
@@ -216,7 +217,7 @@ fn is_integer(base: &str) -> bool {
     fixed.contains(&base) || ["size_t", "ptrdiff_t", "uintptr_t", "intptr_t"].contains(&base)
 }
 
-/// The number of the enum, struct or handle in its table; -1 for others.
+/// The index of the enum, struct or handle in its table. -1: another type.
 fn index(api: &Api, of: &Type, _name: &str) -> i64 {
     let base = &of.base;
     let place = api.structs.iter().position(|one| one.name == *base);
@@ -224,7 +225,7 @@ fn index(api: &Api, of: &Type, _name: &str) -> i64 {
     place.or_else(|| api.handles.iter().position(|one| one == base)).map_or(-1, |place| place as i64)
 }
 
-/// An integer of which the doc says that it is an enum: "`lane` is a hob_lane", "`priority`: a hob_priority".
+/// The enum of an integer parameter, according to the doc: "`lane` is a hob_lane", "`priority`: a hob_priority".
 fn enum_of(api: &Api, of: &Type, doc: &str, name: &str) -> Option<i64> {
     if of.base != "uint32_t" || of.pointers > 0 || of.callback.is_some() {
         return None;
@@ -244,7 +245,7 @@ fn enum_of(api: &Api, of: &Type, doc: &str, name: &str) -> Option<i64> {
     api.enums.iter().position(says).map(|place| place as i64)
 }
 
-/// `void *cache` is a hob_program_cache: some functions have the signature that another library wants.
+/// The handle behind a `void *`. `void *cache` is a hob_program_cache, because another library requires that signature.
 fn handle_behind_void(api: &Api, of: &Type, name: &str) -> Option<i64> {
     if of.base != "void" || of.pointers != 1 {
         return None;
@@ -271,7 +272,7 @@ fn is_array(function: &Function, number: usize) -> bool {
     of.pointers == 1 && of.callback.is_none() && role_of(function, number + 1, number)
 }
 
-/// Whether a length from `from` on belongs to this parameter.
+/// Whether a parameter from `from` on is the length of this parameter.
 fn role_of(function: &Function, from: usize, number: usize) -> bool {
     (from..function.parameters.len()).any(|length| length_of(function, length) == number as i64)
 }
@@ -280,7 +281,7 @@ fn has_length(function: &Function, number: usize) -> bool {
     is_array(function, number)
 }
 
-/// The parameter that this one is the length or the stride of; -1 where it is none.
+/// The parameter whose length or stride this parameter is. -1: this parameter is neither a length nor a stride.
 fn length_of(function: &Function, number: usize) -> i64 {
     let (name, of) = (&function.parameters[number].name, &function.parameters[number].of);
     if role(of, name) == "none" {
@@ -321,8 +322,8 @@ fn returns(api: &Api, function: &Function) -> &'static str {
     }
 }
 
-/// Whether a parameter may be NULL, which the doc must say with that word: after the parameter's name in the same
-/// sentence, right before it, or alone where only one parameter can be meant.
+/// When a parameter may be NULL. The doc must contain the word NULL: after the parameter's name in the same sentence,
+/// or right before it. It may stand alone if only one parameter can be meant.
 pub fn null(function: &Function, number: usize) -> Null {
     let parameter = &function.parameters[number];
     let is_pointer = |one: &Parameter| one.of.pointers > 0 || one.of.callback.is_some();
@@ -339,7 +340,7 @@ pub fn null(function: &Function, number: usize) -> Null {
     }
     let doc = function.prose();
     let names: Vec<&str> = function.parameters.iter().map(|one| one.name.as_str()).collect();
-    // Words in backticks that stand before some place.
+    // The words in backticks in a text.
     let words = |text: &str| {
         text.split('`').skip(1).step_by(2).map(|word| word.trim_start_matches('*').to_owned()).collect::<Vec<String>>()
     };
@@ -362,7 +363,7 @@ pub fn null(function: &Function, number: usize) -> Null {
                 Some(next) if names.contains(&next) => next == parameter.name,
                 _ if several => earlier.contains(&parameter.name),
                 _ if !earlier.is_empty() => earlier.last() == Some(&parameter.name),
-                // Nobody was named: the only pointer, or the only one beside the handle.
+                // Without a name, NULL refers to the only pointer, or to the only one after the handle.
                 _ => {
                     pointers.iter().skip(usize::from(pointers.len() > 1)).any(|one| one.name == parameter.name)
                         && pointers.len() <= 2

@@ -1,4 +1,4 @@
-//! What builds C++ against a fresh library.
+//! Builds C++ programs against a fresh library.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 /// Features of the library that the harness links.
 pub const HARNESS_FEATURES: [&str; 2] = ["--features", "host-allocator,fault-injection,executor,program_cache"];
 
-/// Whether what is not installed is a failure rather than skipped.
+/// Whether a missing tool is a failure. Otherwise its tests are skipped.
 pub fn requires_all() -> bool {
     ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some())
 }
@@ -18,12 +18,12 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where all that is built here goes.
+/// The output folder of all builds here.
 pub fn output() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpp")
 }
 
-/// Run a command to its end; panics with all it said unless it succeeds.
+/// Runs a command to its end. Panics with its output unless it succeeds.
 pub fn run(command: &mut Command) -> Output {
     let program = command.get_program().display().to_string();
     let output = command.output().unwrap_or_else(|why| panic!("cannot run {program}: {why}"));
@@ -39,7 +39,7 @@ pub fn run(command: &mut Command) -> Output {
     output
 }
 
-/// Build the library; the files that this build made or found fresh, by extension.
+/// Builds the library. The result finds a file that the build made or found fresh, by its extension.
 pub fn build_library(folder: &str, profile: &str, features: &[&str]) -> impl Fn(&str) -> PathBuf {
     eprintln!("building hobgoblin with profile {profile}, {}", features.join(" "));
     let mut cargo = Command::new(env!("CARGO"));
@@ -59,7 +59,7 @@ pub fn build_library(folder: &str, profile: &str, features: &[&str]) -> impl Fn(
     }
 }
 
-/// The C++ compiler, with the flags that all of the harness is compiled with.
+/// The C++ compiler, with the flags of the whole harness.
 pub fn compiler() -> Option<cc::Tool> {
     let mut build = cc::Build::new();
     build.cpp(true).std("c++17").opt_level(1).debug(true).warnings_into_errors(true).cargo_metadata(false);
@@ -80,7 +80,7 @@ pub fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// The files of a folder with one of these extensions, in order of name, relative to the repository.
+/// The files of a folder with one of these extensions, ordered by name. Paths are relative to the repository.
 pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let list = fs::read_dir(root().join(folder)).unwrap_or_else(|why| panic!("cannot list {folder}: {why}"));
     let mut files: Vec<PathBuf> = list
@@ -91,7 +91,7 @@ pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-/// A program of `cpp_tests/api/`, linked with the harness's library; nothing if there is no compiler.
+/// A program of `cpp_tests/api/`, linked with the harness's library. `None`: there is no compiler.
 pub fn api_program(name: &str) -> Option<PathBuf> {
     let tool = compiler()?;
     let include = output().join("include");
@@ -107,7 +107,7 @@ pub fn api_program(name: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Write the table of the headers as C++.
+/// Writes the table of the headers as C++.
 pub fn write_api_table(path: &Path) {
     let folder = path.parent().expect("a file is in a folder");
     fs::create_dir_all(folder).unwrap_or_else(|why| panic!("cannot create {}: {why}", folder.display()));

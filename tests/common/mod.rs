@@ -1,4 +1,4 @@
-//! What several integration tests share.
+//! Code that several integration tests share.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod api;

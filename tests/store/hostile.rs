@@ -1,4 +1,4 @@
-//! Directories that are not as a store would like them, on real file systems.
+//! Directories with errors or without space, on real file systems.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -11,14 +11,14 @@ use hobgoblin::store::{Options, Store};
 
 use super::*;
 
-/// The user and group `nobody`, who may write nowhere.
+/// The user and group `nobody`, without write permission anywhere.
 const NOBODY: u32 = 65534;
 
 fn options() -> Options {
     Options { segment_limit: 20_000, ..Options::new(now) }
 }
 
-/// Put values until one is refused for want of space; how many were kept.
+/// Puts values until one is refused for lack of space. Returns how many were stored.
 fn fill(store: &mut Store, first: u32) -> u32 {
     for number in first..first + 10_000 {
         let name = name(1, number);
@@ -38,7 +38,7 @@ fn has_all(store: &mut Store, count: u32) {
     (0..count).for_each(|number| assert_eq!(version(store, &name(1, number), &mut Vec::new()), Some(1), "{number}"));
 }
 
-/// A file system of its own for some files, as root on Linux.
+/// A separate file system for some files. It needs root on Linux.
 struct Mounted<'a>(&'a Path);
 
 impl<'a> Mounted<'a> {
@@ -69,7 +69,7 @@ fn a_full_file_system_loses_nothing_and_works_on_when_there_is_room() {
     assert!(store.trouble().is_some_and(|trouble| trouble.contains("free some space")), "{:?}", store.trouble());
     assert!(count > 50, "{count}");
     for _ in 0..3 {
-        // Where there is no room, what was put stays, and neither sealing nor maintaining breaks anything.
+        // Without free space, stored values persist, and neither sealing nor maintenance breaks anything.
         let _ = store.seal();
         let _ = store.maintain(u64::MAX);
         has_all(&mut store, count);
@@ -78,9 +78,9 @@ fn a_full_file_system_loses_nothing_and_works_on_when_there_is_room() {
         has_all(&mut store, count);
         assert_eq!(store.statistics().damaged, 0);
     }
-    // A lower limit makes room, but a log needs some even to say that something is no more.
+    // A lower limit frees space, but the log needs some space even for the record of a removal.
     let limit_bytes = store.statistics().live_bytes / 2;
-    // What somebody has open keeps its room after it was unlinked.
+    // An open file keeps its space after it is unlinked.
     drop(store);
     let mut store = open(&scratch.store(), Options { limit_bytes, ..options() });
     std::fs::remove_file(scratch.0.join("ballast")).expect("it is there");
@@ -97,7 +97,7 @@ fn a_full_file_system_loses_nothing_and_works_on_when_there_is_room() {
     }
 }
 
-/// As a user who may read the directory and not write it.
+/// Runs as a user who may read the directory but not write to it.
 pub fn read_without_rights(directory: &Path) {
     let mut store = open(directory, options());
     has_all(&mut store, 10);
@@ -127,7 +127,7 @@ fn a_directory_of_somebody_else_is_read_and_not_written() {
     may_write(0o555);
     let before = files(&scratch.store(), "seg");
     let mut command = child("stranger", &scratch.store());
-    // Root may write everywhere.
+    // Root can write everywhere.
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
     if is_root {
         command.uid(NOBODY).gid(NOBODY);
@@ -184,7 +184,7 @@ fn segments_of_a_newer_version_are_left_alone_and_spoken_of() {
         let check = twox_hash::XxHash3_64::oneshot(&head[..28]) as u32;
         head[28..].copy_from_slice(&check.to_le_bytes());
     }
-    // Whoever wrote it has no snapshot that we could read either.
+    // A newer library would not write a snapshot that this one can read either.
     std::fs::remove_file(old.with_extension("idx")).expect("it is there");
     std::fs::write(old, &newer).expect("it can be written");
     put(2);

@@ -1,4 +1,4 @@
-//! Writers that are killed at any moment of what they do.
+//! Writers that are killed at random moments of all their operations.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -12,26 +12,26 @@ use hobgoblin::store::{Compression, Name, Options, Store, Value};
 
 use super::*;
 
-/// Names that a writer puts, and nobody else: an environment each.
+/// Number of names that each writer puts. Each writer has its own environment.
 const NAMES: u32 = 30;
-/// Where values are put that nobody counts on, so that they have to be evicted.
+/// Environment of values that nobody checks. They fill the store and force evictions.
 const CHURN: u64 = 99;
 const CHURNED: u32 = 300;
-/// Values that are put in one call, if there are several.
+/// Number of values in one `put_all`.
 const TOGETHER: u32 = 20;
-/// Kills that one directory goes through.
+/// Number of kills per directory.
 const KILLS: u64 = 40;
-/// A writer is killed in so many milliseconds.
+/// A writer is killed within this time, in milliseconds.
 const LIFETIME: u64 = 25;
 
 fn options(random: &mut Random) -> Options {
     let compression = if random.below(2) == 0 { Compression::Lz4 } else { Compression::None };
     let segment_limit = if random.below(2) == 0 { 20 << 10 } else { 400 << 10 };
-    // The names of one writer fit, those of the churn do not.
+    // The values of one writer fit into the limit, those of the churn do not.
     Options { compression, limit_bytes: 100 << 10, segment_limit, ..Options::new(now) }
 }
 
-/// When a name that was claimed and never used may be cleaned up.
+/// A time at which an unused claim of a segment id may be removed.
 fn two_days_later() -> u64 {
     now() + 2 * 24 * 60 * 60
 }
@@ -63,7 +63,7 @@ const ALL: [Doing; 10] = [
     Doing::Maintain,
 ];
 
-/// What a writer does to which of its names.
+/// An operation of a writer on one of its names.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     doing: Doing,
@@ -72,7 +72,7 @@ struct Step {
 }
 
 impl Step {
-    /// A hasty writer does only what does not wait for the disk, so that it is killed there as well.
+    /// A hasty writer skips operations that wait for the disk, so that kills also hit the other operations.
     fn random(random: &mut Random, is_hasty: bool, version: u32) -> Self {
         let doing = match random.below(if is_hasty { 380 } else { 400 }) {
             0..140 => Doing::Put,
@@ -90,7 +90,8 @@ impl Step {
         Self { doing, number: random.below(numbers.into()) as u32, version }
     }
 
-    /// What a name may have after it, if that is something else than before.
+    /// The version of a name after the step, or `None` if the step does not change it. The inner `None` is a removed
+    /// value.
     fn outcome(&self, number: u32) -> Option<Option<u32>> {
         match self.doing {
             Doing::Put if self.number == number => Some(Some(self.version)),
@@ -128,7 +129,7 @@ impl Step {
     }
 }
 
-/// The life of a writer: it says what it begins and that it is done.
+/// Runs a writer. It prints the begin and the end of each step.
 pub fn write_for_ever(directory: &Path) {
     let environment = number_in("HOB_ENVIRONMENT").expect("it was given");
     let first = number_in("HOB_VERSION").expect("it was given") as u32;
@@ -151,7 +152,7 @@ pub fn write_for_ever(directory: &Path) {
     }
 }
 
-/// A writer, and a thread that hears what it says.
+/// A writer, and a thread that reads its output.
 struct Writer {
     running: Running,
     environment: u64,
@@ -159,7 +160,7 @@ struct Writer {
     heard: JoinHandle<Heard>,
 }
 
-/// All that a writer completed, and what it was at when it died.
+/// All completed steps of a writer, and the step that was running when it was killed.
 #[derive(Default)]
 struct Heard {
     done: Vec<Step>,
@@ -188,7 +189,7 @@ impl Heard {
                     let doing =
                         words.next().and_then(|word| ALL.into_iter().find(|doing| format!("{doing:?}") == word));
                     let mut number = || words.next().and_then(|word| word.parse().ok());
-                    // The last line may be cut off, and is then of something that had not begun.
+                    // The last line may be truncated. Its step had not begun then.
                     let (Some(doing), Some(number), Some(version)) = (doing, number(), number()) else { continue };
                     heard.begun = Some(Step { doing, number, version });
                     begins();
@@ -202,7 +203,7 @@ impl Heard {
     }
 }
 
-/// What each name has, as far as was heard.
+/// The version of each name, according to the writers' output.
 #[derive(Default)]
 struct Model(BTreeMap<(u64, u32), u32>);
 
@@ -219,7 +220,7 @@ impl Model {
         }
     }
 
-    /// Every name has what it should, or what the writer that was killed was at.
+    /// Checks that every name has its expected version, or the one of the step that was running at the kill.
     fn check(&mut self, store: &mut Store, environment: u64, begun: Option<Step>) {
         let mut bytes = Vec::new();
         let (mut cleared, mut kept) = (0, 0);
@@ -244,7 +245,7 @@ impl Model {
     }
 }
 
-/// What can be said of a store that nobody has damaged.
+/// Checks that the store reports no trouble and no damage.
 fn is_in_order(store: &Store) {
     assert_eq!(store.trouble(), None);
     let statistics = store.statistics();
@@ -259,7 +260,8 @@ struct Place {
 }
 
 impl Place {
-    /// Some writers live and die together; how many died, by what they were at.
+    /// Runs some writers at the same time and kills them. Returns their number, and counts the kills by running
+    /// operation in `deaths`.
     fn round(&mut self, round: u64, deaths: &mut BTreeMap<Doing, u64>) -> u64 {
         let writers = [1, 1, 2, 3][self.random.below(4) as usize];
         let mut writers: Vec<_> =
@@ -274,7 +276,7 @@ impl Place {
             let heard = heard.join().unwrap_or_else(|_| panic!("a writer of round {round} failed"));
             self.model.hear(environment, &heard.done);
             *deaths.entry(heard.begun.map_or(Doing::Open, |step| step.doing)).or_default() += 1;
-            // While others still write.
+            // Other writers are still running.
             let mut store = super::open(&self.directory, options(&mut self.random));
             self.model.check(&mut store, environment, heard.begun);
             is_in_order(&store);
@@ -284,7 +286,7 @@ impl Place {
         killed.len() as u64
     }
 
-    /// What is there stays there through maintenance and reopening.
+    /// Checks that values persist through maintenance and reopening.
     fn look_after(&mut self, environments: &[u64]) {
         let mut store = super::open(&self.directory, options(&mut self.random));
         if self.random.below(2) == 0 {
@@ -300,7 +302,7 @@ impl Place {
         }
     }
 
-    /// Nothing lies about that belongs to nothing.
+    /// Checks that the directory has no orphaned files.
     fn is_clean(&mut self) {
         let mut store = super::open(&self.directory, Options { now: two_days_later, ..options(&mut self.random) });
         while store.maintain(u64::MAX).expect("nobody is in the way").more {}
@@ -314,7 +316,7 @@ impl Place {
     }
 }
 
-/// `HOB_STORE_KILLS` sets how many.
+/// `HOB_STORE_KILLS` sets the number of kills.
 #[test]
 fn no_kill_loses_what_was_put() {
     let kills = number_in("HOB_STORE_KILLS").unwrap_or(60);
@@ -333,6 +335,6 @@ fn no_kill_loses_what_was_put() {
         let _ = std::fs::remove_dir_all(&place.directory);
     }
     println!("{killed} writers were killed while they were at: {deaths:?}");
-    // Of many, some were at each.
+    // With many kills, every operation was hit.
     assert!(killed < 1000 || deaths.len() == ALL.len(), "{deaths:?}");
 }

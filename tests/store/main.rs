@@ -1,5 +1,5 @@
-//! The store among real processes and on real file systems: this test program runs itself as children, which write, read,
-//! and are killed.
+//! The store with real processes on real file systems. This test program runs itself as child processes, which write,
+//! read, and are killed.
 #![cfg(all(unix, feature = "program_cache"))]
 #![allow(missing_docs, reason = "a program of tests")]
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use hobgoblin::store::io::OsIo;
 use hobgoblin::store::{Name, Options, Store};
 
-/// A directory that is gone afterwards, in the directory `HOB_STORE_PLACE` if that is set.
+/// A temporary directory that drop removes. It is in the directory `HOB_STORE_PLACE` if that is set.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -27,7 +27,7 @@ impl Scratch {
         Self(path)
     }
 
-    /// Where the store is; not made yet.
+    /// The store's directory, which does not exist yet.
     pub fn store(&self) -> PathBuf {
         self.0.join("store")
     }
@@ -39,7 +39,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The command that runs this program as a child of that sort.
+/// The command that runs this program as a child of the given kind.
 pub fn child(what: &str, directory: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
     command.args(["--exact", "the_child", "--nocapture"]).env("HOB_CHILD", what).env("HOB_DIRECTORY", directory);
@@ -47,7 +47,7 @@ pub fn child(what: &str, directory: &Path) -> Command {
     command
 }
 
-/// A child that is killed when nobody waits for it any more.
+/// A child process that drop kills.
 pub struct Running(pub Child);
 
 impl Drop for Running {
@@ -57,12 +57,12 @@ impl Drop for Running {
     }
 }
 
-/// What a child does; in the test program itself nothing.
+/// The body of a child process. In the test program itself it does nothing.
 #[test]
 fn the_child() {
     let Some(what) = std::env::var_os("HOB_CHILD") else { return };
     let directory = PathBuf::from(std::env::var_os("HOB_DIRECTORY").expect("it was given"));
-    // The line that the test runner has begun ends here.
+    // Ends the line that the test runner has begun.
     println!();
     match what.to_str() {
         Some("writer") => kills::write_for_ever(&directory),
@@ -72,12 +72,12 @@ fn the_child() {
     }
 }
 
-/// A number that was given to a child, or to the tests.
+/// A number from an environment variable, for a child or for the tests.
 pub fn number_in(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|word| word.parse().unwrap_or_else(|_| panic!("{variable} is no number: {word}")))
 }
 
-/// Steele, Lea and Flood's SplitMix64.
+/// SplitMix64 (Steele, Lea and Flood).
 pub struct Random(pub u64);
 
 impl Random {
@@ -108,7 +108,7 @@ pub fn name(environment: u64, number: u32) -> Name {
     Name { kind: 1, environment, key }
 }
 
-/// What the name has in that version, which can be told from it.
+/// The value of a name in a version. The version can be read from it.
 pub fn value(name: &Name, version: u32) -> Vec<u8> {
     let mut bytes = [&version.to_le_bytes()[..], &name.key[..4], &name.environment.to_le_bytes()].concat();
     let mut random = Random(u64::from(version) << 32 ^ u64::from(name.key[0]) ^ name.environment);
@@ -119,7 +119,7 @@ pub fn value(name: &Name, version: u32) -> Vec<u8> {
     bytes
 }
 
-/// The version of the name's value that is served, which has to be right to the last byte.
+/// The version of the value that the store returns for a name. Every byte must be right.
 pub fn version(store: &mut Store, name: &Name, bytes: &mut Vec<u8>) -> Option<u32> {
     store.get(name, bytes).unwrap_or_else(|why| panic!("{name:?} cannot be read: {why}"))?;
     let version = bytes.first_chunk().map(|version| u32::from_le_bytes(*version)).expect("a version");
@@ -127,7 +127,7 @@ pub fn version(store: &mut Store, name: &Name, bytes: &mut Vec<u8>) -> Option<u3
     Some(version)
 }
 
-/// Files of the directory with that extension, all that comes after the first dot.
+/// Files of the directory with that extension. The extension is everything after the first dot.
 pub fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(listing) = std::fs::read_dir(directory) else { return Vec::new() };
     let paths = listing.map(|entry| entry.expect("listable").path());

@@ -1,4 +1,4 @@
-//! Several processes that write and read one directory, and tell each other what they have done.
+//! Several processes that write and read one directory, and report their writes to each other.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,9 +11,9 @@ use hobgoblin::store::{Compression, Options, Store};
 use super::*;
 
 const ENVIRONMENT: u64 = 3;
-/// Names that a process puts, and nobody else.
+/// Number of names that each process puts. No other process puts them.
 const NAMES: u32 = 40;
-/// Bytes that say that a version of a name is begun, or done.
+/// Bytes of a message that a version of a name is begun or done.
 const WORD: usize = 12;
 
 fn options(peer: u64) -> Options {
@@ -21,19 +21,19 @@ fn options(peer: u64) -> Options {
     Options { compression, segment_limit: 30 << 10, ..Options::new(now) }
 }
 
-/// Every fifth version is none.
+/// Every fifth version is a removal.
 fn is_removal(version: u32) -> bool {
     version.is_multiple_of(5)
 }
 
-/// How far a process has come with one of its names.
+/// The last begun and done versions of a name.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     begun: u32,
     done: u32,
 }
 
-/// What a process says of itself, in a file beside the store.
+/// The messages of one process, in a file beside the store.
 struct Said {
     file: File,
     names: Vec<Progress>,
@@ -75,7 +75,7 @@ fn peer_name(peer: u64, number: u32) -> hobgoblin::store::Name {
     name(ENVIRONMENT, peer as u32 * NAMES + number)
 }
 
-/// What is served was begun, and is not older than what was done before anybody looked.
+/// Checks that a version that was read had been begun, and is not older than the last one done before the read.
 fn check(found: Option<u32>, before: Progress, after: Progress, what: &str) {
     let possible = before.done..=after.begun;
     let is_right = match found {
@@ -109,7 +109,7 @@ impl Peer {
         said.say(number, version, true);
     }
 
-    /// Look at what another process, or this one, has said.
+    /// Reads all names of a random process, possibly this one, and checks them against its messages.
     fn read(&mut self) -> u64 {
         let peer = self.random.below(self.said.len() as u64);
         if peer != self.me {
@@ -150,7 +150,7 @@ impl Peer {
     }
 }
 
-/// The life of a process among others.
+/// Runs one of the processes.
 pub fn write_and_read(directory: &Path) {
     let (me, peers) = (number_in("HOB_PEER").expect("given"), number_in("HOB_PEERS").expect("given"));
     let end = Instant::now() + Duration::from_millis(number_in("HOB_MILLISECONDS").expect("given"));
@@ -162,7 +162,7 @@ pub fn write_and_read(directory: &Path) {
     assert!(written > 0 && checked > 0 && (me > 0 || unlinked > 0), "{written} {checked} {unlinked}");
 }
 
-/// `HOB_STORE_SECONDS` sets how long, for each number of processes.
+/// `HOB_STORE_SECONDS` sets the duration for each number of processes.
 fn live_together(peers: u64) {
     let scratch = Scratch::new(&format!("peers-{peers}"));
     let milliseconds = number_in("HOB_STORE_SECONDS").unwrap_or(2) * 1000;

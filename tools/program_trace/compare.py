@@ -125,7 +125,7 @@ def future(trace, limit):
     return evicting(trace, limit, worth)
 
 
-# Traces made up.
+# Synthetic traces.
 
 
 def zipf(places, exponent):

@@ -1,19 +1,20 @@
-// Records what programs any program that draws with OpenGL builds: which, in what order, how large their binaries are and
-// what it takes to build them. Loaded before everything else, it steps between the program and its driver.
+// Records the shader programs that an OpenGL application builds: their names, their order, the sizes of their binaries
+// and the costs of their builds. It is preloaded between the application and its driver.
 //
-//   cc -O2 -shared -fPIC -o record.so record.c -ldl
-//   PROGRAM_TRACE=out.txt MESA_SHADER_CACHE_DISABLE=true LD_PRELOAD=$PWD/record.so some-game
+//     cc -O2 -shared -fPIC -o record.so record.c -ldl
+//     PROGRAM_TRACE=out.txt MESA_SHADER_CACHE_DISABLE=true LD_PRELOAD=$PWD/record.so some-game
 //
-// Appends lines to the file. Times are microseconds, costs those that the calling thread was given a processor for, so
-// that a busy machine does not count; a program's name is a hash of the sources of its shaders and of the locations bound.
+// Appends lines to the file. Times and costs are in microseconds. Costs are CPU time of the calling thread, so that
+// other load on the machine does not count. A program's name is a hash of the sources of its shaders and of the bound
+// locations.
 //
-//   L at program bytes compile link    a link was asked for: the whole of its shaders' compilation, and its own
-//   D at program draw                  the first draw call with it, where drivers compile what they put off till then
-//   U at program                       it is in use again after a frame without
-//   F at frames                        written at the end
+//     L at program bytes compile link    a link request; costs of compiling all its shaders and of the link itself
+//     D at program draw                  the first draw call with the program; drivers compile there what they deferred
+//     U at program                       the program is used again after a frame without it
+//     F at frames                        written at the end
 //
-// Of contexts that share nothing, a second one's programs are told apart by what was linked last under their number.
-// Linux alone. From one thread's calls another's are told apart only as far as locks can.
+// Limits: Linux only. Contexts that share nothing use the same numbers; a number means the program that was linked last
+// under it. Locks separate the lines of different threads, but not their calls.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -52,7 +53,7 @@ static uint64_t microseconds(clockid_t clock) {
 }
 
 static uint64_t now_us(void) { return microseconds(CLOCK_MONOTONIC); }
-// What Mesa's software drivers compile, they compile on the thread that asks.
+// Mesa's software drivers compile on the calling thread.
 static uint64_t spent_us(void) { return microseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 // FNV-1a.
@@ -67,7 +68,7 @@ static uint64_t hash_of(const void *bytes, size_t count) { return hash(0xCBF29CE
 static struct shader *shader_at(unsigned id) { return &shaders[id % MOST_NAMES]; }
 static struct program *program_at(unsigned id) { return &programs[id % MOST_NAMES]; }
 
-// Opened by the first line: helpers of the program that draw nothing leave no file.
+// Opened by the first line, so that helper processes that draw nothing create no file.
 static void open_out(void) {
     const char *path = getenv("PROGRAM_TRACE");
     if (out || !path) return;
@@ -83,12 +84,12 @@ static void open_out(void) {
         pthread_mutex_unlock(&lock);        \
     } while (0)
 
-// What was there before us.
+// The replaced functions.
 
 typedef void *(*get_proc)(const char *);
 static get_proc real_get_proc;
 
-// Others' constructors may run before ours.
+// Other constructors may run before the one of this library.
 static void *real_dlsym(void *library, const char *name) {
     static void *(*real)(void *, const char *);
     if (!real) *(void **)&real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
@@ -101,7 +102,7 @@ static void *real(const char *name) {
     return found;
 }
 
-// The driver's function of that name, which is looked for once.
+// The driver's function of that name. It is looked up once.
 #define REAL(type, name, parameters)                    \
     static type(*name##_) parameters;                   \
     if (!name##_) *(void **)&name##_ = real(#name);
@@ -121,7 +122,7 @@ void glCompileShader(unsigned shader) {
     REAL(void, glGetShaderSource, (unsigned, int, int *, char *))
     uint64_t start = spent_us();
     glCompileShader_(shader);
-    // Asking waits for it.
+    // The query waits for the compilation.
     query("glGetShaderiv", shader, COMPILE_STATUS);
     uint64_t compile_us = spent_us() - start;
     int length = query("glGetShaderiv", shader, SOURCE_LENGTH), got = 0;
@@ -132,7 +133,7 @@ void glCompileShader(unsigned shader) {
     free(source);
 }
 
-// The order in which they were bound is of no account.
+// The order of the bindings does not matter.
 static void bind_location(unsigned program, const char *name, unsigned location) {
     program_at(program)->bindings += hash(hash_of(name, strlen(name)), &location, sizeof location);
 }
@@ -239,7 +240,7 @@ unsigned eglSwapBuffers(void *display, void *surface) {
     return eglSwapBuffers_(display, surface);
 }
 
-// Functions asked for by name: the older names mean the same.
+// Functions that are looked up by name. The older names are aliases.
 
 static const struct {
     const char *name;

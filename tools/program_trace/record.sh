@@ -1,14 +1,15 @@
 #!/bin/sh
-# Record what programs some games build, over many sessions, each a process of its own: tests/fixtures/programs.txt was
-# made from this by make_trace.py. Needs Xvfb, the Debian packages below with their folders of games in PATH, and time.
+# Records the shader programs that some games build, over many sessions. Each session is a separate process.
+# make_trace.py made tests/fixtures/programs.txt from the output. Needs Xvfb, the Debian packages below with their
+# folders of games in PATH, and time.
 #
 #   tools/program_trace/record.sh FOLDER    one file per session, 01-supertuxkart-hacienda.txt and so on
 #
 #   supertuxkart redeclipse 0ad glmark2-x11 stellarium
 #
-# SESSIONS  which to record (default: all of sessions.txt)
-# SECONDS_EACH  how long a session lasts before it is ended (default 40)
-# AS_USER   what runs 0ad as another user where this is root, which it refuses (default setpriv)
+# SESSIONS  the sessions to record (default: all of sessions.txt)
+# SECONDS_EACH  duration of a session in seconds (default 40)
+# AS_USER   the command that runs 0ad as another user, because 0ad refuses to run as root (default setpriv)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -20,7 +21,7 @@ export LIBGL_ALWAYS_SOFTWARE=1 SDL_AUDIODRIVER=dummy HOME="$folder/home"
 mkdir -p "$HOME" "$folder/other-home"
 chmod 777 "$folder" "$folder/other-home"
 
-# Mesa tells the size of a binary only while its own cache is on: so it is on, and empty.
+# Mesa reports the size of a binary only while its own cache is enabled. So the cache is enabled, and empty.
 record() {
     rm -rf "$folder/mesa"
     mkdir -m 777 "$folder/mesa"

@@ -1,14 +1,15 @@
-//! Whether the simulator can be believed: its distributions against its generator.
+//! Validates the simulator: compares its distributions with its generator.
 
 use crate::oracle::{Asked, Oracle};
 use crate::scenario::{Scenario, Size};
 use crate::workload::{Machine, Noise, Truth};
 
-/// Frames that are drawn.
+/// Number of frames to draw.
 const FRAMES: usize = 200_000;
 
-/// Compare, for every noise, the mean, the deviation and the overruns of the oracle's choice by its distributions with
-/// those of frames drawn. Whether all agree.
+/// Compares mean, deviation and overruns of the oracle's choice by its distributions with those of drawn frames.
+///
+/// Covers every noise. Returns whether all agree.
 pub fn check(seeds: u64) -> bool {
     println!(
         "{:<12}{:>5} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9}",
@@ -51,7 +52,7 @@ fn compare(noise: Noise, seed: u64) -> bool {
         100.0 * oracle.overrun,
         100.0 * over / frames
     );
-    // Correlated frames say less: so many times the frames are needed for as much certainty.
+    // Correlated frames carry less information: the same certainty needs this factor more frames.
     let correlated = match noise {
         Noise::Ar1 => 39.0,
         Noise::CommonAr1 => 99.0,

@@ -1,4 +1,4 @@
-//! What came of the seeds of a row, in phases.
+//! Results of the seeds of a row, by phase.
 
 use crate::governor::{Governor, Told};
 use crate::oracle::Oracle;
@@ -6,7 +6,7 @@ use crate::run::{Event, Row};
 use crate::scenario::Scenario;
 use crate::workload::Truth;
 
-/// What was seen of a frame.
+/// Observations of one frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
     pub told: Told,
@@ -16,13 +16,13 @@ pub struct Frame {
     pub oracle_over: bool,
     /// True mean of the choice's total.
     pub true_mean: f64,
-    /// True mean and the oracle's sigmas of the choice, over the capacity.
+    /// True mean plus the oracle's sigmas of the choice, divided by the capacity.
     pub fill: f64,
     pub changes: u32,
     pub settled_changes: u32,
     /// Value of the latest choice without trials.
     pub settled_value: f64,
-    /// Value by which that has risen with this frame.
+    /// Increase of `settled_value` in this frame.
     pub settled_gain: f64,
     pub update_ns: u32,
     pub feed_ns: u32,
@@ -38,21 +38,21 @@ pub struct Phase {
     pub trial_frames: f64,
     /// Overruns on frames with trials.
     pub over_on_trial: f64,
-    /// Overruns on the others whose choice is too heavy by the true distributions.
+    /// Overruns on frames without trials whose choice is too heavy by the true distributions.
     pub over_heavy: f64,
     /// Frames without trials whose choice is too heavy.
     pub heavy_frames: f64,
     pub trials: f64,
     pub changes: f64,
     pub settled_changes: f64,
-    /// Frames without trials whose choice is worth more, and less, than the one before.
+    /// Frames without trials whose choice has a higher (`rises`) or lower value than the choice before.
     pub rises: f64,
     pub falls: f64,
-    /// Value that trials cost.
+    /// Value lost to trials.
     pub trial_loss: f64,
-    /// Distance from the best by its own estimates, on frames without trials.
+    /// Distance from the best choice by the governor's own estimates, on frames without trials.
     pub gap: f64,
-    /// True over expected mean total.
+    /// True mean total divided by the expected one.
     pub bias: f64,
     pub fill: f64,
 }
@@ -110,36 +110,37 @@ impl Phase {
         100.0 * self.over / self.frames
     }
 
-    /// Percentage of the frames that a sum comes to.
+    /// A sum as a percentage of the frames.
     pub fn percent(&self, sum: f64) -> f64 {
         100.0 * sum / self.frames
     }
 
-    /// A sum as so many per second.
+    /// A sum as a rate per second.
     pub fn per_second(&self, sum: f64) -> f64 {
         60.0 * sum / self.frames
     }
 }
 
-/// Why a setting does not have the oracle's option at the end, and how much value (as a share of the oracle's) that is.
+/// Reasons why a setting does not have the oracle's option at the end, each with the lost value as a share of the
+/// oracle's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Causes {
-    /// Whether the governor believes anything.
+    /// Whether the governor has estimates.
     pub asked: bool,
     /// The oracle's option was never measured.
     pub unknown: (f64, f64),
-    /// It is believed at least a tenth dearer than it is.
+    /// The estimate for the oracle's option is too high by a tenth or more.
     pub believed_dear: (f64, f64),
-    /// The governor's own option is believed at least a tenth cheaper than it is.
+    /// The estimate for the governor's own option is too low by a tenth or more.
     pub believed_cheap: (f64, f64),
-    /// Both are known well: the choice follows from others.
+    /// Both estimates are accurate: the choice follows from other settings.
     pub consequence: (f64, f64),
 }
 
-/// Where the phases of learning end, for the curve.
+/// Ends of the phases of learning, for the curve.
 pub const CURVE: [usize; 11] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-/// What came of one seed, or of several.
+/// Results of one seed or of several.
 #[derive(Clone, Debug)]
 pub struct Figures {
     pub row: Row,
@@ -151,16 +152,19 @@ pub struct Figures {
     pub steady: Phase,
     /// After the first 4096 frames.
     pub late: Phase,
-    /// What counts for the promise: after the first 1024 frames, without the first 60 after a declared step.
+    /// The frames that the promise covers: after the first 1024 frames, without the first 60 after a declared step.
     pub promised: Phase,
-    /// During the step, its first 60 frames apart.
+    /// During the step, without its first 60 frames.
     pub in_step: Phase,
-    /// 600 to 1200 frames after the end of the step; of a past, the 120 frames from the second after the first sample.
+    /// `Event::Step`: 600 to 1200 frames after the end of the step. `Event::Past`: the 120 frames that begin with the
+    /// second after the first sample.
     pub after: Phase,
-    /// Of each seed: frames from the end of the step until a mean over 60 frames is at 99 %; of a past, the least mean
-    /// of 10 frames in percent.
+    /// One figure per seed.
+    ///
+    /// `Event::Step`: frames from the end of the step until a mean over 60 frames is at 99 %. `Event::Past`: the lowest
+    /// mean of 10 frames, in percent.
     pub after_each: Vec<f64>,
-    /// Of each seed: percentage of the oracle's value in the steady state, and of frames over the capacity.
+    /// For each seed: percentage of the oracle's value in the steady state, and percentage of frames over the capacity.
     pub each: Vec<(f64, f64)>,
     pub causes: Causes,
     /// The oracle's own share of frames over the capacity, by its distributions.
@@ -168,12 +172,12 @@ pub struct Figures {
     pub oracle_sigmas: f64,
     pub update_ns: Vec<u32>,
     pub feed_ns: Vec<u32>,
-    /// Of some seeds, the fastest of several runs that were the same.
+    /// Timings of some seeds: the fastest of several identical runs.
     pub replayed_ns: Vec<u32>,
     pub memory: usize,
-    /// The learning phase by and by.
+    /// The learning phase in finer steps.
     pub curve: [Phase; CURVE.len()],
-    /// Value over the oracle's, frame by frame after an event; summed over the seeds.
+    /// Value divided by the oracle's, for each frame after an event, summed over the seeds.
     recent: Vec<f64>,
 }
 
@@ -206,7 +210,7 @@ impl Figures {
         }
     }
 
-    /// A frame has passed.
+    /// Adds a frame.
     pub fn take(&mut self, index: usize, frame: &Frame) {
         match index {
             0..256 => self.first.take(frame),
@@ -237,7 +241,7 @@ impl Figures {
                     self.recent.push(frame.value / frame.oracle_value);
                 }
             }
-            // The first sample is in with the decision at index 3; two later it must tell.
+            // The first sample arrives with the decision at index 3. Two decisions later it must have an effect.
             Event::Past { .. } if (5..125).contains(&index) => {
                 self.after.take(frame);
                 self.recent.push(frame.value / frame.oracle_value);
@@ -251,14 +255,14 @@ impl Figures {
         self.feed_ns.push(frame.feed_ns);
     }
 
-    /// The first frame after the event from which the 60 before are at 99 % in the mean, of all seeds together.
+    /// First frame after the event at which the mean of the 60 frames before it, over all seeds, is at 99 %.
     pub fn recovered(&self) -> f64 {
         let wanted = 60.0 * 0.99 * self.seeds;
         let back = self.recent.windows(60).position(|second| second.iter().sum::<f64>() >= wanted);
         back.map_or(f64::INFINITY, |start| (start + 60) as f64)
     }
 
-    /// The run is over: what does the governor know, and what not.
+    /// Ends the run and compares the governor's estimates with the truth.
     pub fn finish(
         &mut self,
         scenario: &Scenario,
@@ -302,7 +306,7 @@ impl Figures {
         }
     }
 
-    /// Take in another seed of the same row.
+    /// Adds another seed of the same row.
     pub fn add(&mut self, other: Self) {
         self.seeds += other.seeds;
         self.options += other.options;
@@ -338,13 +342,14 @@ impl Figures {
         self.memory = self.memory.max(other.memory);
     }
 
-    /// Another run of the same seed: keep the faster update of each frame. Returns whether it went the same way.
+    /// Adds another run of the same seed: keeps the faster update of each frame. Returns whether both runs have the
+    /// same values.
     pub fn replay(&mut self, again: &Self) -> bool {
         self.update_ns.iter_mut().zip(&again.update_ns).for_each(|(own, theirs)| *own = (*own).min(*theirs));
         self.first.value == again.first.value && self.steady.value == again.steady.value
     }
 
-    /// Sort the timings, so that quantiles can be read.
+    /// Sorts the timings, as quantiles require.
     pub fn close(&mut self) {
         self.update_ns.sort_unstable();
         self.feed_ns.sort_unstable();
@@ -352,7 +357,7 @@ impl Figures {
     }
 }
 
-/// A quantile of sorted timings, in microseconds; NaN if there are none.
+/// A quantile of sorted timings, in microseconds. Without timings: NaN.
 pub fn quantile_us(sorted: &[u32], share: f64) -> f64 {
     let at = (share * sorted.len() as f64) as usize;
     sorted.get(at.min(sorted.len().saturating_sub(1))).map_or(f64::NAN, |&ns| f64::from(ns) / 1000.0)

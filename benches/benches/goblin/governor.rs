@@ -1,4 +1,4 @@
-//! The players: the goblin as it is, the goblin set up like the original, and a threshold controller.
+//! The players: the default goblin, the goblin configured like the original, and a threshold controller.
 //!
 //! All calls to the goblin are in this file.
 
@@ -10,62 +10,62 @@ use crate::oracle::Asked;
 use crate::random::Random;
 use crate::scenario::Scenario;
 
-/// The lane that is governed: the GPU's.
+/// The governed lane: the GPU's.
 const LANE: usize = 0;
 
-/// Who governs.
+/// A kind of governor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Player {
     /// The default configuration.
     Goblin,
     /// The default configuration without stability.
     Impatient,
-    /// As the original explores and decides.
+    /// Explores and decides like the original.
     Original,
     /// Lowers one setting when the frame is nearly full, raises one when there is much room.
     Threshold,
 }
 
-/// What a governor says of a decision.
+/// A governor's report on a decision.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told {
     pub decision: u64,
     /// Options tried in this frame.
     pub trials: u32,
-    /// Relative distance from the best by its own estimates.
+    /// Relative distance from the best choice by its own estimates.
     pub gap: f64,
-    /// Mean total that it expects; NaN if it has no idea.
+    /// Expected mean total; NaN if unknown.
     pub mean: f64,
 }
 
-/// Someone who picks an option of every setting, every frame.
+/// Picks an option of every setting, every frame.
 pub trait Governor {
-    /// What a setting's choice cost.
+    /// Takes the measured cost of a setting's choice.
     fn measure(&mut self, decision: u64, setting: usize, burden: f64);
-    /// What the frame cost.
+    /// Takes the measured total of a frame.
     fn measure_total(&mut self, decision: u64, burden: f64);
     /// Decide.
     fn update(&mut self) -> Told;
     /// The choices of the latest decision.
     fn choices(&self, choices: &mut [u16]);
-    /// What it believes that an option costs on average, and from how many samples.
+    /// Estimated mean cost of an option, and the number of its samples.
     fn belief(&self, setting: usize, option: u16) -> Option<(f64, u64)>;
-    /// What it knows, as text.
+    /// The governor's profile as text.
     fn save(&self) -> Option<String>;
     /// Bytes held.
     fn memory_used(&self) -> usize;
 }
 
-/// What a governor gets to know beforehand.
+/// A governor's prior knowledge.
 #[derive(Clone, Debug, Default)]
 pub struct Knowledge<'a> {
     /// A profile of another run.
     pub past: Option<&'a str>,
-    /// Whether only totals are measured and burdens are the host's.
+    /// Whether only totals are measured and the burdens are the host's estimates.
     pub totals_only: bool,
 }
 
-/// The player, ready for the scenario with its capacity times `scale`.
+/// Creates the player for the scenario with its capacity times `scale`.
 pub fn seat(
     player: Player,
     scenario: &Scenario,
@@ -140,7 +140,7 @@ impl Governor for Goblins {
 
     fn update(&mut self) -> Told {
         let decision = self.goblin.update().expect("a decision");
-        // Relative burdens are in a unit of their own.
+        // Relative burdens have a unit of their own.
         let mean = if self.totals_only { f64::NAN } else { decision.chosen.mean[LANE] };
         Told { decision: decision.id, trials: decision.trials, gap: decision.gap, mean }
     }
@@ -169,19 +169,20 @@ impl Governor for Goblins {
     }
 }
 
-/// What many a game has: steps down above 95 % of the capacity, up below 80 %, one random setting at a time, and waits
-/// until the total of that frame has come in.
+/// A controller like those of many games: steps down above 95 % of the capacity, up below 80 %.
+///
+/// It changes one random setting at a time, then waits for the total of that frame.
 struct Threshold {
     capacity: f64,
     random: Random,
-    /// Options of each setting, the least valuable first.
+    /// Options of each setting, in ascending order of value.
     ladders: Vec<Vec<u16>>,
-    /// Where each setting stands.
+    /// Current position of each setting on its ladder.
     rungs: Vec<usize>,
     decision: u64,
-    /// Totals of earlier decisions say nothing of the latest step.
+    /// First decision after the latest step: earlier totals do not include it.
     since: u64,
-    /// The latest total, of a decision that counts.
+    /// Latest total of a decision from `since` on.
     total: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! The report for programs.
+//! The machine-readable report.
 
 use crate::figures::{Figures, Phase, quantile_us};
 use crate::targets::Verdict;

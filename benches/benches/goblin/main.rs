@@ -1,6 +1,6 @@
-//! The simulator of the goblin: seeded machines on which it governs, beside an oracle that knows every distribution.
+//! The simulator of the goblin: it governs seeded machines, beside an oracle that knows every distribution.
 //!
-//! `cargo bench -p hobgoblin-bench --bench goblin -- --help` says what can be asked.
+//! `cargo bench -p hobgoblin-bench --bench goblin -- --help` lists the options.
 
 mod check;
 mod figures;
@@ -69,7 +69,7 @@ impl Options {
         }
     }
 
-    /// Whether there is such an option.
+    /// Returns whether the option exists.
     fn take(&mut self, word: &str, operand: &mut Operand<'_>) -> Result<bool, String> {
         match word {
             "--seeds" => self.seeds = Some(operand.parsed::<u64>()?.max(1)),
@@ -89,7 +89,7 @@ impl Options {
     }
 }
 
-/// Simulate all seeds of a row, several at once; the result does not depend on how many.
+/// Simulates all seeds of a row, several at once. The number of threads does not change the result.
 fn simulate(row: &Row, options: &Options) -> Figures {
     let seeds = options.seeds.unwrap_or(if options.length == Length::Quick { 4 } else { 20 }) as usize;
     let (next, began) = (AtomicUsize::new(0), Instant::now());
@@ -128,8 +128,9 @@ fn simulate(row: &Row, options: &Options) -> Figures {
     pooled
 }
 
-/// Updates of a few seeds, the fastest of several runs: that leaves out what else the machine did, and shows that a run
-/// can be repeated.
+/// Update timings of a few seeds, the fastest of several runs.
+///
+/// This excludes other load of the machine, and shows that a run can be repeated.
 fn timings(row: &Row, options: &Options) -> Vec<u32> {
     let (seeds, repeats) = if options.length == Length::Quick { (2, 3) } else { (4, 4) };
     let mut all = Vec::new();

@@ -1,30 +1,31 @@
-//! The best choice for someone who knows every distribution, but not the future.
+//! The best choice for a player that knows every distribution, but not the future.
 //!
-//! For sigmas it is the exact knapsack with the true means and variances. For a probability of going over the capacity it
-//! is the best knapsack over numbers of sigmas whose total, by convolution of the true distributions, goes over no more
-//! often than asked. What all passes have in common enters as a variance beside theirs, at a fixed point.
+//! For a number of sigmas it is the exact knapsack with the true means and variances. For a probability of an overrun
+//! it is the best knapsack over all numbers of sigmas that meets the probability. The convolution of the true
+//! distributions gives the probability of an overrun. The noise that all passes share is a variance beside theirs,
+//! solved for by fixed-point iteration.
 
 use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack};
 
 use crate::scenario::Scenario;
 use crate::workload::{Law, Truth, normal_cumulative};
 
-/// What the host asks for.
+/// The host's requirement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asked {
-    /// Deviations to keep free.
+    /// Number of deviations to keep free.
     Sigmas(f64),
     /// Share of frames that may be over the capacity.
     Probability(f64),
 }
 
-/// The best choice, and what it comes to.
+/// The best choice and its figures.
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     pub choices: Vec<u16>,
-    /// Total value, without what cannot be chosen.
+    /// Total value, without settings that have no choice.
     pub value: f64,
-    /// Deviations that were kept free.
+    /// Number of deviations kept free.
     pub sigmas: f64,
     /// Share of frames over the capacity.
     pub overrun: f64,
@@ -47,13 +48,13 @@ struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    /// The best choice with so many deviations kept free.
+    /// The best choice that keeps this number of deviations free.
     fn at(&mut self, sigmas: f64) -> Oracle {
         let capacity = self.scenario.capacity;
         let spread = self.truth.noise.common_spread();
         let mut oracle = Oracle { sigmas, ..Oracle::default() };
         let mut mean = capacity;
-        // Where only the mean of the choice settles the common variance, a few rounds agree.
+        // If only the mean of the choice sets the common variance, a few rounds converge.
         for _ in 0..if spread > 0.0 { 5 } else { 1 } {
             let common = Candidate { value: 0.0, mean: 0.0, variance: (spread * mean).powi(2) };
             self.knapsack.clear();
@@ -74,7 +75,7 @@ impl Solver<'_> {
         oracle
     }
 
-    /// The best choice that is over the capacity in no more than this share of frames.
+    /// The best choice that overruns the capacity in at most this share of frames.
     fn within(&mut self, probability: f64) -> Oracle {
         let (mut low, mut high) = (0.0, 10.0);
         let mut best = self.at(high);
@@ -94,9 +95,9 @@ impl Solver<'_> {
     }
 }
 
-/// Parts that the capacity is divided into for the convolution.
+/// Number of parts of the capacity for the convolution.
 const PARTS: f64 = 2000.0;
-/// Probabilities below this are left out.
+/// The convolution ignores probabilities below this.
 const NEGLIGIBLE: f64 = 1e-13;
 
 /// Share of frames in which the choice is over the capacity.
@@ -125,7 +126,7 @@ pub fn overrun(truth: &Truth, choices: &[u16], capacity: f64) -> f64 {
     total.iter().enumerate().map(|(index, share)| share * beyond(index)).sum()
 }
 
-/// Probabilities of a burden in steps, and the burden of the first; the mean is kept exactly.
+/// Probabilities of a burden in steps, and the burden of the first step. Keeps the mean exactly.
 fn discretise(law: &Law, step: f64) -> (f64, Vec<f64>) {
     let mut parts = Vec::new();
     let mut below = 0.0;

@@ -1,4 +1,5 @@
-//! Random numbers that are the same on every machine: xoshiro256++ (D. Blackman and S. Vigna, 2018), seeded by splitmix64.
+//! Random numbers that are the same on every machine: xoshiro256++ (D. Blackman and S. Vigna, 2018), seeded by
+//! splitmix64.
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
@@ -9,7 +10,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The stream of that number, of that seed.
+    /// The stream with this number, of this seed.
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03);
         let state = std::array::from_fn(|_| {
@@ -34,7 +35,7 @@ impl Random {
         result
     }
 
-    /// From 0 up to, not including, 1.
+    /// From 0 (inclusive) to 1 (exclusive).
     pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

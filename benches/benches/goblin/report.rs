@@ -1,4 +1,4 @@
-//! The report for people.
+//! The human-readable report.
 
 use crate::figures::{CURVE, Figures, Phase, quantile_us};
 use crate::run::Event;
@@ -23,7 +23,7 @@ pub fn print(rows: &[Figures], verdicts: &[Verdict], with_curve: bool) {
     println!("{met} of {} met", verdicts.len());
 }
 
-/// A number in a column, if there is one.
+/// Formats a number for a column; `-` if it is not finite.
 fn cell(number: f64, decimals: usize) -> String {
     if number.is_finite() { format!("{number:.decimals$}") } else { "-".to_string() }
 }
@@ -80,7 +80,7 @@ fn print_values(rows: &[Figures]) {
     }
 }
 
-/// Least and most of the numbers.
+/// Lowest and highest of the numbers.
 fn range(numbers: impl Iterator<Item = f64>, decimals: usize) -> String {
     let bounds = (f64::INFINITY, f64::NEG_INFINITY);
     let (least, most) = numbers.fold(bounds, |(least, most), number| (number.min(least), number.max(most)));

@@ -1,4 +1,4 @@
-//! One seed of one row: a machine, a governor, and what came of it frame by frame.
+//! One seed of one row: a machine, a governor, and the results frame by frame.
 
 use std::time::Instant;
 
@@ -8,30 +8,30 @@ use crate::oracle::{Asked, Oracle};
 use crate::scenario::{Scenario, Size};
 use crate::workload::{Machine, Noise, Truth};
 
-/// Frames from a decision until just before its samples come in.
+/// Frames from a decision until just before its samples arrive.
 const LATENCY: u64 = 3;
-/// Frames of the run on another machine whose profile is loaded.
+/// Length in frames of the run on another machine whose profile is loaded.
 const PAST_FRAMES: usize = 8192;
 
-/// What is out of the ordinary.
+/// An exceptional event or condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     Nothing,
-    /// Everything costs so many times as much from one frame to another.
+    /// All costs are multiplied by a factor from one frame to another.
     Step {
         from: usize,
         to: usize,
         slowness: f64,
     },
-    /// The profile of a run is loaded in which everything cost so many times as much.
+    /// Loads the profile of a run in which all costs were multiplied by a factor.
     Past {
         slowness: f64,
     },
-    /// Only frame totals are measured; the host has a rough idea of the burdens.
+    /// Only frame totals are measured; the host has rough estimates of the burdens.
     TotalsOnly,
 }
 
-/// A row of the report: what is simulated.
+/// A row of the report: the parameters of a simulation.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub name: String,
@@ -43,7 +43,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether frames and passes do not depend on each other.
+    /// Whether frames and passes are independent.
     pub fn is_independent(&self) -> bool {
         self.noise == Noise::Iid && self.event == Event::Nothing
     }
@@ -53,7 +53,7 @@ impl Row {
         self.is_independent() && matches!(self.player, Player::Goblin | Player::Impatient)
     }
 
-    /// How slow the machine is in a frame.
+    /// Cost factor of the machine in a frame.
     fn slowness(&self, frame: usize) -> f64 {
         match self.event {
             Event::Step { from, to, slowness } if (from..to).contains(&frame) => slowness,
@@ -62,14 +62,14 @@ impl Row {
     }
 }
 
-/// A decision whose samples have not come in yet.
+/// A decision whose samples have not arrived yet.
 #[derive(Clone, Debug, Default)]
 struct InFlight {
     decision: u64,
     burdens: Vec<f64>,
 }
 
-/// Simulate a seed of a row.
+/// Simulates a seed of a row.
 pub fn play(row: &Row, seed: u64) -> Figures {
     let size = if row.event == Event::TotalsOnly { Size::Small } else { Size::Full };
     let scenario = Scenario::draw(seed, size);
@@ -98,7 +98,7 @@ pub fn play(row: &Row, seed: u64) -> Figures {
     figures
 }
 
-/// The profile of a run on a machine on which everything, and the capacity, is `slowness` times as much.
+/// The profile of a run on a machine with all costs and the capacity multiplied by `slowness`.
 fn past_of(row: &Row, scenario: &Scenario, slowness: f64, seed: u64) -> String {
     let truth = Truth::new(scenario, row.noise, slowness);
     let mut governor = seat(row.player, scenario, slowness, row.asked, &Knowledge::default(), seed);
@@ -110,7 +110,7 @@ fn past_of(row: &Row, scenario: &Scenario, slowness: f64, seed: u64) -> String {
     governor.save().unwrap_or_else(|| "{}".to_string())
 }
 
-/// A machine, and what it has in flight.
+/// A machine and its frames in flight.
 struct Stage<'a> {
     scenario: &'a Scenario,
     truth: &'a Truth,
@@ -118,7 +118,7 @@ struct Stage<'a> {
     totals_only: bool,
     in_flight: [InFlight; LATENCY as usize],
     choices: Vec<u16>,
-    /// Choices of the frame before, and of the latest frame without trials.
+    /// Choices of the previous frame, and of the latest frame without trials.
     before: Vec<u16>,
     settled: Vec<u16>,
     settled_value: f64,
@@ -142,7 +142,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Samples come in, the governor decides, the machine runs.
+    /// Delivers samples, lets the governor decide, and runs the machine.
     fn frame(&mut self, governor: &mut dyn Governor, slowness: f64, oracle: &Oracle) -> Frame {
         let slot = (self.frames % LATENCY) as usize;
         let began = Instant::now();
@@ -191,7 +191,7 @@ impl<'a> Stage<'a> {
         seen
     }
 
-    /// What comes in just before this decision: the samples of the one `LATENCY` frames before.
+    /// Delivers the samples that arrive just before this decision: those of the decision `LATENCY` frames before.
     fn deliver(&mut self, slot: usize, governor: &mut dyn Governor) {
         if self.frames < LATENCY {
             return;

@@ -1,31 +1,31 @@
-//! What is to be governed: settings with options, their values and what they truly cost, drawn from a seed.
+//! The governed scenario: settings with options, their values and true costs, drawn from a seed.
 //!
-//! Burdens and values are spread as widely as in the original's own test: an option's burden is `0.2 + 80 * u * u`, its
+//! Burdens and values have the same range as in the original's own test. An option's burden is `0.2 + 80 * u * u`, its
 //! value `sqrt(burden * 100 * u * u)`, with `u` from 0 to 1 in steps of 1/255.
 
 use crate::random::Random;
 
-/// An option as it truly is.
+/// The true properties of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrueOption {
-    /// What it is worth.
+    /// Its value.
     pub value: f64,
     /// Mean burden.
     pub burden: f64,
     /// Deviation of the logarithm of its burden.
     pub spread: f64,
-    /// What a host without a profiler believes of its burden, in the host's own unit.
+    /// The burden as a host without a profiler estimates it, in the host's own unit.
     pub relative_burden: f64,
 }
 
-/// A setting as it truly is.
+/// The true properties of a setting.
 #[derive(Clone, Debug)]
 pub struct TrueSetting {
     /// Name of its task.
     pub id: String,
     /// Its options.
     pub options: Vec<TrueOption>,
-    /// A fixed incentive costs nothing and is not measured.
+    /// Whether it is measured. A fixed incentive has no burden.
     pub has_burden: bool,
 }
 
@@ -36,17 +36,17 @@ pub struct Scenario {
     pub capacity: f64,
 }
 
-/// How large a scenario is to be.
+/// The size of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// 50 settings, about 200 options.
     Full,
-    /// 8 settings, 24 options at most: what can be told apart by frame totals.
+    /// 8 settings, 24 options at most: few enough to estimate from frame totals.
     Small,
 }
 
 impl Scenario {
-    /// The scenario of a seed. Draws until the default choices fit with room to choose from.
+    /// The scenario of a seed. Draws until the default choices fit and leave room to choose.
     pub fn draw(seed: u64, size: Size) -> Self {
         let mut random = Random::new(seed, 1);
         loop {
@@ -67,7 +67,7 @@ impl Scenario {
         self.settings.iter().map(|setting| setting.options.len()).sum()
     }
 
-    /// What choices are worth beside what cannot be chosen, which is no merit.
+    /// Total value of the choices. Settings without a choice do not count.
     pub fn value_of(&self, choices: &[u16]) -> f64 {
         let choosable = self.settings.iter().zip(choices).filter(|(setting, _)| setting.options.len() > 1);
         choosable.map(|(setting, &choice)| setting.options[usize::from(choice)].value).sum()
@@ -81,7 +81,7 @@ impl Scenario {
         Self { settings, capacity }
     }
 
-    /// Mean total of the default, the lightest and the dearest choices.
+    /// Mean totals of the default, the cheapest and the most expensive choices.
     fn extremes(&self) -> (f64, f64, f64) {
         let burdens = |setting: &TrueSetting| setting.options.iter().map(|option| option.burden).collect::<Vec<_>>();
         self.settings.iter().map(burdens).fold((0.0, 0.0, 0.0), |(default, lightest, highest), own| {

@@ -5,7 +5,7 @@ use crate::oracle::Asked;
 use crate::run::{Event, Row};
 use crate::workload::Noise;
 
-/// How long to simulate.
+/// The length of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     Quick,
@@ -23,13 +23,13 @@ impl Length {
         }
     }
 
-    /// When everything slows down, and when it is as before.
+    /// First frame of the slowdown, and first frame after it.
     fn step(self) -> (usize, usize) {
         if self == Self::Quick { (4000, 5000) } else { (20_000, 24_000) }
     }
 }
 
-/// All rows: those that the goblin is judged by, then its peers.
+/// All rows: first those that the targets judge, then the goblin's peers.
 pub fn rows(length: Length) -> Vec<Row> {
     let four = Asked::Sigmas(4.0);
     let percent = Asked::Probability(0.01);
@@ -73,7 +73,7 @@ pub fn rows(length: Length) -> Vec<Row> {
     rows
 }
 
-/// The same row with another player; it is only shown, so a few frames do.
+/// The same row with another player. It is only shown, so a few frames suffice.
 fn peer(row: &Row, player: Player, length: Length) -> Row {
     let name = format!("{} {}", row.name, if player == Player::Original { "original" } else { "threshold" });
     let frames = match row.event {

@@ -5,7 +5,7 @@ use crate::governor::Player;
 use crate::oracle::Asked;
 use crate::run::Event;
 
-/// A target held against what was found.
+/// A target and the measured figure.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     pub number: u32,
@@ -34,7 +34,7 @@ impl Judge<'_> {
     }
 }
 
-/// All targets that the rows allow to judge. The goblin is judged; its peers are only shown.
+/// All targets that the rows cover. The peers of the goblin are only shown.
 pub fn judge(rows: &[Figures]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for figures in rows {

@@ -1,20 +1,20 @@
-//! What a frame truly costs: the noise on every pass, as a generator and as a distribution.
+//! The true cost of a frame: the noise on every pass, as a generator and as a distribution.
 
 use crate::random::Random;
 use crate::scenario::Scenario;
 
-/// How burdens stray.
+/// The noise model of burdens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
     /// Log-normal, independent per pass and frame.
     Iid,
     /// Log-normal, independent per pass, correlated from frame to frame (0.95).
     Ar1,
-    /// As `Iid`, and one pass in a hundred takes three times as long.
+    /// As `Iid`; one pass in a hundred takes three times as long.
     Spikes,
     /// Student's t with 3 degrees of freedom on the logarithm (cut at 8 deviations).
     Student,
-    /// As `Iid`, and all passes of a frame together stray by 5 %.
+    /// As `Iid`; all passes of a frame share a noise of 5 %.
     Common,
     /// The same, correlated from frame to frame (0.98).
     CommonAr1,
@@ -26,18 +26,18 @@ const PASS_CORRELATION: f64 = 0.95;
 const COMMON_CORRELATION: f64 = 0.98;
 /// Deviation of the logarithm of the common factor.
 const COMMON_SPREAD: f64 = 0.05;
-/// Share of spikes and how much longer they take.
+/// Share of spikes, and their factor.
 const SPIKES: (f64, f64) = (0.01, 3.0);
-/// Student's noise goes no farther, in deviations.
+/// Limit of Student's noise, in deviations.
 const FARTHEST: f64 = 8.0;
 
 impl Noise {
-    /// Deviation of the logarithm of what all passes have in common.
+    /// Deviation of the logarithm of the factor that all passes share.
     pub fn common_spread(self) -> f64 {
         if matches!(self, Self::Common | Self::CommonAr1) { COMMON_SPREAD } else { 0.0 }
     }
 
-    /// Mean and mean square of the factor on a burden whose logarithm strays by `spread`, before it is normalised.
+    /// Mean and mean square of the factor on a burden whose logarithm has the deviation `spread`, before normalisation.
     fn moments(self, spread: f64) -> (f64, f64) {
         let (mean, square) = ((0.5 * spread * spread).exp(), (2.0 * spread * spread).exp());
         match self {
@@ -63,7 +63,7 @@ impl Noise {
         }
     }
 
-    /// Probability that the standardised noise of one pass is at most `z`; spikes apart.
+    /// Probability that the standardised noise of one pass is at most `z`, without spikes.
     fn cumulative(self, z: f64) -> f64 {
         match self {
             Self::Student if z >= FARTHEST => 1.0,
@@ -74,11 +74,11 @@ impl Noise {
     }
 }
 
-/// What an option truly costs, as a distribution without the common factor.
+/// The true cost of an option, as a distribution without the common factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
     noise: Noise,
-    /// Logarithm of the burden at no noise.
+    /// Logarithm of the burden without noise.
     location: f64,
     spread: f64,
     /// Mean of the burden.
@@ -123,7 +123,7 @@ impl Law {
 #[derive(Clone, Debug)]
 pub struct Truth {
     pub noise: Noise,
-    /// Of each option of each setting.
+    /// The law of each option of each setting.
     pub laws: Vec<Vec<Law>>,
 }
 
@@ -136,7 +136,7 @@ impl Truth {
     }
 }
 
-/// The machine: what passes cost, frame by frame.
+/// The machine: the cost of passes, frame by frame.
 #[derive(Debug)]
 pub struct Machine<'a> {
     truth: &'a Truth,
@@ -158,7 +158,7 @@ impl<'a> Machine<'a> {
         Self { truth, random, passes, factors: vec![1.0; truth.laws.len()], common_noise, common: 1.0 }
     }
 
-    /// Go on to the next frame, in which everything takes `slowness` times as long.
+    /// Advances to the next frame, in which all costs are multiplied by `slowness`.
     pub fn advance(&mut self, slowness: f64) {
         let random = &mut self.random;
         match self.truth.noise {
@@ -185,7 +185,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What an option of a setting costs, or would cost, in this frame.
+    /// The cost of an option of a setting in this frame, chosen or not.
     pub fn burden(&self, setting: usize, choice: u16) -> f64 {
         let law = &self.truth.laws[setting][usize::from(choice)];
         if law.mean == 0.0 {

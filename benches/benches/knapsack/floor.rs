@@ -1,6 +1,6 @@
 //! The floor: one scoring pass over all options, as fast as we can write it.
 //!
-//! Single precision, classes of similar size eight to a group, options of a group interleaved, so that eight classes
+//! Single precision. Groups of eight classes of similar size, with the options of a group interleaved. Eight classes
 //! find their best option at once and without a branch. No solver can look at every option in less.
 
 use crate::scenario::Instance;
@@ -60,7 +60,7 @@ fn pass_avx2(floor: &Floor, mean_price: f32, variance_price: f32) -> f32 {
 }
 
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // lane by lane is how it is read, and how it is vectorised
+#[allow(clippy::needless_range_loop)] // the compiler vectorises it lane by lane
 fn pass(floor: &Floor, mean_price: f32, variance_price: f32) -> f32 {
     let mut sum = [0.0_f32; LANES];
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Families of test data made to be hard (Pisinger), for integer weights up to a range.
+//! Families of test data that are hard by design (Pisinger), for integer weights up to a range.
 
 use hobgoblin::knapsack::{Candidate, Economy};
 
@@ -64,7 +64,7 @@ impl Family {
         drawn.iter().map(candidate).collect()
     }
 
-    /// With a capacity halfway between the least and the greatest total weight.
+    /// An instance with a capacity halfway between the lowest and the highest total weight.
     pub fn instance(self, seed: u64, settings: usize, options: usize, range: u64) -> Instance {
         let mut random = Random::new(seed);
         let settings: Vec<_> = (0..settings).map(|_| self.setting(&mut random, options, range)).collect();

@@ -1,4 +1,4 @@
-//! The exact knapsack: how fast, how well proven, against its targets and against one pass over the options.
+//! The exact knapsack: its speed and its proofs, against its targets and against one pass over the options.
 //!
 //! `cargo bench -p hobgoblin-bench --bench knapsack -- --help`
 
@@ -64,7 +64,7 @@ fn main() -> std::process::ExitCode {
     hobgoblin_bench::options::run(HELP, options, take, run)
 }
 
-/// Settings, instances, instances looked at warm, and frames of each.
+/// Number of settings, instances, instances solved warm, and frames of each.
 const SIZES: [(usize, u64, u64, u64); 5] =
     [(10, 400, 40, 50), (50, 300, 30, 50), (200, 120, 12, 40), (1000, 30, 6, 30), (10_000, 5, 2, 10)];
 
@@ -157,7 +157,7 @@ fn shipped_row(
     Ok(Some(Row { size, kind, measured, differing: Some(differing) }))
 }
 
-/// Settings and options of each, range of the weights, seeds.
+/// Number of settings, options of each, range of the weights, and seeds.
 const HARD: [(usize, usize, u64, u64); 6] = [
     (50, 2, 1000, 5),
     (50, 10, 1000, 5),

@@ -1,4 +1,4 @@
-//! What is measured of a set of instances.
+//! Measurements of a set of instances.
 
 use hobgoblin::knapsack::{Effort, Knapsack, Solution};
 use hobgoblin_bench::timing::{least_of, median, microseconds, quantile};
@@ -6,10 +6,10 @@ use hobgoblin_bench::timing::{least_of, median, microseconds, quantile};
 use crate::floor::Floor;
 use crate::scenario::{Instance, jitter};
 
-/// An accepted gap of a frame that follows another.
+/// Accepted gap of a frame after the first.
 pub const WARM_GAP: f64 = 1e-3;
 
-/// Each cold solve is timed so often, and the least counts: the machine may be shared.
+/// Number of runs of each cold solve. The fastest counts, because the machine may be shared.
 const REPEATS: usize = 3;
 
 #[derive(Default)]
@@ -39,7 +39,7 @@ pub fn solve(knapsack: &mut Knapsack, instance: &Instance, effort: Effort) -> So
 }
 
 impl Measured {
-    /// Solve from nothing, and time it.
+    /// Solves without earlier results, and times it.
     pub fn cold(&mut self, knapsack: &mut Knapsack, instance: &Instance, effort: Effort) -> Solution {
         load(knapsack, instance);
         let mut best = f64::INFINITY;
@@ -63,7 +63,7 @@ impl Measured {
         solution
     }
 
-    /// Solve again frame after frame while burdens jitter.
+    /// Solves again frame after frame while burdens jitter.
     pub fn warm(&mut self, knapsack: &mut Knapsack, base: &Instance, frames: u64) {
         let mut moved = base.clone();
         let effort = Effort { accepted_gap: WARM_GAP, ..Effort::default() };

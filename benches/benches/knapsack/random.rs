@@ -19,7 +19,7 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    /// From 1 to `most`.
+    /// From 1 to `most`, inclusive.
     pub fn upto(&mut self, most: u64) -> u64 {
         self.next() % most + 1
     }
@@ -34,7 +34,7 @@ impl Random {
         self.below(256) as f64 / 255.0
     }
 
-    /// Nearly normal: twelve uniform numbers.
+    /// Approximately normal: from twelve uniform numbers.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }

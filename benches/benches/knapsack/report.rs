@@ -11,7 +11,7 @@ pub struct Row {
     pub size: usize,
     pub kind: Kind,
     pub measured: Measured,
-    /// Answers that aren't the known one, where one is known.
+    /// Number of answers that differ from the known optimum, where one is known.
     pub differing: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ pub struct Report {
     pub hard: Vec<HardRow>,
 }
 
-/// Microseconds a cold solve with 4 sigmas may take, and a warm one.
+/// Allowed microseconds of a cold solve with 4 sigmas, and of a warm one.
 fn targets(size: usize, kind: Kind) -> (Option<f64>, Option<f64>) {
     let cold = match size {
         10 => Some(3.0),

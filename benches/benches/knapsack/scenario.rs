@@ -1,16 +1,21 @@
-//! Instances such as an engine has, in the manner of the generator that comes with Performance Goblin, written anew.
+//! Instances like those of an engine. The generator follows the one of Performance Goblin, but is a new implementation.
 //!
-//! Kinds of settings: 1/8 a fixed burden, 1/8 a fixed incentive (a value without a burden), 3/8 binary, 2/8 an ordered
-//! ladder of 2 + a·b options (a, b from 1 to 4) built of increments, 1/8 unordered options. Burdens spread over two
-//! decades, values follow their square root. Costs are log-normal with a spread of 1.02 to 1.25. The capacity is the
-//! sum of half as many burdens as there are settings, which is as tight as the shipped instances with known optima are
-//! (`HOB_KNAPSACK_DATA`).
+//! Kinds of settings:
+//! * 1/8 a fixed burden.
+//! * 1/8 a fixed incentive (a value without a burden).
+//! * 3/8 binary.
+//! * 2/8 an ordered ladder of 2 + a·b options (a, b from 1 to 4) built of increments.
+//! * 1/8 unordered options.
+//!
+//! Burdens spread over two decades, values follow their square root. Costs are log-normal with a spread of 1.02 to
+//! 1.25. The capacity is the sum of half as many burdens as there are settings. It is as tight as in the shipped
+//! instances with known optima (`HOB_KNAPSACK_DATA`).
 
 use hobgoblin::knapsack::{Candidate, Economy};
 
 use crate::random::Random;
 
-/// One question.
+/// One problem to solve.
 #[derive(Clone)]
 pub struct Instance {
     pub name: String,
@@ -24,7 +29,7 @@ impl Instance {
     }
 }
 
-/// The burden is certain (scalar), or normal and counted with this many sigmas.
+/// The burden is certain (scalar), or normal with this number of sigmas.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Kind {
     pub name: &'static str,

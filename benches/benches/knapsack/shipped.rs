@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::scenario::{Instance, Kind};
 
-/// All instances of a file and the value of their optimum; none where nothing fits.
+/// All instances of a file with the value of their optimum; `None` if nothing fits.
 pub fn read(path: &Path, kind: Kind) -> Result<Vec<(Instance, Option<f64>)>, String> {
     let name = path.display();
     let file = std::fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;

@@ -1,25 +1,25 @@
-//! The values that everybody stores.
+//! The values that every peer stores.
 
 use std::path::Path;
 
 use hobgoblin_bench::random::Random;
 
-/// As a cache would find them: many small ones, a few large ones.
+/// Sizes as in a real cache: many small values, a few large ones.
 const MEDIAN: f64 = 4_800.0;
 const MEAN: f64 = 9_835.0;
 const MOST: f64 = 199_000.0;
 const LEAST: f64 = 64.0;
 
-/// Values one after the other in memory, each with its key.
+/// Values in one block of memory, each with its key.
 pub struct Blobs {
     bytes: Vec<u8>,
-    /// Where each begins, and where the last one ends.
+    /// Offset of each value, and the end of the last one.
     places: Vec<usize>,
     keys: Vec<[u8; 32]>,
 }
 
 impl Blobs {
-    /// Random bytes, of lengths that are log-normal: the spread is the one with which they have the mean above.
+    /// Random bytes of log-normal lengths. The spread gives them the mean above.
     pub fn generated(count: usize) -> Self {
         let mut random = Random(1);
         let normals: Vec<f64> = (0..count).map(|_| random.normal()).collect();
@@ -73,7 +73,7 @@ impl Blobs {
         self.keys.len()
     }
 
-    /// Bytes of all of them.
+    /// Total bytes.
     pub fn total(&self) -> usize {
         self.bytes.len()
     }
@@ -82,12 +82,12 @@ impl Blobs {
         &self.keys[index]
     }
 
-    /// Where it begins.
+    /// Offset of a value.
     pub fn place(&self, index: usize) -> usize {
         self.places[index]
     }
 
-    /// Bytes of the longest one.
+    /// Bytes of the longest value.
     pub fn longest(&self) -> usize {
         self.iter().map(|(_, value)| value.len()).max().unwrap_or(0)
     }
@@ -100,7 +100,7 @@ impl Blobs {
         (0..self.count()).map(|index| (&self.keys[index], self.value(index)))
     }
 
-    /// How many, how large.
+    /// Number and sizes, as text.
     pub fn describe(&self) -> String {
         let mut lengths: Vec<usize> = self.iter().map(|(_, value)| value.len()).collect();
         lengths.sort_unstable();
@@ -110,7 +110,7 @@ impl Blobs {
     }
 }
 
-/// As a digest would be.
+/// A key that looks like a digest.
 pub fn key(number: u64) -> [u8; 32] {
     let mut random = Random(number);
     let mut key = [0; 32];

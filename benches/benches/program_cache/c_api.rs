@@ -1,5 +1,5 @@
-//! The C API as a host calls it: a cache with a directory and without a background thread, so that what is timed is what
-//! the caller pays.
+//! The C API as a host calls it: a cache with a directory and without a background thread. The timings are the caller's
+//! cost.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -68,14 +68,14 @@ unsafe extern "C" {
 /// A `hob_program_cache`.
 pub struct Cache(*mut c_void);
 
-// SAFETY: the header says which calls may be made at once; all that are made here but destroy.
+// SAFETY: the header lists the calls that may run at the same time; that holds for all calls here except destroy.
 unsafe impl Sync for Cache {}
 
 impl Cache {
     pub fn new(directory: &Path) -> Self {
         let directory = directory.to_str().expect("a path in UTF-8");
         let mut cache = std::ptr::null_mut();
-        // SAFETY: init fills in all of the struct; what it points to lives through the call.
+        // SAFETY: init writes the whole struct; all memory that it points to lives through the call.
         let result = unsafe {
             let mut desc = std::mem::zeroed::<Desc>();
             assert_eq!(hob_program_cache_desc_init(&raw mut desc, size_of::<Desc>() as u32), 0);
@@ -97,7 +97,7 @@ impl Cache {
         assert_eq!(result, 0);
     }
 
-    /// The first byte of a program that is cached.
+    /// First byte of a cached program.
     pub fn get(&self, key: &[u8; 32]) -> u8 {
         // SAFETY: as above; the view is read before it is released.
         unsafe {
@@ -113,7 +113,7 @@ impl Cache {
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        // SAFETY: ours, and not used any more.
+        // SAFETY: this handle is ours, and not used afterwards.
         unsafe { hob_program_cache_destroy(self.0) }
     }
 }

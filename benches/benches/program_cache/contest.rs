@@ -1,5 +1,5 @@
-//! Everybody stores the same blobs and gets them back; each time is held against what the machine could do at best, which
-//! is measured right beside it.
+//! Every peer stores the same blobs and reads them back. Each time is relative to the best that the machine can do,
+//! which is measured next to it.
 
 use std::fs;
 use std::io;
@@ -15,21 +15,21 @@ use crate::floor::{self, Floor};
 use crate::peers::{BATCH, Filled, Peer};
 use crate::report::number;
 
-/// Openings in a round.
+/// Number of openings in a round.
 const OPENINGS: usize = 5;
-/// Times that all values are got and copied, by turns, in a round; the least of each counts.
+/// Number of passes in a round that alternate between getting and copying all values. The fastest of each counts.
 const PASSES: usize = 5;
-/// Cold loads of which the median counts, in a round.
+/// Number of cold loads in a round. The median counts.
 const LOADS: usize = 3;
 
-/// Where, and how often.
+/// Where to measure, and how often.
 pub struct Plan<'a> {
     pub directory: &'a Path,
     pub rounds: usize,
     pub drop_all: bool,
 }
 
-/// Names of what is measured, as they are printed and in JSON.
+/// Names of the figures, in the output and in JSON.
 pub const FIGURES: [&str; 10] = [
     "insert",
     "insert_batched",
@@ -46,7 +46,7 @@ pub const FIGURES: [&str; 10] = [
 /// The figures of one peer in one round, in the order above.
 type Round = [f64; FIGURES.len()];
 
-/// A row for each peer: medians of the rounds, and of each figure the least and the greatest.
+/// A row for each peer: the median of the rounds, and the lowest and the highest value of each figure.
 pub fn run(peers: &[Box<dyn Peer>], blobs: &Blobs, plan: &Plan<'_>) -> Result<Vec<Value>, String> {
     let mut rounds: Vec<Vec<Round>> = peers.iter().map(|_| Vec::new()).collect();
     for round in 0..plan.rounds {
@@ -94,7 +94,7 @@ fn measure(peer: &dyn Peer, blobs: &Blobs, plan: &Plan<'_>) -> Result<Round, Str
     Ok([inserted, batched, finish * 1e3, warm * 1e3, cold * 1e3, load, get, get_floor, get_ns, space])
 }
 
-/// Times as fast as writing the same bytes to one file, and seconds until all is safe after that.
+/// Speed relative to writing the same bytes to one file, and seconds from there until all data is safe.
 fn insert(peer: &dyn Peer, blobs: &Blobs, batch: usize, directory: &Path, floor: &Floor) -> Result<(f64, f64), String> {
     let _ = fs::remove_dir_all(directory);
     fs::create_dir_all(directory).map_err(sentence)?;
@@ -106,7 +106,7 @@ fn insert(peer: &dyn Peer, blobs: &Blobs, batch: usize, directory: &Path, floor:
     Ok(((before + after) / 2.0 / put, finish))
 }
 
-/// Seconds until every key is known, with the files in memory (the least of several times) and without (the median).
+/// Seconds until every key is known: with the files in memory (fastest of several runs), and without (median).
 fn open(peer: &dyn Peer, blobs: &Blobs, directory: &Path, drop_all: bool) -> Result<(f64, f64), String> {
     let open = |is_cold: bool| {
         let times = (0..OPENINGS).map(|_| {
@@ -123,7 +123,7 @@ fn open(peer: &dyn Peer, blobs: &Blobs, directory: &Path, drop_all: bool) -> Res
     Ok((quantile(&open(false)?, 0.0), cold))
 }
 
-/// Times as long as reading as many bytes from one file: opening, and every value checked.
+/// Time to open and check every value, divided by the time to read as many bytes from one file.
 fn load(peer: &dyn Peer, blobs: &Blobs, directory: &Path, floor: &Floor, drop_all: bool) -> Result<f64, String> {
     let ratios = (0..LOADS).map(|_| {
         let read = floor.read(drop_all).map_err(sentence)?;
@@ -136,13 +136,16 @@ fn load(peer: &dyn Peer, blobs: &Blobs, directory: &Path, floor: &Floor, drop_al
     ratios.collect::<Result<Vec<_>, String>>().map(|ratios| median(&ratios))
 }
 
-/// The median get over the median copy of the same values in the same order, the least of some passes; the same of a read
-/// with a checksum alone; the get in nanoseconds.
+/// Three figures of a get, each the lowest of `PASSES` passes.
+///
+/// * The median get over the median copy of the same values in the same order.
+/// * The same ratio of a read with a checksum alone.
+/// * The get in nanoseconds.
 fn get(peer: &dyn Peer, blobs: &Blobs, directory: &Path, floor: &Floor) -> Result<[f64; 3], String> {
     let mut order: Vec<usize> = (0..blobs.count()).collect();
     Random(2).shuffle(&mut order);
     let mut filled = peer.open(directory)?;
-    // What is in files shall be in memory.
+    // Load all files into memory.
     filled.each(&mut |_| ())?;
     gets(&mut *filled, blobs, &order)?;
     floor.read(false).map_err(sentence)?;
@@ -158,7 +161,7 @@ fn get(peer: &dyn Peer, blobs: &Blobs, directory: &Path, floor: &Floor) -> Resul
 
 fn gets(filled: &mut dyn Filled, blobs: &Blobs, order: &[usize]) -> Result<Vec<f64>, String> {
     let get = |&index: &usize| {
-        // Who asks for a value has its key at hand.
+        // The caller of a get has the key in memory.
         let (key, mut found) = (std::hint::black_box(*blobs.key(index)), 0);
         let (time, ()) = seconds(|| filled.get(&key, &mut |value| found = value.len()))?;
         expect(found == blobs.value(index).len())?;

@@ -1,4 +1,4 @@
-//! What the machine could do at best: the same bytes to and from one file, and from memory to memory.
+//! The limit of the machine: the same bytes to and from one file, and from memory to memory.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use crate::blobs::Blobs;
 
-/// Bytes that a reader who wants all takes at a time.
+/// Bytes per read of a sequential reader.
 const STRIDE: usize = 1 << 20;
 
-/// One file of all blobs.
+/// One file with all blobs.
 pub struct Floor(PathBuf);
 
 impl Floor {
@@ -20,7 +20,7 @@ impl Floor {
         Self(path)
     }
 
-    /// Seconds of a `write` for each blob, one after the other.
+    /// Seconds to `write` each blob in turn.
     pub fn write(&self, blobs: &Blobs) -> io::Result<f64> {
         let _ = fs::remove_file(&self.0);
         let mut file = File::create_new(&self.0)?;
@@ -31,9 +31,9 @@ impl Floor {
         Ok(start.elapsed().as_secs_f64())
     }
 
-    /// Seconds of reading the file from front to back, from the disk.
+    /// Seconds to read the file from start to end, from the disk.
     pub fn read(&self, drop_all: bool) -> io::Result<f64> {
-        // What is not on the disk yet cannot be dropped.
+        // The kernel cannot drop data that is not on the disk yet.
         File::open(&self.0)?.sync_all()?;
         forget(&self.0, drop_all)?;
         let mut buffer = vec![1; STRIDE];
@@ -49,8 +49,9 @@ impl Floor {
         }
     }
 
-    /// Nanoseconds of reading each blob, in that order, from what the system has in memory, to one place, and of its
-    /// checksum: a verified get for which nothing had to be looked up.
+    /// Nanoseconds to read each blob in that order, from the page cache to one buffer, with its checksum.
+    ///
+    /// This is a verified get without a lookup.
     pub fn verified_reads(&self, blobs: &Blobs, order: &[usize]) -> io::Result<Vec<f64>> {
         let file = File::open(&self.0)?;
         let mut done = Ok(());
@@ -62,7 +63,7 @@ impl Floor {
     }
 }
 
-/// Nanoseconds of copying each blob, in that order, to one place.
+/// Nanoseconds to copy each blob in that order to one buffer.
 pub fn copies(blobs: &Blobs, order: &[usize]) -> Vec<f64> {
     each_to_one_place(blobs, order, |value, _, place| place.copy_from_slice(value))
 }
@@ -79,14 +80,15 @@ fn each_to_one_place(blobs: &Blobs, order: &[usize], mut bring: impl FnMut(&[u8]
     order.iter().map(time).collect()
 }
 
-/// Nanoseconds that asking for the time takes.
+/// Nanoseconds to read the clock.
 pub fn clock() -> f64 {
     let times: Vec<f64> = (0..1000).map(|_| Instant::now().elapsed().as_secs_f64() * 1e9).collect();
     hobgoblin_bench::timing::median(&times)
 }
 
-/// Have nothing of a file, or of the files of a directory, in memory: what was not synced stays. With `all` the kernel
-/// drops all it can, names of files included.
+/// Drops a file, or the files of a directory, from the page cache. Data that is not synced stays.
+///
+/// With `all` the kernel drops all that it can, file names included.
 pub fn forget(path: &Path, all: bool) -> io::Result<()> {
     if all {
         fs::write("/proc/sys/vm/drop_caches", "3")?;
@@ -99,7 +101,7 @@ pub fn forget(path: &Path, all: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes of the disk that a directory takes.
+/// Disk space of a directory, in bytes.
 pub fn size(directory: &Path) -> io::Result<u64> {
     let mut sum = fs::metadata(directory)?.blocks() * 512;
     for entry in fs::read_dir(directory)? {

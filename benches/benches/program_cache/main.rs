@@ -82,16 +82,16 @@ with weight 1/k), of 600 programs each: nine in ten by Zipf (exponent 0.9) of th
 all; before every tenth session a scan through all programs of 8 levels, as a loading screen does.
 ";
 
-/// Counts what is allocated, and otherwise is the system's.
+/// The system's allocator with a count of allocations.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: forwards to the system's allocator, which keeps the promises.
+// SAFETY: forwards to the system's allocator, which meets the requirements.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Relaxed);
-        // SAFETY: the caller's promises are those of the system's.
+        // SAFETY: the caller's guarantees are those that the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -156,7 +156,7 @@ fn main() -> std::process::ExitCode {
     options::run(HELP, Settings::default(), take, run)
 }
 
-/// What is printed, part by part, and in the end whether it is enough.
+/// The parts of the output, and in the end whether the targets are met.
 #[derive(Default)]
 struct Report {
     json: bool,

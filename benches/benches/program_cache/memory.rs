@@ -1,4 +1,4 @@
-//! The memory tier: a get against `quick_cache`, a put against copying.
+//! The memory tier: a get compared with `quick_cache`, a put compared with copying.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -18,9 +18,9 @@ pub fn cache(options: Options) -> ProgramCache {
     ProgramCache::new(options, Partners::default()).expect("memory")
 }
 
-/// Nanoseconds of one of `turns` gets, the least of `runs`, and allocations in all.
+/// Nanoseconds of one of `turns` gets, the fastest of `runs`, and the total number of allocations.
 fn time_gets(keys: &[Key], turns: usize, runs: usize, get: impl Fn(&Key)) -> (f64, u64) {
-    // The first get may find out which thread this is.
+    // The first get may look up the id of this thread.
     get(&keys[0]);
     let before = ALLOCATIONS.load(Relaxed);
     let time = least_of(runs, || (0..turns).for_each(|turn| get(&keys[turn & (keys.len() - 1)])));
@@ -54,7 +54,7 @@ pub fn print_get(row: &Value) {
     );
 }
 
-/// Gets through the C API, view released, of one key.
+/// Gets of one key through the C API, with the release of the view.
 pub fn c_get_row(directory: &Path, settings: &Settings) -> Value {
     let (turns, runs) = if settings.quick { (200_000, 5) } else { (2_000_000, 11) };
     let cache = Cache::new(directory);
@@ -71,7 +71,7 @@ pub fn print_c_get(row: &Value) {
 const PUT_BYTES: usize = 4800;
 const PUTS: usize = 4000;
 
-/// Microseconds of a put through the C API, and of as many copies that are kept as long.
+/// Microseconds of a put through the C API, and of as many copies that live as long.
 pub fn put_row(directory: &Path, settings: &Settings) -> Value {
     let runs = if settings.quick { 3 } else { 9 };
     let data = vec![7_u8; PUT_BYTES];

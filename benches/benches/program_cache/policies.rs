@@ -1,4 +1,4 @@
-//! What each policy of the memory tier saves when it has room for a tenth of what is asked for.
+//! The savings of each policy of the memory tier, with room for a tenth of the requested programs.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -67,7 +67,7 @@ const PROGRAMS: usize = 4000;
 const LEVELS: usize = 40;
 const PER_LEVEL: usize = PROGRAMS / LEVELS;
 
-/// Places from 0 on, the k-th with a weight of 1 / (k + 1)^exponent.
+/// Indices from 0 on. Index k has the weight 1 / (k + 1)^exponent.
 struct Zipf(Vec<f64>);
 
 impl Zipf {
@@ -90,7 +90,7 @@ impl Zipf {
     }
 }
 
-/// As the help says.
+/// A generated trace, as the help describes it.
 fn generated(seed: u64) -> Vec<Asked> {
     let mut random = Random(seed);
     let programs: Vec<Asked> = (0..PROGRAMS)
@@ -127,7 +127,7 @@ fn generated(seed: u64) -> Vec<Asked> {
     trace
 }
 
-/// Bytes that the default options count for the programs of a trace, each once.
+/// Bytes of all programs of a trace, each counted once as the default options count it.
 fn bytes_of_all(trace: &[Asked]) -> u64 {
     let mut programs: Vec<(u64, usize)> = trace.iter().map(|asked| (asked.program, asked.bytes)).collect();
     programs.sort_unstable();
@@ -135,8 +135,10 @@ fn bytes_of_all(trace: &[Asked]) -> u64 {
     programs.iter().map(|(_, bytes)| *bytes as u64 + 32).sum()
 }
 
-/// Share of the build time that no policy can save more of: between two times that a program is asked for it takes its
-/// room for so long, or it is missed; all those stays together have the cache's room for the whole of the trace.
+/// Upper bound for every policy: the largest share of the build time that it can save.
+///
+/// Between two requests, a program either occupies its room for the whole time or is missed. All these stays together
+/// can use the cache's room times the length of the trace.
 fn bound(trace: &[Asked], limit_bytes: u64) -> f64 {
     let mut last = HashMap::new();
     let mut stays = Vec::new();
@@ -155,7 +157,7 @@ fn bound(trace: &[Asked], limit_bytes: u64) -> f64 {
     saved / trace.iter().map(|asked| asked.cost_us as f64).sum::<f64>()
 }
 
-/// Share of the build time that the cache saves, and of the programs asked for that it has.
+/// Share of the build time that the cache saves, and share of the requests that hit.
 fn replay(trace: &[Asked], policy: Policy, limit_bytes: u64) -> (f64, f64) {
     let cache = cache(Options { limit_bytes, policy, ..Options::default() });
     let nothing = vec![0; trace.iter().map(|asked| asked.bytes).max().unwrap_or(0)];

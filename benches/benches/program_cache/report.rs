@@ -6,11 +6,11 @@ pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or(f64::NAN)
 }
 
-/// What was found, held against what is wanted.
+/// A measured figure and its target.
 pub struct Target {
     what: &'static str,
     found: f64,
-    /// The least and the greatest of the rounds.
+    /// Lowest and highest figure of the rounds.
     range: Option<(f64, f64)>,
     wanted: f64,
     met: bool,

@@ -1,4 +1,4 @@
-//! A directory that many launches left their small segments in, against one segment of the same values.
+//! A directory with the small segments of many launches, compared with one segment of the same values.
 
 use std::fs;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! Gets of the memory tier on one thread and on two, beside what the machine can do at all.
+//! Gets of the memory tier on one thread and on two, compared with the limit of the machine.
 
 use std::hint::{self, black_box};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use crate::blobs::key;
 use crate::memory::cache;
 use crate::report::number;
 
-/// Gets in a slice.
+/// Number of gets in a slice.
 const TURNS: usize = 2_000;
-/// Times that all are measured, one after the other: a machine has slow seconds.
+/// Number of passes over all measurements: a machine has slow seconds.
 const PASSES: usize = 5;
 const ROWS: [&str; 3] = ["ours", "apart", "quick_cache"];
 
@@ -62,7 +62,7 @@ fn filled(keys: &[Key]) -> ProgramCache {
     cache
 }
 
-/// Measure on one thread and on two; keep the least.
+/// Measures on one thread and on two; keeps the fastest.
 fn note<'a>(
     least: &mut Value,
     slices: usize,
@@ -75,8 +75,9 @@ fn note<'a>(
     }
 }
 
-/// Nanoseconds that one get takes the slower thread in the best slice; only those count in which all threads were at it
-/// nine tenths of the time. NaN if there was none.
+/// Nanoseconds of one get on the slower thread in the best slice; NaN without a valid slice.
+///
+/// In a valid slice all threads run at the same time for nine tenths of it.
 fn best_slice<'a>(
     threads: usize,
     slices: usize,

@@ -1,5 +1,5 @@
-//! The cache in a new process: how long its caller waits for it, and how long its background takes to have all programs
-//! in memory.
+//! The cache in a new process: how long its caller waits for it, and how long its background needs to load all programs
+//! into memory.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! The allocator hook: every allocation of the library goes through the host.
 //!
-//! A global allocator that forwards to the host's, or to the system's when there is none. The hook can be exchanged
-//! only while no handle lives: then nothing of ours is allocated, so nothing is ever freed by another allocator than it
-//! came from.
+//! The global allocator (`forwarding.rs`) forwards to the host's, or to the system's if there is no hook. The hook can
+//! be exchanged only while the library holds no memory. So each block is freed by the allocator that allocated it.
 
 use std::ffi::c_void;
 

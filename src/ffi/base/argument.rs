@@ -1,23 +1,23 @@
-//! Arguments that stand behind a pointer.
+//! Arguments that are passed by pointer.
 
 use crate::base::{Error, Result, error};
 
-/// What a pointer argument points to.
+/// A type that arguments can point to.
 ///
 /// # Safety
-/// `take` reads nothing but what its contract says is readable.
+/// `take` reads only memory that is readable by its contract.
 pub unsafe trait Argument {
-    /// What the body of an entry gets.
+    /// The type that the body of an entry gets.
     type Taken<'a>;
 
-    /// Read it. `what` names the parameter; NULL is an error.
+    /// Reads the argument. `what` names the parameter. NULL is an error.
     ///
     /// # Safety
-    /// `pointer` is NULL, or what the header asks for, during `'a`.
+    /// `pointer` is NULL, or meets the header's contract during `'a`.
     unsafe fn take<'a>(pointer: *const Self, what: &'static str) -> Result<Self::Taken<'a>>;
 }
 
-/// A NULL where something has to be.
+/// The error for a NULL argument that must not be NULL.
 #[cold]
 pub fn null(what: &str, expected: impl std::fmt::Display) -> Error {
     error!(InvalidArgument, "{what} is NULL: pass {expected}")

@@ -1,4 +1,4 @@
-//! Bytes and arrays of the caller.
+//! Bytes and arrays in the caller's memory.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use crate::base::{Result, error};
 /// The caller's bytes.
 ///
 /// # Safety
-/// `data` is NULL or points to `size` bytes that nobody changes during `'a`.
+/// `data` is NULL or points to `size` bytes that do not change during `'a`.
 pub unsafe fn bytes<'a>(data: *const c_void, size: usize, what: &str) -> Result<&'a [u8]> {
     if size == 0 {
         return Ok(&[]);
@@ -22,7 +22,7 @@ pub unsafe fn bytes<'a>(data: *const c_void, size: usize, what: &str) -> Result<
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), size) })
 }
 
-/// An element of an array of structs without `struct_size`: the stride tells the caller's version.
+/// An element of an array of structs without `struct_size`. The stride identifies the caller's version.
 ///
 /// # Safety
 /// `#[repr(C)]`, and every bit pattern is a value.
@@ -31,9 +31,9 @@ pub unsafe trait Element: Copy {
     const NAME: &'static str;
     /// Size in the first released header.
     const FIRST_SIZE: usize;
-    /// Whether there is something for `check_reserved`.
+    /// Whether `check_reserved` has a field to check.
     const HAS_RESERVED: bool = false;
-    /// Refuse a reserved field that is not 0. `what` names the parameter.
+    /// Rejects a reserved field that is not 0. `what` names the parameter.
     fn check_reserved(&self, _what: &str) -> Result<()> {
         Ok(())
     }
@@ -65,7 +65,7 @@ pub struct Array<'a, T> {
 }
 
 impl<T: Element> Array<'_, T> {
-    /// Describe it. A stride of 0 means the element's first released size.
+    /// Checks and describes the array. A stride of 0 means the element's first released size.
     ///
     /// # Safety
     /// `start` is NULL or points to `count` elements, `stride` bytes apart, readable while the array is used.
@@ -83,14 +83,14 @@ impl<T: Element> Array<'_, T> {
             return Err(error!(InvalidArgument, "{what}: {count} {name}, {stride} bytes apart, cannot exist"));
         }
         let array = Self { start: start.cast(), stride, is_packed, count, element: PhantomData };
-        // A larger count is left to the function, which refuses it without a look at the elements.
+        // The function itself rejects a larger count, without reading the elements.
         if T::HAS_RESERVED && count <= MOST_CHECKED {
             array.iter().try_for_each(|element| element.check_reserved(what))?;
         }
         Ok(array)
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -109,8 +109,8 @@ impl<T: Element> Array<'_, T> {
         })
     }
 
-    /// The rows of a table: each element of this array is the first of `length` that lie side by side. A stride of 0
-    /// means rows without gaps. `what` names the stride.
+    /// The rows of a table. Each element of this array is the first of `length` adjacent ones. A stride of 0 means rows
+    /// without gaps. `what` names the stride.
     ///
     /// # Safety
     /// The rows are readable while they are used.

@@ -1,19 +1,18 @@
-//! The floating-point environment: Rust code runs only under the default one; the host's callbacks run under the
-//! host's.
+//! The floating-point environment. Rust code runs in the default one, the host's callbacks run in the host's.
 
-/// The floating-point control register: rounding, traps, denormals. Rust code runs only under the default. The flags of
-/// past exceptions are not kept: a call may raise them, as any function of the C library may.
+/// The floating-point control register: rounding, traps, denormals. The flags of past exceptions are not restored: a
+/// call may raise them, as any function of the C library may.
 #[derive(Clone, Copy)]
 pub struct Register(usize);
 
 impl Register {
-    /// Whether it controls as the default one does.
+    /// Whether its control bits are the default.
     #[inline]
     pub fn is_default(self) -> bool {
         self.controls_as(Self::DEFAULT)
     }
 
-    /// Write it, unless its control bits are in force already. To look costs less than to write.
+    /// Writes the register, unless its control bits are active already. A read costs less than a write.
     #[inline]
     pub fn restore(self) {
         if !Self::read().controls_as(self) {
@@ -41,11 +40,11 @@ impl Register {
         (self.0 ^ other.0) & !0x3f == 0
     }
 
-    /// What is in force on this thread.
+    /// The current register of this thread.
     #[inline]
     pub fn read() -> Self {
         let mut register = std::mem::MaybeUninit::<u32>::uninit();
-        // SAFETY: stores the 32-bit MXCSR to a 32-bit place, which is set then.
+        // SAFETY: stores the 32-bit MXCSR to a 32-bit place, which is initialised then.
         let register = unsafe {
             std::arch::asm!("stmxcsr [{}]", in(reg) register.as_mut_ptr(), options(nostack, preserves_flags));
             register.assume_init()
@@ -53,7 +52,7 @@ impl Register {
         Self(register as usize)
     }
 
-    /// Put it in force.
+    /// Writes the register of this thread.
     #[inline]
     pub fn write(self) {
         let register = self.0 as u32;

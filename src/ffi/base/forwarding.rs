@@ -1,11 +1,11 @@
-//! Every allocation of the library, through the host.
+//! Routes every allocation of the library through the host.
 //!
-//! A global allocator that forwards to the host's, or to the system's when there is no hook. It counts the bytes that
-//! are allocated, and the hook can be exchanged only at 0. So memory is always freed by the allocator that returned it.
-//! It does not matter what holds the memory: a handle, a pinned blob, a posted task or a background thread.
+//! The global allocator forwards to the host's, or to the system's if there is no hook. It counts the allocated bytes,
+//! and the hook can be exchanged only if the count is 0. So each block is freed by the allocator that returned it. This
+//! includes memory of handles, pinned blobs, posted tasks and background threads.
 //!
-//! The count costs 2 ns of the 12 to 30 ns that an allocation and its release take. A count per thread cost as much
-//! (the thread must be looked up), also with two threads that do nothing but allocate.
+//! The count costs 2 ns of the 12 to 30 ns that an allocation and its release take. A count per thread costs as much,
+//! because the thread must be looked up. This also holds for two threads that only allocate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::c_void;
@@ -17,13 +17,13 @@ use super::guard::call_host;
 pub type AllocateFn = extern "C" fn(user_data: *mut c_void, size: usize, alignment: usize) -> *mut c_void;
 pub type FreeFn = extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize);
 
-// Three words, written only while nothing is allocated and no other call of the library runs.
+// Three words. They are written only while nothing is allocated and no other call of the library runs.
 static USER_DATA: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static ALLOCATE: AtomicUsize = AtomicUsize::new(0);
 static FREE: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that are allocated now. Relaxed: `set` must not overlap another call, so the host has ordered all of them
-/// before it.
+/// Bytes that are allocated now. Relaxed is enough: `set` must not overlap another call, so the host has ordered all
+/// earlier calls before it.
 static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes that the library has allocated and not freed.
@@ -31,7 +31,7 @@ pub fn live_bytes() -> usize {
     LIVE_BYTES.load(Ordering::Relaxed)
 }
 
-/// Exchange the hook. Nothing may be allocated: see [`live_bytes`].
+/// Exchanges the hook. [`live_bytes`] must be 0.
 pub fn set(functions: Option<(AllocateFn, FreeFn)>, user_data: *mut c_void) {
     let (allocate, free) = functions.map_or((0, 0), |(allocate, free)| (allocate as usize, free as usize));
     USER_DATA.store(user_data, Ordering::SeqCst);
@@ -64,7 +64,7 @@ fn host_free(free: FreeFn, memory: *mut u8, layout: Layout) {
     call_host(|| free(USER_DATA.load(Ordering::Relaxed), memory.cast(), layout.size(), layout.align()));
 }
 
-/// Count an allocation that succeeded.
+/// Counts a successful allocation.
 fn counted(memory: *mut u8, size: usize) -> *mut u8 {
     if !memory.is_null() {
         LIVE_BYTES.fetch_add(size, Ordering::Relaxed);
@@ -72,9 +72,9 @@ fn counted(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
-// Inlined wherever something is allocated or dropped, the four would be a tenth of the library.
-// SAFETY: forwards to the system's allocator or to the host's. The header's contract for it is that of `GlobalAlloc`:
-// memory of at least that size and alignment or NULL, without unwinding.
+// If the four functions were inlined at every allocation and drop, they would be a tenth of the library. SAFETY:
+// forwards to the system's allocator or to the host's. The header's contract for it is that of `GlobalAlloc`: memory of
+// at least that size and alignment or NULL, without unwinding.
 unsafe impl GlobalAlloc for HostAllocator {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -104,7 +104,7 @@ unsafe impl GlobalAlloc for HostAllocator {
         counted(memory, layout.size())
     }
 
-    /// The system grows a block in place or moves its pages; through a hook it is copied.
+    /// The system can grow a block in place or move its pages. With a hook the block is copied.
     #[inline(never)]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         let moved = match hook() {
@@ -121,7 +121,7 @@ unsafe impl GlobalAlloc for HostAllocator {
             None => unsafe { System.realloc(memory, layout, new_size) },
         };
         if !moved.is_null() {
-            // Wraps where the block shrinks, and the sum is right.
+            // If the block shrinks, the difference wraps, and the sum is still right.
             LIVE_BYTES.fetch_add(new_size.wrapping_sub(layout.size()), Ordering::Relaxed);
         }
         moved

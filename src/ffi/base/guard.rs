@@ -1,11 +1,12 @@
-//! The wall between the host and the library: nothing that goes wrong inside gets out, but as a result.
+//! The guard around every entry of the C API. An error or a panic leaves the library only as a result code.
 //!
-//! Around every entry: a panic is caught and becomes `HOB_RESULT_PANIC` with message, file and line; the floating-point
-//! environment is the default one inside (hosts unmask traps and flush denormals) and the host's own again outside,
-//! also around every callback; a failure's sentence is kept for `hob_last_error`.
+//! * The guard catches a panic and returns `HOB_RESULT_PANIC` with message, file and line.
+//! * Library code runs in the default floating-point environment, because hosts unmask traps and flush denormals. The
+//!   host's own environment is restored on return and around every callback.
+//! * The error message is kept for `hob_last_error`.
 //!
-//! Per-thread state has no destructor and no heap: either would keep the library mapped after `dlclose` for as long as
-//! the thread lives.
+//! Per-thread state has no destructor and uses no heap. Either would keep the library mapped after `dlclose` until the
+//! thread ends.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_char;
@@ -17,10 +18,10 @@ use super::float::Register;
 use super::result::hob_result;
 use crate::base::{Error, Result, Text, error};
 
-/// Bytes of a sentence that C can read, its NUL included.
+/// Size of an error message for C in bytes, with its NUL.
 const SENTENCE: usize = 512;
 
-/// A sentence that ends in NUL.
+/// An error message that ends in NUL.
 pub struct CSentence {
     bytes: [u8; SENTENCE],
 }
@@ -39,17 +40,17 @@ impl CSentence {
     }
 }
 
-/// What a thread keeps. Only its own thread reaches it, and never while a reference to it is held across a call.
+/// State of one thread. Only its own thread accesses it. No reference to it is held across a call.
 struct ThreadState {
     last_error: CSentence,
     panic: Text<{ SENTENCE - 1 }>,
-    /// Guards entered and not left, minus the host callbacks in between: above zero exactly while our code runs.
+    /// Guards that are active, minus the host callbacks in between: above zero exactly while library code runs.
     inside: u32,
-    /// Whether a function of the host's runs that must not come back here.
+    /// Whether a host function is running that must not call the library.
     is_barred: bool,
-    /// The floating-point environment that the host came in with, for callbacks.
+    /// The host's floating-point environment at entry, for callbacks.
     host_environment: Register,
-    /// Whether a loop has left the host's environment in force: the guard that ends puts the right one back.
+    /// Whether a loop has left the host's environment active. The next guard to end restores the right one.
     is_altered: bool,
 }
 
@@ -67,43 +68,43 @@ thread_local! {
 }
 
 fn with_thread<R>(f: impl FnOnce(&mut ThreadState) -> R) -> R {
-    // SAFETY: the state is this thread's own, and every `f` in this file is a short piece of code that calls nothing
-    // which could come back here, so no second reference exists while this one does.
+    // SAFETY: the state belongs to this thread. Every `f` in this file is short and calls nothing that could reenter
+    // this function, so there is no second reference.
     THREAD.with(|state| f(unsafe { &mut *state.get() }))
 }
 
-/// A number that no other living thread has, never 0.
+/// A number that is unique among live threads, never 0.
 pub fn thread_token() -> usize {
     THREAD.with(|state| state.get() as usize)
 }
 
-/// A copy of this thread's last sentence.
+/// Copies this thread's last error message.
 pub fn copy_last_error(to: &mut CSentence) {
     with_thread(|thread| to.bytes = thread.last_error.bytes);
 }
 
-/// Make another sentence this thread's last one.
+/// Replaces this thread's last error message.
 pub fn set_last_error_from(from: &CSentence) {
     with_thread(|thread| thread.last_error.bytes = from.bytes);
 }
 
-/// This thread's last sentence.
+/// This thread's last error message.
 pub fn last_error() -> *const c_char {
     with_thread(|thread| thread.last_error.as_ptr())
 }
 
-/// Keep a sentence for `hob_last_error`.
+/// Stores an error message for `hob_last_error`.
 pub fn set_last_error(sentence: &str) {
     with_thread(|thread| thread.last_error.set(sentence));
 }
 
-/// Run `body` behind the guard; a failure's sentence is kept for `hob_last_error`.
+/// Runs `body` inside the guard. A failure's message is stored for `hob_last_error`.
 #[inline]
 pub fn catch<R>(body: impl FnOnce() -> Result<R>) -> std::result::Result<R, hob_result> {
     INSTALL.call_once(install_panic_hook);
     let thread = THREAD.with(UnsafeCell::get);
-    // SAFETY: this thread's own, as in `with_thread`; the place is looked up once, since that is a call in a shared
-    // library.
+    // SAFETY: this thread's own, as in `with_thread`. The address is looked up once, because the lookup is a call in a
+    // shared library.
     if unsafe { (*thread).is_barred } {
         return Err(barred());
     }
@@ -126,26 +127,26 @@ fn barred() -> hob_result {
     report(&error!(Busy, "a file function of the host called the library, which waits for it: make that call later"))
 }
 
-/// A caught panic as a result.
+/// Converts a caught panic to a result code.
 #[cold]
 fn panicked(payload: Box<dyn std::any::Any + Send>) -> hob_result {
-    // A payload is ours, but whatever it is, its drop must not get out either.
+    // The payload comes from library code. A panic in its drop must not leave the library either.
     let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
     with_thread(|thread| thread.last_error.set(thread.panic.as_str()));
     hob_result::Panic
 }
 
-/// The code of what was caught.
+/// The result code of a [`catch`].
 pub fn code(called: std::result::Result<(), hob_result>) -> hob_result {
     called.map_or_else(|code| code, |()| hob_result::Ok)
 }
 
-/// [`catch`], as a code.
+/// [`catch`] that returns a result code.
 pub fn guard(body: impl FnOnce() -> Result<()>) -> hob_result {
     code(catch(body))
 }
 
-/// [`catch`], on a thread that is not the caller's: the caller gets a panic's sentence.
+/// [`catch`] on a thread that is not the caller's. A panic's message is returned.
 #[cfg(feature = "executor")]
 #[allow(clippy::result_large_err, reason = "rare, and needs no memory")]
 pub fn enclose(work: &mut dyn FnMut()) -> std::result::Result<(), crate::executor::Sentence> {
@@ -158,14 +159,14 @@ pub fn enclose(work: &mut dyn FnMut()) -> std::result::Result<(), crate::executo
     caught.map_err(|_| with_thread(|thread| Text::format(format_args!("{}", thread.panic))))
 }
 
-/// Keep an error's sentence for `hob_last_error`; its code.
+/// Stores an error's message for `hob_last_error` and returns its code.
 #[cold]
 pub fn report(error: &Error) -> hob_result {
     set_last_error(error.sentence());
     hob_result::from(error.code())
 }
 
-/// What a thread puts back when it goes through the wall once more.
+/// State that a thread restores when it leaves the guard.
 #[derive(Clone, Copy)]
 struct Outside {
     register: Register,
@@ -173,7 +174,7 @@ struct Outside {
 }
 
 impl ThreadState {
-    /// The default environment, and our code, from here on.
+    /// Switches to the default environment and marks library code as running.
     #[inline(always)]
     fn enter(&mut self) -> Outside {
         let register = Register::read();
@@ -186,8 +187,8 @@ impl ThreadState {
         outside
     }
 
-    /// The host's environment and code again. What is the default already needs no look, which would cost as much as
-    /// the rest of a guard: our code leaves it alone, and so does `call_host`.
+    /// Restores the host's environment. If the host's environment is the default, the register is neither read nor
+    /// written: that would cost as much as the rest of the guard. Library code and `call_host` keep the default.
     #[inline(always)]
     fn leave(&mut self, outside: Outside) {
         self.inside -= 1;
@@ -199,13 +200,14 @@ impl ThreadState {
     }
 }
 
-/// Call the host: with its floating-point environment, and with its panics (if it is written in Rust) its own.
+/// Calls the host in its own floating-point environment. A panic of a host that is written in Rust goes to the host's
+/// panic hook.
 pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
     let thread = THREAD.with(UnsafeCell::get);
     // SAFETY: this thread's own, as in `with_thread`; no reference is held while the host runs, here and below.
     let (inside, environment) = unsafe { ((*thread).inside, (*thread).host_environment) };
     if inside == 0 {
-        // Outside the guard the environment is the host's already.
+        // Outside the guard the host's environment is active already.
         return callback();
     }
     // SAFETY: as above.
@@ -216,19 +218,19 @@ pub fn call_host<R>(callback: impl FnOnce() -> R) -> R {
     let answer = callback();
     // SAFETY: as above; the host returns on the thread that called it.
     unsafe { (*thread).inside = inside };
-    // Also if the host has changed it.
+    // Also corrects a change by the host.
     Register::DEFAULT.restore();
     answer
 }
 
-/// The host's floating-point environment during the present call: for loops, which hand it to other threads.
+/// The host's floating-point environment during the current call. Loops pass it to other threads.
 #[cfg(feature = "executor")]
 pub fn host_environment() -> Register {
     with_thread(|thread| if thread.inside == 0 { Register::read() } else { thread.host_environment })
 }
 
-/// [`call_host`] for one of many callbacks of a loop: `environment` stays in force between them, until the guard that
-/// this thread is inside of ends. In between only our own loop runs, which computes with integers.
+/// [`call_host`] for one of many callbacks of a loop. `environment` stays active between them, until this thread's
+/// guard ends. Only the library's loop runs in between, and it computes with integers.
 #[cfg(feature = "executor")]
 pub fn call_host_in_loop<R>(environment: Register, callback: impl FnOnce() -> R) -> R {
     let thread = THREAD.with(UnsafeCell::get);
@@ -244,8 +246,8 @@ pub fn call_host_in_loop<R>(environment: Register, callback: impl FnOnce() -> R)
     answer
 }
 
-/// [`call_host`] for a function of the host that is called with locks held: until it returns, calls of this thread get
-/// `HOB_RESULT_BUSY` instead of a deadlock.
+/// [`call_host`] for a host function that is called with locks held. Until it returns, library calls of this thread
+/// return `HOB_RESULT_BUSY` instead of a deadlock.
 #[cfg(feature = "program_cache")]
 pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
     let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, true));
@@ -254,7 +256,8 @@ pub fn call_host_barred<R>(callback: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// Lifts that for the calls that such a function may make, and for jobs that a host runs while it waits for a file.
+/// Lifts the bar of [`call_host_barred`] for the calls that such a function may make, and for jobs that a host runs
+/// while it waits for a file.
 #[cfg(feature = "executor")]
 pub fn unbarred<R>(work: impl FnOnce() -> R) -> R {
     let was_barred = with_thread(|thread| std::mem::replace(&mut thread.is_barred, false));
@@ -265,7 +268,7 @@ pub fn unbarred<R>(work: impl FnOnce() -> R) -> R {
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// Whoever handled panics before. In a C program that is the standard library's own, which needs no memory.
+/// The previous panic hook. In a C program it is the standard library's, which does not allocate.
 static OTHERS: OnceLock<PanicHook> = OnceLock::new();
 
 fn install_panic_hook() {

@@ -1,13 +1,14 @@
-//! Opaque handles: one C type, one Rust value, one place that decides who may be inside.
+//! Opaque handles. Each has one C type and one Rust value. Its gate decides which calls may run.
 //!
-//! A call on a non-const handle is *exclusive*: while it runs, any other call on the handle is answered with
-//! `HOB_RESULT_BUSY`, from another thread (a host's mistake that would otherwise be a data race) as well as from a
-//! callback (which would otherwise find the value half-changed). From a callback of the running call, on its thread,
-//! *const* calls do work, since the value is not borrowed while the host runs; and `destroy` is put off until the
-//! running call returns.
+//! A call on a non-const handle is *exclusive*. While it runs, any other call on the handle returns `HOB_RESULT_BUSY`.
+//! A call from another thread is a mistake of the host and would be a data race. A call from a callback would find the
+//! value half-changed.
 //!
-//! A panic inside poisons the handle: const calls go on answering from the last good state, all others say
-//! `HOB_RESULT_POISONED` and do nothing, `destroy` releases what it can.
+//! A callback of the running call may make *const* calls on its thread, since the value is not borrowed while the host
+//! runs. `destroy` from a callback is deferred until the running call returns.
+//!
+//! A panic during an exclusive call poisons the handle. Const calls still answer from the last good state. All other
+//! calls return `HOB_RESULT_POISONED` and do nothing. `destroy` releases what it can.
 
 use std::alloc::Layout;
 use std::cell::{Cell, UnsafeCell};
@@ -19,15 +20,15 @@ use super::guard::{self, CSentence};
 use super::result::hob_result;
 use crate::base::{Error, Result, error};
 
-/// Which value stands behind an opaque C type.
+/// Maps an opaque C type to its Rust value.
 pub trait Opaque {
     /// The value.
     type Value;
-    /// What can be read at any time, from any thread, also during an exclusive call.
+    /// Data that any thread can read at any time, also during an exclusive call.
     type Published;
     /// Name in C.
     const NAME: &'static str;
-    /// Eight letters that begin every live handle of this type.
+    /// The first eight bytes of every live handle of this type.
     const TAG: [u8; 8];
     /// Work at the end of every exclusive call, while the handle is still held.
     fn after(_held: &Held<'_, Self::Value>) {}
@@ -42,36 +43,36 @@ struct Block<T, P> {
 
 type BlockOf<O> = Block<<O as Opaque>::Value, <O as Opaque>::Published>;
 
-/// Who is inside a handle, and what became of it. The same for every type, the tag first: of what is no handle nothing
-/// else is looked at.
+/// Owner and state of a handle. It is the same for every type. The tag comes first: if it is wrong, nothing else is
+/// read.
 #[repr(C)]
 struct Gate {
     tag: AtomicU64,
-    /// Token of the thread inside an exclusive call; 0 when there is none.
+    /// Token of the thread inside an exclusive call. 0: no exclusive call is running.
     owner: AtomicUsize,
-    /// Whether the owner holds a reference to the value right now. Only the owner reads or writes it.
+    /// Whether the owner holds a reference to the value. Only the owner reads or writes this flag.
     borrowed: Cell<bool>,
-    /// Whether `destroy` was asked for inside a callback. Only the owner reads or writes it.
+    /// Whether a callback requested `destroy`. Only the owner reads or writes this flag.
     doomed: Cell<bool>,
     poisoned: AtomicBool,
-    /// Only an exclusive call writes it.
+    /// Only exclusive calls write it.
     last_error: UnsafeCell<CSentence>,
 }
 
-/// Handles that live, of all types: while there are any, the allocator cannot be exchanged.
+/// Number of live handles of all types. While it is above 0, the allocator cannot be exchanged.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Handles that live, of all types.
+/// Number of live handles of all types.
 pub fn live() -> usize {
     LIVE.load(Ordering::SeqCst)
 }
 
-/// Put a value behind a new handle.
+/// Creates a handle that holds a value.
 pub fn create<O: Opaque<Published = ()>>(value: O::Value) -> Result<*mut O> {
     create_with(value, ())
 }
 
-/// [`create`], with what is published of it.
+/// [`create`] with published data.
 pub fn create_with<O: Opaque>(value: O::Value, published: O::Published) -> Result<*mut O> {
     let gate = Gate {
         tag: AtomicU64::new(u64::from_ne_bytes(O::TAG)),
@@ -83,7 +84,7 @@ pub fn create_with<O: Opaque>(value: O::Value, published: O::Published) -> Resul
     };
     let block = Block { gate, published, value: UnsafeCell::new(value) };
     let layout = Layout::new::<BlockOf<O>>();
-    // SAFETY: the layout is not empty; the place is written before anybody sees it.
+    // SAFETY: the layout is not empty; the memory is written before the pointer is returned.
     unsafe {
         let place = std::alloc::alloc(layout).cast::<BlockOf<O>>();
         if place.is_null() {
@@ -96,14 +97,14 @@ pub fn create_with<O: Opaque>(value: O::Value, published: O::Published) -> Resul
 }
 
 /// # Safety
-/// `pointer` is a live handle that nobody is inside of.
+/// `pointer` is a live handle without a running call.
 unsafe fn release<O: Opaque>(pointer: *mut O) {
     let place = pointer.cast::<BlockOf<O>>();
-    // SAFETY: `place` is what `create` allocated with this layout; the tag makes a second destroy (while the memory is
-    // not reused) an error instead of a double free.
+    // SAFETY: `create` allocated `place` with this layout. The tag makes a second destroy an error instead of a double
+    // free, as long as the memory is not reused.
     unsafe {
         (*place).gate.tag.store(0, Ordering::Release);
-        // The memory is given back also if a drop panics.
+        // Frees the memory also if a drop panics.
         let _free = Free(place.cast(), Layout::new::<BlockOf<O>>());
         place.drop_in_place();
     }
@@ -113,14 +114,14 @@ struct Free(*mut u8, Layout);
 
 impl Drop for Free {
     fn drop(&mut self) {
-        // SAFETY: made by `release` alone, from an allocation of this layout.
+        // SAFETY: only `release` makes a `Free`, from an allocation of this layout.
         unsafe { std::alloc::dealloc(self.0, self.1) };
         LIVE.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// # Safety
-/// `pointer` is NULL or points to readable memory that stays so for `'a`.
+/// `pointer` is NULL or points to memory that is readable during `'a`.
 #[inline]
 unsafe fn find<'a, O: Opaque>(pointer: *const O, what: &'static str) -> Result<&'a BlockOf<O>> {
     let block = pointer.cast::<BlockOf<O>>();
@@ -150,14 +151,15 @@ fn busy(name: &str, why: &str) -> Error {
     error!(Busy, "{name} is busy: {why}")
 }
 
-/// The value behind a handle during an exclusive call.
+/// A handle's value during an exclusive call.
 pub struct Held<'a, T> {
     gate: &'a Gate,
     value: &'a UnsafeCell<T>,
 }
 
 impl<T> Held<'_, T> {
-    /// Work on the value. No host code may run inside, except hooks, whose calls get `HOB_RESULT_BUSY`.
+    /// Runs `work` on the value. No host code may run inside, except hooks. Their calls on this handle get
+    /// `HOB_RESULT_BUSY`.
     #[inline]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         assert!(!self.gate.borrowed.replace(true), "the value is borrowed already");
@@ -175,7 +177,7 @@ impl Drop for Unborrow<'_> {
     }
 }
 
-/// Run an exclusive call on a handle. `what` names the parameter.
+/// Runs an exclusive call on a handle. `what` names the parameter.
 ///
 /// # Safety
 /// `pointer` is NULL or a live or (not yet reused) destroyed handle.
@@ -199,7 +201,7 @@ pub unsafe fn exclusive<O: Opaque, R>(
     });
     if block.gate.leave(caught.as_ref().err()) {
         let _ = guard::catch(|| {
-            // SAFETY: the running call was the last one inside, and the host has given the handle up.
+            // SAFETY: no other call is running on the handle, and the host has destroyed it.
             unsafe { release::<O>(pointer) };
             Ok(())
         });
@@ -207,7 +209,7 @@ pub unsafe fn exclusive<O: Opaque, R>(
     caught
 }
 
-/// [`exclusive`], with `inside` as a const call instead if this call comes from inside a callback of the handle.
+/// [`exclusive`]. If the call comes from a callback of the handle, runs `inside` as a const call instead.
 ///
 /// # Safety
 /// As [`exclusive`].
@@ -224,7 +226,7 @@ pub unsafe fn exclusive_or<O: Opaque, R>(
 }
 
 impl Gate {
-    /// Begin an exclusive call.
+    /// Begins an exclusive call.
     #[inline]
     fn enter(&self, name: &str) -> std::result::Result<(), hob_result> {
         let me = guard::thread_token();
@@ -240,7 +242,7 @@ impl Gate {
         Ok(())
     }
 
-    /// End it; whether the handle is to be destroyed now.
+    /// Ends an exclusive call. Returns whether the handle must be destroyed now.
     #[inline]
     fn leave(&self, failure: Option<&hob_result>) -> bool {
         if let Some(failure) = failure {
@@ -253,7 +255,7 @@ impl Gate {
         doomed
     }
 
-    /// Whether a const call may look at the value now.
+    /// Checks that a const call may read the value now.
     #[inline]
     fn check_readable(&self, name: &str) -> Result<()> {
         let owner = self.owner.load(Ordering::Acquire);
@@ -287,7 +289,7 @@ fn occupied(name: &str, is_own: bool) -> Error {
     )
 }
 
-/// Run a const call on a handle.
+/// Runs a const call on a handle.
 ///
 /// # Safety
 /// As [`exclusive`]; other const calls may run at the same time.
@@ -304,7 +306,7 @@ pub unsafe fn shared<O: Opaque, R>(
     })
 }
 
-/// Look at what a handle has published, whoever is inside.
+/// Reads a handle's published data, also during an exclusive call.
 ///
 /// # Safety
 /// As [`exclusive`].
@@ -320,7 +322,7 @@ pub unsafe fn published<O: Opaque, R>(
     })
 }
 
-/// A live handle, for bodies that decide themselves how they use it.
+/// A live handle, for bodies that choose the access themselves.
 pub struct Handle<'a, O: Opaque> {
     pointer: *mut O,
     block: &'a BlockOf<O>,
@@ -335,7 +337,7 @@ impl<O: Opaque> Clone for Handle<'_, O> {
 impl<O: Opaque> Copy for Handle<'_, O> {}
 
 impl<O: Opaque> Handle<'_, O> {
-    /// The handle of a parameter; `what` names it.
+    /// The handle of a parameter. `what` names the parameter.
     ///
     /// # Safety
     /// As [`exclusive`], while the handle is used.
@@ -345,26 +347,26 @@ impl<O: Opaque> Handle<'_, O> {
         Ok(Self { pointer, block: unsafe { find::<O>(pointer, what) }? })
     }
 
-    /// Look at the value, as a const call.
+    /// Reads the value as a const call.
     #[inline]
     pub fn read<R>(self, body: impl FnOnce(&O::Value) -> Result<R>) -> Result<R> {
         self.block.gate.check_readable(O::NAME)?;
-        // SAFETY: nobody holds a mutable reference: an exclusive call of this thread does not at present (`borrowed`),
-        // one of another thread would be a breach of the header's contract.
+        // SAFETY: there is no mutable reference. `borrowed` is false, so an exclusive call of this thread holds none.
+        // An exclusive call of another thread would break the header's contract.
         body(unsafe { &*self.block.value.get() })
     }
 
-    /// The sentence of the handle's last failed exclusive call.
+    /// The error message of the handle's last failed exclusive call.
     pub fn last_error(self) -> *const c_char {
-        // SAFETY: the sentence always ends in NUL, and const means that no exclusive call writes it meanwhile.
+        // SAFETY: the message always ends in NUL, and during a const call no exclusive call writes it.
         unsafe { (*self.block.gate.last_error.get()).as_ptr() }
     }
 
-    /// Destroy it: now, or when the call returns that it is inside of on this thread.
+    /// Destroys the handle now, or when this thread's running call on it returns.
     pub fn destroy(self) -> Result<()> {
         match self.block.gate.owner.load(Ordering::Acquire) {
             0 => {
-                // SAFETY: nobody is inside, and by the header's contract nobody comes.
+                // SAFETY: no call is running on the handle, and by the header's contract none starts.
                 unsafe { release::<O>(self.pointer) };
                 Ok(())
             }

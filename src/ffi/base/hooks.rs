@@ -1,8 +1,8 @@
-//! The hooks of the host: log, clock, profiler zones.
+//! The host's hooks: log, clock and profiler zones.
 //!
-//! A hook is a handful of words that may be exchanged at any time while other threads read it, so it is kept in a
-//! sequence lock: readers never wait for each other, and a reader that was overtaken by a change reads again. Nothing
-//! of it is on the heap, so that hooks outlive every handle and `dlclose` finds nothing.
+//! A hook is a few words. It may be exchanged at any time while other threads read it, so a sequence lock protects it.
+//! Readers never wait for each other; a reader retries if the hook changed meanwhile. Hooks use no heap memory, so that
+//! they outlive every handle and `dlclose` leaks nothing.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -113,7 +113,7 @@ pub extern "C" fn hob_set_zone_hook(hook: *const hob_zone_hook) -> hob_result {
     Ok(())
 }
 
-/// Put a hook (or none) into its slot.
+/// Stores a hook in its slot. `None` clears the slot.
 fn set<T: Hook>(slot: &Slot<T>, hook: Option<T>) {
     host::set_host(&CHost);
     slot.set(&hook.unwrap_or(T::NONE));
@@ -136,15 +136,15 @@ hooks!(hob_log_hook, hob_clock_hook, hob_zone_hook);
 /// A hook struct that fits into words.
 ///
 /// # Safety
-/// Plain data, of which any bytes are a valid value, at most `WORDS` words large.
+/// Plain data of at most `WORDS` words. Any bytes are a valid value.
 pub unsafe trait Hook: Copy {
-    /// The hook that is not there.
+    /// The empty hook.
     const NONE: Self;
 }
 
 const WORDS: usize = 12;
 
-/// The place of one hook.
+/// Storage of one hook.
 pub struct Slot<T> {
     /// Even: stable. Odd: being written.
     version: AtomicUsize,
@@ -161,11 +161,11 @@ impl<T: Hook> Slot<T> {
         }
     }
 
-    /// Exchange the hook. Waits only for another thread that is doing the same.
+    /// Exchanges the hook. Waits only for other threads that exchange it.
     pub fn set(&self, hook: &T) {
         const { assert!(size_of::<T>() <= WORDS * size_of::<usize>()) };
         let mut words = [0usize; WORDS];
-        // SAFETY: both are plain data and the words are as large as the hook at least.
+        // SAFETY: both are plain data, and the words are at least as large as the hook.
         unsafe {
             ptr::copy_nonoverlapping(ptr::from_ref(hook).cast::<u8>(), words.as_mut_ptr().cast(), size_of::<T>())
         };
@@ -185,7 +185,7 @@ impl<T: Hook> Slot<T> {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// The hook as it is now.
+    /// The current hook.
     pub fn get(&self) -> T {
         loop {
             let before = self.version.load(Ordering::Acquire);
@@ -195,7 +195,7 @@ impl<T: Hook> Slot<T> {
             let words: [usize; WORDS] = std::array::from_fn(|n| self.words[n].load(Ordering::Relaxed));
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
-                // SAFETY: the words are those of one `set`, which copied a `T` into them.
+                // SAFETY: all words are from one `set`, which copied a `T` into them.
                 return unsafe { words.as_ptr().cast::<T>().read_unaligned() };
             }
             std::hint::spin_loop();
@@ -207,7 +207,7 @@ static LOG: Slot<hob_log_hook> = Slot::new();
 static CLOCK: Slot<hob_clock_hook> = Slot::new();
 static ZONES: Slot<hob_zone_hook> = Slot::new();
 
-/// The host behind the C hooks.
+/// The host that calls the C hooks.
 pub struct CHost;
 
 impl Host for CHost {
@@ -216,7 +216,7 @@ impl Host for CHost {
         if let Some(write) = hook.write
             && level as u32 >= hook.minimum_level.0
         {
-            // The line is at most 512 bytes; C readers may want a NUL.
+            // The line is at most 512 bytes. A NUL follows, for readers in C.
             let mut text = [0u8; 513];
             let length = line.len().min(512);
             text[..length].copy_from_slice(&line.as_bytes()[..length]);

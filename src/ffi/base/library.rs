@@ -1,4 +1,4 @@
-//! The library as a whole: its versions, and the last error of a thread.
+//! The library's versions, and the last error of a thread.
 
 use std::ffi::{CStr, c_char};
 

@@ -68,7 +68,7 @@
 //! Panics. An internal error never leaves the library: the call returns HOB_RESULT_PANIC. If it was an exclusive call,
 //! its handle is poisoned: it still answers const calls from its last good state.
 
-// From the bottom up: a file imports only files above it.
+// Ordered by dependency: a file imports only files above it.
 pub mod result;
 pub mod argument;
 pub mod out;

@@ -1,4 +1,4 @@
-//! Answers: where a function leaves them in the caller's memory. Nothing is written before the call has succeeded.
+//! Answers in the caller's memory. Nothing is written before the call has succeeded.
 
 use std::ffi::c_char;
 use std::ptr;
@@ -6,15 +6,15 @@ use std::ptr;
 use super::array::Element;
 use crate::base::{Result, error};
 
-/// A value that is given to the caller.
+/// A value that is returned in the caller's memory.
 ///
 /// # Safety
-/// Plain data. `check` accepts only what `put` may write to.
+/// Plain data. `check` accepts only places that `put` may write to.
 pub unsafe trait Answer: Copy {
-    /// Whether a place can take the answer. `what` names the parameter.
+    /// Checks that the answer can be written to a place. `what` names the parameter.
     ///
     /// # Safety
-    /// `place` is not NULL; it is writable for as much as the caller's version of the type has.
+    /// `place` is not NULL, and writable for the size of the caller's version of the type.
     unsafe fn check(_place: *const Self, _what: &'static str) -> Result<()> {
         Ok(())
     }
@@ -41,7 +41,7 @@ plain!(u8, u16, u32, u64, usize, f64);
 // SAFETY: a pointer.
 unsafe impl<T> Answer for *mut T {}
 
-/// Where a function leaves an answer.
+/// The place of an answer.
 pub struct Out<T: Answer>(*mut T);
 
 impl<T: Answer> Out<T> {
@@ -75,15 +75,15 @@ impl<T: Answer> Out<T> {
     }
 }
 
-/// Write an answer that the caller may not want.
+/// Writes an answer that the caller may have omitted.
 pub fn write_if<T: Answer>(out: Option<Out<T>>, value: T) {
     if let Some(out) = out {
         out.write(value);
     }
 }
 
-/// The caller's buffer for bytes, by the two-call protocol: the required size is always written; a NULL buffer asks for
-/// that alone; a buffer that is too small is left alone.
+/// The caller's buffer for bytes, by the two-call protocol. The required size is always written. With a NULL buffer
+/// only the size is written. A buffer that is too small is not written to.
 pub struct Buffer {
     start: *mut c_char,
     capacity: usize,
@@ -97,7 +97,7 @@ impl Buffer {
         Self { start, capacity, out_size }
     }
 
-    /// Fill in `needed` bytes, made by `write`.
+    /// Fills in `needed` bytes with `write`.
     pub fn fill(self, needed: usize, write: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<()> {
         // SAFETY: by the contract of `new`.
         let out_size = unsafe { Out::optional(self.out_size, "out_size") }?;
@@ -115,8 +115,8 @@ impl Buffer {
                 "the buffer has {capacity} bytes, {needed} are needed: pass a larger one"
             ));
         }
-        // SAFETY: the caller's bytes may be uninitialised, so they are written before a slice of them is formed;
-        // `needed` is at most `capacity`.
+        // SAFETY: the caller's bytes may be uninitialised, so they are zeroed before the slice is formed. `needed` is
+        // at most `capacity`.
         let bytes = unsafe {
             ptr::write_bytes(self.start, 0, needed);
             std::slice::from_raw_parts_mut(self.start.cast::<u8>(), needed)
@@ -124,7 +124,7 @@ impl Buffer {
         write(bytes).map(|_| ())
     }
 
-    /// Fill in a text, without a NUL.
+    /// Fills in a text without a NUL.
     pub fn text(self, text: &str) -> Result<()> {
         self.fill(text.len(), |bytes| {
             bytes.copy_from_slice(text.as_bytes());
@@ -133,7 +133,7 @@ impl Buffer {
     }
 }
 
-/// The caller's array for answers, by the two-call protocol of [`Buffer`]; `stride` bytes from one element to the next.
+/// The caller's array for answers, by the two-call protocol of [`Buffer`]. Elements are `stride` bytes apart.
 pub struct OutArray<T, N> {
     start: *mut T,
     stride: usize,
@@ -164,7 +164,7 @@ impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
         Ok(Self { start, stride, capacity, out_count, what })
     }
 
-    /// Fill in all of `elements`.
+    /// Fills in all `elements`.
     pub fn fill(self, elements: impl ExactSizeIterator<Item = T>) -> Result<()> {
         self.fill_by_index(elements.len(), |place| {
             elements.enumerate().for_each(|(index, element)| place(index, element));
@@ -172,7 +172,7 @@ impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
         })
     }
 
-    /// Fill in `count` elements in any order: `write` gets a function that writes one by its index.
+    /// Fills in `count` elements in any order. `write` gets a function that writes the element at an index.
     pub fn fill_by_index(self, count: usize, write: impl FnOnce(&mut dyn FnMut(usize, T)) -> Result<()>) -> Result<()> {
         let Self { start, stride, capacity, out_count, what } = self;
         // SAFETY: by the contract of `new`.

@@ -1,9 +1,10 @@
-//! Reading and writing the caller's structs, whatever version of the header the caller was compiled with.
+//! Reads and writes the caller's structs, for callers that were compiled with any version of the header.
 //!
-//! Every struct begins with `struct_size`. A shorter struct than ours is completed with defaults. A longer one is
-//! accepted if the part that this library does not know is zero. No Rust reference to the caller's memory is ever
-//! formed: it is copied bytewise, so it need not be aligned, and another thread of the host writing to it cannot break
-//! us.
+//! Every struct begins with `struct_size`. A struct that is shorter than the library's is completed with defaults. A
+//! longer one is accepted if the part that this library does not know is zero.
+//!
+//! The library never forms a Rust reference to the caller's memory, but copies it bytewise. So it need not be aligned,
+//! and concurrent writes by another thread of the host cannot break the library.
 
 use std::ptr;
 
@@ -17,17 +18,17 @@ use crate::base::{Error, Result, error};
 pub unsafe trait Versioned: Copy {
     /// Name in C.
     const NAME: &'static str;
-    /// Size in the first released header: nobody has a shorter one.
+    /// Size in the first released header, which is the smallest valid size.
     const FIRST_SIZE: usize;
-    /// What `_init` writes; with the right `struct_size`.
+    /// The value that `_init` writes, with the right `struct_size`.
     fn defaults() -> Self;
-    /// Replace 0 by the default in every field where 0 means that.
+    /// Replaces 0 by the default in every field where 0 means the default.
     fn fill_in(&mut self);
-    /// Refuse a reserved field that is not 0. `what` names the parameter.
+    /// Rejects a reserved field that is not 0. `what` names the parameter.
     fn check_reserved(&self, what: &str) -> Result<()>;
 }
 
-/// Bytes up to and with a field, rounded up to the struct's alignment.
+/// Bytes up to the end of a field, rounded up to the struct's alignment.
 macro_rules! end_of {
     ($name:ty, $field:ident) => {{
         const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
@@ -41,7 +42,7 @@ pub(crate) use end_of;
 
 /// A field whose value may be its default.
 pub trait Zero: PartialEq {
-    /// What the caller leaves who sets nothing.
+    /// The value of an unset field.
     const ZERO: Self;
 }
 
@@ -55,15 +56,15 @@ macro_rules! zero {
 
 zero!(u32, u64, usize, f64);
 
-/// Whether the caller has left a field unset.
+/// Whether the caller has not set a field.
 pub fn is_zero<T: Zero>(value: &T) -> bool {
     *value == T::ZERO
 }
 
-/// An unset `struct_size` is random: beyond this it is not believed.
+/// The largest accepted `struct_size`. A larger one is an uninitialised field.
 const LONGEST: usize = 4096;
 
-/// What is the same for every struct is compiled once, with these for what is not.
+/// Name and sizes of a struct. With them the code for all structs is compiled only once.
 #[derive(Clone, Copy)]
 struct Layout {
     name: &'static str,
@@ -98,12 +99,13 @@ impl Layout {
     }
 
     /// # Safety
-    /// As [`read_struct`]; `to` is a struct of ours.
+    /// As [`read_struct`]; `to` is a struct of the library's version.
     #[inline(never)]
     unsafe fn read(self, from: *const u8, to: *mut u8, what: &str) -> Result<()> {
         // SAFETY: as this function's.
         let size = unsafe { self.check(from, what) }?;
-        // SAFETY: `size` bytes are readable by this function's contract; `to` has room for the lesser of the two sizes.
+        // SAFETY: `size` bytes are readable by this function's contract; `to` has room for the smaller of the two
+        // sizes.
         unsafe { ptr::copy_nonoverlapping(from, to, size.min(self.size)) };
         for offset in self.size..size {
             // SAFETY: within the caller's `size` bytes.
@@ -121,7 +123,7 @@ impl Layout {
     }
 
     /// # Safety
-    /// As [`init_struct`]; `defaults` is a struct of ours.
+    /// As [`init_struct`]; `defaults` is a struct of the library's version.
     #[inline(never)]
     unsafe fn init(self, to: *mut u8, size: u32, defaults: *const u8) -> Result<()> {
         let name = self.name;
@@ -131,8 +133,8 @@ impl Layout {
         if !(self.first_size..=LONGEST).contains(&(size as usize)) {
             return Err(error!(InvalidArgument, "{name}_init: size {size} is not sizeof({name})"));
         }
-        // SAFETY: `size` bytes at `to` are writable, and the tail beyond what we know is zeroed so that it is accepted
-        // later; the first field is a u32.
+        // SAFETY: `size` bytes at `to` are writable, and the tail that the library does not know is zeroed, so that it
+        // is accepted later; the first field is a u32.
         unsafe {
             ptr::write_bytes(to, 0, size as usize);
             ptr::copy_nonoverlapping(defaults, to, self.size.min(size as usize));
@@ -142,7 +144,7 @@ impl Layout {
     }
 }
 
-/// Copy the caller's struct over the defaults. `what` names the parameter.
+/// Copies the caller's struct over the defaults. `what` names the parameter.
 ///
 /// # Safety
 /// `from` is NULL or points to a readable `u32` that, if it holds a plausible size, is followed by that many bytes.
@@ -155,7 +157,7 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T>
     Ok(value)
 }
 
-/// Whether an answer can be written to a place, before work is done for it. `what` names the parameter.
+/// Checks that an answer can be written to `at`, before the work for it is done. `what` names the parameter.
 ///
 /// # Safety
 /// As [`read_struct`].
@@ -169,8 +171,8 @@ pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()>
     unsafe { Layout::of::<T>().check(at.cast(), what) }.map(|_| ())
 }
 
-/// Copy `value` into as much as the caller has room for, and set fields to 0 that this library does not know; the
-/// caller's `struct_size` stays. The only function that writes an answer into a struct of the caller's.
+/// Copies as much of `value` as fits into the caller's struct, and sets fields that this library does not know to 0.
+/// The caller's `struct_size` is unchanged. No other function writes an answer into a caller's struct.
 ///
 /// # Safety
 /// [`check_struct`] has accepted the place, which is writable.
@@ -210,7 +212,7 @@ impl std::fmt::Display for Upper {
     }
 }
 
-/// Fill the caller's struct with defaults; `size` is the caller's `sizeof`.
+/// Fills the caller's struct with defaults. `size` is the caller's `sizeof`.
 ///
 /// # Safety
 /// `to` is NULL or points to `size` writable bytes.

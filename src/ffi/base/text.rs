@@ -1,4 +1,4 @@
-//! Text that is passed in.
+//! Text arguments.
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
@@ -29,7 +29,7 @@ unsafe impl Element for hob_str {
 }
 
 impl hob_str {
-    /// No text.
+    /// The empty text.
     pub const EMPTY: Self = Self { data: std::ptr::null(), len: 0 };
 
     /// A view of a text.
@@ -37,16 +37,16 @@ impl hob_str {
         Self { data: text.as_ptr().cast(), len: text.len() }
     }
 
-    /// The text as an argument or a field of that name.
+    /// The text as an argument or a field with the name `what`.
     ///
     /// # Safety
-    /// `data` and `len` are as the type's documentation says, for as long as `'a`.
+    /// `data` and `len` meet the type's documentation during `'a`.
     pub unsafe fn argument<'a>(self, what: &'static str) -> Str<'a> {
         Str { text: self, what, life: PhantomData }
     }
 }
 
-/// A text of the caller's, whose memory is valid during `'a`.
+/// A text in the caller's memory, which is valid during `'a`.
 #[derive(Clone, Copy)]
 pub struct Str<'a> {
     text: hob_str,
@@ -55,14 +55,14 @@ pub struct Str<'a> {
 }
 
 impl<'a> Str<'a> {
-    /// The text, checked.
+    /// The text, after a check.
     pub fn text(self) -> Result<&'a str> {
         let what = self.what;
         std::str::from_utf8(self.bytes()?)
             .map_err(|why| error!(InvalidArgument, "{what} is not UTF-8: byte {} is invalid", why.valid_up_to()))
     }
 
-    /// The bytes, unchecked.
+    /// The bytes, without a check.
     pub fn bytes(self) -> Result<&'a [u8]> {
         let (hob_str { data, len }, what) = (self.text, self.what);
         if data.is_null() {

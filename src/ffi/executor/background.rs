@@ -96,7 +96,7 @@ impl HostTask {
     }
 }
 
-/// The panic of a task, as this call's.
+/// Raises a task's panic in the current call.
 fn pass_on(failure: Option<Sentence>) {
     if let Some(sentence) = failure {
         panic!("a background task failed: {sentence}");

@@ -118,7 +118,7 @@ impl From<Priority> for hob_priority {
 }
 
 impl hob_priority {
-    /// The library's priority.
+    /// Converts a priority to the library's.
     pub fn priority(self) -> Result<Priority> {
         Ok(match self.check("priority")? {
             Self::High => Priority::High,

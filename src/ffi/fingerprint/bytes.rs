@@ -110,7 +110,7 @@ pub fn parts(make: impl FnOnce(&mut dyn FnMut(Part)) -> Result<()>) -> Result<Ve
     outcome.map(|()| made)
 }
 
-/// A number that the library knows or that is the host's own.
+/// A number that the library knows, or one in the host's own range.
 pub fn known(number: u32, last: u32, first_own: u32, what: &str) -> Result<u32> {
     if number > last && number < first_own {
         return Err(crate::base::error!(

@@ -192,7 +192,7 @@ pub extern "C" fn hob_fingerprint_get_program_parts(
     parts.fill(found.into_iter())
 }
 
-/// The number of a stage that the library knows or that is the host's own.
+/// The number of a stage that the library knows, or one in the host's own range.
 pub fn known_stage(stage: u32) -> Result<u32> {
     known(stage, hob_shader_stage::Callable.0, hob_shader_stage::User.0, "the shader stage")
 }
@@ -200,7 +200,7 @@ pub fn known_stage(stage: u32) -> Result<u32> {
 /// Passes the described program to `with`. Sources are not copied.
 ///
 /// # Safety
-/// The pointers of `desc` are as its fields' documentation says.
+/// The pointers of `desc` meet the documentation of its fields.
 pub unsafe fn with_program<R>(
     desc: &hob_program_key_desc,
     with: impl FnOnce(Mode, &Program<'_>) -> Result<R>,
@@ -235,7 +235,7 @@ pub unsafe fn with_program<R>(
     with(mode, &described)
 }
 
-/// The elements of an array of the caller's, each converted by `take`.
+/// The elements of a caller's array, each converted by `take`.
 ///
 /// # Safety
 /// As [`Array::new`].
@@ -260,7 +260,7 @@ unsafe fn list<T: Element, R>(
 }
 
 /// # Safety
-/// As `hob_program_stage` says of its fields.
+/// The fields meet the documentation of `hob_program_stage`.
 unsafe fn source<'a>(source: *const c_void, size: usize) -> Result<&'a [u8]> {
     if size == usize::MAX && !source.is_null() {
         // SAFETY: by this function's contract the text ends in NUL.

@@ -1,8 +1,8 @@
-//! A goblin behind its handle, with the callbacks of its settings.
+//! The value of a goblin handle: the goblin and the callbacks of its settings.
 //!
-//! The goblin itself knows nothing of callbacks: before a decision they give options and samples, after it they receive
-//! changed choices. While the host runs, nothing of ours is borrowed, so it may call const functions, and ask for the
-//! removal of settings or of the goblin, which takes place when the running call returns.
+//! The goblin itself does not know callbacks. Before a decision, callbacks give options and samples. After it, they
+//! receive changed choices. The goblin is not borrowed while a callback runs, so a callback may call const functions.
+//! It may also remove settings or destroy the goblin; both take effect when the running call returns.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -18,11 +18,11 @@ use crate::ffi::base::text::hob_str;
 use crate::ffi::base::user_data::UserData;
 use crate::goblin::{Decision, Goblin, OptionDesc, Sample};
 
-/// Samples that a setting can give in one frame.
+/// Maximum number of samples of a setting in one frame.
 const MOST_SAMPLES: usize = 64;
-/// Room for options at first.
+/// Initial capacity for options.
 const FEW_OPTIONS: u32 = 16;
-/// An unset stride is random: beyond this it is not believed.
+/// The largest accepted stride. A larger one is an uninitialised field.
 const LONGEST_STRIDE: usize = 1 << 16;
 
 /// A setting's callbacks, without the ownership of their user data.
@@ -70,8 +70,8 @@ impl Callbacks {
         Ok(if self.ask_options(&mut scratch, || true)? { Some(scratch.descs) } else { None })
     }
 
-    /// Fill `scratch.descs` with the options; false if there is no callback for them, or if it asked for the removal of
-    /// its own setting and must not be called again (`is_wanted`).
+    /// Fills `scratch.descs` with the options. Returns false if there is no callback for them. Also returns false if
+    /// the callback removed its own setting (`is_wanted`) and must not be called again.
     fn ask_options(&self, scratch: &mut Scratch, is_wanted: impl Fn() -> bool) -> Result<bool> {
         let Some(get_options) = self.get_options else { return Ok(false) };
         let possible = hob_option::FIRST_SIZE..=LONGEST_STRIDE;
@@ -94,7 +94,7 @@ impl Callbacks {
                 if count > u32::from(u16::MAX) {
                     return Err(error!(LimitExceeded, "get_options gave {count} options: a setting can have 65535"));
                 }
-                // At least doubled: who always asks for one more is soon refused.
+                // At least doubled, so that a callback that always asks for one more reaches the limit soon.
                 capacity = count.max((2 * capacity).min(u32::from(u16::MAX)));
                 continue;
             }
@@ -110,7 +110,7 @@ impl Callbacks {
     }
 }
 
-/// Where get_options writes, and the options that it wrote. Kept between frames.
+/// Buffer for get_options, and the options that it wrote. Kept between frames.
 #[derive(Default)]
 struct Scratch {
     raw: Vec<u64>,
@@ -123,14 +123,14 @@ impl Scratch {
     }
 }
 
-/// What is kept for the setting at a position.
+/// State of the setting at a position.
 #[derive(Default)]
 struct Place {
     callbacks: Option<Callbacks>,
     user_data: Option<UserData>,
-    /// The choice that set_choice received last, and of how many options.
+    /// The last choice that set_choice received, and the number of options at that time.
     delivered: Option<(u32, usize)>,
-    /// To be removed when the running call returns.
+    /// Whether to remove the setting when the running call returns.
     doomed: Cell<bool>,
 }
 
@@ -139,13 +139,13 @@ pub struct GoblinCell {
     pub goblin: Goblin,
     /// The latest decision.
     pub latest: Option<Decision>,
-    /// Samples of callbacks that could not be used.
+    /// Number of unusable samples from callbacks.
     pub refused: u64,
-    /// By position of the setting.
+    /// Indexed by the setting's position.
     places: Vec<Place>,
     any_doomed: Cell<bool>,
     scratch: Scratch,
-    /// Of the recording. Released after the goblin, which writes the end.
+    /// User data of the recording. Released after the goblin, which writes the end of the recording.
     pub recording: Option<UserData>,
 }
 
@@ -162,7 +162,7 @@ impl GoblinCell {
         }
     }
 
-    /// Add the setting that `make` makes. The user data is owned from here on if this succeeds, and only then.
+    /// Adds the setting that `make` creates. Takes ownership of the user data only on success.
     pub fn add_setting(
         &mut self,
         callbacks: Option<(Callbacks, UserData)>,
@@ -180,13 +180,13 @@ impl GoblinCell {
         Ok(id)
     }
 
-    /// Remove it; the caller drops the user data, which may call the host.
+    /// Removes a setting. The caller drops the user data, which may call the host.
     pub fn remove_setting(&mut self, id: Id) -> Result<Option<UserData>> {
         self.goblin.remove_setting(id)?;
         Ok(std::mem::take(&mut self.places[id.index1 as usize - 1]).user_data)
     }
 
-    /// Remove it when the running call returns.
+    /// Removes a setting when the running call returns.
     pub fn remove_later(&self, id: Id) -> Result<()> {
         self.goblin.choice(id)?;
         self.places[id.index1 as usize - 1].doomed.set(true);
@@ -201,7 +201,7 @@ impl GoblinCell {
             + self.scratch.memory_used()
     }
 
-    /// One of the callbacks at a position, to be called while nothing is borrowed.
+    /// One of the callbacks at a position. Call it only while the goblin is not borrowed.
     #[inline(always)]
     fn callback<C>(&self, position: usize, pick: impl FnOnce(&Callbacks) -> Option<C>) -> Option<(Id, C)> {
         let place = self.places.get(position).filter(|place| !place.doomed.get())?;
@@ -210,7 +210,7 @@ impl GoblinCell {
     }
 
     fn take(&mut self, id: Id, measured: &hob_sample) {
-        // An unusable sample is dropped without a sentence, which would have to be allocated.
+        // An unusable sample is dropped without an error message, which would need an allocation.
         let Some(decision) = decision_number(measured.decision_id) else {
             self.refused += 1;
             return;
@@ -227,10 +227,10 @@ impl GoblinCell {
         }
     }
 
-    /// The setting's choice if it differs from the one that was delivered last; it counts as delivered then.
+    /// The setting's choice if it differs from the last delivered one. Marks it as delivered.
     fn changed_choice(&mut self, id: Id) -> Option<u32> {
         let choice = u32::from(self.goblin.choice(id).ok()??);
-        // With another number of options the same number is another choice.
+        // If the number of options changed, the same index is a different choice.
         let now = Some((choice, self.goblin.option_count(id).ok()?));
         let delivered = &mut self.places[id.index1 as usize - 1].delivered;
         (std::mem::replace(delivered, now) != now).then_some(choice)
@@ -252,7 +252,7 @@ impl GoblinCell {
     }
 }
 
-/// Run every measure callback, then take in all samples.
+/// Runs every measure callback, then adds all samples.
 pub fn collect(held: &Held<'_, GoblinCell>) -> Result<()> {
     let (positions, lane) = held.with(|cell| (cell.goblin.positions(), cell.goblin.lane() as u32));
     for position in 0..positions {
@@ -276,7 +276,7 @@ pub fn collect(held: &Held<'_, GoblinCell>) -> Result<()> {
     Ok(())
 }
 
-/// Run every get_options, decide, and give every set_choice what changed.
+/// Runs every get_options, decides, and calls set_choice for each changed choice.
 pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
     for position in 0..held.with(|cell| cell.goblin.positions()) {
         let for_options = |callbacks: &Callbacks| callbacks.get_options.map(|_| *callbacks);
@@ -308,7 +308,7 @@ pub fn decide(held: &Held<'_, GoblinCell>) -> Result<Decision> {
     Ok(decision)
 }
 
-/// Remove the settings whose removal callbacks asked for, also that which a release asks for.
+/// Removes the settings that callbacks marked for removal, including those that a release marks.
 pub fn remove_doomed(held: &Held<'_, GoblinCell>) {
     while held.with(|cell| cell.any_doomed.replace(false)) {
         while let Some(user_data) = held.with(GoblinCell::remove_next_doomed) {

@@ -1,4 +1,4 @@
-//! `goblin.h`: the host's wishes for single settings and moments.
+//! `goblin.h`: control of single settings and decisions by the host.
 
 use hobgoblin_macros::entry;
 

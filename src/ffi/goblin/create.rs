@@ -115,7 +115,7 @@ pub extern "C" fn hob_goblin_last_error(goblin: *const hob_goblin) -> *const c_c
     Ok(goblin.last_error())
 }
 
-/// The core's parameters; those of the tuning as they are at present where the caller gives none.
+/// The core's parameters. Without a tuning from the caller, the current tuning is used.
 pub fn config_of(desc: &hob_goblin_desc, present: &Config) -> Result<Config> {
     let config = Config {
         limits: limits_of(&desc.lanes),

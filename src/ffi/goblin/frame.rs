@@ -1,4 +1,4 @@
-//! `goblin.h`: the calls of a frame. Decisions out, samples in.
+//! `goblin.h`: the calls of a frame, for decisions and samples.
 
 use hobgoblin_macros::{entry, versioned};
 
@@ -219,7 +219,7 @@ fn checked(decision_id: u64, lane: hob_lane, burden: f64, quality: hob_sample_qu
     Ok(Sample { decision: number(decision_id)?, lane, burden, good })
 }
 
-/// The core's number of a decision, or that of the latest.
+/// The core's number of a decision, or of the latest one.
 fn number(decision_id: u64) -> Result<u64> {
     decision_number(decision_id).ok_or_else(|| {
         error!(NotFound, "decision_id is 0, which is no decision: pass hob_decision.id, or HOB_DECISION_LATEST")

@@ -1,4 +1,4 @@
-//! `goblin.h`: the small types that the others are made of.
+//! `goblin.h`: ids, lanes and samples, which other types use.
 
 use hobgoblin_macros::open_enum;
 
@@ -65,7 +65,7 @@ const _: () = assert!(HOB_LANE_COUNT == LANES);
 /// A decision_id: the latest decision.
 pub const HOB_DECISION_LATEST: u64 = 18446744073709551615;
 
-/// The core calls the latest decision 0, which is no decision in C.
+/// Converts a decision id of C to the core's. The core uses 0 for the latest decision; in C 0 is invalid.
 pub fn decision_number(decision_id: u64) -> Option<u64> {
     match decision_id {
         0 => None,
@@ -96,12 +96,12 @@ pub struct hob_lane_desc {
     pub limit: f64,
 }
 
-/// The core's limits: 0 is how a zeroed struct says that there is none.
+/// Converts limits to the core's. 0, as in a zeroed struct, means no limit.
 pub fn limits_of(lanes: &[hob_lane_desc; HOB_LANE_COUNT]) -> [f64; LANES] {
     lanes.map(|lane| if lane.limit == 0.0 { f64::INFINITY } else { lane.limit })
 }
 
-/// The core's 0 as it is spelled in a struct whose 0 means the default.
+/// `spelled` if `value` is 0, else `value`. `spelled` encodes the core's 0 in a struct where 0 means the default.
 pub fn or_else<T: PartialEq + Default>(value: T, spelled: T) -> T {
     if value == T::default() { spelled } else { value }
 }

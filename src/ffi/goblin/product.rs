@@ -106,7 +106,7 @@ fn read_axes(axes: &Array<'_, hob_product_axis>) -> Result<Vec<Axis>> {
 }
 
 fn numbers(start: *const f64, count: u32, what: &str) -> Result<Vec<f64>> {
-    // SAFETY: the header asks for as many numbers at the fields of an axis, which alone come here.
+    // SAFETY: only the arrays of an axis are passed here, and the header requires that they have as many numbers.
     unsafe { Array::new(start, size_of::<f64>(), count as usize, what) }?.to_vec()
 }
 

@@ -1,4 +1,4 @@
-//! `goblin.h`: learned burdens, in and out.
+//! `goblin.h`: import and export of learned burdens.
 
 use std::ffi::{c_char, c_void};
 

@@ -1,4 +1,4 @@
-//! `goblin.h`: questions about the latest decision and about what was learned.
+//! `goblin.h`: queries of the latest decision and of learned burdens.
 
 use std::ffi::c_char;
 use std::fmt::{self, Write as _};
@@ -237,7 +237,7 @@ pub extern "C" fn hob_goblin_get_reason_text(
     out_size: *mut usize,
 ) -> hob_result {
     let mut sentence = Sentence { bytes: [0; LONGEST], length: 0 };
-    // A longer one is cut, and the last byte stays NUL.
+    // A longer text is truncated, and the last byte stays NUL.
     _ = write!(sentence, "{}", goblin.goblin.reason(setting.into())?);
     let text = &sentence.bytes[..=sentence.length];
     buffer.fill(text.len(), |bytes| {
@@ -246,11 +246,10 @@ pub extern "C" fn hob_goblin_get_reason_text(
     })
 }
 
-/// Bytes of the longest sentence with its NUL.
+/// Bytes of the longest text with its NUL.
 const LONGEST: usize = 256;
 
-/// A sentence that needs no memory.
-/// Reasons are plain ASCII.
+/// A text that needs no heap memory. Reasons are plain ASCII.
 struct Sentence {
     bytes: [u8; LONGEST],
     length: usize,

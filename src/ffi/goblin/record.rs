@@ -1,4 +1,4 @@
-//! `goblin.h`: recording and replaying runs.
+//! `goblin.h`: recording and replay of runs.
 
 use std::ffi::c_void;
 
@@ -21,13 +21,13 @@ struct Writer {
     write: extern "C" fn(*mut c_void, *const c_void, usize),
 }
 
-// SAFETY: the header says that the host's data may be used from whichever thread makes the call, and a goblin is
-// written by one at a time.
+// SAFETY: by the header, the host's data may be used on any thread that makes the call, and only one thread at a time
+// writes a goblin.
 unsafe impl Send for Writer {}
 // SAFETY: as above; a shared writer can do nothing.
 unsafe impl Sync for Writer {}
 
-/// Of an array, since those can be had fallibly.
+/// Made from an array, since its allocation can fail without a panic.
 impl Sink for [Writer; 1] {
     fn write(&mut self, bytes: &[u8]) {
         let [Writer { user_data, write }] = *self;
@@ -75,7 +75,7 @@ pub extern "C" fn hob_goblin_start_recording(
 /// Threads: exclusive. Callbacks: `write`, then `release`.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_stop_recording(goblin: *mut hob_goblin) -> hob_result {
-    // Released when nothing is borrowed.
+    // Released when the goblin is no longer borrowed.
     drop(goblin.with(|cell| {
         cell.goblin.stop_recording();
         cell.recording.take()

@@ -193,7 +193,7 @@ pub fn check_id(id: &str) -> Result<&str> {
     Ok(id)
 }
 
-/// Whether a setting's flags say that it trims.
+/// Whether a setting's flags have HOB_SETTING_TRIM.
 pub fn is_trim(flags: u32) -> Result<bool> {
     if flags & !HOB_SETTING_TRIM != 0 {
         return Err(error!(Unsupported, "flags {flags:#x}: this library knows HOB_SETTING_TRIM only"));

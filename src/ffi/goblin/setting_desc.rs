@@ -1,4 +1,4 @@
-//! `goblin.h`: what describes a setting.
+//! `goblin.h`: descriptions of settings and their options.
 
 use std::ffi::c_void;
 

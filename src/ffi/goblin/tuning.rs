@@ -1,4 +1,4 @@
-//! `goblin.h`: how a goblin decides.
+//! `goblin.h`: the tuning of a goblin's decisions.
 
 use hobgoblin_macros::{open_enum, versioned};
 
@@ -69,7 +69,7 @@ pub struct hob_goblin_tuning {
 }
 
 impl hob_goblin_tuning {
-    /// Other parameters with this tuning.
+    /// The given parameters with this tuning.
     pub fn apply(&self, config: &Config) -> Result<Config> {
         Ok(Config {
             sigmas: if self.sigmas < 0.0 { 0.0 } else { self.sigmas },

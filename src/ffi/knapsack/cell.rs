@@ -1,4 +1,4 @@
-//! The value behind a `hob_knapsack`: the solver of one resource or that of several, and its memory limit.
+//! The value of a `hob_knapsack`: the solver for one resource or for several, and the memory limit.
 
 use crate::base::{Error, Result, error};
 use crate::knapsack::several::{Answer, Several, Weight};
@@ -13,14 +13,14 @@ pub struct KnapsackCell {
     memory_limit: u64,
 }
 
-/// Which of the two solvers it is.
+/// The solver for one resource or for several.
 #[allow(clippy::large_enum_variant)] // a handle is one piece of memory, taken fallibly
 pub enum Solver {
     One { knapsack: Knapsack, scratch: Vec<Candidate> },
     Several(SeveralCell),
 }
 
-/// The knapsack of several resources, what is copied on its way in, and the last answer.
+/// The knapsack of several resources, copies of its input, and the last answer.
 pub struct SeveralCell {
     pub several: Several,
     pub resources: usize,
@@ -45,7 +45,7 @@ impl SeveralCell {
 }
 
 impl KnapsackCell {
-    /// For one resource by the exact solver if `resource_count` is 0.
+    /// Creates a knapsack. If `resource_count` is 0, it has one resource and uses the exact solver.
     pub fn new(resource_count: u32, memory_limit: u64) -> Result<Self> {
         let solver = match resource_count {
             0 => Solver::One { knapsack: Knapsack::new(), scratch: Vec::new() },
@@ -98,7 +98,7 @@ impl KnapsackCell {
         size_of::<Self>() + held
     }
 
-    /// Bytes that a setting, an option and the solver itself take, from above.
+    /// Upper bounds of the bytes of a setting, of an option and of the solver itself.
     fn rates(&self) -> (usize, usize, usize) {
         match &self.solver {
             Solver::One { .. } => (256, 256, 0),
@@ -133,7 +133,7 @@ impl KnapsackCell {
         Ok(())
     }
 
-    /// Whether a setting of `count` options may be added.
+    /// Checks that a setting of `count` options may be added.
     pub fn check_room(&self, count: u32) -> Result<()> {
         if count > u32::from(NO_CHOICE) {
             return Err(error!(LimitExceeded, "{count} options; a setting can have {NO_CHOICE}"));

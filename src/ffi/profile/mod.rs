@@ -44,7 +44,7 @@ pub struct ProfileCell {
 }
 
 impl ProfileCell {
-    /// Make a change to a copy, which replaces the original if it fits the limit.
+    /// Changes a copy, which replaces the original if it fits into the limit.
     fn change(&mut self, work: impl FnOnce(&mut Profile) -> Result<()>) -> Result<()> {
         let mut changed = self.profile.try_clone()?;
         work(&mut changed)?;
@@ -312,7 +312,7 @@ fn no_such_task(id: &str) -> Error {
     error!(NotFound, "the profile has no task '{id}'")
 }
 
-/// A copy of the profile behind a handle.
+/// A copy of a handle's profile.
 pub fn copy_of(profile: Handle<'_, hob_profile>) -> Result<Profile> {
     profile.read(|cell| cell.profile.try_clone())
 }

@@ -1,12 +1,12 @@
-//! Blobs under keys that a renderer makes: the work behind the functions for Dawn and EGL.
+//! Blobs under the keys of a renderer: the implementation of the functions for Dawn and EGL.
 //!
-//! These renderers give bytes for bytes: no format, no cost, no use that begins or ends. A blob is a program without
-//! all that, under the hash of its key.
+//! These renderers store bytes under a key of bytes. They give no format and no cost, and report no begin or end of a
+//! use. A blob is a program without these, under the hash of its key.
 //!
-//! A renderer asks for the size first, makes room, and asks again. Older releases of Dawn ignore the second answer and
-//! use whatever is in the buffer. Therefore the measured value is kept for the thread that asked: it can be neither
-//! evicted nor replaced in between. Mesa makes room beforehand, and takes every size but 0 for bytes that were copied:
-//! a value that does not fit is a miss.
+//! A renderer gets the size first, allocates a buffer, and loads in a second call. Older releases of Dawn ignore the
+//! second result and use any content of the buffer. Therefore the measured value is kept for the calling thread, so
+//! that it is neither evicted nor replaced in between. Mesa allocates a buffer beforehand, and treats every result but
+//! 0 as copied bytes. So a value that does not fit is a miss.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -24,14 +24,14 @@ pub fn bound() -> Option<Arc<ProgramCache>> {
     BOUND.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The value whose size a thread has last asked for.
+/// The value that a thread has measured last.
 struct Measured {
     thread: usize,
     cache: usize,
     blob: Blob,
 }
 
-/// Measured values, one for each thread. With more threads than places the places are taken in turn.
+/// Measured values, one for each thread. If there are more threads than places, the places are reused in turn.
 struct Waiting {
     values: [Option<Measured>; 32],
     turn: usize,
@@ -60,7 +60,7 @@ impl Waiting {
     }
 }
 
-/// Make a cache the bound one, or unbind.
+/// Binds a cache, or unbinds.
 pub fn bind(cache: Option<Arc<ProgramCache>>) {
     let before = std::mem::replace(&mut *BOUND.write().unwrap_or_else(PoisonError::into_inner), cache);
     // Dropped after the lock is released.
@@ -71,7 +71,7 @@ fn id(cache: &ProgramCache) -> usize {
     std::ptr::from_ref(cache).addr()
 }
 
-/// Unbind a cache that is about to be destroyed, and drop its measured values.
+/// Unbinds a cache before it is destroyed, and drops its measured values.
 pub fn unbind(cache: &Arc<ProgramCache>) {
     let mut bound = BOUND.write().unwrap_or_else(PoisonError::into_inner);
     if bound.as_ref().is_some_and(|bound| Arc::ptr_eq(bound, cache)) {
@@ -88,13 +88,13 @@ fn key_of(key: &[u8]) -> Key {
     name.finish().0
 }
 
-/// Store a value under the hash of its key.
+/// Stores a value under the hash of its key.
 pub fn store(cache: &ProgramCache, key: &[u8], value: &[u8]) -> Result<()> {
     cache.put(&key_of(key), &Program { data: value, ..Program::default() }).map(|_| ())
 }
 
-/// Load a value; its size, or 0 if it is missing. With a NULL `value` or no room, only measure it, and keep it for this
-/// thread. Otherwise copy it; 0 if it does not fit.
+/// Loads a value and returns its size, or 0 if it is missing. With a NULL `value` or no room, only measures it, and
+/// keeps it for this thread. Otherwise copies it, and returns 0 if it does not fit.
 ///
 /// # Safety
 /// `value` is NULL or `room` writable bytes.

@@ -1,4 +1,4 @@
-//! The cache itself: its parameters, create and destroy.
+//! The cache: its parameters, create and destroy.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -178,7 +178,7 @@ pub extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
     })?;
 }
 
-/// The values that the pointers of a desc lead to.
+/// The values that a desc's pointers point to.
 struct Given {
     directory: Option<PathBuf>,
     environment: u64,
@@ -189,7 +189,7 @@ struct Given {
 
 impl Given {
     /// # Safety
-    /// The fields of `desc` are what the header says.
+    /// The fields of `desc` meet the header's documentation.
     unsafe fn of(desc: &hob_program_cache_desc) -> Result<Self> {
         let environment = match desc.environment.is_null() {
             true => hob_environment::defaults(),
@@ -242,7 +242,7 @@ fn described(desc: &hob_program_cache_desc, given: Given) -> Result<Desc> {
             ..store::Options::new(seconds)
         },
         material: given.material,
-        // In the core, 0 bans nothing.
+        // In the core, 0 means that nothing is banned.
         ban_at: if desc.ban_at == u32::MAX { 0 } else { desc.ban_at },
         waiting_limit: desc.waiting_limit,
         load_ahead: !has(HOB_PROGRAM_CACHE_LOAD_LAZILY),

@@ -1,4 +1,4 @@
-//! The host's callbacks as the driver of the safe manager, and the program keys of `fingerprint.h`.
+//! Adapts the host's callbacks to the driver of the safe manager, and makes the program keys of `fingerprint.h`.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -88,7 +88,7 @@ impl HostDriver {
         Self { calls, program, binary: hob_program::defaults(), load_code: 0 }
     }
 
-    /// The last code of the host's load; 0 if it was not called.
+    /// The last result of the host's load. 0: it was not called.
     pub fn load_code(&self) -> u32 {
         self.load_code
     }
@@ -118,7 +118,7 @@ impl Driver for HostDriver {
 
     fn load(&mut self, cached: &Blob) -> bool {
         let Some(load) = self.calls.load else { return false };
-        // Without the pin: the host must not release it.
+        // Without the pin, because the host must not release it.
         let view = hob_blob::view(cached);
         self.load_code = call_host(|| load(self.calls.user_data, self.program, &raw const view));
         self.load_code == 0
@@ -138,7 +138,7 @@ impl Driver for HostDriver {
     }
 }
 
-/// Keys as `fingerprint.h` makes them.
+/// The keys of `fingerprint.h`.
 #[derive(Default)]
 pub struct FingerprintKeys<'a>(PhantomData<&'a ()>);
 

@@ -1,4 +1,4 @@
-//! Programs that are removed, limits, and the status of shaders and keys.
+//! Removal of programs, limits, and the status of shaders and keys.
 
 use hobgoblin_macros::{entry, open_enum};
 

@@ -243,10 +243,11 @@ impl hob_blob {
 pub struct EmptyBlob(*mut hob_blob);
 
 impl EmptyBlob {
-    /// Release the view that the caller's blob holds.
+    /// Releases the view that the caller's blob holds.
     ///
     /// # Safety
-    /// `blob` is as [`check_struct`] asks, and writable until [`EmptyBlob::fill`]; its `pin` is NULL, or from `fill`.
+    /// `blob` meets the contract of [`check_struct`], and is writable until [`EmptyBlob::fill`]. Its `pin` is NULL, or
+    /// from `fill`.
     #[inline]
     pub unsafe fn at(blob: *mut hob_blob) -> Result<Self> {
         const { assert!(std::mem::offset_of!(hob_blob, pin) + size_of::<*mut c_void>() <= hob_blob::FIRST_SIZE) };
@@ -256,14 +257,14 @@ impl EmptyBlob {
             let pin = (&raw const (*blob).pin).read_unaligned();
             if !pin.is_null() {
                 write_struct(blob, &hob_blob::defaults());
-                // The blob's only pointer, which the caller no longer has.
+                // The blob's only pointer, which was removed from the caller's struct.
                 drop((&raw const pin).cast::<Blob>().read());
             }
         }
         Ok(Self(blob))
     }
 
-    /// Give the caller a view.
+    /// Writes a view into the caller's blob.
     #[inline]
     pub fn fill(self, blob: Blob) {
         // SAFETY: by the contract of `at`, which has checked the place.
@@ -271,7 +272,7 @@ impl EmptyBlob {
     }
 }
 
-/// Why a get found nothing.
+/// The reason of a miss.
 #[cold]
 pub fn missed(cache: &Cache, key: &Key) -> Error {
     match cache.strikes(key) {

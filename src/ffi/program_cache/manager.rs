@@ -1,7 +1,7 @@
-//! The program manager: shaders that are compiled as late as possible, and links that the cache answers.
+//! The program manager. Shaders are compiled as late as possible, and links are loaded from the cache if possible.
 //!
-//! While the host runs nothing of the manager is borrowed: a call takes its shaders out of the manager, and puts them
-//! back when it ends.
+//! The manager is not borrowed while a callback runs. A call takes its shaders out of the manager, and puts them back
+//! when it ends.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl ManagerCell {
         self.shaders.at_mut(position).ok_or_else(unknown)
     }
 
-    /// Take a shader out; [`put_back`](Self::put_back) returns it.
+    /// Takes a shader out. [`put_back`](Self::put_back) returns it.
     fn take(&mut self, id: Id) -> Result<Shader> {
         let twice = || error!(InvalidArgument, "a shader is named twice: name each once");
         self.shader(id)?.take().ok_or_else(twice)
@@ -289,7 +289,7 @@ pub extern "C" fn hob_program_manager_link(
     done
 }
 
-/// Links; the result for the host, and whether the driver has failed.
+/// Links a program. Returns the result for the host, and whether the driver failed.
 fn link(
     held: &Held<'_, ManagerCell>,
     desc: &hob_program_link_desc,
@@ -312,7 +312,7 @@ pub extern "C" fn hob_program_manager_last_error(manager: *const hob_program_man
     Ok(manager.last_error())
 }
 
-/// Shaders that a call works on; they return to the manager when it ends, also by a panic.
+/// Shaders that a call works on. They return to the manager when the call ends, also by a panic.
 struct Taken<'a, 'h> {
     held: &'a Held<'h, ManagerCell>,
     shaders: Vec<(Id, Shader)>,

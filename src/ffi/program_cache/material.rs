@@ -1,4 +1,4 @@
-//! Programs and environments as labelled values: the inputs that an explanation of a miss compares.
+//! Programs and environments as labelled values, which the explanation of a miss compares.
 
 use crate::base::{Result, Text};
 use crate::fingerprint::{Environment, Program};
@@ -31,7 +31,7 @@ pub fn program_material(described: &Program<'_>) -> Result<Material> {
         }
     }
     for (place, attribute) in described.attributes.iter().enumerate() {
-        // Of attributes with one name the last counts.
+        // If several attributes have one name, the last one counts.
         if described.attributes[place + 1..].iter().all(|later| later.name != attribute.name) {
             let label = Text::<64>::format(format_args!("attribute {}", attribute.name));
             push_text(&mut material, label.as_str(), format_args!("{}", attribute.location))?;

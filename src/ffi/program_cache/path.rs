@@ -1,4 +1,4 @@
-//! Paths that a caller passes in.
+//! Paths from the caller.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

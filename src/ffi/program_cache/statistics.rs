@@ -338,7 +338,7 @@ pub extern "C" fn hob_program_cache_get_histogram_buckets(
     buckets.fill(found.into_iter())
 }
 
-/// Text that grows as far as there is memory.
+/// A growable text that reports failed allocations.
 struct Growing {
     text: String,
     failed: bool,

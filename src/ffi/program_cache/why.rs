@@ -96,7 +96,7 @@ impl From<&WhyMissed> for hob_program_miss {
     }
 }
 
-/// Text that ends in NUL, cut to fit.
+/// Text that ends in NUL, truncated to fit.
 fn characters<const N: usize>(text: &str) -> [c_char; N] {
     let mut characters = [0; N];
     characters.iter_mut().zip(text.as_bytes().iter().take(N - 1)).for_each(|(to, from)| *to = *from as c_char);

@@ -1,4 +1,4 @@
-//! A host's file system behind [`Io`]: the callbacks of a `hob_file_io`, whose results are checked.
+//! A host's file system as an [`Io`]: the callbacks of a `hob_file_io`. Their results are checked.
 
 use std::ffi::{OsString, c_void};
 use std::io::{self, ErrorKind, IoSlice};
@@ -17,14 +17,14 @@ use crate::ffi::base::user_data::UserData;
 use crate::store::io::{File, Io, Lock, OsIo};
 use crate::store::process_locks;
 
-/// Limit of the names in one directory.
+/// Limit of the number of names in one directory.
 const MOST_NAMES: usize = 1 << 16;
 /// Bytes of the longest name that the library gives to a file.
 const LONGEST_NAME: usize = 64;
 /// Limit of a file's size, in bytes.
 const LONGEST_FILE: u64 = 1 << 36;
 
-/// The host's callbacks. Released when dropped, once they are owned.
+/// The host's callbacks. Drop releases them if they are owned.
 pub struct HostFiles {
     io: hob_file_io,
     user_data: UserData,
@@ -39,7 +39,7 @@ impl HostFiles {
     /// The callbacks, if the host has set any. `what` names the pointer.
     ///
     /// # Safety
-    /// `io` is NULL or as [`read_struct`] asks.
+    /// `io` is NULL or meets the contract of [`read_struct`].
     pub unsafe fn of(io: *const hob_file_io, what: &str) -> Result<Option<Arc<Self>>> {
         if io.is_null() {
             return Ok(None);
@@ -50,12 +50,12 @@ impl HostFiles {
         Ok(Some(Arc::new(Self { io, user_data: UserData::new(io.user_data, io.release) })))
     }
 
-    /// `user_data` is ours from here on.
+    /// Takes ownership of `user_data`.
     pub fn own(&self) {
         self.user_data.own();
     }
 
-    /// Call the host.
+    /// Calls the host.
     fn ask<F>(&self, function: Option<F>, call: impl FnOnce(F, *mut c_void) -> u32) -> io::Result<()> {
         let Some(function) = function else { return Err(ErrorKind::Unsupported.into()) };
         outcome(call_host_barred(|| call(function, self.user_data.get())))
@@ -102,7 +102,7 @@ fn outcome(result: u32) -> io::Result<()> {
     Err(kind.into())
 }
 
-/// A path as the host gets it.
+/// A path in the form that the host gets.
 struct HostPath(Vec<u8>);
 
 impl HostPath {
@@ -268,7 +268,7 @@ impl Drop for HostLock {
 struct HostFile {
     files: Arc<HostFiles>,
     file: *mut c_void,
-    /// Where the next append goes; none of a file that is only read.
+    /// The offset of the next append. `None`: the file is only read.
     end: Option<AtomicU64>,
 }
 
@@ -304,7 +304,7 @@ impl File for HostFile {
         match parts {
             [whole] => self.write_at(whole, offset)?,
             parts => {
-                // One call for all: the host's may each cost as much as a system call.
+                // Joins the parts into one call, because each call of the host may cost as much as a system call.
                 let mut whole = Vec::new();
                 whole.try_reserve_exact(length)?;
                 parts.iter().for_each(|part| whole.extend_from_slice(part));

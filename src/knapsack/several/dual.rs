@@ -1,16 +1,17 @@
-//! The prices of least bound.
+//! Finds the prices of least bound.
 //!
-//! At prices `p >= 0` per unit of each constraint every class picks its best `value - p * weight` on its own; what they
-//! get, plus `p * room`, bounds the knapsack (Everett, Fisher). As a function of the prices the bound is convex and
-//! made of flat pieces, one for each combination of picks. Its least is a linear program with a variable per
-//! combination that exists (Dantzig and Wolfe): mix combinations such that the mean weight has room and the mean value
-//! is greatest. With `constraints + 1` rows its basis is tiny, and the column to enter is found by one pass over the
-//! options: the picks at the prices of the present basis. Where subgradient steps (Held and Karp) need hundreds of
-//! passes this needs dozens.
+//! At prices `p >= 0` per unit of each constraint every class picks its best `value - p * weight` on its own. The sum
+//! of these, plus `p * room`, bounds the knapsack (Everett, Fisher). As a function of the prices the bound is convex
+//! and made of flat pieces, one for each combination of picks. Its minimum is a linear program with a variable per
+//! existing combination (Dantzig and Wolfe). It mixes combinations such that the mean weight has room and the mean
+//! value is greatest. With `constraints + 1` rows its basis is tiny. One pass over the options finds the column to
+//! enter: the picks at the prices of the present basis. This needs dozens of passes, where subgradient steps (Held and
+//! Karp) need hundreds.
 //!
-//! Prices of early bases jump about, so they are kept within a box around a guess, the last solve's prices at best
-//! (Marsten's boxstep): room left over pays the least price of the box and an overdraft costs the greatest, as slack
-//! columns. A side of the box that holds the prices back is moved; that changes costs only, and the basis stays.
+//! Prices of early bases vary widely. They are therefore kept within a box around a guess, at best the last solve's
+//! prices (Marsten's boxstep). Slack columns implement the box: unused room pays the least price of the box, and an
+//! overdraft costs the greatest. A side of the box that holds the prices back is moved. That changes costs only, and
+//! the basis stays.
 
 use super::super::simd::WIDTH;
 use super::linear::{Linear, PerConstraint, Sums, dot, plus};
@@ -23,24 +24,24 @@ pub(super) type Prices = PerConstraint;
 
 const ROWS: usize = MOST_RESOURCES + 1;
 
-/// Passes after which any prices will do: every pass gives a valid bound.
+/// Limit on the passes. Any prices are then accepted: every pass gives a valid bound.
 const MOST_PASSES: u32 = 400;
 
 /// Slack columns that may enter between two passes.
 const MOST_SLACKS: u32 = 64;
 
-/// Times that a box can grow before it is asked whether anything fits at all.
+/// A box grows at most this many times before a check whether anything fits at all.
 const MOST_GROWTHS: u32 = 6;
 const GROWTH: f64 = 16.0;
 
-/// Below this a pivot is rounding.
+/// A pivot below this counts as rounding.
 const LEAST_PIVOT: f64 = 1e-11;
 
-/// Fraction of the values at stake that is rounding.
+/// Fraction of the values at stake that counts as rounding.
 pub(super) const PRECISION: f64 = 1e-12;
 
-/// A bound this near to the least one, as a fraction of the gap, or of what a class can lose on average, is taken for
-/// it.
+/// A bound this near to the least one is accepted as the least: a fraction of the gap, or of the mean loss that a class
+/// can have.
 const NEAR_ENOUGH: f64 = 0.01;
 const PART_OF_CLASS: f64 = 1.0 / 512.0;
 
@@ -48,7 +49,7 @@ const PART_OF_CLASS: f64 = 1.0 / 512.0;
 pub(super) struct Relaxation {
     pub prices: Prices,
     pub bound: f64,
-    /// Of the picks at the prices.
+    /// The sums of the picks at the prices.
     pub sums: Sums,
 }
 
@@ -58,7 +59,7 @@ pub(super) enum Outcome {
     Relaxed(Relaxation),
 }
 
-/// What a basic variable is.
+/// The kind of a basic variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Column {
     Picks,
@@ -89,10 +90,10 @@ impl Default for Dual {
     }
 }
 
-/// Where the search for prices begins.
+/// The start of the search for prices.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Guess {
-    /// Prices that were good for something similar.
+    /// Prices that were good for a similar problem.
     Near(Prices),
     Unknown,
 }
@@ -112,8 +113,8 @@ impl Dual {
         self.scores.as_flattened()
     }
 
-    /// Find the prices of least bound. All picks met are shown to `offer`, which returns what the bound must exceed to
-    /// be of interest. Leaves the scores and picks at the prices returned.
+    /// Find the prices of least bound. All picks met are passed to `offer`. It returns the value that the bound must
+    /// exceed to matter. Leaves the scores and picks at the returned prices.
     pub fn minimise(
         &mut self,
         problem: &Problem,
@@ -150,13 +151,13 @@ impl Dual {
                 return Outcome::Empty;
             }
         }
-        // The last prices tried need not be the best.
+        // The last prices tried are not always the best.
         best.sums = self.pass(problem, linear, &best.prices, 1.0, budget);
         Outcome::Relaxed(best)
     }
 
-    /// Whether some mixture of picks has room: the same search with overdrafts as the only cost. None has if every
-    /// combination overdraws at some prices that count no values. Leaves the basis of the mixture.
+    /// Whether some mixture of picks has room: the same search with overdrafts as the only cost. No mixture has room if
+    /// every combination overdraws at some prices that ignore values. Leaves the basis of the mixture.
     fn find_mix_that_fits(&mut self, problem: &Problem, linear: &Linear, budget: &mut Budget) -> bool {
         let found = self.least_overdraft(problem, linear, budget);
         for constraint in 0..linear.constraints {
@@ -166,7 +167,7 @@ impl Dual {
         found
     }
 
-    /// Minimise the overdrafts of mixtures of picks; whether it's not certain that there always is one. Leaves the
+    /// Minimise the overdrafts of mixtures of picks. Returns false if every mixture certainly overdraws. Leaves the
     /// picks at the last prices tried.
     pub fn least_overdraft(&mut self, problem: &Problem, linear: &Linear, budget: &mut Budget) -> bool {
         self.lo = [0.0; MOST_RESOURCES];
@@ -181,7 +182,7 @@ impl Dual {
             let bound = linear.worth_of_slack(&sums.weight, &prices);
             let stake = linear.stake(&prices);
             if bound < -PRECISION * stake {
-                // Keep the prices if this is the end: the picks there overdraw little.
+                // Keep the prices if the search ends here: their picks overdraw little.
                 if bound - best_of_box <= PRECISION * stake || !self.basis.enter(Column::Picks, &sums) {
                     return false;
                 }
@@ -222,8 +223,8 @@ impl Dual {
         first
     }
 
-    /// Prices of the basis once they lie in the box, and the least bound that is possible in there; none if that
-    /// can't be had.
+    /// Prices of the basis once they lie in the box, and the least possible bound in the box. `None` if the basis has
+    /// no such prices.
     fn next_prices(&mut self, linear: &Linear) -> Option<(Prices, f64)> {
         for _ in 0..MOST_SLACKS {
             let (prices, best_of_box) = self.basis.prices(&self.lo, &self.hi);
@@ -247,7 +248,7 @@ impl Dual {
         None
     }
 
-    /// Move the sides of the box that hold the prices back; whether there were any.
+    /// Move the sides of the box that hold the prices back. Returns whether any was moved.
     fn grow(&mut self, linear: &Linear) -> bool {
         let mut grown = false;
         for row in 0..=linear.constraints {
@@ -265,7 +266,7 @@ impl Dual {
     }
 }
 
-/// The first of the greatest scores of each class.
+/// Each class picks its greatest score, of equals the first.
 pub(super) fn pick_best(problem: &Problem, scores: &[f64], picks: &mut Vec<u32>) {
     picks.clear();
     for class in problem.classes() {
@@ -280,21 +281,21 @@ pub(super) fn pick_best(problem: &Problem, scores: &[f64], picks: &mut Vec<u32>)
     }
 }
 
-/// All values for all that a constraint's weights can come to.
+/// The range of all values, divided by the range of a constraint's weights.
 fn usual_price(problem: &Problem, linear: &Linear, constraint: usize) -> f64 {
     let values = if problem.value_range > 0.0 { problem.value_range } else { 1.0 };
     if linear.range[constraint] > 0.0 { values / linear.range[constraint] } else { values }
 }
 
-/// A basis of the linear program: a row per constraint (its room) and one more (the mixture adds up to 1).
+/// A basis of the linear program: a row per constraint (its room) and one more (the mixture sums to 1).
 #[derive(Debug)]
 struct Basis {
     rows: usize,
     column: [Column; ROWS],
-    /// Of a column of picks.
+    /// The value of a column of picks.
     value: [f64; ROWS],
     solution: [f64; ROWS],
-    /// The inverse: columns of the constraints, and that of the last row.
+    /// The inverse: columns of the constraints. `last` is the column of the last row.
     inverse: [PerConstraint; ROWS],
     last: [f64; ROWS],
     worth_of_values: f64,
@@ -311,7 +312,7 @@ impl Basis {
         worth_of_values: 1.0,
     };
 
-    /// Only these picks, and slack columns for what they leave or overdraw.
+    /// Begin with these picks only, and slack columns for their unused room or overdraft.
     fn begin(&mut self, linear: &Linear, sums: &Sums) {
         let constraints = linear.constraints;
         *self = Self { rows: constraints + 1, ..Self::EMPTY };
@@ -337,7 +338,7 @@ impl Basis {
         }
     }
 
-    /// What a unit of each constraint's room is worth to this mixture, and what the mixture is worth.
+    /// The worth of a unit of each constraint's room to this mixture, and the worth of the mixture.
     fn prices(&self, lo: &Prices, hi: &Prices) -> (Prices, f64) {
         let mut prices = Prices::default();
         let mut sum = 0.0;
@@ -349,7 +350,7 @@ impl Basis {
         (prices, sum)
     }
 
-    /// Exchange a column for the one that runs out first. Whether there was one.
+    /// Replace the column that runs out first by this one. Returns whether one runs out.
     fn enter(&mut self, column: Column, sums: &Sums) -> bool {
         let mut change = [0.0; ROWS];
         for row in 0..self.rows {

@@ -1,4 +1,5 @@
-//! What the caller gave: the options of all settings one after the other, each with its weights side by side.
+//! The caller's input: the options of all settings, one setting after the other. The weights of an option are side by
+//! side.
 
 use super::super::input::{greater, lesser};
 use super::super::{LARGEST_NUMBER, MAX_OPTIONS_PER_SETTING, NO_CHOICE};
@@ -7,7 +8,7 @@ use crate::base::Number;
 use crate::base::{Error, Result, error};
 use std::ops::Range;
 
-/// Sums over one option per setting, as the caller counts.
+/// Sums over one option per setting, in the caller's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Totals {
     pub value: f64,
@@ -29,13 +30,13 @@ impl Weight {
         Self { mean: greater(self.mean, other.mean), variance: greater(self.variance, other.variance) }
     }
 
-    /// The lesser of each.
+    /// The lesser mean, and the lesser variance.
     #[inline(always)]
     pub(super) fn least(self, other: Self) -> Self {
         Self { mean: lesser(self.mean, other.mean), variance: lesser(self.variance, other.variance) }
     }
 
-    /// Whether it has no more of either.
+    /// Whether neither mean nor variance is greater.
     #[inline(always)]
     pub(super) fn is_within(self, other: Self) -> bool {
         (self.mean <= other.mean) & (self.variance <= other.variance)
@@ -48,7 +49,7 @@ pub(super) struct Input {
     value: Vec<f64>,
     /// `weight[option * resources + resource]`
     weight: Vec<Weight>,
-    /// Where each setting's options end; they start where those of the setting before end.
+    /// The end of each setting's options; they start at the end of the setting before.
     ends: Vec<u32>,
 }
 
@@ -113,7 +114,7 @@ impl Input {
         &self.weight[options.start * self.resources..options.end * self.resources]
     }
 
-    /// The sums of the chosen options, added in setting order. All that is reported comes from here.
+    /// The sums of the chosen options, added in setting order. All reported sums come from this function.
     #[inline(never)]
     pub fn totals(&self, choices: &[u16]) -> Totals {
         let mut totals = Totals::default();
@@ -162,7 +163,7 @@ fn is_valid(value: f64, weights: &[Weight]) -> bool {
     is_number(value) && weights.iter().all(|weight| is_mean(weight.mean) && is_variance(weight.variance))
 }
 
-/// NaN is in no range.
+/// False for NaN, which is in no range.
 fn is_number(number: f64) -> bool {
     (-LARGEST_NUMBER..=LARGEST_NUMBER).contains(&number)
 }

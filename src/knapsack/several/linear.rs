@@ -1,10 +1,10 @@
-//! The problem with straight lines for deviations: one linear constraint per constraint.
+//! The problem with straight lines for deviations: each constraint becomes linear.
 //!
-//! In a box, which bounds each constraint's total deviation by an interval, the square root is at least its secant; so
-//! every answer in the box that fits also satisfies `sum(mean) + theta * sum(variance) <= room`. On an interval of no
-//! width the line is the tangent, which lets nothing pass that doesn't fit. See the single resource's `secant`.
-//! PerConstraint are scaled by powers of two, which rounds nothing, such that their ranges are about the number of
-//! classes.
+//! A box bounds each constraint's total deviation by an interval. There the square root is at least its secant. So
+//! every answer in the box that fits also satisfies `sum(mean) + theta * sum(variance) <= room`. On an interval of
+//! width 0 the line is the tangent, which admits only answers that fit. See the single resource's `secant`. Constraints
+//! are scaled such that their ranges are about the number of classes. The factors are powers of two, so this rounds
+//! nothing.
 
 use super::super::kernel::sum;
 use super::super::simd::{Baseline as Four, Vector as _, WIDTH};
@@ -12,11 +12,11 @@ use super::problem::{Constraint, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-/// A number for each constraint; 0 beyond the constraints there are. Work on all eight is done without looking how many
-/// there are.
+/// A number for each constraint; 0 for unused places. Operations always process all eight, without a check of how many
+/// are used.
 pub(super) type PerConstraint = [f64; MOST_RESOURCES];
 
-/// As they are worked on.
+/// The numbers as two vectors.
 #[inline(always)]
 fn halves(constraints: &PerConstraint) -> [Four; 2] {
     let (halves, _) = constraints.as_chunks();
@@ -40,7 +40,7 @@ pub(super) fn plus(a: &PerConstraint, factor: f64, b: &PerConstraint) -> PerCons
     constraints
 }
 
-/// Deviations from `lo` to `hi` in each constraint; no answer in there is worth more than `bound`.
+/// Deviations from `lo` to `hi` in each constraint. No answer in this box is worth more than `bound`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Box {
     pub lo: PerConstraint,
@@ -48,7 +48,7 @@ pub(super) struct Box {
     pub bound: f64,
 }
 
-/// Boxes waiting at a time. At the limit they are searched unsplit.
+/// The most boxes waiting at a time. At the limit they are searched unsplit.
 pub(super) const MOST_BOXES: usize = 256;
 
 /// Slopes are kept below this, so that products stay finite. A flatter line is as safe a bound.
@@ -66,7 +66,7 @@ impl Box {
         {
             let lo = constraint.base.variance.sqrt() * (1.0 - MARGIN);
             let most = (constraint.base.variance + constraint.range.variance).sqrt();
-            // Means above the least leave no more than this for the deviation.
+            // Means are at least the least ones, so the deviation can be at most this.
             let affordable = (constraint.limit.capacity + constraint.limit.tolerance - constraint.base.mean)
                 / constraint.limit.sigmas;
             all.lo[index] = lo;
@@ -75,8 +75,9 @@ impl Box {
         all
     }
 
-    /// Parts of the box, divided in one constraint, the most promising last: about `part` of the interval around
-    /// `deviation`, and what is left on its sides; or two, divided near `deviation` but not too near to an end.
+    /// Parts of the box, divided in one constraint, the most promising last. Usually `part` of the interval around
+    /// `deviation`, and the rest on both sides. If `part` exceeds 0.4, two parts, divided near `deviation` but not too
+    /// near to an end.
     pub fn split(&self, constraint: usize, deviation: f64, part: f64, bound: f64) -> [Option<Self>; 3] {
         let (lo, hi) = (self.lo[constraint], self.hi[constraint]);
         let whole = hi - lo;
@@ -96,12 +97,12 @@ impl Box {
         [between(lo, left), between(right, hi), between(left, right)]
     }
 
-    /// Too narrow to split: rounding would be all there is.
+    /// Too narrow to split: rounding would dominate.
     pub fn is_narrow(&self, constraint: usize) -> bool {
         self.hi[constraint] - self.lo[constraint] <= 1e-7 * self.hi[constraint]
     }
 
-    /// Only these deviations.
+    /// A box of only these deviations.
     pub fn only(deviation: PerConstraint) -> Self {
         Self { lo: deviation, hi: deviation, bound: f64::INFINITY }
     }
@@ -123,19 +124,19 @@ impl Sums {
 #[derive(Debug, Default)]
 pub(super) struct Linear {
     pub constraints: usize,
-    /// Of each option.
+    /// Per option.
     pub weight: Vec<PerConstraint>,
-    /// The same for [`Self::score`]: of four options at a time the values, and the weights constraint by constraint.
+    /// The same for [`Self::score`]: per four options, their values, then their weights by constraint.
     blocks: Vec<[f64; WIDTH]>,
-    /// What the weights may come to. More than the tolerance is added: nothing that fits may be lost by the order of
-    /// additions, and what doesn't fit is found out when it is offered.
+    /// The limit on the weights. It includes more than the tolerance, so that the order of additions excludes no answer
+    /// that fits. An answer that doesn't fit is detected when it is offered.
     pub room: PerConstraint,
-    /// What the secant gives away at most.
+    /// The greatest loss by the secant.
     pub spread: PerConstraint,
-    /// The most that weights can come to, about.
+    /// About the greatest possible weight.
     pub range: PerConstraint,
     pub scale: PerConstraint,
-    /// What an overdraft counts relative to the capacity.
+    /// Factor that makes an overdraft relative to the capacity.
     pub importance: PerConstraint,
 }
 
@@ -149,7 +150,7 @@ impl Linear {
         bytes(&self.weight) + bytes(&self.blocks)
     }
 
-    /// Draw the lines for a box. Memory was reserved.
+    /// Compute the lines for a box. Memory must be reserved.
     pub fn draw(&mut self, problem: &Problem, within: &Box) {
         let (weight, blocks) = (std::mem::take(&mut self.weight), std::mem::take(&mut self.blocks));
         *self = Self { constraints: problem.constraints().len(), weight, blocks, ..Self::default() };
@@ -158,14 +159,14 @@ impl Linear {
         for (index, constraint) in problem.constraints().iter().enumerate() {
             let (lo, hi) = (within.lo[index], within.hi[index]);
             let sigmas = constraint.limit.sigmas;
-            // Where no deviation is left the line is as good as upright.
+            // At deviation 0 the line is practically vertical.
             let theta = if sigmas > 0.0 { (sigmas / (lo + hi)).min(STEEPEST) } else { 0.0 };
             let range = constraint.range.mean + theta * constraint.range.variance;
             let scale = power_of_two_below(problem.class_count() as f64) * inverse_power_of_two(range);
             let room = constraint.target() - constraint.base.mean - theta * (constraint.base.variance + lo * hi);
             let room = scale * (room + 1.5 * constraint.limit.tolerance);
             let range = scale * range;
-            // Weights are from 0 to the range, so nothing changes; but nothing is infinite.
+            // Weights lie between 0 and the range, so the clamp changes no decision; it keeps the room finite.
             self.room[index] = room.clamp(-range - 1.0, 2.0 * range + 1.0);
             self.range[index] = range;
             self.spread[index] = scale * 0.25 * theta * (hi - lo) * (hi - lo);
@@ -192,7 +193,7 @@ impl Linear {
         }
     }
 
-    /// Of each option the value minus the price of the weights, and whatever completes the last four.
+    /// Per option, the value minus the price of the weights. The places after the last option hold padding.
     pub fn score(&self, worth_of_values: f64, prices: &PerConstraint, scores: &mut Vec<[f64; WIDTH]>) {
         scores.clear();
         for block in self.blocks.chunks_exact(1 + self.constraints) {
@@ -226,37 +227,37 @@ impl Linear {
         dot(&self.importance, &plus(weight, -1.0, &self.room).map(|over| over.max(0.0)))
     }
 
-    /// What the room that is left is worth at these prices.
+    /// The worth of the remaining room at these prices.
     #[inline(never)]
     pub fn worth_of_slack(&self, weight: &PerConstraint, prices: &PerConstraint) -> f64 {
         dot(prices, &plus(&self.room, -1.0, weight))
     }
 
-    /// The magnitude of what enters a bound at these prices beside values.
+    /// The magnitude of a bound's terms at these prices other than values.
     #[inline(never)]
     pub fn stake(&self, prices: &PerConstraint) -> f64 {
         dot(prices, &self.magnitude())
     }
 
-    /// Of the weights and the room.
+    /// The magnitude of the weights and the room.
     pub fn magnitude(&self) -> PerConstraint {
         plus(&self.range, 1.0, &self.room.map(f64::abs))
     }
 }
 
 impl Constraint {
-    /// Whether even the least there is doesn't fit.
+    /// Whether even the least burden doesn't fit.
     pub fn is_hopeless(&self) -> bool {
         let least = self.base.mean + self.limit.sigmas * self.base.variance.sqrt();
         least > self.limit.capacity + self.limit.tolerance
     }
 
-    /// The capacity; or the least there is, if that is more: which choices overdraw least is then the same.
+    /// The capacity, or the least mean if nothing fits. This does not change which choices overdraw least.
     fn target(&self) -> f64 {
         if self.is_hopeless() { self.base.mean } else { self.limit.capacity }
     }
 
-    /// What an overdraft is relative to: the capacity, unless that is out of all proportion.
+    /// The reference magnitude of an overdraft: the capacity, limited to `1e-6..=1e6` times the range.
     fn magnitude(&self) -> f64 {
         let range = self.range.mean + self.limit.sigmas * self.range.variance.sqrt();
         self.limit.capacity.abs().clamp(1e-6 * range, 1e6 * range)

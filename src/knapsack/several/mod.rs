@@ -1,25 +1,26 @@
 //! Multiple-choice knapsack with several resources: one option per setting, greatest value, inside all capacities.
 //!
-//! As [`Knapsack`](super::Knapsack), but an option has a burden of each of up to eight resources (milliseconds of CPU
-//! and GPU, memory, ...), and for each of them `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity` must hold. With
-//! one resource use [`Knapsack`](super::Knapsack), which proves its answers sooner.
+//! Like [`Knapsack`](super::Knapsack), but an option has burdens of up to eight resources (milliseconds of CPU and GPU,
+//! memory, ...). For each resource `sum(mean) + sigmas * sqrt(sum(variance)) <= capacity` must hold. With one resource
+//! use [`Knapsack`](super::Knapsack), which proves its answers sooner.
 //!
-//! How it is solved, a step per file:
-//! 1. `problem`: leave out what can't be chosen or never pays, and resources that can't run out.
-//! 2. `linear`: deviations are replaced by straight lines, by secants for bounds and by tangents for answers, as the
-//!    single resource's `secant` does. What remains is a knapsack with a linear constraint per resource.
-//! 3. `dual`: a price per resource, and every setting picks its best after paying (Everett). What they get, plus the
-//!    worth of the capacities, is an upper bound at any prices; the prices of the least bound are found by the simplex
-//!    method on the picks met so far (Dantzig and Wolfe), kept in a box around the last prices (Marsten's boxstep).
-//! 4. `repair`: picks that overdraw are changed where it costs least per overdraft, then improved by single changes and
-//!    by exchanges of two.
-//! 5. `search`: branch and bound over the options whose reduced cost leaves them a chance, with several price vectors
-//!    as bounds at once. `proof` has it look through ever larger parts, which improves the answer and then the bound.
+//! The steps of a solve, one per file:
+//! 1. `problem` removes options that can't be chosen or never pay, and resources that can't run out.
+//! 2. `linear` replaces deviations by straight lines, as the single resource's `secant` does: by secants for bounds and
+//!    by tangents for answers. The result is a knapsack with a linear constraint per resource.
+//! 3. `dual` sets a price per resource, and every setting picks its best after paying (Everett). The sum of these, plus
+//!    the worth of the capacities, is an upper bound at any prices. The simplex method on the picks met so far finds
+//!    the prices of least bound (Dantzig and Wolfe). They are kept in a box around the last prices (Marsten's boxstep).
+//! 4. `repair` changes picks that overdraw where it costs least per overdraft. It then improves them by single changes
+//!    and by exchanges of two.
+//! 5. `search` is branch and bound over the options whose reduced cost permits an improvement, with several price
+//!    vectors as bounds at once. `proof` lets it search ever larger parts, which improves the answer and then the
+//!    bound.
 //!
-//! **What "fits" means** is said once, in `super::fits`, and holds for each resource. The report comes from sums in
-//! setting order. Bounds are safe up to `1e-12` of the values at stake.
+//! `super::fits` defines **what "fits" means**, for each resource. The reported sums are added in setting order. Bounds
+//! are valid up to `1e-12` of the values at stake.
 
-#![allow(clippy::needless_range_loop)] // constraint by constraint is how it is read, and how it is vectorised
+#![allow(clippy::needless_range_loop)] // loops by constraint are readable, and vectorise well
 
 mod dual;
 mod input;
@@ -37,26 +38,26 @@ use crate::base::{Result, error, fault_point};
 use input::Input;
 use solve::Workspace;
 
-/// The most resources there can be.
+/// The most resources possible.
 pub const MOST_RESOURCES: usize = 8;
 
 /// A burden of one resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Weight {
-    /// May be negative; `+infinity` for an option that cannot be chosen.
+    /// May be negative. `+infinity`: the option cannot be chosen.
     pub mean: f64,
     /// Finite, not negative.
     pub variance: f64,
 }
 
-/// What [`Several::solve`] found; [`Several::choices`] has the choices. Arrays are by resource; what is beyond the
-/// resources there are is 0.
+/// The result of [`Several::solve`]. The choices are in [`Several::choices`]. Arrays are indexed by resource; unused
+/// places are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// Whether the answer fits every capacity. When not, none was found that does, and the answer is one of little
-    /// excess, counted relative to the capacities and summed over the resources.
+    /// Whether the answer fits every capacity. If false, no answer that fits was found, and this one has little excess.
+    /// The excess is counted relative to the capacities and summed over the resources.
     pub feasible: bool,
-    /// Whether this is known to be the optimum; when infeasible, whether it's known that nothing fits.
+    /// Whether this is known to be the optimum; when infeasible, whether it is known that nothing fits.
     pub proven: bool,
     /// Total value of the choices.
     pub value: f64,
@@ -64,11 +65,11 @@ pub struct Answer {
     pub totals: [Weight; MOST_RESOURCES],
     /// `mean + sigmas * sqrt(variance)`.
     pub burden: [f64; MOST_RESOURCES],
-    /// By how much the burden exceeds the capacity; 0 where it fits.
+    /// Excess of the burden over the capacity; 0 where it fits.
     pub excess: [f64; MOST_RESOURCES],
-    /// What another unit of capacity is worth, about; 0 where there is room to spare.
+    /// About the value that another unit of capacity would add; 0 where there is room to spare.
     pub prices: [f64; MOST_RESOURCES],
-    /// No answer that fits has more value than this. Equals the value when proven, or when nothing fits.
+    /// Upper bound on the value of every answer that fits. Equals `value` when proven, or when nothing fits.
     pub upper_bound: f64,
     /// `(upper_bound - value) / |upper_bound|`; 0 when proven.
     pub gap: f64,
@@ -76,11 +77,11 @@ pub struct Answer {
     pub nodes: u64,
 }
 
-/// A knapsack of several resources: clear, add settings, solve, read the choices; and again. Keeps its memory.
+/// A knapsack of several resources: clear, add settings, solve, read the choices, and repeat. Keeps its memory.
 ///
-/// After [`reserve`](Self::reserve), or once it has solved an instance of the same shape, it takes no more. A solve
-/// begins at the prices and choices that the one before ended with if the shape is the same, so among answers of equal
-/// quality it tends to the one before; the same calls in the same order give the same answers.
+/// After [`reserve`](Self::reserve), or after a solve of the same shape, it allocates no more memory. A solve begins at
+/// the final prices and choices of the previous one if the shape is the same. So among answers of equal quality it
+/// tends to the previous one. The same calls in the same order give the same answers.
 #[derive(Debug, Default)]
 pub struct Several {
     input: Input,
@@ -89,12 +90,12 @@ pub struct Several {
 }
 
 impl Several {
-    /// An empty knapsack; takes no memory. Call [`clear`](Self::clear) to say how many resources there are.
+    /// An empty knapsack; allocates nothing. Call [`clear`](Self::clear) to set the number of resources.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Take the memory for this many settings and options in total, of so many resources.
+    /// Allocate the memory for this many settings and options in total, and this many resources.
     pub fn reserve(&mut self, settings: usize, options: usize, resources: usize) -> Result<()> {
         check_resources(resources)?;
         self.input.reserve(settings, options, resources)?;
@@ -102,7 +103,8 @@ impl Several {
         reserve_total(&mut self.choices, settings)
     }
 
-    /// Remove all settings; the next ones have so many resources. Keeps the memory, and the choices of the last solve.
+    /// Remove all settings, and set the number of resources of the next ones. Keeps the memory, and the choices of the
+    /// last solve.
     pub fn clear(&mut self, resources: usize) -> Result<()> {
         check_resources(resources)?;
         fault_point!("knapsack.clear");
@@ -121,13 +123,12 @@ impl Several {
         self.input.setting_count()
     }
 
-    /// Options of all these settings together.
+    /// Options of all settings since the last clear.
     pub fn option_count(&self) -> usize {
         self.input.option_count()
     }
 
-    /// Choose one option per setting. An economy for each resource. On an error the choices of the solve before are
-    /// kept.
+    /// Choose one option per setting. Pass an economy for each resource. On an error the previous choices are kept.
     pub fn solve(&mut self, economies: &[Economy], effort: Effort) -> Result<Answer> {
         let resources = self.input.resources();
         if resources == 0 || economies.len() != resources {

@@ -1,9 +1,9 @@
-//! The problem that remains when what cannot matter is left out.
+//! The reduced problem, without options and resources that cannot matter.
 //!
-//! Resources that suffice whatever is chosen go, and so do options that cannot be chosen or are no better than another
-//! of their setting in any respect. Settings left with one option are decided. In the others ("classes") values are
-//! counted down from the setting's best, means and variances up from its least, as in the single resource's `reduce`.
-//! The resources that are left are called constraints.
+//! Resources that suffice for any choices are removed. Options that cannot be chosen are removed, and so are dominated
+//! ones. Settings with one remaining option are decided. The others are called classes. Their values are relative to
+//! the setting's best, means and variances to its least, as in the single resource's `reduce`. The remaining resources
+//! are called constraints.
 
 use super::super::{Economy, NO_CHOICE, fits::Limit, input::greater};
 use super::input::Input;
@@ -19,9 +19,9 @@ const COMPARED: usize = 8;
 pub(super) struct Constraint {
     pub resource: usize,
     pub limit: Limit,
-    /// What was subtracted from the classes, and the decided settings.
+    /// The sums subtracted from the classes, plus the decided settings.
     pub base: Weight,
-    /// The most that the classes can have above that.
+    /// The most that the classes can have above `base`.
     pub range: Weight,
 }
 
@@ -36,27 +36,27 @@ const UNUSED: Constraint = Constraint {
 pub(super) struct Problem {
     constraints: [Constraint; MOST_RESOURCES],
     constraint_count: usize,
-    /// Per option that is left: value minus the best of its setting, so at most 0.
+    /// Per kept option: value minus the best of its setting, so at most 0.
     pub value: Vec<f64>,
-    /// `weight[option * constraints + constraint]` above the least of its setting. Variances are 0 where sigmas is.
+    /// `weight[option * constraints + constraint]` above the least of its setting. Variances are 0 if `sigmas` is.
     weight: Vec<Weight>,
-    /// Index in its setting as the caller gave it.
+    /// Per kept option, its index in its setting of the input.
     option: Vec<u16>,
-    /// Per option that is left, its class.
+    /// Per kept option, its class.
     class: Vec<u32>,
-    /// Per class where its options start, and one more for the end.
+    /// Per class, the start of its options, and one more for the end.
     starts: Vec<u32>,
-    /// Which setting of the input a class is.
+    /// Per class, its setting in the input.
     setting: Vec<u32>,
     /// Per class, the option of best value.
     pub best: Vec<u32>,
     pub base_value: f64,
-    /// Sum of what each class can lose from its best.
+    /// Sum of the greatest loss of each class from its best.
     pub value_range: f64,
     /// The decided choices; classes are 0 here.
     decided: Vec<u16>,
-    /// Whether nothing can fit: some setting has options but none that can be chosen, or the least there is of a
-    /// resource is more than its capacity.
+    /// Whether nothing can fit: some setting has options but none that can be chosen, or the least burden of a resource
+    /// exceeds its capacity.
     pub impossible: bool,
 }
 
@@ -128,7 +128,7 @@ impl Problem {
         self.weight[position * self.constraint_count + constraint]
     }
 
-    /// Put the choices that these picks stand for, one position per class, where the caller can have them.
+    /// Write the choices of these picks, one position per class, in the order of the input's settings.
     pub fn write_choices(&self, picks: &[u32], choices: &mut Vec<u16>) {
         choices.clear();
         choices.extend_from_slice(&self.decided);
@@ -137,7 +137,7 @@ impl Problem {
         }
     }
 
-    /// The picks that these choices stand for; what was left out becomes the best of its class.
+    /// The picks of these choices. A removed option becomes the best of its class.
     pub fn read_choices(&self, choices: &[u16], picks: &mut Vec<u32>) {
         picks.clear();
         for ((range, &setting), &best) in self.classes().zip(&self.setting).zip(&self.best) {
@@ -147,7 +147,7 @@ impl Problem {
         }
     }
 
-    /// Take in the input. Memory was reserved.
+    /// Read the input. Memory must be reserved.
     pub fn fill(&mut self, input: &Input, economies: &[Economy]) {
         self.clear();
         self.find_constraints(input, economies);
@@ -193,7 +193,7 @@ impl Problem {
         }
     }
 
-    /// Append the options of a setting that can be chosen and that no other is as good as.
+    /// Append the options of a setting that can be chosen, without those dominated by a compared one.
     fn keep_options(&mut self, input: &Input, range: Range<usize>, first: usize) {
         for position in range.clone() {
             let weights = input.weights(position);
@@ -248,7 +248,7 @@ impl Problem {
             self.decided.push(NO_CHOICE);
             return;
         }
-        // None can be chosen: the best value it is.
+        // No option can be chosen: take the one of best value.
         self.impossible = true;
         let start = range.start;
         let best = range.reduce(|best, other| if input.value(other) > input.value(best) { other } else { best });
@@ -308,7 +308,7 @@ impl Problem {
     }
 }
 
-/// Sum of the most that each setting can have of a resource, and the magnitude of the most negative means.
+/// Sum of the greatest possible burden of each setting, and the magnitude of the most negative means.
 fn most_burden(input: &Input, resource: usize) -> (Weight, f64) {
     let mut sum = Weight::default();
     let mut negative_means = 0.0;

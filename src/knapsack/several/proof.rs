@@ -1,8 +1,8 @@
-//! From prices to the best answer and bound, or as far as the budget goes.
+//! Finds the best answer and bound from prices, as far as the budget allows.
 //!
 //! Without variances there is one box, and its linear constraints are the true ones. Otherwise boxes whose bound can't
-//! beat the best answer are certified; of the others, those where the secants give away much are split, and the rest
-//! searched. An answer found outside its box is as welcome: the true burden decides what fits.
+//! beat the best answer are certified. Of the others, boxes whose secants lose much are split, and the rest are
+//! searched. An answer outside its box is accepted too: the true burden decides whether it fits.
 
 use super::dual::{Dual, Guess, Outcome, Prices, Relaxation};
 use super::linear::{Box, Linear, MOST_BOXES, PerConstraint};
@@ -14,16 +14,16 @@ use super::solve::{Budget, Case, Incumbent};
 const FIRST_CORE: usize = 10;
 const CORE_GROWTH: f64 = 1.4;
 
-/// Part of the remaining budget that one such search may take.
+/// One such search may use the remaining budget divided by this.
 const PART_OF_BUDGET: u64 = 3;
 
-/// What fraction of the gap is searched for bounds at first, and how much more the next time.
+/// The fraction of the gap that is first searched for bounds, and its growth per try.
 const FIRST_PRETENDED_GAP: f64 = 1.0 / 16.0;
 const GAP_GROWTH: f64 = 1.5;
 
-/// A box is split while its secants give away more than this fraction of the gap,
+/// A box is split while its secants lose more than this fraction of the gap,
 const SPREAD_OF_GAP: f64 = 0.25;
-/// or, as long as the gap or the prices don't tell, of a capacity.
+/// or, while the gap or the prices are not informative, of a capacity.
 const SPREAD_OF_CAPACITY: f64 = 0.01;
 
 pub(super) struct Proof<'a> {
@@ -34,13 +34,13 @@ pub(super) struct Proof<'a> {
     pub search: &'a mut Search,
     pub incumbent: &'a mut Incumbent,
     pub boxes: &'a mut Vec<Box>,
-    /// Picks that may lead to a good answer: those of the last solve.
+    /// Picks of the last solve, which may lead to a good answer.
     pub others: &'a mut Vec<u32>,
     pub budget: &'a mut Budget,
 }
 
 impl Proof<'_> {
-    /// The bound, none if nothing fits; and the prices per unit, by resource.
+    /// Returns the bound, `None` if nothing fits, and the prices per unit, by resource.
     pub fn run(&mut self, guess: Guess) -> (Option<f64>, Prices) {
         let problem = self.case.problem;
         let mut prices = Prices::default();
@@ -55,9 +55,9 @@ impl Proof<'_> {
         ((is_found || bound > f64::NEG_INFINITY).then_some(bound), prices)
     }
 
-    /// Returns the bound, `-infinity` if it turns out that nothing fits.
+    /// Returns the bound, `-infinity` if nothing fits.
     fn look_through_boxes(&mut self, guess: Guess, prices: &mut Prices) -> f64 {
-        // The most that boxes left open, or cut off for an accepted gap, may hold.
+        // Upper bound on boxes that stayed open, or were cut off for an accepted gap.
         let mut open = f64::NEG_INFINITY;
         let mut guess = guess;
         let mut is_first = true;
@@ -96,7 +96,7 @@ impl Proof<'_> {
         Some(self.boxes.swap_remove(best))
     }
 
-    /// Where the secant gives away the most, if that matters, and what part of the constraint's interval would do.
+    /// The constraint whose secant loses the most, if that matters, and the sufficient part of its interval.
     fn constraint_to_split(&self, within: &Box, relaxation: &Relaxation, bound: f64) -> Option<(usize, f64)> {
         let gap = bound - self.incumbent.value;
         let by_value = self.worst_constraint(within, &relaxation.prices);
@@ -112,7 +112,7 @@ impl Proof<'_> {
         (given_away > wanted).then(|| (constraint, (wanted / given_away).sqrt()))
     }
 
-    /// The constraint whose secant gives away the most, and how much that is at these prices; none if it's nothing.
+    /// The constraint whose secant loses the most, and the loss at these prices. `None` if nothing is lost.
     #[inline(never)]
     fn worst_constraint(&self, within: &Box, prices: &Prices) -> Option<(usize, f64)> {
         let mut worst = None;
@@ -163,8 +163,8 @@ impl Proof<'_> {
         }
     }
 
-    /// Look for answers with lines that touch the square roots where the relaxation of a wide box says that the best
-    /// deviations are: what fits there does fit.
+    /// Look for answers with tangents at the deviations that the relaxation of a wide box suggests. Answers that
+    /// satisfy the tangents fit.
     fn try_tangent(&mut self, deviations: PerConstraint, guess: Guess) {
         self.linear.draw(self.case.problem, &Box::only(deviations));
         if let Outcome::Relaxed(tangent) = self.relax(guess) {
@@ -173,7 +173,7 @@ impl Proof<'_> {
         }
     }
 
-    /// Of the present picks, per constraint.
+    /// The deviations of the present picks, per constraint.
     fn deviations(&self) -> PerConstraint {
         let problem = self.case.problem;
         let mut deviations = PerConstraint::default();
@@ -184,15 +184,15 @@ impl Proof<'_> {
         deviations
     }
 
-    /// Look for what is better than the incumbent among what satisfies the linear constraints. Returns a bound: what
-    /// is of no interest any more if all was looked through.
+    /// Search the answers that satisfy the linear constraints for one better than the incumbent. Returns a bound: at
+    /// most the incumbent plus the accepted gap if all was searched.
     fn search_core(&mut self, relaxation: &Relaxation) -> f64 {
         let least_cost = self.search_small_cores(relaxation);
         self.search_by_gap(relaxation, least_cost)
     }
 
-    /// Search cores of the cheapest changes only, ever more of them: good answers are made of those. All answers with
-    /// another change lose at least what that costs; returns the greatest such loss that is certain.
+    /// Search ever larger cores of the cheapest changes: good answers consist of these. Every answer with another
+    /// change loses at least the cost of that change. Returns the greatest such loss that is certain.
     fn search_small_cores(&mut self, relaxation: &Relaxation) -> f64 {
         let Self { case, linear, dual, search, incumbent, budget, .. } = self;
         let root = Root { case, linear, dual, relaxation };
@@ -211,9 +211,9 @@ impl Proof<'_> {
         }
     }
 
-    /// Search all changes, but pretend that the incumbent is much better than it is: how many nodes there are grows
-    /// steeply with the gap. Nothing found then means a lower bound, and the next try pretends less; something found is
-    /// the optimum. All tries together cost little more than the last.
+    /// Search all changes, but assume an incumbent much better than the real one: the number of nodes grows steeply
+    /// with the gap. If nothing is found, the bound is lowered, and the next try assumes less. An answer that is found
+    /// is the optimum. All tries together cost little more than the last.
     fn search_by_gap(&mut self, relaxation: &Relaxation, certain: f64) -> f64 {
         let Self { case, linear, dual, search, incumbent, budget, .. } = self;
         let root = Root { case, linear, dual, relaxation };
@@ -238,7 +238,7 @@ impl Proof<'_> {
         }
     }
 
-    /// Nothing that fits is known: the answer overdraws little.
+    /// Store an answer that overdraws little, because no answer that fits is known.
     fn settle_for_least_overdraft(&mut self) {
         let Self { case, linear, dual, repair, incumbent, budget, .. } = self;
         if case.problem.class_count() == 0 {

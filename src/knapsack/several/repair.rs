@@ -1,7 +1,7 @@
-//! From picks to good answers: repair of overdrafts, then improvement by one change or an exchange of two.
+//! Turns picks into good answers: repairs overdrafts, then improves by one change or an exchange of two.
 //!
-//! The picks at the best prices overdraw some constraints and leave room in others. Picks at slightly higher prices of
-//! one constraint lead to other answers, often to better ones, so those are repaired as well, and the best is improved
+//! The picks at the best prices overdraw some constraints and leave room in others. Picks at a slightly higher price of
+//! one constraint lead to other answers, often better ones. So those are repaired as well, and the best is improved
 //! further.
 
 use super::dual::Prices;
@@ -12,28 +12,28 @@ use super::{bytes, reserve_total};
 use crate::base::Result;
 use std::ops::Range;
 
-/// How much higher the price of a constraint is for other picks to begin with.
+/// Factor on the price of a constraint that gives other picks to begin with.
 const DEARER: f64 = 1.1;
 
-/// Changes that an exchange of two is made of: the cheapest ones.
+/// The number of changes considered for an exchange of two: the cheapest ones.
 const EXCHANGED: usize = 64;
 
-/// Exchanges looked at that take as long as a node.
+/// Exchanges tried per node charged.
 const EXCHANGES_PER_NODE: u64 = 4;
 
 #[derive(Debug, Default)]
 pub(super) struct Repair {
-    /// The answer in work.
+    /// The current answer.
     pub picks: Vec<u32>,
     pub sums: Sums,
     best: Vec<u32>,
-    /// What each costs at the prices (negative if it gains), and its position.
+    /// The cost of each change at the prices (negative if it gains), and its position.
     changes: Vec<(f64, u32)>,
-    /// What the cheapest of them add to the sums.
+    /// The effect of the cheapest changes on the sums.
     differences: Vec<Sums>,
 }
 
-/// What stays the same meanwhile.
+/// The constants of a repair.
 pub(super) struct Scene<'a> {
     pub problem: &'a Problem,
     pub linear: &'a Linear,
@@ -43,14 +43,14 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// What changing one option for another adds to the sums.
+    /// The change of the sums if one option replaces another.
     #[inline(always)]
     fn difference(&self, from: usize, to: usize) -> Sums {
         let (value, weight) = (&self.problem.value, &self.linear.weight);
         Sums { value: value[to] - value[from], weight: plus(&weight[to], -1.0, &weight[from]) }
     }
 
-    /// The weights after that.
+    /// The weights after the same change.
     #[inline(always)]
     fn weight_after(&self, weight: &PerConstraint, from: usize, to: usize) -> PerConstraint {
         plus(weight, 1.0, &plus(&self.linear.weight[to], -1.0, &self.linear.weight[from]))
@@ -69,7 +69,7 @@ impl Repair {
         bytes(&self.picks) + bytes(&self.best) + bytes(&self.changes) + bytes(&self.differences)
     }
 
-    /// Find a good answer near the picks at the prices, or near other picks worth a try. Whether one was found.
+    /// Find a good answer near the picks at the prices, or near other promising picks. Returns whether one was found.
     pub fn find(&mut self, scene: &Scene, picks: &[u32], others: &[u32], budget: &mut Budget) -> bool {
         self.best.clear();
         let mut best = f64::NEG_INFINITY;
@@ -126,8 +126,8 @@ impl Repair {
         self.sums = scene.linear.sums(scene.problem, &self.picks);
     }
 
-    /// Make changes that lose the least at the prices for each bit of overdraft taken away, until all fits. Whether it
-    /// then does.
+    /// Make changes until all fits. Each change loses the least at the prices per overdraft removed. Returns whether
+    /// all fits.
     pub fn repair(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let mut overdraft = scene.linear.overdraft(&self.sums.weight);
         while overdraft > 0.0 {
@@ -154,10 +154,10 @@ impl Repair {
         true
     }
 
-    /// Make the most valuable change that fits. Whether there was one.
+    /// Make the most valuable change that fits. Returns whether there was one.
     ///
-    /// What a change gains is what the room that it uses up is worth, less what it costs: no more than what all room
-    /// that is left is worth, less that. So most need no closer look.
+    /// The gain of a change is the worth of the room it uses, less its cost. So it is at most the worth of all
+    /// remaining room, less the cost. This bound rejects most changes without a closer look.
     #[inline(never)]
     fn change_one(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         budget.charge_pass(scene.problem);
@@ -189,7 +189,7 @@ impl Repair {
         found.is_some()
     }
 
-    /// Make the most valuable exchange of two changes that fits. Whether there was one.
+    /// Make the most valuable exchange of two changes that fits. Returns whether there was one.
     #[inline(never)]
     fn exchange_two(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
@@ -222,7 +222,7 @@ impl Repair {
         found.is_some()
     }
 
-    /// The cheapest changes, in order, of those that cost less than `most` together with the cheapest.
+    /// Collect the cheapest changes, in order. Together with the cheapest, each costs less than `most`.
     fn collect_changes(&mut self, scene: &Scene, most: f64) {
         self.changes.clear();
         let mut least = 0.0_f64;

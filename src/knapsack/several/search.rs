@@ -1,14 +1,15 @@
-//! Branch and bound over the options whose reduced cost leaves them a chance.
+//! Branch and bound over the options whose reduced cost permits an improvement.
 //!
-//! A node is a set of changes to the picks of the relaxation; classes without one stay at their picks, so every node is
+//! A node is a set of changes to the picks of the relaxation; the other classes stay at their picks. So every node is
 //! an answer, or overdraws. Its children make one more change at a greater depth.
 //!
-//! What can still be had from a node is bounded by several price vectors at once, for each of which the classes from a
-//! depth on decide one by one, so that their part is known beforehand. The best prices bound value lost; others around
-//! them bound better where a constraint is overdrawn or left empty; no prices at all bound value alone; and a price on
-//! one constraint only, with values counted as nothing, says whether that constraint can be brought to fit at all. For
-//! each vector a node has a score, `value + prices * (room - weight)`, a change adds to it, and each depth has a least
-//! score from which anything of interest can be reached. So a node costs a few vector operations.
+//! Several price vectors ("views") bound the possible gain of a node at once. For each of them the classes from a depth
+//! on decide one by one, so their part is computed beforehand. The best prices bound the value lost. Prices around them
+//! give better bounds where a constraint is overdrawn or has room. Prices of 0 bound value alone. A price on one
+//! constraint, with values ignored, shows whether that constraint can fit at all.
+//!
+//! For each vector a node has a score, `value + prices * (room - weight)`, and a change adds to it. Each depth has a
+//! least score from which a wanted answer can be reached. So a node costs a few vector operations.
 
 use super::super::simd::{Baseline as Four, Vector as _, WIDTH};
 use super::dual::{Dual, PRECISION, Relaxation};
@@ -18,7 +19,7 @@ use super::solve::{Budget, Case, Incumbent};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-/// Price vectors, and the scores of a node by them, in fours.
+/// The number of price vectors, and of the scores of a node, in fours.
 const FOURS: usize = 4;
 const VIEWS: usize = FOURS * WIDTH;
 
@@ -26,18 +27,17 @@ type Scores = [[f64; WIDTH]; FOURS];
 
 const NO_SCORES: Scores = [[0.0; WIDTH]; FOURS];
 
-/// The views that are always there: the relaxation's prices, no prices, and from the third on one constraint alone
-/// each.
+/// The fixed views: the relaxation's prices, prices of 0, and from the third on one constraint alone each.
 const VALUE: usize = 1;
 const FIRST_CONSTRAINT: usize = 2;
 
-/// By how much other views' prices differ in one constraint.
+/// Factors on the price of one constraint in the other views.
 const FACTORS: [f64; 4] = [1.2, 0.8, 1.6, 0.5];
 
-/// No depth.
+/// Marks an undecided depth.
 const NONE: u32 = u32::MAX;
 
-/// The price vectors, constraint by constraint.
+/// The price vectors, by constraint.
 #[derive(Debug)]
 struct Views {
     count: usize,
@@ -60,7 +60,7 @@ impl Views {
         }
     }
 
-    /// By each view, what a value and the room left over are worth together.
+    /// Per view, the worth of a value and the remaining room together.
     #[inline(never)]
     fn score(&self, constraints: usize, value: f64, room: &PerConstraint) -> Scores {
         let mut scores = NO_SCORES;
@@ -85,23 +85,23 @@ struct Cursor {
 #[derive(Debug)]
 pub(super) struct Search {
     views: Views,
-    /// What rounding may do to a score.
+    /// The possible rounding of a score.
     rounding: Scores,
-    /// All changes that can matter, the cheapest first: what they cost at the prices, and their positions.
+    /// All changes that can matter, the cheapest first: their costs at the prices, and their positions.
     cheapest: Vec<(f64, u32)>,
     /// Per class the depth at which it is decided.
     depth_of: Vec<u32>,
-    /// Per depth, where the changes of its class start, and one more for the end.
+    /// Per depth, the start of its class's changes, and one more for the end.
     starts: Vec<u32>,
-    /// The changes that are searched, what they add to the scores and their positions. Like what follows they are
-    /// written in place, over those of an earlier search.
+    /// The searched changes: their effect on the scores, and their positions. This and the vectors below are written in
+    /// place, over those of an earlier search.
     changes: Vec<Scores>,
     positions: Vec<u32>,
-    /// Per depth the most that changes from there on can add to a score.
+    /// Per depth, the most that changes from there on can add to a score.
     gains: Vec<Scores>,
-    /// Per depth the scores that must be exceeded.
+    /// Per depth, the scores that must be exceeded.
     limits: Vec<Scores>,
-    /// The nodes from the root to the present one, and the scores of each and of one more.
+    /// The nodes from the root to the present one. `scores` has those of each and of one more.
     path: Vec<Cursor>,
     scores: Vec<Scores>,
     picks: Vec<u32>,
@@ -126,7 +126,7 @@ impl Default for Search {
     }
 }
 
-/// Where the search begins.
+/// The start of the search.
 pub(super) struct Root<'a> {
     pub case: &'a Case<'a>,
     pub linear: &'a Linear,
@@ -162,7 +162,7 @@ impl Search {
             + bytes(&self.picks)
     }
 
-    /// Get ready to look for answers whose changes cost less than `most` each.
+    /// Prepare a search for answers whose changes cost less than `most` each.
     pub fn begin(&mut self, root: &Root, most: f64) {
         self.choose_views(root);
         self.cheapest.clear();
@@ -180,14 +180,14 @@ impl Search {
         sort_by_cost(&mut self.cheapest);
     }
 
-    /// The cost of the first change beyond the cheapest so many; none if there are no more below `most`.
+    /// The cost of the next change after the `size` cheapest ones. `None` if no more are below `most`.
     pub fn cost_beyond(&self, size: usize, most: f64) -> Option<f64> {
         let &(cost, _) = self.cheapest.get(size)?;
         (cost < most).then_some(cost)
     }
 
-    /// Look for answers worth more than `cut` and more than the incumbent, made of changes that cost less than
-    /// `most_cost`. Whether all was looked through.
+    /// Search for answers worth more than `cut` and more than the incumbent. Their changes cost less than `most_cost`
+    /// each. Returns whether all were searched.
     pub fn run(
         &mut self,
         root: &Root,
@@ -278,20 +278,20 @@ impl Search {
             }
         }
         self.rounding = self.views.score(linear.constraints, 0.0, &linear.magnitude());
-        // What is exactly at a limit exceeds it less the rounding, also where there is none.
+        // Never 0, so that a score of 0 exceeds a limit of 0 less the rounding.
         let rounding = self.rounding.as_flattened_mut().iter_mut();
         rounding.for_each(|rounding| *rounding = (*rounding * PRECISION).max(f64::MIN_POSITIVE));
     }
 
-    /// Arrange the changes that cost less than `most_cost` by class, the cheapest classes first. Returns how many
-    /// classes there are.
+    /// Arrange the changes that cost less than `most_cost` by class, the cheapest classes first. Returns the number of
+    /// classes.
     #[inline(never)]
     fn build(&mut self, root: &Root, most_cost: f64) -> usize {
         let problem = root.case.problem;
         let size = self.cheapest.partition_point(|&(cost, _)| cost < most_cost);
         self.depth_of.clear();
         self.depth_of.resize(problem.class_count(), NONE);
-        // First how many changes there are at each depth, then where they end, then where they start.
+        // Holds first the number of changes at each depth, then their ends, then their starts.
         self.starts.clear();
         for &(_, position) in &self.cheapest[..size] {
             let depth = &mut self.depth_of[problem.class_of(position as usize)];
@@ -360,7 +360,7 @@ impl Search {
     }
 }
 
-/// What was written beyond the end of earlier use is kept.
+/// Never shortens the vector: elements beyond the end of earlier uses are kept.
 fn lengthen<T: Clone>(vector: &mut Vec<T>, length: usize, filler: T) {
     if vector.len() < length {
         vector.resize(length, filler);
@@ -375,7 +375,7 @@ fn at_mut(scores: &mut Scores, view: usize) -> &mut f64 {
     &mut scores[view / WIDTH][view % WIDTH]
 }
 
-/// Put the sum into `sums`. Whether the scores exceed the limits, and whether the sum does.
+/// Write the sum to `sums`. Returns whether the scores exceed the limits, and whether the sum does.
 #[inline(always)]
 fn add(scores: &Scores, by: &Scores, limits: &Scores, sums: &mut Scores) -> (bool, bool) {
     let mut add = |four: usize| {

@@ -1,4 +1,4 @@
-//! The steps in order, and the bookkeeping of what is proven.
+//! Runs the steps in order, and keeps account of the proof.
 
 use super::super::{Economy, Effort, fits::Limit};
 use super::dual::{Dual, Guess, PRECISION, Prices};
@@ -42,7 +42,7 @@ pub(super) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Whether these very choices fit.
+    /// Whether exactly these choices fit.
     fn admits(&self, choices: &[u16]) -> bool {
         let totals = self.input.totals(choices);
         self.problem.constraints().iter().all(|constraint| {
@@ -59,19 +59,19 @@ impl Case<'_> {
 /// The best answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Incumbent {
-    /// Value counted as [`Problem`] counts: from the best of each setting, so at most 0. `-infinity` without answer.
+    /// Value relative to the best of each setting, as in [`Problem`], so at most 0. `-infinity` without an answer.
     pub value: f64,
     pub choices: Vec<u16>,
     trial: Vec<u16>,
 }
 
 impl Incumbent {
-    /// Take these choices, whatever they weigh.
+    /// Store these choices, without a check.
     pub fn put(&mut self, case: &Case, picks: &[u32]) {
         case.problem.write_choices(picks, &mut self.choices);
     }
 
-    /// Take these choices if they are better and truly fit.
+    /// Store these choices if they are better and fit by the final predicate.
     pub fn offer(&mut self, case: &Case, value: f64, picks: &[u32]) -> bool {
         if value <= self.value {
             return false;
@@ -85,7 +85,8 @@ impl Incumbent {
         true
     }
 
-    /// An answer worth no more than this is of no interest. `stake` is the magnitude of what else enters a bound.
+    /// Answers worth no more than this are not wanted. `stake` is the magnitude of the terms of a bound other than
+    /// values.
     #[inline(never)]
     pub fn cut(&self, case: &Case, stake: f64) -> f64 {
         if self.value == f64::NEG_INFINITY {
@@ -94,9 +95,9 @@ impl Incumbent {
         self.value + (PRECISION * (self.value.abs() + stake)).max(self.allowance(case))
     }
 
-    /// By how much the optimum may be better for a gap that is accepted.
+    /// Excess of the optimum that the accepted gap allows.
     pub fn allowance(&self, case: &Case) -> f64 {
-        // A hair less than accepted, so that the gap that is reported is within it however it is rounded.
+        // Slightly less than accepted, so that the reported gap stays within it despite rounding.
         let gap = case.accepted_gap * (1.0 - 1e-9);
         if gap == 0.0 || self.value == f64::NEG_INFINITY {
             0.0
@@ -106,7 +107,7 @@ impl Incumbent {
     }
 }
 
-/// What the last solve ended with: where the next one begins if the shape is the same.
+/// The final state of the last solve. The next one starts from it if the shape is the same.
 #[derive(Debug, Default)]
 struct Last {
     shape: Option<(usize, usize, usize)>,
@@ -114,7 +115,7 @@ struct Last {
     prices: Prices,
 }
 
-/// Everything a solve works on. Kept for its memory; what survives a solve is the choices and `last`.
+/// The working data of a solve. Kept for its memory. The choices and `last` also begin the next solve.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     problem: Problem,
@@ -189,7 +190,7 @@ impl Workspace {
     }
 }
 
-/// `bound` is counted as [`Problem`] counts; none if it is known that nothing fits.
+/// `bound` is in the numbers of [`Problem`]; `None` if nothing fits.
 fn report(case: &Case, incumbent: &Incumbent, bound: Option<f64>, prices: &Prices, nodes: u64) -> Answer {
     let Totals { value, weights } = case.input.totals(&incumbent.choices);
     let feasible = incumbent.value > f64::NEG_INFINITY;

@@ -1,4 +1,4 @@
-//! Against brute force.
+//! Comparison with brute force.
 
 use super::*;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ impl Question {
         })
     }
 
-    /// The greatest value that fits, by looking at all combinations.
+    /// The greatest value that fits, over all combinations.
     fn best(&self) -> Option<f64> {
         self.best_from(0, 0.0, &vec![Weight::default(); self.resources])
     }
@@ -88,7 +88,7 @@ fn extreme() -> impl Strategy<Value = f64> {
     (0..numbers.len(), prop::bool::ANY).prop_map(move |(index, minus)| numbers[index] * if minus { -1.0 } else { 1.0 })
 }
 
-/// Numbers of all magnitudes, as far as they are allowed.
+/// Numbers of all valid magnitudes.
 fn extreme_question() -> impl Strategy<Value = Question> {
     (1..9_usize).prop_flat_map(|resources| {
         let weight = (prop_oneof![9 => extreme(), 1 => Just(f64::INFINITY)], extreme())

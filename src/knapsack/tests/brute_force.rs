@@ -1,4 +1,4 @@
-//! Small instances of every kind, against trying all choices.
+//! Small instances of every kind, compared with a search of all choices.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ struct Answer {
     least_burden: f64,
 }
 
-/// Try all choices. The tolerance is written down again here, from the module's documentation.
+/// Tries all choices. Repeats the tolerance from the module's documentation.
 fn try_all(settings: &[Vec<Candidate>], capacity: f64, sigmas: f64) -> Answer {
     let most_negative = |options: &Vec<Candidate>| options.iter().map(|o| -o.mean).fold(0.0, f64::max);
     let magnitude = capacity.abs() + settings.iter().map(most_negative).sum::<f64>();
@@ -58,7 +58,7 @@ fn assert_agrees(settings: &[Vec<Candidate>], capacity: f64, sigmas: f64) {
     }
 }
 
-/// A capacity between the least and the most that the settings can weigh, or somewhat outside.
+/// A capacity between the least and the most that the settings can weigh, or slightly outside.
 fn capacity_at(settings: &[Vec<Candidate>], sigmas: f64, position: f64) -> f64 {
     let burdens = |options: &Vec<Candidate>, fold: fn(f64, f64) -> f64, start: f64| {
         let finite = options.iter().filter(|o| o.mean.is_finite()).map(|o| o.mean + 0.5 * sigmas * o.variance.sqrt());
@@ -135,7 +135,7 @@ proptest! {
         let mut knapsack = Knapsack::new();
         for (settings, sigmas, capacity, other) in walk {
             let (sigmas, capacity) = (f64::from(sigmas), f64::from(capacity));
-            // Also as it is again, and with other numbers in the same shape.
+            // Solve again unchanged, and with other numbers in the same shape.
             for change in if other { [0.0, 0.0, 0.5] } else { [0.0, 0.25, -3.0] } {
                 knapsack.clear();
                 let moved = |o: &Candidate| Candidate { mean: o.mean * (1.0 + 0.1 * change) + change, ..*o };

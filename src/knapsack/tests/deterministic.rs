@@ -1,4 +1,4 @@
-//! The same calls give the same answers; what happened before saves time and changes no value.
+//! The same calls give the same answers. Earlier solves save time and change no value.
 
 use super::*;
 

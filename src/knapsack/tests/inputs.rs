@@ -1,4 +1,4 @@
-//! Unusual and wrong inputs.
+//! Unusual and invalid inputs.
 
 use super::*;
 use crate::base::Code;

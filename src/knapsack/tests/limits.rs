@@ -1,8 +1,8 @@
-//! What is promised when the work is limited, or large.
+//! Guarantees when the work is limited, or large.
 
 use super::*;
 
-/// Barely feasible in many cases, and hopeless to prove within a few nodes.
+/// Barely feasible in many cases. A proof takes many nodes.
 fn hard_settings(seed: u64) -> (Vec<Vec<Candidate>>, Economy) {
     let mut random = Random(seed);
     let settings = random.settings(30, 6);
@@ -69,7 +69,7 @@ fn a_million_options_are_bounded_by_the_node_limit() {
         let effort = Effort { node_limit: 100_000, ..Effort::default() };
         let solution = knapsack.solve(Economy { capacity: 200_000.0, sigmas }, effort).unwrap();
         assert!(solution.feasible);
-        // The first relaxation, and one relaxation that the limit ended in.
+        // The first relaxation, and the relaxation during which the limit was reached.
         assert!(solution.nodes < 100_000 + 100 * 1_000_000 / 64, "{solution:?}");
         assert!(solution.gap < 1e-2, "{solution:?}");
     }

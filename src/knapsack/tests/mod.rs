@@ -1,4 +1,4 @@
-//! Facts about the whole room. Facts about known optima and hard data are in the crate's integration tests.
+//! Tests of the whole module. The crate's integration tests cover known optima and hard data.
 
 mod brute_force;
 mod deterministic;
@@ -47,7 +47,7 @@ impl Random {
         self.unit() * end
     }
 
-    /// Settings such as an engine has: more burden buys more value, with noise in both.
+    /// Settings as in an engine: more burden buys more value, with noise in both.
     fn settings(&mut self, settings: usize, options: usize) -> Vec<Vec<Candidate>> {
         (0..settings).map(|_| (0..options).map(|level| self.level(level)).collect()).collect()
     }

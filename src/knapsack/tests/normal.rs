@@ -1,10 +1,10 @@
-//! What is special about burdens with a deviation.
+//! Properties of burdens with a deviation.
 
 use super::*;
 
 #[test]
 fn the_lightest_by_mean_is_not_taken_for_the_lightest_by_mean_and_deviation() {
-    // By mean the first option of each is lighter. With deviations counted only the second ones fit together.
+    // By mean, the first option of each setting is lighter. With deviations, only the second ones fit together.
     let settings = vec![vec![option(1.0, 1.0, 16.0), option(1.0, 2.0, 0.0)]; 4];
     let (solution, choices) = solved(&settings, 8.0, 3.0);
     assert!(solution.feasible && solution.proven);
@@ -90,7 +90,7 @@ fn burdens_of_every_magnitude_are_handled() {
     }
 }
 
-/// The bound is above 0, which no value is. What is reduced by costs is that bound, and not 0.
+/// The bound is above 0, and no value is. Costs are subtracted from that bound, not from 0.
 #[test]
 fn an_option_that_just_fits_is_not_priced_out() {
     let settings = [vec![
@@ -102,7 +102,7 @@ fn an_option_that_just_fits_is_not_priced_out() {
     assert_eq!((choices, solution.proven), (vec![2], true));
 }
 
-/// The relaxation's picks must still be there when its first price was the right one.
+/// The picks must still be valid if the relaxation's first price was the right one.
 #[test]
 fn picks_are_those_of_the_relaxation() {
     let steady_or_not = vec![option(1.0, 3.0, 0.0), option(0.0, -2.0, 4.0)];

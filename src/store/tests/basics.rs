@@ -28,7 +28,7 @@ fn what_was_put_is_got_also_by_the_next_process() {
     assert_eq!(store.statistics().damaged, 0);
 }
 
-/// Each with its number for a name, of which there are ten, and as much of a value as that.
+/// Values named by their numbers modulo 10; the number is also the build time.
 fn many(data: &[Vec<u8>]) -> Vec<Value<'_>> {
     (0..).zip(data).map(|(number, data)| Value { name: name(number % 10), build_us: number as u32, data }).collect()
 }
@@ -36,7 +36,7 @@ fn many(data: &[Vec<u8>]) -> Vec<Value<'_>> {
 #[test]
 fn many_values_in_one_call_are_as_if_each_were_put() {
     for compression in [Compression::None, Compression::Lz4] {
-        // Several runs, segments and megabytes; and texts, which LZ4 makes something of.
+        // Several runs, segments and megabytes; and compressible texts.
         let lengths = [0, 1, 2000, 70_000, 16, 300_000, 5];
         let data: Vec<_> = (0..100)
             .map(|number| match number % 3 {
@@ -135,7 +135,7 @@ fn names_that_share_half_of_their_hashes_keep_their_own_values() {
         .expect("there are more numbers than halves");
     let disk = FaultDisk::default();
     let mut store = on(&disk);
-    // Of the same length, as two records may be.
+    // A value of the same length, so that the records have the same size.
     store.put(&name(one), 0, b"one..").unwrap();
     assert_eq!(get(&mut store, &name(other)), None);
     store.put(&name(other), 0, b"other").unwrap();
@@ -282,7 +282,7 @@ fn uses_outlive_the_segment_that_tells_of_them() {
             assert_eq!([used(0), used(1), used(2)], [Some((1, 100 * u64::from(launch))), expected, expected]);
         }
     }
-    // Nor do they go when nobody touches anything again.
+    // The uses persist even if no value is touched again.
     for _ in 0..2 {
         on(&disk).maintain(u64::MAX).unwrap();
         let meta = on(&disk).meta(&name(1)).unwrap();
@@ -305,7 +305,7 @@ fn what_is_worth_least_goes_first() {
     assert!((0..120).step_by(2).all(|number| store.contains(&name(number))), "the costly ones are all there");
     let left = on(&disk).statistics();
     assert_eq!((left.values, left.live_bytes), (90, 90 * 1104));
-    // And what is evicted gives its place back.
+    // The space of evicted values is freed.
     store.seal().unwrap();
     store.maintain(u64::MAX).unwrap();
     let left = store.statistics();
@@ -401,7 +401,7 @@ fn a_budget_bounds_what_is_copied() {
     assert_eq!(on(&disk).statistics().values, 100);
 }
 
-/// What is asked of the disk when a directory of that many launches is opened.
+/// Disk calls made by opening a directory of 5000 values.
 fn asked_by_opening(disk: &FaultDisk) -> Counts {
     let before = disk.counts();
     assert_eq!(on(disk).statistics().values, 5000);
@@ -434,7 +434,7 @@ fn five_hundred_small_segments_are_opened_like_a_big_one() {
     let small = asked_by_opening(&disk);
     assert_eq!((small.opened, small.reads), (500, 1000), "nothing but their snapshots");
     assert!(small.bytes_read * 2 < 3 * big.bytes_read, "{small:?} {big:?}");
-    // And that only once: whoever has started maintains.
+    // Only the first opening after the launches costs that much: one maintenance merges the segments.
     on(&disk).maintain(8 << 20).unwrap();
     assert_eq!(asked_by_opening(&disk), big);
 }
@@ -542,7 +542,7 @@ fn a_put_that_fills_a_segment_does_not_wait_for_the_disk() {
     assert!((5..9).contains(&segments), "{segments}");
     assert_eq!((disk.counts().syncs, with_extension(&disk, "idx").len()), (0, 0));
 
-    // What was not sealed is there in any case, as is what a refresh finds of ours.
+    // Segments that were not sealed are readable anyway, also after a refresh.
     store.refresh().unwrap();
     for mut store in [on(&disk), store] {
         (0..20).for_each(|number| assert_eq!(get(&mut store, &name(number)), Some(value(number, 1000))));
@@ -586,10 +586,10 @@ fn values_read_as_they_lie_take_few_reads() {
     }
     let (reads, read) = (disk.counts().reads - before.reads, disk.counts().bytes_read - before.bytes_read);
     assert!(reads < 30, "{reads} reads");
-    // What a stretch cuts off is read again with the next one.
+    // A record cut off at the end of a stretch is read again with the next stretch.
     assert!((1_080_000..1_200_000).contains(&read), "{read} bytes");
 
-    // Whoever takes them as they come reads what he asked for.
+    // Random reads do not read ahead.
     let before = disk.counts();
     for number in (0..1000).map(|number| number * 617 % 1000) {
         assert_eq!(store.view(&name(number), &mut buffer).unwrap().unwrap().1, value(number, 1000));
@@ -611,7 +611,7 @@ fn a_buffer_does_not_mistake_one_place_for_another() {
         assert_eq!(other.view(&name(number), &mut buffer).unwrap().unwrap().1, value(number + 100, 300));
     }
     for number in 0..50 {
-        // What a failed put left, and the next one overwrote, may not be remembered.
+        // The buffer must not keep bytes of a failed put that the next put overwrote.
         process.plan(|plan| plan.calls_to_error = Some(0));
         assert!(growing.put(&name(number), 0, &value(1000, 300)).is_err());
         growing.put(&name(number), 0, &value(number, 300)).unwrap();

@@ -6,7 +6,7 @@ use super::super::{Options, Store};
 use super::*;
 use crate::base::Code;
 
-/// How many of the values are served; each that is has to be right.
+/// Number of values that are served; each must be right.
 fn served(disk: &FaultDisk, count: u64, length: usize) -> u64 {
     let mut store = on(disk);
     let right = |number: &u64| match get(&mut store, &name(*number)) {
@@ -27,7 +27,7 @@ fn damaged(disk: &FaultDisk, path: &Path, damage: impl FnOnce(&mut Vec<u8>)) -> 
     copy
 }
 
-/// One sealed segment and one of a process that was killed.
+/// One sealed segment, and one of a killed process.
 fn two_segments(count: u64, length: usize) -> FaultDisk {
     let disk = populated(count / 2, length);
     let mut store = on(&disk);
@@ -59,8 +59,8 @@ fn no_flipped_bit_brings_back_what_was_removed_or_cleared() {
     }
 }
 
-/// What was damaged after it had been sealed is not replaced by what was there before it; what was damaged earlier cannot
-/// be told from what was never written.
+/// If a value is damaged after sealing, an older value does not replace it. If it is damaged earlier, the store cannot
+/// tell it from a value that was never written.
 #[test]
 fn damage_to_a_sealed_value_does_not_bring_back_an_older_one() {
     for is_sealed in [false, true] {
@@ -87,7 +87,7 @@ fn damage_to_a_sealed_value_does_not_bring_back_an_older_one() {
         let expected = if is_sealed { None } else { Some(b"older".to_vec()) };
         let mut store = open(&copy.process(), small);
         assert_eq!(get(&mut store, &name(1)), expected);
-        // Nor does it when the damaged record is left behind.
+        // Nor does an older value return after a merge skips the damaged record.
         assert_eq!(store.maintain(u64::MAX).unwrap().unlinked, 5);
         for store in [&mut store, &mut on(&copy)] {
             assert_eq!(get(store, &name(1)), expected);
@@ -107,7 +107,7 @@ fn a_truncated_file_costs_what_was_cut_off() {
                 Some("seg") => 8 - length.saturating_sub(HEADS).div_euclid(176) as u64,
                 _ => 0,
             };
-            // The padding of the last record may be cut off from a sealed segment.
+            // A sealed segment may lose the padding of its last record.
             let served = served(&copy, 16, 90);
             assert!(
                 served >= 16 - lost && served <= 17 - lost,
@@ -254,7 +254,7 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
     disk.write(&directory().join("0000000000000005.seg"), &segment);
     assert_eq!(on(&disk).statistics().values, 0);
 
-    // And with a snapshot that vouches for it.
+    // Also with a snapshot that confirms the length.
     for length in [segment.len() as u64, u64::MAX] {
         let contents = Contents { rows: vec![Row::new(&header, 4)], uses: Vec::new() };
         let snapshot = encode(5, 1, length, &contents).unwrap();
@@ -264,7 +264,7 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
         assert!(out.capacity() < 1000);
     }
 
-    // Compressed bytes that claim to become more than they can.
+    // Compressed bytes that claim a greater length than they can expand to.
     let bomb = Header { form: Form::Lz4, stored: 16, payload_hash: super::super::format::hash(&[0; 16]), ..header };
     let mut segment = encode_heads(5, 1).to_vec();
     segment.extend_from_slice(&bomb.encode(1, HEADS as u64));

@@ -1,5 +1,5 @@
-//! The bytes of a segment and its snapshot, which may not change: `docs/formats.md` shows them, and directories of older
-//! versions are full of them.
+//! Byte-for-byte tests of a segment and its snapshot. `docs/formats.md` shows these bytes, and directories of older
+//! versions contain them, so they must not change.
 
 use super::super::fault_io::FaultDisk;
 use super::super::{Compression, Name, Options, Store};
@@ -28,7 +28,7 @@ fn dump(bytes: &[u8]) -> String {
     dump
 }
 
-/// `UPDATE=1` writes the files anew, after a change of format that is meant.
+/// `UPDATE=1` rewrites the files after an intended change of the format.
 #[test]
 fn segments_and_snapshots_are_written_as_in_the_document() {
     let disk = FaultDisk::default();

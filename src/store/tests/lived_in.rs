@@ -1,5 +1,5 @@
-//! A directory as it is after some launches, damaged at random: what was not hit is served as it is, and what was hit never
-//! as something that was not put there.
+//! Random damage to a directory after several launches. Undamaged values are served unchanged, and damage never makes a
+//! wrong value.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::super::format::{Form, HEADER, HEADS, Head, Header, decode_heads};
 use super::super::{Compression, Name, Options, Store};
 use super::*;
 
-/// `HOB_STORE_DAMAGES` sets how often the directory is damaged.
+/// Number of damaged directories; `HOB_STORE_DAMAGES` sets it.
 fn damages() -> u64 {
     std::env::var("HOB_STORE_DAMAGES").ok().and_then(|word| word.parse().ok()).unwrap_or(3_000)
 }
 
-/// Values that compress and values that do not, replaced, removed and cleared ones, of processes that sealed their segments
-/// and of two that were killed.
+/// Compressible and incompressible values, some of them replaced, removed or cleared. Most processes sealed their
+/// segments, and two were killed.
 fn lived_in() -> FaultDisk {
     let disk = FaultDisk::default();
     for launch in 0..5_u64 {
@@ -40,7 +40,7 @@ fn lived_in() -> FaultDisk {
     disk.duplicate()
 }
 
-/// A record and where it is.
+/// A record and its place.
 struct Record {
     path: PathBuf,
     begin: usize,
@@ -50,10 +50,10 @@ struct Record {
 }
 
 impl Record {
-    /// Whether it can still be found and is what it was.
+    /// Whether the record is unchanged and can still be found.
     fn is_whole_in(&self, before: &[u8], after: &[u8]) -> bool {
         let needed = self.begin..self.begin + HEADER + self.header.stored as usize;
-        // Nothing but the snapshot tells of a record whose padding is cut off.
+        // If a record's padding is cut off, only a snapshot can still find the record.
         let end = if self.is_sealed { needed.end } else { self.begin + self.header.size() as usize };
         let has_seed = self.is_sealed || decode_heads(after, id_of(&self.path)) != Head::Damaged;
         after.len() >= end && before[needed.clone()] == after[needed] && has_seed
@@ -64,7 +64,7 @@ fn id_of(path: &Path) -> u64 {
     u64::from_str_radix(path.file_stem().unwrap().to_str().unwrap(), 16).unwrap()
 }
 
-/// All records of all segments.
+/// All records of all segments, newest first.
 fn records(disk: &FaultDisk) -> Vec<Record> {
     let mut records = Vec::new();
     for path in with_extension(disk, "seg") {
@@ -89,7 +89,7 @@ fn records(disk: &FaultDisk) -> Vec<Record> {
     records
 }
 
-/// What a name may have: records that say something about it, the newest first.
+/// The records that concern a name, newest first. Each is a possible value.
 fn history<'a>(records: &'a [Record], name: &Name) -> Vec<&'a Record> {
     let concerns = |record: &&Record| match record.header.form {
         Form::Uses => false,
@@ -102,7 +102,7 @@ fn history<'a>(records: &'a [Record], name: &Name) -> Vec<&'a Record> {
     records.iter().filter(concerns).collect()
 }
 
-/// What lies in the directory, and what was made of it.
+/// The files of a directory before and after damage.
 struct Damaged<'a> {
     before: &'a BTreeMap<PathBuf, Vec<u8>>,
     after: BTreeMap<PathBuf, Vec<u8>>,
@@ -136,7 +136,7 @@ impl Damaged<'_> {
         format!("{what} at {at} of {path:?}")
     }
 
-    /// Snapshots that were damaged are as if they had never been; their segments are read without them.
+    /// Whether a record survived. A damaged snapshot counts as missing: its segment is read without it.
     fn is_whole(&self, record: &Record) -> bool {
         let is_same = |path: &Path| self.before.get(path) == self.after.get(path);
         let is_sealed = record.is_sealed && is_same(&record.path.with_extension("idx"));
@@ -152,7 +152,7 @@ impl Damaged<'_> {
             let newest = history.iter().position(|record| self.is_whole(record)).unwrap_or(history.len());
             let is_right = match history.get(newest) {
                 Some(record) if newest == 0 => found == record.value,
-                // Older ones than the newest that is whole are not to be seen again.
+                // Records older than the newest whole one must not be served.
                 _ => found.is_none() || history.iter().take(newest + 1).skip(1).any(|record| found == record.value),
             };
             assert!(is_right, "{what}: {name:?} has {found:?}, {newest} of its records were damaged");

@@ -1,4 +1,4 @@
-//! What goes wrong where it hardly ever does: late failures, bad sectors, files that boast.
+//! Rare faults: late write failures, bad sectors, files with false lengths.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice};
@@ -10,7 +10,7 @@ use super::super::io::{File, Io, Lock, OsIo};
 use super::super::{Buffer, Bundle, BundleWriter, Compression, Store, Value};
 use super::*;
 
-/// A bundle of these values.
+/// A bundle with these values.
 fn bundle(disk: &FaultDisk, file: &str, values: &[(u64, Vec<u8>)]) -> Store {
     let io: Arc<dyn Io> = Arc::new(disk.process());
     io.create_directory(&directory()).unwrap();
@@ -48,11 +48,11 @@ fn a_cut_file_costs_a_sequential_reader_only_what_was_cut_off() {
     let io = disk.process();
     let mut store = open(&io, options());
     let mut buffer = Buffer::default();
-    // Has the file open and reads ahead.
+    // Open the file and read ahead.
     for number in 0..2 {
         assert_eq!(store.view(&name(number), &mut buffer).unwrap().unwrap().1, value(number, 1000));
     }
-    // Somebody cuts the last value off: under an open handle.
+    // Truncate the file within the last value while the store has it open.
     let path = with_extension(&disk, "seg")[0].clone();
     let length = disk.read(&path).unwrap().len() as u64;
     let handle = io.open(&path).unwrap();
@@ -68,9 +68,9 @@ fn a_cut_file_costs_a_sequential_reader_only_what_was_cut_off() {
 struct Tricks {
     /// Reads that touch this byte fail.
     bad: Option<u64>,
-    /// The next append writes all and then fails.
+    /// The next append writes everything and then fails.
     late_failure: bool,
-    /// The next append writes two thirds, does this, and fails; the length cannot be told then.
+    /// The next append writes two thirds, calls this, and fails; then the length cannot be read.
     in_append: Option<Box<dyn FnOnce() + Send>>,
     no_length: bool,
 }
@@ -165,7 +165,7 @@ fn what_is_written_before_a_late_failure_does_not_cost_the_next_value() {
     store.put(&name(1000), 0, b"first").unwrap();
     tricks.lock().unwrap().late_failure = true;
     let data: Vec<_> = (0..17).map(|number| value(number, 10)).collect();
-    // A limit that ends the first run of records before the last one.
+    // A segment limit that ends the first run before its last record.
     let values: Vec<_> = (0..).zip(&data).map(|(n, data)| Value { name: name(n), build_us: 0, data }).collect();
     let mut kept = Vec::new();
     store.options.segment_limit = HEADS as u64 + 96 * 5;
@@ -185,17 +185,17 @@ fn a_record_that_was_seen_half_written_is_not_lost_by_merging() {
     let values: Vec<_> = (0..).zip(&data).map(|(n, data)| Value { name: name(n), build_us: 0, data }).collect();
     writer.put_all(&values, |_| ()).unwrap();
     let after = disk.read(&path).unwrap();
-    // The length is there, the bytes up to within the third value: as where lengths are told before bytes.
+    // The length is final, but the bytes end within the third value: some file systems show lengths before bytes.
     let mut half = after.clone();
     half[before + 2 * 1088 + 500..].fill(0);
     disk.write(&path, &half);
     let other = disk.process();
     let mut reader = open(&other, options());
-    // The rest of the call.
+    // The rest of the append.
     disk.write(&path, &after);
     io.kill();
     wait(1);
-    // Others of its segment are replaced, so that it is worth merging.
+    // Replace other values of the segment, so that it is worth merging.
     for number in 3..8 {
         reader.put(&name(number), 0, &value(number, 1000)).unwrap();
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::fault_io::{FaultDisk, FaultIo};
 use super::{Name, Options, Store};
 
-/// Steele, Lea and Flood's SplitMix64.
+/// SplitMix64 (Steele, Lea and Flood).
 pub struct Random(pub u64);
 
 impl Random {
@@ -96,7 +96,7 @@ pub fn with_extension(disk: &FaultDisk, extension: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A disk with so many values, sealed.
+/// A disk with `count` values in a sealed segment.
 pub fn populated(count: u64, length: usize) -> FaultDisk {
     let disk = FaultDisk::default();
     let mut store = on(&disk);

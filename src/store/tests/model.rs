@@ -1,4 +1,4 @@
-//! Random calls against what they should do, on a disk that fails.
+//! Random calls compared with a model, on a disk that fails.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::*;
 
 const NAMES: u64 = 14;
 
-/// What a name may have.
+/// The possible values of a name.
 #[derive(Clone, Debug)]
 struct Known {
     now: Option<Vec<u8>>,
-    /// All that it had since it was last certain to be on the disk.
+    /// All values since the last one that was certainly on the disk.
     since_sync: Vec<Option<Vec<u8>>>,
-    /// Whether this process made it what it is.
+    /// Whether this process set the current value.
     is_ours: bool,
 }
 
@@ -95,7 +95,7 @@ impl Run {
         }
     }
 
-    /// Values of several names, in one call.
+    /// Put values of several names in one call.
     fn put_all(&mut self, first: u64) {
         let numbers = (first..=first + self.random.below(NAMES - 1)).map(|number| number % NAMES);
         let wanted: Vec<_> = numbers.map(|number| (number, self.some_value())).collect();
@@ -110,7 +110,7 @@ impl Run {
         }
     }
 
-    /// A call that should have made it so has returned. Of a process that dies in a call, nobody knows whether it did.
+    /// Update the model after a call. If the process died in the call, either outcome is possible.
     fn ended(&mut self, number: u64, done: bool, after: Option<Vec<u8>>, before: Option<Vec<u8>>) {
         if done && after != before || self.io.is_dead() {
             self.now_has(number, after);
@@ -153,7 +153,7 @@ impl Run {
         self.model.values_mut().for_each(|known| known.is_ours = false);
     }
 
-    /// Also what was being done when the process died may have been done.
+    /// Restart the process. If it died in a call, the model accepts both outcomes of that call.
     fn restart(&mut self) {
         let died_in_a_call = self.io.is_dead();
         self.io.kill();
@@ -169,7 +169,7 @@ impl Run {
         }
     }
 
-    /// A process that cannot read something neither loses nor removes it.
+    /// Check that a process with read failures neither loses nor removes values.
     fn misread(&mut self) {
         self.restart();
         let calls = self.random.below(20);
@@ -207,7 +207,7 @@ impl Run {
     }
 }
 
-/// `HOB_STORE_RUNS` sets how many.
+/// `HOB_STORE_RUNS` sets the number of runs, `HOB_STORE_SEED` the first seed.
 #[test]
 fn the_store_does_what_the_model_does() {
     let runs = std::env::var("HOB_STORE_RUNS").ok().and_then(|word| word.parse().ok()).unwrap_or(600);

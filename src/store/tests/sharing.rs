@@ -8,7 +8,7 @@ use super::super::{Options, Store};
 use super::*;
 use crate::base::Code;
 
-/// Something happens once between two calls of a process: when it has listed the directory and now locks that file.
+/// A file system that calls `happens` once, before the process locks the file `locked`.
 struct Meanwhile {
     io: FaultIo,
     locked: &'static str,
@@ -58,8 +58,8 @@ impl Io for Meanwhile {
     }
 }
 
-/// What a process writes, after another one has looked, into a segment that this one knows: also when it is sealed, or its
-/// writer dies, before the other one seals or merges it.
+/// A process appends to a known segment after another process has listed the directory. The record must survive a merge
+/// or seal by the other process, even if the writer seals the segment or dies first.
 #[test]
 fn what_is_written_while_another_process_maintains_is_not_lost() {
     for (is_sealed, small_segments) in [(false, 0), (true, 0), (false, 5), (true, 5)] {
@@ -86,7 +86,7 @@ fn what_is_written_while_another_process_maintains_is_not_lost() {
                 let has = |number| get(store, &name(number)) == Some(value(number, 5000));
                 assert_eq!([1, 2].map(has), [true, true], "{is_sealed}, {small_segments}");
             }
-            // So that it is merged the next time.
+            // More small segments, so that the next maintenance merges them.
             (0..4).for_each(|number| {
                 let mut store = on(&disk);
                 store.put(&name(200 + number), 0, b"more").unwrap();
@@ -105,13 +105,13 @@ fn what_replaced_a_merged_value_is_safe_from_a_loss_of_power() {
         store.put(&name(10 + launch), 0, b"merged").unwrap();
         store.seal().unwrap();
     }
-    // A process that lives, and has had no reason to wait for the disk.
+    // A living process that has not synced.
     let mut living = on(&disk);
     (0..5).for_each(|number| _ = living.put(&name(number), 0, b"new").unwrap());
     let mut merger = on(&disk);
     merger.remove(&name(10)).unwrap();
     assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 5);
-    // All that was not synced is gone.
+    // Lose all unsynced data.
     disk.lose_power(|| 0);
     let mut store = on(&disk);
     assert!((0..5).all(|number| get(&mut store, &name(number)).as_deref() == Some(b"new")));
@@ -136,7 +136,7 @@ fn what_cannot_be_read_for_a_while_is_not_merged_without_it() {
     io.plan(|plan| plan.reads_fail = true);
     other.refresh().unwrap();
     assert!(other.trouble().unwrap().contains("cannot read"), "{:?}", other.trouble());
-    // Neither now, when a refresh fails within, nor later, when all can be read.
+    // Nothing is lost now, while the inner refresh fails, nor later, when everything can be read.
     assert_eq!(other.maintain(u64::MAX).unwrap().unlinked, 0);
     io.plan(|plan| plan.reads_fail = false);
     assert_eq!(other.maintain(u64::MAX).unwrap().unlinked, 5);
@@ -175,7 +175,7 @@ fn processes_see_each_others_values_after_a_refresh() {
     two.refresh().unwrap();
     assert_eq!(get(&mut one, &name(2)).as_deref(), Some(&b"two"[..]));
     assert_eq!(get(&mut two, &name(1)).as_deref(), Some(&b"one"[..]));
-    // What is appended later to a segment that is known.
+    // Append to a segment that the other process knows.
     two.put(&name(3), 0, b"three").unwrap();
     two.seal().unwrap();
     one.refresh().unwrap();
@@ -186,7 +186,7 @@ fn processes_see_each_others_values_after_a_refresh() {
 fn who_has_seen_a_value_can_replace_and_remove_it() {
     let disk = FaultDisk::default();
     let (mut one, mut two) = (on(&disk), on(&disk));
-    // The segment of `one` comes after that of `two`.
+    // The segment of `one` has a greater id than that of `two`.
     two.put(&name(9), 0, b"first segment").unwrap();
     one.put(&name(1), 0, b"old").unwrap();
     one.put(&name(2), 0, b"old").unwrap();
@@ -211,7 +211,7 @@ fn a_reader_finds_what_was_merged_under_its_hands() {
         store.seal().unwrap();
     }
     let (mut reader, mut holder, mut merger) = (on(&disk), on(&disk), on(&disk));
-    // One has the files open, the other has only seen their snapshots.
+    // `holder` has the files open; the others have only read the snapshots.
     assert!((0..30).all(|number| get(&mut holder, &name(number)).is_some()));
     assert_eq!(merger.maintain(u64::MAX).unwrap().unlinked, 6);
     for store in [&mut reader, &mut holder] {
@@ -266,7 +266,7 @@ fn a_removal_is_kept_until_nothing_older_is_left() {
         store.put(&name(10 + launch), 0, b"x").unwrap();
         store.seal().unwrap();
     }
-    // The segment with the old value cannot be merged: its writer lives.
+    // The segment with the old value cannot be merged, because its writer lives.
     on(&disk).maintain(u64::MAX).unwrap();
     assert!(!on(&disk).contains(&name(1)));
     io.kill();
@@ -309,14 +309,14 @@ fn a_segment_that_took_the_name_of_another_is_read_anew() {
         payload_hash: hash(&[9; 16]),
     };
     let segment = [&encode_heads(id, 999)[..], &header.encode(999, HEADS as u64), &[9; 16]].concat();
-    // The snapshot still is that of the other segment, and as good as ever.
+    // The snapshot still belongs to the other segment, and is valid.
     disk.write(path, &segment);
     for store in [&mut reader, &mut on(&disk)] {
         assert_eq!(get(store, &name(1)), None);
         assert_eq!(get(store, &name(9)), Some(vec![9; 16]));
         assert_eq!(store.statistics().values, 1);
     }
-    // Who finds out only in the middle of merging leaves it alone the first time.
+    // A merge that detects the replacement midway leaves the segments alone and reports `Busy`.
     for number in 10..15 {
         let mut store = on(&disk);
         store.put(&name(number), 0, &value(number, 50)).unwrap();
@@ -329,7 +329,7 @@ fn a_segment_that_took_the_name_of_another_is_read_anew() {
     }
 }
 
-/// Random calls of several processes; a value says which name it belongs to.
+/// Random calls of several processes. Each value contains its name.
 #[test]
 fn many_processes_never_get_a_wrong_value() {
     for seed in 0..60 {
@@ -366,7 +366,7 @@ fn many_processes_never_get_a_wrong_value() {
             }
             assert_eq!(stores[which].1.as_ref().map_or(0, |store| store.statistics().damaged), 0, "seed {seed}");
         }
-        // In the end all agree.
+        // In the end, all processes agree.
         let values = |store: &mut Store| (0..20).map(|number| get(store, &name(number))).collect::<Vec<_>>();
         let expected = values(&mut on(&disk));
         for store in stores.iter_mut().filter_map(|(_, store)| store.as_mut()) {

@@ -1,4 +1,4 @@
-//! A file for each blob, named by its key: written under another name, then renamed.
+//! A file for each blob, named by its key: written under a temporary name, then renamed.
 
 use std::fs::{self, File};
 use std::io::{IoSlice, Read, Write};

@@ -1,4 +1,4 @@
-//! LMDB, by heed.
+//! LMDB, through heed.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ type Values = Database<Bytes, Bytes>;
 fn open(directory: &Path) -> Result<Env, String> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP_BYTES);
-    // SAFETY: nobody else has these files, and what the kernel has it keeps when the process is killed.
+    // SAFETY: no other code has these files; data in the kernel survives when the process is killed.
     unsafe { options.flags(EnvFlags::NO_SYNC).open(directory) }.map_err(sentence)
 }
 

@@ -1,5 +1,7 @@
-//! Who keeps blobs on a disk, each as a good user of it would, for a cache that loses no completed put when its process
-//! is killed, but may when the power fails: nobody waits for the disk after a put.
+//! The stores that keep blobs on a disk, each configured as a good user of it would.
+//!
+//! The requirement is that of a cache: a completed put survives if the process is killed. A power failure may lose it,
+//! because a put does not wait for the disk.
 
 mod files;
 mod lmdb;
@@ -12,40 +14,40 @@ use std::path::Path;
 
 use crate::blobs::Blobs;
 
-/// Puts that a user who loads much at once would do in one transaction.
+/// Number of puts in one transaction, for a user who loads many values at once.
 pub const BATCH: usize = 256;
 
-/// A way to keep blobs in a directory.
+/// A store that keeps blobs in a directory.
 pub trait Peer {
     fn name(&self) -> &'static str;
-    /// How it is set up, in a line.
+    /// Its configuration in one line.
     fn about(&self) -> &'static str;
     /// Whether it has transactions of several puts.
     fn has_batches(&self) -> bool;
-    /// Make a store in an empty directory.
+    /// Creates a store in an empty directory.
     fn create(&self, directory: &Path) -> Result<Box<dyn Filling>, String>;
-    /// Open one, and know every key in it.
+    /// Opens a store and learns every key in it.
     fn open(&self, directory: &Path) -> Result<Box<dyn Filled>, String>;
 }
 
-/// A store that is being filled. Dropping it closes it.
+/// A store that is open for writing. Dropping it closes it.
 pub trait Filling {
-    /// Put all of them, so many in a transaction. When this returns, killing the process loses none.
+    /// Puts all blobs, `batch` per transaction. Afterwards, killing the process loses none.
     fn put_all(&mut self, blobs: &Blobs, batch: usize) -> Result<(), String>;
-    /// Wait until all is on the disk, and leave the store as its user would who quits.
+    /// Waits until all data is on the disk, and closes the store like a user who quits.
     fn finish(&mut self) -> Result<(), String>;
 }
 
-/// A store that is read. Values are handed out checked.
+/// A store that is open for reading. It checks values before it returns them.
 pub trait Filled {
-    /// Keys that it knows of.
+    /// Number of known keys.
     fn count(&self) -> usize;
     fn get(&mut self, key: &[u8; 32], visit: &mut dyn FnMut(&[u8])) -> Result<(), String>;
-    /// Every value, in the order that suits the store best.
+    /// Visits every value, in the fastest order for the store.
     fn each(&mut self, visit: &mut dyn FnMut(&[u8])) -> Result<(), String>;
 }
 
-/// Ours first.
+/// All stores, ours first.
 pub fn all() -> Vec<Box<dyn Peer>> {
     vec![
         Box::new(ours::Ours),
@@ -62,14 +64,14 @@ fn sentence(why: impl Display) -> String {
     why.to_string()
 }
 
-/// What those put before a value that check nothing themselves.
+/// Bytes of the checksum before each value, in stores that check nothing themselves.
 const SEAL: usize = 8;
 
 fn seal(value: &[u8]) -> [u8; SEAL] {
     twox_hash::XxHash3_64::oneshot(value).to_le_bytes()
 }
 
-/// The value, if its seal is right.
+/// The value, if its checksum is correct.
 fn unseal(sealed: &[u8]) -> Result<&[u8], String> {
     let (theirs, value) = sealed.split_first_chunk().ok_or("too short to be sealed")?;
     if *theirs == seal(value) { Ok(value) } else { Err("a value is damaged".into()) }

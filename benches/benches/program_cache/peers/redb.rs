@@ -1,4 +1,4 @@
-//! redb. It has no durability between none and fsync, so its files are wrapped to leave the fsync out.
+//! redb. It has no durability level between none and fsync. This peer wraps its files to skip the fsync.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! SQLite, by rusqlite, of its own bundled source.
+//! SQLite, through rusqlite, built from its bundled source.
 
 use std::path::Path;
 
