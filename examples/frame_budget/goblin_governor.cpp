@@ -45,14 +45,14 @@ public:
     void learn(const FrameTimes& times) override {
         const Burdens burdens = burdens_of(times, factors);
         const std::uint64_t frame = times.tag.decision;
-        const hob::Sample kind = times.is_disjoint ? hob::SampleQuality::hitch : hob::SampleQuality::ok;
+        const hob::SampleQuality quality = times.is_disjoint ? hob::SampleQuality::hitch : hob::SampleQuality::ok;
         const auto measure = [&](hob::Setting setting, double ms) {
-            goblin.measure(frame, setting, hob::Lane::gpu, std::max(ms, 0.0), kind);
+            goblin.measure(frame, setting, hob::Lane::gpu, std::max(ms, 0.0), quality);
         };
         for (std::size_t s = 0; s < setting_count; ++s) measure(handles[s], burdens.setting_ms[s]);
         if (burdens.mist_ms > 0) measure(mist, burdens.mist_ms);
         measure(rest, burdens.rest_ms);
-        goblin.measure_total(frame, hob::Lane::gpu, times.total_ms, kind);
+        goblin.measure_total(frame, hob::Lane::gpu, times.total_ms, quality);
     }
 
     std::string profile() const override { return goblin.save_profile(); }
@@ -99,7 +99,7 @@ bool replay_recording(const std::string& file) {
     if (report.different == 0) std::puts("all choices are identical");
     else
         std::printf("%llu decisions differ, first decision %llu: setting %u was %u, is %u\n",
-                    static_cast<unsigned long long>(report.different), static_cast<unsigned long long>(report.decision),
+                    static_cast<unsigned long long>(report.different), static_cast<unsigned long long>(report.first_different),
                     report.setting.index1, report.recorded, report.replayed);
     constexpr const char* ends[] = {"", "cut off", "damaged", "not to be continued (out of memory then)", "refused"};
     if (report.end != HOB_REPLAY_END_COMPLETE)

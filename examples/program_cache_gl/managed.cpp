@@ -81,7 +81,7 @@ ManagedDriver ManagedStep::driver_calls() {
         return driver.link(program);
     };
     calls.load = [this](GLuint program, const Binary& kept) { return load(program, kept); };
-    calls.get_binary = [this](GLuint program, Binary& kept) { return binary(program, kept); };
+    calls.binary = [this](GLuint program, Binary& kept) { return binary(program, kept); };
     return calls;
 }
 
