@@ -14,9 +14,9 @@
 //! the basis stays.
 
 use super::super::simd::WIDTH;
+use super::case::{Budget, PRECISION};
 use super::linear::{Linear, PerConstraint, Sums, dot, plus};
 use super::problem::Problem;
-use super::solve::Budget;
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
@@ -36,9 +36,6 @@ const GROWTH: f64 = 16.0;
 
 /// A pivot below this counts as rounding.
 const LEAST_PIVOT: f64 = 1e-11;
-
-/// Fraction of the values at stake that counts as rounding.
-pub(super) const PRECISION: f64 = 1e-12;
 
 /// A bound this near to the least one is accepted as the least: a fraction of the gap, or of the mean loss that a class
 /// can have.

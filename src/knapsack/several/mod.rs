@@ -22,6 +22,7 @@
 
 #![allow(clippy::needless_range_loop)] // loops by constraint are readable, and vectorise well
 
+mod case;
 mod dual;
 mod input;
 mod linear;

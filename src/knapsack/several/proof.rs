@@ -4,11 +4,11 @@
 //! beat the best answer are certified. Of the others, boxes whose secants lose much are split, and the rest are
 //! searched. An answer outside its box is accepted too: the true burden decides whether it fits.
 
+use super::case::{Budget, Case, Incumbent};
 use super::dual::{Dual, Guess, Outcome, Prices, Relaxation};
 use super::linear::{Box, Linear, MOST_BOXES, PerConstraint};
 use super::repair::{Repair, Scene};
 use super::search::{Root, Search};
-use super::solve::{Budget, Case, Incumbent};
 
 /// Sizes of the cores that are searched for answers, before bounds are improved.
 const FIRST_CORE: usize = 10;

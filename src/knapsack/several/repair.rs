@@ -4,10 +4,10 @@
 //! one constraint lead to other answers, often better ones. So those are repaired as well, and the best is improved
 //! further.
 
+use super::case::Budget;
 use super::dual::Prices;
 use super::linear::{Linear, PerConstraint, Sums, plus};
 use super::problem::Problem;
-use super::solve::Budget;
 use super::{bytes, reserve_total};
 use crate::base::Result;
 use std::ops::Range;

@@ -12,10 +12,10 @@
 //! least score from which a wanted answer can be reached. So a node costs a few vector operations.
 
 use super::super::simd::{Baseline as Four, Vector as _, WIDTH};
-use super::dual::{Dual, PRECISION, Relaxation};
+use super::case::{Budget, Case, Incumbent, PRECISION};
+use super::dual::{Dual, Relaxation};
 use super::linear::{Linear, PerConstraint, plus};
 use super::repair::sort_by_cost;
-use super::solve::{Budget, Case, Incumbent};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 

@@ -1,7 +1,8 @@
 //! Runs the steps in order, and keeps account of the proof.
 
 use super::super::{Economy, Effort, fits::Limit};
-use super::dual::{Dual, Guess, PRECISION, Prices};
+use super::case::{Budget, Case, Incumbent, PRECISION};
+use super::dual::{Dual, Guess, Prices};
 use super::input::{Input, Totals};
 use super::linear::{Box, Linear, MOST_BOXES};
 use super::problem::Problem;
@@ -10,102 +11,6 @@ use super::repair::Repair;
 use super::search::Search;
 use super::{Answer, MOST_RESOURCES, Weight, bytes, reserve_total};
 use crate::base::Result;
-
-/// Work done and allowed, in nodes.
-#[derive(Debug, Default)]
-pub(super) struct Budget {
-    pub spent: u64,
-    pub limit: u64,
-}
-
-impl Budget {
-    pub fn charge(&mut self, nodes: u64) {
-        self.spent = self.spent.saturating_add(nodes);
-    }
-
-    pub fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.spent)
-    }
-
-    pub fn charge_pass(&mut self, problem: &Problem) {
-        self.charge(1 + problem.option_count() as u64 / 64);
-    }
-}
-
-/// The question, shared by all steps.
-#[derive(Clone, Copy)]
-pub(super) struct Case<'a> {
-    pub input: &'a Input,
-    pub problem: &'a Problem,
-    pub economies: &'a [Economy],
-    pub accepted_gap: f64,
-}
-
-impl Case<'_> {
-    /// Whether exactly these choices fit.
-    fn admits(&self, choices: &[u16]) -> bool {
-        let totals = self.input.totals(choices);
-        self.problem.constraints().iter().all(|constraint| {
-            let weight = totals.weights[constraint.resource];
-            constraint.limit.admits(super::super::input::Totals {
-                value: 0.0,
-                mean: weight.mean,
-                variance: weight.variance,
-            })
-        })
-    }
-}
-
-/// The best answer so far.
-#[derive(Debug, Default)]
-pub(super) struct Incumbent {
-    /// Value relative to the best of each setting, as in [`Problem`], so at most 0. `-infinity` without an answer.
-    pub value: f64,
-    pub choices: Vec<u16>,
-    trial: Vec<u16>,
-}
-
-impl Incumbent {
-    /// Store these choices, without a check.
-    pub fn put(&mut self, case: &Case, picks: &[u32]) {
-        case.problem.write_choices(picks, &mut self.choices);
-    }
-
-    /// Store these choices if they are better and fit by the final predicate.
-    pub fn offer(&mut self, case: &Case, value: f64, picks: &[u32]) -> bool {
-        if value <= self.value {
-            return false;
-        }
-        case.problem.write_choices(picks, &mut self.trial);
-        if !case.admits(&self.trial) {
-            return false;
-        }
-        self.value = value;
-        std::mem::swap(&mut self.choices, &mut self.trial);
-        true
-    }
-
-    /// Answers worth no more than this are not wanted. `stake` is the magnitude of the terms of a bound other than
-    /// values.
-    #[inline(never)]
-    pub fn cut(&self, case: &Case, stake: f64) -> f64 {
-        if self.value == f64::NEG_INFINITY {
-            return self.value;
-        }
-        self.value + (PRECISION * (self.value.abs() + stake)).max(self.allowance(case))
-    }
-
-    /// Excess of the optimum that the accepted gap allows.
-    pub fn allowance(&self, case: &Case) -> f64 {
-        // Slightly less than accepted, so that the reported gap stays within it despite rounding.
-        let gap = case.accepted_gap * (1.0 - 1e-9);
-        if gap == 0.0 || self.value == f64::NEG_INFINITY {
-            0.0
-        } else {
-            gap / (1.0 + gap) * (case.problem.base_value + self.value).abs()
-        }
-    }
-}
 
 /// The final state of the last solve. The next one starts from it if the shape is the same.
 #[derive(Debug, Default)]
@@ -136,8 +41,7 @@ impl Workspace {
         self.dual.reserve(settings, options)?;
         self.repair.reserve(settings, options)?;
         self.search.reserve(settings, options)?;
-        reserve_total(&mut self.incumbent.choices, settings)?;
-        reserve_total(&mut self.incumbent.trial, settings)?;
+        self.incumbent.reserve(settings)?;
         reserve_total(&mut self.boxes, MOST_BOXES)?;
         reserve_total(&mut self.picks, settings)
     }
@@ -148,8 +52,7 @@ impl Workspace {
             + self.dual.memory_used()
             + self.repair.memory_used()
             + self.search.memory_used()
-            + bytes(&self.incumbent.choices)
-            + bytes(&self.incumbent.trial)
+            + self.incumbent.memory_used()
             + bytes(&self.boxes)
             + bytes(&self.picks)
     }

@@ -1,0 +1,115 @@
+//! The question that the steps answer, the best answer so far, and the work that they may still do.
+
+use super::super::Economy;
+use super::input::Input;
+use super::problem::Problem;
+use super::{bytes, reserve_total};
+use crate::base::Result;
+
+/// Fraction of the values at stake that counts as rounding.
+pub(super) const PRECISION: f64 = 1e-12;
+
+/// Work done and allowed, in nodes.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    pub spent: u64,
+    pub limit: u64,
+}
+
+impl Budget {
+    pub fn charge(&mut self, nodes: u64) {
+        self.spent = self.spent.saturating_add(nodes);
+    }
+
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.spent)
+    }
+
+    pub fn charge_pass(&mut self, problem: &Problem) {
+        self.charge(1 + problem.option_count() as u64 / 64);
+    }
+}
+
+/// The question, shared by all steps.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub input: &'a Input,
+    pub problem: &'a Problem,
+    pub economies: &'a [Economy],
+    pub accepted_gap: f64,
+}
+
+impl Case<'_> {
+    /// Whether exactly these choices fit.
+    fn admits(&self, choices: &[u16]) -> bool {
+        let totals = self.input.totals(choices);
+        self.problem.constraints().iter().all(|constraint| {
+            let weight = totals.weights[constraint.resource];
+            constraint.limit.admits(super::super::input::Totals {
+                value: 0.0,
+                mean: weight.mean,
+                variance: weight.variance,
+            })
+        })
+    }
+}
+
+/// The best answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Incumbent {
+    /// Value relative to the best of each setting, as in [`Problem`], so at most 0. `-infinity` without an answer.
+    pub value: f64,
+    pub choices: Vec<u16>,
+    trial: Vec<u16>,
+}
+
+impl Incumbent {
+    pub fn reserve(&mut self, settings: usize) -> Result<()> {
+        reserve_total(&mut self.choices, settings)?;
+        reserve_total(&mut self.trial, settings)
+    }
+
+    pub fn memory_used(&self) -> usize {
+        bytes(&self.choices) + bytes(&self.trial)
+    }
+
+    /// Store these choices, without a check.
+    pub fn put(&mut self, case: &Case, picks: &[u32]) {
+        case.problem.write_choices(picks, &mut self.choices);
+    }
+
+    /// Store these choices if they are better and fit by the final predicate.
+    pub fn offer(&mut self, case: &Case, value: f64, picks: &[u32]) -> bool {
+        if value <= self.value {
+            return false;
+        }
+        case.problem.write_choices(picks, &mut self.trial);
+        if !case.admits(&self.trial) {
+            return false;
+        }
+        self.value = value;
+        std::mem::swap(&mut self.choices, &mut self.trial);
+        true
+    }
+
+    /// Answers worth no more than this are not wanted. `stake` is the magnitude of the terms of a bound other than
+    /// values.
+    #[inline(never)]
+    pub fn cut(&self, case: &Case, stake: f64) -> f64 {
+        if self.value == f64::NEG_INFINITY {
+            return self.value;
+        }
+        self.value + (PRECISION * (self.value.abs() + stake)).max(self.allowance(case))
+    }
+
+    /// Excess of the optimum that the accepted gap allows.
+    pub fn allowance(&self, case: &Case) -> f64 {
+        // Slightly less than accepted, so that the reported gap stays within it despite rounding.
+        let gap = case.accepted_gap * (1.0 - 1e-9);
+        if gap == 0.0 || self.value == f64::NEG_INFINITY {
+            0.0
+        } else {
+            gap / (1.0 + gap) * (case.problem.base_value + self.value).abs()
+        }
+    }
+}
