@@ -147,9 +147,9 @@ typedef struct hob_goblin_desc {
     /// the margin if all costly settings are sampled.
     double overrun_probability;
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change is applied when its gains, added up over the frames, reach `patience` times the values by which it
-    /// moves settings, up and down. So a change that only raises settings waits `patience` frames. A choice that does
-    /// not fit is replaced at once. At most 1e9.
+    /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
+    /// rises and falls in value. So a change that only raises settings waits `patience` frames. A choice that does not
+    /// fit is replaced at once. At most 1e9.
     double patience;
     /// Most bytes that the goblin may hold. Calls that would exceed it return HOB_RESULT_LIMIT_EXCEEDED. The solver's
     /// own memory, about a megabyte, counts but is never refused. Default: no limit.
@@ -358,8 +358,8 @@ typedef struct hob_setting_desc {
     /// HOB_SETTING_ flags. Default 0.
     uint32_t flags;
     /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
-    /// waits until its gains, added up over the frames, reach this burden times the present value of a unit of burden.
-    /// See also hob_goblin_set_switch_scale.
+    /// waits until its gains, added up over the frames, reach this burden times what a unit of burden is worth now. See
+    /// also hob_goblin_set_switch_scale.
     double switch_burden;
     /// Passed to all callbacks.
     void *user_data;
@@ -655,7 +655,7 @@ typedef struct hob_reason {
     /// The slack on the first lane, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED
     /// and HOB_WHY_STRATEGY: the slack before the change.
     double headroom;
-    /// The value that a better choice would gain in each frame, and that waiting forgoes.
+    /// The value that a better choice would gain in each frame, and that waiting loses.
     double gain;
 } hob_reason;
 
@@ -788,7 +788,7 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_add_product(
 
 /// Returns the index of a product's choice on one axis.
 /// 0 for an invalid handle or id, and for an unknown choice or axis, so that it can index an array; hob_last_error has
-/// the reason. During another thread's exclusive call it returns 0: a render thread calls it earlier. Threads: shared.
+/// the reason. 0 during another thread's exclusive call: a render thread must call it before that. Threads: shared.
 HOB_NODISCARD HOB_EXPERIMENTAL_API uint32_t hob_goblin_product_index(
     const hob_goblin *goblin, hob_setting_id setting, uint32_t choice, uint32_t axis);
 
@@ -802,8 +802,8 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_get_product_choice(
 
 /// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
 /// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
-/// strategy's incentive. A better strategy must first gain `patience` times the difference of highest_value and
-/// lightest_value, unless the present one no longer fits.
+/// strategy's incentive. A better strategy's gains must first add up to `patience` times the difference of
+/// highest_value and lightest_value, unless the present one no longer fits.
 typedef struct hob_strategy_desc {
     /// sizeof(hob_strategy_desc).
     uint32_t struct_size;
@@ -816,8 +816,8 @@ typedef struct hob_strategy_desc {
 } hob_strategy_desc;
 
 /// Adds a strategy; `*out_strategy` receives its number.
-/// Number 0 always exists and has the limits of hob_goblin_desc; there can be 15 more. Each costs a decision one more
-/// solve. If a lane gains its first limit, samples of earlier decisions are refused. Threads: exclusive.
+/// Number 0 always exists and has the limits of hob_goblin_desc; there can be 15 more. Each adds one solve to a
+/// decision. If a lane gains its first limit, samples of earlier decisions are refused. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_add_strategy(
     hob_goblin *goblin, const hob_strategy_desc *desc, uint32_t *out_strategy);
 
@@ -907,9 +907,9 @@ typedef struct hob_replay_report {
 } hob_replay_report;
 
 /// Repeats a recorded run in a goblin of its own and compares every decision.
-/// A truncated or damaged recording is repeated up to that point. This and different choices still return
-/// HOB_RESULT_OK. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the
-/// bytes are no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+/// A truncated or damaged recording is repeated up to that point. The result is HOB_RESULT_OK even then, and if choices
+/// differ. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
+/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
 /// The bytes may be hostile: a replay's memory is at most 128 MiB, and at most 64 times `size`. Threads: any.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_replay(const void *data, size_t size, hob_replay_report *out_report);

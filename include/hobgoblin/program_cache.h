@@ -9,7 +9,7 @@
 //     desc.environment = &environment;                    /* desc.executor: reads and writes in the background */
 //     hob_program_cache *cache = NULL;
 //     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
-//     hob_program_cache_wait_idle(cache, UINT64_MAX);     /* loads programs: without an executor get reads no files */
+//     hob_program_cache_wait_idle(cache, UINT64_MAX);     /* loads programs: get reads no files without an executor */
 //
 //     hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_hash_program, see fingerprint.h */
 //     hob_use_id use = {0, 0};
@@ -316,8 +316,8 @@ HOB_API hob_result hob_program_cache_end_use(
 HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, const hob_fingerprint *key);
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
-/// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps programs of other environments
-/// and bundles, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
+/// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps bundles, programs of other
+/// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
 /// hob_program_cache_describe stay in memory. Threads: shared.
 HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint32_t disk_too);
 
@@ -380,7 +380,7 @@ HOB_API hob_result hob_program_cache_get_program_status(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t *out_is_known);
 
 /// Gets the number of strikes of a key.
-/// While a program with a strike is in use, open no other use. Threads: shared.
+/// While a program with a strike is in use, begin no other use of any program. Threads: shared.
 HOB_API hob_result hob_program_cache_get_strikes(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t *out_strikes);
 
@@ -550,12 +550,12 @@ typedef enum hob_program_cache_measure {
     HOB_PROGRAM_CACHE_MEASURE_BYTES_AFTER = 2,
     /// Microseconds of each hob_program_manager_link that the cache served: making the key, get, begin_use and `load`.
     HOB_PROGRAM_CACHE_MEASURE_HIT_US = 3,
-    /// Microseconds of each hob_program_manager_link that built its program. Includes the lookup that missed, deferred
-    /// compiles, `link`, `binary` and the put.
+    /// Microseconds of each hob_program_manager_link that built its program. Includes the missed lookup, deferred
+    /// compiles, `link`, `get_binary` and the put.
     HOB_PROGRAM_CACHE_MEASURE_MISS_US = 4,
     /// Microseconds of each hob_program_manager_compile that deferred: copying and hashing the source, and the lookup.
     HOB_PROGRAM_CACHE_MEASURE_STATUS_HIT_US = 5,
-    /// Microseconds of each hob_program_manager_compile that called `compile` and succeeded, with that callback.
+    /// Microseconds of each hob_program_manager_compile that called `compile` and succeeded, callback included.
     HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US = 6,
 } hob_program_cache_measure;
 
@@ -896,8 +896,8 @@ HOB_EXPERIMENTAL_API void hob_dawn_blob_store(
     const void *key, size_t key_size, const void *value, size_t value_size, void *cache);
 
 /// Loads a blob from memory: a DawnLoadCacheDataFunction.
-/// Never waits for a file. Returns its size, or 0 if it is missing. With `value` NULL that is all, and this thread's
-/// next call can still get the blob. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
+/// Never waits for a file. Returns its size, or 0 if it is missing. With `value` NULL that is all, and the blob is kept
+/// for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
 /// hob_program_cache, given as functionUserdata. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API size_t hob_dawn_blob_load(
     const void *key, size_t key_size, void *value, size_t value_size, void *cache);
@@ -917,7 +917,7 @@ HOB_EXPERIMENTAL_API void hob_egl_blob_set(
 
 /// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID.
 /// As hob_dawn_blob_load. For a blob that does not fit the extension returns its size, but this function returns 0.
-/// Mesa passes a buffer of 64 KiB and takes every other result for the number of bytes copied. Threads: any.
+/// Mesa passes a buffer of 64 KiB and takes any result but 0 for the number of bytes copied. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API ptrdiff_t hob_egl_blob_get(
     const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size);
 

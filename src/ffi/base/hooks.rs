@@ -47,7 +47,7 @@ pub struct hob_log_hook {
     pub user_data: *mut c_void,
     /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the
     /// call. Runs on any thread that runs library code, perhaps on several at once, inside a call: shared and exclusive
-    /// functions on that handle return HOB_RESULT_BUSY.
+    /// functions on the call's handle return HOB_RESULT_BUSY.
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: hob_log_level, line: hob_str)>,
 }
 

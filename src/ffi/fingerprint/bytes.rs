@@ -88,7 +88,7 @@ pub struct hob_fingerprint_part {
     pub index: u32,
     /// Size of the input in bytes.
     pub size: u64,
-    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that
+    /// The first 8 bytes of the input's hash. For a stage, that hash is hob_fingerprint_hash_bytes, or SHA-1 in that
     /// mode.
     pub digest: [u8; 8],
 }

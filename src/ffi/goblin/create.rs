@@ -58,9 +58,9 @@ pub struct hob_goblin_desc {
     /// the margin if all costly settings are sampled.
     pub overrun_probability: f64,
     /// How long an improvement must persist before it is applied. Higher: fewer changes. Default 1. Negative: at once.
-    /// A change is applied when its gains, added up over the frames, reach `patience` times the values by which it
-    /// moves settings, up and down. So a change that only raises settings waits `patience` frames. A choice that does
-    /// not fit is replaced at once. At most 1e9.
+    /// A change is applied when its gains, added up over the frames, reach `patience` times the sum of the settings'
+    /// rises and falls in value. So a change that only raises settings waits `patience` frames. A choice that does not
+    /// fit is replaced at once. At most 1e9.
     #[default(1.0)]
     pub patience: f64,
     /// Most bytes that the goblin may hold. Calls that would exceed it return HOB_RESULT_LIMIT_EXCEEDED. The solver's

@@ -112,7 +112,7 @@ fn numbers(start: *const f64, count: u32, what: &str) -> Result<Vec<f64>> {
 
 /// Returns the index of a product's choice on one axis.
 /// 0 for an invalid handle or id, and for an unknown choice or axis, so that it can index an array; hob_last_error has
-/// the reason. During another thread's exclusive call it returns 0: a render thread calls it earlier. Threads: shared.
+/// the reason. 0 during another thread's exclusive call: a render thread must call it before that. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_goblin_product_index(
     goblin: *const hob_goblin,

@@ -194,7 +194,7 @@ pub struct hob_reason {
     /// The slack on the first lane, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED
     /// and HOB_WHY_STRATEGY: the slack before the change.
     pub headroom: f64,
-    /// The value that a better choice would gain in each frame, and that waiting forgoes.
+    /// The value that a better choice would gain in each frame, and that waiting loses.
     pub gain: f64,
 }
 

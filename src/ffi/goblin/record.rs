@@ -159,9 +159,9 @@ impl From<&Report> for hob_replay_report {
 }
 
 /// Repeats a recorded run in a goblin of its own and compares every decision.
-/// A truncated or damaged recording is repeated up to that point. This and different choices still return
-/// HOB_RESULT_OK. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the
-/// bytes are no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
+/// A truncated or damaged recording is repeated up to that point. The result is HOB_RESULT_OK even then, and if choices
+/// differ. The same build of the library makes the same choices; another may not. HOB_RESULT_MALFORMED if the bytes are
+/// no recording, HOB_RESULT_UNSUPPORTED for the format of another version.
 ///
 /// The bytes may be hostile: a replay's memory is at most 128 MiB, and at most 64 times `size`. Threads: any.
 #[entry(any, experimental)]

@@ -92,8 +92,8 @@ pub struct hob_setting_desc {
     /// HOB_SETTING_ flags. Default 0.
     pub flags: u32,
     /// Cost of a change on the frame that makes it, on the first lane. 0 to 1e9. Default 0. An unforced change also
-    /// waits until its gains, added up over the frames, reach this burden times the present value of a unit of burden.
-    /// See also hob_goblin_set_switch_scale.
+    /// waits until its gains, added up over the frames, reach this burden times what a unit of burden is worth now. See
+    /// also hob_goblin_set_switch_scale.
     pub switch_burden: f64,
     /// Passed to all callbacks.
     pub user_data: *mut c_void,

@@ -11,8 +11,8 @@ use crate::goblin::StrategyDesc;
 
 /// Parameters of a strategy: other limits for the same settings, such as those of 30 frames a second beside 60.
 /// Every decision finds the best choices under each strategy. The greatest net value wins: the chosen values plus the
-/// strategy's incentive. A better strategy must first gain `patience` times the difference of highest_value and
-/// lightest_value, unless the present one no longer fits.
+/// strategy's incentive. A better strategy's gains must first add up to `patience` times the difference of
+/// highest_value and lightest_value, unless the present one no longer fits.
 #[versioned(size = 80, last = incentive)]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -34,8 +34,8 @@ impl From<hob_strategy_desc> for StrategyDesc {
 }
 
 /// Adds a strategy; `*out_strategy` receives its number.
-/// Number 0 always exists and has the limits of hob_goblin_desc; there can be 15 more. Each costs a decision one more
-/// solve. If a lane gains its first limit, samples of earlier decisions are refused. Threads: exclusive.
+/// Number 0 always exists and has the limits of hob_goblin_desc; there can be 15 more. Each adds one solve to a
+/// decision. If a lane gains its first limit, samples of earlier decisions are refused. Threads: exclusive.
 #[entry(exclusive, experimental)]
 pub extern "C" fn hob_goblin_add_strategy(
     goblin: *mut hob_goblin,

@@ -31,8 +31,8 @@ pub extern "C" fn hob_dawn_blob_store(
 }
 
 /// Loads a blob from memory: a DawnLoadCacheDataFunction.
-/// Never waits for a file. Returns its size, or 0 if it is missing. With `value` NULL that is all, and this thread's
-/// next call can still get the blob. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
+/// Never waits for a file. Returns its size, or 0 if it is missing. With `value` NULL that is all, and the blob is kept
+/// for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
 /// hob_program_cache, given as functionUserdata. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_dawn_blob_load(
@@ -77,7 +77,7 @@ pub extern "C" fn hob_egl_blob_set(key: *const c_void, key_size: isize, value: *
 
 /// Loads a blob from the bound cache: an EGLGetBlobFuncANDROID.
 /// As hob_dawn_blob_load. For a blob that does not fit the extension returns its size, but this function returns 0.
-/// Mesa passes a buffer of 64 KiB and takes every other result for the number of bytes copied. Threads: any.
+/// Mesa passes a buffer of 64 KiB and takes any result but 0 for the number of bytes copied. Threads: any.
 #[entry(any, experimental)]
 pub extern "C" fn hob_egl_blob_get(
     key: *const c_void,

@@ -19,8 +19,8 @@ pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key:
 }
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
-/// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps programs of other environments
-/// and bundles, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
+/// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps bundles, programs of other
+/// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
 /// hob_program_cache_describe stay in memory. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_too: u32) -> hob_result {
@@ -142,7 +142,7 @@ pub extern "C" fn hob_program_cache_get_program_status(
 }
 
 /// Gets the number of strikes of a key.
-/// While a program with a strike is in use, open no other use. Threads: shared.
+/// While a program with a strike is in use, begin no other use of any program. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_strikes(
     cache: *const hob_program_cache,

@@ -10,7 +10,7 @@
 //! desc.environment = &environment;                    /* desc.executor: reads and writes in the background */
 //! hob_program_cache *cache = NULL;
 //! if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) fail(hob_last_error());
-//! hob_program_cache_wait_idle(cache, UINT64_MAX);     /* loads programs: without an executor get reads no files */
+//! hob_program_cache_wait_idle(cache, UINT64_MAX);     /* loads programs: get reads no files without an executor */
 //!
 //! hob_blob blob = HOB_BLOB_INIT;                      /* key: hob_fingerprint_hash_program, see fingerprint.h */
 //! hob_use_id use = {0, 0};

@@ -214,12 +214,12 @@ pub enum hob_program_cache_measure {
     BytesAfter = 2,
     /// Microseconds of each hob_program_manager_link that the cache served: making the key, get, begin_use and `load`.
     HitUs = 3,
-    /// Microseconds of each hob_program_manager_link that built its program. Includes the lookup that missed, deferred
-    /// compiles, `link`, `binary` and the put.
+    /// Microseconds of each hob_program_manager_link that built its program. Includes the missed lookup, deferred
+    /// compiles, `link`, `get_binary` and the put.
     MissUs = 4,
     /// Microseconds of each hob_program_manager_compile that deferred: copying and hashing the source, and the lookup.
     StatusHitUs = 5,
-    /// Microseconds of each hob_program_manager_compile that called `compile` and succeeded, with that callback.
+    /// Microseconds of each hob_program_manager_compile that called `compile` and succeeded, callback included.
     StatusMissUs = 6,
 }
 

@@ -59,7 +59,7 @@ typedef struct hob_fingerprint_part {
     uint32_t index;
     /// Size of the input in bytes.
     uint64_t size;
-    /// The first 8 bytes of the input's hash. Of a stage: of its hob_fingerprint_hash_bytes, or of its SHA-1 in that
+    /// The first 8 bytes of the input's hash. For a stage, that hash is hob_fingerprint_hash_bytes, or SHA-1 in that
     /// mode.
     uint8_t digest[8];
 } hob_fingerprint_part;

@@ -38,8 +38,8 @@ extern "C" {
 /// - HOB_RESULT_IO, or any other number: another failure.
 ///
 /// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,
-/// '.' and '-'. The subdirectory `quarantine` holds open uses and strikes. Paths of bundles are passed on unchanged. On
-/// Windows, each backslash becomes a '/'. Paths end in NUL and are valid during the call.
+/// '.' and '-'. The subdirectory `quarantine` holds open uses and strikes. Paths of bundles are passed on as given. On
+/// Windows, each backslash of any path becomes a '/'. Paths end in NUL and are valid during the call.
 ///
 /// Threads: callbacks run on the threads that work for the cache; docs/threads.md lists them. Several may run at once,
 /// but only one at a time for one file. They may block. They must not call the library, except `add`: other calls
