@@ -175,7 +175,7 @@ impl Calibration {
         });
         let Some(&(median, _)) = median else { return 1.0 };
         let median = f64::from(median);
-        let drawn_in = |ratio: f32| f64::from(ratio).clamp((1.0 - DRAWN_IN) * median, (1.0 + DRAWN_IN) * median);
+        let drawn_in = |ratio: f32| f64::from(ratio).max((1.0 - DRAWN_IN) * median).min((1.0 + DRAWN_IN) * median);
         self.ratios.iter().map(|&(ratio, weight)| drawn_in(ratio) * f64::from(weight)).sum::<f64>() / all
     }
 
@@ -206,7 +206,7 @@ impl Calibration {
         }
         self.jumps = if jump { self.jumps } else { 0 };
         let far = (FARTHEST * deviation).min(MOST_UNEXPLAINED * forecast.mean);
-        let residual = (measured - forecast.mean).clamp(-far, far);
+        let residual = (measured - forecast.mean).max(-far).min(far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
         self.count += 1.0;
         let memory = self.count.min(MEMORY);

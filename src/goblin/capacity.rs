@@ -34,7 +34,7 @@ impl Controller {
             self.capacity = lightest;
         }
         self.highest = highest.max(lightest);
-        self.capacity = self.capacity.clamp(lightest, self.highest);
+        self.capacity = self.capacity.max(lightest).min(self.highest);
         self.capacity
     }
 

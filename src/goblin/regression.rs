@@ -227,7 +227,7 @@ impl Regression {
         let off = total - expected;
         let deviation = variance.sqrt();
         self.side += ((off / deviation).clamp(-3.0, 3.0) - self.side) / SIDE_MEMORY;
-        let off = off.clamp(-FARTHEST * deviation, FARTHEST * deviation);
+        let off = off.max(-FARTHEST * deviation).min(FARTHEST * deviation);
         for (x, gain) in self.coefficients.iter_mut().zip(&self.gain) {
             *x += gain / variance * off;
         }

@@ -172,7 +172,7 @@ fn price_beyond(linear: &Linear, earlier: Point, point: Point) -> Option<f64> {
     let least = LEAST_STEP * point.price;
     (fall > 0.0 && step.is_finite()).then(|| {
         let (from, to) = if step >= 0.0 { (least, point.price) } else { (-0.5 * point.price, -least) };
-        point.price + step.clamp(from, to)
+        point.price + step.max(from).min(to)
     })
 }
 

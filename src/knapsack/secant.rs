@@ -107,11 +107,11 @@ impl Interval {
         let part = |lo: f64, hi: f64| (lo < hi).then_some(Interval { lo, hi, bound });
         let whole = self.hi - self.lo;
         if width > 0.4 * whole {
-            let middle = deviation.clamp(self.lo + 0.2 * whole, self.hi - 0.2 * whole);
+            let middle = deviation.max(self.lo + 0.2 * whole).min(self.hi - 0.2 * whole);
             return [None, part(self.lo, middle), part(middle, self.hi)];
         }
         let width = width.max(1e-3 * whole);
-        let deviation = deviation.clamp(self.lo + 0.5 * width, self.hi - 0.5 * width);
+        let deviation = deviation.max(self.lo + 0.5 * width).min(self.hi - 0.5 * width);
         let snap = |side: f64, end: f64| if (side - end).abs() < 0.25 * width { end } else { side };
         let left = snap(deviation - 0.5 * width, self.lo);
         let right = snap(deviation + 0.5 * width, self.hi);

@@ -392,7 +392,7 @@ impl Proof<'_> {
         if !(whole.lo < deviation && deviation < whole.hi) {
             let Bracket { over, under } = self.bracket;
             deviation = self.deviation(0.5 * (over.totals.variance + under.totals.variance));
-            deviation = deviation.clamp(whole.lo, whole.hi);
+            deviation = deviation.max(whole.lo).min(whole.hi);
         }
         let mut aim = Aim { hint: self.memory.price, share: SHARE };
         let mut is_improved = false;
@@ -402,7 +402,7 @@ impl Proof<'_> {
                 return None;
             };
             let variance = self.bracket.variance(&linear, relaxation.totals);
-            let found = self.deviation(variance).clamp(whole.lo, whole.hi);
+            let found = self.deviation(variance).max(whole.lo).min(whole.hi);
             let slope = relaxation.lambda * linear.theta;
             let off = slope * (found - deviation) * (found - deviation);
             self.improve_by_one_change(&linear, relaxation.totals);

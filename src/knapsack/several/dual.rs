@@ -229,7 +229,7 @@ impl Dual {
             let mut inside = prices;
             for constraint in 0..linear.constraints {
                 let (price, lo, hi) = (prices[constraint], self.lo[constraint], self.hi[constraint]);
-                inside[constraint] = price.clamp(lo, hi);
+                inside[constraint] = price.max(lo).min(hi);
                 let off = (price - inside[constraint]).abs() / hi;
                 if off > worst.0 {
                     worst = (off, if price < lo { Column::Unused(constraint) } else { Column::Overdraft(constraint) });

@@ -167,7 +167,7 @@ impl Linear {
             let room = scale * (room + 1.5 * constraint.limit.tolerance);
             let range = scale * range;
             // Weights lie between 0 and the range, so the clamp changes no decision; it keeps the room finite.
-            self.room[index] = room.clamp(-range - 1.0, 2.0 * range + 1.0);
+            self.room[index] = room.max(-range - 1.0).min(2.0 * range + 1.0);
             self.range[index] = range;
             self.spread[index] = scale * 0.25 * theta * (hi - lo) * (hi - lo);
             self.scale[index] = scale;
@@ -260,7 +260,7 @@ impl Constraint {
     /// The reference magnitude of an overdraft: the capacity, limited to `1e-6..=1e6` times the range.
     fn magnitude(&self) -> f64 {
         let range = self.range.mean + self.limit.sigmas * self.range.variance.sqrt();
-        self.limit.capacity.abs().clamp(1e-6 * range, 1e6 * range)
+        self.limit.capacity.abs().max(1e-6 * range).min(1e6 * range)
     }
 }
 
