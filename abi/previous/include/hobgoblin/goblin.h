@@ -247,7 +247,8 @@ HOB_API hob_result hob_goblin_choice_of(
 /// HOB_RESULT_NOT_FOUND if the decision is not remembered any more.
 ///
 /// `*out_count` receives the required size, the highest index1 so far; `*out_decision_id` receives the decision, 0
-/// before the first. Either may be NULL.
+/// before the first. Either may be NULL. HOB_RESULT_BUFFER_TOO_SMALL: `capacity` is less than the required size; only
+/// `*out_count` is written.
 ///
 /// All choices are of the same decision, even if another thread decides meanwhile. Threads: any.
 ///
