@@ -67,7 +67,7 @@ const auto options_of_two = worth({0, 1});
 
 }  // namespace
 
-TEST("bad_input: no handle at all") {
+TEST("bad_input: null handles are rejected") {
     expect_all(exclusive_calls({1, 0}), nullptr, HOB_RESULT_INVALID_ARGUMENT);
     expect_all(const_calls({1, 0}), nullptr, HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(last_error_has("goblin is NULL: pass the handle that hob_goblin_create gave"));
@@ -107,7 +107,7 @@ TEST("bad_input: no handle at all") {
     ENSURE(std::strstr(hob_profile_last_error(nullptr), "hob_profile_create") != nullptr);
 }
 
-TEST("bad_input: nowhere to write the answer") {
+TEST("bad_input: null output pointers are rejected") {
     const hob_goblin_desc desc = gpu_budget(16);
     ENSURE(hob_goblin_create(&desc, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("out_goblin"));
     ENSURE(hob_knapsack_create(nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("out_knapsack"));
@@ -154,7 +154,7 @@ TEST("bad_input: nowhere to write the answer") {
     ENSURE(last_error_has("out_estimate"));
 }
 
-TEST("bad_input: no parameters") {
+TEST("bad_input: null parameter structs are rejected") {
     hob_goblin* goblin = nullptr;
     ENSURE(hob_goblin_create(nullptr, &goblin) == HOB_RESULT_INVALID_ARGUMENT && goblin == nullptr);
     ENSURE(last_error_has("HOB_GOBLIN_DESC_INIT"));
@@ -179,7 +179,7 @@ TEST("bad_input: no parameters") {
                     [](auto* g) { return hob_goblin_set_past_profile(g, nullptr); });
 }
 
-TEST("bad_input: a handle of another type, and addresses that are none") {
+TEST("bad_input: handles of another type and invalid addresses are rejected") {
     const Profile profile = make_profile();
     const Knapsack knapsack = make_knapsack();
     const Goblin goblin = make_goblin(16);
@@ -204,7 +204,7 @@ TEST("bad_input: a handle of another type, and addresses that are none") {
     ENSURE_OK(hob_knapsack_clear(knapsack.get()));
 }
 
-TEST("bad_input: parameters of a goblin outside their range") {
+TEST("bad_input: goblin parameters outside their range are rejected") {
     const Fixture fixture;
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
     const auto refused = [&](const char* part, const std::function<void(hob_goblin_desc&)>& spoil) {
@@ -254,7 +254,7 @@ TEST("bad_input: parameters of a goblin outside their range") {
     }
 }
 
-TEST("bad_input: extreme parameters that are allowed do no harm") {
+TEST("bad_input: extreme valid parameters work") {
     for (const double limit : {0.0, 1e-300, 1e300, infinity}) {
         Budget budget = tunable(limit);
         budget.desc.history = 1;
@@ -277,7 +277,7 @@ TEST("bad_input: extreme parameters that are allowed do no harm") {
     }
 }
 
-TEST("bad_input: settings that make no sense") {
+TEST("bad_input: invalid settings are rejected") {
     const Fixture fixture;
     const auto refused = [&](hob_result expected, const char* part,
                              const std::function<void(hob_setting_desc&)>& spoil) {
@@ -320,7 +320,7 @@ TEST("bad_input: settings that make no sense") {
     });
 }
 
-TEST("bad_input: options that make no sense") {
+TEST("bad_input: invalid options are rejected") {
     const Fixture fixture;
     const auto refused = [&](hob_result expected, const char* part, hob_option bad) {
         const std::vector<hob_option> options = {{0, 0, 0, 0}, bad};
@@ -367,7 +367,7 @@ TEST("bad_input: options that make no sense") {
     });
 }
 
-TEST("bad_input: settings and options that do not exist") {
+TEST("bad_input: unknown settings and options are rejected") {
     const Fixture fixture;
     for (const hob_setting_id bad :
          {hob_setting_id{0, 0}, hob_setting_id{2, 0}, hob_setting_id{1, 1}, hob_setting_id{huge, huge}}) {
@@ -432,7 +432,7 @@ TEST("bad_input: settings and options that do not exist") {
     }
 }
 
-TEST("bad_input: ranges, scales and windows that make no sense") {
+TEST("bad_input: invalid ranges, scales and windows are rejected") {
     const Fixture fixture;
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
     fixture.refuses(invalid, "first must not come after last",
@@ -454,7 +454,7 @@ TEST("bad_input: ranges, scales and windows that make no sense") {
     ENSURE(reason(fixture.goblin.get(), empty).why == HOB_WHY_UNDECIDED);
 }
 
-TEST("bad_input: strategies that make no sense") {
+TEST("bad_input: invalid strategies are rejected") {
     const Fixture fixture;
     hob_goblin* const goblin = fixture.goblin.get();
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
@@ -503,7 +503,7 @@ TEST("bad_input: strategies that make no sense") {
     ENSURE(strategy == 15 && update_details(goblin).setting_count == 1);
 }
 
-TEST("bad_input: products that make no sense") {
+TEST("bad_input: invalid products are rejected") {
     const Fixture fixture;
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT, exceeded = HOB_RESULT_LIMIT_EXCEEDED;
     const std::vector<double> many(60000), works = {1, 2}, values = {0, 1};
@@ -582,7 +582,7 @@ TEST("bad_input: products that make no sense") {
     ENSURE(hob_goblin_product_index(nullptr, product, 3, 0) == 0 && last_error_has("hob_goblin_create"));
 }
 
-TEST("bad_input: samples that make no sense") {
+TEST("bad_input: invalid samples are rejected") {
     const Fixture fixture;
     const auto refused = [&](hob_result expected, const char* part, uint64_t decision, double burden) {
         fixture.refuses(expected, part, [=, &fixture](auto* g) {
@@ -606,7 +606,7 @@ TEST("bad_input: samples that make no sense") {
            last_error_has("call update first"));
 }
 
-TEST("bad_input: profiles that make no sense") {
+TEST("bad_input: invalid profiles are rejected") {
     const Fixture fixture;
     const auto refused = [&](hob_result expected, const char* part, const void* data, size_t size) {
         fixture.refuses(expected, part, [=](auto* goblin) { return hob_goblin_load_profile(goblin, data, size); });
@@ -656,7 +656,7 @@ TEST("bad_input: profiles that make no sense") {
     unchanged(hob_profile_get_estimate(profile.get(), HOB_STR("a"), 1, &found), HOB_RESULT_NOT_FOUND, "no option 1");
 }
 
-TEST("bad_input: knapsacks that make no sense") {
+TEST("bad_input: invalid knapsacks are rejected") {
     const Knapsack knapsack = make_knapsack();
     const auto add_one = [&](hob_knapsack_option option) {
         return hob_knapsack_add_setting(knapsack.get(), &option, sizeof option, 1, nullptr);
@@ -697,7 +697,7 @@ TEST("bad_input: knapsacks that make no sense") {
     }
 }
 
-TEST("bad_input: more than there is memory for") {
+TEST("bad_input: sizes beyond the available memory are rejected") {
     ENSURE(hob_knapsack_reserve(make_knapsack().get(), huge, huge) == HOB_RESULT_LIMIT_EXCEEDED);
     ENSURE(last_error_has("raise memory_limit"));
     hob_knapsack_desc unlimited = HOB_KNAPSACK_DESC_INIT;

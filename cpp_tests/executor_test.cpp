@@ -269,7 +269,7 @@ TEST("executor: a pool runs every block once, on no more threads than it has") {
     ENSURE(loop.is_complete() && loop.greatest_worker <= 1);
 }
 
-TEST("executor: a worker of the pool does come") {
+TEST("executor: a pool worker takes part in a loop") {
     struct Meeting {
         std::mutex mutex;
         std::condition_variable changed;
@@ -306,7 +306,7 @@ TEST("executor: the host's job system helps, and every ticket is finished") {
     ENSURE(jobs.released == 1);
 }
 
-TEST("executor: a host that never runs a helper has them all taken back") {
+TEST("executor: helpers that the host never runs are cancelled") {
     JobSystem jobs(0, JobSystem::Manner::never);
     const Executor executor = make_executor(jobs.desc());
     runs_every_block_once(executor.get());
@@ -318,14 +318,14 @@ TEST("executor: a host that never runs a helper has them all taken back") {
     ENSURE(idle.enqueued > 0 && idle.taken_back == idle.enqueued);
 }
 
-TEST("executor: a host may run helpers inside of enqueue") {
+TEST("executor: a host can run helpers inside enqueue") {
     JobSystem jobs(0, JobSystem::Manner::run_inline);
     const Executor executor = make_executor(jobs.desc());
     runs_every_block_once(executor.get());
     ENSURE(jobs.enqueued > 0 && jobs.finished == 0);
 }
 
-TEST("executor: a loop inside of a loop is a plain one") {
+TEST("executor: a nested loop runs inline") {
     struct Outer {
         const hob_executor* executor;
         static void body(void* self, uint32_t, uint32_t) {
@@ -361,7 +361,7 @@ TEST("executor: several threads run loops on one executor at once") {
     for (auto& thread : threads) thread.join();
 }
 
-TEST("executor: where callbacks are for the calling thread only, they are") {
+TEST("executor: callbacks stay on the calling thread if the desc asks for it") {
     hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
     desc.pool_threads = 3;
     desc.background = HOB_BACKGROUND_THREAD;
@@ -382,7 +382,7 @@ TEST("executor: where callbacks are for the calling thread only, they are") {
     ENSURE(waited.ran == 1 && waited.thread == std::this_thread::get_id());
 }
 
-TEST("executor: a panic in a block is the caller's, and nobody else's") {
+TEST("executor: a panic in a block reaches only the caller of the loop") {
     JobSystem jobs(2);
     const Executor pool = make_pool(3), host = make_executor(jobs.desc()), alone = make_executor(HOB_EXECUTOR_DESC_INIT);
     for (const hob_executor* executor : {pool.get(), host.get(), alone.get()}) {
@@ -398,7 +398,7 @@ TEST("executor: a panic in a block is the caller's, and nobody else's") {
     ENSURE(jobs.enqueued == jobs.finished);
 }
 
-TEST("executor: a panic in a task is told to the next who asks") {
+TEST("executor: a panic in a task is reported by the next pump or wait") {
     for (const bool threaded : {false, true}) {
         hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
         desc.background = threaded ? HOB_BACKGROUND_THREAD : HOB_BACKGROUND_PUMP;
@@ -415,7 +415,7 @@ TEST("executor: a panic in a task is told to the next who asks") {
     }
 }
 
-TEST("executor: a pump runs what waits, by priority and in order") {
+TEST("executor: a pump runs queued tasks by priority, then in order") {
     const Executor executor = make_executor(HOB_EXECUTOR_DESC_INIT);
     std::vector<int> log;
     Note notes[6];
@@ -435,7 +435,7 @@ TEST("executor: a pump runs what waits, by priority and in order") {
     for (const Note& note : notes) ENSURE(note.ran == 1 && note.released == 1);
 }
 
-TEST("executor: a pump's budget is by the host's clock") {
+TEST("executor: the budget of a pump is measured by the clock hook") {
     static std::atomic<uint64_t> now{0};
     const Hooks hooks;
     hob_clock_hook clock = HOB_CLOCK_HOOK_INIT;
@@ -455,7 +455,7 @@ TEST("executor: a pump's budget is by the host's clock") {
     ENSURE(ran == 6);
 }
 
-TEST("executor: a task may post, and neither pump nor wait") {
+TEST("executor: a task can post, but cannot pump or wait") {
     struct Greedy {
         const hob_executor* executor;
         Note more;
@@ -482,7 +482,7 @@ TEST("executor: a task may post, and neither pump nor wait") {
     }
 }
 
-TEST("executor: the built-in thread runs tasks, and waiting for it has a deadline") {
+TEST("executor: the built-in thread runs tasks, and a wait for it times out") {
     struct Blocker {
         std::atomic<bool> begun{false}, may_go{false};
         static void run(void* self) {
@@ -510,7 +510,7 @@ TEST("executor: the built-in thread runs tasks, and waiting for it has a deadlin
     ENSURE(note.ran == 1 && note.released == 1 && statistics(executor).ran == 2);
 }
 
-TEST("executor: the host's thread runs what is posted to it, also after the executor has gone") {
+TEST("executor: the host's thread runs posted jobs, also after the executor is destroyed") {
     JobSystem jobs(1);
     Note notes[20];
     {
@@ -529,7 +529,7 @@ TEST("executor: the host's thread runs what is posted to it, also after the exec
     for (const Note& note : late) ENSURE(note.ran <= 1 && note.released == 1);
 }
 
-TEST("executor: what has not begun when it is destroyed is released unrun, once") {
+TEST("executor: destruction releases each queued task once without running it") {
     for (int round = 0; round < harness::scaled(200); ++round) {
         Note notes[20];
         {
@@ -540,7 +540,7 @@ TEST("executor: what has not begun when it is destroyed is released unrun, once"
     }
 }
 
-TEST("executor: it may be destroyed inside of its own task and its own block") {
+TEST("executor: an executor can be destroyed inside its own task and block") {
     struct Last {
         hob_executor* executor;
         static void run(void* self) { hob_executor_destroy(static_cast<Last*>(self)->executor); }
@@ -561,7 +561,7 @@ TEST("executor: it may be destroyed inside of its own task and its own block") {
     ENSURE_OK(hob_executor_parallel_for(last.executor, 3, &Last::body, &last, HOB_PRIORITY_HIGH, HOB_STR("last")));
 }
 
-TEST("executor: a lane that is full refuses, and the task stays the caller's") {
+TEST("executor: a full queue rejects a task, which stays with the caller") {
     hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
     ENSURE(desc.task_limit == 65536);
     desc.task_limit = 3;
@@ -575,7 +575,7 @@ TEST("executor: a lane that is full refuses, and the task stays the caller's") {
     ENSURE(hob_executor_memory_used(executor.get()) > 3 * 40 && hob_executor_memory_used(executor.get()) < 10000);
 }
 
-TEST("executor: without memory a task is refused and stays the caller's") {
+TEST("executor: a task that cannot be allocated is rejected and stays with the caller") {
     HostAllocator host;
     for (uint64_t at = 0; at < 4; ++at) {
         const Executor executor = make_executor(HOB_EXECUTOR_DESC_INIT);
@@ -600,7 +600,7 @@ TEST("executor: without memory a task is refused and stays the caller's") {
     ENSURE(host.live_blocks() == 0 && host.mistakes() == 0);
 }
 
-TEST("executor: loops take no memory once warm") {
+TEST("executor: warm loops do not allocate") {
     HostAllocator host;
     JobSystem jobs(0, JobSystem::Manner::run_inline);
     {
@@ -623,7 +623,7 @@ TEST("executor: loops take no memory once warm") {
     ENSURE(host.live_blocks() == 0 && host.mistakes() == 0);
 }
 
-TEST("executor: a thousand pools come and go") {
+TEST("executor: a thousand pools are created and destroyed") {
     for (int n = 0; n < harness::scaled(1000); ++n) {
         const Executor executor = make_pool(static_cast<uint32_t>(n % 4));
         if (n % 3 == 0) continue;
@@ -653,7 +653,7 @@ TEST("executor: a zeroed desc with its size works") {
     ENSURE(found.ran == 1 && found.max_concurrency == 1 && found.struct_size == sizeof found);
 }
 
-TEST("executor: a loop that was refused calls nothing and releases nothing") {
+TEST("executor: a rejected loop calls and releases nothing") {
     JobSystem jobs(1);
     const Executor executor = make_executor(jobs.desc_with_post());
     Loop loop(10);
@@ -664,7 +664,7 @@ TEST("executor: a loop that was refused calls nothing and releases nothing") {
     ENSURE(note.ran == 0 && note.released == 0 && jobs.enqueued == 0 && jobs.posts == 0);
 }
 
-TEST("executor: bad descriptions are refused with a sentence, and nothing is released") {
+TEST("executor: invalid descs are rejected with a message and nothing is released") {
     const auto refused = [](const hob_executor_desc& desc, const char* part) {
         hob_executor* executor = nullptr;
         ENSURE(hob_executor_create(&desc, &executor) == HOB_RESULT_INVALID_ARGUMENT && executor == nullptr);
@@ -707,7 +707,7 @@ TEST("executor: bad descriptions are refused with a sentence, and nothing is rel
     hob_executor_destroy(executor);
 }
 
-TEST("executor: bad arguments are refused with a sentence") {
+TEST("executor: invalid arguments are rejected with a message") {
     const Executor executor = make_executor(HOB_EXECUTOR_DESC_INIT);
     hob_executor* const good = executor.get();
     const auto body = [](void*, uint32_t, uint32_t) {};

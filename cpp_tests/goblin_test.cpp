@@ -36,7 +36,7 @@ void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>
 
 }  // namespace
 
-TEST("goblin: the defaults are as the header says") {
+TEST("goblin: the defaults match the header") {
     const hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
     ENSURE(desc.struct_size == sizeof desc && desc.burdens == HOB_BURDENS_LEARNED && desc.tuning == nullptr);
     for (const auto& lane : desc.lanes) ENSURE(lane.limit == 0);
@@ -51,7 +51,7 @@ TEST("goblin: the defaults are as the header says") {
     ENSURE(setting.option_stride == sizeof(hob_option) && setting.options == nullptr && setting.id.len == 0);
 }
 
-TEST("goblin: a struct that is zero except for its size means the defaults") {
+TEST("goblin: a struct that is zero except for its size has the defaults") {
     const auto in_force = [](const hob_goblin_desc& desc) {
         const Goblin goblin = make_goblin(desc);
         hob_goblin_desc found = HOB_GOBLIN_DESC_INIT;
@@ -71,7 +71,7 @@ TEST("goblin: a struct that is zero except for its size means the defaults") {
     ENSURE(in_force(zeroed) == in_force(gpu_budget(16)));
 }
 
-TEST("goblin: the choices of remembered decisions can be asked for by id") {
+TEST("goblin: choices of past decisions can be read by id") {
     hob_goblin_desc desc = gpu_budget(16);
     desc.history = 4;
     const Goblin goblin = make_goblin(desc);
@@ -97,7 +97,7 @@ TEST("goblin: the choices of remembered decisions can be asked for by id") {
     ENSURE(hob_goblin_choice_of(goblin.get(), 10, none, &choice) == HOB_RESULT_NOT_FOUND);
 }
 
-TEST("goblin: all choices of a decision are answered at once, by the index of the setting") {
+TEST("goblin: one call returns all choices of a decision by setting index") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id first = add_array(goblin.get(), "first", {0, 1, 2}), gone = add_array(goblin.get(), "gone", {0});
     const hob_setting_id last = add_array(goblin.get(), "last", {0, 1, 2});
@@ -131,7 +131,7 @@ TEST("goblin: every call with valid arguments works") {
     ENSURE_OK(hob_goblin_remove_setting(goblin.get(), setting));
 }
 
-TEST("goblin: the budget is kept, and used, once burdens are known") {
+TEST("goblin: known burdens keep the frame inside its budget and use it") {
     const Goblin goblin = make_goblin(4);
     Household household(goblin.get(), 6, 4);
     for (int n = 0; n < 1000; ++n) (void)household.frame();
@@ -152,14 +152,14 @@ TEST("goblin: the budget is kept, and used, once burdens are known") {
     }
 }
 
-TEST("goblin: with room for everything the most valuable options are chosen") {
+TEST("goblin: an ample limit chooses the most valuable options") {
     const Goblin goblin = make_goblin(100);
     Household household(goblin.get(), 5, 4);
     for (int n = 0; n < 300; ++n) (void)household.frame();
     ENSURE(household.choices() == std::vector<uint32_t>(5, 3));
 }
 
-TEST("goblin: nothing is governed without a limit, so the most valuable is chosen, however dear") {
+TEST("goblin: without a limit the most valuable option is chosen at any burden") {
     const Goblin goblin = make_goblin(infinity);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 9, 3});
     teach(goblin.get(), setting, {1, 1000, 10});
@@ -167,7 +167,7 @@ TEST("goblin: nothing is governed without a limit, so the most valuable is chose
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
 }
 
-TEST("goblin: the default is chosen while nothing is known") {
+TEST("goblin: the default is chosen until burdens are known") {
     const Goblin goblin = make_goblin(16);
     const auto options = worth({0, 4, 6});
     hob_setting_desc desc = described("shadows", options);
@@ -196,7 +196,7 @@ TEST("goblin: collect_samples and decide are the two halves of update") {
     }
 }
 
-TEST("goblin: helpers make settings of what they say") {
+TEST("goblin: helper functions add settings with the given values") {
     const Goblin goblin = make_goblin(infinity);
     hob_setting_id binary = none, rest = none, incentive = none;
     ENSURE_OK(hob_goblin_add_binary(goblin.get(), HOB_STR("bloom"), 2, &binary));
@@ -232,7 +232,7 @@ TEST("goblin: a late sample is booked on the choice of its own frame") {
     ENSURE(estimate(goblin.get(), setting, 1).count == 1 && close(estimate(goblin.get(), setting, 1).mean, 7));
 }
 
-TEST("goblin: decisions are remembered as long as asked, and not longer") {
+TEST("goblin: past decisions are kept for the configured history length") {
     hob_goblin_desc desc = gpu_budget(16);
     desc.history = 3;
     const Goblin goblin = make_goblin(desc);
@@ -271,7 +271,7 @@ TEST("goblin: a value can change from frame to frame") {
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 0);
 }
 
-TEST("goblin: an option that is not ready is not chosen until it is") {
+TEST("goblin: an option is not chosen until it is ready") {
     const Goblin goblin = make_goblin(10);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
     teach(goblin.get(), setting, {1, 2});
@@ -283,7 +283,7 @@ TEST("goblin: an option that is not ready is not chosen until it is") {
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
 }
 
-TEST("goblin: options can be exchanged; with as many, what was learned stays; with another count, it goes") {
+TEST("goblin: replaced options keep estimates only if their count is unchanged") {
     const Goblin goblin = make_goblin(10);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
     teach(goblin.get(), setting, {1, 2});
@@ -300,7 +300,7 @@ TEST("goblin: options can be exchanged; with as many, what was learned stays; wi
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 0);
 }
 
-TEST("goblin: the parameters in force can be read and exchanged") {
+TEST("goblin: the current parameters can be read and replaced") {
     const Goblin goblin = make_goblin(10);
     Budget budget = tunable(20);
     budget.desc.history = 200;
@@ -335,7 +335,7 @@ TEST("goblin: the parameters in force can be read and exchanged") {
     ENSURE(update_details(goblin.get()).lanes[HOB_LANE_GPU].capacity == 20);
 }
 
-TEST("goblin: lanes come and go, and what was learned stays on those that stay") {
+TEST("goblin: lanes can be added and removed, and the other lanes keep their estimates") {
     const Goblin goblin = make_goblin(10);
     hob_goblin_desc both = gpu_budget(10);
     both.lanes[HOB_LANE_GAME_THREAD].limit = 20;
@@ -362,7 +362,7 @@ TEST("goblin: lanes come and go, and what was learned stays on those that stay")
     ENSURE(estimate(goblin.get(), setting, 0).count == 0);
 }
 
-TEST("goblin: statistics count what came in and what it was good for") {
+TEST("goblin: statistics count accepted and dropped samples") {
     const Goblin goblin = make_goblin(10);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     (void)update(goblin.get());
@@ -382,7 +382,7 @@ TEST("goblin: statistics count what came in and what it was good for") {
     ENSURE(estimate(goblin.get(), setting, 0).count == 1);
 }
 
-TEST("goblin: a frame that costs more than is typical shows as an anomaly") {
+TEST("goblin: a frame above its typical burden is an anomaly") {
     const Goblin goblin = make_goblin(10);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0});
     for (int n = 0; n < 100; ++n) {
@@ -415,7 +415,7 @@ TEST("goblin: settings that share a task pool their samples") {
     ENSURE(close(estimate(goblin.get(), right, 0).mean, 2) && close(estimate(goblin.get(), right, 1).mean, 5));
 }
 
-TEST("goblin: what a past run knew is used at once, scaled to this machine by the first samples") {
+TEST("goblin: a past profile is used at once and scaled by the first samples") {
     const Goblin goblin = make_goblin(100);
     const Profile past = make_profile(R"({"a":[[90,2,0.2],[90,8,0.4]],"b":[[90,3,0],[0,0,0]],"gone":[[5,1,0]]})");
     ENSURE_OK(hob_goblin_set_past_profile(goblin.get(), past.get()));
@@ -432,7 +432,7 @@ TEST("goblin: what a past run knew is used at once, scaled to this machine by th
     ENSURE(known(kept.get(), "a", choice).count == 1);
 }
 
-TEST("goblin: what is saved can be loaded into another goblin") {
+TEST("goblin: a saved profile can be loaded into another goblin") {
     const Goblin first = make_goblin(infinity);
     const hob_setting_id setting = add_array(first.get(), "s \"q\"", {0, 1, 2});
     teach(first.get(), setting, {1, 2.5, 4});
@@ -445,7 +445,7 @@ TEST("goblin: what is saved can be loaded into another goblin") {
     ENSURE(hob_goblin_choice(second.get(), again) == 1);
 }
 
-TEST("goblin: saving into too little room changes nothing and says how much is needed") {
+TEST("goblin: saving into a small buffer changes nothing and returns the needed size") {
     const Goblin goblin = make_goblin(16);
     teach(goblin.get(), add_array(goblin.get(), "s", {0, 1}), {1, 2});
     const std::string json = saved(goblin.get());
@@ -457,7 +457,7 @@ TEST("goblin: saving into too little room changes nothing and says how much is n
     ENSURE(room == json + "\x7e\x7e\x7e\x7e");
 }
 
-TEST("goblin: with rough burdens and frame totals alone the frame stays inside its limit") {
+TEST("goblin: relative burdens and frame totals suffice to keep the limit") {
     hob_goblin_desc desc = gpu_budget(16);
     desc.burdens = HOB_BURDENS_RELATIVE;
     const Goblin goblin = make_goblin(desc);
@@ -479,7 +479,7 @@ TEST("goblin: with rough burdens and frame totals alone the frame stays inside i
     ENSURE(over < 50 && value > 6);
 }
 
-TEST("goblin: when nothing fits the lightest is chosen, and it says by how much it is over") {
+TEST("goblin: an infeasible decision chooses the lightest options and reports the excess") {
     const Goblin goblin = make_goblin(1);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5});
     teach(goblin.get(), setting, {3, 9});
@@ -504,7 +504,7 @@ double sigmas_for(double overrun_probability) {
 
 }  // namespace
 
-TEST("goblin: the fewer late frames are allowed, the more deviations are kept free") {
+TEST("goblin: fewer allowed late frames reserve more deviations") {
     ENSURE(sigmas_for(0.001) > sigmas_for(0.01));
     ENSURE(sigmas_for(0.01) > sigmas_for(0.1));
     ENSURE(sigmas_for(0.1) > 0);
@@ -534,7 +534,7 @@ int frames_until_a_gain_is_taken(double patience) {
 
 }  // namespace
 
-TEST("goblin: a better choice is waited with in proportion to the patience") {
+TEST("goblin: the wait for a better choice is proportional to patience") {
     ENSURE(frames_until_a_gain_is_taken(no_patience) == 1);
     // Option b, worth 11, replaces option a, worth 10: a gain of 1. The search finds it within eight frames.
     const int half = frames_until_a_gain_is_taken(0.5), once = frames_until_a_gain_is_taken(1);
@@ -542,7 +542,7 @@ TEST("goblin: a better choice is waited with in proportion to the patience") {
     ENSURE(once >= 2 * half - 16 && once <= 2 * half + 16);
 }
 
-TEST("goblin: the gap is never more than was accepted") {
+TEST("goblin: the gap never exceeds the accepted gap") {
     Budget budget = tunable(4);
     budget.tuning.precision = 10;
     budget.desc.patience = no_patience;  // patience can hold choices that are farther off
@@ -551,7 +551,7 @@ TEST("goblin: the gap is never more than was accepted") {
     for (int n = 0; n < 300; ++n) ENSURE(household.frame().gap <= 0.1 + 1e-9);
 }
 
-TEST("goblin: the optimistic way goes for the most valuable as soon as anything is known") {
+TEST("goblin: optimistic exploration tries the most valuable option after the first sample") {
     Budget budget = tunable(4);
     budget.tuning.exploration = HOB_EXPLORATION_OPTIMISTIC;
     const Goblin goblin = make_goblin(budget);
@@ -560,7 +560,7 @@ TEST("goblin: the optimistic way goes for the most valuable as soon as anything 
     ENSURE(household.choices() == std::vector<uint32_t>(3, 2));
 }
 
-TEST("goblin: the id of a removed setting finds nothing, also when its place is taken again") {
+TEST("goblin: the id of a removed setting stays invalid after slot reuse") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id old = add_array(goblin.get(), "old", {0, 1});
     (void)update(goblin.get());
@@ -581,7 +581,7 @@ TEST("goblin: the id of a removed setting finds nothing, also when its place is 
     measure(goblin.get(), HOB_DECISION_LATEST, fresh, 1);
 }
 
-TEST("goblin: what was learned of a removed setting waits for it to come back") {
+TEST("goblin: a setting that is added again gets its old estimates") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     teach(goblin.get(), setting, {1, 2});
@@ -591,7 +591,7 @@ TEST("goblin: what was learned of a removed setting waits for it to come back") 
     ENSURE(estimate(goblin.get(), again, 1).count == 40);
 }
 
-TEST("goblin: settings come and go by the thousand, and none is mixed up with another") {
+TEST("goblin: thousands of added and removed settings keep separate estimates") {
     const Goblin goblin = make_goblin(infinity);
     std::map<uint32_t, hob_setting_id> alive;
     Dice dice(11);
@@ -613,7 +613,7 @@ TEST("goblin: settings come and go by the thousand, and none is mixed up with an
     }
 }
 
-TEST("goblin: adding fails beyond the memory limit, and what there is stays") {
+TEST("goblin: adding beyond the memory limit fails without effect") {
     hob_goblin_desc desc = gpu_budget(16);
     desc.memory_limit = 8000000;
     const Goblin goblin = make_goblin(desc);
@@ -659,7 +659,7 @@ std::vector<uint32_t> script(bool disturb_the_heap) {
 
 }  // namespace
 
-TEST("goblin: the same run gives the same choices on any heap") {
+TEST("goblin: the heap layout changes no choice") {
     const auto plain = script(false);
     ENSURE(script(false) == plain);
     ENSURE(script(true) == plain);

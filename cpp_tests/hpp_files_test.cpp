@@ -116,7 +116,7 @@ hob::Program program_of(std::string_view data) {
 
 }  // namespace
 
-TEST("hpp: a cache is kept in a file system of the host's, which lives as long as the cache") {
+TEST("hpp: a cache keeps the host's file system alive") {
     const auto files = std::make_shared<MemoryFiles>();
     const hob_fingerprint one = support::key("one"), other = support::key("other");
     {
@@ -145,7 +145,7 @@ TEST("hpp: a cache is kept in a file system of the host's, which lives as long a
     ENSURE(reader.get_wait(one).data() == "binary");
 }
 
-TEST("hpp: what a file system of the host's throws is a failure of that call, and no more") {
+TEST("hpp: an exception from the host's file system fails only that call") {
     const auto files = std::make_shared<MemoryFiles>();
     const hob_fingerprint one = support::key("one"), other = support::key("other");
     { hob::ProgramCache(on(files)).put(one, program_of("binary")); }

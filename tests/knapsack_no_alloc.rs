@@ -72,14 +72,14 @@ fn allocations(work: impl FnOnce()) -> u64 {
 const IN_A_FRAME: Effort = Effort { accepted_gap: 0.0, node_limit: 4096 };
 
 #[test]
-fn after_reserve_frames_take_no_memory() {
+fn frames_after_reserve_do_not_allocate() {
     let mut knapsack = Knapsack::new();
     knapsack.reserve(50, 200).expect("memory");
     assert_eq!(allocations(|| (0..200).for_each(|i| frame(&mut knapsack, i, IN_A_FRAME))), 0);
 }
 
 #[test]
-fn after_one_frame_others_of_the_same_shape_take_no_memory() {
+fn later_frames_of_the_same_shape_do_not_allocate() {
     let mut knapsack = Knapsack::new();
     frame(&mut knapsack, 0, IN_A_FRAME);
     assert_eq!(allocations(|| (0..200).for_each(|i| frame(&mut knapsack, i, IN_A_FRAME))), 0);
@@ -99,14 +99,14 @@ fn hopeless_frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
 }
 
 #[test]
-fn frames_with_a_node_limit_up_to_4096_take_no_memory_however_hard() {
+fn hard_frames_with_a_node_limit_up_to_4096_do_not_allocate() {
     let mut knapsack = Knapsack::new();
     knapsack.reserve(50, 200).expect("memory");
     assert_eq!(allocations(|| (0..20).for_each(|i| hopeless_frame(&mut knapsack, i, IN_A_FRAME))), 0);
 }
 
 #[test]
-fn an_empty_knapsack_takes_no_memory_and_wrong_input_keeps_none() {
+fn empty_knapsack_and_invalid_input_hold_no_memory() {
     let wrong = [Candidate { value: f64::NAN, mean: 0.0, variance: 0.0 }];
     let work = || {
         let mut knapsack = Knapsack::new();

@@ -66,7 +66,7 @@ fn busy_json() -> String {
 }
 
 #[test]
-fn reading_survives_the_failure_of_each_allocation() {
+fn reading_survives_each_failed_allocation() {
     let json = busy_json();
     let mut allowed = 0;
     let profile = loop {
@@ -81,7 +81,7 @@ fn reading_survives_the_failure_of_each_allocation() {
 }
 
 #[test]
-fn refusing_takes_the_memory_of_the_sentence_and_no_more() {
+fn rejection_allocates_only_its_message() {
     for json in ["", "{\"", "nonsense", "{\"\\ud83e\":[]}"] {
         let error = with_allowance(1, || Profile::from_json(json.as_bytes())).unwrap_err();
         assert_eq!(error.code(), Code::Malformed, "{json}");

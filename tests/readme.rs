@@ -59,13 +59,13 @@ fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usi
 }
 
 #[test]
-fn the_c_program_keeps_the_budget() {
+fn readme_c_program_keeps_the_budget() {
     // 4 + 3 × 3 = 13 ms fit, and no option is more valuable.
     run("In C", "c", "cc", "-std=c11", 1).iter().for_each(|printed| assert_eq!(printed, "shadows: 3\n"));
 }
 
 #[test]
-fn the_cpp_program_keeps_the_budget() {
+fn readme_cpp_program_keeps_the_budget() {
     // 8.0 + 2.5 × 2 + 1.5 = 14.5 ms, worth 9. High shadows with bloom take 17.0 ms, which is too much. High shadows
     // without bloom take 15.5 ms and are worth only 7.
     for printed in run("In C++", "cpp", "c++", "-std=c++17", 1) {
@@ -74,19 +74,19 @@ fn the_cpp_program_keeps_the_budget() {
 }
 
 #[test]
-fn the_renderer_finds_its_shader_at_the_second_start() {
+fn readme_renderer_finds_its_shader_at_the_second_start() {
     let printed = run("Drop it into an existing renderer", "c", "cc", "-std=c11", 2);
     assert!(printed.is_empty() || printed == ["compiled\n", "found: its binary\n"], "{printed:?}");
 }
 
 #[test]
-fn the_program_is_built_once_and_loaded_after() {
+fn readme_program_is_built_once_and_loaded_after() {
     let printed = run("Programs that are built once", "cpp", "c++", "-std=c++17", 3);
     assert!(printed.is_empty() || printed == ["built\n", "loaded\n", "loaded\n"], "{printed:?}");
 }
 
 #[test]
-fn the_notice_names_every_library_in_the_binaries() {
+fn notice_names_every_library_in_the_binaries() {
     let notice = fs::read_to_string(root().join("NOTICE")).expect("NOTICE is there");
     let tree = Command::new(env!("CARGO"))
         .current_dir(root())

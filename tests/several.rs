@@ -126,21 +126,21 @@ fn assert_answered_in_a_frame(question: &Question) -> f64 {
 }
 
 #[test]
-fn in_a_frame_answers_are_near_the_known_optimum_and_the_gap_is_no_less_than_claimed() {
+fn frame_answers_are_near_the_known_optimum_within_the_reported_gap() {
     let questions = fixture();
     let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
     assert!(gaps / (questions.len() as f64) < 0.003);
 }
 
 #[test]
-fn with_more_nodes_the_optimum_is_found() {
+fn more_nodes_find_the_optimum() {
     let question = &fixture()[0];
     let answer = question.solve(&mut Several::new(), 2_000_000);
     assert!(answer.proven && question.gap(&answer).abs() < 1e-9, "{}: {answer:?}", question.optimum);
 }
 
 #[test]
-fn all_instances_are_answered_where_their_data_is_at_hand() {
+fn all_instances_with_data_are_answered() {
     if let Some(directory) = std::env::var_os("HOB_KNAPSACK_DATA") {
         let questions = questions(&Path::new(&directory).join("three_resources_n50.json.gz"));
         let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
@@ -163,7 +163,7 @@ fn the_same_frames_give_the_same_answers() {
 }
 
 #[test]
-fn what_is_forgotten_changes_nothing() {
+fn forget_restores_the_first_answer() {
     let questions = fixture();
     let mut several = Several::new();
     questions[0].solve_jittered(&mut several, IN_A_FRAME, 0, 0.01);
@@ -173,7 +173,7 @@ fn what_is_forgotten_changes_nothing() {
 }
 
 #[test]
-fn after_reserve_frames_take_no_memory() {
+fn frames_after_reserve_do_not_allocate() {
     let mut questions = fixture();
     questions.extend(fixture());
     questions[1].economies[1].capacity = -1.0;

@@ -42,7 +42,7 @@ fn every_block_ends(blocks: usize, helpers: usize, run: impl FnOnce(&Fork<'_>)) 
 }
 
 #[test]
-fn loom_a_pool_of_one_helps_and_ends() {
+fn loom_pool_of_one_worker_helps_and_stops() {
     check(None, || {
         let shared = Arc::new(Shared::new());
         let worker = thread::spawn({
@@ -108,7 +108,7 @@ impl Ticket {
 }
 
 #[test]
-fn loom_a_helper_of_the_hosts_comes_in_time_or_late_or_is_taken_back() {
+fn loom_host_helper_runs_in_time_or_late_or_is_cancelled() {
     check(None, || {
         every_block_ends(2, 1, |fork| {
             fork.run(
@@ -131,7 +131,7 @@ fn loom_a_helper_of_the_hosts_comes_in_time_or_late_or_is_taken_back() {
 }
 
 #[test]
-fn loom_a_panic_of_a_helper_comes_out_when_all_have_ended() {
+fn loom_helper_panic_is_rethrown_after_all_helpers_end() {
     check(Some(3), || {
         let shared = Arc::new(Shared::new());
         let worker = thread::spawn({
@@ -178,7 +178,7 @@ fn counters() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn loom_a_task_runs_once_or_is_dropped_when_the_lane_ends() {
+fn loom_task_runs_once_or_is_dropped_at_shutdown() {
     check(Some(3), || {
         let lane = new_lane();
         let server = thread::spawn({
@@ -200,7 +200,7 @@ fn loom_a_task_runs_once_or_is_dropped_when_the_lane_ends() {
 }
 
 #[test]
-fn loom_waiting_for_idle_sees_all_tasks_done_whoever_runs_them() {
+fn loom_wait_idle_returns_after_all_tasks_on_any_thread() {
     check(Some(3), || {
         let lane = new_lane();
         let (ran, dropped) = counters();
@@ -217,7 +217,7 @@ fn loom_waiting_for_idle_sees_all_tasks_done_whoever_runs_them() {
 }
 
 #[test]
-fn loom_every_turn_of_the_hosts_is_taken_while_tasks_never_overlap() {
+fn loom_host_jobs_run_all_tasks_without_overlap() {
     check(Some(3), || {
         let lane = new_lane();
         let alone = Arc::new(Cell::new());

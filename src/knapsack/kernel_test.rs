@@ -90,7 +90,7 @@ fn near_one_by_one(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) ->
 }
 
 #[test]
-fn wider_vectors_change_no_bit() {
+fn vector_width_changes_no_bit() {
     for seed in 0..50 {
         for normal in [false, true] {
             assert_same::<Baseline>(seed, normal);
@@ -102,7 +102,7 @@ fn wider_vectors_change_no_bit() {
 }
 
 #[test]
-fn passes_do_what_one_option_at_a_time_does() {
+fn vector_passes_match_a_scalar_pass() {
     for seed in 0..50 {
         let (rows, starts) = problem(seed);
         let prices = Prices { mean: 0.5, variance: 0.25 };
@@ -161,7 +161,7 @@ fn laid_out<V: Vector>(settings: &[Vec<Candidate>], normal: bool) -> LaidOut {
 }
 
 #[test]
-fn what_is_laid_out_is_counted_from_the_best_and_the_least() {
+fn layout_is_relative_to_best_value_and_least_burden() {
     for seed in 0..60 {
         let settings = settings(seed, 1 + seed as usize % 23);
         for normal in [false, true] {
@@ -214,7 +214,7 @@ fn what_is_laid_out_is_counted_from_the_best_and_the_least() {
 }
 
 #[test]
-fn a_class_without_an_option_that_can_be_chosen_is_reported() {
+fn class_without_a_feasible_option_is_reported() {
     let mut settings = settings(3, 9);
     settings[5].iter_mut().for_each(|option| option.mean = f64::INFINITY);
     assert_eq!(laid_out::<Plain>(&settings, true).rebased, None);
@@ -222,7 +222,7 @@ fn a_class_without_an_option_that_can_be_chosen_is_reported() {
 }
 
 #[test]
-fn the_best_pair_is_that_of_all_pairs() {
+fn best_pair_matches_all_pairs() {
     for seed in 0..300 {
         let mut next = numbers(seed);
         let count = seed as usize % 30;

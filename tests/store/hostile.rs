@@ -58,7 +58,7 @@ impl Drop for Mounted<'_> {
 }
 
 #[test]
-fn a_full_file_system_loses_nothing_and_works_on_when_there_is_room() {
+fn full_file_system_loses_nothing_and_recovers_with_space() {
     let scratch = Scratch::new("full");
     let Some(_mounted) = Mounted::small(&scratch.0) else {
         return println!("skipped: this user may not mount a small file system");
@@ -112,7 +112,7 @@ pub fn read_without_rights(directory: &Path) {
 }
 
 #[test]
-fn a_directory_of_somebody_else_is_read_and_not_written() {
+fn directory_of_another_user_is_read_but_not_written() {
     let scratch = Scratch::new("denied");
     let mut store = open(&scratch.store(), options());
     (0..10).for_each(|number| {
@@ -146,7 +146,7 @@ fn a_directory_of_somebody_else_is_read_and_not_written() {
 }
 
 #[test]
-fn a_file_where_the_directory_should_be_is_left_alone() {
+fn file_in_place_of_the_directory_is_unchanged() {
     let scratch = Scratch::new("file");
     std::fs::write(scratch.store(), b"mine").expect("it can be written");
     for path in [scratch.store(), scratch.store().join("deeper")] {
@@ -159,7 +159,7 @@ fn a_file_where_the_directory_should_be_is_left_alone() {
 }
 
 #[test]
-fn a_path_need_not_be_text() {
+fn path_can_be_any_bytes() {
     let scratch = Scratch::new("bytes");
     let path = scratch.0.join(OsStr::from_bytes(b"caf\xe9 \xff")).join("two deep");
     let name = name(1, 1);
@@ -168,7 +168,7 @@ fn a_path_need_not_be_text() {
 }
 
 #[test]
-fn segments_of_a_newer_version_are_left_alone_and_spoken_of() {
+fn segments_of_a_newer_version_are_unchanged_and_reported() {
     let scratch = Scratch::new("newer");
     let name = name(1, 1);
     let put = |version| {

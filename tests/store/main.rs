@@ -42,7 +42,10 @@ impl Drop for Scratch {
 /// The command that runs this program as a child of the given kind.
 pub fn child(what: &str, directory: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
-    command.args(["--exact", "the_child", "--nocapture"]).env("HOB_CHILD", what).env("HOB_DIRECTORY", directory);
+    command
+        .args(["--exact", "child_process_entry", "--nocapture"])
+        .env("HOB_CHILD", what)
+        .env("HOB_DIRECTORY", directory);
     command.stdout(Stdio::piped());
     command
 }
@@ -59,7 +62,7 @@ impl Drop for Running {
 
 /// The body of a child process. In the test program itself it does nothing.
 #[test]
-fn the_child() {
+fn child_process_entry() {
     let Some(what) = std::env::var_os("HOB_CHILD") else { return };
     let directory = PathBuf::from(std::env::var_os("HOB_DIRECTORY").expect("it was given"));
     // Ends the line that the test runner has begun.

@@ -195,11 +195,11 @@ fn live_together(peers: u64) {
 }
 
 #[test]
-fn two_processes_lose_nothing_of_each_other() {
+fn two_processes_keep_all_values_of_each_other() {
     live_together(2);
 }
 
 #[test]
-fn three_processes_lose_nothing_of_each_other() {
+fn three_processes_keep_all_values_of_each_other() {
     live_together(3);
 }

@@ -155,7 +155,7 @@ mod tests {
     use crate::base::Code;
 
     #[test]
-    fn a_reserve_of_10_gib_is_refused_unless_the_limit_is_raised() {
+    fn reserving_10_gib_fails_below_the_memory_limit() {
         let options = (10 << 30) / 256;
         for resource_count in [0, 2] {
             let mut knapsack = KnapsackCell::new(resource_count, DEFAULT_MEMORY_LIMIT).unwrap();

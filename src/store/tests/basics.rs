@@ -6,7 +6,7 @@ use super::*;
 use crate::base::Code;
 
 #[test]
-fn what_was_put_is_got_also_by_the_next_process() {
+fn next_process_reads_stored_values() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     for (number, length) in [(1, 0), (2, 1), (3, 15), (4, 16), (5, 17), (6, 70_000)] {
@@ -34,7 +34,7 @@ fn many(data: &[Vec<u8>]) -> Vec<Value<'_>> {
 }
 
 #[test]
-fn many_values_in_one_call_are_as_if_each_were_put() {
+fn batch_put_equals_single_puts() {
     for compression in [Compression::None, Compression::Lz4] {
         // Several runs, segments and megabytes; and compressible texts.
         let lengths = [0, 1, 2000, 70_000, 16, 300_000, 5];
@@ -68,7 +68,7 @@ fn many_values_in_one_call_are_as_if_each_were_put() {
 }
 
 #[test]
-fn of_many_values_those_that_are_too_long_are_left_out() {
+fn batch_put_skips_oversized_values() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { entry_limit: 10, ..options() });
     let data: Vec<_> = [11, 10, 0, 11, 11, 3].map(|length| value(length, length as usize)).to_vec();
@@ -80,7 +80,7 @@ fn of_many_values_those_that_are_too_long_are_left_out() {
 }
 
 #[test]
-fn of_many_values_those_that_there_is_room_for_are_kept() {
+fn batch_put_keeps_values_within_the_limit() {
     for room in (0..20_000).step_by(397) {
         let disk = FaultDisk::default();
         let mut store = on(&disk);
@@ -109,7 +109,7 @@ fn of_many_values_those_that_there_is_room_for_are_kept() {
 }
 
 #[test]
-fn kind_environment_and_key_all_tell_values_apart() {
+fn kind_environment_and_key_each_separate_values() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     let base = Name { kind: 1, environment: 1, key: [9; 32] };
@@ -128,7 +128,7 @@ fn kind_environment_and_key_all_tell_values_apart() {
 }
 
 #[test]
-fn names_that_share_half_of_their_hashes_keep_their_own_values() {
+fn half_hash_collisions_keep_separate_values() {
     let mut seen = std::collections::HashMap::new();
     let (one, other) = (0..)
         .find_map(|number| Some((seen.insert(name(number).hash() >> 32, number)?, number)))
@@ -150,7 +150,7 @@ fn names_that_share_half_of_their_hashes_keep_their_own_values() {
 }
 
 #[test]
-fn the_last_put_wins_and_a_removed_value_stays_removed() {
+fn last_put_wins_and_removed_values_stay_removed() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     store.put(&name(1), 0, b"old").unwrap();
@@ -167,7 +167,7 @@ fn the_last_put_wins_and_a_removed_value_stays_removed() {
 }
 
 #[test]
-fn clearing_an_environment_spares_the_others_and_what_comes_later() {
+fn clear_affects_one_environment_and_earlier_values_only() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     for environment in 1..4 {
@@ -187,7 +187,7 @@ fn clearing_an_environment_spares_the_others_and_what_comes_later() {
 }
 
 #[test]
-fn a_directory_is_made_for_the_first_value_and_not_before() {
+fn first_put_creates_the_directory() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     assert_eq!(get(&mut store, &name(1)), None);
@@ -200,7 +200,7 @@ fn a_directory_is_made_for_the_first_value_and_not_before() {
 }
 
 #[test]
-fn limits_are_kept_to_the_byte() {
+fn limits_hold_to_the_byte() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { entry_limit: 10, ..options() });
     assert!(store.put(&name(1), 0, &[1; 10]).unwrap());
@@ -231,7 +231,7 @@ fn every_segment_limit_works() {
 }
 
 #[test]
-fn compressed_values_come_back_and_take_less() {
+fn compressed_values_round_trip_in_less_space() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { compression: Compression::Lz4, ..options() });
     let text = b"layout(location = 0) in vec3 position; ".repeat(100);
@@ -248,7 +248,7 @@ fn compressed_values_come_back_and_take_less() {
 }
 
 #[test]
-fn uses_are_remembered() {
+fn uses_are_stored() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     (0..3).for_each(|number| _ = store.put(&name(number), 0, b"x").unwrap());
@@ -268,7 +268,7 @@ fn uses_are_remembered() {
 }
 
 #[test]
-fn uses_outlive_the_segment_that_tells_of_them() {
+fn uses_outlive_their_segment() {
     let disk = populated(3, 5000);
     for launch in 1..5 {
         wait(100);
@@ -292,7 +292,7 @@ fn uses_outlive_the_segment_that_tells_of_them() {
 }
 
 #[test]
-fn what_is_worth_least_goes_first() {
+fn least_worth_is_evicted_first() {
     let disk = FaultDisk::default();
     let limit_bytes = 100 * 1104;
     let mut store = open(&disk.process(), Options { limit_bytes, ..options() });
@@ -328,7 +328,7 @@ fn maintenance_is_due_after_a_sixteenth_of_the_limit() {
 }
 
 #[test]
-fn what_is_used_outlives_what_is_not() {
+fn used_values_outlive_unused_values() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { limit_bytes: 20 * 1104, ..options() });
     (0..20).for_each(|number| _ = store.put(&name(number), 50, &value(number, 1024)).unwrap());
@@ -351,7 +351,7 @@ fn each_environment_has_its_own_limit() {
 }
 
 #[test]
-fn the_unused_ages_out() {
+fn unused_values_expire() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { max_age_seconds: 1000, ..options() });
     store.put(&named(1, 1), 0, b"old environment").unwrap();
@@ -368,7 +368,7 @@ fn the_unused_ages_out() {
 }
 
 #[test]
-fn segments_of_many_launches_become_one() {
+fn maintenance_merges_segments_of_many_launches() {
     let disk = FaultDisk::default();
     for number in 0..500 {
         let mut store = on(&disk);
@@ -387,7 +387,7 @@ fn segments_of_many_launches_become_one() {
 }
 
 #[test]
-fn a_budget_bounds_what_is_copied() {
+fn maintenance_budget_bounds_copied_bytes() {
     let disk = FaultDisk::default();
     for launch in 0..10 {
         let mut store = on(&disk);
@@ -416,7 +416,7 @@ fn asked_by_opening(disk: &FaultDisk) -> Counts {
 }
 
 #[test]
-fn five_hundred_small_segments_are_opened_like_a_big_one() {
+fn five_hundred_small_segments_open_like_one() {
     let after_launches = |launches: u64| {
         let disk = FaultDisk::default();
         for launch in 0..launches {
@@ -440,7 +440,7 @@ fn five_hundred_small_segments_are_opened_like_a_big_one() {
 }
 
 #[test]
-fn a_bundle_is_one_file_the_same_for_the_same_values() {
+fn same_values_give_the_same_bundle_bytes() {
     let disk = FaultDisk::default();
     let io: Arc<dyn Io> = Arc::new(disk.process());
     io.create_directory(&directory()).unwrap();
@@ -469,7 +469,7 @@ fn a_bundle_is_one_file_the_same_for_the_same_values() {
 }
 
 #[test]
-fn a_bundle_that_cannot_be_written_leaves_what_was_there() {
+fn failed_bundle_write_keeps_the_old_file() {
     let disk = FaultDisk::default();
     let process = disk.process();
     process.create_directory(&directory()).unwrap();
@@ -494,7 +494,7 @@ fn a_bundle_that_cannot_be_written_leaves_what_was_there() {
 }
 
 #[test]
-fn a_bundle_in_memory_is_read_like_a_directory() {
+fn bundle_in_memory_reads_like_a_directory() {
     let disk = populated(20, 100);
     let segment: Arc<[u8]> = disk.read(&with_extension(&disk, "seg")[0]).unwrap().into();
     let snapshot: Arc<[u8]> = disk.read(&with_extension(&disk, "idx")[0]).unwrap().into();
@@ -513,7 +513,7 @@ fn a_bundle_in_memory_is_read_like_a_directory() {
 }
 
 #[test]
-fn a_read_only_store_changes_nothing() {
+fn read_only_store_writes_nothing() {
     let disk = populated(3, 10);
     let before = disk.files();
     let mut store = open(&disk.process(), Options { read_only: true, ..options() });
@@ -523,7 +523,7 @@ fn a_read_only_store_changes_nothing() {
 }
 
 #[test]
-fn all_names_in_the_order_of_the_disk() {
+fn names_are_listed_in_disk_order() {
     let disk = populated(50, 10);
     let mut store = on(&disk);
     store.put(&name(0), 0, b"moved to the end").unwrap();
@@ -534,7 +534,7 @@ fn all_names_in_the_order_of_the_disk() {
 }
 
 #[test]
-fn a_put_that_fills_a_segment_does_not_wait_for_the_disk() {
+fn put_that_fills_a_segment_does_not_sync() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { segment_limit: 4096, ..options() });
     (0..20).for_each(|number| assert!(store.put(&name(number), 0, &value(number, 1000)).unwrap()));
@@ -551,7 +551,7 @@ fn a_put_that_fills_a_segment_does_not_wait_for_the_disk() {
 }
 
 #[test]
-fn full_segments_are_sealed_when_there_is_time_or_too_many_of_them() {
+fn full_segments_are_sealed_in_maintenance_or_beyond_a_count() {
     type Work = fn(&mut Store);
     let work: [(Work, usize); 3] = [
         (|store| store.sync().unwrap(), 1),
@@ -573,7 +573,7 @@ fn full_segments_are_sealed_when_there_is_time_or_too_many_of_them() {
 }
 
 #[test]
-fn values_read_as_they_lie_take_few_reads() {
+fn sequential_values_need_few_reads() {
     let disk = populated(1000, 1000);
     let mut store = on(&disk);
     let names = store.names_in_place(7).unwrap();
@@ -599,7 +599,7 @@ fn values_read_as_they_lie_take_few_reads() {
 }
 
 #[test]
-fn a_buffer_does_not_mistake_one_place_for_another() {
+fn read_buffer_distinguishes_locations() {
     let (mut one, mut other) = (on(&populated(50, 300)), on(&populated(50, 300)));
     let disk = FaultDisk::default();
     let process = disk.process();
