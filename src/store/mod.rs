@@ -18,7 +18,7 @@
 //! other's values, the second of the call decides which is newer. Within one second, either call may win.
 //!
 //! Sources: Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The
-//! format is in `docs/formats.md`. Every function here may wait for a file, so call them on a background lane.
+//! format is in `docs/formats.md`. Every function here may wait for a file, so call them in the background queue of an executor.
 #![forbid(unsafe_code)]
 
 mod bundle;

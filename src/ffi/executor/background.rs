@@ -1,4 +1,4 @@
-//! The background lane.
+//! The background queue.
 
 use std::ffi::c_void;
 use std::time::Duration;
