@@ -124,7 +124,7 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
     if first.points_to("c_char", true) && all.get(2).is_some_and(|next| next.points_to("usize", true)) {
         let (capacity, out_size) = (&all[1].name, &all[2].name);
         return Ok((
-            Some(quote! { let #name = unsafe { crate::ffi::base::out::Buffer::new(#name, #capacity, #out_size) }; }),
+            Some(quote! { let #name = unsafe { crate::ffi::base::out::OutBuffer::new(#name, #capacity, #out_size) }; }),
             3,
         ));
     }

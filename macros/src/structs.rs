@@ -171,7 +171,7 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
         }
 
         // SAFETY: written by the size that the caller states.
-        unsafe impl crate::ffi::base::out::Answer for #name {
+        unsafe impl crate::ffi::base::out::Output for #name {
             unsafe fn check(place: *const Self, what: &'static str) -> crate::base::Result<()> {
                 // SAFETY: by the contract of `check`.
                 unsafe { crate::ffi::base::structs::check_struct(place, what) }
@@ -222,6 +222,6 @@ pub fn element(attribute: TokenStream, item: TokenStream) -> Result<TokenStream>
         const _: usize = <#name as crate::ffi::base::array::Element>::FIRST_SIZE;
 
         // SAFETY: plain data.
-        unsafe impl crate::ffi::base::out::Answer for #name {}
+        unsafe impl crate::ffi::base::out::Output for #name {}
     })
 }

@@ -16,14 +16,14 @@ use crate::base::{Result, Text, error, fault_point};
 /// The name that a task was posted with, cut to 40 bytes.
 pub type Name = Text<40>;
 
-struct Waiting {
+struct WaitingTask {
     task: Task,
     name: Name,
 }
 
 struct State {
     /// One FIFO list for each priority.
-    waiting: [VecDeque<Waiting>; Priority::COUNT],
+    waiting: [VecDeque<WaitingTask>; Priority::COUNT],
     running: Option<Name>,
     /// Turns that started while a task ran. The thread that runs the task takes them.
     owed: usize,
@@ -39,7 +39,7 @@ impl State {
     }
 
     /// The next task, if it may run now.
-    fn take(&mut self) -> Option<Waiting> {
+    fn take(&mut self) -> Option<WaitingTask> {
         if self.running.is_some() {
             return None;
         }
@@ -95,7 +95,7 @@ impl TaskQueue {
         let list = &mut state.waiting[priority as usize];
         list.try_reserve(1)?;
         let task = make()?;
-        list.push_back(Waiting { task, name: Name::format(format_args!("{name}")) });
+        list.push_back(WaitingTask { task, name: Name::format(format_args!("{name}")) });
         let notify = state.notify.clone();
         drop(state);
         self.changed.notify_all();
@@ -246,6 +246,6 @@ impl TaskQueue {
     }
 
     pub fn memory_used(&self) -> usize {
-        lock(&self.state).waiting.iter().map(|list| list.capacity() * size_of::<Waiting>()).sum()
+        lock(&self.state).waiting.iter().map(|list| list.capacity() * size_of::<WaitingTask>()).sum()
     }
 }

@@ -21,7 +21,7 @@ const FIRST_SLOTS: usize = 64;
 const MOST_NAMES: usize = 16;
 
 /// An open notes file, locked for as long as this process lives.
-pub struct Notes {
+pub struct NotesFile {
     io: Arc<dyn Io>,
     owned: Owned,
     path: PathBuf,
@@ -29,7 +29,7 @@ pub struct Notes {
     slots: usize,
 }
 
-impl Notes {
+impl NotesFile {
     /// Create the file under the lock of the directory, since an unlocked notes file counts as a dead process's.
     pub fn create(directory: &Directory, wait_ms: u32) -> Result<Self> {
         Self::create_as(directory, wait_ms, any_incident)

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::directory::notes_name;
 use super::format::{Kind, header};
+use super::notes::NotesFile;
 use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
 use super::*;
 use crate::store::io::is_dead;
@@ -101,7 +102,7 @@ fn taken_notes_file_name_is_skipped() {
     }
     let directory = Directory::new(Arc::new(OsIo), &scratch.0);
     let mut offers = [5, 6, 5, 7, 8].into_iter();
-    let mut notes = Notes::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
+    let mut notes = NotesFile::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
     notes.note(0, DRIVER, &A).unwrap();
     drop(notes);
     assert_eq!(offers.next(), Some(8), "no more was asked than was needed");
@@ -117,9 +118,9 @@ fn taken_notes_file_name_is_skipped() {
 fn search_for_a_free_notes_file_name_ends() {
     let scratch = Scratch::new();
     let directory = Directory::new(Arc::new(OsIo), &scratch.0);
-    let living = Notes::create_as(&directory, 0, || 5).unwrap();
+    let living = NotesFile::create_as(&directory, 0, || 5).unwrap();
     let mut offered = 0;
-    let why = Notes::create_as(&directory, 0, || {
+    let why = NotesFile::create_as(&directory, 0, || {
         offered += 1;
         5
     });

@@ -22,8 +22,8 @@ impl Bundle {
     /// A bundle in memory, such as one from an archive.
     pub fn of_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>) -> Result<Self> {
         let name = name_of(segment.get(..HEADS).unwrap_or(&segment))?;
-        let snapshot = snapshot.map(|bytes| Arc::new(Bytes(bytes)) as Arc<dyn File>);
-        Ok(Self { name, segment: Arc::new(Bytes(segment)), snapshot })
+        let snapshot = snapshot.map(|bytes| Arc::new(MemoryFile(bytes)) as Arc<dyn File>);
+        Ok(Self { name, segment: Arc::new(MemoryFile(segment)), snapshot })
     }
 
     /// A bundle in a file. Values are read from the file when they are needed.
@@ -202,9 +202,9 @@ impl Io for Bundle {
     }
 }
 
-struct Bytes(Arc<[u8]>);
+struct MemoryFile(Arc<[u8]>);
 
-impl File for Bytes {
+impl File for MemoryFile {
     fn length(&self) -> io::Result<u64> {
         Ok(self.0.len() as u64)
     }

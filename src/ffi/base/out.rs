@@ -10,7 +10,7 @@ use crate::base::{Result, error};
 ///
 /// # Safety
 /// Plain data. `check` accepts only places that `put` may write to.
-pub unsafe trait Answer: Copy {
+pub unsafe trait Output: Copy {
     /// Checks that the answer can be written to a place. `what` names the parameter.
     ///
     /// # Safety
@@ -32,19 +32,19 @@ pub unsafe trait Answer: Copy {
 macro_rules! plain {
     ($($ty:ty),+) => {$(
         // SAFETY: a number.
-        unsafe impl Answer for $ty {}
+        unsafe impl Output for $ty {}
     )+};
 }
 
 plain!(u8, u16, u32, u64, usize, f64);
 
 // SAFETY: a pointer.
-unsafe impl<T> Answer for *mut T {}
+unsafe impl<T> Output for *mut T {}
 
 /// The place of an answer.
-pub struct Out<T: Answer>(*mut T);
+pub struct Out<T: Output>(*mut T);
 
-impl<T: Answer> Out<T> {
+impl<T: Output> Out<T> {
     /// The place, which must not be NULL. `what` names the parameter.
     ///
     /// # Safety
@@ -76,7 +76,7 @@ impl<T: Answer> Out<T> {
 }
 
 /// Writes an answer that the caller may have omitted.
-pub fn write_if<T: Answer>(out: Option<Out<T>>, value: T) {
+pub fn write_if<T: Output>(out: Option<Out<T>>, value: T) {
     if let Some(out) = out {
         out.write(value);
     }
@@ -84,13 +84,13 @@ pub fn write_if<T: Answer>(out: Option<Out<T>>, value: T) {
 
 /// The caller's buffer for bytes, by the two-call protocol. The required size is always written. With a NULL buffer
 /// only the size is written. A buffer that is too small is not written to.
-pub struct Buffer {
+pub struct OutBuffer {
     start: *mut c_char,
     capacity: usize,
     out_size: *mut usize,
 }
 
-impl Buffer {
+impl OutBuffer {
     /// # Safety
     /// `start` is NULL or `capacity` writable bytes; `out_size` is NULL or writable.
     pub unsafe fn new(start: *mut c_char, capacity: usize, out_size: *mut usize) -> Self {
@@ -133,7 +133,7 @@ impl Buffer {
     }
 }
 
-/// The caller's array for answers, by the two-call protocol of [`Buffer`]. Elements are `stride` bytes apart.
+/// The caller's array for answers, by the two-call protocol of [`OutBuffer`]. Elements are `stride` bytes apart.
 pub struct OutArray<T, N> {
     start: *mut T,
     stride: usize,
@@ -142,7 +142,7 @@ pub struct OutArray<T, N> {
     what: &'static str,
 }
 
-impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
+impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
     /// # Safety
     /// `start` is NULL or `capacity` writable elements, `stride` bytes apart; `out_count` is NULL or writable.
     pub unsafe fn new(

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
 use super::array::Element;
-use super::out::Answer;
+use super::out::Output;
 use crate::base::{Result, error};
 
 /// Text that is passed in: UTF-8, `len` bytes, no NUL needed.
@@ -20,7 +20,7 @@ pub struct hob_str {
 }
 
 // SAFETY: a pointer and a number.
-unsafe impl Answer for hob_str {}
+unsafe impl Output for hob_str {}
 
 // SAFETY: `#[repr(C)]`, a pointer and a number.
 unsafe impl Element for hob_str {
