@@ -4,6 +4,8 @@ mod golden;
 mod lived_in;
 mod misfortune;
 mod model;
+#[cfg(unix)]
+mod processes;
 mod sharing;
 
 use std::cell::Cell;
