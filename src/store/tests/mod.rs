@@ -1,10 +1,12 @@
 mod basics;
+mod bundles;
 mod damage;
 mod golden;
 mod lived_in;
 mod misfortune;
 mod model;
 mod sharing;
+mod upkeep;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
