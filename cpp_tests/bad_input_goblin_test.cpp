@@ -98,7 +98,7 @@ TEST("bad_input: invalid settings are rejected") {
     refused(invalid, "impossible length", [](auto& desc) { desc.id.len = SIZE_MAX - 1; });
     refused(invalid, "is NULL", [](auto& desc) { desc.options = nullptr; });
     refused(invalid, "stride", [](auto& desc) { desc.option_stride = sizeof(hob_option) - 1; });
-    refused(invalid, "cannot exist", [](auto& desc) { desc.option_stride = SIZE_MAX; });
+    refused(invalid, "address space", [](auto& desc) { desc.option_stride = SIZE_MAX; });
     refused(HOB_RESULT_LIMIT_EXCEEDED, "65535", [](auto& desc) { desc.option_count = 65536; });
     refused(HOB_RESULT_LIMIT_EXCEEDED, "65535", [](auto& desc) { desc.option_count = huge; });
     refused(invalid, "default choice", [](auto& desc) { desc.default_choice = 2; });

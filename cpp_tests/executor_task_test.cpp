@@ -113,7 +113,7 @@ TEST("executor: the built-in thread runs tasks, and a wait for it times out") {
     ENSURE(statistics(executor).running == 1 && statistics(executor).waiting == 1);
     for (const uint64_t timeout : {0u, 2000u}) {
         ENSURE(hob_executor_wait_idle(executor.get(), timeout) == HOB_RESULT_TIMEOUT);
-        ENSURE(last_error_has("'blocker' still runs and 1 tasks wait"));
+        ENSURE(last_error_has("'blocker' runs and 1 tasks are queued"));
     }
     uint32_t ran = 9;
     ENSURE_OK(hob_executor_pump(executor.get(), UINT64_MAX, &ran));

@@ -2,7 +2,6 @@
 
 use super::super::fault_io::FaultDisk;
 use super::super::format::record_size;
-use super::super::io::Io;
 use super::super::{Buffer, Compression, Name, Options, Statistics, Value};
 use super::*;
 
