@@ -289,7 +289,7 @@ TEST("fingerprint: invalid descs are rejected with a message") {
         {HOB_RESULT_INVALID_ARGUMENT, "stride", [](auto& d) { d.stage_stride = 4; }},
         {HOB_RESULT_LIMIT_EXCEEDED, "1024", [](auto& d) { d.stage_count = 1025; }},
         {HOB_RESULT_LIMIT_EXCEEDED, "1024", [](auto& d) { d.stage_count = SIZE_MAX; }},
-        {HOB_RESULT_INVALID_ARGUMENT, "cannot exist", [](auto& d) { d.stage_stride = SIZE_MAX; }},
+        {HOB_RESULT_INVALID_ARGUMENT, "address space", [](auto& d) { d.stage_stride = SIZE_MAX; }},
         {HOB_RESULT_INVALID_ARGUMENT, "source", one_stage(no_source)},
         {HOB_RESULT_INVALID_ARGUMENT, "source", one_stage(no_end)},
         {HOB_RESULT_INVALID_ARGUMENT, "source", one_stage(too_long)},

@@ -103,7 +103,7 @@ public:
 
 hob::ProgramCacheOptions on(const std::shared_ptr<MemoryFiles>& files) {
     hob::ProgramCacheOptions options;
-    options.directory = "there is no such directory";
+    options.directory = "no such directory";
     options.files = files;
     return options;
 }
@@ -134,7 +134,7 @@ TEST("hpp: a cache keeps the host's file system alive") {
     ENSURE(files.use_count() == 1 && !files->files.empty());
     const hob::ProgramCache cache(on(files));
     ENSURE(cache.get_wait(one).data() == "binary" && cache.get_wait(other).data() == "another");
-    ENSURE(cache.problem().empty() && !std::filesystem::exists("there is no such directory"));
+    ENSURE(cache.problem().empty() && !std::filesystem::exists("no such directory"));
     cache.write_bundle("bundle");
     const hob::ProgramCache reader = [&] {
         hob::ProgramCacheOptions options = on(files);

@@ -455,7 +455,7 @@ TEST("program_cache: stale, duplicate and unknown shaders are rejected") {
         ENSURE(hob_program_manager_set_source(host.get(), bad, "x", 1) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_NOT_FOUND);
         hob_link_result linked = HOB_LINK_RESULT_INIT;
-        ENSURE(host.link({shader, bad}, linked) == HOB_RESULT_NOT_FOUND && last_error_has("no such shader"));
+        ENSURE(host.link({shader, bad}, linked) == HOB_RESULT_NOT_FOUND && last_error_has("unknown shader"));
     }
     hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE(host.link({shader, shader}, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("twice"));

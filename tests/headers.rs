@@ -164,7 +164,7 @@ fn translate(topic: &Topic, sources: &[Source]) -> (Vec<String>, Vec<String>) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("headers-{}", std::process::id()));
     let mut config =
         cbindgen::Config::from_file(root().join("cbindgen.toml")).expect("cbindgen.toml is there and well formed");
-    fs::create_dir_all(&folder).expect("the temporary folder can be made");
+    fs::create_dir_all(&folder).expect("the temporary folder can be created");
     let (mut builder, mut experimental) = (cbindgen::Builder::new(), Vec::new());
     for (number, source) in sources.iter().enumerate() {
         let (text, some) = for_cbindgen(&source.text);

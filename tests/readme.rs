@@ -18,7 +18,7 @@ fn block(heading: &str, language: &str) -> String {
 fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usize) -> Vec<String> {
     let folder = scratch().join(format!("readme {heading}"));
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder can be made");
+    fs::create_dir_all(&folder).expect("the folder can be created");
     let (source, program) = (folder.join(format!("main.{language}")), folder.join("main"));
     fs::write(&source, block(heading, language)).expect("the source can be written");
     let library = harness_library();

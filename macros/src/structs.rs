@@ -38,7 +38,7 @@ impl Released {
             const FIRST_SIZE: usize = {
                 let end = crate::ffi::base::structs::end_of!(Self, #last);
                 if size_of::<usize>() == 8 {
-                    assert!(end == #size, "the released size is not what the released fields take");
+                    assert!(end == #size, "the released size differs from the size of the released fields");
                 }
                 end
             };

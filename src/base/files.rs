@@ -180,7 +180,7 @@ fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> 
 /// The reason of a failed file operation, in words. The system's own text would need an allocation.
 pub fn io_reason(why: &io::Error) -> impl std::fmt::Display {
     let words = match why.kind() {
-        ErrorKind::NotFound => "there is no such file or directory",
+        ErrorKind::NotFound => "no such file or directory",
         ErrorKind::AlreadyExists => "it exists already",
         kind => return IoReason::Kind(kind),
     };

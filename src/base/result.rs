@@ -71,7 +71,7 @@ impl Error {
 
     /// The message for a person: the failure and its remedy.
     pub fn sentence(&self) -> &str {
-        let no_memory = "out of memory: the call changed nothing; free some and call again";
+        let no_memory = "out of memory: the call changed nothing; free memory and call again";
         self.0.as_ref().map_or(no_memory, |report| report[0].sentence.as_str())
     }
 }

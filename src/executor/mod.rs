@@ -324,9 +324,15 @@ impl Executor {
         let left = self.statistics();
         match self.each_queue().find_map(|queue| queue.running()) {
             Some(name) => {
-                error!(Timeout, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting)
+                error!(
+                    Timeout,
+                    "timed out while '{name}' runs and {} tasks are queued: call again, or pass a longer timeout",
+                    left.waiting
+                )
             }
-            None => error!(Timeout, "{} tasks still wait: call again, or allow more time", left.waiting),
+            None => {
+                error!(Timeout, "timed out with {} tasks queued: call again, or pass a longer timeout", left.waiting)
+            }
         }
     }
 
@@ -365,7 +371,7 @@ impl Inner {
         let Options { helpers, background, host, task_limit, calling_thread_only, enclosure, .. } = options;
         let host: Option<Arc<dyn JobSystem>> = host.map(Arc::from);
         if host.is_none() && (helpers == Helpers::Host || background == Background::Host) {
-            return Err(error!(InvalidArgument, "there is no job system of the host's to use: set its functions"));
+            return Err(error!(InvalidArgument, "the host's job system is missing: set its functions"));
         }
         let notify = host.clone().filter(|_| background == Background::Host).map(notify_by);
         let queue = Arc::new(TaskQueue::new(task_limit, enclosure, notify));
@@ -461,7 +467,10 @@ impl Drop for Inner {
         for queue in [&self.callback_queue, &self.queue] {
             queue.end();
             if let Some(sentence) = queue.take_failure() {
-                host_log(Level::Error, format_args!("a background task failed, and nobody asked: {sentence}"));
+                host_log(
+                    Level::Error,
+                    format_args!("a background task failed, and its error was never read: {sentence}"),
+                );
             }
         }
         // A task may drop the last reference to its own executor. Its thread cannot join itself, so it is detached.

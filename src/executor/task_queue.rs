@@ -84,12 +84,12 @@ impl TaskQueue {
     pub fn post(self: &Arc<Self>, priority: Priority, name: &str, make: impl FnOnce() -> Result<Task>) -> Result<()> {
         let mut state = lock(&self.state);
         if state.is_over {
-            return Err(error!(NotFound, "the executor is being destroyed: it takes no task any more"));
+            return Err(error!(NotFound, "the executor is being destroyed: it accepts no more tasks"));
         }
         if state.waiting() >= self.limit {
             return Err(error!(
                 LimitExceeded,
-                "{} tasks wait already: let some run first (who serves the queue?) or raise task_limit", self.limit
+                "{} tasks are queued, which is task_limit: run some first, or raise task_limit", self.limit
             ));
         }
         let list = &mut state.waiting[priority as usize];

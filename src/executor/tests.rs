@@ -328,7 +328,7 @@ fn wait_times_out_and_names_the_running_task() {
     for timeout in [Duration::ZERO, Duration::from_millis(5)] {
         let error = executor.wait_idle(timeout).unwrap_err();
         assert_eq!(error.code(), Code::Timeout);
-        assert!(error.sentence().contains("'a long build' still runs and 1 tasks wait"), "{error}");
+        assert!(error.sentence().contains("'a long build' runs and 1 tasks are queued"), "{error}");
     }
     assert_eq!(executor.pump(Duration::MAX).unwrap(), 0);
     go_on.send(()).unwrap();

@@ -77,7 +77,9 @@ impl Directory {
             match self.io.try_lock(&path) {
                 Ok(Some(held)) => return Ok(held),
                 Ok(None) if begun.elapsed() < most => sleep(Duration::from_millis(1)),
-                Ok(None) => return Err(error!(Busy, "another process holds '{}': try again", path.display())),
+                Ok(None) => {
+                    return Err(error!(Busy, "another process holds the lock of '{}': try again", path.display()));
+                }
                 Err(why) => return Err(io_error("lock", &path, &why)),
             }
         }
@@ -162,13 +164,13 @@ impl Directory {
             Ok(file) => file,
             Err(why) if is_absence(&why) => return Ok(Some(Default::default())),
             Err(why) if why.kind() == ErrorKind::InvalidInput => {
-                return Err(error!(Io, "'{}' is no file: remove it", path.display()));
+                return Err(error!(Io, "'{}' is not a regular file: remove it", path.display()));
             }
             Err(why) => return Err(io_error("read", &path, &why)),
         };
         let strikes = Strikes::from_bytes(&read_at_most(&*file, most_bytes(MOST_STRIKES))?)?;
         strikes.map(Some).ok_or_else(|| {
-            error!(Unsupported, "'{}' was written by a newer library: it is left as it is", path.display())
+            error!(Unsupported, "'{}' was written by a newer library: it is ignored and kept", path.display())
         })
     }
 

@@ -83,7 +83,7 @@ fn child_process_entry() {
                 good_use(&GUILTY);
             }
         }
-        _ => panic!("nobody knows how to do that"),
+        _ => panic!("unknown command for the child process"),
     }
 }
 

@@ -53,7 +53,10 @@ impl NotesFile {
     /// Note a key.
     pub fn note(&mut self, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
         if slot >= MOST_NOTES {
-            return Err(error!(LimitExceeded, "more than {MOST_NOTES} keys are in use at a time: end some"));
+            return Err(error!(
+                LimitExceeded,
+                "more than {MOST_NOTES} keys are in use at the same time: end some uses"
+            ));
         }
         if slot >= self.slots {
             self.grow((slot + 1).next_power_of_two().min(MOST_NOTES))?;

@@ -443,7 +443,7 @@ fn only_regular_files_are_opened() {
         fs::write(scratch.0.join(name), b"not ours").unwrap();
     }
     let quarantine = scratch.open();
-    assert!(quarantine.problem().unwrap().as_str().contains("is no file"));
+    assert!(quarantine.problem().unwrap().as_str().contains("is not a regular file"));
     assert_eq!(quarantine.statistics().struck, 0);
     quarantine.begin(DRIVER, &A).unwrap();
     assert_eq!(quarantine.statistics().noted, 1);

@@ -171,7 +171,7 @@ impl Store {
                 let directory = self.directory.display();
                 self.foreign = Some(error!(
                     Unsupported,
-                    "'{directory}' has segments of format {format}, which this version does not read: they are left alone"
+                    "'{directory}' has segments of format {format}, which this version does not read: they are ignored and kept"
                 ));
             }
             Head::Damaged => {

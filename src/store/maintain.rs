@@ -259,7 +259,7 @@ impl Store {
                 // The records that replaced it are not known yet; continuing would unlink them.
                 ReadResult::Missing => {
                     let directory = self.directory.display();
-                    return Err(error!(Busy, "somebody else changes the segments of '{directory}': call again"));
+                    return Err(error!(Busy, "another process changes the segments of '{directory}': call again"));
                 }
                 ReadResult::Damaged => {
                     self.counts.damaged += u64::from(entry.is_live());

@@ -382,7 +382,7 @@ impl Reader<'_> {
             let value = self.word();
             let number = if self.is_sign('=') {
                 let text = self.word();
-                text.parse().unwrap_or_else(|_| panic!("{}: {text} is no number", self.at()))
+                text.parse().unwrap_or_else(|_| panic!("{}: {text} is not a number", self.at()))
             } else {
                 values.last().map_or(0, |last| last.1 + 1)
             };
@@ -410,7 +410,7 @@ impl Reader<'_> {
                 let known =
                     length.parse().ok().or_else(|| self.api.constants.get(&length).map(|&value| value as usize));
                 self.sign(']');
-                known.unwrap_or_else(|| panic!("{}: {length} is no known number", self.at()))
+                known.unwrap_or_else(|| panic!("{}: the value of {length} is unknown", self.at()))
             });
             self.sign(';');
             fields.push(Field { name, of, array, doc });

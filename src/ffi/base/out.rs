@@ -52,7 +52,7 @@ impl<T: Output> Out<T> {
     pub unsafe fn new(place: *mut T, what: &'static str) -> Result<Self> {
         // SAFETY: by this function's contract.
         unsafe { Self::optional(place, what) }?
-            .ok_or_else(|| error!(InvalidArgument, "{what} is NULL: pass where to write the answer"))
+            .ok_or_else(|| error!(InvalidArgument, "{what} is NULL: pass a pointer for the result"))
     }
 
     /// The place, which may be NULL.
@@ -102,7 +102,7 @@ impl OutBuffer {
         // SAFETY: by the contract of `new`.
         let out_size = unsafe { Out::optional(self.out_size, "out_size") }?;
         if self.start.is_null() && out_size.is_none() {
-            return Err(error!(InvalidArgument, "buffer and out_size are both NULL: pass where to write"));
+            return Err(error!(InvalidArgument, "buffer and out_size are both NULL: pass at least one of them"));
         }
         write_if(out_size, needed);
         if self.start.is_null() {
@@ -153,7 +153,7 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
         what: &'static str,
     ) -> Result<Self> {
         if start.is_null() && out_count.is_null() {
-            return Err(error!(InvalidArgument, "{what} and its count are both NULL: pass where to write"));
+            return Err(error!(InvalidArgument, "{what} and its count are both NULL: pass at least one of them"));
         }
         let stride = if stride == 0 { T::FIRST_SIZE } else { stride };
         let bytes = capacity.checked_mul(stride).filter(|bytes| *bytes <= isize::MAX as usize);

@@ -69,7 +69,7 @@ impl<'a> Str<'a> {
             if len == 0 {
                 return Ok(&[]);
             }
-            return Err(error!(InvalidArgument, "{what} is NULL with a length of {len}"));
+            return Err(error!(InvalidArgument, "{what} is NULL with a length of {len}: pass the text, or length 0"));
         }
         if len != usize::MAX && len > isize::MAX as usize {
             return Err(error!(InvalidArgument, "{what} has an impossible length of {len} bytes"));

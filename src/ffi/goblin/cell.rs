@@ -92,7 +92,10 @@ impl Callbacks {
             }
             if count > capacity {
                 if count > u32::from(u16::MAX) {
-                    return Err(error!(LimitExceeded, "get_options gave {count} options: a setting can have 65535"));
+                    return Err(error!(
+                        LimitExceeded,
+                        "get_options returned {count} options: a setting can have at most 65535"
+                    ));
                 }
                 // At least doubled, so that a callback that always asks for one more reaches the limit soon.
                 capacity = count.max((2 * capacity).min(u32::from(u16::MAX)));

@@ -136,7 +136,7 @@ impl KnapsackCell {
     /// Checks that a setting of `count` options may be added.
     pub fn check_room(&self, count: u32) -> Result<()> {
         if count > u32::from(NO_CHOICE) {
-            return Err(error!(LimitExceeded, "{count} options; a setting can have {NO_CHOICE}"));
+            return Err(error!(LimitExceeded, "{count} options: a setting can have at most {NO_CHOICE}"));
         }
         let (settings, options) = self.counts();
         self.check_memory(settings + 1, options + count as usize)

@@ -44,7 +44,7 @@ pub struct ManagerCell {
 
 impl ManagerCell {
     fn shader(&mut self, id: Id) -> Result<&mut Option<Shader>> {
-        let unknown = || error!(NotFound, "no such shader: it was removed, or belongs to another manager");
+        let unknown = || error!(NotFound, "unknown shader: it was removed, or belongs to another manager");
         let position = self.shaders.position(self.tag.of(id)).ok_or_else(unknown)?;
         self.shaders.at_mut(position).ok_or_else(unknown)
     }
@@ -279,7 +279,10 @@ pub extern "C" fn hob_program_manager_link(
             let key = hob_program_key_desc::take(desc.key, "key")?;
             with_program(&key, |mode, described| {
                 if !described.stages.is_empty() {
-                    return Err(error!(InvalidArgument, "hob_program_link_desc.key has stages: the shaders are those"));
+                    return Err(error!(
+                        InvalidArgument,
+                        "hob_program_link_desc.key has stages: leave them empty, the shaders replace them"
+                    ));
                 }
                 link(manager, &desc, Extra { mode, program: *described })
             })

@@ -1,4 +1,5 @@
 mod basics;
+mod bundles;
 mod damage;
 mod golden;
 mod lived_in;
@@ -7,6 +8,7 @@ mod model;
 #[cfg(unix)]
 mod processes;
 mod sharing;
+mod upkeep;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

@@ -43,7 +43,7 @@ struct Mounted<'a>(&'a Path);
 
 impl<'a> Mounted<'a> {
     fn small(place: &'a Path) -> Option<Self> {
-        std::fs::create_dir_all(place).expect("it can be made");
+        std::fs::create_dir_all(place).expect("the directory can be created");
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=256k", "hobgoblin-test"]).arg(place);
         let mounted = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
@@ -138,7 +138,7 @@ fn directory_of_another_user_is_read_but_not_written() {
             let complaint = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success() && said.contains("@ all was read"), "{said}{complaint}");
         }
-        Err(why) => println!("skipped: nobody may not run this program here: {why}"),
+        Err(why) => println!("skipped: the user "nobody" cannot run this program: {why}"),
     }
     assert_eq!(files(&scratch.store(), "seg"), before);
     assert_eq!(files(&scratch.store(), "live").len(), 1);
@@ -163,7 +163,7 @@ fn path_can_be_any_bytes() {
     let scratch = Scratch::new("bytes");
     let path = scratch.0.join(OsStr::from_bytes(b"caf\xe9 \xff")).join("two deep");
     let name = name(1, 1);
-    assert!(open(&path, options()).put(&name, 1, &value(&name, 7)).expect("it is made"));
+    assert!(open(&path, options()).put(&name, 1, &value(&name, 7)).expect("the file is created"));
     assert_eq!(version(&mut open(&path, options()), &name, &mut Vec::new()), Some(7));
 }
 

@@ -291,7 +291,7 @@ impl Place {
         let mut store = super::open(&self.directory, options(&mut self.random));
         if self.random.below(2) == 0 {
             let budget = [0, 10_000, u64::MAX][self.random.below(3) as usize];
-            store.maintain(budget).expect("nobody is in the way");
+            store.maintain(budget).expect("no other writer is active");
         }
         if self.random.below(2) == 0 {
             store.seal().expect("nothing is in the way");
@@ -305,7 +305,7 @@ impl Place {
     /// Checks that the directory has no orphaned files.
     fn is_clean(&mut self) {
         let mut store = super::open(&self.directory, Options { now: two_days_later, ..options(&mut self.random) });
-        while store.maintain(u64::MAX).expect("nobody is in the way").more {}
+        while store.maintain(u64::MAX).expect("no other writer is active").more {}
         store.seal().expect("nothing is in the way");
         let count = |extension| files(&self.directory, extension).len() as u64;
         let segments = store.statistics().segments;

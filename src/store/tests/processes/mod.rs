@@ -21,7 +21,7 @@ impl Scratch {
         let place = std::env::var_os("HOB_STORE_PLACE").unwrap_or_else(|| std::env::temp_dir().into_os_string());
         let path = Path::new(&place).join(format!("hobgoblin-store-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a directory can be made");
+        std::fs::create_dir_all(&path).expect("the directory can be created");
         Self(path)
     }
 
@@ -69,13 +69,15 @@ fn child_process_entry() {
         Some("writer") => kills::write_for_ever(&directory),
         Some("peer") => peers::write_and_read(&directory),
         Some("stranger") => hostile::read_without_rights(&directory),
-        _ => panic!("nobody knows how to do that"),
+        _ => panic!("unknown command for the child process"),
     }
 }
 
 /// A number from an environment variable, for a child or for the tests.
 pub fn number_in(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|word| word.parse().unwrap_or_else(|_| panic!("{variable} is no number: {word}")))
+    std::env::var(variable)
+        .ok()
+        .map(|word| word.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {word}")))
 }
 
 /// SplitMix64 (Steele, Lea and Flood).

@@ -189,7 +189,7 @@ fn live_together(peers: u64) {
                 assert_eq!((found, begun), (expected, done), "{peer}/{number} in the end, {round}");
             }
         }
-        store.maintain(u64::MAX).expect("nobody is in the way");
+        store.maintain(u64::MAX).expect("no other writer is active");
     }
     assert_eq!(store.statistics().damaged, 0);
 }
