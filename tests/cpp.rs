@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use hobgoblin_tests::cpp::{
-    build_library, compiler, files, harness_library, modified, output, requires_all, root, run,
+    build_library, compiler, files, harness_library, is_installed, modified, output, root, run, skip,
 };
 
 /// The files of the built harness.
@@ -89,9 +89,6 @@ fn programs() -> Option<&'static Programs> {
             library: so,
         })
     });
-    if PROGRAMS.is_none() {
-        eprintln!("skipped: there is no C++ compiler here (HOB_REQUIRE_ALL=1 makes this a failure)");
-    }
     PROGRAMS.as_ref()
 }
 
@@ -116,9 +113,7 @@ fn a_job_system_that_nobody_here_wrote_does_the_work() {
     let _ = fs::remove_dir_all(&directory);
     let probe = tool.to_command().args(["-x", "c++", "-E", "-include", "tbb/version.h", "/dev/null"]).output();
     if !probe.is_ok_and(|output| output.status.success()) {
-        assert!(!requires_all(), "oneTBB is not installed: install libtbb-dev");
-        eprintln!("skipped: oneTBB is not installed (Debian: libtbb-dev)");
-        return;
+        return skip("oneTBB is not installed (Debian: libtbb-dev)");
     }
     let folder = programs.library.parent().expect("a library is in a folder");
     let mut compile = tool.to_command();
@@ -197,16 +192,6 @@ fn every_function_of_the_api_is_called_in_the_harness() {
     assert!(missing.is_empty(), "the harness never calls {missing:?}");
 }
 
-/// Whether a tool is installed. A missing tool skips the test, unless all tools are required.
-fn is_installed(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    assert!(found || !requires_all(), "{tool} is not installed");
-    if !found {
-        eprintln!("skipped: {tool} is not installed");
-    }
-    found
-}
-
 /// The symbols that the library exports. Names of symbol versions are not included.
 fn exported(library: &Path) -> Vec<String> {
     let list = run(Command::new("nm").args(["-D", "--defined-only", "--format=posix"]).arg(library));
@@ -225,7 +210,7 @@ fn released_library(features: &str) -> PathBuf {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_released_library_shows_what_the_headers_declare_and_nothing_else() {
-    if !is_installed("nm") {
+    if !is_installed("nm", "binutils") {
         return;
     }
     let (mut exported, mut declared) = (exported(&released_library(EVERYTHING)), api());
@@ -237,7 +222,7 @@ fn the_released_library_shows_what_the_headers_declare_and_nothing_else() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_released_library_is_small() {
-    if !is_installed("strip") {
+    if !is_installed("strip", "binutils") {
         return;
     }
     for (features, most) in MOST_BYTES {
