@@ -18,8 +18,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <dlfcn.h>
 
@@ -29,7 +27,6 @@ namespace {
 using GLenum = unsigned int;
 using GLuint = unsigned int;
 using GLint = int;
-
 constexpr GLenum GL_TRIANGLES = 4, GL_VENDOR = 0x1F00, GL_RENDERER = 0x1F01, GL_VERSION = 0x1F02,
                  GL_FRAGMENT_SHADER = 0x8B30, GL_VERTEX_SHADER = 0x8B31, GL_LINK_STATUS = 0x8B82,
                  GL_PROGRAM_BINARY_RETRIEVABLE_HINT = 0x8257, GL_PROGRAM_BINARY_LENGTH = 0x8741,
@@ -41,11 +38,10 @@ constexpr GLenum EGL_OPENGL_ES_API = 0x30A0, EGL_PLATFORM_SURFACELESS_MESA = 0x3
 
 // X(return type, name, arguments)
 #define EGL_FUNCTIONS(X)                                                                                               \
-    X(const char*, eglQueryString, (void*, GLint)) X(void*, eglGetDisplay, (void*))                                    \
-    X(void*, eglGetPlatformDisplayEXT, (GLenum, void*, const GLint*)) X(unsigned, eglBindAPI, (GLenum))                \
-    X(unsigned, eglTerminate, (void*)) X(unsigned, eglInitialize, (void*, GLint*, GLint*))                             \
-    X(unsigned, eglChooseConfig, (void*, const GLint*, void**, GLint, GLint*))                                         \
-    X(void*, eglCreateContext, (void*, void*, void*, const GLint*))                                                    \
+    X(const char*, eglQueryString, (void*, GLint)) X(unsigned, eglInitialize, (void*, GLint*, GLint*))                 \
+    X(void*, eglGetPlatformDisplayEXT, (GLenum, void*, const GLint*)) X(void*, eglGetDisplay, (void*))                 \
+    X(unsigned, eglChooseConfig, (void*, const GLint*, void**, GLint, GLint*)) X(unsigned, eglBindAPI, (GLenum))       \
+    X(void*, eglCreateContext, (void*, void*, void*, const GLint*)) X(unsigned, eglTerminate, (void*))                 \
     X(void*, eglCreatePbufferSurface, (void*, void*, const GLint*))                                                    \
     X(unsigned, eglMakeCurrent, (void*, void*, void*, void*))
 #define GL_FUNCTIONS(X)                                                                                                \
@@ -148,7 +144,6 @@ void store(const Gl& gl, const hob::ProgramCache& cache, const hob::Fingerprint&
 }
 
 void run(const std::string& directory) {
-    using Clock = std::chrono::steady_clock;
     const Gl gl;
     GLint formats = 0;
     gl.glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
@@ -176,10 +171,10 @@ void run(const std::string& directory) {
         if (!use || !gl.is_linked(program)) {
             refused += use ? 1 : 0;
             use.end(HOB_USE_OUTCOME_REJECTED); // removes the binary, before the next one is put
-            const Clock::time_point start = Clock::now();
+            const auto start = std::chrono::steady_clock::now();
             compile(gl, program, source);
-            const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
-            store(gl, cache, key, program, took.count());
+            const auto time = std::chrono::steady_clock::now() - start;
+            store(gl, cache, key, program, std::chrono::duration_cast<std::chrono::microseconds>(time).count());
             ++compiled;
         }
         gl.glUseProgram(program);

@@ -3,16 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-#[path = "../../examples/runner/cpp.rs"]
-mod cpp;
+#[path = "../../examples/runner/mod.rs"]
+mod runner;
 
-pub use cpp::{Build, Product, become_program, command, end};
+pub use runner::{Build, Product, become_program, command, end};
 
 /// The C++ programs. `blob_cache` is a shared library.
 pub const NAMES: [&str; 4] = ["blob_cache", "frame_budget", "program_cache_gl", "program_cache_vk"];
 
 /// How to build a trial. It consists of all C++ files of its folder. A program also has the files of `common`.
-pub fn trial(name: &str, output: &Path) -> cpp::Result<Build> {
+pub fn trial(name: &str, output: &Path) -> runner::Result<Build> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let product = if name == "blob_cache" { Product::SharedLibrary } else { Product::Program };
     let mut folders = vec![here.join(name)];
@@ -21,7 +21,7 @@ pub fn trial(name: &str, output: &Path) -> cpp::Result<Build> {
     }
     let mut sources = Vec::new();
     for folder in &folders {
-        sources.extend(cpp::files_with_extension(folder, "cpp")?);
+        sources.extend(runner::files_with_extension(folder, "cpp")?);
     }
     Ok(Build {
         name: name.to_owned(),
@@ -36,7 +36,7 @@ pub fn trial(name: &str, output: &Path) -> cpp::Result<Build> {
 }
 
 /// Builds a trial beside this program.
-pub fn build(name: &str) -> cpp::Result<PathBuf> {
+pub fn build(name: &str) -> runner::Result<PathBuf> {
     let program = std::env::current_exe()?;
     trial(name, &program.with_file_name("trials"))?.run()
 }

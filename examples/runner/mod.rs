@@ -1,6 +1,7 @@
 //! Builds C and C++ programs with the machine's own compiler, and links them to the `libhobgoblin` that cargo has just
-//! built. The examples, the trials and their tests share this file. The runners then become the program, which gets the
-//! arguments, the exit status and the Ctrl-C of `cargo run`.
+//! built. The examples and the trials share this file. Their runners then become the program, which gets the arguments,
+//! the exit status and the Ctrl-C of `cargo run`.
+#![allow(dead_code, reason = "the examples and the trials use different parts")]
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::error::Error;
