@@ -1,8 +1,8 @@
 // governor.c: a frame loop whose quality settings are chosen by a goblin, in C.
 //
-// It shows four settings on two lanes, GPU samples that arrive three frames late, notices of changed choices, the
-// reason of each choice, and a profile that the next run starts with. The scene gets heavier halfway. The renderer is
-// simulated: replace cost_of() by your timers, and on_choice() by your renderer's switches.
+// It shows four settings on two lanes, GPU samples that arrive three frames late, and notices of changed choices. It
+// prints the reason of each choice, and saves a profile for the next run. The scene gets heavier halfway. The renderer
+// is simulated: replace cost_of() by your timers, and on_choice() by your renderer's switches.
 //
 // Build and run it in the repository:
 //

@@ -32,7 +32,7 @@ typedef struct file {
 
 typedef struct disk { file files[MAX_FILES]; } disk;
 
-// Finds a file; with an empty path, a free place. NULL: there is none.
+// Finds a file; with an empty path, a free place. NULL: not found.
 static file *find(disk *all, const char *path) {
     for (file *one = all->files; one < all->files + MAX_FILES; ++one)
         if (strcmp(one->path, path) == 0 && (*path != '\0' || one->open_count == 0)) return one;

@@ -1,5 +1,5 @@
 //! Builds every example with the command in its first lines, with warnings as errors, and runs those that need no
-//! driver. `.ci/run` runs the others. The library is the one that cargo has built for this test.
+//! driver. `.ci/run` runs the others. They link the library that cargo has built for this test.
 #![cfg(unix)]
 
 use std::fs;

@@ -8,7 +8,8 @@ namespace trials {
 /// The content of a file; empty when the file does not exist.
 std::string read_file(const std::string& path);
 
-/// Replaces the whole file at once. Throws std::runtime_error when the file cannot be written.
+/// Replaces the whole file at once.
+/// Throws std::runtime_error when the file cannot be written.
 void write_file(const std::string& path, const std::string& text);
 
 /// Throws std::runtime_error when the file cannot be written.
