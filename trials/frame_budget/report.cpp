@@ -1,9 +1,10 @@
 #include "report.h"
 
 #include <cstdio>
-#include <fstream>
 #include <ostream>
-#include <stdexcept>
+#include <sstream>
+
+#include "../common/files.h"
 
 namespace frame_budget {
 
@@ -93,7 +94,7 @@ void print_table(std::ostream& out, const std::vector<Summary>& summaries, doubl
 
 void write_json(const std::string& path, const RunFacts& facts, const std::vector<Summary>& summaries,
                 const std::vector<Contestant>& contestants) {
-    std::ofstream out(path, std::ios::binary);
+    std::ostringstream out;
     const auto number = json_number;
     out << "{\n\"renderer\": " << json_string(facts.renderer) << ",\n\"clock\": " << json_string(facts.clock)
         << ",\n\"budget_ms\": " << number(facts.budget_ms) << ",\n\"seed\": " << facts.seed
@@ -122,7 +123,7 @@ void write_json(const std::string& path, const RunFacts& facts, const std::vecto
         out << "}";
     }
     out << "\n]\n}\n";
-    if (!out.flush()) throw std::runtime_error("cannot write " + path);
+    trials::write_file(path, out.str());
 }
 
 } // namespace frame_budget
