@@ -1,17 +1,15 @@
 //! Builds every example with the command in its first lines, with warnings as errors, and runs those that need no
-//! driver. `.ci/run` runs the others. They link the library that cargo has built for this test.
+//! driver. `.ci/run` runs the others. They link the library of the C++ harness.
 #![cfg(unix)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
+
+use hobgoblin_tests::cpp::{harness_library, requires_all, root, scratch};
 
 const FLAGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 const MOST_LINES: usize = 200;
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|why| panic!("{path}: {why}"))
@@ -29,8 +27,7 @@ fn examples() -> Vec<String> {
 /// Whether a compiler is installed. A missing one skips its tests, unless all tools are required.
 fn is_installed(compiler: &str) -> bool {
     let found = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
-    let required = ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some());
-    assert!(found || !required, "{compiler} is not installed");
+    assert!(found || !requires_all(), "{compiler} is not installed");
     if !found {
         println!("skipped: {compiler} is not installed");
     }
@@ -59,7 +56,7 @@ fn build(test: &str, example: &str) -> Option<PathBuf> {
     if !is_installed(&words[0]) {
         return None;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples").join(test).join(example);
+    let folder = scratch().join("examples").join(test).join(example);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("the target directory can be written");
     let (program, libraries) = (folder.join("program"), libraries());
@@ -79,17 +76,17 @@ fn build(test: &str, example: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// The folder with the libraries that `cargo test` has just built. This test program is in it.
+/// The folder of the libraries that the harness links.
 fn libraries() -> PathBuf {
-    std::env::current_exe().expect("it has a path").parent().expect("it is in a folder").to_owned()
+    harness_library().parent().expect("a library is in a folder").to_owned()
 }
 
 /// Builds an example and runs it twice, in its own folder. Returns what it printed.
 fn run_twice(example: &str) -> Option<[String; 2]> {
     let program = build("run", example)?;
+    let (folder, libraries) = (program.parent().expect("it is in a folder"), libraries());
     Some([1, 2].map(|_| {
-        let folder = program.parent().expect("it is in a folder");
-        let ran = Command::new(&program).current_dir(folder).env("LD_LIBRARY_PATH", libraries()).output();
+        let ran = Command::new(&program).current_dir(folder).env("LD_LIBRARY_PATH", &libraries).output();
         let ran = ran.expect("the program can be run");
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8(ran.stdout).expect("it prints ASCII")

@@ -4,7 +4,7 @@
 //! Uses intrinsics, because a library for every x86-64 may use AVX2 only after checking the processor.
 #![allow(unsafe_code)]
 
-/// The number of lanes.
+/// The number of columns.
 pub(super) const WIDTH: usize = 4;
 
 /// [`WIDTH`] numbers, and the operations of the passes on them.
@@ -14,20 +14,20 @@ pub(super) trait Vector: Copy {
     fn splat(number: f64) -> Self;
     fn of(a: f64, b: f64, c: f64, d: f64) -> Self;
     fn store(self) -> [f64; WIDTH];
-    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * WIDTH + lane`.
+    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * WIDTH + column`.
     fn positions(self, start: u32) -> [u32; WIDTH];
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// The greater one of each lane; `other` if they are equal or unordered.
+    /// The greater one of each column; `other` if they are equal or unordered.
     fn most(self, other: Self) -> Self;
-    /// The lesser one of each lane; `other` if they are equal or unordered.
+    /// The lesser one of each column; `other` if they are equal or unordered.
     fn least(self, other: Self) -> Self;
     fn greater(self, other: Self) -> Self::Mask;
     fn at_least(self, other: Self) -> Self::Mask;
     fn and(one: Self::Mask, other: Self::Mask) -> Self::Mask;
     fn or(one: Self::Mask, other: Self::Mask) -> Self::Mask;
-    /// A bit for each lane.
+    /// A bit for each column.
     fn bits(mask: Self::Mask) -> u32;
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 }
@@ -46,7 +46,7 @@ pub(super) struct Plain([f64; WIDTH]);
 impl Plain {
     #[inline(always)]
     fn zip(self, other: Self, each: impl Fn(f64, f64) -> f64) -> Self {
-        Self(std::array::from_fn(|lane| each(self.0[lane], other.0[lane])))
+        Self(std::array::from_fn(|column| each(self.0[column], other.0[column])))
     }
 }
 
@@ -76,7 +76,7 @@ impl Vector for Plain {
 
     #[inline(always)]
     fn positions(self, start: u32) -> [u32; WIDTH] {
-        std::array::from_fn(|lane| (start + self.0[lane] as u32) * WIDTH as u32 + lane as u32)
+        std::array::from_fn(|column| (start + self.0[column] as u32) * WIDTH as u32 + column as u32)
     }
 
     #[inline(always)]
@@ -106,32 +106,32 @@ impl Vector for Plain {
 
     #[inline(always)]
     fn greater(self, other: Self) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| self.0[lane] > other.0[lane])
+        std::array::from_fn(|column| self.0[column] > other.0[column])
     }
 
     #[inline(always)]
     fn at_least(self, other: Self) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| self.0[lane] >= other.0[lane])
+        std::array::from_fn(|column| self.0[column] >= other.0[column])
     }
 
     #[inline(always)]
     fn and(one: [bool; WIDTH], other: [bool; WIDTH]) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| one[lane] & other[lane])
+        std::array::from_fn(|column| one[column] & other[column])
     }
 
     #[inline(always)]
     fn or(one: [bool; WIDTH], other: [bool; WIDTH]) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| one[lane] | other[lane])
+        std::array::from_fn(|column| one[column] | other[column])
     }
 
     #[inline(always)]
     fn bits(mask: [bool; WIDTH]) -> u32 {
-        (0..WIDTH).map(|lane| u32::from(mask[lane]) << lane).sum()
+        (0..WIDTH).map(|column| u32::from(mask[column]) << column).sum()
     }
 
     #[inline(always)]
     fn select(mask: [bool; WIDTH], yes: Self, no: Self) -> Self {
-        Self(std::array::from_fn(|lane| if mask[lane] { yes.0[lane] } else { no.0[lane] }))
+        Self(std::array::from_fn(|column| if mask[column] { yes.0[column] } else { no.0[column] }))
     }
 }
 
@@ -159,8 +159,8 @@ mod sse2 {
         let mut to = [0; WIDTH];
         // SAFETY: every x86-64 processor has SSE2, and four integers can be written there, of any alignment.
         unsafe {
-            let lanes = _mm_add_epi32(_mm_set1_epi32(first), _mm_set_epi32(3, 2, 1, 0));
-            _mm_storeu_si128(to.as_mut_ptr().cast(), _mm_add_epi32(_mm_slli_epi32::<2>(rows), lanes));
+            let columns = _mm_add_epi32(_mm_set1_epi32(first), _mm_set_epi32(3, 2, 1, 0));
+            _mm_storeu_si128(to.as_mut_ptr().cast(), _mm_add_epi32(_mm_slli_epi32::<2>(rows), columns));
         }
         to
     }
