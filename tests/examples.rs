@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use hobgoblin_tests::cpp::{harness_library, requires_all, root, scratch};
+use hobgoblin_tests::cpp::{harness_library, is_installed, root, scratch};
 
 const FLAGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 const MOST_LINES: usize = 200;
@@ -22,16 +22,6 @@ fn examples() -> Vec<String> {
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".c") || name.ends_with(".cpp")).collect();
     names.sort();
     names
-}
-
-/// Whether a compiler is installed. A missing one skips its tests, unless all tools are required.
-fn is_installed(compiler: &str) -> bool {
-    let found = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
-    assert!(found || !requires_all(), "{compiler} is not installed");
-    if !found {
-        println!("skipped: {compiler} is not installed");
-    }
-    found
 }
 
 /// The compiler's command in the first lines of an example.
@@ -53,7 +43,7 @@ fn compile(command: &mut Command) {
 /// Builds an example by its own command, in an empty folder of its test. `None`: there is no compiler.
 fn build(test: &str, example: &str) -> Option<PathBuf> {
     let words = command_of(example);
-    if !is_installed(&words[0]) {
+    if !is_installed(&words[0], "g++") {
         return None;
     }
     let folder = scratch().join("examples").join(test).join(example);
@@ -111,7 +101,7 @@ fn every_example_compiles_without_warnings_and_links() {
 
 #[test]
 fn every_example_compiles_with_clang() {
-    if !is_installed("clang") {
+    if !is_installed("clang", "clang") {
         return;
     }
     for example in examples() {
