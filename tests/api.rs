@@ -31,8 +31,8 @@ fn every_function_survives_every_kind_of_misuse() {
 
 #[test]
 fn random_calls_cause_no_fault() {
-    let _ = run_program("fuzz", &["--seed", "1", "--calls", "100000", "--seconds", "20"]);
-    let _ = run_program("fuzz", &["--seed", "2", "--calls", "40000", "--seconds", "20", "--threads", "4"]);
+    let _ = run_program("fuzz", &["--seed", "1", "--calls", "50000", "--seconds", "20"]);
+    let _ = run_program("fuzz", &["--seed", "2", "--calls", "20000", "--seconds", "20", "--threads", "4"]);
 }
 
 /// For tools/sanitize.sh and tools/fuzz_api.sh, which compile with other flags.

@@ -6,46 +6,14 @@
 //! HOB_ABI_VERSION and a line under "ABI" in the change log.
 
 mod compare;
-mod headers;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use compare::incompatible_changes;
-use headers::{Headers, compile_in, grown, initialised, scratch, types_source, write_struct_list};
-use hobgoblin_tests::cpp::{build_library, compiler, harness_library, is_installed, root, run};
-
-/// The folder of the previous headers.
-fn previous() -> PathBuf {
-    root().join("abi/previous")
-}
-
-/// Compiles the client with the headers of a folder, and runs it with a library.
-fn run_client(name: &str, folder: &Path, tool: &cc::Tool, library: &Path) {
-    let scratch = scratch(name);
-    let found = Headers::read(folder, tool, name);
-    write_struct_list(&found.api, &scratch);
-    let (program, rpath) = (scratch.join("client"), library.parent().expect("a library is in a folder").display());
-    let mut compile = compile_in(folder, tool);
-    compile.arg("-I").arg(&scratch);
-    for source in hobgoblin_tests::cpp::files("cpp_tests/abi", &["cpp"]) {
-        compile.arg(root().join(source));
-    }
-    compile.arg(library).arg(format!("-Wl,--disable-new-dtags,-rpath,{rpath}"));
-    run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
-    let _ = fs::remove_dir_all(scratch.join("files"));
-    fs::create_dir_all(scratch.join("files")).expect("the target directory can be written");
-    let output = run(Command::new(&program).env("HOB_SCRATCH", scratch.join("files")));
-    print!("{name}: {}", String::from_utf8_lossy(&output.stdout));
-}
-
-#[test]
-fn previous_clients_run_on_a_library_whose_versioned_structs_have_grown() {
-    let Some(tool) = compiler() else { return };
-    let library = build_library("appended-fields", "dev", &["--features", "host-allocator,appended-fields"])("so");
-    run_client("previous", &previous(), &tool, &library);
-}
+use hobgoblin_tests::cpp::{compiler, files, harness_library, is_installed, root, run};
+use hobgoblin_tests::layouts::{Headers, grown, initialised, previous, run_client, scratch, types_source};
 
 #[test]
 fn previous_clients_run_on_todays_library() {
@@ -70,7 +38,7 @@ fn the_client_uses_every_versioned_struct() {
     let Some(tool) = compiler() else { return };
     let today = Headers::read(root(), &tool, "used");
     let read = |path: PathBuf| fs::read_to_string(root().join(path)).expect("a source can be read");
-    let client: String = hobgoblin_tests::cpp::files("cpp_tests/abi", &["cpp"]).into_iter().map(read).collect();
+    let client: String = files("cpp_tests/abi", &["cpp"]).into_iter().map(read).collect();
     let names = initialised(&today.api);
     assert!(names.len() > 20, "only {names:?} were found in the headers");
     let is_used = |name: &str| client.contains(&format!("Guarded<{name}> "));

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hobgoblin_tests::api::Api;
-use hobgoblin_tests::cpp::{output, root, run};
+use super::api::Api;
+use super::cpp::{files, output, root, run};
 
 /// A compiler's layout of a struct.
 #[derive(Debug, PartialEq, Eq)]
@@ -158,4 +158,28 @@ pub fn types_source(api: &Api) -> String {
         let _ = writeln!(source, "__typeof__(&{0}) call_{0} = {0};", function.name);
     }
     source
+}
+
+/// The folder of the previous headers.
+pub fn previous() -> PathBuf {
+    root().join("abi/previous")
+}
+
+/// Compiles the client with the headers of a folder, and runs it with a library.
+pub fn run_client(name: &str, folder: &Path, tool: &cc::Tool, library: &Path) {
+    let scratch = scratch(name);
+    let found = Headers::read(folder, tool, name);
+    write_struct_list(&found.api, &scratch);
+    let (program, rpath) = (scratch.join("client"), library.parent().expect("a library is in a folder").display());
+    let mut compile = compile_in(folder, tool);
+    compile.arg("-I").arg(&scratch);
+    for source in files("cpp_tests/abi", &["cpp"]) {
+        compile.arg(root().join(source));
+    }
+    compile.arg(library).arg(format!("-Wl,--disable-new-dtags,-rpath,{rpath}"));
+    run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
+    let _ = fs::remove_dir_all(scratch.join("files"));
+    fs::create_dir_all(scratch.join("files")).expect("the target directory can be written");
+    let output = run(Command::new(&program).env("HOB_SCRATCH", scratch.join("files")));
+    print!("{name}: {}", String::from_utf8_lossy(&output.stdout));
 }
