@@ -347,6 +347,14 @@ fn opening(source: &Source) -> String {
     text
 }
 
+/// Major, minor and patch of the library. This package has a version of its own.
+fn library_version() -> [String; 3] {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest can be read");
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \"")).expect("the library has a version");
+    let mut parts = line.trim_end_matches('"').split('.').map(str::to_owned);
+    std::array::from_fn(|_| parts.next().expect("a version has three parts"))
+}
+
 fn generate(topic: &Topic) -> String {
     let sources = sources(topic);
     let (blocks, experimental) = translate(topic, &sources);
@@ -375,11 +383,9 @@ fn generate(topic: &Topic) -> String {
         topic.name, topic.name
     );
     topic.includes.iter().for_each(|include| header += &format!("#include {include}\n"));
-    header += &topic
-        .before
-        .replace("@MAJOR@", env!("CARGO_PKG_VERSION_MAJOR"))
-        .replace("@MINOR@", env!("CARGO_PKG_VERSION_MINOR"))
-        .replace("@PATCH@", env!("CARGO_PKG_VERSION_PATCH"));
+    let version = library_version();
+    header +=
+        &topic.before.replace("@MAJOR@", &version[0]).replace("@MINOR@", &version[1]).replace("@PATCH@", &version[2]);
     header += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
     items.iter().for_each(|item| header += &format!("\n{}\n", item.text));
     let structs = versioned(&sources);
