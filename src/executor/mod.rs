@@ -91,8 +91,8 @@ pub type Enclosure = fn(&mut dyn FnMut()) -> std::result::Result<(), Sentence>;
 pub fn catch_panic(work: &mut dyn FnMut()) -> std::result::Result<(), Sentence> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let literal = payload.downcast_ref::<&str>().copied();
-        let said = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-        Text::format(format_args!("{said}"))
+        let message = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        Text::format(format_args!("{message}"))
     })
 }
 

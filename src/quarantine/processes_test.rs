@@ -65,7 +65,7 @@ fn lock_wait_respects_its_deadline() {
     assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
     let token = quarantine.begin(DRIVER, &B).unwrap();
     assert_eq!(quarantine.statistics().unnoted, 1);
-    assert!(!quarantine.problem().unwrap().as_str().contains(" ms"), "nor is it said how long");
+    assert!(!quarantine.problem().unwrap().as_str().contains(" ms"), "the problem has no wait time");
     quarantine.end(token, Outcome::Ok).unwrap();
     drop(held);
     quarantine.begin(DRIVER, &B).unwrap();
@@ -178,7 +178,7 @@ fn read_only_process_sees_bans_without_a_write() {
     assert!(contents(&scratch.0) == before);
     let quarantine = scratch.open();
     assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.strikes(DRIVER, &B)), (2, 1));
-    assert_eq!(quarantine.statistics().counted, 1, "the dead were left to be counted");
+    assert_eq!(quarantine.statistics().counted, 1, "the crash is still counted");
     drop(living);
 }
 

@@ -215,7 +215,7 @@ fn strikes_age_by_the_host_clock_and_are_never_in_the_future() {
     assert_eq!(with(NOW), 2);
     assert_eq!(with(NOW + 30 * DAY - 1), 2);
     assert_eq!(with(NOW + 30 * DAY), 0);
-    assert_eq!(with(NOW), 0, "what has aged is gone, though the clock goes back");
+    assert_eq!(with(NOW), 0, "expired strikes stay expired if the clock goes back");
     scratch.death(&[A]);
     // Counted under a clock that is 100 years ahead, then seen under a correct one.
     assert_eq!(with(NOW + 36_500 * DAY), 1);

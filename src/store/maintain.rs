@@ -193,7 +193,7 @@ impl Store {
             let lock = match state {
                 _ if id >= END_OF_IDS => continue,
                 State::Sealed => None,
-                State::Open if !self.is_own(id) => match self.lock_of_the_dead(id)? {
+                State::Open if !self.is_own(id) => match self.lock_orphan(id)? {
                     Some(lock) => Some(lock),
                     None => continue,
                 },
@@ -205,7 +205,7 @@ impl Store {
     }
 
     /// The lock of a segment whose writer has died; `None` if the writer lives.
-    fn lock_of_the_dead(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
+    fn lock_orphan(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
         let path = self.path(id, "live");
         self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))
     }
@@ -400,7 +400,7 @@ impl Store {
         }
         for RewriteCandidate { id, lock, .. } in candidates {
             if lock.is_some() {
-                self.seal_of_the_dead(id)?;
+                self.seal_orphan(id)?;
                 let _ = self.io.remove(&self.path(id, "live"));
             }
         }
@@ -438,7 +438,7 @@ impl Store {
 
     /// Remove a segment whose writer died before it wrote the heads.
     fn remove_unbegun(&mut self, id: u64) -> Result<()> {
-        let Some(_held) = self.lock_of_the_dead(id)? else { return Ok(()) };
+        let Some(_held) = self.lock_orphan(id)? else { return Ok(()) };
         let length = self.io.open(&self.path(id, "seg")).and_then(|file| file.length());
         if length.is_ok_and(|length| length < HEADS as u64) {
             self.remove_files(id);
@@ -446,7 +446,7 @@ impl Store {
         Ok(())
     }
 
-    fn seal_of_the_dead(&mut self, id: u64) -> Result<()> {
+    fn seal_orphan(&mut self, id: u64) -> Result<()> {
         let Some(file) = self.file(id)? else { return Ok(()) };
         let Some(&mut Segment { seed, state: State::Open, .. }) = self.segment_mut(id) else { return Ok(()) };
         let mut contents = Contents::default();

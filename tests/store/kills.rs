@@ -172,17 +172,17 @@ impl Writer {
         let mut command = child("writer", directory);
         command.env("HOB_ENVIRONMENT", environment.to_string()).env("HOB_VERSION", (round << 20).to_string());
         let mut running = Running(command.spawn().expect("a child can be started"));
-        let said = running.0.stdout.take().expect("it was piped");
+        let printed = running.0.stdout.take().expect("it was piped");
         let (begins, began) = channel();
-        let heard = std::thread::spawn(move || Heard::of(said, || _ = begins.send(())));
+        let heard = std::thread::spawn(move || Heard::of(printed, || _ = begins.send(())));
         Self { running, environment, began, heard }
     }
 }
 
 impl Heard {
-    fn of(said: ChildStdout, begins: impl Fn()) -> Self {
+    fn of(printed: ChildStdout, begins: impl Fn()) -> Self {
         let mut heard = Self::default();
-        for line in BufReader::new(said).lines().map_while(Result::ok) {
+        for line in BufReader::new(printed).lines().map_while(Result::ok) {
             let mut words = line.split(' ');
             match words.next() {
                 Some("@begin") => {
