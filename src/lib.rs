@@ -37,3 +37,5 @@ pub mod stats;
 pub mod store;
 
 mod ffi;
+#[cfg(test)]
+mod test_allocator;

@@ -3,14 +3,12 @@
 //!
 //! `cpp_tests/api/world.h` has a valid value for each type of parameter. A new function needs no other test code.
 
-mod common;
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use common::api::{Api, Function};
-use common::api_table::{Null, null};
-use common::cpp::{api_program, output, run, write_api_table};
+use hobgoblin_tests::api::{Api, Function};
+use hobgoblin_tests::api_table::{Null, null};
+use hobgoblin_tests::cpp::{api_program, output, root, run, write_api_table};
 
 /// Runs a program of `cpp_tests/api/` in an empty folder. `None`: there is no compiler.
 fn run_program(name: &str, arguments: &[&str]) -> Option<Output> {
@@ -57,7 +55,7 @@ fn headers_give_a_complete_table() {
         assert!(has_doc, "{}: {} has no doc", function.at, function.name);
     }
     let text: String = ["base", "goblin", "program_cache", "executor", "knapsack", "profile", "fingerprint", "store"]
-        .map(|name| format!("{}/include/hobgoblin/{name}.h", env!("CARGO_MANIFEST_DIR")))
+        .map(|name| root().join(format!("include/hobgoblin/{name}.h")))
         .map(|path| std::fs::read_to_string(path).expect("a header can be read"))
         .concat();
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.starts_with('#'));

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hobgoblin_tests::cpp::root;
+
 /// A header: its folder in `src/ffi`, and its includes.
 struct Topic {
     name: &'static str,
@@ -99,10 +101,6 @@ struct Source {
 struct Item {
     place: (usize, usize),
     text: String,
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn read(path: &Path) -> String {

@@ -1,12 +1,9 @@
 //! Compiles the programs of the README and of the guide without warnings, links and runs them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use hobgoblin_tests::cpp::{harness_library, requires_all, root, scratch};
 
 /// The fenced block of a language under a heading of the README or the guide.
 fn block(heading: &str, language: &str) -> String {
@@ -17,31 +14,27 @@ fn block(heading: &str, language: &str) -> String {
     program.split_once("```").expect("the block ends").0.to_owned()
 }
 
-/// The folder with the libraries that `cargo test` has just built. This test program is in it.
-fn libraries() -> PathBuf {
-    std::env::current_exe().expect("it has a path").parent().expect("it is in a folder").to_owned()
-}
-
 /// Builds the program under a heading in an empty folder, and runs it there `times` times. Returns the outputs.
 fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usize) -> Vec<String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("readme {heading}"));
+    let folder = scratch().join(format!("readme {heading}"));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("the folder can be created");
     let (source, program) = (folder.join(format!("main.{language}")), folder.join("main"));
     fs::write(&source, block(heading, language)).expect("the source can be written");
-    let libraries = libraries();
+    let library = harness_library();
+    let libraries = library.parent().expect("a library is in a folder");
     let built = Command::new(compiler)
         .args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
         .arg(root().join("include"))
         .arg(&source)
         .arg("-L")
-        .arg(&libraries)
+        .arg(libraries)
         .args(["-lhobgoblin", "-o"])
         .arg(&program)
         .arg(format!("-Wl,-rpath,{}", libraries.display()))
         .output();
     let Ok(built) = built else {
-        assert!(std::env::var_os("HOB_REQUIRE_ALL").is_none(), "{compiler} is missing");
+        assert!(!requires_all(), "{compiler} is not installed");
         println!("skipped: {compiler} is not installed");
         return Vec::new();
     };

@@ -23,6 +23,8 @@ mod faults_test;
 mod format;
 mod notes;
 #[cfg(test)]
+mod kills_test;
+#[cfg(test)]
 mod processes_test;
 mod strikes;
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 /// A C type, without the declared name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +110,7 @@ pub struct Api {
 impl Api {
     /// Parses `include/hobgoblin/*.h`.
     pub fn read() -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/hobgoblin");
+        let folder = super::cpp::root().join("include/hobgoblin");
         let list = fs::read_dir(&folder).unwrap_or_else(|why| panic!("cannot list {}: {why}", folder.display()));
         let mut paths: Vec<_> = list.map(|entry| entry.expect("an entry can be read").path()).collect();
         paths.retain(|path| path.extension().is_some_and(|found| found == "h"));

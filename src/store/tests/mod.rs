@@ -5,6 +5,8 @@ mod golden;
 mod lived_in;
 mod misfortune;
 mod model;
+#[cfg(unix)]
+mod processes;
 mod sharing;
 mod upkeep;
 

@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use hobgoblin::base::Code;
-use hobgoblin::store::{Options, Store};
+use crate::base::Code;
+use crate::store::{Options, Store};
 
 use super::*;
 

@@ -1,14 +1,13 @@
 //! A recorded run replays to the same choices. A truncated or damaged recording is replayed up to the damage.
-#![cfg(feature = "goblin")]
 
 use std::sync::{Arc, Mutex};
 
-use hobgoblin::base::{Code, Id};
-use hobgoblin::goblin::{
+use crate::base::{Code, Id};
+use crate::goblin::{
     Axis, Burdens, Config, End, Exploration, Goblin, LANES, OptionDesc, ProductDesc, Report, Sample, SettingDesc,
     StrategyDesc, replay,
 };
-use hobgoblin::profile::{Estimate, Profile};
+use crate::profile::{Estimate, Profile};
 
 const HEADER: usize = 16;
 

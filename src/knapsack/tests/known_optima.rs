@@ -1,10 +1,9 @@
 //! Compares the knapsack with known optima and with a plain dynamic program.
-#![cfg(feature = "goblin")]
 
 use std::io::Read;
 use std::path::Path;
 
-use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack, Solution};
+use crate::knapsack::{Candidate, Economy, Effort, Knapsack, Solution};
 use serde_json::Value;
 
 /// A question whose answer is in the file: per instance the scalar one, and those with 3 and 4 sigmas.

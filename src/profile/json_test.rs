@@ -1,8 +1,7 @@
 //! The profile's JSON: output, input, and errors for invalid input. `serde_json` is the oracle.
-#![cfg(feature = "goblin")]
 
-use hobgoblin::base::Code;
-use hobgoblin::profile::{Estimate, MAX_OPTIONS, Profile};
+use crate::base::Code;
+use crate::profile::{Estimate, MAX_OPTIONS, Profile};
 use proptest::prelude::*;
 use serde_json::Value;
 

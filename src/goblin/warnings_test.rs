@@ -1,15 +1,14 @@
 //! Wrong use of a goblin gives an error or one log line.
-#![cfg(feature = "goblin")]
 
 use std::cell::RefCell;
 use std::ffi::CStr;
 
-use hobgoblin::base::host::{Host, set_host};
-use hobgoblin::base::{Code, Level};
-use hobgoblin::goblin::{
+use crate::base::host::{Host, set_host};
+use crate::base::{Code, Level};
+use crate::goblin::{
     Axis, Burdens, Config, Goblin, LANES, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc, replay,
 };
-use hobgoblin::profile::{Estimate, Profile};
+use crate::profile::{Estimate, Profile};
 
 thread_local!(static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) });
 

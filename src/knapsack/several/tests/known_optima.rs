@@ -1,49 +1,14 @@
 //! Compares the knapsack of several resources with optima of an integer programming solver. Also counts allocations:
 //! the knapsack does not allocate after `reserve`.
-// With host-allocator the library defines the global allocator, and a program can have only one.
-#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::io::Read;
 use std::path::Path;
 
-use hobgoblin::knapsack::several::{Answer, Several, Weight};
-use hobgoblin::knapsack::{Economy, Effort};
 use serde_json::Value;
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: every call is forwarded to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as promised by our caller.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use super::super::{Answer, Several, Weight};
+use crate::knapsack::{Economy, Effort};
+use crate::test_allocator::allocations;
 
 /// A node limit for one frame.
 const IN_A_FRAME: u64 = 3000;
@@ -181,11 +146,12 @@ fn frames_after_reserve_do_not_allocate() {
     let mut several = Several::new();
     several.reserve(50, 250, 3).expect("memory");
     let held = several.memory_used();
-    let before = ALLOCATIONS.with(Cell::get);
-    for frame in 0..40 {
-        let answer = questions[frame % 4].solve_jittered(&mut several, 20_000, frame, 0.01);
-        assert_eq!(answer.feasible, frame % 4 != 1, "{answer:?}");
-    }
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0);
+    let frames = || {
+        for frame in 0..40 {
+            let answer = questions[frame % 4].solve_jittered(&mut several, 20_000, frame, 0.01);
+            assert_eq!(answer.feasible, frame % 4 != 1, "{answer:?}");
+        }
+    };
+    assert_eq!(allocations(frames), 0);
     assert_eq!(several.memory_used(), held);
 }

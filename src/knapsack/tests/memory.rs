@@ -1,44 +1,7 @@
-//! After warm-up the knapsack does not allocate. A counting allocator checks this, in a separate test program.
-// With host-allocator the library defines the global allocator, and a program can have only one.
-#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
+//! After warm-up the knapsack does not allocate.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: every call is forwarded to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as promised by our caller.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use crate::knapsack::{Candidate, Economy, Effort, Knapsack};
+use crate::test_allocator::allocations;
 
 /// One frame. The costs of the options differ each time, the number of options does not.
 fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
@@ -60,12 +23,6 @@ fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
     let economy = Economy { capacity: 60.0 + (frame % 50) as f64, sigmas: (frame % 4) as f64 };
     let solution = knapsack.solve(economy, effort).expect("a solution");
     assert!(solution.feasible && knapsack.choices().len() == 50);
-}
-
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
-    work();
-    ALLOCATIONS.with(Cell::get) - before
 }
 
 /// Up to this node limit there is no allocation at all.

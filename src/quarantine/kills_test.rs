@@ -1,12 +1,11 @@
 //! Processes that are really killed. This test program runs itself as a child, which is killed with a key in use.
-#![cfg(feature = "program_cache")]
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hobgoblin::quarantine::{Options, Outcome, Quarantine};
+use crate::quarantine::{Options, Outcome, Quarantine};
 
 const NOW: u64 = 1_700_000_000;
 const DRIVER: u64 = 7;
@@ -18,7 +17,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("quarantine-{name}-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("hobgoblin-quarantine-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         Self(path)
     }
@@ -31,7 +30,7 @@ impl Scratch {
     fn child(&self, what: &str) -> Child {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         command
-            .args(["--exact", "child_process_entry", "--nocapture"])
+            .args(["--exact", "quarantine::kills_test::child_process_entry", "--nocapture"])
             .env("HOB_CHILD", what)
             .env("HOB_DIRECTORY", &self.0);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a child can be started");

@@ -1,7 +1,5 @@
 //! The store with real processes on real file systems. This test program runs itself as child processes, which write,
 //! read, and are killed.
-#![cfg(all(unix, feature = "program_cache"))]
-#![allow(missing_docs, reason = "a program of tests")]
 
 mod hostile;
 mod kills;
@@ -12,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use hobgoblin::store::io::OsIo;
-use hobgoblin::store::{Name, Options, Store};
+use crate::store::io::OsIo;
+use crate::store::{Name, Options, Store};
 
 /// A temporary directory that drop removes. It is in the directory `HOB_STORE_PLACE` if that is set.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
-        let place = std::env::var_os("HOB_STORE_PLACE").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
-        let path = Path::new(&place).join(format!("store-{name}-{}", std::process::id()));
+        let place = std::env::var_os("HOB_STORE_PLACE").unwrap_or_else(|| std::env::temp_dir().into_os_string());
+        let path = Path::new(&place).join(format!("hobgoblin-store-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("the directory can be created");
         Self(path)
@@ -43,7 +41,7 @@ impl Drop for Scratch {
 pub fn child(what: &str, directory: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
     command
-        .args(["--exact", "child_process_entry", "--nocapture"])
+        .args(["--exact", "store::tests::processes::child_process_entry", "--nocapture"])
         .env("HOB_CHILD", what)
         .env("HOB_DIRECTORY", directory);
     command.stdout(Stdio::piped());

@@ -1,5 +1,7 @@
 //! Comparison with brute force.
 
+mod known_optima;
+
 use super::*;
 use proptest::prelude::*;
 

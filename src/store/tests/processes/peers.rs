@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hobgoblin::store::{Compression, Options, Store};
+use crate::store::{Compression, Options, Store};
 
 use super::*;
 
@@ -71,7 +71,7 @@ impl Journal {
     }
 }
 
-fn peer_name(peer: u64, number: u32) -> hobgoblin::store::Name {
+fn peer_name(peer: u64, number: u32) -> crate::store::Name {
     name(ENVIRONMENT, peer as u32 * NAMES + number)
 }
 

@@ -1,10 +1,9 @@
 //! The build time that eviction policies save, on a recorded trace of games and on access patterns that are hard for
 //! one policy or another.
-#![cfg(feature = "program_cache")]
 
 use std::collections::HashMap;
 
-use hobgoblin::program_cache::{Key, Options, Partners, Policy, Program, ProgramCache};
+use crate::program_cache::{Key, Options, Partners, Policy, Program, ProgramCache};
 
 #[derive(Clone, Copy)]
 struct Asked {
@@ -15,7 +14,7 @@ struct Asked {
 
 /// The trace in `tests/fixtures`, which `tools/program_trace` made.
 fn recorded() -> Vec<Asked> {
-    let lines = include_str!("fixtures/programs.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("../../tests/fixtures/programs.txt").lines().filter(|line| !line.starts_with('#'));
     let asked = lines.map(|line| {
         let mut words = line.split(' ').map(|word| word.parse::<u64>().unwrap());
         let mut word = || words.next().unwrap();

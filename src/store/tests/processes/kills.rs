@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hobgoblin::store::{Compression, Name, Options, Store, Value};
+use crate::store::{Compression, Name, Options, Store, Value};
 
 use super::*;
 
@@ -102,7 +102,7 @@ impl Step {
         }
     }
 
-    fn perform(&self, store: &mut Store, environment: u64) -> hobgoblin::base::Result<()> {
+    fn perform(&self, store: &mut Store, environment: u64) -> crate::base::Result<()> {
         let name = name(environment, self.number);
         match self.doing {
             Doing::Open => store.refresh(),
