@@ -72,10 +72,10 @@ a processor, since a busy machine seldom gives both.
 
 Put: microseconds of hob_program_cache_put of 4.8 KB into a cache with a directory, less those of copying as many bytes.
 
-Policies: a trace of programs asked for, replayed with room for a tenth of the bytes of all of them; what is missed is
+Policies: a trace of programs asked for, replayed with room for a tenth of the bytes of all of them. A missed program is
 built and put. Saved is the build time of all hits. A trace is text, a line for each program asked for: a whole number
-that names it, its bytes, its build cost in microseconds, its group. The recorded one is tests/fixtures/programs.txt: what
-games asked their driver for in 36 sessions, see tools/program_trace. The generated ones, from a seed each: 4000 programs
+that names it, its bytes, its build cost in microseconds, its group. The recorded one is tests/fixtures/programs.txt: the
+requests of games to their drivers in 36 sessions, see tools/program_trace. The generated ones, from a seed each: 4000 programs
 in 40 levels of 100; sizes log-normal with median 4.8 KB (sigma 0.8, at most 199 KB), build costs log-normal with median
 10 ms (sigma 1) times the square root of size over median; 120 sessions, each in 3 levels (the k-th most popular level
 with weight 1/k), of 600 programs each: nine in ten by Zipf (exponent 0.9) of the session's levels, the rest by Zipf of
