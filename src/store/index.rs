@@ -238,13 +238,13 @@ impl Index {
 
     /// Reset a name to unknown: any later record of it is accepted.
     pub fn forget(&mut self, position: usize) {
-        self.bury(position);
+        self.drop_entry(position);
         let entry = &mut self.entries[position];
         (entry.row.stamp, entry.segment) = (0, 0);
     }
 
     /// Mark a name as removed. Its stamp stays, so that older records of it are ignored.
-    pub fn bury(&mut self, position: usize) {
+    pub fn drop_entry(&mut self, position: usize) {
         let entry = &mut self.entries[position];
         self.live -= usize::from(entry.is_live());
         entry.row.form = Form::Removed;

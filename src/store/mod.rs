@@ -17,8 +17,38 @@
 //! its value was moved. `clear` and `maintain` begin with a refresh. If two processes write one name, or clear each
 //! other's values, the second of the call decides which is newer. Within one second, either call may win.
 //!
+//! Invariants:
+//! 1. One process writes a segment. It holds the lock of the `.live` file beside it, from before the segment is created
+//!    until it is sealed.
+//! 2. A sealed segment never changes. It is only unlinked.
+//! 3. The larger stamp of two records of a name is the newer one. A copy keeps its stamp, so segments can be read in
+//!    any order.
+//! 4. A reader checks the header, the payload and the name of a record before it returns the value. The checksum of the
+//!    header is seeded with the segment and the offset, so a record from elsewhere is not accepted.
+//! 5. Maintenance syncs the copies of live records before it unlinks the segment that they come from.
+//! 6. A removal mark is kept while another segment might hold a record that it removed.
+//! 7. Segments of another format are neither read nor changed.
+//! 8. One process at a time runs maintenance, under `maintain.lock`. A lock is tried and never waited for, so locks
+//!    need no order.
+//!
+//! | file | content |
+//! |---|---|
+//! | `format` | the layout of a segment: heads, record headers, checksums |
+//! | `io` | the file system operations, as a trait; the operating system's files |
+//! | `index` | all names: entries, and a hash table with the location of each value |
+//! | `segment` | known segments, and the scan of their records |
+//! | `snapshot` | the index of a sealed segment as a file |
+//! | `load` | reading the directory, at first and on `refresh` |
+//! | `read` | reading a value: one read, three checks |
+//! | `write` | put, remove, clear and touch: appending to the process's own segment |
+//! | `maintain` | expiry, eviction by worth, merging, sealing for dead writers |
+//! | `bundle` | a single shipped segment as a read-only directory |
+//! | `process_locks` | locks between the threads of one process, for file systems without locks |
+//! | `fault_io` | a disk in memory with fault injection, for tests |
+//!
 //! Sources: Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The
-//! format is in `docs/formats.md`. Every function here may wait for a file, so call them in the background queue of an executor.
+//! format is in `docs/formats.md`. Every function here may wait for a file, so call them in the background queue of an
+//! executor.
 #![forbid(unsafe_code)]
 
 mod bundle;
@@ -372,9 +402,9 @@ impl Store {
     }
 
     /// Remove the value because its record is damaged. Older records of the same name are not served either.
-    fn bury(&mut self, position: usize) {
+    fn drop_entry(&mut self, position: usize) {
         lose(&mut self.segments, &self.index.entries[position]);
-        self.index.bury(position);
+        self.index.drop_entry(position);
     }
 
     /// Count a failed file operation; returns its error.

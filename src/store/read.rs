@@ -156,7 +156,7 @@ impl Store {
                 ReadResult::Missing => self.refresh()?,
                 ReadResult::Whole | ReadResult::Damaged => {
                     self.counts.damaged += 1;
-                    self.bury(position);
+                    self.drop_entry(position);
                     return Ok(None);
                 }
             }
