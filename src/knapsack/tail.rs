@@ -16,7 +16,7 @@ use crate::base::Result;
 const MOST_ENTRIES: usize = 16 * 1024;
 
 /// Changes remembered per entry, including those of removed entries.
-const TRAILS_PER_ENTRY: usize = 2;
+const TRAILS_PER_COMBINATION: usize = 2;
 
 const NO_TRAIL: u32 = u32::MAX;
 
@@ -50,7 +50,7 @@ impl Tail {
         reserve_total(&mut self.entries, entries)?;
         reserve_total(&mut self.joined, entries)?;
         reserve_total(&mut self.merged, entries)?;
-        reserve_total(&mut self.trails, entries * TRAILS_PER_ENTRY)
+        reserve_total(&mut self.trails, entries * TRAILS_PER_COMBINATION)
     }
 
     pub fn memory_used(&self) -> usize {
@@ -70,7 +70,7 @@ impl Tail {
         while self.depth > 0 {
             let changes = core.starts[self.depth - 1]..core.starts[self.depth];
             let count = self.entries.len() * changes.len();
-            if self.entries.len() + count > most || self.trails.len() + count > most * TRAILS_PER_ENTRY {
+            if self.entries.len() + count > most || self.trails.len() + count > most * TRAILS_PER_COMBINATION {
                 break;
             }
             self.joined.clear();
