@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Options;
-use super::format::{Content, Kind, Record, most_bytes, parse};
+use super::format::{Content, FileKind, Record, most_bytes, parse};
 use super::strikes::{MOST_STRIKES, Strikes};
 use crate::base::{Code, Error, Result, error, try_push};
 use crate::store::io::{File, Io, Lock, Owned};
@@ -143,7 +143,7 @@ impl Directory {
         for name in names.iter().take(MOST_FILES) {
             let path = self.file(name);
             let Ok(Some(notes)) = self.io.open_orphan(&path, for_good) else { continue };
-            match read_at_most(&*notes.file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(Kind::Notes, &bytes)) {
+            match read_at_most(&*notes.file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(FileKind::Notes, &bytes)) {
                 Ok(Content::Records(records, damaged)) => {
                     found.damaged += damaged;
                     for note in records {

@@ -383,7 +383,7 @@ impl Drop for Quarantine {
 #[doc(hidden)]
 pub fn read_for_test(bytes: &[u8], is_notes: bool) -> Option<(usize, u32)> {
     if is_notes {
-        return match format::parse(format::Kind::Notes, bytes).ok()? {
+        return match format::parse(format::FileKind::Notes, bytes).ok()? {
             format::Content::Records(records, damaged) => Some((records.len(), damaged)),
             format::Content::Newer => None,
         };

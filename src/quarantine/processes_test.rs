@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::directory::notes_name;
-use super::format::{Kind, header};
+use super::format::{FileKind, header};
 use super::notes::NotesFile;
 use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
 use super::*;
@@ -117,7 +117,7 @@ fn taken_notes_file_name_is_skipped() {
     drop(notes);
     assert_eq!(offers.next(), Some(8), "no more was asked than was needed");
     let bytes = fs::read(scratch.0.join(notes_name(7))).unwrap();
-    assert!(bytes.starts_with(&header(Kind::Notes, 7)));
+    assert!(bytes.starts_with(&header(FileKind::Notes, 7)));
     for incident in [5, 6] {
         assert_eq!(fs::read(scratch.0.join(notes_name(incident))).unwrap(), b"another's");
     }

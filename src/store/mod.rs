@@ -79,11 +79,11 @@ pub use maintain::Maintained;
 pub use read::Buffer;
 pub use write::Value;
 
-use index::{Effect, Entry, Index};
+use index::{Effect, Index, IndexEntry};
 use io::Io;
-use segment::{Segment, State};
-use snapshot::Row;
-use write::Writer;
+use segment::{Segment, SegmentState};
+use snapshot::RecordInfo;
+use write::SegmentWriter;
 
 /// 256 bits that name a value.
 pub type Key = [u8; 32];
@@ -150,7 +150,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &IndexEntry) -> Self {
         Self {
             name: entry.name(),
             length: entry.row.raw,
@@ -199,9 +199,9 @@ pub struct Store {
     index: Index,
     /// In order of id.
     segments: Vec<Segment>,
-    writer: Option<Writer>,
+    writer: Option<SegmentWriter>,
     /// Writers of segments that are full and not sealed yet. Sealing waits for the disk, so a put does not do it.
-    full: Vec<Writer>,
+    full: Vec<SegmentWriter>,
     /// The lock of a segment whose file could not be created yet.
     claim: Option<write::Claim>,
     scratch: Vec<u8>,
@@ -312,13 +312,14 @@ impl Store {
             + self.segments.capacity() * size_of::<Segment>()
             + self.scratch.capacity()
             + self.buffer.memory_used()
-            + self.own_writers().map(Writer::memory_used).sum::<usize>();
+            + self.own_writers().map(SegmentWriter::memory_used).sum::<usize>();
         Statistics {
             values: self.index.live_count() as u64,
             live_bytes: readable().map(|segment| segment.live_bytes).sum(),
             file_bytes: readable().map(|segment| segment.length).sum(),
             segments: readable().count() as u64,
-            foreign_segments: self.segments.iter().filter(|segment| segment.state == State::Foreign).count() as u64,
+            foreign_segments: self.segments.iter().filter(|segment| segment.state == SegmentState::Foreign).count()
+                as u64,
             memory_used: memory as u64,
             ..self.counts
         }
@@ -330,7 +331,7 @@ impl Store {
         self.trouble.as_ref().or(self.foreign.as_ref()).map(Error::sentence)
     }
 
-    fn live(&self) -> impl Iterator<Item = &Entry> {
+    fn live(&self) -> impl Iterator<Item = &IndexEntry> {
         self.index.entries.iter().filter(|entry| entry.is_live())
     }
 
@@ -342,7 +343,7 @@ impl Store {
         self.directory.join(format!("{id:016x}.{extension}"))
     }
 
-    fn own_writers(&self) -> impl Iterator<Item = &Writer> {
+    fn own_writers(&self) -> impl Iterator<Item = &SegmentWriter> {
         self.full.iter().chain(&self.writer)
     }
 
@@ -369,12 +370,12 @@ impl Store {
     }
 
     /// Add a record that was read or written to the index.
-    fn show(&mut self, row: Row, id: u64) -> Result<()> {
+    fn show(&mut self, row: RecordInfo, id: u64) -> Result<()> {
         self.segment_position(id).map_or(Ok(()), |position| self.show_at(row, position))
     }
 
     /// [`show`](Self::show) for the segment at that position in the list.
-    fn show_at(&mut self, row: Row, position: usize) -> Result<()> {
+    fn show_at(&mut self, row: RecordInfo, position: usize) -> Result<()> {
         let id = self.segments[position].id;
         if row.form == format::Form::Cleared {
             let segments = &mut self.segments;
@@ -415,7 +416,7 @@ impl Store {
 }
 
 /// Stop counting the entry's record as live.
-fn lose(segments: &mut [Segment], entry: &Entry) {
+fn lose(segments: &mut [Segment], entry: &IndexEntry) {
     if let Ok(position) = segments.binary_search_by_key(&entry.segment, |segment| segment.id) {
         let segment = &mut segments[position];
         segment.live_bytes = segment.live_bytes.saturating_sub(entry.live_bytes());

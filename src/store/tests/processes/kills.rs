@@ -153,7 +153,7 @@ pub fn write_for_ever(directory: &Path) {
 }
 
 /// A writer, and a thread that reads its output.
-struct Writer {
+struct SegmentWriter {
     running: Running,
     environment: u64,
     began: Receiver<()>,
@@ -167,7 +167,7 @@ struct Heard {
     begun: Option<Step>,
 }
 
-impl Writer {
+impl SegmentWriter {
     fn start(directory: &Path, environment: u64, round: u64) -> Self {
         let mut command = child("writer", directory);
         command.env("HOB_ENVIRONMENT", environment.to_string()).env("HOB_VERSION", (round << 20).to_string());
@@ -265,13 +265,13 @@ impl Place {
     fn round(&mut self, round: u64, deaths: &mut BTreeMap<Doing, u64>) -> u64 {
         let writers = [1, 1, 2, 3][self.random.below(4) as usize];
         let mut writers: Vec<_> =
-            (1..=writers).map(|environment| Writer::start(&self.directory, environment, round)).collect();
+            (1..=writers).map(|environment| SegmentWriter::start(&self.directory, environment, round)).collect();
         let mut killed = Vec::new();
         while !writers.is_empty() {
             let writer = writers.swap_remove(self.random.below(writers.len() as u64) as usize);
             writer.began.recv().expect("a writer begins");
             std::thread::sleep(Duration::from_micros(self.random.below(LIFETIME * 1000)));
-            let Writer { running, environment, heard, .. } = writer;
+            let SegmentWriter { running, environment, heard, .. } = writer;
             drop(running);
             let heard = heard.join().unwrap_or_else(|_| panic!("a writer of round {round} failed"));
             self.model.hear(environment, &heard.done);
