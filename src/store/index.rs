@@ -17,7 +17,7 @@ use crate::base::{Result, try_filled, try_push};
 pub struct Name {
     /// Kind of the value; the numbers are the caller's own.
     pub kind: u8,
-    /// Environment in which the value is valid.
+    /// Environment of the value; it is invalid in others.
     pub environment: u64,
     /// Key of the value within its kind and environment.
     pub key: Key,

@@ -23,7 +23,7 @@ pub enum Event {
         to: usize,
         slowness: f64,
     },
-    /// Loads the profile of a run in which all costs were multiplied by a factor.
+    /// Loads the profile of a run with all costs multiplied by a factor.
     Past {
         slowness: f64,
     },
