@@ -349,7 +349,6 @@ pub struct Edition<'a> {
 
 impl Edition<'_> {
     /// The setting at a position has this choice.
-    #[inline]
     pub fn set(&self, position: usize, choice: u16) {
         let now = &self.now[position];
         let generation = now.load_word().generation();

@@ -171,13 +171,11 @@ impl Setting {
     }
 
     /// Whether the host lets the option be chosen, ready or not.
-    #[inline(always)]
     pub fn allows(&self, option: usize) -> bool {
         (usize::from(self.range.0)..=usize::from(self.range.1)).contains(&option)
     }
 
     /// What is learned of an option is learned here.
-    #[inline(always)]
     pub fn cell(&self, option: usize) -> usize {
         // Asked for every option in every frame, and nearly always an option has its cell to itself.
         if self.shared <= 1 { option } else { option / usize::from(self.shared) }
@@ -189,13 +187,11 @@ impl Setting {
     }
 
     /// The decision of the latest sample of an option's cell.
-    #[inline(always)]
     pub fn measured(&self, option: usize) -> u64 {
         self.options[self.first_of_cell(option)].measured
     }
 
     /// The option that speaks for its cell.
-    #[inline(always)]
     pub fn first_of_cell(&self, option: usize) -> usize {
         self.cell(option) * usize::from(self.shared.max(1))
     }
@@ -206,7 +202,6 @@ impl Setting {
     }
 
     /// What an option has to do now: its burden is per unit of this.
-    #[inline(always)]
     pub fn work_of(&self, option: usize) -> f64 {
         self.work * self.options[option].desc.work
     }

@@ -23,7 +23,6 @@ pub struct Task {
 
 impl Task {
     /// What was learned on a lane.
-    #[inline(always)]
     pub fn learned(&self, lane: usize) -> &[Learned] {
         &self.learned[lane * self.cells..][..self.cells]
     }
@@ -35,14 +34,12 @@ impl Task {
     }
 
     /// Past knowledge of a lane, if there is any.
-    #[inline(always)]
     pub fn past(&self, lane: usize) -> Option<&[Estimate]> {
         let known = self.past.get(lane * self.cells..(lane + 1) * self.cells)?;
         known.iter().any(|estimate| estimate.count > 0).then_some(known)
     }
 
     /// What was learned of a cell on the lane that knows it best: a setting need not burden every lane.
-    #[inline(always)]
     pub fn best_known(&self, cell: usize) -> &Learned {
         if self.learned.len() == self.cells {
             return &self.learned[cell];
@@ -52,7 +49,6 @@ impl Task {
     }
 
     /// Whether the past knows enough of a cell, on any lane.
-    #[inline(always)]
     pub fn has_solid_past(&self, cell: usize) -> bool {
         !self.past.is_empty() && self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
     }

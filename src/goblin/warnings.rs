@@ -47,7 +47,6 @@ impl Default for Warnings {
 
 impl Warnings {
     /// A sample or a total of the host's lane was reported, good or not.
-    #[inline]
     pub fn measured(&mut self, lane: usize) {
         self.lanes[lane].is_done = true;
     }

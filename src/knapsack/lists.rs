@@ -232,7 +232,6 @@ fn precedes(key: &impl Fn(Totals) -> f64, one: Totals, other: Totals) -> bool {
 }
 
 /// Append unless an earlier neighbour dominates it. All earlier states weigh no more at the upper end of the interval.
-#[inline(always)]
 fn push_undominated(scene: &Scene, list: &mut Vec<State>, state: State) -> bool {
     let inverse = scene.linear.inverse_theta_of_lo;
     let other_weight = |totals: Totals| inverse * totals.mean + totals.variance;

@@ -140,7 +140,6 @@ impl Tail {
     }
 }
 
-#[inline(always)]
 fn push_if_better(list: &mut Vec<Entry>, entry: Entry) -> bool {
     let better = list.last().is_none_or(|last| entry.value > last.value);
     if better {

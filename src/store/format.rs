@@ -108,7 +108,6 @@ impl Header {
     }
 
     /// Decode a header; `None` if the bytes are not the header of a record at that offset.
-    #[inline(always)]
     pub fn decode(bytes: &[u8], seed: u64, offset: u64) -> Option<Self> {
         let bytes: &[u8; HEADER] = bytes.first_chunk()?;
         if bytes[..2] != MAGIC || u64_at(bytes, 72) != header_hash(bytes, seed, offset) {

@@ -202,7 +202,6 @@ impl GoblinCell {
     }
 
     /// One of the callbacks at a position. Call it only while the goblin is not borrowed.
-    #[inline(always)]
     fn callback<C>(&self, position: usize, pick: impl FnOnce(&Callbacks) -> Option<C>) -> Option<(Id, C)> {
         let place = self.places.get(position).filter(|place| !place.doomed.get())?;
         let callback = pick(place.callbacks.as_ref()?)?;

@@ -215,7 +215,6 @@ const _: () = assert!(size_of::<Blob>() == size_of::<*mut c_void>());
 
 impl hob_blob {
     /// A view without a pin, valid as long as the blob.
-    #[inline]
     pub fn view(blob: &Blob) -> Self {
         let (data, reflection) = (blob.data(), blob.reflection());
         Self {
@@ -229,7 +228,6 @@ impl hob_blob {
     }
 
     /// A view that owns the blob.
-    #[inline]
     fn pinned(blob: Blob) -> Self {
         let mut view = Self::view(&blob);
         let blob = ManuallyDrop::new(blob);
@@ -248,7 +246,6 @@ impl EmptyBlob {
     /// # Safety
     /// `blob` meets the contract of [`check_struct`], and is writable until [`EmptyBlob::fill`]. Its `pin` is NULL, or
     /// from `fill`.
-    #[inline]
     pub unsafe fn at(blob: *mut hob_blob) -> Result<Self> {
         const { assert!(std::mem::offset_of!(hob_blob, pin) + size_of::<*mut c_void>() <= hob_blob::FIRST_SIZE) };
         // SAFETY: by this function's contract. The pin lies within the first released size, so every caller has it.
@@ -265,7 +262,6 @@ impl EmptyBlob {
     }
 
     /// Writes a view into the caller's blob.
-    #[inline]
     pub fn fill(self, blob: Blob) {
         // SAFETY: by the contract of `at`, which has checked the place.
         unsafe { write_struct(self.0, &hob_blob::pinned(blob)) };

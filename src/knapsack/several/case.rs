@@ -94,7 +94,6 @@ impl Incumbent {
 
     /// Answers worth no more than this are not wanted. `stake` is the magnitude of the terms of a bound other than
     /// values.
-    #[inline(never)]
     pub fn cut(&self, case: &Case, stake: f64) -> f64 {
         if self.value == f64::NEG_INFINITY {
             return self.value;

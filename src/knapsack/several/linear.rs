@@ -17,20 +17,17 @@ use crate::base::Result;
 pub(super) type PerConstraint = [f64; MOST_RESOURCES];
 
 /// The numbers as two vectors.
-#[inline(always)]
 fn halves(constraints: &PerConstraint) -> [Four; 2] {
     let (halves, _) = constraints.as_chunks();
     [Four::load(&halves[0]), Four::load(&halves[1])]
 }
 
-#[inline(always)]
 pub(super) fn dot(a: &PerConstraint, b: &PerConstraint) -> f64 {
     let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
     sum(a.mul(b).add(more_a.mul(more_b)).store())
 }
 
 /// `a + factor * b`
-#[inline(always)]
 pub(super) fn plus(a: &PerConstraint, factor: f64, b: &PerConstraint) -> PerConstraint {
     let factor = Four::splat(factor);
     let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
@@ -205,7 +202,6 @@ impl Linear {
         }
     }
 
-    #[inline(never)]
     pub fn sums(&self, problem: &Problem, picks: &[u32]) -> Sums {
         let mut sums = Sums::default();
         for &pick in picks {
@@ -215,26 +211,22 @@ impl Linear {
         sums
     }
 
-    #[inline(always)]
     pub fn fits(&self, weight: &PerConstraint) -> bool {
         let ([weight, more_weight], [room, more_room]) = (halves(weight), halves(&self.room));
         Four::bits(Four::and(room.at_least(weight), more_room.at_least(more_weight))) == 0b1111
     }
 
     /// Overdrafts relative to the capacities, summed over the constraints.
-    #[inline(never)]
     pub fn overdraft(&self, weight: &PerConstraint) -> f64 {
         dot(&self.importance, &plus(weight, -1.0, &self.room).map(|over| over.max(0.0)))
     }
 
     /// The worth of the remaining room at these prices.
-    #[inline(never)]
     pub fn worth_of_slack(&self, weight: &PerConstraint, prices: &PerConstraint) -> f64 {
         dot(prices, &plus(&self.room, -1.0, weight))
     }
 
     /// The magnitude of a bound's terms at these prices other than values.
-    #[inline(never)]
     pub fn stake(&self, prices: &PerConstraint) -> f64 {
         dot(prices, &self.magnitude())
     }

@@ -113,7 +113,6 @@ impl Proof<'_> {
     }
 
     /// The constraint whose secant loses the most, and the loss at these prices. `None` if nothing is lost.
-    #[inline(never)]
     fn worst_constraint(&self, within: &Box, prices: &Prices) -> Option<(usize, f64)> {
         let mut worst = None;
         let mut most = 0.0;

@@ -44,14 +44,12 @@ pub(super) struct Scene<'a> {
 
 impl Scene<'_> {
     /// The change of the sums if one option replaces another.
-    #[inline(always)]
     fn difference(&self, from: usize, to: usize) -> Sums {
         let (value, weight) = (&self.problem.value, &self.linear.weight);
         Sums { value: value[to] - value[from], weight: plus(&weight[to], -1.0, &weight[from]) }
     }
 
     /// The weights after the same change.
-    #[inline(always)]
     fn weight_after(&self, weight: &PerConstraint, from: usize, to: usize) -> PerConstraint {
         plus(weight, 1.0, &plus(&self.linear.weight[to], -1.0, &self.linear.weight[from]))
     }
@@ -100,7 +98,6 @@ impl Repair {
         true
     }
 
-    #[inline(never)]
     pub fn start(&mut self, scene: &Scene, picks: &[u32]) {
         self.picks.clear();
         self.picks.extend_from_slice(picks);
@@ -158,7 +155,6 @@ impl Repair {
     ///
     /// The gain of a change is the worth of the room it uses, less its cost. So it is at most the worth of all
     /// remaining room, less the cost. This bound rejects most changes without a closer look.
-    #[inline(never)]
     fn change_one(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         budget.charge_pass(scene.problem);
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
@@ -190,7 +186,6 @@ impl Repair {
     }
 
     /// Make the most valuable exchange of two changes that fits. Returns whether there was one.
-    #[inline(never)]
     fn exchange_two(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
         self.collect_changes(scene, room);
@@ -251,7 +246,6 @@ impl Repair {
         scene.problem.classes().zip(&self.picks).map(|(range, &pick)| (range, pick as usize))
     }
 
-    #[inline(never)]
     fn change(&mut self, scene: &Scene, to: usize) {
         let pick = &mut self.picks[scene.problem.class_of(to)];
         self.sums = self.sums.plus(&scene.difference(*pick as usize, to));

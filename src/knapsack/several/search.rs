@@ -48,7 +48,6 @@ struct Views {
 impl Views {
     const NONE: Self = Self { count: 0, worth_of_values: NO_SCORES, prices: [NO_SCORES; MOST_RESOURCES] };
 
-    #[inline(never)]
     fn add(&mut self, worth_of_values: f64, prices: &PerConstraint) {
         let view = self.count;
         if view < VIEWS {
@@ -61,7 +60,6 @@ impl Views {
     }
 
     /// Per view, the worth of a value and the remaining room together.
-    #[inline(never)]
     fn score(&self, constraints: usize, value: f64, room: &PerConstraint) -> Scores {
         let mut scores = NO_SCORES;
         for (four, score) in scores.iter_mut().enumerate() {
@@ -248,7 +246,6 @@ impl Search {
     }
 
     /// The change last tried at each node of the path is part of the answer.
-    #[inline(never)]
     fn offer(&mut self, root: &Root, top: usize, value: f64, incumbent: &mut Incumbent) -> bool {
         self.picks.clear();
         self.picks.extend_from_slice(&root.dual.picks);
@@ -285,7 +282,6 @@ impl Search {
 
     /// Arrange the changes that cost less than `most_cost` by class, the cheapest classes first. Returns the number of
     /// classes.
-    #[inline(never)]
     fn build(&mut self, root: &Root, most_cost: f64) -> usize {
         let problem = root.case.problem;
         let size = self.cheapest.partition_point(|&(cost, _)| cost < most_cost);
@@ -342,7 +338,6 @@ impl Search {
         }
     }
 
-    #[inline(never)]
     fn set_limits(&mut self, cut: f64) {
         let mut least = [f64::NEG_INFINITY; VIEWS];
         let views = self.views.worth_of_values.as_flattened().iter().zip(self.rounding.as_flattened());
@@ -376,7 +371,6 @@ fn at_mut(scores: &mut Scores, view: usize) -> &mut f64 {
 }
 
 /// Write the sum to `sums`. Returns whether the scores exceed the limits, and whether the sum does.
-#[inline(always)]
 fn add(scores: &Scores, by: &Scores, limits: &Scores, sums: &mut Scores) -> (bool, bool) {
     let mut add = |four: usize| {
         let (score, limit) = (Four::load(&scores[four]), Four::load(&limits[four]));
