@@ -1,6 +1,5 @@
 //! The passes compared with a loop over single options, and all widths compared with each other.
 
-use super::super::simd::Plain;
 use super::*;
 
 /// Numbers from 0 to 16.
@@ -93,7 +92,6 @@ fn near_one_by_one(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) ->
 fn wider_vectors_change_no_bit() {
     for seed in 0..50 {
         for normal in [false, true] {
-            assert_same::<Baseline>(seed, normal);
             if std::arch::is_x86_feature_detected!("avx2") {
                 assert_same::<Avx2>(seed, normal);
             }
@@ -166,7 +164,6 @@ fn what_is_laid_out_is_counted_from_the_best_and_the_least() {
         let settings = settings(seed, 1 + seed as usize % 23);
         for normal in [false, true] {
             let out = laid_out::<Plain>(&settings, normal);
-            assert_eq!(out, laid_out::<Baseline>(&settings, normal));
             if std::arch::is_x86_feature_detected!("avx2") {
                 assert_eq!(out, laid_out::<Avx2>(&settings, normal));
             }
@@ -218,7 +215,6 @@ fn a_class_without_an_option_that_can_be_chosen_is_reported() {
     let mut settings = settings(3, 9);
     settings[5].iter_mut().for_each(|option| option.mean = f64::INFINITY);
     assert_eq!(laid_out::<Plain>(&settings, true).rebased, None);
-    assert_eq!(laid_out::<Baseline>(&settings, true).rebased, None);
 }
 
 #[test]
@@ -256,7 +252,6 @@ fn the_best_pair_is_that_of_all_pairs() {
         };
         let found = pair_lanes::<Plain>(&weights, &values, &starts, slack, least);
         assert_eq!(worth(found), most);
-        assert_eq!(found, pair_lanes::<Baseline>(&weights, &values, &starts, slack, least));
         if std::arch::is_x86_feature_detected!("avx2") {
             assert_eq!(found, pair_lanes::<Avx2>(&weights, &values, &starts, slack, least));
         }

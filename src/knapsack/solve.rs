@@ -440,7 +440,7 @@ impl Proof<'_> {
     /// Offer the best answer that differs by one change from the picks.
     fn improve_by_one_change(&mut self, linear: &Linear, totals: Totals) {
         let problem = self.case.problem;
-        self.budget.charge_pass(problem);
+        self.budget.charge_pass(problem.slot_count());
         let slack = linear.tangent().room - linear.weight(totals);
         let least = self.incumbent.value - totals.value;
         let Some(gain) = best_change(problem.rows(), self.picks, linear.theta, slack, least) else {

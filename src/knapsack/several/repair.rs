@@ -105,7 +105,7 @@ impl Repair {
     }
 
     fn start_where_dearer(&mut self, scene: &Scene, constraint: usize, budget: &mut Budget) {
-        budget.charge_pass(scene.problem);
+        budget.charge_pass(scene.problem.option_count());
         let more = (DEARER - 1.0) * scene.prices[constraint];
         let score = |position: usize| scene.scores[position] - more * scene.linear.weight[position][constraint];
         self.picks.clear();
@@ -128,7 +128,7 @@ impl Repair {
     pub fn repair(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let mut overdraft = scene.linear.overdraft(&self.sums.weight);
         while overdraft > 0.0 {
-            budget.charge_pass(scene.problem);
+            budget.charge_pass(scene.problem.option_count());
             let mut found = None;
             let mut least = (f64::INFINITY, f64::INFINITY);
             for (range, pick) in self.classes(scene) {
@@ -156,7 +156,7 @@ impl Repair {
     /// The gain of a change is the worth of the room it uses, less its cost. So it is at most the worth of all
     /// remaining room, less the cost. This bound rejects most changes without a closer look.
     fn change_one(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
-        budget.charge_pass(scene.problem);
+        budget.charge_pass(scene.problem.option_count());
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
         let mut found = None;
         let mut most = 0.0;
