@@ -1,6 +1,6 @@
 //! A setting: what can be chosen, and what was.
 
-use crate::base::Number;
+use crate::base::{Number, try_collect};
 use crate::base::{Result, error};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
@@ -147,10 +147,7 @@ impl Setting {
 
     /// Options with their states. On an error nothing was taken.
     pub fn states(options: &[OptionDesc]) -> Result<Vec<OptionState>> {
-        let mut states = Vec::new();
-        states.try_reserve_exact(options.len())?;
-        states.extend(options.iter().map(|&desc| OptionState::new(desc)));
-        Ok(states)
+        try_collect(options.iter().map(|&desc| OptionState::new(desc)))
     }
 
     /// Back to the default, as if nothing had been chosen.

@@ -11,7 +11,7 @@ mod json;
 
 pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
 
-use crate::base::Number;
+use crate::base::{Number, try_to_vec};
 use crate::base::{Result, error, fault_point, try_filled, try_push, try_string};
 use crate::stats::{Normal, Running};
 
@@ -115,10 +115,7 @@ impl Profile {
                 ));
             }
         }
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(options.len())?;
-        copy.extend_from_slice(options);
-        self.put(id, copy)
+        self.put(id, try_to_vec(options)?)
     }
 
     /// Remove task `id`. Returns whether it existed.

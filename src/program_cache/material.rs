@@ -10,7 +10,7 @@ use std::fmt;
 use super::Key;
 use super::lru::Lru;
 use super::statistics::Reason;
-use crate::base::{Result, Text};
+use crate::base::{Result, Text, try_to_vec};
 use crate::fingerprint::Fingerprint;
 
 /// Longest label; what is beyond is cut.
@@ -78,10 +78,7 @@ impl Material {
             let Some((_, after)) = split_part(rest) else { return Ok(None) };
             rest = after;
         }
-        let mut material = Self::default();
-        material.bytes.try_reserve_exact(bytes.len())?;
-        material.bytes.extend_from_slice(bytes);
-        Ok(Some(material))
+        Ok(Some(Self { bytes: try_to_vec(bytes)? }))
     }
 
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {

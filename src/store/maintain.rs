@@ -16,7 +16,7 @@ use super::read::{Buffer, Found};
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
 use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
-use crate::base::{Result, error, try_push};
+use crate::base::{Result, error, try_collect, try_push};
 
 /// A segment is copied when more than one part in this many of it is dead: a quarter.
 const WASTEFUL: u64 = 4;
@@ -211,9 +211,7 @@ impl Store {
 
     /// Copy live records, sync the copies, unlink the old segments.
     fn merge(&mut self, chosen: Vec<Candidate>, done: &mut Maintained) -> Result<()> {
-        let mut ids = Vec::new();
-        ids.try_reserve_exact(chosen.len())?;
-        ids.extend(chosen.iter().map(|candidate| candidate.id));
+        let mut ids = try_collect(chosen.iter().map(|candidate| candidate.id))?;
         ids.sort_unstable();
         // Read records that a dead writer appended since the last refresh.
         self.refresh()?;
@@ -238,13 +236,7 @@ impl Store {
 
     fn copy_all(&mut self, ids: &[u64], copy: &mut Copy) -> Result<()> {
         let is_chosen = |id: u64| ids.binary_search(&id).is_ok();
-        let mut positions = Vec::new();
-        positions.try_reserve_exact(self.index.entries.len())?;
-        let entries = &self.index.entries;
-        positions.extend((0..entries.len()).filter(|&position| is_chosen(entries[position].segment)));
-        let place = |position: usize| (entries[position].segment, entries[position].row.unit);
-        positions.sort_unstable_by_key(|&position| place(position));
-
+        let positions = self.index.in_place(|entry| is_chosen(entry.segment))?;
         let mut buffer = Buffer::default();
         for position in positions {
             let entry = self.index.entries[position];
@@ -352,11 +344,8 @@ impl Store {
         }
         // This includes the copies and our own writer. Opening a missing segment may change the list, so collect the
         // ids first.
-        let mut open = Vec::new();
-        for segment in self.segments.iter().filter(|segment| segment.state == State::Open) {
-            try_push(&mut open, segment.id)?;
-        }
-        for id in open {
+        let open = self.segments.iter().filter(|segment| segment.state == State::Open);
+        for id in try_collect(open.map(|segment| segment.id))? {
             if let Some(file) = self.file(id)? {
                 let path = self.path(id, "seg");
                 file.sync().map_err(|why| self.failed("sync", &path, &why))?;
