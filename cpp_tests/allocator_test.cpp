@@ -41,7 +41,7 @@ void add_settings(hob_knapsack* knapsack, int count) {
 
 }  // namespace
 
-TEST("memory: the allocator cannot be exchanged while a blob is pinned, also when its cache was destroyed") {
+TEST("memory: the allocator cannot be replaced while a blob is pinned, even after its cache is destroyed") {
     ensure_is_exchangeable();
     Blob blob;
     {
@@ -56,7 +56,7 @@ TEST("memory: the allocator cannot be exchanged while a blob is pinned, also whe
     ensure_is_exchangeable();
 }
 
-TEST("memory: a blob pinned under a host's allocator keeps that allocator in force") {
+TEST("memory: a blob pinned under a host's allocator keeps that allocator active") {
     HostAllocator host;
     Blob blob;
     {
@@ -70,7 +70,7 @@ TEST("memory: a blob pinned under a host's allocator keeps that allocator in for
     ENSURE(host.remove());
 }
 
-TEST("memory: destroying a bound cache with a measured blob leaves no memory behind") {
+TEST("memory: destroying a bound cache with a measured blob leaks no memory") {
     {
         const Cache cache = open(HOB_PROGRAM_CACHE_DESC_INIT);
         ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
@@ -81,7 +81,7 @@ TEST("memory: destroying a bound cache with a measured blob leaves no memory beh
     ensure_is_exchangeable();
 }
 
-TEST("memory: a failed call and a stale handle leave the allocator exchangeable") {
+TEST("memory: the allocator can be replaced after a failed call and a stale handle") {
     hob_goblin* goblin = nullptr;
     hob_goblin_desc desc = gpu_budget(9);
     desc.struct_size = 1;
@@ -93,7 +93,7 @@ TEST("memory: a failed call and a stale handle leave the allocator exchangeable"
     ensure_is_exchangeable();
 }
 
-TEST("memory: without a hook large blocks grow in place of being copied") {
+TEST("memory: without a hook large blocks grow without a copy") {
     const Knapsack knapsack = make_knapsack();
     add_settings(knapsack.get(), 100);
     const LargeBlocks before = large_blocks();
@@ -103,7 +103,7 @@ TEST("memory: without a hook large blocks grow in place of being copied") {
     ENSURE(after.grown > before.grown || !is_static);
 }
 
-TEST("memory: with a hook blocks grow by a copy through the host, and keep what they held") {
+TEST("memory: with a hook blocks grow by a copy through the host and keep their contents") {
     HostAllocator host;
     {
         const Knapsack knapsack = make_knapsack();

@@ -8,13 +8,13 @@
 
 using namespace support;
 
-TEST("base: the library's versions are the header's") {
+TEST("base: the library's versions match the header") {
     ENSURE(hob_version() == HOB_VERSION);
     ENSURE(hob_version() == HOB_MAKE_VERSION(HOB_VERSION_MAJOR, HOB_VERSION_MINOR, HOB_VERSION_PATCH));
     ENSURE(hob_abi_version() == HOB_ABI_VERSION);
 }
 
-TEST("base: the shared library in use is the one that was just built") {
+TEST("base: the loaded shared library is the newly built one") {
     const std::string path = library_path();
     std::ifstream maps("/proc/self/maps");
     if (!maps) harness::skip("no /proc/self/maps here");
@@ -23,7 +23,7 @@ TEST("base: the shared library in use is the one that was just built") {
     ENSURE((all.find("libhobgoblin") != std::string::npos) == !is_static);
 }
 
-TEST("base: every result has its name, and numbers that are none are unknown") {
+TEST("base: every result has a name, and invalid numbers are unknown") {
     const struct {
         hob_result result;
         const char* name;
@@ -50,7 +50,7 @@ TEST("base: every result has its name, and numbers that are none are unknown") {
     }
 }
 
-TEST("base: strings are taken with a length, with a NUL, or empty") {
+TEST("base: strings can have a length, end in NUL, or be empty") {
     const Profile profile = make_profile();
     const hob_profile_option option = {3, 2.0, 0.5};
     const auto set = [&](hob_str id) { return hob_profile_set_task(profile.get(), id, &option, sizeof option, 1); };
@@ -62,7 +62,7 @@ TEST("base: strings are taken with a length, with a NUL, or empty") {
     for (const char* id : {"shadows", "ends in NUL", "literal", ""}) ENSURE(known(profile.get(), id, 0).count == 3);
 }
 
-TEST("base: a success leaves the last error as it is") {
+TEST("base: a success keeps the last error") {
     ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     const std::string sentence = hob_last_error();
     ENSURE(sentence.find("hob_goblin_create") != std::string::npos);
@@ -71,7 +71,7 @@ TEST("base: a success leaves the last error as it is") {
     ENSURE(hob_last_error() == sentence);
 }
 
-TEST("base: each handle keeps the sentence of its own last failure") {
+TEST("base: each handle keeps the message of its own last failure") {
     const Goblin goblin = make_goblin(16), other = make_goblin(16);
     const Profile profile = make_profile();
     const Knapsack knapsack = make_knapsack();
@@ -85,7 +85,7 @@ TEST("base: each handle keeps the sentence of its own last failure") {
     ENSURE(std::string(hob_goblin_last_error(other.get())).empty());
 }
 
-TEST("base: destroying nothing is fine") {
+TEST("base: destroying null is accepted") {
     hob_goblin_destroy(nullptr);
     hob_knapsack_destroy(nullptr);
     hob_profile_destroy(nullptr);

@@ -101,7 +101,7 @@ auto measures_once(double burden) {
 
 }  // namespace
 
-TEST("callbacks: the choice is told after the first decision, and then when it changes") {
+TEST("callbacks: the choice is reported after the first decision and after each change") {
     Talker talker;
     const Goblin goblin = make_goblin(16);
     talker.join(goblin.get(), "s", worth({0, 5}));
@@ -156,7 +156,7 @@ TEST("callbacks: values follow get_options from frame to frame") {
     ENSURE(talker.choice == 0);
 }
 
-TEST("callbacks: the number of options may change; more room is given when asked for") {
+TEST("callbacks: the number of options can change, and a larger buffer is offered on request") {
     std::vector<double> values = {0, 5};
     Talker talker;
     talker.options = gives(values);
@@ -174,7 +174,7 @@ TEST("callbacks: the number of options may change; more room is given when asked
     }
 }
 
-TEST("callbacks: the buffer of get_options is zeroed, and strides are the host's") {
+TEST("callbacks: the buffer of get_options is zeroed and uses the host's stride") {
     struct HostOption {
         hob_option option;
         uint64_t mine;
@@ -198,7 +198,7 @@ TEST("callbacks: the buffer of get_options is zeroed, and strides are the host's
     ENSURE(update_details(goblin.get()).highest_value == 7);
 }
 
-TEST("callbacks: get_options that gives nonsense fails the decision, and the choices before stand") {
+TEST("callbacks: invalid options fail the decision and keep the previous choices") {
     std::vector<double> values = {0, 5};
     Talker talker;
     const auto good = gives(values);
@@ -229,7 +229,7 @@ TEST("callbacks: get_options that gives nonsense fails the decision, and the cho
     ENSURE(update(goblin.get()).id == before + 1);
 }
 
-TEST("callbacks: samples come in until there are none, and useless ones are counted and dropped") {
+TEST("callbacks: samples are read until the callback has no more, and invalid ones are counted and dropped") {
     int step = 0;
     Talker talker;
     talker.measure = [&](hob_sample& into) {
@@ -262,7 +262,7 @@ TEST("callbacks: samples come in until there are none, and useless ones are coun
     ENSURE(talker.measured == 12);
 }
 
-TEST("callbacks: a measure callback that never ends is asked 64 times a harvest") {
+TEST("callbacks: an endless measure callback is called 64 times per collection") {
     Talker talker;
     talker.measure = [](hob_sample& into) {
         into.burden = 1;
@@ -274,7 +274,7 @@ TEST("callbacks: a measure callback that never ends is asked 64 times a harvest"
     ENSURE(talker.measured == 64);
 }
 
-TEST("callbacks: samples quote the frame they belong to, however late") {
+TEST("callbacks: a late sample is booked on the decision that it names") {
     Talker talker;
     uint64_t quoted = 0;
     talker.measure = [&](hob_sample& into) {
@@ -334,7 +334,7 @@ private:
 
 }  // namespace
 
-TEST("callbacks: const functions work from inside callbacks, all others are busy") {
+TEST("callbacks: inside callbacks const functions work and all others are busy") {
     for (const From from : everywhere) {
         Neighbours settings;
         const Goblin goblin = make_goblin(16);
@@ -421,7 +421,7 @@ TEST("callbacks: all settings may be removed from inside any callback") {
     }
 }
 
-TEST("callbacks: a removal takes place also when the call then fails") {
+TEST("callbacks: a removal takes effect even if the call then fails") {
     Talker talker, other;
     const Goblin goblin = make_goblin(16);
     bool armed = false;
@@ -476,7 +476,7 @@ TEST("callbacks: destroying releases every setting once") {
     for (const Talker& one : talkers) ENSURE(one.released == 1);
 }
 
-TEST("callbacks: a goblin that is being destroyed is no longer alive to the release of its settings") {
+TEST("callbacks: release sees its goblin as destroyed") {
     Talker talker;
     Goblin goblin = make_goblin(16);
     talker.join(goblin.get(), "s", worth({0, 1}));
@@ -506,7 +506,7 @@ TEST("callbacks: a goblin may be destroyed from inside any callback") {
     }
 }
 
-TEST("callbacks: when adding fails nothing is released and nothing was added") {
+TEST("callbacks: a failed add releases and adds nothing") {
     Talker talker;
     const Goblin goblin = make_goblin(16);
     const auto refused = [&](const hob_setting_desc& desc) {
@@ -528,7 +528,7 @@ TEST("callbacks: when adding fails nothing is released and nothing was added") {
     refused(talker.desc("s", options));
 }
 
-TEST("callbacks: they run on the thread that calls") {
+TEST("callbacks: all callbacks run on the calling thread") {
     Talker talker;
     const auto here = std::this_thread::get_id();
     talker.take = [&](uint32_t, uint64_t) { EXPECT(std::this_thread::get_id() != here); };

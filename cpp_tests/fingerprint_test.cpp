@@ -133,7 +133,7 @@ uint64_t number(const hob_environment& environment) {
 
 }  // namespace
 
-TEST("fingerprint: names are those of the document") {
+TEST("fingerprint: program names match the document") {
     hob_fingerprint of_nothing = {};
     ENSURE_OK(hob_fingerprint_hash_bytes(nullptr, 0, &of_nothing));
     ENSURE(hex(of_nothing) == "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
@@ -146,7 +146,7 @@ TEST("fingerprint: names are those of the document") {
     ENSURE(name(longer) == "47d69866a924818b608b96ef0ea89d371df5f0f786326df496463309cdf8de7f");
 }
 
-TEST("fingerprint: SHA-1 names are those of the document") {
+TEST("fingerprint: SHA-1 names match the document") {
     Described program = plain();
     program.mode = HOB_FINGERPRINT_MODE_SHA1;
     ENSURE(name(program) == "73637e051365faa8d18861b01b6fd2dbcb915265000000000000000000000000");
@@ -154,7 +154,7 @@ TEST("fingerprint: SHA-1 names are those of the document") {
     ENSURE(name(program) == "c30522a7687297c02b6d8f448607393ecd42804f000000000000000000000000");
 }
 
-TEST("fingerprint: SHA-1 refuses what it has no room for") {
+TEST("fingerprint: SHA-1 rejects unsupported inputs") {
     Described program = plain();
     program.mode = HOB_FINGERPRINT_MODE_SHA1;
     const std::vector<std::function<void(Described&)>> changes = {
@@ -173,7 +173,7 @@ TEST("fingerprint: SHA-1 refuses what it has no room for") {
     }
 }
 
-TEST("fingerprint: whatever changes the program changes its name and one of its parts") {
+TEST("fingerprint: every input changes the name and one part") {
     const std::vector<std::pair<uint32_t, std::function<void(Described&)>>> changes = {
         {HOB_PROGRAM_PART_STAGE, [](Described& d) { d.stages[0] = stage(HOB_SHADER_STAGE_VERTEX, "other"); }},
         {HOB_PROGRAM_PART_STAGE, [](Described& d) { d.stages[1] = stage(HOB_SHADER_STAGE_FRAGMENT, ""); }},
@@ -214,7 +214,7 @@ TEST("fingerprint: a source may end in NUL instead of having a length") {
     ENSURE(name(program) == name(plain()));
 }
 
-TEST("fingerprint: of attributes with the same name the last counts, their order does not") {
+TEST("fingerprint: attribute order is ignored and the last duplicate wins") {
     Described turned;
     std::swap(turned.attributes[0], turned.attributes[1]);
     ENSURE(name(turned) == name(Described()));
@@ -251,7 +251,7 @@ TEST("fingerprint: the initialiser sets strides, and 0 is the first released siz
     ENSURE(count == 6 && std::memcmp(found, parts(program).data(), sizeof found) == 0);
 }
 
-TEST("fingerprint: zeroed structs with their size work") {
+TEST("fingerprint: a struct that is zero except for its size works") {
     const Described program = plain();
     hob_program_key_desc desc = {};
     desc.struct_size = sizeof desc;
@@ -263,7 +263,7 @@ TEST("fingerprint: zeroed structs with their size work") {
     ENSURE(number(zeroed) == number(HOB_ENVIRONMENT_INIT));
 }
 
-TEST("fingerprint: bad descs are refused with a sentence") {
+TEST("fingerprint: invalid descs are rejected with a message") {
     const Described good;
     hob_fingerprint fingerprint = {};
     ENSURE(hob_fingerprint_hash_program(nullptr, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
@@ -289,7 +289,7 @@ TEST("fingerprint: bad descs are refused with a sentence") {
         {HOB_RESULT_INVALID_ARGUMENT, "stride", [](auto& d) { d.stage_stride = 4; }},
         {HOB_RESULT_LIMIT_EXCEEDED, "1024", [](auto& d) { d.stage_count = 1025; }},
         {HOB_RESULT_LIMIT_EXCEEDED, "1024", [](auto& d) { d.stage_count = SIZE_MAX; }},
-        {HOB_RESULT_INVALID_ARGUMENT, "cannot exist", [](auto& d) { d.stage_stride = SIZE_MAX; }},
+        {HOB_RESULT_INVALID_ARGUMENT, "address space", [](auto& d) { d.stage_stride = SIZE_MAX; }},
         {HOB_RESULT_INVALID_ARGUMENT, "source", one_stage(no_source)},
         {HOB_RESULT_INVALID_ARGUMENT, "source", one_stage(no_end)},
         {HOB_RESULT_INVALID_ARGUMENT, "source", one_stage(too_long)},
@@ -313,7 +313,7 @@ TEST("fingerprint: bad descs are refused with a sentence") {
     }
 }
 
-TEST("fingerprint: bad bytes, names and buffers are refused") {
+TEST("fingerprint: invalid bytes, names and buffers are rejected") {
     hob_fingerprint fingerprint = {};
     ENSURE(hob_fingerprint_hash_bytes("x", 1, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_fingerprint_hash_bytes(nullptr, 1, &fingerprint) == HOB_RESULT_INVALID_ARGUMENT);
@@ -334,7 +334,7 @@ TEST("fingerprint: bad bytes, names and buffers are refused") {
     ENSURE(hob_fingerprint_equal(&fingerprint, &other) == 0);
 }
 
-TEST("fingerprint: parts fill no more than there is room for") {
+TEST("fingerprint: parts are written only up to the given capacity") {
     hob_fingerprint_part found[6];
     std::memset(found, 0xa5, sizeof found);
     const hob_fingerprint_part untouched = found[0];
@@ -349,7 +349,7 @@ TEST("fingerprint: parts fill no more than there is room for") {
     ENSURE(found[5].kind == HOB_PROGRAM_PART_EXTRA && found[5].size == 1);
 }
 
-TEST("fingerprint: environments have the numbers of the document") {
+TEST("fingerprint: environment ids match the document") {
     // The document lists the bytes in memory order. The number is little-endian.
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     ENSURE(environment.pointer_size == sizeof(void*));
@@ -358,7 +358,7 @@ TEST("fingerprint: environments have the numbers of the document") {
     ENSURE(number(known_environment()) == 0x8d4b17e26a2620a5u);
 }
 
-TEST("fingerprint: every field of an environment changes its number and is a part") {
+TEST("fingerprint: every field of an environment changes its id and is a part") {
     const std::vector<std::function<void(hob_environment&)>> changes = {
         [](hob_environment& e) { e.api = HOB_GRAPHICS_API_OPENGL; },
         [](hob_environment& e) { e.vendor_id = 1; },
@@ -385,7 +385,7 @@ TEST("fingerprint: every field of an environment changes its number and is a par
     for (uint32_t n = 0; n < 11; ++n) ENSURE(parts[n].kind == HOB_ENVIRONMENT_PART_API + n && parts[n].index == 0);
 }
 
-TEST("fingerprint: bad environments are refused") {
+TEST("fingerprint: invalid environments are rejected") {
     uint64_t id = 77;
     size_t count = 77;
     hob_environment environment = known_environment();

@@ -188,7 +188,7 @@ std::vector<unsigned char> run(const Host& host, Witness& witness) {
 
 }  // namespace
 
-TEST("float: a hostile environment changes no bit of any answer, and is the host's again outside and in callbacks") {
+TEST("float: a hostile environment changes no bit of an answer and is restored for callbacks and the caller") {
     Witness at_home, abroad;
     abroad.expects_hostile = true;
     const auto expected = run(Host(false), at_home);
@@ -217,7 +217,7 @@ TEST("float: knapsacks are solved in a hostile environment as in any other") {
     ENSURE(std::memcmp(&expected, &found, sizeof found) == 0);
 }
 
-TEST("float: errors, panics and hooks leave the environment alone, too") {
+TEST("float: errors, panics and hooks keep the host's environment") {
     const Hooks cleared_at_the_end;
     static int wrong = 0;
     wrong = 0;
@@ -243,7 +243,7 @@ TEST("float: errors, panics and hooks leave the environment alone, too") {
     ENSURE(unchanged && wrong == 0);
 }
 
-TEST("float: the host's files are called in its own environment, and what they call back is not") {
+TEST("float: host file functions run in the host's environment, and library calls inside them do not") {
     static int calls = 0, wrong = 0;
     calls = wrong = 0;
     MemoryFiles files;
@@ -337,7 +337,7 @@ struct ThreadPerJob {
 
 }  // namespace
 
-TEST("float: every block of a loop runs in the caller's environment, on all threads, also after a block changed it") {
+TEST("float: every block of a loop runs in the caller's environment on all threads") {
     ThreadPerJob jobs;
     hob_executor_desc desc = HOB_EXECUTOR_DESC_INIT;
     desc.user_data = &jobs;

@@ -30,7 +30,7 @@ struct Ladders {
 
 }  // namespace
 
-TEST("goblin: a pin holds, and the others make room for it") {
+TEST("goblin: a pin holds and other settings are lowered for it") {
     for (const double patience : {no_patience, 1.0}) {
         Budget budget = exact(9);
         budget.desc.patience = patience;
@@ -52,7 +52,7 @@ TEST("goblin: a pin holds, and the others make room for it") {
     }
 }
 
-TEST("goblin: a floor and a ceiling are kept, also where that does not fit") {
+TEST("goblin: a floor and a ceiling hold even if infeasible") {
     const Ladders ladders(exact(9));
     hob_goblin* const goblin = ladders.goblin.get();
     ENSURE_OK(hob_goblin_set_range(goblin, ladders.a, 0, 1));
@@ -65,7 +65,7 @@ TEST("goblin: a floor and a ceiling are kept, also where that does not fit") {
     ENSURE(ladders.of(ladders.a) == 3 && ladders.of(ladders.b) == 3);
 }
 
-TEST("goblin: of a range only what is ready is chosen; if nothing is, its first all the same") {
+TEST("goblin: only ready options of a range are chosen, or its first if none is ready") {
     const Ladders ladders(exact(100));
     hob_goblin* const goblin = ladders.goblin.get();
     ENSURE_OK(hob_goblin_set_range(goblin, ladders.a, 1, 2));
@@ -80,7 +80,7 @@ TEST("goblin: of a range only what is ready is chosen; if nothing is, its first 
     ENSURE(ladders.of(ladders.a) == 2);
 }
 
-TEST("goblin: nothing beyond a ceiling is ever tried") {
+TEST("goblin: options above a ceiling are never tried") {
     const Goblin goblin = make_goblin(100);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1, 2, 3});
     ENSURE_OK(hob_goblin_set_range(goblin.get(), setting, 0, 1));
@@ -92,7 +92,7 @@ TEST("goblin: nothing beyond a ceiling is ever tried") {
     ENSURE(hob_goblin_choice(goblin.get(), setting) == 1);
 }
 
-TEST("goblin: options may be exchanged for fewer than a floor, and decisions are made") {
+TEST("goblin: decisions work after options are replaced by fewer than the floor") {
     const Ladders ladders(exact(100));
     ENSURE_OK(hob_goblin_set_range(ladders.goblin.get(), ladders.a, 3, 3));
     const auto two = worth({0, 1});
@@ -101,7 +101,7 @@ TEST("goblin: options may be exchanged for fewer than a floor, and decisions are
     ENSURE(ladders.of(ladders.a) == 1);
 }
 
-TEST("goblin: a disabled setting costs nothing, is worth nothing and keeps its choice") {
+TEST("goblin: a disabled setting has no burden and no value and keeps its choice") {
     const Ladders ladders(exact(9));
     hob_goblin* const goblin = ladders.goblin.get();
     const uint64_t before = update(goblin).id;
@@ -151,7 +151,7 @@ struct Crowded {
 
 }  // namespace
 
-TEST("goblin: in a window many options are tried at once, where there was room for none") {
+TEST("goblin: an exploration window tries many options at once without free capacity") {
     const Crowded crowded;
     ENSURE(crowded.trials(60) == 0);
     ENSURE_OK(hob_goblin_open_trial_window(crowded.goblin.get(), 3, 4));
@@ -162,7 +162,7 @@ TEST("goblin: in a window many options are tried at once, where there was room f
     ENSURE(crowded.trials(30) == 0);
 }
 
-TEST("goblin: a window can be closed, and opens nothing for those who try nothing") {
+TEST("goblin: a window can be closed and has no effect without exploration") {
     const Crowded crowded, incurious(HOB_NO_TRIALS);
     ENSURE(crowded.trials(30) == 0);
     for (const Crowded* one : {&crowded, &incurious}) ENSURE_OK(hob_goblin_open_trial_window(one->goblin.get(), 30, 4));
@@ -207,7 +207,7 @@ constexpr int until_seen = 8;
 
 }  // namespace
 
-TEST("goblin: what changes cost is scaled from frame to frame") {
+TEST("goblin: the cost of changes can be scaled per frame") {
     // Option b, worth 11, replaces option a, worth 10: a gain of 1 in each frame.
     const int once = frames_until_an_exchange(1, 0);
     ENSURE(once >= 21 - 1 && once < 900);
@@ -217,14 +217,14 @@ TEST("goblin: what changes cost is scaled from frame to frame") {
     }
 }
 
-TEST("goblin: a change that costs burden must pay for that, too, unless changes are free now") {
+TEST("goblin: a change must repay its switch burden unless changes are free") {
     // A millisecond is worth about 5. Two settings lose 4 ms each: a cost of 40, or 10 at a scale of a quarter.
     const int more = frames_until_an_exchange(0.25, 4) - frames_until_an_exchange(0.25, 0);
     ENSURE(more >= 10 - until_seen && more <= 13 + until_seen);
     ENSURE(frames_until_an_exchange(0, 4) <= until_seen + 1);
 }
 
-TEST("goblin: no more switch burden than allowed is spent in one decision, and what was left comes next") {
+TEST("goblin: switch burden is limited per decision and the remaining changes follow") {
     Budget budget = tunable(6);
     budget.tuning.trial_limit = HOB_NO_TRIALS;
     budget.tuning.sigmas = no_sigmas;
@@ -258,7 +258,7 @@ TEST("goblin: no more switch burden than allowed is spent in one decision, and w
     ENSURE(decision.change_count == 6 && decision.feasible == 1);
 }
 
-TEST("goblin: a trim setting takes the slack of every frame while the others stay put") {
+TEST("goblin: a trim setting uses each frame's slack while other settings stay unchanged") {
     Budget budget = tunable(12);
     budget.tuning.trial_limit = HOB_NO_TRIALS;
     const Goblin goblin = make_goblin(budget);

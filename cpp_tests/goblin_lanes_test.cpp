@@ -26,7 +26,7 @@ void total_on(hob_goblin* goblin, hob_lane lane, double burden) {
 
 }  // namespace
 
-TEST("goblin: of two lanes now the one and now the other decides") {
+TEST("goblin: each of two lanes can be the limiting one") {
     const Goblin goblin = make_goblin(two_lanes(exact(10), 10, 10));
     Knowledge().add("s", {1, 8, 1}).add("s@game_thread", {1, 1, 8}).give(goblin.get());
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 5, 4});
@@ -51,7 +51,7 @@ TEST("goblin: of two lanes now the one and now the other decides") {
     }
 }
 
-TEST("goblin: time lanes run side by side, so their burdens are not added up") {
+TEST("goblin: time lanes run in parallel, so their burdens are not added up") {
     const Goblin goblin = make_goblin(two_lanes(exact(10), 10, 10));
     Knowledge().add("a", {0, 9}).add("a@game_thread", {0, 0}).add("b", {0, 0}).add("b@game_thread", {0, 9}).give(
         goblin.get());
@@ -111,7 +111,7 @@ struct Beyond {
 
 }  // namespace
 
-TEST("goblin: what totals have beyond the samples is learned by lane, and room is left for it") {
+TEST("goblin: the residual of totals over samples is learned per lane and reserved") {
     Beyond beyond;
     beyond.frames(300, true);
     const hob_goblin_statistics found = statistics(beyond.goblin.get());
@@ -124,7 +124,7 @@ TEST("goblin: what totals have beyond the samples is learned by lane, and room i
     ENSURE(close(decision.lanes[HOB_LANE_GAME_THREAD].mean, 2, 1e-3));
 }
 
-TEST("goblin: a total whose samples do not all come teaches nothing") {
+TEST("goblin: a total with missing samples is ignored") {
     Beyond beyond;
     beyond.frames(60, true);
     const double before = statistics(beyond.goblin.get()).residual[HOB_LANE_GPU];
@@ -134,7 +134,7 @@ TEST("goblin: a total whose samples do not all come teaches nothing") {
     ENSURE(statistics(beyond.goblin.get()).totals == 720);
 }
 
-TEST("goblin: totals alone, beside samples of other frames, teach nothing either") {
+TEST("goblin: totals of frames without samples are ignored") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     for (int n = 0; n < 100; ++n) {
@@ -145,7 +145,7 @@ TEST("goblin: totals alone, beside samples of other frames, teach nothing either
     ENSURE(statistics(goblin.get()).residual[HOB_LANE_GPU] == 0);
 }
 
-TEST("goblin: where burdens come from may be changed while it runs") {
+TEST("goblin: the burden source can be changed at run time") {
     hob_goblin_desc desc = gpu_budget(10);
     const Goblin goblin = make_goblin(desc);
     const std::vector<hob_option> options = {{0, 1, 0, 0}, {5, 3, 0, 0}, {9, 8, 0, 0}};
@@ -164,7 +164,7 @@ TEST("goblin: where burdens come from may be changed while it runs") {
     }
 }
 
-TEST("goblin: from rough burdens and totals alone it learns what options cost") {
+TEST("goblin: option costs are learned from relative burdens and totals alone") {
     hob_goblin_desc desc = gpu_budget(16);
     desc.burdens = HOB_BURDENS_TOTALS;
     const Goblin goblin = make_goblin(desc);

@@ -61,7 +61,7 @@ double best_value(double limit) {
 
 }  // namespace
 
-TEST("goblin: a product begins at its default, and its choices are numbered as the header says") {
+TEST("goblin: a product begins at its default with choices numbered as documented") {
     const Goblin goblin = make_goblin(10);
     const hob_setting_id setting = add_product(goblin.get());
     const Picture first = picture(goblin.get(), setting, hob_goblin_choice(goblin.get(), setting));
@@ -88,7 +88,7 @@ TEST("goblin: a product is decided as the table of all its combinations") {
     }
 }
 
-TEST("goblin: what is measured at one resolution is known at the others") {
+TEST("goblin: a burden measured at one resolution predicts the others") {
     const Goblin goblin = make_goblin(exact(100));
     const hob_setting_id product = add_product(goblin.get());
     for (uint32_t samples = 0; samples < 3; ++samples) {
@@ -107,7 +107,7 @@ TEST("goblin: what is measured at one resolution is known at the others") {
     ENSURE(hob_profile_get_estimate(kept.get(), HOB_STR("picture"), 3, &beyond) == HOB_RESULT_NOT_FOUND);
 }
 
-TEST("goblin: a product of twelve combinations is learned by trying three") {
+TEST("goblin: a product of twelve combinations is learned from three trials") {
     Budget budget = tunable(6.5);
     budget.tuning.sigmas = no_sigmas;
     const Goblin goblin = make_goblin(budget);
@@ -131,7 +131,7 @@ TEST("goblin: a product of twelve combinations is learned by trying three") {
     }
 }
 
-TEST("goblin: a product keeps its works when its values are exchanged, and its count always") {
+TEST("goblin: a product with replaced values keeps its works and its count") {
     const Goblin goblin = make_goblin(exact(8));
     Knowledge().add("picture", ms_per_megapixel).give(goblin.get());
     const hob_setting_id product = add_product(goblin.get());
@@ -150,7 +150,7 @@ TEST("goblin: a product keeps its works when its values are exchanged, and its c
     ENSURE(update(goblin.get()).value == 0 && hob_goblin_choice(goblin.get(), product) != favourite);
 }
 
-TEST("goblin: a product may be pinned, scaled by the scene's work, and be the trim") {
+TEST("goblin: a product can be pinned, scaled by work, and used as the trim") {
     Budget budget = exact(8);
     budget.desc.patience = 1;
     const Goblin goblin = make_goblin(budget);

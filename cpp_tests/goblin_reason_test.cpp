@@ -36,7 +36,7 @@ struct Case {
 
 }  // namespace
 
-TEST("goblin: a reason before the first decision, and of a setting that nothing is known of") {
+TEST("goblin: a reason exists before the first decision and for a setting without samples") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     ENSURE(reason(goblin.get(), setting).why == HOB_WHY_UNDECIDED);
@@ -47,7 +47,7 @@ TEST("goblin: a reason before the first decision, and of a setting that nothing 
     ENSURE(reason_text(goblin.get(), setting) == "0: its burdens are unknown, so it has its default");
 }
 
-TEST("goblin: the reason of what was raised and lowered says from what, when and for how much room") {
+TEST("goblin: the reason of a raised or lowered choice names the old option, the decision and the headroom") {
     const Case one(3);
     ENSURE(one.after_frames(5).why == HOB_WHY_BEST);
     ENSURE(one.text() == "0: part of the best choice that fits; headroom 2.00");
@@ -65,7 +65,7 @@ TEST("goblin: the reason of what was raised and lowered says from what, when and
     ENSURE(one.after_frames(10).since == now && reason(one.goblin.get(), one.setting).why == HOB_WHY_LOWERED);
 }
 
-TEST("goblin: the reason of what is lowered in favour of something else says that") {
+TEST("goblin: the reason of a choice lowered for another setting names that cause") {
     const Case one(6);
     Knowledge().add("s", {1, 4, 10}).add("rival", {1, 4}).give(one.goblin.get());
     const hob_setting_id rival = add_array(one.goblin.get(), "rival", {0, 1});
@@ -78,14 +78,14 @@ TEST("goblin: the reason of what is lowered in favour of something else says tha
     ENSURE(reason(one.goblin.get(), rival).why == HOB_WHY_RAISED);
 }
 
-TEST("goblin: the reason of what is held says what waiting forgoes") {
+TEST("goblin: the reason of a held choice names the value that waiting forgoes") {
     const Case one(100, 50);
     const hob_reason found = one.after_frames(30);
     ENSURE(found.why == HOB_WHY_HELD && found.to == 0 && close(found.gain, 8));
     ENSURE(one.text() == "held at 0: a better choice gains 8.000 a frame and has not paid for the change yet");
 }
 
-TEST("goblin: the reason of a trial says what it goes back to") {
+TEST("goblin: the reason of a trial names the option to return to") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     hob_reason found = HOB_REASON_INIT;
@@ -99,7 +99,7 @@ TEST("goblin: the reason of a trial says what it goes back to") {
     ENSURE(reason_text(goblin.get(), setting) == "1 on trial for one frame, to learn what it costs");
 }
 
-TEST("goblin: the reasons of what the host wishes") {
+TEST("goblin: pins, ranges and disabled settings have reasons") {
     const Case one(100);
     hob_goblin* const goblin = one.goblin.get();
     ENSURE_OK(hob_goblin_pin(goblin, one.setting, 1));
@@ -118,14 +118,14 @@ TEST("goblin: the reasons of what the host wishes") {
     ENSURE(one.after_frames(40).why == HOB_WHY_RAISED);
 }
 
-TEST("goblin: the reason when nothing fits says by how much it is over") {
+TEST("goblin: the reason of an infeasible decision names the excess") {
     const Case one(0.25);
     const hob_reason found = one.after_frames(3);
     ENSURE(found.why == HOB_WHY_NOTHING_FITS && found.to == 0 && close(found.headroom, -0.75));
     ENSURE(one.text() == "0: nothing fits; the excess is 0.75 with the lightest options");
 }
 
-TEST("goblin: the reasons of trim and of strategies") {
+TEST("goblin: trim settings and strategies have reasons") {
     const Case one(100);
     const auto options = worth({0, 1});
     hob_setting_desc desc = described("trim", options);
@@ -147,7 +147,7 @@ TEST("goblin: the reasons of trim and of strategies") {
     ENSURE(one.text() == "1: the strategy changed in decision " + std::to_string(decision.id));
 }
 
-TEST("goblin: a reason's text needs the room that it says") {
+TEST("goblin: a reason's text needs exactly the reported buffer size") {
     const Case one(6);
     (void)one.after_frames(20);
     const std::string text = one.text();
@@ -160,7 +160,7 @@ TEST("goblin: a reason's text needs the room that it says") {
     ENSURE(std::string_view(room.data()) == text && room.substr(size) == "\x7e\x7e");
 }
 
-TEST("goblin: reasons can be asked for inside callbacks, of the choice that is being told") {
+TEST("goblin: a callback can read the reason of the choice that it receives") {
     struct Told {
         const hob_goblin* goblin = nullptr;
         hob_setting_id setting = {0, 0};

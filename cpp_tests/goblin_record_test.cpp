@@ -64,7 +64,7 @@ TEST("goblin: a recorded run replays to the same choices") {
     ENSURE(report.library_version == hob_version());
 }
 
-TEST("goblin: settings in the callback style are recorded by what they said") {
+TEST("goblin: settings in the callback style are recorded by their callback results") {
     Tape tape;
     {
         const Goblin goblin = make_goblin(16);
@@ -90,7 +90,7 @@ TEST("goblin: settings in the callback style are recorded by what they said") {
     ENSURE(report.end == HOB_REPLAY_END_COMPLETE && report.decisions == 100 && report.different == 0);
 }
 
-TEST("goblin: a recording is stopped once and begins with the goblin's life") {
+TEST("goblin: a recording begins at creation and is stopped once") {
     Tape tape, late;
     const Goblin goblin = make_goblin(16);
     ENSURE_OK(hob_goblin_stop_recording(goblin.get()));  // no recording was active
@@ -108,7 +108,7 @@ TEST("goblin: a recording is stopped once and begins with the goblin's life") {
     ENSURE(late.written == 0 && late.released == 0);
 }
 
-TEST("callbacks: from inside a recording's write nothing works on the goblin") {
+TEST("callbacks: inside a recording's write the goblin is busy") {
     Tape tape;
     Goblin goblin = make_goblin(16);
     const hob_setting_id none = {1, 0};
@@ -132,7 +132,7 @@ TEST("callbacks: from inside a recording's write nothing works on the goblin") {
     ENSURE(replayed(tape.bytes).decisions == 3);
 }
 
-TEST("memory: recording a frame takes none") {
+TEST("memory: recording a frame does not allocate") {
     Tape tape;
     tape.bytes.reserve(1 << 20);
     const Goblin goblin = make_goblin(16);
@@ -150,7 +150,7 @@ TEST("memory: recording a frame takes none") {
     ENSURE(malloc_calls() == before);
 }
 
-TEST("memory: without any, no recording begins and nothing is owned") {
+TEST("memory: a recording that cannot be allocated does not begin and owns nothing") {
     HostAllocator host;
     Tape tape;
     const Goblin goblin = make_goblin(16);
@@ -161,7 +161,7 @@ TEST("memory: without any, no recording begins and nothing is owned") {
     ENSURE_OK(tape.record(goblin.get()));
 }
 
-TEST("bad_input: what is no recording, or not a whole one") {
+TEST("bad_input: invalid and truncated recordings are rejected") {
     hob_replay_report report = HOB_REPLAY_REPORT_INIT;
     const std::string zeros(64, '\0');
     ENSURE(hob_goblin_replay(nullptr, 5, &report) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("data"));

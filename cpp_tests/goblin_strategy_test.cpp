@@ -38,7 +38,7 @@ double net(const hob_goblin* goblin, uint32_t strategy) {
 
 }  // namespace
 
-TEST("goblin: the strategy of the best net value is taken, as trying all shows") {
+TEST("goblin: the strategy with the best net value is chosen, as in an exhaustive search") {
     const std::vector<double> values = {0, 3, 7}, burdens = {2, 6, 14};
     Dice dice(3);
     for (int round = 0; round < 300; ++round) {
@@ -72,7 +72,7 @@ TEST("goblin: the strategy of the best net value is taken, as trying all shows")
     }
 }
 
-TEST("goblin: a better strategy is waited with, and one that no longer fits is left at once") {
+TEST("goblin: a better strategy must persist, and an infeasible one is replaced at once") {
     const auto build = [](double patience) {
         Budget budget = exact(16);
         budget.desc.patience = patience;
@@ -102,7 +102,7 @@ TEST("goblin: a better strategy is waited with, and one that no longer fits is l
     }
 }
 
-TEST("goblin: strategies that are equally good on average do not take turns") {
+TEST("goblin: equally good strategies do not alternate") {
     Budget budget = exact(16);
     budget.desc.patience = 1;
     const Goblin goblin = make_goblin(budget);
@@ -122,7 +122,7 @@ TEST("goblin: strategies that are equally good on average do not take turns") {
     ENSURE(changes <= 5);
 }
 
-TEST("goblin: of a slightly better strategy the gains add up, also when it is worse in between") {
+TEST("goblin: gains of a slightly better strategy accumulate through worse frames") {
     Budget budget = exact(16);
     budget.desc.patience = 1;
     const Goblin goblin = make_goblin(budget);
@@ -139,7 +139,7 @@ TEST("goblin: of a slightly better strategy the gains add up, also when it is wo
     ENSURE(frames >= 17 && frames <= 21);
 }
 
-TEST("goblin: a strategy's lanes are learned from when it is added") {
+TEST("goblin: a strategy's lanes are learned from its addition on") {
     const Goblin goblin = make_goblin(exact(10));
     const hob_setting_id setting = add_array(goblin.get(), "s", {0});
     hob_strategy_desc desc = HOB_STRATEGY_DESC_INIT;

@@ -42,7 +42,7 @@ void change_option_count(hob_goblin* goblin, hob_setting_id setting, const std::
 
 }  // namespace
 
-TEST("hooks: the log says that estimates were dropped because the options are others now") {
+TEST("hooks: estimates dropped after an option change are logged") {
     const Hooks cleared_at_the_end;
     Log log;
     const hob_log_hook hook = log.hook();
@@ -58,7 +58,7 @@ TEST("hooks: the log says that estimates were dropped because the options are ot
     ENSURE(log.lines.size() == 1);
 }
 
-TEST("hooks: lines below the minimum level do not come") {
+TEST("hooks: lines below the minimum level are not logged") {
     const Hooks cleared_at_the_end;
     Log log;
     hob_log_hook hook = log.hook();
@@ -92,7 +92,7 @@ TEST("hooks: a past profile that does not match is logged") {
     ENSURE(log.has("water") && log.has("1 options, not 2"));
 }
 
-TEST("hooks: from inside the log every function on the same goblin is busy, and others work") {
+TEST("hooks: inside the log hook the same goblin is busy and other goblins work") {
     const Hooks cleared_at_the_end;
     Log log;
     const hob_log_hook hook = log.hook();
@@ -111,7 +111,7 @@ TEST("hooks: from inside the log every function on the same goblin is busy, and 
     (void)update(goblin.get());
 }
 
-TEST("hooks: the clock times decisions; without one no clock is read") {
+TEST("hooks: decisions are timed by the clock hook, and untimed without one") {
     const Hooks cleared_at_the_end;
     const Goblin goblin = make_goblin(16);
     ENSURE(update_details(goblin.get()).elapsed_ns == 0);
@@ -160,7 +160,7 @@ TEST("hooks: zones begin and end in pairs, also when the call fails or panics") 
     ENSURE(zones.open == 0 && zones.names.size() == 4);
 }
 
-TEST("hooks: a zone or clock hook with only one function, or none, is no zone or clock") {
+TEST("hooks: an incomplete zone or clock hook is ignored") {
     const Hooks cleared_at_the_end;
     Zones zones;
     hob_zone_hook zone = zones.hook();
@@ -173,7 +173,7 @@ TEST("hooks: a zone or clock hook with only one function, or none, is no zone or
     ENSURE(update_details(goblin.get()).elapsed_ns == 0 && zones.names.empty());
 }
 
-TEST("hooks: the allocator cannot be exchanged while anything is alive") {
+TEST("hooks: the allocator cannot be replaced while a handle is alive") {
     hob_allocator_hook hook = HOB_ALLOCATOR_HOOK_INIT;
     ENSURE(hob_set_allocator_hook(&hook) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("both allocate and free"));
     hook.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };

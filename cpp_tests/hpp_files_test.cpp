@@ -103,7 +103,7 @@ public:
 
 hob::ProgramCacheOptions on(const std::shared_ptr<MemoryFiles>& files) {
     hob::ProgramCacheOptions options;
-    options.directory = "there is no such directory";
+    options.directory = "no such directory";
     options.files = files;
     return options;
 }
@@ -116,7 +116,7 @@ hob::Program program_of(std::string_view data) {
 
 }  // namespace
 
-TEST("hpp: a cache is kept in a file system of the host's, which lives as long as the cache") {
+TEST("hpp: a cache keeps the host's file system alive") {
     const auto files = std::make_shared<MemoryFiles>();
     const hob_fingerprint one = support::key("one"), other = support::key("other");
     {
@@ -134,7 +134,7 @@ TEST("hpp: a cache is kept in a file system of the host's, which lives as long a
     ENSURE(files.use_count() == 1 && !files->files.empty());
     const hob::ProgramCache cache(on(files));
     ENSURE(cache.get_wait(one).data() == "binary" && cache.get_wait(other).data() == "another");
-    ENSURE(cache.problem().empty() && !std::filesystem::exists("there is no such directory"));
+    ENSURE(cache.problem().empty() && !std::filesystem::exists("no such directory"));
     cache.write_bundle("bundle");
     const hob::ProgramCache reader = [&] {
         hob::ProgramCacheOptions options = on(files);
@@ -145,7 +145,7 @@ TEST("hpp: a cache is kept in a file system of the host's, which lives as long a
     ENSURE(reader.get_wait(one).data() == "binary");
 }
 
-TEST("hpp: what a file system of the host's throws is a failure of that call, and no more") {
+TEST("hpp: an exception from the host's file system fails only that call") {
     const auto files = std::make_shared<MemoryFiles>();
     const hob_fingerprint one = support::key("one"), other = support::key("other");
     { hob::ProgramCache(on(files)).put(one, program_of("binary")); }

@@ -86,7 +86,7 @@ struct Driver {
 
 }  // namespace
 
-TEST("hpp: a view of a program is moved, and outlives the cache") {
+TEST("hpp: a view of a program can be moved and outlives the cache") {
     const auto key = key_of("a").fingerprint();
     hob::Blob kept;
     ENSURE(!kept && kept.data().empty());
@@ -104,7 +104,7 @@ TEST("hpp: a view of a program is moved, and outlives the cache") {
     ENSURE(moved && moved.data() == "binary" && moved.reflection() == "map" && moved.format() == 3);
 }
 
-TEST("hpp: programs are there in the next cache, out of the directory or a bundle") {
+TEST("hpp: the next cache loads programs from the directory or a bundle") {
     const Directory directory;
     const std::string path = directory.inside("cache"), bundle = directory.inside("bundle");
     const auto a = key_of("a"), b = key_of("b");
@@ -135,7 +135,7 @@ TEST("hpp: programs are there in the next cache, out of the directory or a bundl
     ENSURE(std::string(in("").explain_miss(b).sentence).empty());
 }
 
-TEST("hpp: a use ends by itself, once, and a banned program has none") {
+TEST("hpp: a use ends once in its destructor, and a banned program has no use") {
     const Directory directory;
     const auto cache = in(directory.inside("cache"));
     const auto key = key_of("a").fingerprint();
@@ -160,7 +160,7 @@ TEST("hpp: a use ends by itself, once, and a banned program has none") {
     cache.clear_all_strikes();
 }
 
-TEST("hpp: that the time did not suffice is an answer, no failure") {
+TEST("hpp: a timeout is an answer, not a failure") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const auto key = key_of("a").fingerprint();
@@ -179,7 +179,7 @@ TEST("hpp: that the time did not suffice is an answer, no failure") {
     ENSURE(code_of([&] { return cache.put(key, impossible); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
-TEST("hpp: options of a program cache override of their desc what was set") {
+TEST("hpp: options of a program cache override only the given desc fields") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const auto key = key_of("a").fingerprint();
@@ -194,7 +194,7 @@ TEST("hpp: options of a program cache override of their desc what was set") {
     ENSURE(loading.done == 1 && loading.total == 1 && cache.get(key).data() == "binary");
 }
 
-TEST("hpp: a use that goes by itself takes no strike back") {
+TEST("hpp: a use that ends in its destructor removes no strike") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const auto key = key_of("a").fingerprint();
@@ -212,7 +212,7 @@ TEST("hpp: a use that goes by itself takes no strike back") {
     ENSURE(cache.strikes(key) == 0);
 }
 
-TEST("hpp: limits, pressure and statuses of a program cache") {
+TEST("hpp: limits, pressure and statuses of a program cache are wrapped") {
     const hob::ProgramCache cache;
     const auto key = key_of("a").fingerprint(), shader = key_of("shader").fingerprint();
     hob::Program program = program_of("binary");
@@ -240,7 +240,7 @@ TEST("hpp: limits, pressure and statuses of a program cache") {
     ENSURE(code_of([&] { return hob::ProgramCache(options); }) == HOB_RESULT_UNSUPPORTED);
 }
 
-TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
+TEST("hpp: a manager calls only the needed driver functions and accepts a refusal") {
     const hob::ProgramCache cache;
     Driver driver;
     hob::ProgramManager manager(cache, driver.callbacks());
@@ -272,7 +272,7 @@ TEST("hpp: a manager asks its driver for what is needed, and no is an answer") {
     ENSURE(code_of([&] { return hob::ProgramManager(cache, hob::ProgramCallbacks()); }) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
-TEST("hpp: what a driver of programs throws is thrown on, and the manager goes on") {
+TEST("hpp: an exception from a driver is rethrown and the manager works on") {
     const hob::ProgramCache cache;
     Driver driver;
     hob::ProgramManager manager(cache, driver.callbacks());

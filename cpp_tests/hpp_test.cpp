@@ -52,7 +52,7 @@ uint32_t setting_count(const hob::Goblin& goblin) {
 
 }  // namespace
 
-TEST("hpp: a renderer is inside its budget") {
+TEST("hpp: a renderer stays inside its budget") {
     auto goblin = make(6);
     const auto shadows = goblin.add("shadows", {0, 4, 6});
     const auto fog = goblin.add_binary("fog", 1);
@@ -131,7 +131,7 @@ TEST("hpp: an exception from a callback is rethrown after the C call has returne
     ENSURE(setting.choice() == 0);
 }
 
-TEST("hpp: of several exceptions the first is rethrown") {
+TEST("hpp: the first of several exceptions is rethrown") {
     hob::Callbacks first, second;
     first.set_choice = [](uint32_t, uint64_t) { throw Thrown("first"); };
     second.set_choice = [](uint32_t, uint64_t) { throw Thrown("second"); };
@@ -181,7 +181,7 @@ TEST("hpp: a callback that updates its goblin gets BUSY") {
     ENSURE(goblin.update().id == 2);
 }
 
-TEST("hpp: the choice of an older decision is remembered") {
+TEST("hpp: the choice of an older decision can be read") {
     auto goblin = make(16);
     const auto setting = goblin.add("s", {0, 1});
     goblin.pin(setting, 1);
@@ -239,7 +239,7 @@ TEST("hpp: a call on a moved-from goblin fails") {
     ENSURE(second.capi() != nullptr && first.capi() == nullptr);
 }
 
-TEST("hpp: profiles go from goblin to goblin") {
+TEST("hpp: a profile can be copied from goblin to goblin") {
     auto first = make(100);
     const auto setting = first.add("s", {0, 1});
     for (int n = 0; n < 100; ++n) {
@@ -264,7 +264,7 @@ TEST("hpp: profiles go from goblin to goblin") {
     ENSURE(third.save_profile() == again.save());
 }
 
-TEST("hpp: lanes, floors, windows and reasons") {
+TEST("hpp: lanes, floors, windows and reasons are wrapped") {
     hob::GoblinOptions options;
     options.gpu_ms = 16;
     options.game_thread_ms = 8;
@@ -489,7 +489,7 @@ TEST("hpp: parameters are read and replaced") {
     ENSURE(goblin.tuning().sigmas == 2);
 }
 
-TEST("hpp: an update is the collection of samples and a decision") {
+TEST("hpp: an update collects samples and decides") {
     auto goblin = make(16);
     int measured = 0;
     hob::Callbacks callbacks;

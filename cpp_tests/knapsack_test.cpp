@@ -211,13 +211,13 @@ const Setting quality = {{0, 1, 0}, {4, 3, 0}, {6, 7, 0}};
 
 }  // namespace
 
-TEST("knapsack: answers are those of brute force") {
+TEST("knapsack: answers match brute force") {
     const Knapsack knapsack = make_knapsack();
     Dice dice(1);
     for (int n = 0; n < harness::scaled(2000); ++n) check_against_brute_force(knapsack.get(), dice, 0);
 }
 
-TEST("knapsack: answers under uncertainty are those of brute force") {
+TEST("knapsack: answers under uncertainty match brute force") {
     const Knapsack knapsack = make_knapsack();
     Dice dice(2);
     for (int n = 0; n < harness::scaled(2000); ++n) check_against_brute_force(knapsack.get(), dice, 3);
@@ -232,7 +232,7 @@ TEST("knapsack: a burden that equals the capacity fits") {
     ENSURE(solve(knapsack.get(), infinity, 0).value == 12);
 }
 
-TEST("knapsack: when nothing fits the answer is the lightest, and says by how much it is over") {
+TEST("knapsack: an infeasible answer is the lightest one and reports its excess") {
     const Knapsack knapsack = make_knapsack();
     add(knapsack.get(), quality);
     const hob_knapsack_solution solution = solve(knapsack.get(), 0.25, 0);
@@ -240,7 +240,7 @@ TEST("knapsack: when nothing fits the answer is the lightest, and says by how mu
     ENSURE(choices(knapsack.get()) == std::vector<uint16_t>{0});
 }
 
-TEST("knapsack: an option of infinite burden is never chosen, and a setting without options has no choice") {
+TEST("knapsack: an infinite burden is never chosen and a setting without options has no choice") {
     const Knapsack knapsack = make_knapsack();
     add(knapsack.get(), {{1, 1, 0}, {100, infinity, 0}});
     add(knapsack.get(), {});
@@ -273,7 +273,7 @@ TEST("knapsack: clear keeps the choices of the last solve, until the next") {
     ENSURE(choices(knapsack.get()).empty());
 }
 
-TEST("knapsack: too little room for the choices changes nothing and says how many there are") {
+TEST("knapsack: a small choice buffer is unchanged and the needed count is returned") {
     const Knapsack knapsack = make_knapsack();
     for (int n = 0; n < 3; ++n) add(knapsack.get(), quality);
     (void)solve(knapsack.get(), infinity, 0);
@@ -307,7 +307,7 @@ TEST("knapsack: a node limit ends the search with an answer that fits and a boun
     ENSURE(close(solution.gap, reported) || solution.proven == 1);
 }
 
-TEST("knapsack: what was reserved is enough, and the memory limit holds") {
+TEST("knapsack: a reserved knapsack does not grow, and the memory limit holds") {
     const Knapsack knapsack = make_knapsack();
     ENSURE_OK(hob_knapsack_reserve(knapsack.get(), 50, 200));
     const size_t reserved = hob_knapsack_memory_used(knapsack.get());
@@ -334,7 +334,7 @@ TEST("knapsack: what was reserved is enough, and the memory limit holds") {
     ENSURE(hob_knapsack_memory_used(limited) <= small.memory_limit);
 }
 
-TEST("knapsack: a struct that is zero except for its size means the defaults") {
+TEST("knapsack: a struct that is zero except for its size has the defaults") {
     hob_knapsack_desc desc = {};
     desc.struct_size = sizeof desc;
     hob_knapsack* knapsack = nullptr;
@@ -354,7 +354,7 @@ TEST("knapsack: a struct that is zero except for its size means the defaults") {
     ENSURE(solution.feasible == 1 && solution.proven == 1 && solution.value == 4);
 }
 
-TEST("knapsack: the answer for a newer header has 0 in the fields that this library does not know") {
+TEST("knapsack: answer fields of a newer header are set to 0") {
     struct Newer {
         hob_knapsack_solution known;
         double unknown[2];
@@ -385,13 +385,13 @@ TEST("knapsack: values and weights without gaps need no stride") {
     ENSURE(solution.proven == 1 && solution.value == 11);
 }
 
-TEST("knapsack: answers for three resources are those of brute force") {
+TEST("knapsack: answers for three resources match brute force") {
     const Knapsack knapsack = make_knapsack_of(3);
     Dice dice(4);
     for (int n = 0; n < harness::scaled(1000); ++n) check_resources_against_brute_force(knapsack.get(), dice);
 }
 
-TEST("knapsack: two resources that are just met fit, and have prices") {
+TEST("knapsack: two exactly used resources fit and have prices") {
     const Knapsack knapsack = make_knapsack_of(2);
     const double values[] = {0, 3, 4};
     const hob_knapsack_weight weights[][2] = {{{0, 0}, {0, 0}}, {{1, 0}, {2, 0}}, {{2, 0}, {1, 0}}};
@@ -412,7 +412,7 @@ TEST("knapsack: two resources that are just met fit, and have prices") {
     ENSURE(usage(knapsack.get(), 1).excess == 0);
 }
 
-TEST("knapsack: a knapsack of several resources that was reserved takes no memory, and keeps to its limit") {
+TEST("knapsack: a reserved knapsack of several resources does not allocate and respects its memory limit") {
     const Knapsack knapsack = make_knapsack_of(3);
     ENSURE_OK(hob_knapsack_reserve(knapsack.get(), 50, 200));
     const size_t reserved = hob_knapsack_memory_used(knapsack.get());
@@ -442,7 +442,7 @@ TEST("knapsack: a knapsack of several resources that was reserved takes no memor
     ENSURE(hob_knapsack_memory_used(limited) <= small.memory_limit);
 }
 
-TEST("knapsack: one resource and several are not mixed up") {
+TEST("knapsack: calls for one resource and for several are distinct") {
     const Knapsack one = make_knapsack();
     const Knapsack several = make_knapsack_of(3);
     Dice dice(6);
@@ -460,7 +460,7 @@ TEST("knapsack: one resource and several are not mixed up") {
     ENSURE(hob_knapsack_setting_count(one.get()) == 0 && hob_knapsack_setting_count(several.get()) == 0);
 }
 
-TEST("knapsack: resources that make no sense") {
+TEST("knapsack: invalid resources are rejected") {
     const hob_result invalid = HOB_RESULT_INVALID_ARGUMENT;
     const double nan_value = std::numeric_limits<double>::quiet_NaN();
     for (const uint32_t count : {9u, 1000u, UINT32_MAX}) {
@@ -505,7 +505,7 @@ TEST("knapsack: resources that make no sense") {
     unchanged(added(values, 8, nullptr, stride), invalid, "weights is NULL");
     unchanged(added(values, 4, weights, stride), invalid, "stride");
     unchanged(added(values, stride, weights, 16), invalid, "weights_stride");
-    unchanged(added(values, stride, weights, SIZE_MAX / 2), invalid, "cannot exist");
+    unchanged(added(values, stride, weights, SIZE_MAX / 2), invalid, "address space");
     unchanged(added(values, stride, weights, stride, 65536), HOB_RESULT_LIMIT_EXCEEDED, "65535");
     ENSURE(hob_knapsack_add_setting_resources(nullptr, values, stride, weights, stride, 2, nullptr) == invalid);
 

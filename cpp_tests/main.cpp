@@ -62,7 +62,7 @@ Outcome run(const Test& test) {
     } catch (const Skipped& skip) {
         skipped = skip.reason;
     } catch (const std::exception& exception) {
-        notes().add(std::string("an exception left the test: ") + exception.what());
+        notes().add(std::string("uncaught exception: ") + exception.what());
     }
     const auto lines = notes().take();
     if (!lines.empty()) {

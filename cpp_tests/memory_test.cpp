@@ -158,11 +158,11 @@ void takes_no_memory_in_half_a_million_frames() {
 
 }  // namespace
 
-TEST("memory: half a million frames in the plain style take none") {
+TEST("memory: half a million frames in the plain style do not allocate") {
     takes_no_memory_in_half_a_million_frames<Plain>();
 }
 
-TEST("memory: half a million frames in the callback style take none") {
+TEST("memory: half a million frames in the callback style do not allocate") {
     takes_no_memory_in_half_a_million_frames<Talking>();
 }
 
@@ -236,7 +236,7 @@ private:
 
 }  // namespace
 
-TEST("memory: frames with lanes, strategies, products, trim, windows and reasons take none") {
+TEST("memory: frames with lanes, strategies, products, trim, windows and reasons do not allocate") {
     for (const hob_burdens burdens : {HOB_BURDENS_LEARNED, HOB_BURDENS_RELATIVE, HOB_BURDENS_TOTALS}) {
         HostAllocator host;
         {
@@ -252,7 +252,7 @@ TEST("memory: frames with lanes, strategies, products, trim, windows and reasons
     }
 }
 
-TEST("memory: errors leave none behind") {
+TEST("memory: errors leak no memory") {
     HostAllocator host;
     const Goblin goblin = make_goblin(16);
     (void)update(goblin.get());
@@ -266,7 +266,7 @@ TEST("memory: errors leave none behind") {
     ENSURE(host.live_bytes() == before);
 }
 
-TEST("memory: a knapsack that was reserved takes none") {
+TEST("memory: a reserved knapsack does not allocate") {
     HostAllocator host;
     const Knapsack knapsack = make_knapsack();
     ENSURE_OK(hob_knapsack_reserve(knapsack.get(), 50, 200));
@@ -290,7 +290,7 @@ TEST("memory: a knapsack that was reserved takes none") {
     ENSURE(counter.hooked() == 0 && counter.wrapped() == 0);
 }
 
-TEST("memory: what handles say they hold is what they hold") {
+TEST("memory: handles report the memory that they hold") {
     HostAllocator host;
     const auto says = [&](size_t said) {
         // Allocator labels, rounding and the handle itself add a little. The reported size is never far below the true
@@ -527,31 +527,31 @@ void survives_every_failure(Scenario scenario, bool and_all_after) {
 
 }  // namespace
 
-TEST("memory: a goblin survives the failure of any one allocation, unchanged") {
+TEST("memory: a goblin is unchanged after any one failed allocation") {
     survives_every_failure(&use_goblin, false);
 }
 
-TEST("memory: a goblin survives when from any allocation on there is no memory") {
+TEST("memory: a goblin survives out-of-memory from any allocation on") {
     survives_every_failure(&use_goblin, true);
 }
 
-TEST("memory: profiles survive the failure of any one allocation, unchanged") {
+TEST("memory: profiles are unchanged after any one failed allocation") {
     survives_every_failure(&use_profiles, false);
 }
 
-TEST("memory: profiles survive when from any allocation on there is no memory") {
+TEST("memory: profiles survive out-of-memory from any allocation on") {
     survives_every_failure(&use_profiles, true);
 }
 
-TEST("memory: a knapsack survives the failure of any one allocation, unchanged") {
+TEST("memory: a knapsack is unchanged after any one failed allocation") {
     survives_every_failure(&use_knapsack, false);
 }
 
-TEST("memory: a knapsack survives when from any allocation on there is no memory") {
+TEST("memory: a knapsack survives out-of-memory from any allocation on") {
     survives_every_failure(&use_knapsack, true);
 }
 
-TEST("memory: a panic leaves nothing behind") {
+TEST("memory: a panic leaks no memory") {
     HostAllocator host;
     for (int n = 0; n < 10; ++n) {
         const Goblin goblin = make_goblin(16);

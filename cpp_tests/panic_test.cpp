@@ -111,15 +111,15 @@ void survives_a_panic_at(const char* point) {
 
 }  // namespace
 
-TEST("panic: in the middle of a decision") {
+TEST("panic: a panic during a decision poisons the goblin") {
     survives_a_panic_at("goblin.decide");
 }
 
-TEST("panic: on the way back from a host's callback") {
+TEST("panic: a panic after a callback poisons the goblin") {
     survives_a_panic_at("goblin.set_choice");
 }
 
-TEST("panic: one handle's leaves all others alone") {
+TEST("panic: a panic in one handle does not affect others") {
     const Goblin broken = make_goblin(16), fine = make_goblin(16);
     arm("goblin.decide");
     ENSURE(hob_goblin_decide(broken.get(), nullptr) == HOB_RESULT_PANIC);
@@ -127,7 +127,7 @@ TEST("panic: one handle's leaves all others alone") {
     ENSURE(hob_goblin_decide(broken.get(), nullptr) == HOB_RESULT_POISONED);
 }
 
-TEST("panic: inside a goblin that another goblin's callback uses") {
+TEST("panic: a panic in a goblin used by another goblin's callback poisons only the first") {
     struct Host {
         hob_goblin* inner;
         hob_result result;
@@ -150,7 +150,7 @@ TEST("panic: inside a goblin that another goblin's callback uses") {
     ENSURE(hob_goblin_update(inner.get(), nullptr) == HOB_RESULT_POISONED);
 }
 
-TEST("panic: a goblin that was asked to go from inside the call goes all the same") {
+TEST("panic: a goblin destroyed inside the panicking call is still freed") {
     struct Host {
         hob_goblin* goblin;
         int released;
@@ -167,7 +167,7 @@ TEST("panic: a goblin that was asked to go from inside the call goes all the sam
     ENSURE(host.released == 1);
 }
 
-TEST("panic: as often as one likes") {
+TEST("panic: any number of panics is contained") {
     for (int n = 0; n < 200; ++n) {
         const Goblin goblin = make_goblin(16);
         arm("goblin.decide", 1);

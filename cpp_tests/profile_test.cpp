@@ -33,7 +33,7 @@ std::string content(const std::string& path) {
 
 }  // namespace
 
-TEST("profile: what was loaded is known") {
+TEST("profile: a loaded profile can be queried") {
     const Profile profile = make_profile(household);
     ENSURE(task_ids(profile.get()) == std::vector<std::string>{"bl\xc3\xbcte \"x\"\n", "shadows"});
     uint32_t options = 0;
@@ -46,7 +46,7 @@ TEST("profile: what was loaded is known") {
     ENSURE(known(profile.get(), "shadows", 2).source == HOB_ESTIMATE_SOURCE_BLIND);
 }
 
-TEST("profile: what is saved loads as the same, to the last digit") {
+TEST("profile: a saved profile loads back to the last digit") {
     const Profile profile = make_profile(household);
     const hob_profile_option odd[] = {{1, 0.1, 1.0 / 3}, {1u << 31, 1e-300, 1e300}, {3, 123456789.123456789, 0}};
     ENSURE_OK(hob_profile_set_task(profile.get(), HOB_STR("odd"), odd, sizeof odd[0], 3));
@@ -59,7 +59,7 @@ TEST("profile: what is saved loads as the same, to the last digit") {
     }
 }
 
-TEST("profile: a buffer that is too small is left alone, and one that fits is not overrun") {
+TEST("profile: a small buffer is unchanged and an exact one is not overrun") {
     const Profile profile = make_profile(household);
     const std::string json = saved(profile.get());
     for (size_t room = 0; room < json.size(); ++room) {
@@ -113,7 +113,7 @@ TEST("profile: scaling makes all burdens those of a slower machine") {
     ENSURE(medium.count == 40 && medium.mean == 2.5 && medium.deviation == 0.2);
 }
 
-TEST("profile: files keep what is known, and leave nothing else behind") {
+TEST("profile: a saved file reads back and no temporary file remains") {
     const Profile profile = make_profile(household);
     const std::string path = scratch_file("profile.json");
     ENSURE_OK(hob_profile_save_file(profile.get(), str(path)));
@@ -128,7 +128,7 @@ TEST("profile: files keep what is known, and leave nothing else behind") {
     ENSURE(saved(again.get()) == saved(profile.get()));
 }
 
-TEST("profile: a file that cannot be written is said to be so, and the old one stays") {
+TEST("profile: a failed save is reported and keeps the old file") {
     const Profile profile = make_profile(household);
     ENSURE(hob_profile_save_file(profile.get(), HOB_STR("no/such/folder/profile.json")) == HOB_RESULT_IO);
     ENSURE(last_error_has("no/such/folder"));
@@ -157,12 +157,12 @@ TEST("profile: the memory limit holds") {
     ENSURE(used > 8 * sizeof options[0] && used < 2000);
 }
 
-TEST("profile: a byte order mark and white space are passed over") {
+TEST("profile: a byte order mark and white space are skipped") {
     const Profile profile = make_profile("\xef\xbb\xbf \t\r\n{ \"a\" : [ [ 1 , 2e0 , 0.0 ] ] } \n");
     ENSURE(known(profile.get(), "a", 0).mean == 2);
 }
 
-TEST("profile: text that is cut short is refused at every length") {
+TEST("profile: truncated text is rejected at every length") {
     const Profile profile = make_profile(household);
     const std::string before = saved(profile.get());
     for (size_t size = 0; size + 1 < std::strlen(household); ++size) {
@@ -172,7 +172,7 @@ TEST("profile: text that is cut short is refused at every length") {
     }
 }
 
-TEST("profile: spoiled text is refused or means something, and never does harm") {
+TEST("profile: mutated text is rejected or parsed, and never crashes") {
     const std::string good = household;
     Dice dice(5);
     for (int n = 0; n < harness::scaled(20000); ++n) {
@@ -188,7 +188,7 @@ TEST("profile: spoiled text is refused or means something, and never does harm")
     }
 }
 
-TEST("profile: hostile text is refused with a place and a reason") {
+TEST("profile: hostile text is rejected with a position and a reason") {
     const std::string deep(100000, '[');
     const std::string cases[] = {
         "",

@@ -103,7 +103,7 @@ bool same(const hob_fingerprint& a, const hob_fingerprint& b) { return hob_finge
 
 }  // namespace
 
-TEST("program_cache: everything that happens to a program is counted once") {
+TEST("program_cache: every event of a program is counted once") {
     const hob_program_cache_desc desc = plain(1024);
     const Cache owner = open(desc);
     hob_program_cache* const cache = owner.get();
@@ -152,7 +152,7 @@ TEST("program_cache: everything that happens to a program is counted once") {
     }
 }
 
-TEST("program_cache: waiting for a program is one hit or one miss, however often it is looked for") {
+TEST("program_cache: a wait for a program counts one hit or one miss") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const hob_fingerprint there = key("there"), not_there = key("not there");
@@ -180,7 +180,7 @@ TEST("program_cache: waiting for a program is one hit or one miss, however often
     }
 }
 
-TEST("program_cache: what a host measures itself is spread over buckets") {
+TEST("program_cache: durations measured by the host are counted in histogram buckets") {
     const Cache owner = open(plain(1024));
     for (uint32_t number = 0; number <= HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US; ++number) {
         const auto measure = static_cast<hob_program_cache_measure>(number);
@@ -201,7 +201,7 @@ TEST("program_cache: what a host measures itself is spread over buckets") {
     ENSURE(count == 5 && few[0].count == 0);
 }
 
-TEST("program_cache: what the disk and the quarantine have done is counted, too") {
+TEST("program_cache: disk and quarantine events are counted") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -238,7 +238,7 @@ TEST("program_cache: what the disk and the quarantine have done is counted, too"
     ENSURE(statistics(owner.get()).unwritten == 1 && !trouble(owner.get()).empty());
 }
 
-TEST("program_cache: lowered limits count at once in memory, and on the disk in the background") {
+TEST("program_cache: lowered limits apply at once in memory and in the background on the disk") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -269,7 +269,7 @@ TEST("program_cache: lowered limits count at once in memory, and on the disk in 
     ENSURE_OK(put_bytes(owner.get(), "any", 1));
 }
 
-TEST("program_cache: where other caches differ, it is as the header says") {
+TEST("program_cache: behavior that differs between caches is as documented") {
     // Both key and value count: 32 for the key, 3 for the reflection.
     hob_program_cache_desc desc = desc_of("");
     desc.memory_limit = 32 + 3 + 100;
@@ -306,7 +306,7 @@ TEST("program_cache: where other caches differ, it is as the header says") {
     ENSURE(statistics(owner.get()).bytes == 1 && !knows_program(owner.get(), "exactly the limit"));
 }
 
-TEST("program_cache: a miss is told by what differs from the nearest program that is known") {
+TEST("program_cache: a miss report names the differences from the closest known key") {
     hob_program_cache_desc desc = desc_of("");
     desc.described_keys = 100;
     const Cache owner = open(desc);
@@ -359,7 +359,7 @@ TEST("program_cache: a miss is told by what differs from the nearest program tha
     ENSURE(miss.sentence[510] != '\0' && miss.sentence[511] == '\0');
 }
 
-TEST("program_cache: nothing is described unless the host turns it on") {
+TEST("program_cache: programs are described only if the host enables it") {
     const Cache owner = open(desc_of(""));
     const KeyDesc some("v", "f");
     ENSURE_OK(hob_program_cache_describe(owner.get(), nullptr, &some.desc));
@@ -368,7 +368,7 @@ TEST("program_cache: nothing is described unless the host turns it on") {
     ENSURE(miss.sentence[0] == '\0');
 }
 
-TEST("program_cache: after a driver update a new process knows that the driver differs") {
+TEST("program_cache: a new process reports a driver update as the difference") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -409,7 +409,7 @@ TEST("program_cache: after a driver update a new process knows that the driver d
     ENSURE(why(back.get(), some).difference_count == 0);
 }
 
-TEST("program_cache: a hot get takes no memory and reads no file, and a put waits for none") {
+TEST("program_cache: a hot get does not allocate or read a file, and a put waits for no file") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const hob_program_cache_desc desc = desc_of(path);

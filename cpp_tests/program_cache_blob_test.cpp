@@ -99,7 +99,7 @@ std::string copy_of(const Cache& cache, std::string_view key, size_t room) {
 
 } // namespace
 
-TEST("program_cache: a renderer with a place for two functions and user data keeps its blobs here") {
+TEST("program_cache: blob functions with user data serve a renderer's blob cache") {
     const Cache cache = limited();
     store(cache, "key", "value");
     ENSURE(size_of(cache, "key") == 5);
@@ -113,7 +113,7 @@ TEST("program_cache: a renderer with a place for two functions and user data kee
     ENSURE(copy_of(cache, "", 16) == "of no key");
 }
 
-TEST("program_cache: a blob that does not fit is none, and nothing is written") {
+TEST("program_cache: a blob larger than the buffer is a miss and the buffer is unchanged") {
     const Cache cache = limited();
     store(cache, "key", "value");
     ENSURE(copy_of(cache, "key", 4).empty());
@@ -121,7 +121,7 @@ TEST("program_cache: a blob that does not fit is none, and nothing is written") 
     ENSURE(copy_of(cache, "key", 4).empty());
 }
 
-TEST("program_cache: a blob whose size was asked for is neither evicted nor replaced before it is fetched") {
+TEST("program_cache: a measured blob stays pinned until it is fetched") {
     const Cache cache = limited(100);
     store(cache, "one", std::string(40, '1'));
     ENSURE(size_of(cache, "one") == 40);
@@ -140,7 +140,7 @@ TEST("program_cache: a blob whose size was asked for is neither evicted nor repl
     ENSURE(copy_of(cache, "two", 6) == "longer");
 }
 
-TEST("program_cache: what one thread has measured is not another's") {
+TEST("program_cache: a measured blob is pinned per thread") {
     const Cache cache = limited();
     store(cache, "key", "old");
     ENSURE(size_of(cache, "key") == 3);
@@ -151,7 +151,7 @@ TEST("program_cache: what one thread has measured is not another's") {
     ENSURE(copy_of(cache, "key", 3) == "old");
 }
 
-TEST("program_cache: sizes that nobody comes back for cost nobody else a value") {
+TEST("program_cache: measured blobs that are never fetched evict no other value") {
     const Cache one = limited(), two = limited();
     for (int i = 0; i < 100; ++i) {
         const std::string name = std::to_string(i);
@@ -167,7 +167,7 @@ TEST("program_cache: sizes that nobody comes back for cost nobody else a value")
     }
 }
 
-TEST("program_cache: threads that measure and fetch what others replace get whole values") {
+TEST("program_cache: threads that fetch concurrently replaced blobs get whole values") {
     const Cache cache = limited();
     std::atomic<bool> stop{false};
     std::atomic<int> torn{0};
@@ -191,7 +191,7 @@ TEST("program_cache: threads that measure and fetch what others replace get whol
     ENSURE(torn == 0);
 }
 
-TEST("program_cache: nonsense from a renderer is a miss") {
+TEST("program_cache: invalid blob calls are misses") {
     const Cache cache = limited();
     char value[16];
     hob_dawn_blob_store(nullptr, 3, "value", 5, cache.get());
@@ -206,7 +206,7 @@ TEST("program_cache: nonsense from a renderer is a miss") {
     ENSURE(size_of(cache, "key") == 0);
 }
 
-TEST("program_cache: a driver with EGL_ANDROID_blob_cache keeps its blobs here, in the next process too") {
+TEST("program_cache: EGL_ANDROID_blob_cache blobs persist to the next process") {
     const Directory directory;
     char value[16] = "untouched";
     {
@@ -236,7 +236,7 @@ TEST("program_cache: a driver with EGL_ANDROID_blob_cache keeps its blobs here, 
     }
 }
 
-TEST("program_cache: Skia keeps its shaders here") {
+TEST("program_cache: Skia's persistent cache stores its shaders") {
     const Cache cache = limited();
     SkiaCache shaders(cache.get());
     GrContextOptions::PersistentCache& skia = shaders;

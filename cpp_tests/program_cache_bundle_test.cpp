@@ -50,7 +50,7 @@ hob_result add(const Cache& cache, const std::string& path) {
 
 }  // namespace
 
-TEST("program_cache: a bundle is read beside the directory, and never written") {
+TEST("program_cache: a bundle is read in addition to the directory, and never written") {
     const Directory directory;
     const std::string bundle = directory.inside("bundle"), path = directory.inside("cache");
     ENSURE(make_bundle(desc_of(""), 10, bundle, HOB_BUNDLE_CONTENTS_ALL) == 10);
@@ -69,7 +69,7 @@ TEST("program_cache: a bundle is read beside the directory, and never written") 
     ENSURE(contents(bundle) == bytes && exists(path) && !exists(bundle + ".new"));
 }
 
-TEST("program_cache: a bundle out of an archive is read from memory") {
+TEST("program_cache: a bundle from an archive is read in memory") {
     const Directory directory;
     const std::string bundle = directory.inside("bundle");
     hob_program_cache_desc desc = desc_of("");
@@ -99,7 +99,7 @@ TEST("program_cache: the same programs make the same bundle, from memory or from
     ENSURE(contents(a) == contents(b) && contents(a) == contents(c));
 }
 
-TEST("program_cache: a bundle of the start-up set has that alone, and is loaded first") {
+TEST("program_cache: a start-up bundle holds only the start-up set and is loaded first") {
     const Directory directory;
     const std::string all = directory.inside("all"), some = directory.inside("some");
     ENSURE(make_bundle(desc_of(""), 100, all, HOB_BUNDLE_CONTENTS_ALL) == 100);
@@ -118,7 +118,7 @@ TEST("program_cache: a bundle of the start-up set has that alone, and is loaded 
     ENSURE(statistics(cache.get()).programs == 2 && knows_program(cache.get(), "3") && knows_program(cache.get(), "5"));
 }
 
-TEST("program_cache: a bundle of another environment has nothing for this one") {
+TEST("program_cache: a bundle of another environment is a miss") {
     const Directory directory;
     const std::string bundle = directory.inside("bundle");
     const hob_environment first = environment_of("driver 1"), second = environment_of("driver 2");
@@ -134,7 +134,7 @@ TEST("program_cache: a bundle of another environment has nothing for this one") 
     ENSURE(data_of(cache.get(), "1") == "(none)");
 }
 
-TEST("program_cache: the directory comes before bundles, and what is removed does not come back out of one") {
+TEST("program_cache: the directory overrides bundles, and removed programs stay removed") {
     const Directory directory;
     const std::string bundle = directory.inside("bundle"), path = directory.inside("cache");
     (void)make_bundle(desc_of(""), 5, bundle, HOB_BUNDLE_CONTENTS_ALL);
@@ -158,7 +158,7 @@ TEST("program_cache: the directory comes before bundles, and what is removed doe
     ENSURE(data_of(cache.get(), "2") == "mine");
 }
 
-TEST("program_cache: what is no bundle, or damaged, is said to be so and costs what it is") {
+TEST("program_cache: an invalid bundle is rejected and a damaged one loses only damaged programs") {
     const Directory directory;
     const std::string bundle = directory.inside("bundle"), wrong = directory.inside("wrong");
     (void)make_bundle(desc_of(""), 20, bundle, HOB_BUNDLE_CONTENTS_ALL);
@@ -189,7 +189,7 @@ TEST("program_cache: what is no bundle, or damaged, is said to be so and costs w
     ENSURE((served == 18 || served == 19) && data_of(cache.get(), "7") == "(none)");
 }
 
-TEST("program_cache: a bundle that cannot be written leaves what was there") {
+TEST("program_cache: a failed bundle write keeps the old file") {
     const Directory directory;
     const std::string bundle = directory.inside("bundle");
     (void)make_bundle(desc_of(""), 5, bundle, HOB_BUNDLE_CONTENTS_ALL);

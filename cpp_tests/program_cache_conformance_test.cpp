@@ -24,10 +24,10 @@
 // |                                                            | some hundred times; more in store: a_flipped_bit_...)
 // | files: ENOSPC, EIO                                         | store: a_full_disk_loses_nothing_..., short_reads_...
 // | files: read-only directory                                 | "a directory that may not be written ..."
-// | files: a 4 GiB length claim allocates nothing              | store: a_claim_of_four_gibibytes_takes_no_memory
+// | files: a 4 GiB length claim allocates nothing              | store: claimed_length_of_four_gibibytes_allocates_nothing
 // | files: forced collision of hashes                          | "keys that hash alike are different programs"
 // | files: two processes put and get                           | "two processes put and get in one directory"
-// | files: SIGKILL at any moment, loss of power                | store: the_store_does_what_the_model_does
+// | files: SIGKILL at any moment, loss of power                | store: store_matches_the_model
 //
 // "store" is src/store/tests: those tests need a file system that fails on purpose, which no C API offers.
 #include <dirent.h>
@@ -162,7 +162,7 @@ int served(const std::string& path) {
 
 }  // namespace
 
-TEST("program_cache: the order of eviction is that of use") {
+TEST("program_cache: programs are evicted in order of last use") {
     const Cache cache = open(chromium());
     const auto use = [&](std::string_view names) {
         for (const char name : names) {
@@ -222,7 +222,7 @@ TEST("program_cache: changing the caller's bytes later changes nothing") {
     ENSURE(knows_shader(cache.get(), "1") && knows_shader(cache.get(), "2") && !knows_shader(cache.get(), "3"));
 }
 
-TEST("program_cache: another source, binding, feedback or varying is another program, and unknown") {
+TEST("program_cache: another source, binding, feedback or varying makes an unknown program") {
     const Cache cache = open(chromium());
     const hob_attribute_binding bound = {HOB_STR("test"), 512, 0}, other = {HOB_STR("different!"), 59, 0};
     const hob_str varyings[] = {HOB_STR("one"), HOB_STR("two")};
@@ -276,7 +276,7 @@ TEST("program_cache: another source, binding, feedback or varying is another pro
     ENSURE(is_known());
 }
 
-TEST("program_cache: evicting a program leaves the statuses that another one needs") {
+TEST("program_cache: evicting a program keeps the statuses that another one needs") {
     const Cache cache = open(chromium());
     link(cache.get(), "p", "1", "2");
     link(cache.get(), "q", "1", "3");
@@ -332,14 +332,14 @@ TEST("program_cache: after clearing, a load from the disk restores statuses and 
     ENSURE(std::string_view(static_cast<const char*>(blob.view.reflection), blob.view.reflection_size) == "map");
 }
 
-TEST("program_cache: a save that does not fit beside the first evicts it") {
+TEST("program_cache: a second save over the limit evicts the first") {
     const Cache cache = open(chromium());
     ENSURE_OK(put_bytes(cache.get(), "a", 20));
     ENSURE_OK(put_bytes(cache.get(), "b", 1005));
     ENSURE(cached(cache.get(), "ab") == "b");
 }
 
-TEST("program_cache: four saves that fill it to the byte all stay") {
+TEST("program_cache: four saves that exactly fill the limit are all kept") {
     const Cache cache = open(chromium());
     for (const char* name : {"a", "b", "c", "d"}) ENSURE_OK(put_bytes(cache.get(), name, 256));
     ENSURE(cached(cache.get(), "abcd") == "abcd" && statistics(cache.get()).bytes == 1024);
@@ -379,7 +379,7 @@ TEST("program_cache: keys that hash alike are different programs") {
     }
 }
 
-TEST("program_cache: a file whose ends were stomped or cut costs what stood there") {
+TEST("program_cache: overwritten or truncated file ends lose only the programs in them") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     populate(path);
@@ -416,7 +416,7 @@ TEST("program_cache: a file of another build is not served") {
     ENSURE(statistics(other.get()).loads == 0 && served(path) == kept);
 }
 
-TEST("program_cache: a bit flipped anywhere costs a program at most") {
+TEST("program_cache: a flipped bit costs at most one program") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     populate(path);
@@ -431,7 +431,7 @@ TEST("program_cache: a bit flipped anywhere costs a program at most") {
     }
 }
 
-TEST("program_cache: a directory that may not be written serves, keeps in memory, and says so") {
+TEST("program_cache: an unwritable directory is read, and new programs stay in memory with a warning") {
     if (geteuid() == 0) harness::skip("root may write anywhere");
     const Directory directory;
     const std::string path = directory.inside("cache");
@@ -449,7 +449,7 @@ TEST("program_cache: a directory that may not be written serves, keeps in memory
     ENSURE(served(path) == kept);
 }
 
-TEST("program_cache: two processes put and get in one directory") {
+TEST("program_cache: two processes share one directory") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const hob_program_cache_desc desc = desc_of(path);

@@ -69,7 +69,7 @@ uint32_t strikes(const Cache& cache, std::string_view name) {
 
 }  // namespace
 
-TEST("program_cache: on the host's files a cache finds again what it wrote, and touches no other") {
+TEST("program_cache: a cache on host files reads its own files back and touches no other") {
     for (const bool has_locks : {true, false}) {
         MemoryFiles files;
         const hob_file_io io = files.io(has_locks);
@@ -90,7 +90,7 @@ TEST("program_cache: on the host's files a cache finds again what it wrote, and 
     }
 }
 
-TEST("program_cache: on the host's files a background writes and reads while threads put and use") {
+TEST("program_cache: host files are read and written in the background while threads put and get") {
     MemoryFiles files;
     const hob_file_io io = files.io();
     hob_executor* raw = nullptr;
@@ -123,7 +123,7 @@ TEST("program_cache: on the host's files a background writes and reads while thr
     ENSURE(served(cache, 0, 60) == 60 && trouble(cache.get()).empty());
 }
 
-TEST("program_cache: while the host's files keep the background waiting, nobody waits who gets or puts") {
+TEST("program_cache: gets and puts do not wait for slow host files") {
     static std::mutex gate;
     static std::atomic<int> inside;
     inside = 0;
@@ -158,7 +158,7 @@ TEST("program_cache: while the host's files keep the background waiting, nobody 
     ENSURE(statistics(cache.get()).disk_values == 1 && trouble(cache.get()).empty());
 }
 
-TEST("program_cache: an executor that keeps callbacks to the calling thread keeps the host's files there, too") {
+TEST("program_cache: host files stay on the calling thread if the executor keeps callbacks there") {
     static std::thread::id mine;
     mine = std::this_thread::get_id();
     MemoryFiles files;
@@ -179,7 +179,7 @@ TEST("program_cache: an executor that keeps callbacks to the calling thread keep
     ENSURE(ran > 0 && statistics(cache.get()).waiting == 0 && statistics(cache.get()).disk_values == 100);
 }
 
-TEST("program_cache: what the disk tier does beside reading and writing is done on the host's files") {
+TEST("program_cache: maintenance of the disk tier uses host files") {
     MemoryFiles files;
     const hob_file_io io = files.io();
     hob_program_cache_desc desc = on(io);
@@ -206,7 +206,7 @@ TEST("program_cache: what the disk tier does beside reading and writing is done 
     ENSURE(statistics(next.get()).programs == 0 && trouble(next.get()).empty());
 }
 
-TEST("program_cache: a bundle is written and read by the host's files") {
+TEST("program_cache: a bundle is written and read through host files") {
     MemoryFiles files;
     const hob_file_io io = files.io();
     hob_program_cache_desc desc = on(io);
@@ -228,7 +228,7 @@ TEST("program_cache: a bundle is written and read by the host's files") {
     ENSURE(!std::filesystem::exists(path));
 }
 
-TEST("program_cache: whatever fails of the host's files, and how often, what was flushed stays and the rest is told of") {
+TEST("program_cache: failed host file calls keep flushed programs and are reported") {
     for (size_t call = 0; call < file_calls; ++call) {
         uint64_t failed = 0;
         for (const uint32_t code : codes) {
@@ -270,7 +270,7 @@ TEST("program_cache: whatever fails of the host's files, and how often, what was
     }
 }
 
-TEST("program_cache: what the host says of a failure is said to who asks") {
+TEST("program_cache: the host's error text is part of the message") {
     const struct {
         uint32_t code;
         const char* sentence;
@@ -293,7 +293,7 @@ TEST("program_cache: what the host says of a failure is said to who asks") {
     }
 }
 
-TEST("program_cache: a host that lies about its files costs programs, and never gives a wrong one") {
+TEST("program_cache: wrong answers from host files cost programs but give no wrong one") {
     for (int lie = 1; lie < lies; ++lie) {
         for (const bool has_locks : {true, false}) {
             MemoryFiles files;
@@ -325,7 +325,7 @@ TEST("program_cache: a host that lies about its files costs programs, and never 
     }
 }
 
-TEST("program_cache: a program that the process died of twice is banned on the host's files, too") {
+TEST("program_cache: two crashes in a program ban it on host files too") {
     for (const bool has_locks : {true, false}) {
         MemoryFiles::Contents left;
         for (int death = 0; death < 2; ++death) {
@@ -363,7 +363,7 @@ TEST("program_cache: a program that the process died of twice is banned on the h
     }
 }
 
-TEST("program_cache: two caches share the host's files, with locks and without") {
+TEST("program_cache: two caches share host files with and without locks") {
     for (const bool has_locks : {true, false}) {
         MemoryFiles files;
         const hob_file_io io = files.io(has_locks);
@@ -387,7 +387,7 @@ TEST("program_cache: two caches share the host's files, with locks and without")
     }
 }
 
-TEST("program_cache: what the host's file functions call of the library is answered, and not waited for") {
+TEST("program_cache: library calls inside host file functions return without a wait") {
     static const hob_program_cache* asked;
     static const hob_fingerprint name = key("a");
     static const hob_program program = HOB_PROGRAM_INIT;
@@ -419,7 +419,7 @@ TEST("program_cache: what the host's file functions call of the library is answe
     ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
 }
 
-TEST("program_cache: while the host's files wait they may help with a loop") {
+TEST("program_cache: host file functions can help with a loop while they wait") {
     struct Jobs {
         void (*run)(void*);
         void* task;
@@ -463,7 +463,7 @@ TEST("program_cache: while the host's files wait they may help with a loop") {
     hob_executor_destroy(executor);
 }
 
-TEST("program_cache: the host's files are released once, when nothing of the cache is left") {
+TEST("program_cache: host files are released once, after the last part of the cache") {
     MemoryFiles files;
     const hob_file_io io = files.io();
     hob_program_cache_desc desc = on(io);
@@ -494,7 +494,7 @@ TEST("program_cache: the host's files are released once, when nothing of the cac
     ENSURE(unused.releases() == 1 && unused.contents().empty());
 }
 
-TEST("program_cache: a function that is missing among the host's is named") {
+TEST("program_cache: a missing host file function is named in the message") {
     MemoryFiles files;
     const hob_file_io whole = files.io();
     const auto refused = [&](const char* name, void (*change)(hob_file_io&)) {

@@ -154,7 +154,7 @@ uint64_t fake_now(void* user_data) {
 
 }  // namespace
 
-TEST("program_cache: a manager records a good compile, and not one that failed") {
+TEST("program_cache: a manager records successful compiles only") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
     const hob_shader_id good = host.add(vs, "vs"), bad = host.add(vs, "bad vs");
@@ -179,7 +179,7 @@ TEST("program_cache: a cached program is loaded without any compile or link, and
     ENSURE(statistics(cache.get()).puts == 1 && statistics(cache.get()).uses_open == 0);
 }
 
-TEST("program_cache: a program miss compiles only what was put off") {
+TEST("program_cache: a program miss compiles only deferred shaders") {
     const Cache cache = open(desc_of(""));
     (void)asked(cache.get(), "vs", "fs");
     ENSURE((asked(cache.get(), "vs", "other fs") == Log{"compile other fs", "compile vs", "link"}));
@@ -193,7 +193,7 @@ TEST("program_cache: a program miss compiles only what was put off") {
     ENSURE(statistics(cache.get()).puts == 4);
 }
 
-TEST("program_cache: a load that the driver refuses compiles both, links, and saves once") {
+TEST("program_cache: a rejected load compiles both shaders, links, and saves once") {
     const Cache cache = open(desc_of(""));
     (void)asked(cache.get(), "vs", "fs");
     Host host(cache.get());
@@ -209,7 +209,7 @@ TEST("program_cache: a load that the driver refuses compiles both, links, and sa
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT && linked.driver_code == 0);
 }
 
-TEST("program_cache: if the build after a refused load fails the host gets that error, and nothing is saved") {
+TEST("program_cache: a failed build after a rejected load returns its error and saves nothing") {
     const Cache cache = open(desc_of(""));
     (void)asked(cache.get(), "vs", "fs");
     {
@@ -234,7 +234,7 @@ TEST("program_cache: if the build after a refused load fails the host gets that 
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_NONE && statistics(cache.get()).puts == 1);
 }
 
-TEST("program_cache: a shader that is put off and does not compile any more fails the link that needs it") {
+TEST("program_cache: a deferred shader that fails to compile fails its link") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
     hob_shader_id shaders[] = {host.add(vs, "vs"), host.add(fs, "fs")};
@@ -267,7 +267,7 @@ TEST("program_cache: a shader that is put off and does not compile any more fail
     ENSURE(statistics(cache.get()).puts == 0);
 }
 
-TEST("program_cache: the source at the time of the compile counts, even if it was replaced after") {
+TEST("program_cache: a link uses the source of the compile, not a later one") {
     const Cache cache = open(desc_of(""));
     (void)asked(cache.get(), "vs", "fs");
     Host host(cache.get());
@@ -285,7 +285,7 @@ TEST("program_cache: the source at the time of the compile counts, even if it wa
     ENSURE(host.compile(vertex) == HOB_SHADER_STATE_COMPILED && host.driver.log.back() == "compile never compiled");
 }
 
-TEST("program_cache: a manager's keys are those of hob_fingerprint_hash_program, so that bundles and hosts can share them") {
+TEST("program_cache: a manager's keys equal hob_fingerprint_hash_program") {
     const Cache cache = open(desc_of(""));
     const hob_program_stage stages[] = {{vs, 0, "vs", 2}, {fs, 0, "fs", 2}};
     const hob_attribute_binding attribute = {HOB_STR("position"), 3, 0};
@@ -312,7 +312,7 @@ TEST("program_cache: a manager's keys are those of hob_fingerprint_hash_program,
     }
 }
 
-TEST("program_cache: a driver without binaries links, and one that gives nonsense saves nothing") {
+TEST("program_cache: a driver without binaries or with invalid ones links and saves nothing") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
     host.driver.has_no_binaries = true;
@@ -346,7 +346,7 @@ TEST("program_cache: a driver without binaries links, and one that gives nonsens
     ENSURE(statistics(cache.get()).puts == 0);
 }
 
-TEST("program_cache: links and compiles are timed by the clock hook, and build costs kept") {
+TEST("program_cache: links and compiles are timed by the clock hook and stored as build costs") {
     const Hooks cleared_at_the_end;
     uint64_t now = 0;
     hob_clock_hook clock = HOB_CLOCK_HOOK_INIT;
@@ -377,7 +377,7 @@ TEST("program_cache: links and compiles are timed by the clock hook, and build c
     ENSURE(count(HOB_PROGRAM_CACHE_MEASURE_STATUS_MISS_US) == 3 && count(HOB_PROGRAM_CACHE_MEASURE_MISS_US) == 2);
 }
 
-TEST("program_cache: a manager describes what it builds, and says why it had to") {
+TEST("program_cache: a manager describes its builds and explains its misses") {
     const Hooks cleared_at_the_end;
     std::vector<std::string> lines;
     hob_log_hook log = HOB_LOG_HOOK_INIT;
@@ -395,7 +395,7 @@ TEST("program_cache: a manager describes what it builds, and says why it had to"
     ENSURE(lines.size() == 1 && lines[0].find("differs in fragment stage (was 'fs', is 'fs 2')") != std::string::npos);
 }
 
-TEST("program_cache: inside a callback the cache works, and the manager is busy") {
+TEST("program_cache: inside a callback the cache works and the manager is busy") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
     int calls = 0;
@@ -412,7 +412,7 @@ TEST("program_cache: inside a callback the cache works, and the manager is busy"
     ENSURE(calls == 3 && linked.outcome == HOB_LINK_OUTCOME_BUILT);
 }
 
-TEST("program_cache: a manager that is destroyed inside a callback goes when the call returns, and its driver once") {
+TEST("program_cache: a manager destroyed inside a callback is freed at return and releases its driver once") {
     const Cache cache = open(desc_of(""));
     FakeDriver driver;
     const hob_program_callbacks desc = driver.desc();
@@ -444,7 +444,7 @@ TEST("program_cache: a manager outlives its cache, in memory") {
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_LOADED);
 }
 
-TEST("program_cache: shaders that are stale, named twice or not there are refused") {
+TEST("program_cache: stale, duplicate and unknown shaders are rejected") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get()), other(cache.get());
     const hob_shader_id shader = host.add(vs, "vs"), removed = host.add(fs, "fs"), others = other.add(vs, "vs");
@@ -455,7 +455,7 @@ TEST("program_cache: shaders that are stale, named twice or not there are refuse
         ENSURE(hob_program_manager_set_source(host.get(), bad, "x", 1) == HOB_RESULT_NOT_FOUND);
         ENSURE(hob_program_manager_compile(host.get(), bad, nullptr, nullptr) == HOB_RESULT_NOT_FOUND);
         hob_link_result linked = HOB_LINK_RESULT_INIT;
-        ENSURE(host.link({shader, bad}, linked) == HOB_RESULT_NOT_FOUND && last_error_has("no such shader"));
+        ENSURE(host.link({shader, bad}, linked) == HOB_RESULT_NOT_FOUND && last_error_has("unknown shader"));
     }
     hob_link_result linked = HOB_LINK_RESULT_INIT;
     ENSURE(host.link({shader, shader}, linked) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("twice"));
@@ -465,7 +465,7 @@ TEST("program_cache: shaders that are stale, named twice or not there are refuse
     ENSURE(linked.outcome == HOB_LINK_OUTCOME_BUILT);
 }
 
-TEST("program_cache: a panic below a callback poisons the manager, and nothing else") {
+TEST("program_cache: a panic below a callback poisons only the manager") {
     const Cache cache = open(desc_of(""));
     Host host(cache.get());
     const hob_shader_id shader = host.add(vs, "vs");

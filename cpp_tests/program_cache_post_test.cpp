@@ -91,7 +91,7 @@ private:
 
 }  // namespace
 
-TEST("program_cache: a job system may ask the cache that hands it a task") {
+TEST("program_cache: a job system can call the cache that enqueues a task") {
     const Directory directory;
     CuriousJobs jobs(directory.inside("cache"));
     jobs.run_what_waits();
@@ -108,7 +108,7 @@ TEST("program_cache: a job system may ask the cache that hands it a task") {
     ENSURE_OK(hob_program_cache_flush(jobs.cache(), forever));
 }
 
-TEST("program_cache: threads that ask the cache under the job system's own lock wait for nobody who holds the cache's") {
+TEST("program_cache: calls under the job system's own lock do not deadlock with the cache") {
     const Directory directory;
     CuriousJobs jobs(directory.inside("cache"));
     std::atomic<bool> is_over{false};

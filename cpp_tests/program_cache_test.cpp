@@ -10,7 +10,7 @@
 
 using namespace support;
 
-TEST("program_cache: what was put is got, as a view that outlives its entry and the cache") {
+TEST("program_cache: a get returns a view that outlives its entry and the cache") {
     Cache cache = open(desc_of(""));
     Blob blob;
     ENSURE(get(cache.get(), "a", blob) == HOB_RESULT_NOT_FOUND);
@@ -27,7 +27,7 @@ TEST("program_cache: what was put is got, as a view that outlives its entry and 
     ENSURE(blob.data() == "binary");
 }
 
-TEST("program_cache: a view that is asked for again lets go of what it held") {
+TEST("program_cache: a reused view releases its previous program") {
     Cache cache = open(desc_of(""));
     ENSURE_OK(put(cache.get(), "a", "one"));
     ENSURE_OK(put(cache.get(), "b", "two"));
@@ -42,7 +42,7 @@ TEST("program_cache: a view that is asked for again lets go of what it held") {
     hob_blob_release(nullptr);
 }
 
-TEST("program_cache: what the driver and the host read is at a multiple of 16 bytes, however little the host's allocator aligns") {
+TEST("program_cache: returned data is aligned to 16 bytes with any host allocator") {
     const HostAllocator host;
     const Directory directory;
     const std::string path = directory.inside("cache");
@@ -66,7 +66,7 @@ TEST("program_cache: what the driver and the host read is at a multiple of 16 by
     ENSURE(misplaced(opened(desc_of(path)).get()) == 0);
 }
 
-TEST("program_cache: memory is limited, trimmed and emptied as asked") {
+TEST("program_cache: memory can be limited, trimmed and cleared") {
     hob_program_cache_desc desc = desc_of("");
     desc.memory_limit = 1000;
     desc.eviction = HOB_EVICTION_LRU;
@@ -87,7 +87,7 @@ TEST("program_cache: memory is limited, trimmed and emptied as asked") {
     ENSURE(hob_program_cache_report_memory_pressure(cache.get(), unchecked<hob_memory_pressure>(3)) == HOB_RESULT_INVALID_ARGUMENT);
 }
 
-TEST("program_cache: a shader is known to compile as long as a cached program vouches for it") {
+TEST("program_cache: a shader's compile status lasts as long as a cached program uses it") {
     Cache cache = open(desc_of(""));
     const hob_fingerprint shaders[2] = {key("vertex"), key("fragment")};
     const hob_fingerprint name = key("program");
@@ -110,7 +110,7 @@ TEST("program_cache: a shader is known to compile as long as a cached program vo
     ENSURE(known == 0);
 }
 
-TEST("program_cache: programs outlive the cache on the disk, those of each environment by themselves") {
+TEST("program_cache: programs persist on the disk per environment") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -148,7 +148,7 @@ TEST("program_cache: programs outlive the cache on the disk, those of each envir
     ENSURE(data_of(cache.get(), "a") == "binary of 2");
 }
 
-TEST("program_cache: no environment is the default one, under the same name as in C++") {
+TEST("program_cache: a null environment is the default one, as in C++") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -165,7 +165,7 @@ TEST("program_cache: no environment is the default one, under the same name as i
     ENSURE(data_of(opened(desc).get(), "b") == "(none)");
 }
 
-TEST("program_cache: programs beyond the limit of the disk, or of waiting programs, are not written") {
+TEST("program_cache: programs beyond the disk limit or the write queue are not written") {
     const Directory directory;
     for (const bool limits_disk : {true, false}) {
         const std::string path = directory.inside(limits_disk ? "disk" : "waiting");
@@ -184,7 +184,7 @@ TEST("program_cache: programs beyond the limit of the disk, or of waiting progra
     }
 }
 
-TEST("program_cache: what is removed or rejected does not come back") {
+TEST("program_cache: removed and rejected programs stay removed") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const hob_program_cache_desc desc = desc_of(path);
@@ -210,7 +210,7 @@ TEST("program_cache: what is removed or rejected does not come back") {
     ENSURE(data_of(cache.get(), "kept") == "3");
 }
 
-TEST("program_cache: loaded lazily, a program comes when it is missed or waited for") {
+TEST("program_cache: lazy loading reads a program at a miss or a wait") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -231,7 +231,7 @@ TEST("program_cache: loaded lazily, a program comes when it is missed or waited 
     ENSURE(hob_program_cache_get_wait(cache.get(), &c, forever, &blob.view) == HOB_RESULT_NOT_FOUND);
 }
 
-TEST("program_cache: with an executor all of it happens in the background") {
+TEST("program_cache: with an executor file work runs in the background") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -279,7 +279,7 @@ TEST("program_cache: the start-up set is loaded first at the next start") {
     ENSURE_OK(hob_program_cache_mark_startup(cache.get(), &first, 0));
 }
 
-TEST("program_cache: a directory that cannot be used leaves a cache in memory that says so") {
+TEST("program_cache: an unusable directory gives a memory-only cache that reports it") {
     const Directory directory;
     const std::string file = directory.inside("file");
     FILE* made = std::fopen(file.c_str(), "w");
@@ -300,7 +300,7 @@ TEST("program_cache: paths are bytes") {
     ENSURE(data_of(opened(desc).get(), "a") == "1");
 }
 
-TEST("program_cache: several threads put and get at once") {
+TEST("program_cache: several threads can put and get concurrently") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     Cache cache = open(desc_of(path));
@@ -326,7 +326,7 @@ TEST("program_cache: several threads put and get at once") {
     ENSURE(report.find("\"hits\":600") != std::string::npos);
 }
 
-TEST("program_cache: nonsense is refused and changes nothing") {
+TEST("program_cache: invalid calls are rejected without effect") {
     ENSURE(hob_program_cache_create(nullptr, nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     hob_program_cache* made = nullptr;
     hob_program_cache_desc desc = desc_of("");
@@ -362,7 +362,7 @@ TEST("program_cache: nonsense is refused and changes nothing") {
     hob_program_cache_destroy(nullptr);
 }
 
-TEST("program_cache: a view is written as far as the caller's struct_size says, and no further") {
+TEST("program_cache: a view is written only up to the caller's struct_size") {
     Cache cache = open(desc_of(""));
     ENSURE_OK(put(cache.get(), "a", "binary"));
     const hob_fingerprint name = key("a");
@@ -397,7 +397,7 @@ TEST("program_cache: a view is written as far as the caller's struct_size says, 
     ENSURE(shorter.pin == nullptr && shorter.data == nullptr);
 }
 
-TEST("program_cache: a desc that is zero but for its size has the defaults") {
+TEST("program_cache: a desc that is zero except for its size has the defaults") {
     hob_program_cache_desc zero = {};
     zero.struct_size = sizeof zero;
     Cache cache = open(zero);

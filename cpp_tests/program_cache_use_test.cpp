@@ -83,7 +83,7 @@ std::map<std::string, std::string> contents(const std::string& directory) {
 
 }  // namespace
 
-TEST("program_cache: a program that the process died of twice is banned, and that one alone") {
+TEST("program_cache: two crashes in a program ban that program alone") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const hob_program_cache_desc desc = desc_of(path);
@@ -131,7 +131,7 @@ TEST("program_cache: a program that the process died of twice is banned, and tha
     ENSURE_OK(hob_program_cache_clear_strikes(cache.get(), nullptr));
 }
 
-TEST("program_cache: a process that exits inside a use has died of it, and one that destroys its cache has not") {
+TEST("program_cache: an exit inside a use is a strike, and destroying the cache is not") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const pid_t left = child_using(path, "left", [](hob_program_cache*, hob_use_id) { _exit(0); });
@@ -158,7 +158,7 @@ TEST("program_cache: a process that exits inside a use has died of it, and one t
     ENSURE(strikes(cache.get(), "kept") == 0);
 }
 
-TEST("program_cache: what was not used keeps its program and its strikes") {
+TEST("program_cache: an unused program keeps its data and its strikes") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const hob_program_cache_desc desc = desc_of(path);
@@ -183,7 +183,7 @@ TEST("program_cache: what was not used keeps its program and its strikes") {
     ENSURE(strikes(cache.get(), "a") == 0);
 }
 
-TEST("program_cache: a use that was ended as unused is no death") {
+TEST("program_cache: a use that ended as unused is no strike") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     status_of(child_using(path, "a", [](hob_program_cache* cache, hob_use_id use) {
@@ -193,7 +193,7 @@ TEST("program_cache: a use that was ended as unused is no death") {
     ENSURE(strikes(open(desc_of(path)).get(), "a") == 0);
 }
 
-TEST("program_cache: a use of another cache is not found, and nobody's use ends") {
+TEST("program_cache: a use id of another cache is unknown and ends no use") {
     const Cache one = open(desc_of("")), other = open(desc_of(""));
     const hob_use_id of_one = begin(one.get(), "a"), of_other = begin(other.get(), "b");
     ENSURE(hob_program_cache_end_use(one.get(), of_other, HOB_USE_OUTCOME_OK) == HOB_RESULT_NOT_FOUND);
@@ -203,7 +203,7 @@ TEST("program_cache: a use of another cache is not found, and nobody's use ends"
     ENSURE_OK(hob_program_cache_end_use(other.get(), of_other, HOB_USE_OUTCOME_OK));
 }
 
-TEST("program_cache: processes that are forked off are noted each") {
+TEST("program_cache: each forked process has its own notes") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     // Draw random numbers first, so that all children inherit the generator.
@@ -230,7 +230,7 @@ TEST("program_cache: processes that are forked off are noted each") {
     ENSURE(statistics(cache.get()).strikes_added == 3);
 }
 
-TEST("program_cache: one that may only read knows who is banned, and changes no byte of the directory") {
+TEST("program_cache: a read-only cache sees bans and writes nothing") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     hob_program_cache_desc desc = desc_of(path);
@@ -271,7 +271,7 @@ TEST("program_cache: one that may only read knows who is banned, and changes no 
     ENSURE(statistics(cache.get()).strikes_added == 1);
 }
 
-TEST("program_cache: while another process holds the lock uses go on, and the trouble says so") {
+TEST("program_cache: uses work while another process holds the lock, and the trouble is reported") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     ENSURE(std::filesystem::create_directories(path + "/quarantine"));

@@ -134,14 +134,14 @@ void is_written_at_every_size(const char* name, Init<Struct> init, const std::fu
 
 }  // namespace
 
-TEST("struct_size: hooks") {
+TEST("struct_size: hooks accept every released size") {
     const Hooks cleared_at_the_end;
     is_read_at_every_size<hob_log_hook>("hob_log_hook", &hob_log_hook_init, &hob_set_log_hook);
     is_read_at_every_size<hob_clock_hook>("hob_clock_hook", &hob_clock_hook_init, &hob_set_clock_hook);
     is_read_at_every_size<hob_zone_hook>("hob_zone_hook", &hob_zone_hook_init, &hob_set_zone_hook);
 }
 
-TEST("struct_size: the allocator hook") {
+TEST("struct_size: the allocator hook accepts every released size") {
     const Goblin alive = make_goblin(16);  // so that a hook that can be read is refused, not used
     is_read_at_every_size<hob_allocator_hook>(
         "hob_allocator_hook", &hob_allocator_hook_init,
@@ -155,7 +155,7 @@ TEST("struct_size: the allocator hook") {
         });
 }
 
-TEST("struct_size: parameters of what is created") {
+TEST("struct_size: descs accept every released size") {
     is_read_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [](const hob_goblin_desc* desc) {
         hob_goblin* goblin = nullptr;
         const hob_result result = hob_goblin_create(desc, &goblin);
@@ -185,7 +185,7 @@ TEST("struct_size: parameters of what is created") {
                                             });
 }
 
-TEST("struct_size: parameters of calls") {
+TEST("struct_size: call parameters accept every released size") {
     const Goblin goblin = make_goblin(16);
     is_read_at_every_size<hob_goblin_desc>("hob_goblin_desc", &hob_goblin_desc_init, [&](const hob_goblin_desc* desc) {
         return hob_goblin_set_desc(goblin.get(), desc);
@@ -225,7 +225,7 @@ TEST("struct_size: parameters of calls") {
         [&](const hob_knapsack_solve_desc* desc) { return hob_knapsack_solve(knapsack.get(), desc, nullptr); });
 }
 
-TEST("struct_size: the usage of a resource") {
+TEST("struct_size: resource usage is written only up to its size") {
     hob_knapsack_desc desc = HOB_KNAPSACK_DESC_INIT;
     desc.resource_count = 1;
     hob_knapsack* raw = nullptr;
@@ -238,7 +238,7 @@ TEST("struct_size: the usage of a resource") {
         [&](hob_knapsack_usage* usage) { return hob_knapsack_get_resource_usage(raw, 0, usage); });
 }
 
-TEST("struct_size: what an executor has done") {
+TEST("struct_size: executor statistics are written only up to their size") {
     hob_executor* raw = nullptr;
     ENSURE_OK(hob_executor_create(nullptr, &raw));
     const Executor executor(raw);
@@ -247,7 +247,7 @@ TEST("struct_size: what an executor has done") {
         [&](hob_executor_statistics* found) { return hob_executor_get_statistics(raw, found); });
 }
 
-TEST("struct_size: answers") {
+TEST("struct_size: answers are written only up to their size") {
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});
     is_written_at_every_size<hob_decision>("hob_decision", &hob_decision_init, [&](hob_decision* decision) {
@@ -294,7 +294,7 @@ TEST("struct_size: answers") {
         });
 }
 
-TEST("struct_size: names of programs and environments") {
+TEST("struct_size: program and environment descs accept every released size") {
     const hob_program_stage stage = {HOB_SHADER_STAGE_COMPUTE, 0, nullptr, 0};
     is_read_at_every_size<hob_program_key_desc>(
         "hob_program_key_desc", &hob_program_key_desc_init,
@@ -313,7 +313,7 @@ TEST("struct_size: names of programs and environments") {
                                            });
 }
 
-TEST("struct_size: program caches and what goes in and out") {
+TEST("struct_size: program cache structs accept every released size") {
     is_read_at_every_size<hob_program_cache_desc>("hob_program_cache_desc", &hob_program_cache_desc_init,
                                                   [](const hob_program_cache_desc* desc) {
                                                       hob_program_cache* cache = nullptr;
@@ -341,7 +341,7 @@ TEST("struct_size: program caches and what goes in and out") {
     hob_program_cache_destroy(cache);
 }
 
-TEST("struct_size: the host's files") {
+TEST("struct_size: file hooks accept every released size") {
     is_read_at_every_size<hob_file_io>(
         "hob_file_io", &hob_file_io_init,
         [](const hob_file_io* io) {
@@ -360,7 +360,7 @@ TEST("struct_size: the host's files") {
         });
 }
 
-TEST("struct_size: why a program was missed") {
+TEST("struct_size: miss reports are written only up to their size") {
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
     desc.described_keys = 1;
     hob_program_cache* cache = nullptr;
@@ -376,7 +376,7 @@ TEST("struct_size: why a program was missed") {
     hob_program_cache_destroy(cache);
 }
 
-TEST("struct_size: what a manager of programs is given, and gives") {
+TEST("struct_size: manager structs accept every released size") {
     hob_program_cache* cache = nullptr;
     ENSURE_OK(hob_program_cache_create(nullptr, &cache));
     const auto fill = [](hob_program_callbacks& driver) {

@@ -62,7 +62,7 @@ struct Sleeper {
 
 }  // namespace
 
-TEST("threads: const functions answer several threads at once") {
+TEST("threads: const functions can be called from several threads at once") {
     const Goblin goblin = make_goblin(4);
     Household household(goblin.get(), 5, 3);
     for (int n = 0; n < 200; ++n) (void)household.frame();
@@ -85,7 +85,7 @@ TEST("threads: const functions answer several threads at once") {
     });
 }
 
-TEST("threads: while a call is inside, other threads get busy, except for choices, and work afterwards") {
+TEST("threads: a second thread gets BUSY during a call, except for choices") {
     Sleeper sleeper;
     const Goblin goblin = make_goblin(16);
     const hob_setting_id setting = add_setting(goblin.get(), sleeper.desc());
@@ -106,7 +106,7 @@ TEST("threads: while a call is inside, other threads get busy, except for choice
     expect_all(exclusive_calls(setting), goblin.get(), HOB_RESULT_OK);
 }
 
-TEST("threads: choices are read on a render thread while others measure and update") {
+TEST("threads: a render thread reads choices while other threads measure and update") {
     const Goblin goblin = make_goblin(16);
     std::vector<hob_setting_id> settings;
     for (const char* id : {"a", "b", "c"}) {
@@ -134,7 +134,7 @@ TEST("threads: choices are read on a render thread while others measure and upda
     ENSURE(reads > 0 && lowest == 0);
 }
 
-TEST("threads: each thread has a goblin of its own and none is in another's way") {
+TEST("threads: goblins on different threads are independent") {
     std::vector<std::vector<uint32_t>> choices(4);
     on_threads(4, [&](int n) {
         const hob_goblin_desc desc = gpu_budget(4);
@@ -154,7 +154,7 @@ TEST("threads: each thread has a goblin of its own and none is in another's way"
     for (const auto& one : choices) ENSURE(one == choices[0] && one.size() == 300);
 }
 
-TEST("threads: each thread has a last error of its own") {
+TEST("threads: each thread has its own last error") {
     ENSURE(hob_profile_scale(nullptr, 1) == HOB_RESULT_INVALID_ARGUMENT);
     const std::string mine = hob_last_error();
     std::thread([] {
@@ -165,13 +165,13 @@ TEST("threads: each thread has a last error of its own") {
     ENSURE(hob_last_error() == mine && last_error_has("hob_profile"));
 }
 
-TEST("threads: a handle's last error can be read on another thread, after the call") {
+TEST("threads: a handle's last error can be read on another thread after the call") {
     const Goblin goblin = make_goblin(16);
     std::thread([&] { EXPECT(hob_goblin_remove_setting(goblin.get(), {0, 0}) == HOB_RESULT_NOT_FOUND); }).join();
     ENSURE(std::string(hob_goblin_last_error(goblin.get())).find("no such setting") != std::string::npos);
 }
 
-TEST("threads: hooks can be exchanged while others use them") {
+TEST("threads: hooks can be replaced while other threads use them") {
     const Hooks cleared_at_the_end;
     std::atomic<bool> done{false};
     std::thread exchanging([&] {

@@ -193,7 +193,7 @@ struct Traces {
 
 }  // namespace
 
-TEST("unload: a thousand times loaded, used from several threads and unloaded, nothing is left behind") {
+TEST("unload: a thousand cycles of load, threaded use and unload leak nothing") {
     if (!is_static) harness::skip("the program that links the shared library cannot unload it");
     const char* const path = library_path();
     const int rounds = harness::scaled(1000);
@@ -222,7 +222,7 @@ TEST("unload: a thousand times loaded, used from several threads and unloaded, n
     ENSURE(last.resident_kib <= settled.resident_kib + 1024);
 }
 
-TEST("unload: two copies do not get in each other's way") {
+TEST("unload: two copies of the library are independent") {
     if (!is_static) harness::skip("the program that links the shared library cannot unload it");
     const Goblin ours = make_goblin(16);
     (void)update(ours.get());

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`base`] | results and their sentences, fallible allocation, log, limits |
 //! | [`stats`] | running and decayed normal estimates |
-//! | [`executor`] | loops over blocks on threads that are lent; the background lane |
+//! | [`executor`] | loops over blocks on threads that are lent; the background queue |
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`fingerprint`] | names of shader programs and of the environments they are built for |
@@ -37,3 +37,5 @@ pub mod stats;
 pub mod store;
 
 mod ffi;
+#[cfg(test)]
+mod test_allocator;

@@ -3,14 +3,12 @@
 //!
 //! `cpp_tests/api/world.h` has a valid value for each type of parameter. A new function needs no other test code.
 
-mod common;
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use common::api::{Api, Function};
-use common::api_table::{Null, null};
-use common::cpp::{api_program, output, run, write_api_table};
+use hobgoblin_tests::api::{Api, Function};
+use hobgoblin_tests::api_table::{Null, null};
+use hobgoblin_tests::cpp::{api_program, output, root, run, write_api_table};
 
 /// Runs a program of `cpp_tests/api/` in an empty folder. `None`: there is no compiler.
 fn run_program(name: &str, arguments: &[&str]) -> Option<Output> {
@@ -31,24 +29,24 @@ fn every_function_survives_every_kind_of_misuse() {
     let Some(output) = run_program("cases", &[]) else { return };
     let said = String::from_utf8_lossy(&output.stdout);
     let covered = format!("functions covered: {} of", Api::read().functions.len());
-    assert!(said.contains(&covered), "the program did not say \"{covered}\"");
+    assert!(said.contains(&covered), "the program did not print \"{covered}\"");
 }
 
 #[test]
-fn random_calls_find_no_fault() {
+fn random_calls_cause_no_fault() {
     let _ = run_program("fuzz", &["--seed", "1", "--calls", "100000", "--seconds", "20"]);
     let _ = run_program("fuzz", &["--seed", "2", "--calls", "40000", "--seconds", "20", "--threads", "4"]);
 }
 
 /// For tools/sanitize.sh and tools/fuzz_api.sh, which compile with other flags.
 #[test]
-fn the_table_is_written_where_a_script_wants_it() {
+fn function_table_is_written_to_a_requested_path() {
     let path = std::env::var_os("HOB_API_TABLE").map_or_else(|| output().join("table.h"), PathBuf::from);
     write_api_table(&path);
 }
 
 #[test]
-fn the_headers_give_a_whole_table() {
+fn headers_give_a_complete_table() {
     let api = Api::read();
     assert!(api.functions.len() > 100, "only {} functions", api.functions.len());
     assert!(api.structs.len() > 30 && api.enums.len() > 10 && api.handles.len() > 4);
@@ -57,7 +55,7 @@ fn the_headers_give_a_whole_table() {
         assert!(has_doc, "{}: {} has no doc", function.at, function.name);
     }
     let text: String = ["base", "goblin", "program_cache", "executor", "knapsack", "profile", "fingerprint", "store"]
-        .map(|name| format!("{}/include/hobgoblin/{name}.h", env!("CARGO_MANIFEST_DIR")))
+        .map(|name| root().join(format!("include/hobgoblin/{name}.h")))
         .map(|path| std::fs::read_to_string(path).expect("a header can be read"))
         .concat();
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.starts_with('#'));
@@ -72,7 +70,7 @@ fn parsed(text: &str) -> Api {
 }
 
 #[test]
-fn tagged_and_untagged_types_are_read_alike() {
+fn tagged_and_untagged_types_parse_alike() {
     let untagged = "typedef struct hob_a hob_a;\ntypedef struct {\n uint32_t struct_size;\n double x[4];\n} hob_b;\n\
                     typedef enum {\n /// One.\n HOB_C_ONE = 1,\n HOB_C_TWO,\n} hob_c;\n";
     let tagged = untagged.replace("struct {", "struct hob_b {").replace("enum {", "enum hob_c {");
@@ -90,7 +88,7 @@ fn tagged_and_untagged_types_are_read_alike() {
 
 #[test]
 #[should_panic(expected = "include/hobgoblin/made_up.h:2: expected")]
-fn what_is_not_understood_is_a_failure_with_its_line() {
+fn parser_reports_line_of_unknown_declaration() {
     let _ = parsed("\nint hob_x(void);\n");
 }
 
@@ -100,7 +98,7 @@ fn function(doc: &str, parameters: &str) -> Function {
 }
 
 #[test]
-fn the_doc_says_which_parameter_may_be_null() {
+fn doc_names_nullable_parameters() {
     let one = function(
         "Post `run`. `release` (may be NULL) is called\nafter `run`.",
         "void (*run)(void), void (*release)(void)",

@@ -5,8 +5,6 @@
 //! allocator hook and its fault points. `cargo test` itself does not put a library into a reliable place, and a stale
 //! one could be tested by mistake. Each aspect of each program is a separate test, so that a failure names the aspect.
 
-mod common;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +12,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
-use common::cpp::{HARNESS_FEATURES, build_library, compiler, files, modified, output, requires_all, root, run};
+use hobgoblin_tests::cpp::{
+    build_library, compiler, files, harness_library, modified, output, requires_all, root, run,
+};
 
 /// The files of the built harness.
 struct Programs {
@@ -74,8 +74,8 @@ fn programs() -> Option<&'static Programs> {
     static PROGRAMS: LazyLock<Option<Programs>> = LazyLock::new(|| {
         let tool = compiler()?;
         fs::create_dir_all(output()).expect("the target directory can be written");
-        let library = build_library("library", "harness", &HARNESS_FEATURES);
-        let (so, a) = (library("so"), library("a"));
+        let so = harness_library();
+        let a = so.with_extension("a");
         let objects = compile(&tool);
         let folder = so.parent().expect("a library is in a folder");
         // Old dtags, because cargo sets LD_LIBRARY_PATH to folders with other builds of the library.
@@ -179,7 +179,7 @@ fn harness_code() -> String {
 
 /// The functions that the headers declare.
 fn api() -> Vec<String> {
-    common::api::Api::read().functions.into_iter().map(|function| function.name).collect()
+    hobgoblin_tests::api::Api::read().functions.into_iter().map(|function| function.name).collect()
 }
 
 #[test]

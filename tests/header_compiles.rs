@@ -4,8 +4,10 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+use hobgoblin_tests::cpp::root;
 
 const WARNINGS: &[&str] =
     &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"];
@@ -13,10 +15,6 @@ const WARNINGS: &[&str] =
 const C: &[&str] = &["-std=c99", "-std=c11", "-std=c17", "-std=c2x"];
 const CPP: &[&str] = &["-std=c++11", "-std=c++14", "-std=c++17", "-std=c++20", "-std=c++2b"];
 const CPP_OF_WRAPPER: &[&str] = &["-std=c++17", "-std=c++20", "-std=c++2b"];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// The programs that are installed. Panics if one is missing and all are required.
 fn present(programs: &[&'static str]) -> Vec<&'static str> {

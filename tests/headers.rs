@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hobgoblin_tests::cpp::root;
+
 /// A header: its folder in `src/ffi`, and its includes.
 struct Topic {
     name: &'static str,
@@ -101,10 +103,6 @@ struct Item {
     text: String,
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|why| panic!("cannot read {}: {why}", path.display()))
 }
@@ -166,7 +164,7 @@ fn translate(topic: &Topic, sources: &[Source]) -> (Vec<String>, Vec<String>) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("headers-{}", std::process::id()));
     let mut config =
         cbindgen::Config::from_file(root().join("cbindgen.toml")).expect("cbindgen.toml is there and well formed");
-    fs::create_dir_all(&folder).expect("the temporary folder can be made");
+    fs::create_dir_all(&folder).expect("the temporary folder can be created");
     let (mut builder, mut experimental) = (cbindgen::Builder::new(), Vec::new());
     for (number, source) in sources.iter().enumerate() {
         let (text, some) = for_cbindgen(&source.text);

@@ -1,12 +1,9 @@
 //! Compiles the programs of the README and of the guide without warnings, links and runs them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use hobgoblin_tests::cpp::{harness_library, requires_all, root, scratch};
 
 /// The fenced block of a language under a heading of the README or the guide.
 fn block(heading: &str, language: &str) -> String {
@@ -17,31 +14,27 @@ fn block(heading: &str, language: &str) -> String {
     program.split_once("```").expect("the block ends").0.to_owned()
 }
 
-/// The folder with the libraries that `cargo test` has just built. This test program is in it.
-fn libraries() -> PathBuf {
-    std::env::current_exe().expect("it has a path").parent().expect("it is in a folder").to_owned()
-}
-
 /// Builds the program under a heading in an empty folder, and runs it there `times` times. Returns the outputs.
 fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usize) -> Vec<String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("readme {heading}"));
+    let folder = scratch().join(format!("readme {heading}"));
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder can be made");
+    fs::create_dir_all(&folder).expect("the folder can be created");
     let (source, program) = (folder.join(format!("main.{language}")), folder.join("main"));
     fs::write(&source, block(heading, language)).expect("the source can be written");
-    let libraries = libraries();
+    let library = harness_library();
+    let libraries = library.parent().expect("a library is in a folder");
     let built = Command::new(compiler)
         .args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
         .arg(root().join("include"))
         .arg(&source)
         .arg("-L")
-        .arg(&libraries)
+        .arg(libraries)
         .args(["-lhobgoblin", "-o"])
         .arg(&program)
         .arg(format!("-Wl,-rpath,{}", libraries.display()))
         .output();
     let Ok(built) = built else {
-        assert!(std::env::var_os("HOB_REQUIRE_ALL").is_none(), "{compiler} is missing");
+        assert!(!requires_all(), "{compiler} is not installed");
         println!("skipped: {compiler} is not installed");
         return Vec::new();
     };
@@ -59,13 +52,13 @@ fn run(heading: &str, language: &str, compiler: &str, standard: &str, times: usi
 }
 
 #[test]
-fn the_c_program_keeps_the_budget() {
+fn readme_c_program_keeps_the_budget() {
     // 4 + 3 × 3 = 13 ms fit, and no option is more valuable.
     run("In C", "c", "cc", "-std=c11", 1).iter().for_each(|printed| assert_eq!(printed, "shadows: 3\n"));
 }
 
 #[test]
-fn the_cpp_program_keeps_the_budget() {
+fn readme_cpp_program_keeps_the_budget() {
     // 8.0 + 2.5 × 2 + 1.5 = 14.5 ms, worth 9. High shadows with bloom take 17.0 ms, which is too much. High shadows
     // without bloom take 15.5 ms and are worth only 7.
     for printed in run("In C++", "cpp", "c++", "-std=c++17", 1) {
@@ -74,19 +67,19 @@ fn the_cpp_program_keeps_the_budget() {
 }
 
 #[test]
-fn the_renderer_finds_its_shader_at_the_second_start() {
+fn readme_renderer_finds_its_shader_at_the_second_start() {
     let printed = run("Drop it into an existing renderer", "c", "cc", "-std=c11", 2);
     assert!(printed.is_empty() || printed == ["compiled\n", "found: its binary\n"], "{printed:?}");
 }
 
 #[test]
-fn the_program_is_built_once_and_loaded_after() {
+fn readme_program_is_built_once_and_loaded_after() {
     let printed = run("Programs that are built once", "cpp", "c++", "-std=c++17", 3);
     assert!(printed.is_empty() || printed == ["built\n", "loaded\n", "loaded\n"], "{printed:?}");
 }
 
 #[test]
-fn the_notice_names_every_library_in_the_binaries() {
+fn notice_names_every_library_in_the_binaries() {
     let notice = fs::read_to_string(root().join("NOTICE")).expect("NOTICE is there");
     let tree = Command::new(env!("CARGO"))
         .current_dir(root())

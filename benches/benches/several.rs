@@ -19,7 +19,7 @@ Benchmark of the multiple-choice knapsack with several resources.
 
   --quick      few instances: a few seconds
   --json       print JSON instead of a table
-  --nodes N    node limit of the timed solves, 3000 if not said
+  --nodes N    node limit of the timed solves. Default: 3000
   --only WORD  only rows whose name contains the word
   --help       this page
 

@@ -190,7 +190,7 @@ void Call::make_argument(size_t n) {
             break;
         }
         case Kind::embedded:
-            give_up(__FILE__, __LINE__, "a struct by value that is no id: add it to api::Call::make_argument");
+            give_up(__FILE__, __LINE__, "a struct by value that is not an id: add it to api::Call::make_argument");
     }
 }
 

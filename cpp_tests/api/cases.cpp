@@ -148,7 +148,7 @@ void Runner::make_and_check(World& in, const Function& f, const char* param, con
             if (&in == world_.get()) spend_world();
             World::reset_hooks();
         } else {
-            if (sentence.empty() || sentence == marker) fail(f, param, misuse, "left no sentence");
+            if (sentence.empty() || sentence == marker) fail(f, param, misuse, "set no message");
             if (expected.names[0] != nullptr && !is_named)
                 fail(f, param, misuse, "the sentence names neither the parameter nor its type");
             const bool may_write = result == HOB_RESULT_BUFFER_TOO_SMALL;

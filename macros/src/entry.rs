@@ -124,7 +124,7 @@ fn convert(all: &[Parameter], nullable: &[Ident]) -> Result<(Option<TokenStream>
     if first.points_to("c_char", true) && all.get(2).is_some_and(|next| next.points_to("usize", true)) {
         let (capacity, out_size) = (&all[1].name, &all[2].name);
         return Ok((
-            Some(quote! { let #name = unsafe { crate::ffi::base::out::Buffer::new(#name, #capacity, #out_size) }; }),
+            Some(quote! { let #name = unsafe { crate::ffi::base::out::OutBuffer::new(#name, #capacity, #out_size) }; }),
             3,
         ));
     }
@@ -190,7 +190,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let item: ItemFn = syn::parse2(item)?;
     let all = parameters(&item)?;
     if let Some(unknown) = nullable.iter().find(|name| all.iter().all(|parameter| parameter.name != **name)) {
-        return Err(Error::new(unknown.span(), "there is no such parameter"));
+        return Err(Error::new(unknown.span(), "unknown parameter"));
     }
     let has_handle = access != Access::Any;
     let mut conversions = Vec::new();
@@ -220,7 +220,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let handle = all.first().map(|parameter| &parameter.name);
     let opaque = all.first().and_then(Parameter::pointee).map(|(to, _)| to);
     if has_handle && opaque.is_none() {
-        return Err(Error::new_spanned(&item.sig, "the first parameter is no pointer to a handle"));
+        return Err(Error::new_spanned(&item.sig, "the first parameter is not a pointer to a handle"));
     }
     let bound = match access {
         Access::Exclusive => {

@@ -40,6 +40,6 @@ pub fn open_enum(item: TokenStream) -> Result<TokenStream> {
         }
 
         // SAFETY: a number.
-        unsafe impl crate::ffi::base::out::Answer for #name {}
+        unsafe impl crate::ffi::base::out::Output for #name {}
     })
 }

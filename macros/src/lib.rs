@@ -43,7 +43,7 @@ use proc_macro::TokenStream;
 /// | parameters | in the body |
 /// |---|---|
 /// | `p: *const c_void, size: usize` | `&[u8]` |
-/// | `p: *mut c_char, capacity: usize, out_size: *mut usize` | `Buffer` |
+/// | `p: *mut c_char, capacity: usize, out_size: *mut usize` | `OutBuffer` |
 /// | `p: *const T, [p_stride: usize,] p_count: u32 or usize` | `Array<T>` |
 /// | `p: *mut T, [p_stride: usize,] capacity: u32 or usize, out_count: *mut N` | `OutArray<T, N>` |
 /// | `p: hob_str` | `Str` |

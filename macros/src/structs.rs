@@ -38,7 +38,7 @@ impl Released {
             const FIRST_SIZE: usize = {
                 let end = crate::ffi::base::structs::end_of!(Self, #last);
                 if size_of::<usize>() == 8 {
-                    assert!(end == #size, "the released size is not what the released fields take");
+                    assert!(end == #size, "the released size differs from the size of the released fields");
                 }
                 end
             };
@@ -171,7 +171,7 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
         }
 
         // SAFETY: written by the size that the caller states.
-        unsafe impl crate::ffi::base::out::Answer for #name {
+        unsafe impl crate::ffi::base::out::Output for #name {
             unsafe fn check(place: *const Self, what: &'static str) -> crate::base::Result<()> {
                 // SAFETY: by the contract of `check`.
                 unsafe { crate::ffi::base::structs::check_struct(place, what) }
@@ -222,6 +222,6 @@ pub fn element(attribute: TokenStream, item: TokenStream) -> Result<TokenStream>
         const _: usize = <#name as crate::ffi::base::array::Element>::FIRST_SIZE;
 
         // SAFETY: plain data.
-        unsafe impl crate::ffi::base::out::Answer for #name {}
+        unsafe impl crate::ffi::base::out::Output for #name {}
     })
 }

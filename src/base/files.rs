@@ -62,8 +62,8 @@ pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
     };
     let directory = if parent.is_empty() { "." } else { parent };
     let (fresh, mut file) = create_beside(directory).map_err(|why| match why {
-        Failure::Io(why) => io_error("write beside", path, &why),
-        Failure::Memory(error) => error,
+        SaveFailure::Io(why) => io_error("write beside", path, &why),
+        SaveFailure::Memory(error) => error,
     })?;
     let done = fill(&mut file, old.as_ref(), bytes).and_then(|()| {
         drop(file);
@@ -94,13 +94,13 @@ fn fill(file: &mut fs::File, old: Option<&fs::Metadata>, bytes: &[u8]) -> io::Re
     file.sync_all()
 }
 
-enum Failure {
+enum SaveFailure {
     Io(io::Error),
     Memory(Error),
 }
 
 /// Create a new file with a unique name. Never opens an existing file, not even through a link.
-fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), Failure> {
+fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), SaveFailure> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     const ATTEMPTS: u32 = 16;
     let mut attempt = 0;
@@ -111,14 +111,14 @@ fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), Fai
         let (process, count) = (std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
         let name = Text::<64>::format(format_args!("/.hobgoblin-{process:x}-{count:x}-{nonce:08x}.new"));
         let mut path = String::new();
-        path.try_reserve_exact(directory.len() + name.as_str().len()).map_err(|why| Failure::Memory(why.into()))?;
+        path.try_reserve_exact(directory.len() + name.as_str().len()).map_err(|why| SaveFailure::Memory(why.into()))?;
         path.push_str(directory);
         path.push_str(name.as_str());
         attempt += 1;
         match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((path, file)),
             Err(why) if why.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
-            Err(why) => return Err(Failure::Io(why)),
+            Err(why) => return Err(SaveFailure::Io(why)),
         }
     }
 }
@@ -180,19 +180,19 @@ fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> 
 /// The reason of a failed file operation, in words. The system's own text would need an allocation.
 pub fn io_reason(why: &io::Error) -> impl std::fmt::Display {
     let words = match why.kind() {
-        ErrorKind::NotFound => "there is no such file or directory",
+        ErrorKind::NotFound => "no such file or directory",
         ErrorKind::AlreadyExists => "it exists already",
-        kind => return Reason::Kind(kind),
+        kind => return IoReason::Kind(kind),
     };
-    Reason::Words(words)
+    IoReason::Words(words)
 }
 
-enum Reason {
+enum IoReason {
     Words(&'static str),
     Kind(ErrorKind),
 }
 
-impl std::fmt::Display for Reason {
+impl std::fmt::Display for IoReason {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Words(words) => to.write_str(words),

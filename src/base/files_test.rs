@@ -36,7 +36,7 @@ impl Drop for Directory {
 }
 
 #[test]
-fn a_replaced_file_reads_back_and_leaves_no_other_file() {
+fn replacing_a_file_keeps_no_temporary_file() {
     let directory = Directory::new("replace");
     let path = directory.path("profile.json");
     for bytes in [&b"first"[..], b"", b"second, longer"] {
@@ -50,7 +50,7 @@ fn a_replaced_file_reads_back_and_leaves_no_other_file() {
 }
 
 #[test]
-fn a_directory_or_an_empty_path_is_refused() {
+fn directory_or_empty_path_is_rejected() {
     let directory = Directory::new("directory");
     let inner = directory.path("inner");
     fs::create_dir(&inner).unwrap();
@@ -65,7 +65,7 @@ fn a_directory_or_an_empty_path_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_too_large_is_refused_before_memory_is_taken() {
+fn oversized_file_is_rejected_before_allocation() {
     let directory = Directory::new("large");
     let path = directory.path("sparse");
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
@@ -73,7 +73,7 @@ fn a_file_that_is_too_large_is_refused_before_memory_is_taken() {
 }
 
 #[test]
-fn savers_of_one_file_at_once_never_tear_it() {
+fn concurrent_saves_never_mix_their_bytes() {
     let directory = Directory::new("savers");
     let path = directory.path("profile.json");
     let text = |saver: u8| vec![b'a' + saver; 10_000 + 7000 * usize::from(saver)];
@@ -103,7 +103,7 @@ mod unix {
     }
 
     #[test]
-    fn a_fifo_is_refused_and_not_waited_for() {
+    fn fifo_is_rejected_without_blocking() {
         let directory = Directory::new("fifo");
         let path = directory.path("profile.json");
         fifo(&path);
@@ -118,13 +118,13 @@ mod unix {
     }
 
     #[test]
-    fn a_device_is_neither_read_nor_replaced() {
+    fn device_is_neither_read_nor_replaced() {
         assert_eq!(read_file("/dev/zero").unwrap_err().code(), Code::Io);
         assert_eq!(replace_file("/dev/null", b"x").unwrap_err().code(), Code::Io);
     }
 
     #[test]
-    fn a_link_at_path_new_is_not_written_through() {
+    fn symlink_at_the_temporary_path_is_not_followed() {
         let directory = Directory::new("new-link");
         let (path, other) = (directory.path("profile.json"), directory.path("other"));
         fs::write(&other, b"somebody else's").unwrap();
@@ -135,7 +135,7 @@ mod unix {
     }
 
     #[test]
-    fn a_link_at_the_path_is_replaced_and_what_it_leads_to_stays() {
+    fn symlink_is_replaced_and_its_target_is_unchanged() {
         let directory = Directory::new("link");
         let (path, other) = (directory.path("profile.json"), directory.path("other"));
         fs::write(&other, b"somebody else's").unwrap();
@@ -148,7 +148,7 @@ mod unix {
     }
 
     #[test]
-    fn the_permissions_of_the_old_file_are_kept() {
+    fn replaced_file_keeps_its_permissions() {
         let directory = Directory::new("permissions");
         let path = directory.path("profile.json");
         replace_file(&path, b"old").unwrap();
@@ -158,7 +158,7 @@ mod unix {
     }
 
     #[test]
-    fn in_a_read_only_directory_the_old_file_stays() {
+    fn read_only_directory_keeps_the_old_file() {
         let directory = Directory::new("read-only");
         let path = directory.path("profile.json");
         replace_file(&path, b"old").unwrap();
@@ -176,14 +176,14 @@ mod unix {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_directory_in_which_nobody_can_create_files_is_an_error() {
+    fn unwritable_directory_is_an_error() {
         let error = replace_file("/proc/self/profile.json", b"x").unwrap_err();
         assert_eq!(error.code(), Code::Io);
         assert!(error.sentence().starts_with("cannot write beside '/proc/self/profile.json'"), "{error}");
     }
 
     #[test]
-    fn a_failed_rename_leaves_no_new_file() {
+    fn failed_rename_removes_the_temporary_file() {
         let directory = Directory::new("rename");
         // The new file is written, but cannot be renamed to a path that only a directory can have.
         assert_eq!(replace_file(&directory.path("profile.json/"), b"x").unwrap_err().code(), Code::Io);

@@ -41,10 +41,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A code and a message. It is one word, so that a [`Result`] stays small. Without memory for the message the error is
 /// [`Code::OutOfMemory`].
 #[derive(Debug)]
-pub struct Error(Option<Box<[Report; 1]>>);
+pub struct Error(Option<Box<[ErrorReport; 1]>>);
 
 #[derive(Debug)]
-struct Report {
+struct ErrorReport {
     code: Code,
     sentence: Text<232>,
 }
@@ -60,7 +60,7 @@ impl Error {
         if report.try_reserve_exact(1).is_err() {
             return Self::OUT_OF_MEMORY;
         }
-        report.push(Report { code, sentence: Text::format(sentence) });
+        report.push(ErrorReport { code, sentence: Text::format(sentence) });
         Self(report.into_boxed_slice().try_into().ok())
     }
 
@@ -71,7 +71,7 @@ impl Error {
 
     /// The message for a person: the failure and its remedy.
     pub fn sentence(&self) -> &str {
-        let no_memory = "out of memory: the call changed nothing; free some and call again";
+        let no_memory = "out of memory: the call changed nothing; free memory and call again";
         self.0.as_ref().map_or(no_memory, |report| report[0].sentence.as_str())
     }
 }

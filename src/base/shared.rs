@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shared_value_is_dropped_once_by_its_last_owner_on_any_thread() {
+    fn shared_value_is_dropped_once_by_its_last_owner() {
         let witness = Arc::new(());
         let shared = Shared::try_new(Arc::clone(&witness)).expect("there is memory");
         std::thread::scope(|scope| {

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_id_finds_nothing_when_its_place_is_taken_again() {
+    fn stale_id_does_not_resolve_after_slot_reuse() {
         let mut slots = Slots::default();
         let first = put(&mut slots, "first");
         assert_eq!(slots.remove(first), Some("first"));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_whose_generations_are_used_up_is_retired() {
+    fn slot_is_retired_after_its_last_generation() {
         let mut slots = Slots::default();
         let first = put(&mut slots, "first");
         slots.slots[0].generation = u32::MAX - 1;
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn none_and_made_up_ids_find_nothing() {
+    fn null_and_invented_ids_do_not_resolve() {
         let mut slots = Slots::default();
         put(&mut slots, "only");
         for id in [Id::default(), Id { index1: 2, generation: 0 }, Id { index1: u32::MAX, generation: u32::MAX }] {

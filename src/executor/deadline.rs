@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_time_is_over_at_once_and_all_time_never() {
+    fn zero_timeout_expires_at_once_and_infinite_never() {
         assert!(Deadline::after(Duration::ZERO).is_over());
         assert!(!Deadline::after(Duration::MAX).is_over());
         assert_eq!(Deadline::after(Duration::MAX).left(), None);

@@ -70,7 +70,7 @@ impl<'a> Fork<'a> {
 
     fn take_blocks(&self, worker: usize) {
         let _inside = Inside::block();
-        let context = Context { worker, lane: None };
+        let context = Context { worker, queue: None };
         while let Some(block) = self.take() {
             fault_point!("executor.block");
             (self.body)(&context, block);

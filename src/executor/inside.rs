@@ -8,39 +8,39 @@ use loom::thread_local;
 #[cfg(not(all(loom, test)))]
 thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    static LANE: Cell<usize> = const { Cell::new(0) };
+    static QUEUE: Cell<usize> = const { Cell::new(0) };
     static POSTING: Cell<u32> = const { Cell::new(0) };
 }
 
 #[cfg(all(loom, test))]
 thread_local! {
     static DEPTH: Cell<u32> = Cell::new(0);
-    static LANE: Cell<usize> = Cell::new(0);
+    static QUEUE: Cell<usize> = Cell::new(0);
     static POSTING: Cell<u32> = Cell::new(0);
 }
 
 /// Marks this thread as inside a block or a task until dropped.
 pub struct Inside {
-    lane_before: usize,
+    queue_before: usize,
 }
 
 impl Inside {
     /// A block of some `parallel_for`.
     pub fn block() -> Self {
-        Self::task(LANE.with(Cell::get))
+        Self::task(QUEUE.with(Cell::get))
     }
 
-    /// A task of the lane at this address.
-    pub fn task(lane: usize) -> Self {
+    /// A task of the queue at this address.
+    pub fn task(queue: usize) -> Self {
         DEPTH.with(|depth| depth.set(depth.get() + 1));
-        Self { lane_before: LANE.with(|current| current.replace(lane)) }
+        Self { queue_before: QUEUE.with(|current| current.replace(queue)) }
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
         DEPTH.with(|depth| depth.set(depth.get() - 1));
-        LANE.with(|current| current.set(self.lane_before));
+        QUEUE.with(|current| current.set(self.queue_before));
     }
 }
 
@@ -49,9 +49,9 @@ pub fn is_inside() -> bool {
     DEPTH.with(Cell::get) > 0
 }
 
-/// Whether this thread is inside a task of the lane at this address.
-pub fn is_inside_lane(lane: usize) -> bool {
-    LANE.with(Cell::get) == lane
+/// Whether this thread is inside a task of the queue at this address.
+pub fn is_inside_queue(queue: usize) -> bool {
+    QUEUE.with(Cell::get) == queue
 }
 
 /// Marks this thread as inside [`JobSystem::post`](super::JobSystem::post) until dropped.

@@ -1,5 +1,5 @@
 //! Model checks of the hand-offs in every possible thread order: between a loop's helpers and its caller, between the
-//! owners of the background lane, and at the end of both.
+//! owners of the background queue, and at the end of both.
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ fn every_block_ends(blocks: usize, helpers: usize, run: impl FnOnce(&Fork<'_>)) 
 }
 
 #[test]
-fn loom_a_pool_of_one_helps_and_ends() {
+fn loom_pool_of_one_worker_helps_and_stops() {
     check(None, || {
         let shared = Arc::new(Shared::new());
         let worker = thread::spawn({
@@ -108,7 +108,7 @@ impl Ticket {
 }
 
 #[test]
-fn loom_a_helper_of_the_hosts_comes_in_time_or_late_or_is_taken_back() {
+fn loom_host_helper_runs_in_time_or_late_or_is_cancelled() {
     check(None, || {
         every_block_ends(2, 1, |fork| {
             fork.run(
@@ -131,7 +131,7 @@ fn loom_a_helper_of_the_hosts_comes_in_time_or_late_or_is_taken_back() {
 }
 
 #[test]
-fn loom_a_panic_of_a_helper_comes_out_when_all_have_ended() {
+fn loom_helper_panic_is_rethrown_after_all_helpers_end() {
     check(Some(3), || {
         let shared = Arc::new(Shared::new());
         let worker = thread::spawn({
@@ -152,8 +152,8 @@ fn loom_a_panic_of_a_helper_comes_out_when_all_have_ended() {
     });
 }
 
-fn new_lane() -> Arc<Lane> {
-    Arc::new(Lane::new(8, catch_panic, None))
+fn new_queue() -> Arc<TaskQueue> {
+    Arc::new(TaskQueue::new(8, catch_panic, None))
 }
 
 /// A task that records its run and its drop.
@@ -168,9 +168,9 @@ impl Drop for Traced {
     }
 }
 
-fn post(lane: &Arc<Lane>, ran: &Arc<AtomicUsize>, dropped: &Arc<AtomicUsize>) -> Result<()> {
+fn post(queue: &Arc<TaskQueue>, ran: &Arc<AtomicUsize>, dropped: &Arc<AtomicUsize>) -> Result<()> {
     let traced = Traced { ran: Arc::clone(ran), dropped: Arc::clone(dropped) };
-    lane.post(Priority::Normal, "traced", || Ok(Box::new(move |_| _ = traced.ran.fetch_add(1, Ordering::Relaxed))))
+    queue.post(Priority::Normal, "traced", || Ok(Box::new(move |_| _ = traced.ran.fetch_add(1, Ordering::Relaxed))))
 }
 
 fn counters() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
@@ -178,59 +178,59 @@ fn counters() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn loom_a_task_runs_once_or_is_dropped_when_the_lane_ends() {
+fn loom_task_runs_once_or_is_dropped_at_shutdown() {
     check(Some(3), || {
-        let lane = new_lane();
+        let queue = new_queue();
         let server = thread::spawn({
-            let lane = Arc::clone(&lane);
-            move || lane.serve()
+            let queue = Arc::clone(&queue);
+            move || queue.serve()
         });
         let (ran, dropped) = counters();
-        post(&lane, &ran, &dropped).unwrap();
-        post(&lane, &ran, &dropped).unwrap();
-        lane.end();
+        post(&queue, &ran, &dropped).unwrap();
+        post(&queue, &ran, &dropped).unwrap();
+        queue.end();
         // Started tasks have ended by now, even if their thread has not.
         let at_end = ran.load(Ordering::Relaxed);
         assert_eq!(dropped.load(Ordering::Relaxed), 2);
-        assert!(post(&lane, &ran, &dropped).is_err());
+        assert!(post(&queue, &ran, &dropped).is_err());
         server.join().unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), at_end);
-        assert_eq!(lane.statistics().ran + lane.statistics().dropped, 2);
+        assert_eq!(queue.statistics().ran + queue.statistics().dropped, 2);
     });
 }
 
 #[test]
-fn loom_waiting_for_idle_sees_all_tasks_done_whoever_runs_them() {
+fn loom_wait_idle_returns_after_all_tasks_on_any_thread() {
     check(Some(3), || {
-        let lane = new_lane();
+        let queue = new_queue();
         let (ran, dropped) = counters();
-        post(&lane, &ran, &dropped).unwrap();
-        post(&lane, &ran, &dropped).unwrap();
+        post(&queue, &ran, &dropped).unwrap();
+        post(&queue, &ran, &dropped).unwrap();
         let pump = thread::spawn({
-            let lane = Arc::clone(&lane);
-            move || lane.run_next()
+            let queue = Arc::clone(&queue);
+            move || queue.run_next()
         });
-        assert!(lane.wait_idle(&Deadline::after(Duration::MAX)));
+        assert!(queue.wait_idle(&Deadline::after(Duration::MAX)));
         assert_eq!((ran.load(Ordering::Relaxed), dropped.load(Ordering::Relaxed)), (2, 2));
         pump.join().unwrap();
     });
 }
 
 #[test]
-fn loom_every_turn_of_the_hosts_is_taken_while_tasks_never_overlap() {
+fn loom_host_jobs_run_all_tasks_without_overlap() {
     check(Some(3), || {
-        let lane = new_lane();
+        let queue = new_queue();
         let alone = Arc::new(Cell::new());
         for _ in 0..2 {
             let alone = Arc::clone(&alone);
-            lane.post(Priority::Normal, "alone", || Ok(Box::new(move |_| alone.write()))).unwrap();
+            queue.post(Priority::Normal, "alone", || Ok(Box::new(move |_| alone.write()))).unwrap();
         }
         let turns = [(); 2].map(|()| {
-            let lane = Arc::clone(&lane);
-            thread::spawn(move || lane.take_turn())
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.take_turn())
         });
         turns.into_iter().for_each(|turn| turn.join().unwrap());
         assert_eq!(alone.read(), 2);
-        assert_eq!(lane.statistics(), Statistics { ran: 2, ..Statistics::default() });
+        assert_eq!(queue.statistics(), Statistics { ran: 2, ..Statistics::default() });
     });
 }

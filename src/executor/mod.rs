@@ -1,13 +1,13 @@
 //! Executors run loops on the calling thread, a built-in pool or the host's job system, and tasks in the background.
 //!
-//! An [`Executor`] has two independent lanes:
+//! An [`Executor`] runs two kinds of work, independently of each other:
 //!
 //! * [`Executor::parallel_for`] forks and joins inside a frame. The work is cut into blocks. The caller and its helpers
 //!   take blocks from a shared counter. The caller always takes part, so progress never depends on helpers. A helper
 //!   that starts late finds no block. A helper that has not started is retracted, and the caller does not wait for it.
 //!   Inside a block or a task, `parallel_for` is a plain loop, so that any code may call it.
-//! * [`Executor::post`] puts a task into the background lane: file access, builds, all work longer than a frame. A
-//!   thread of its own, a host thread or [`Executor::pump`] serves the lane. It runs one task at a time, by priority,
+//! * [`Executor::post`] puts a task into the background queue: file access, builds, all work longer than a frame. A
+//!   thread of its own, a host thread or [`Executor::pump`] serves the queue. It runs one task at a time, by priority,
 //!   in FIFO order within a priority. No call inside a frame waits for it.
 //!
 //! Threads start only on request. A panic in a block propagates from its `parallel_for`, on the calling thread. A panic
@@ -17,7 +17,7 @@
 //! |---|---|
 //! | `fork` | one loop: the block counter and its participants |
 //! | `pool` | worker threads, and the list of loops that want helpers |
-//! | `lane` | the background queue |
+//! | `task_queue` | the background queue: tasks by priority, one at a time |
 //! | `thread` | threads that leave no destructor on host threads |
 //! | `task` | a task on the heap, fallibly allocated |
 //! | `inside` | per-thread state: inside a block, a task or a post |
@@ -35,10 +35,10 @@
 mod deadline;
 mod fork;
 mod inside;
-mod lane;
 mod pool;
 mod sync;
 mod task;
+mod task_queue;
 mod thread;
 
 #[cfg(all(loom, test))]
@@ -55,10 +55,10 @@ use crate::base::{Level, Result, Text, error, host_log};
 pub use deadline::Deadline;
 use fork::Fork;
 use inside::{Posting, is_inside};
-use lane::{Lane, Notify};
 use pool::Pool;
 use sync::Arc;
 pub use task::{Task, try_task};
+use task_queue::{Notify, TaskQueue};
 use thread::Thread;
 
 /// Maximum number of threads that work on one loop, the caller included.
@@ -125,7 +125,7 @@ pub enum Helpers {
     Host,
 }
 
-/// The server of the background lane.
+/// The server of the background queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
     /// The callers of [`Executor::pump`]. The default.
@@ -141,7 +141,7 @@ pub enum Background {
 pub struct Options {
     /// The threads that help with loops. Default: [`Helpers::None`].
     pub helpers: Helpers,
-    /// The server of the background lane. Default: [`Background::Pump`].
+    /// The server of the background queue. Default: [`Background::Pump`].
     pub background: Background,
     /// The host's job system. Required if `helpers` or `background` is `Host`.
     pub host: Option<Box<dyn JobSystem>>,
@@ -170,7 +170,7 @@ impl Default for Options {
     }
 }
 
-/// Task counts of the background lane.
+/// Task counts of the background queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Tasks that wait.
@@ -188,7 +188,7 @@ pub struct Statistics {
 /// Where a block or a task runs.
 pub struct Context<'a> {
     worker: usize,
-    lane: Option<&'a Arc<Lane>>,
+    queue: Option<&'a Arc<TaskQueue>>,
 }
 
 impl Context<'_> {
@@ -198,16 +198,16 @@ impl Context<'_> {
         self.worker
     }
 
-    /// From inside a task: post another to the same lane. A task that owns a clone of the executor keeps it alive.
+    /// From inside a task: post another to the same queue. A task that owns a clone of the executor keeps it alive.
     pub fn post(&self, task: Task, priority: Priority, name: &str) -> Result<()> {
-        let lane =
-            self.lane.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
-        lane.post(priority, name, || Ok(task))
+        let queue =
+            self.queue.ok_or_else(|| error!(Unsupported, "a block cannot post by its context: use the executor"))?;
+        queue.post(priority, name, || Ok(task))
     }
 
     /// Whether the executor is being destroyed. A long task should then end.
     pub fn is_ending(&self) -> bool {
-        self.lane.is_some_and(|lane| lane.is_over())
+        self.queue.is_some_and(|queue| queue.is_over())
     }
 }
 
@@ -220,16 +220,16 @@ struct Inner {
     pool: Option<Pool>,
     host: Option<Arc<dyn JobSystem>>,
     thread: Option<Thread>,
-    lane: Arc<Lane>,
-    /// Tasks that only a pump may run; the same as `lane` unless callbacks are for the calling thread only.
-    callback_lane: Arc<Lane>,
+    queue: Arc<TaskQueue>,
+    /// Tasks that only a pump may run; the same as `queue` unless callbacks are for the calling thread only.
+    callback_queue: Arc<TaskQueue>,
     max_concurrency: usize,
     calling_thread_only: bool,
     enclosure: Enclosure,
 }
 
 impl Executor {
-    /// An executor that uses the calling thread only. It has no background lane: [`Executor::post`] fails.
+    /// An executor that uses the calling thread only. It has no background queue: [`Executor::post`] fails.
     pub fn inline() -> Self {
         Self(None)
     }
@@ -267,49 +267,49 @@ impl Executor {
         }
     }
 
-    /// Append a task to its priority's queue in the background lane. On failure the task is dropped.
+    /// Append a task to the background queue, behind the tasks of its priority. On failure the task is dropped.
     pub fn post(&self, task: Task, priority: Priority, name: &str) -> Result<()> {
-        self.lanes()?.0.post(priority, name, || Ok(task))
+        self.queues()?.0.post(priority, name, || Ok(task))
     }
 
     /// [`Executor::post`] for a task that calls the host. `make` creates the task after all other steps that can fail.
     /// With [`Options::calling_thread_only`] the task waits for a pump.
     pub fn post_callback(&self, priority: Priority, name: &str, make: impl FnOnce() -> Result<Task>) -> Result<()> {
-        self.lanes()?.1.post(priority, name, make)
+        self.queues()?.1.post(priority, name, make)
     }
 
-    fn lanes(&self) -> Result<(&Arc<Lane>, &Arc<Lane>)> {
+    fn queues(&self) -> Result<(&Arc<TaskQueue>, &Arc<TaskQueue>)> {
         match &self.0 {
-            Some(inner) => Ok((&inner.lane, &inner.callback_lane)),
+            Some(inner) => Ok((&inner.queue, &inner.callback_queue)),
             None => Err(error!(Unsupported, "the inline executor has no background: create an executor")),
         }
     }
 
-    /// All distinct lanes, the callback lane first.
-    fn each_lane(&self) -> impl Iterator<Item = &Arc<Lane>> {
-        let both = self.0.iter().map(|inner| (&inner.callback_lane, &inner.lane));
+    /// All distinct queues, the callback queue first.
+    fn each_queue(&self) -> impl Iterator<Item = &Arc<TaskQueue>> {
+        let both = self.0.iter().map(|inner| (&inner.callback_queue, &inner.queue));
         both.flat_map(|(first, second)| [Some(first), (!Arc::ptr_eq(first, second)).then_some(second)]).flatten()
     }
 
     /// Run background tasks on this thread. Returns the number of tasks that ran. Stops at the end of the budget, or
     /// after as many tasks as waited at the start. A task starts while any budget remains, and is never interrupted. No
-    /// task starts while another thread runs one of the same lane. From inside a block or a task:
+    /// task starts while another thread runs one of the same queue. From inside a block or a task:
     /// [`Code::Busy`](crate::base::Code::Busy).
     pub fn pump(&self, budget: Duration) -> Result<usize> {
         not_inside("pump")?;
         let budget = Deadline::after(budget);
-        Ok(self.each_lane().map(|lane| lane.pump(&budget)).sum())
+        Ok(self.each_queue().map(|queue| queue.pump(&budget)).sum())
     }
 
-    /// Run background tasks on this thread, and await tasks on other threads, until the lanes are empty. For loading
+    /// Run background tasks on this thread, and await tasks on other threads, until the queues are empty. For loading
     /// screens and tests. After the timeout: [`Code::Timeout`](crate::base::Code::Timeout), with a message about the
     /// remaining tasks. From inside a block or a task: [`Code::Busy`](crate::base::Code::Busy).
     pub fn wait_idle(&self, timeout: Duration) -> Result<()> {
         not_inside("wait_idle")?;
         let deadline = Deadline::after(timeout);
-        // Tasks of one lane may post to the other.
+        // Tasks of one queue may post to the other.
         loop {
-            if !self.each_lane().all(|lane| lane.wait_idle(&deadline)) {
+            if !self.each_queue().all(|queue| queue.wait_idle(&deadline)) {
                 return Err(self.not_idle());
             }
             let left = self.statistics();
@@ -322,34 +322,40 @@ impl Executor {
     #[cold]
     fn not_idle(&self) -> crate::base::Error {
         let left = self.statistics();
-        match self.each_lane().find_map(|lane| lane.running()) {
+        match self.each_queue().find_map(|queue| queue.running()) {
             Some(name) => {
-                error!(Timeout, "'{name}' still runs and {} tasks wait: call again, or allow more time", left.waiting)
+                error!(
+                    Timeout,
+                    "timed out while '{name}' runs and {} tasks are queued: call again, or pass a longer timeout",
+                    left.waiting
+                )
             }
-            None => error!(Timeout, "{} tasks still wait: call again, or allow more time", left.waiting),
+            None => {
+                error!(Timeout, "timed out with {} tasks queued: call again, or pass a longer timeout", left.waiting)
+            }
         }
     }
 
     /// The message of the first task that panicked since the last call. Callers of [`Executor::pump`] should check it.
     pub fn take_failure(&self) -> Option<Sentence> {
-        self.each_lane().find_map(|lane| lane.take_failure())
+        self.each_queue().find_map(|queue| queue.take_failure())
     }
 
-    /// Task counts, summed over the lanes.
+    /// Task counts, summed over the queues.
     pub fn statistics(&self) -> Statistics {
-        self.each_lane().map(|lane| lane.statistics()).fold(Statistics::default(), |all, lane| Statistics {
-            waiting: all.waiting + lane.waiting,
-            running: all.running + lane.running,
-            ran: all.ran + lane.ran,
-            failed: all.failed + lane.failed,
-            dropped: all.dropped + lane.dropped,
+        self.each_queue().map(|queue| queue.statistics()).fold(Statistics::default(), |all, queue| Statistics {
+            waiting: all.waiting + queue.waiting,
+            running: all.running + queue.running,
+            ran: all.ran + queue.ran,
+            failed: all.failed + queue.failed,
+            dropped: all.dropped + queue.dropped,
         })
     }
 
     /// Bytes that the executor holds, without memory that its tasks own.
     pub fn memory_used(&self) -> usize {
         let own = if self.0.is_some() { size_of::<Inner>() } else { 0 };
-        own + self.each_lane().map(|lane| size_of::<Lane>() + lane.memory_used()).sum::<usize>()
+        own + self.each_queue().map(|queue| size_of::<TaskQueue>() + queue.memory_used()).sum::<usize>()
     }
 }
 
@@ -365,18 +371,21 @@ impl Inner {
         let Options { helpers, background, host, task_limit, calling_thread_only, enclosure, .. } = options;
         let host: Option<Arc<dyn JobSystem>> = host.map(Arc::from);
         if host.is_none() && (helpers == Helpers::Host || background == Background::Host) {
-            return Err(error!(InvalidArgument, "there is no job system of the host's to use: set its functions"));
+            return Err(error!(InvalidArgument, "the host's job system is missing: set its functions"));
         }
         let notify = host.clone().filter(|_| background == Background::Host).map(notify_by);
-        let lane = Arc::new(Lane::new(task_limit, enclosure, notify));
-        let callback_lane =
-            if calling_thread_only { Arc::new(Lane::new(task_limit, enclosure, None)) } else { Arc::clone(&lane) };
+        let queue = Arc::new(TaskQueue::new(task_limit, enclosure, notify));
+        let callback_queue = if calling_thread_only {
+            Arc::new(TaskQueue::new(task_limit, enclosure, None))
+        } else {
+            Arc::clone(&queue)
+        };
         let mut inner = Self {
             pool: None,
             host: host.filter(|_| helpers == Helpers::Host),
             thread: None,
-            lane,
-            callback_lane,
+            queue,
+            callback_queue,
             max_concurrency: concurrency(&options.helpers, options.max_concurrency),
             calling_thread_only,
             enclosure,
@@ -385,8 +394,8 @@ impl Inner {
             inner.pool = Some(Pool::new(threads.min(MAX_CONCURRENCY - 1))?);
         }
         if background == Background::Thread {
-            let lane = Arc::clone(&inner.lane);
-            inner.thread = Some(Thread::spawn(c"hob background", move || lane.serve())?);
+            let queue = Arc::clone(&inner.queue);
+            inner.thread = Some(Thread::spawn(c"hob background", move || queue.serve())?);
         }
         Ok(inner)
     }
@@ -432,33 +441,36 @@ fn run_on_host(fork: &Fork<'_>, host: &dyn JobSystem, helpers: usize, priority: 
     );
 }
 
-/// Posts one turn to the host for every task. Each turn owns a reference to the lane, so that a turn after the
+/// Posts one turn to the host for every task. Each turn owns a reference to the queue, so that a turn after the
 /// executor's end is safe and finds no task.
 fn notify_by(host: Arc<dyn JobSystem>) -> Notify {
-    Arc::new(move |lane: &Arc<Lane>, priority: Priority, name: &str| {
+    Arc::new(move |queue: &Arc<TaskQueue>, priority: Priority, name: &str| {
         let _posting = Posting::begin();
-        host.post(take_turn, Arc::into_raw(Arc::clone(lane)).cast_mut().cast(), priority, name);
+        host.post(take_turn, Arc::into_raw(Arc::clone(queue)).cast_mut().cast(), priority, name);
     })
 }
 
 /// # Safety
-/// `lane` is a pointer from [`notify_by`] that was not passed to this function before.
-unsafe extern "C" fn take_turn(lane: *mut c_void) {
+/// `queue` is a pointer from [`notify_by`] that was not passed to this function before.
+unsafe extern "C" fn take_turn(queue: *mut c_void) {
     // SAFETY: by this function's contract.
-    let lane = unsafe { Arc::from_raw(lane.cast_const().cast::<Lane>()) };
+    let queue = unsafe { Arc::from_raw(queue.cast_const().cast::<TaskQueue>()) };
     // Inside `post` the posting code may hold a lock that the task needs. The task waits for the next turn or a pump.
     if !Posting::is_now() {
-        lane.take_turn();
+        queue.take_turn();
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let is_own_thread = self.lane.is_mine();
-        for lane in [&self.callback_lane, &self.lane] {
-            lane.end();
-            if let Some(sentence) = lane.take_failure() {
-                host_log(Level::Error, format_args!("a background task failed, and nobody asked: {sentence}"));
+        let is_own_thread = self.queue.is_mine();
+        for queue in [&self.callback_queue, &self.queue] {
+            queue.end();
+            if let Some(sentence) = queue.take_failure() {
+                host_log(
+                    Level::Error,
+                    format_args!("a background task failed, and its error was never read: {sentence}"),
+                );
             }
         }
         // A task may drop the last reference to its own executor. Its thread cannot join itself, so it is detached.

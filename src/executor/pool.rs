@@ -22,28 +22,28 @@ struct Offer {
     here: usize,
 }
 
-// SAFETY: the address is dereferenced only while `here` counts the worker, as `Shared::serve` explains.
+// SAFETY: the address is dereferenced only while `here` counts the worker, as `PoolState::serve` explains.
 unsafe impl Send for Offer {}
 
 #[derive(Default)]
-struct State {
+struct Offers {
     offers: Vec<Offer>,
     sleeping: usize,
     is_over: bool,
 }
 
 /// The state that workers and callers share.
-pub struct Shared {
-    state: Mutex<State>,
+pub struct PoolState {
+    state: Mutex<Offers>,
     /// Signals a new offer, or the end of the pool.
     work: Condvar,
     /// Signals that the last helper of a loop has ended.
     left: Condvar,
 }
 
-impl Shared {
+impl PoolState {
     pub fn new() -> Self {
-        Self { state: Mutex::new(State::default()), work: Condvar::new(), left: Condvar::new() }
+        Self { state: Mutex::new(Offers::default()), work: Condvar::new(), left: Condvar::new() }
     }
 
     /// Run a loop with up to `helpers` of the workers.
@@ -110,7 +110,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl Offers {
     /// The first of the most urgent offers that are still open.
     fn best_offer(&mut self) -> Option<&mut Offer> {
         self.offers.iter_mut().filter(|offer| offer.wanted > 0).min_by_key(|offer| offer.priority)
@@ -128,13 +128,13 @@ impl State {
 
 /// The worker threads.
 pub struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolState>,
     threads: Vec<Thread>,
 }
 
 impl Pool {
     pub fn new(count: usize) -> Result<Self> {
-        let mut pool = Self { shared: Arc::new(Shared::new()), threads: Vec::new() };
+        let mut pool = Self { shared: Arc::new(PoolState::new()), threads: Vec::new() };
         pool.threads.try_reserve_exact(count)?;
         for _ in 0..count {
             let shared = Arc::clone(&pool.shared);

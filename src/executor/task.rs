@@ -5,7 +5,7 @@ use std::alloc::Layout;
 use super::Context;
 use crate::base::{Error, Result};
 
-/// Work for the background lane. It is dropped after it has run, or with the executor if it never ran.
+/// Work for the background queue. It is dropped after it has run, or with the executor if it never ran.
 pub type Task = Box<dyn FnOnce(&Context<'_>) + Send>;
 
 /// Box the closure that `make` returns as a [`Task`]. Without memory for it, `make` is not called.

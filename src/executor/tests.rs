@@ -130,7 +130,7 @@ fn sum_of(executor: &Executor, blocks: usize) -> usize {
 }
 
 #[test]
-fn every_block_runs_once_whoever_helps() {
+fn every_block_runs_once_with_any_helpers() {
     for executor in all_kinds() {
         for blocks in [0, 1, 2, 3, 4, 5, 64, 1000] {
             sum_of(&executor, blocks);
@@ -149,7 +149,7 @@ fn several_threads_share_one_executor() {
 }
 
 #[test]
-fn every_ticket_is_finished_once_and_names_and_priorities_come_through() {
+fn every_ticket_is_finished_once_with_its_name_and_priority() {
     for manner in [Manner::Threads, Manner::Never, Manner::Late] {
         let (executor, counts, _) = host(manner, Background::Pump);
         executor.parallel_for(100, Priority::High, "culling", &|_, _| {});
@@ -164,7 +164,7 @@ fn every_ticket_is_finished_once_and_names_and_priorities_come_through() {
 }
 
 #[test]
-fn no_more_threads_than_allowed_work_on_a_loop() {
+fn loop_uses_at_most_the_allowed_threads() {
     let limited = Options { helpers: Helpers::Pool(7), max_concurrency: 2, ..Options::default() };
     let executor = Executor::new(limited).unwrap();
     assert_eq!(executor.max_concurrency(), 2);
@@ -174,7 +174,7 @@ fn no_more_threads_than_allowed_work_on_a_loop() {
 }
 
 #[test]
-fn a_worker_does_come_to_help() {
+fn pool_worker_takes_part_in_a_loop() {
     // The caller waits in its block for another block to begin: only a helper can begin it.
     let executor = pool(1);
     let (begun, changed) = (Mutex::new(0), Condvar::new());
@@ -187,7 +187,7 @@ fn a_worker_does_come_to_help() {
 }
 
 #[test]
-fn inside_a_block_or_a_task_a_loop_stays_on_its_thread() {
+fn nested_loop_stays_on_its_thread() {
     let threads = |executor: &Executor| -> Vec<ThreadId> {
         let seen = Mutex::new(Vec::new());
         executor.parallel_for(16, Priority::Normal, "inner", &|context, _| {
@@ -215,7 +215,7 @@ fn message_of(work: impl FnOnce()) -> String {
 }
 
 #[test]
-fn a_panic_in_a_block_is_the_callers_and_the_executor_goes_on() {
+fn block_panic_reaches_the_caller_and_the_executor_works_on() {
     for executor in all_kinds() {
         for bad in [0, 7, 99] {
             let ended = AtomicUsize::new(0);
@@ -233,7 +233,7 @@ fn a_panic_in_a_block_is_the_callers_and_the_executor_goes_on() {
 }
 
 #[test]
-fn when_every_block_panics_one_panic_comes_out() {
+fn caller_gets_one_panic_if_every_block_panics() {
     for executor in all_kinds() {
         let message =
             message_of(|| executor.parallel_for(50, Priority::Normal, "bad", &|_, block| panic!("no {block}")));
@@ -249,7 +249,7 @@ fn note(executor: &Executor, notes: &Arc<Mutex<Vec<u32>>>, priority: Priority, n
 }
 
 #[test]
-fn tasks_run_by_priority_and_otherwise_in_order() {
+fn tasks_run_by_priority_then_in_posting_order() {
     let executor = background(Background::Pump);
     let notes = Arc::default();
     for number in 0..3 {
@@ -265,7 +265,7 @@ fn tasks_run_by_priority_and_otherwise_in_order() {
 }
 
 #[test]
-fn a_pump_runs_no_more_tasks_than_waited() {
+fn pump_runs_only_tasks_queued_at_its_start() {
     fn again(context: &Context<'_>) {
         context.post(Box::new(again), Priority::High, "again").unwrap();
     }
@@ -277,7 +277,7 @@ fn a_pump_runs_no_more_tasks_than_waited() {
 }
 
 #[test]
-fn the_background_thread_runs_what_is_posted_also_from_tasks() {
+fn background_thread_runs_tasks_posted_by_tasks() {
     let executor = background(Background::Thread);
     let (sender, receiver) = channel();
     let task = move |context: &Context<'_>| {
@@ -291,7 +291,7 @@ fn the_background_thread_runs_what_is_posted_also_from_tasks() {
 }
 
 #[test]
-fn tasks_of_one_lane_never_overlap() {
+fn background_tasks_never_overlap() {
     let executor = background(Background::Thread);
     let inside = Arc::new(AtomicUsize::new(0));
     for _ in 0..500 {
@@ -314,7 +314,7 @@ fn tasks_of_one_lane_never_overlap() {
 }
 
 #[test]
-fn waiting_ends_at_the_deadline_and_says_for_what() {
+fn wait_times_out_and_names_the_running_task() {
     let executor = background(Background::Thread);
     let (go_on, may_go_on) = channel::<()>();
     let (begun, has_begun) = channel();
@@ -328,7 +328,7 @@ fn waiting_ends_at_the_deadline_and_says_for_what() {
     for timeout in [Duration::ZERO, Duration::from_millis(5)] {
         let error = executor.wait_idle(timeout).unwrap_err();
         assert_eq!(error.code(), Code::Timeout);
-        assert!(error.sentence().contains("'a long build' still runs and 1 tasks wait"), "{error}");
+        assert!(error.sentence().contains("'a long build' runs and 1 tasks are queued"), "{error}");
     }
     assert_eq!(executor.pump(Duration::MAX).unwrap(), 0);
     go_on.send(()).unwrap();
@@ -336,7 +336,7 @@ fn waiting_ends_at_the_deadline_and_says_for_what() {
 }
 
 #[test]
-fn without_a_thread_waiting_does_the_work() {
+fn wait_runs_tasks_if_no_thread_does() {
     let executor = background(Background::Pump);
     let notes = Arc::default();
     (0..10).for_each(|number| note(&executor, &notes, Priority::Normal, number));
@@ -346,7 +346,7 @@ fn without_a_thread_waiting_does_the_work() {
 }
 
 #[test]
-fn from_inside_work_pumping_and_waiting_are_refused() {
+fn pump_and_wait_are_rejected_inside_a_task() {
     let executor = background(Background::Pump);
     let (sender, receiver) = channel();
     let inner = executor.clone();
@@ -363,7 +363,7 @@ fn from_inside_work_pumping_and_waiting_are_refused() {
 }
 
 #[test]
-fn a_failed_task_is_reported_once_and_stops_nobody() {
+fn failed_task_is_reported_once_and_later_tasks_run() {
     for kind in [Background::Pump, Background::Thread] {
         let executor = background(kind);
         let notes = Arc::default();
@@ -388,7 +388,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn a_full_lane_refuses_and_drops_what_it_refused() {
+fn full_queue_rejects_and_drops_the_task() {
     let executor = Executor::new(Options { task_limit: 2, ..Options::default() }).unwrap();
     let dropped = Arc::new(AtomicUsize::new(0));
     let task = || -> Task {
@@ -408,7 +408,7 @@ fn a_full_lane_refuses_and_drops_what_it_refused() {
 }
 
 #[test]
-fn the_end_drops_what_waits_and_awaits_what_runs() {
+fn shutdown_drops_queued_tasks_and_waits_for_the_running_one() {
     for kind in [Background::Pump, Background::Thread] {
         let executor = background(kind);
         let (dropped, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -441,7 +441,7 @@ fn the_end_drops_what_waits_and_awaits_what_runs() {
 }
 
 #[test]
-fn the_last_owner_may_go_inside_its_own_task() {
+fn last_owner_can_be_dropped_inside_its_own_task() {
     let executor = background(Background::Thread);
     let (sender, receiver) = channel();
     let last = executor.clone();
@@ -458,7 +458,7 @@ fn the_last_owner_may_go_inside_its_own_task() {
 }
 
 #[test]
-fn the_host_gives_a_turn_for_every_task() {
+fn host_runs_one_job_per_task() {
     let (executor, counts, turns) = host(Manner::Never, Background::Host);
     let notes = Arc::default();
     note(&executor, &notes, Priority::Low, 2);
@@ -481,7 +481,7 @@ fn the_host_gives_a_turn_for_every_task() {
 }
 
 #[test]
-fn turns_that_come_while_a_task_runs_are_not_lost() {
+fn host_jobs_during_a_task_are_not_lost() {
     let (executor, _, turns) = host(Manner::Never, Background::Host);
     let (go_on, may_go_on) = channel::<()>();
     let (begun, has_begun) = channel();
@@ -504,7 +504,7 @@ fn turns_that_come_while_a_task_runs_are_not_lost() {
 }
 
 #[test]
-fn callbacks_can_be_kept_to_the_calling_thread() {
+fn callbacks_can_be_limited_to_the_calling_thread() {
     let executor = Executor::new(Options {
         helpers: Helpers::Pool(2),
         background: Background::Thread,
@@ -527,7 +527,7 @@ fn callbacks_can_be_kept_to_the_calling_thread() {
 }
 
 #[test]
-fn a_host_that_is_not_there_is_refused() {
+fn missing_host_is_rejected() {
     for options in [
         Options { helpers: Helpers::Host, ..Options::default() },
         Options { background: Background::Host, ..Options::default() },
@@ -537,7 +537,7 @@ fn a_host_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn pools_come_and_go() {
+fn pools_can_be_created_and_destroyed_repeatedly() {
     for n in 0..200 {
         let executor = pool(n % 4);
         sum_of(&executor, n % 5);

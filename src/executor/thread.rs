@@ -41,7 +41,10 @@ mod imp {
             if failed != 0 {
                 // SAFETY: no thread was created, so nothing else owns it.
                 drop(unsafe { Box::from_raw(life) });
-                return Err(error!(Unsupported, "the system gives no thread (system error {failed}): ask for fewer"));
+                return Err(error!(
+                    Unsupported,
+                    "the system cannot create a thread (system error {failed}): use fewer threads"
+                ));
             }
             // SAFETY: `pthread_create` succeeded, so it has written the id.
             let id = unsafe { id.assume_init() };
@@ -96,7 +99,7 @@ mod imp {
             let thread = Builder::new().name(name.to_string_lossy().into_owned()).spawn(life);
             thread.map(Self).map_err(|why| {
                 let number = why.raw_os_error().unwrap_or(0);
-                error!(Unsupported, "the system gives no thread (system error {number}): ask for fewer")
+                error!(Unsupported, "the system cannot create a thread (system error {number}): use fewer threads")
             })
         }
 

@@ -101,7 +101,7 @@ fn check(program: &Program<'_>) -> Result<()> {
     ];
     for (what, count) in counts {
         if count > MAX_ENTRIES {
-            return Err(error!(LimitExceeded, "the program has {count} {what}; at most {MAX_ENTRIES} are possible"));
+            return Err(error!(LimitExceeded, "the program has {count} {what}: pass at most {MAX_ENTRIES}"));
         }
     }
     if program.stages.is_empty() {
@@ -171,7 +171,7 @@ fn sha1_name(
     if more || !feedback.varyings.is_empty() {
         return Err(error!(
             Unsupported,
-            "a SHA-1 name has no room for defines, feedback or extra bytes: leave them empty or use BLAKE3"
+            "a SHA-1 name cannot include defines, feedback or extra bytes: leave them empty or use BLAKE3"
         ));
     }
     let mut name = sha1_smol::Sha1::new();

@@ -46,7 +46,7 @@ fn long() -> Vec<u8> {
 }
 
 #[test]
-fn names_are_those_of_the_document() {
+fn program_names_match_the_document() {
     let hex = |bytes| Fingerprint::of(bytes).to_string();
     assert_eq!(hex(b""), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262");
     assert_eq!(hex(&long()), "ee78d92070de3df1c57c37002abf0a6b1a6589acdeef4d8ffac7cf3d9e8f2836");
@@ -58,7 +58,7 @@ fn names_are_those_of_the_document() {
 }
 
 #[test]
-fn sha_1_names_are_those_of_the_document() {
+fn sha_1_names_match_the_document() {
     let plain = name(Mode::Sha1, &PLAIN).unwrap();
     assert_eq!(plain, "73637e051365faa8d18861b01b6fd2dbcb915265000000000000000000000000");
     let bound = Program { attributes: &BINDINGS, ..PLAIN };
@@ -67,7 +67,7 @@ fn sha_1_names_are_those_of_the_document() {
 }
 
 #[test]
-fn sha_1_takes_the_stages_in_either_order_and_nothing_that_it_has_no_room_for() {
+fn sha_1_accepts_either_stage_order_and_rejects_unsupported_inputs() {
     let turned = Program { stages: &[STAGES[1], STAGES[0]], ..PLAIN };
     assert_eq!(name(Mode::Sha1, &turned).unwrap(), name(Mode::Sha1, &PLAIN).unwrap());
     let refused = [
@@ -87,7 +87,7 @@ fn sha_1_takes_the_stages_in_either_order_and_nothing_that_it_has_no_room_for() 
 }
 
 #[test]
-fn environments_have_the_numbers_of_the_document() {
+fn environment_ids_match_the_document() {
     let number = |environment: &Environment<'_>| {
         let mut kinds = Vec::new();
         let id = environment.id(&mut |part| kinds.push(part.kind));
@@ -130,7 +130,7 @@ fn environments_have_the_numbers_of_the_document() {
 }
 
 #[test]
-fn whatever_changes_the_program_changes_its_name_and_the_part_that_says_so() {
+fn every_input_changes_the_name_and_its_own_part() {
     let changed: [(u32, Program<'_>); 9] = [
         (program_kind::STAGE, Program { stages: &[Stage { stage: 0, source: b"other" }, STAGES[1]], ..FULL }),
         (program_kind::STAGE, Program { stages: &[STAGES[0], Stage { stage: 4, source: b"" }], ..FULL }),
@@ -156,7 +156,7 @@ fn whatever_changes_the_program_changes_its_name_and_the_part_that_says_so() {
 }
 
 #[test]
-fn a_part_has_its_length_and_the_beginning_of_its_hash() {
+fn part_has_a_length_and_a_hash_prefix() {
     let found = parts(Mode::Blake3, &FULL);
     let kinds: Vec<u32> = found.iter().map(|part| part.kind).collect();
     assert_eq!(kinds, [1, 1, 2, 3, 4, 5]);
@@ -168,7 +168,7 @@ fn a_part_has_its_length_and_the_beginning_of_its_hash() {
 }
 
 #[test]
-fn the_order_of_attributes_does_not_count_and_of_one_name_the_last_does() {
+fn attribute_order_is_ignored_and_the_last_duplicate_wins() {
     for mode in [Mode::Blake3, Mode::Sha1] {
         let of = |attributes: &[Attribute<'_>]| name(mode, &Program { attributes, ..PLAIN }).unwrap();
         let [uv, position] = BINDINGS;
@@ -181,7 +181,7 @@ fn the_order_of_attributes_does_not_count_and_of_one_name_the_last_does() {
 }
 
 #[test]
-fn a_program_without_a_stage_or_with_too_much_is_refused() {
+fn program_without_stages_or_with_too_many_inputs_is_rejected() {
     let none = name(Mode::Blake3, &Program { stages: &[], ..FULL }).unwrap_err();
     assert_eq!(none.code(), Code::InvalidArgument);
     let (stages, attributes, varyings) =
@@ -198,7 +198,7 @@ fn a_program_without_a_stage_or_with_too_much_is_refused() {
 }
 
 #[test]
-fn names_of_another_purpose_are_others() {
+fn each_purpose_has_its_own_names() {
     let mut program = Builder::new("a program of the test 1");
     let mut pipeline = Builder::new("a pipeline of the test 1");
     assert_eq!(program.part(1, 0, b"x"), pipeline.part(1, 0, b"x"));
@@ -216,7 +216,7 @@ fn of_parts(parts: &[(u32, Vec<u8>)]) -> Fingerprint {
 
 proptest! {
     #[test]
-    fn lists_of_parts_share_a_name_exactly_if_they_are_equal(
+    fn part_lists_share_a_name_only_if_equal(
         a in prop::collection::vec((0..3_u32, prop::collection::vec(0..2_u8, 0..4)), 0..4),
         b in prop::collection::vec((0..3_u32, prop::collection::vec(0..2_u8, 0..4)), 0..4),
         cut in 0..5_usize,
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_come_in_pieces_are_the_same_bytes(
+    fn hash_does_not_depend_on_chunk_boundaries(
         bytes in prop::collection::vec(any::<u8>(), 0..3000), cut in 0..3000_usize,
     ) {
         let (left, right) = bytes.split_at(cut.min(bytes.len()));

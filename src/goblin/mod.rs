@@ -475,4 +475,8 @@ mod brute_force_test;
 #[cfg(test)]
 mod published_test;
 #[cfg(test)]
+mod recording_test;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod warnings_test;

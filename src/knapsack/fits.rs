@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burden_equal_to_the_capacity_fits() {
+    fn burden_equal_to_the_capacity_fits() {
         assert!(limit(7.0, 0.0).admits(burden(3.0, 4.0)));
         assert!(limit(0.3, 0.0).admits(burden(0.1 + 0.2, 0.0)));
         assert!(limit(0.0, 0.0).admits(burden(0.0, 0.0)));
@@ -59,21 +59,21 @@ mod tests {
     }
 
     #[test]
-    fn a_burden_over_the_capacity_does_not_fit_however_slightly() {
+    fn burden_slightly_over_the_capacity_does_not_fit() {
         assert!(!limit(7.0, 0.0).admits(burden(3.0, 4.0 + 1e-9)));
         assert!(!limit(0.0, 0.0).admits(burden(1e-300, 0.0)));
         assert!(!limit(-1.0, 3.0).admits(burden(-3.0, 1.0 + 1e-9)));
     }
 
     #[test]
-    fn rounding_of_negative_means_is_forgiven_at_capacity_zero() {
+    fn rounding_of_negative_means_is_tolerated_at_capacity_zero() {
         let rounding: f64 = [0.1, 0.2, -0.3].iter().sum();
         assert!(rounding > 0.0);
         assert!(limit(0.0, 0.3).admits(burden(rounding, 0.0)));
     }
 
     #[test]
-    fn infinite_capacities_admit_all_that_is_finite_or_nothing() {
+    fn infinite_capacity_admits_every_finite_burden_or_none() {
         assert!(limit(f64::INFINITY, 0.0).admits(burden(1e200, 1.0)));
         assert!(!limit(f64::INFINITY, 0.0).admits(burden(f64::INFINITY, 1.0)));
         assert!(!limit(f64::NEG_INFINITY, 5.0).admits(burden(-1e200, 0.0)));

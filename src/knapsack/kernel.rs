@@ -1,7 +1,7 @@
 //! The passes over all options, four classes at a time.
 //!
 //! Classes lie side by side in groups of [`WIDTH`], sorted by their number of options. The first options of a group's
-//! classes form a row, the second ones the next row. A pass walks down the rows and keeps the best of every lane
+//! classes form a row, the second ones the next row. A pass walks down the rows and keeps the best of every column
 //! without a branch. It uses AVX2 if the processor has it, otherwise plain arithmetic. Both do the same operations in the
 //! same order, so the results are the same to the last bit. AVX2's methods must be inlined into functions for which AVX2
 //! is enabled, so everything between these and the methods is inlined always.
@@ -32,8 +32,8 @@ pub(super) struct Class {
 impl Row {
     pub const EMPTY: Self = Self { value: [f64::NEG_INFINITY; WIDTH], mean: [0.0; WIDTH], variance: [0.0; WIDTH] };
 
-    pub fn at(&self, lane: usize) -> Totals {
-        Totals { value: self.value[lane], mean: self.mean[lane], variance: self.variance[lane] }
+    pub fn at(&self, column: usize) -> Totals {
+        Totals { value: self.value[column], mean: self.mean[column], variance: self.variance[column] }
     }
 }
 
@@ -60,12 +60,12 @@ pub(super) struct Gain {
     pub position: u32,
 }
 
-/// A bit set of the options in a few rows of a group that are nearly as good as their class's pick. The bits of a lane
-/// are side by side, from bit `lane * ROWS_PER_WORD` up.
+/// A bit set of the options in a few rows of a group that are nearly as good as their class's pick. The bits of a column
+/// are side by side, from bit `column * ROWS_PER_WORD` up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Near {
     pub bits: u64,
-    /// The class of the first lane, and its position in the first row.
+    /// The class of the first column, and its position in the first row.
     pub class: u32,
     pub position: u32,
 }
@@ -76,15 +76,15 @@ impl Near {
     /// The class and the position of the option of the lowest bit.
     pub fn first(self) -> (u32, u32) {
         let bit = self.bits.trailing_zeros();
-        let (lane, row) = (bit / ROWS_PER_WORD as u32, bit % ROWS_PER_WORD as u32);
-        (self.class + lane, self.position + row * WIDTH as u32 + lane)
+        let (column, row) = (bit / ROWS_PER_WORD as u32, bit % ROWS_PER_WORD as u32);
+        (self.class + column, self.position + row * WIDTH as u32 + column)
     }
 }
 
-/// The bits of each lane in a word.
-const LANE_BITS: [u64; WIDTH] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
+/// The bits of each column in a word.
+const COLUMN_BITS: [u64; WIDTH] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
 
-/// Moves four bits, one per lane, to the places of a word's first row: each by 15 places times its lane's number.
+/// Moves four bits, one per column, to the places of a word's first row: each by 15 places times its column's number.
 fn spread(bits: u32) -> u64 {
     (u64::from(bits) * 0x0000_2000_4000_8001) & 0x0001_0001_0001_0001
 }
@@ -115,20 +115,20 @@ pub(super) struct Rebased {
 
 /// Define a pass that runs with AVX2 if the processor has it, and in plain arithmetic otherwise.
 macro_rules! pass {
-    ($(#[$doc:meta])* $name:ident = $lanes:ident($($argument:ident: $type:ty),+) -> $answer:ty) => {
+    ($(#[$doc:meta])* $name:ident = $columns:ident($($argument:ident: $type:ty),+) -> $answer:ty) => {
         $(#[$doc])*
         pub(super) fn $name($($argument: $type),+) -> $answer {
             #[cfg(target_arch = "x86_64")]
             if std::arch::is_x86_feature_detected!("avx2") {
                 #[target_feature(enable = "avx2")]
                 fn wide($($argument: $type),+) -> $answer {
-                    $lanes::<Avx2>($($argument),+)
+                    $columns::<Avx2>($($argument),+)
                 }
                 // SAFETY: the processor has AVX2, as was just asked.
                 #[allow(unsafe_code)]
                 return unsafe { wide($($argument),+) };
             }
-            $lanes::<Plain>($($argument),+)
+            $columns::<Plain>($($argument),+)
         }
     };
 }
@@ -138,7 +138,7 @@ pass! {
     /// its least. Also find the best (most value, then least mean, then least variance) and the lightest (least mean,
     /// then least variance, then most value); of equals the first. Options of infinite mean are skipped. Unless
     /// `normal`, variances count as 0. Returns `None` if a class has no option that can be chosen.
-    lay_out = lay_out_lanes(
+    lay_out = lay_out_columns(
         options: &[Candidate],
         classes: &[Class],
         normal: bool,
@@ -151,27 +151,27 @@ pass! {
 
 pass! {
     /// Each class picks its best after paying for mean and variance, of equals the first. `picks` has an element per
-    /// lane of each group. Returns the sums.
-    pick = pick_lanes(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals
+    /// column of each group. Returns the sums.
+    pick = pick_columns(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals
 }
 
 pass! {
     /// The most valuable option that can replace its class's pick. It adds more than `least` in value, and at most
-    /// `slack` to the weight `mean + theta * variance`. Of equals, the first in the order of lanes.
-    best_change = change_lanes(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain>
+    /// `slack` to the weight `mean + theta * variance`. Of equals, the first in the order of columns.
+    best_change = change_columns(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain>
 }
 
 pass! {
     /// Find the options, except the picks, whose score after paying is within `most_cost` of their class's pick, class
     /// by class. `found` has room for one more than the number of rows. Returns the number of words written; each has
     /// at least one bit.
-    screen = screen_lanes(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize
+    screen = screen_columns(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize
 }
 
 pass! {
     /// The most valuable pair of changes of different classes, worth more than `least` and weighing no more than
     /// `slack`. Changes lie class by class. `starts` holds for each the index of the first change of its class.
-    best_pair = pair_lanes(
+    best_pair = pair_columns(
         weights: &[[f64; WIDTH]],
         values: &[[f64; WIDTH]],
         starts: &[u32],
@@ -206,7 +206,7 @@ fn greater_or<V: Vector>(one: V, other: V, ties: V::Mask) -> V::Mask {
     V::or(one.greater(other), V::and(one.at_least(other), ties))
 }
 
-/// Per lane, the two sort keys of the best option so far, and its index.
+/// Per column, the two sort keys of the best option so far, and its index.
 struct Wanted<V> {
     first: V,
     second: V,
@@ -229,14 +229,14 @@ impl<V: Vector> Wanted<V> {
     }
 }
 
-/// The options of a lane without a class: one option without value, mean and variance.
+/// The options of a column without a class: one option without value, mean and variance.
 const NOTHING: [Candidate; 1] = [Candidate { value: 0.0, mean: 0.0, variance: 0.0 }];
 
-/// Fills a lane's places beyond the last option of its class.
+/// Fills a column's places beyond the last option of its class.
 const NO_OPTION: Candidate = Candidate { value: f64::NEG_INFINITY, mean: f64::INFINITY, variance: 0.0 };
 
 #[inline(always)]
-fn lay_out_lanes<V: Vector>(
+fn lay_out_columns<V: Vector>(
     options: &[Candidate],
     classes: &[Class],
     normal: bool,
@@ -258,11 +258,11 @@ fn lay_out_lanes<V: Vector>(
     for ((bounds, group), (best_at, lightest_at)) in starts.windows(2).zip(classes.chunks(WIDTH)).zip(picks) {
         let rows = rows.get_mut(bounds[0] as usize..bounds[1] as usize).unwrap_or_default();
         let options_of = |class: &Class| options.get(class.start as usize..(class.start + class.options) as usize);
-        let lane = |lane: usize| group.get(lane).and_then(options_of).unwrap_or(&NOTHING);
-        let lanes = [lane(0), lane(1), lane(2), lane(3)];
+        let column = |column: usize| group.get(column).and_then(options_of).unwrap_or(&NOTHING);
+        let columns = [column(0), column(1), column(2), column(3)];
         let (mut most_value, mut least_mean, mut least_variance) = (negative_infinity, infinity, infinity);
         for (index, row) in rows.iter_mut().enumerate() {
-            let [a, b, c, d] = lanes.map(|options| options.get(index).unwrap_or(&NO_OPTION));
+            let [a, b, c, d] = columns.map(|options| options.get(index).unwrap_or(&NO_OPTION));
             let mean = V::of(a.mean, b.mean, c.mean, d.mean);
             let can_be_chosen = infinity.greater(mean);
             let value = V::of(a.value, b.value, c.value, d.value);
@@ -329,13 +329,13 @@ fn lay_out_lanes<V: Vector>(
     })
 }
 
-fn greatest(lanes: [f64; WIDTH]) -> f64 {
-    lanes.into_iter().fold(0.0, f64::max)
+fn greatest(columns: [f64; WIDTH]) -> f64 {
+    columns.into_iter().fold(0.0, f64::max)
 }
 
 /// Skipping the variances when they don't count changes no result, and is a tenth faster.
 #[inline(always)]
-fn pick_lanes<V: Vector>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
+fn pick_columns<V: Vector>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
     if rows.normal { pick_of::<V, true>(rows, prices, picks) } else { pick_of::<V, false>(rows, prices, picks) }
 }
 
@@ -370,8 +370,8 @@ fn pick_of<V: Vector, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mu
     Totals { value: sum(value.store()), mean: sum(mean.store()), variance: sum(variance.store()) }
 }
 
-pub(super) fn sum(lanes: [f64; WIDTH]) -> f64 {
-    (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+pub(super) fn sum(columns: [f64; WIDTH]) -> f64 {
+    (columns[0] + columns[2]) + (columns[1] + columns[3])
 }
 
 /// The picks of a group.
@@ -382,10 +382,10 @@ struct Picked<V> {
 }
 
 impl<V: Vector> Picked<V> {
-    /// Loads lane by lane into registers: memory written in parts is slow to load as a whole.
+    /// Loads column by column into registers: memory written in parts is slow to load as a whole.
     #[inline(always)]
     fn new(rows: Rows, picks: &[u32; WIDTH]) -> Self {
-        let row = |lane: usize| rows.rows.get(picks[lane] as usize / WIDTH).unwrap_or(&Row::EMPTY);
+        let row = |column: usize| rows.rows.get(picks[column] as usize / WIDTH).unwrap_or(&Row::EMPTY);
         let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
         Self {
             value: V::of(a.value[0], b.value[1], c.value[2], d.value[3]),
@@ -396,7 +396,7 @@ impl<V: Vector> Picked<V> {
 }
 
 #[inline(always)]
-fn change_lanes<V: Vector>(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
+fn change_columns<V: Vector>(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
     let theta = V::splat(theta);
     let weigh = |row: &Row| V::load(&row.mean).add(theta.mul(V::load(&row.variance)));
     let mut best = V::splat(least);
@@ -413,13 +413,13 @@ fn change_lanes<V: Vector>(rows: Rows, picks: &[u32], theta: f64, slack: f64, le
         }
     }
     let (best, row) = (best.store(), best_index.store());
-    let found = (0..WIDTH).filter(|&lane| row[lane] >= 0.0);
-    let lane = found.reduce(|one, other| if best[other] > best[one] { other } else { one })?;
-    Some(Gain { value: best[lane], position: row[lane] as u32 * WIDTH as u32 + lane as u32 })
+    let found = (0..WIDTH).filter(|&column| row[column] >= 0.0);
+    let column = found.reduce(|one, other| if best[other] > best[one] { other } else { one })?;
+    Some(Gain { value: best[column], position: row[column] as u32 * WIDTH as u32 + column as u32 })
 }
 
 #[inline(always)]
-fn pair_lanes<V: Vector>(
+fn pair_columns<V: Vector>(
     weights: &[[f64; WIDTH]],
     values: &[[f64; WIDTH]],
     starts: &[u32],
@@ -444,13 +444,13 @@ fn pair_lanes<V: Vector>(
         }
     }
     let (best, one, other) = (best.store(), best_one.store(), best_other.store());
-    let found = (0..WIDTH).filter(|&lane| one[lane] >= 0.0);
-    let lane = found.reduce(|a, b| if best[b] > best[a] { b } else { a })?;
-    Some((one[lane] as u32, other[lane] as u32))
+    let found = (0..WIDTH).filter(|&column| one[column] >= 0.0);
+    let column = found.reduce(|a, b| if best[b] > best[a] { b } else { a })?;
+    Some((one[column] as u32, other[column] as u32))
 }
 
 #[inline(always)]
-fn screen_lanes<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
+fn screen_columns<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
     let scale = Scale::<V>::new(prices);
     let mut count = 0;
     for (group_index, ((start, group), picks)) in rows.groups().zip(picks.as_chunks().0).enumerate() {
@@ -459,20 +459,20 @@ fn screen_lanes<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost:
         let least = score.sub(V::splat(most_cost));
         let class = (group_index * WIDTH) as u32;
         // Class by class. If one word holds all rows, its bits are in that order already.
-        let lanes = if group.len() <= ROWS_PER_WORD { &[u64::MAX][..] } else { &LANE_BITS };
-        for &lane_bits in lanes {
+        let columns = if group.len() <= ROWS_PER_WORD { &[u64::MAX][..] } else { &COLUMN_BITS };
+        for &column_bits in columns {
             for (rows, first) in group.chunks(ROWS_PER_WORD).zip((start..).step_by(ROWS_PER_WORD)) {
                 let mut bits = 0;
                 for (index, row) in rows.iter().enumerate() {
                     bits |= spread(V::bits(scale.score::<true>(row).greater(least))) << index;
                 }
-                for (lane, &pick) in picks.iter().enumerate() {
+                for (column, &pick) in picks.iter().enumerate() {
                     let own = (pick / WIDTH as u32).wrapping_sub(first) as usize;
                     if own < ROWS_PER_WORD {
-                        bits &= !(1 << (lane * ROWS_PER_WORD + own));
+                        bits &= !(1 << (column * ROWS_PER_WORD + own));
                     }
                 }
-                bits &= lane_bits;
+                bits &= column_bits;
                 // Whether any bit is set is unpredictable, so there should be no branch on it.
                 if let Some(next) = found.get_mut(count) {
                     *next = Near { bits, class, position: first * WIDTH as u32 };

@@ -19,11 +19,11 @@ fn problem(seed: u64) -> (Vec<Row>, Vec<u32>) {
         let count = if group == 3 { 40 } else { 1 + (seed as usize + group) % 9 };
         for index in 0..count {
             let mut row = Row { value: [0.0; WIDTH], mean: [0.0; WIDTH], variance: [0.0; WIDTH] };
-            for lane in 0..WIDTH {
-                row.value[lane] = -(next() * 4.0).floor();
-                (row.mean[lane], row.variance[lane]) = (next(), (next() * 2.0).floor());
+            for column in 0..WIDTH {
+                row.value[column] = -(next() * 4.0).floor();
+                (row.mean[column], row.variance[column]) = (next(), (next() * 2.0).floor());
                 if index > 0 && next() > 12.0 {
-                    (row.value[lane], row.mean[lane], row.variance[lane]) = (f64::NEG_INFINITY, 0.0, 0.0);
+                    (row.value[column], row.mean[column], row.variance[column]) = (f64::NEG_INFINITY, 0.0, 0.0);
                 }
             }
             rows.push(row);
@@ -36,19 +36,19 @@ fn problem(seed: u64) -> (Vec<Row>, Vec<u32>) {
 fn assert_same<V: Vector>(seed: u64, normal: bool) {
     let (rows, starts) = problem(seed);
     let rows = Rows { rows: &rows, starts: &starts, normal };
-    let lanes = (starts.len() - 1) * WIDTH;
+    let columns = (starts.len() - 1) * WIDTH;
     for (mean, theta) in [(0.0, 0.0), (0.25, 0.5), (1.0, 1.0), (7.5, 0.1), (1e150, 3.0), (1e200, 1e-9)] {
         let prices = Prices { mean, variance: mean * theta };
-        let (mut plain, mut vector) = (vec![0; lanes], vec![0; lanes]);
+        let (mut plain, mut vector) = (vec![0; columns], vec![0; columns]);
         let (without, same_without) =
             (pick_of::<Plain, false>(rows, prices, &mut plain), pick_of::<V, false>(rows, prices, &mut vector));
         assert_eq!((without, &plain), (same_without, &vector));
-        let totals = pick_lanes::<Plain>(rows, prices, &mut plain);
-        assert_eq!(totals, pick_lanes::<V>(rows, prices, &mut vector));
+        let totals = pick_columns::<Plain>(rows, prices, &mut plain);
+        assert_eq!(totals, pick_columns::<V>(rows, prices, &mut vector));
         assert_eq!(plain, vector);
         for slack in [-3.0, 0.0, 2.5, f64::INFINITY] {
-            let one = change_lanes::<Plain>(rows, &plain, theta, slack, -1.0);
-            assert_eq!(one, change_lanes::<V>(rows, &plain, theta, slack, -1.0));
+            let one = change_columns::<Plain>(rows, &plain, theta, slack, -1.0);
+            assert_eq!(one, change_columns::<V>(rows, &plain, theta, slack, -1.0));
         }
         for most_cost in [0.0, 0.5, 4.0] {
             let near = near::<Plain>(rows, &plain, prices, most_cost);
@@ -61,7 +61,7 @@ fn assert_same<V: Vector>(seed: u64, normal: bool) {
 /// The classes and positions of the options found by a screening, in its order.
 fn near<V: Vector>(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) -> Vec<(u32, u32)> {
     let mut words = vec![Near::default(); rows.rows.len() + 1];
-    let count = screen_lanes::<V>(rows, picks, prices, most_cost, &mut words);
+    let count = screen_columns::<V>(rows, picks, prices, most_cost, &mut words);
     let mut found = Vec::new();
     for word in &mut words[..count] {
         assert_ne!(word.bits, 0);
@@ -89,7 +89,7 @@ fn near_one_by_one(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) ->
 }
 
 #[test]
-fn wider_vectors_change_no_bit() {
+fn vector_width_changes_no_bit() {
     for seed in 0..50 {
         for normal in [false, true] {
             if std::arch::is_x86_feature_detected!("avx2") {
@@ -100,20 +100,20 @@ fn wider_vectors_change_no_bit() {
 }
 
 #[test]
-fn passes_do_what_one_option_at_a_time_does() {
+fn vector_passes_match_a_scalar_pass() {
     for seed in 0..50 {
         let (rows, starts) = problem(seed);
         let prices = Prices { mean: 0.5, variance: 0.25 };
         let mut picks = vec![0; (starts.len() - 1) * WIDTH];
         let totals = pick(Rows { rows: &rows, starts: &starts, normal: true }, prices, &mut picks);
         let mut value = 0.0;
-        for (lane_index, &picked) in picks.iter().enumerate() {
-            let (group, lane) = (lane_index / WIDTH, lane_index % WIDTH);
+        for (column_index, &picked) in picks.iter().enumerate() {
+            let (group, column) = (column_index / WIDTH, column_index % WIDTH);
             let range = starts[group] as usize..starts[group + 1] as usize;
-            let worth = |row: usize| Scale::<Plain>::new(prices).score::<true>(&rows[row]).store()[lane];
+            let worth = |row: usize| Scale::<Plain>::new(prices).score::<true>(&rows[row]).store()[column];
             let best = range.clone().fold(range.start, |best, row| if worth(row) > worth(best) { row } else { best });
-            assert_eq!(picked as usize, best * WIDTH + lane);
-            value += rows[best].value[lane];
+            assert_eq!(picked as usize, best * WIDTH + column);
+            value += rows[best].value[column];
         }
         assert!((totals.value - value).abs() < 1e-9);
     }
@@ -153,13 +153,13 @@ fn laid_out<V: Vector>(settings: &[Vec<Candidate>], normal: bool) -> LaidOut {
     }
     let mut rows = vec![Row { value: [7.0; WIDTH], ..Row::EMPTY }; starts[starts.len() - 1] as usize];
     let (mut best, mut lightest) = (vec![9; (starts.len() - 1) * WIDTH], vec![9; (starts.len() - 1) * WIDTH]);
-    let rebased = lay_out_lanes::<V>(&options, &classes, normal, &mut rows, &starts, &mut best, &mut lightest);
+    let rebased = lay_out_columns::<V>(&options, &classes, normal, &mut rows, &starts, &mut best, &mut lightest);
     let rows = rows.iter().map(|row| [row.value, row.mean, row.variance]).collect();
     LaidOut { rebased, rows, best, lightest }
 }
 
 #[test]
-fn what_is_laid_out_is_counted_from_the_best_and_the_least() {
+fn layout_is_relative_to_best_value_and_least_burden() {
     for seed in 0..60 {
         let settings = settings(seed, 1 + seed as usize % 23);
         for normal in [false, true] {
@@ -211,14 +211,14 @@ fn what_is_laid_out_is_counted_from_the_best_and_the_least() {
 }
 
 #[test]
-fn a_class_without_an_option_that_can_be_chosen_is_reported() {
+fn class_without_a_feasible_option_is_reported() {
     let mut settings = settings(3, 9);
     settings[5].iter_mut().for_each(|option| option.mean = f64::INFINITY);
     assert_eq!(laid_out::<Plain>(&settings, true).rebased, None);
 }
 
 #[test]
-fn the_best_pair_is_that_of_all_pairs() {
+fn best_pair_matches_all_pairs() {
     for seed in 0..300 {
         let mut next = numbers(seed);
         let count = seed as usize % 30;
@@ -250,10 +250,10 @@ fn the_best_pair_is_that_of_all_pairs() {
                 number(&values, one as usize) + number(&values, other as usize)
             })
         };
-        let found = pair_lanes::<Plain>(&weights, &values, &starts, slack, least);
+        let found = pair_columns::<Plain>(&weights, &values, &starts, slack, least);
         assert_eq!(worth(found), most);
         if std::arch::is_x86_feature_detected!("avx2") {
-            assert_eq!(found, pair_lanes::<Avx2>(&weights, &values, &starts, slack, least));
+            assert_eq!(found, pair_columns::<Avx2>(&weights, &values, &starts, slack, least));
         }
     }
 }

@@ -96,12 +96,12 @@ impl Problem {
 
     /// The options of a class and their positions.
     pub fn class(&self, class: usize) -> impl Iterator<Item = (usize, Totals)> + '_ {
-        let (lane, mut next) = (class % WIDTH, self.position(class, 0));
+        let (column, mut next) = (class % WIDTH, self.position(class, 0));
         let start = next / WIDTH;
         let mut rows = self.rows[start..start + self.classes[class].options as usize].iter();
         std::iter::from_fn(move || {
             loop {
-                let option = rows.next()?.at(lane);
+                let option = rows.next()?.at(column);
                 let position = next;
                 next += WIDTH;
                 if option.value != f64::NEG_INFINITY {

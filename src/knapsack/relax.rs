@@ -52,7 +52,7 @@ pub(super) struct Relaxation {
     pub totals: Totals,
 }
 
-pub(super) enum Outcome {
+pub(super) enum RelaxationResult {
     /// Nothing satisfies this linear constraint.
     Empty,
     /// The bound at this price doesn't exceed the incumbent's cut.
@@ -196,15 +196,20 @@ pub(super) fn relax(
     picks: &mut Vec<u32>,
     incumbent: &mut Incumbent,
     budget: &mut Budget,
-) -> Outcome {
+) -> RelaxationResult {
     let problem = case.problem;
     if !linear.overdrawn(problem.best_totals) {
         picks.clone_from(&problem.best);
-        return Outcome::Relaxed(Relaxation { lambda: 0.0, bound: 0.0, excess: 0.0, totals: problem.best_totals });
+        return RelaxationResult::Relaxed(Relaxation {
+            lambda: 0.0,
+            bound: 0.0,
+            excess: 0.0,
+            totals: problem.best_totals,
+        });
     }
     let hinted = aim.hint > 0.0;
     if !hinted && !bracket.mend(case, linear, picks, budget) {
-        return Outcome::Empty;
+        return RelaxationResult::Empty;
     }
     let mut lambda = if hinted { aim.hint } else { bracket.meeting_price(linear) };
     let mut earlier = Point { totals: problem.best_totals, price: 0.0 };
@@ -223,13 +228,13 @@ pub(super) fn relax(
         }
         let cut = incumbent.cut_within(case, stake, aim.share);
         if bound <= cut {
-            return Outcome::Beaten(relaxation);
+            return RelaxationResult::Beaten(relaxation);
         }
         let point = Point { totals, price: lambda };
         bracket.put(linear, point);
         if pass == 1 && hinted {
             if !bracket.mend(case, linear, picks, budget) {
-                return Outcome::Empty;
+                return RelaxationResult::Empty;
             }
             // `mend` may have replaced the picks.
             are_picks_stale = bracket.under.price == f64::INFINITY;
@@ -252,7 +257,7 @@ pub(super) fn relax(
             if (linear.room - linear.weight(totals)).abs() > linear.weight(problem.greatest_step) {
                 balance(problem, linear, &mut relaxation, picks);
             }
-            return Outcome::Relaxed(relaxation);
+            return RelaxationResult::Relaxed(relaxation);
         }
         let guess = match bracket.is_closed() {
             true => bracket.price_between(problem, linear),
@@ -262,7 +267,7 @@ pub(super) fn relax(
         expected = meeting;
         lambda = guess.filter(|_| pass <= MOST_GUESSES && bound - least > precision).unwrap_or(meeting);
     }
-    Outcome::Empty
+    RelaxationResult::Empty
 }
 
 /// Each class picks its best at the price.

@@ -7,7 +7,7 @@
 //! of the warm ones, and 3 % of a goblin's update: too little for a third version, on processors older than AVX2.
 #![allow(unsafe_code)]
 
-/// The number of lanes.
+/// The number of columns.
 pub(super) const WIDTH: usize = 4;
 
 /// [`WIDTH`] numbers, and the operations of the passes on them.
@@ -17,20 +17,20 @@ pub(super) trait Vector: Copy {
     fn splat(number: f64) -> Self;
     fn of(a: f64, b: f64, c: f64, d: f64) -> Self;
     fn store(self) -> [f64; WIDTH];
-    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * WIDTH + lane`.
+    /// Rows, as whole numbers from 0 up to `i32::MAX`, as positions: `(start + row) * WIDTH + column`.
     fn positions(self, start: u32) -> [u32; WIDTH];
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// The greater one of each lane; `other` if they are equal or unordered.
+    /// The greater one of each column; `other` if they are equal or unordered.
     fn most(self, other: Self) -> Self;
-    /// The lesser one of each lane; `other` if they are equal or unordered.
+    /// The lesser one of each column; `other` if they are equal or unordered.
     fn least(self, other: Self) -> Self;
     fn greater(self, other: Self) -> Self::Mask;
     fn at_least(self, other: Self) -> Self::Mask;
     fn and(one: Self::Mask, other: Self::Mask) -> Self::Mask;
     fn or(one: Self::Mask, other: Self::Mask) -> Self::Mask;
-    /// A bit for each lane.
+    /// A bit for each column.
     fn bits(mask: Self::Mask) -> u32;
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 }
@@ -40,7 +40,7 @@ pub(super) struct Plain([f64; WIDTH]);
 
 impl Plain {
     fn zip(self, other: Self, each: impl Fn(f64, f64) -> f64) -> Self {
-        Self(std::array::from_fn(|lane| each(self.0[lane], other.0[lane])))
+        Self(std::array::from_fn(|column| each(self.0[column], other.0[column])))
     }
 }
 
@@ -64,7 +64,7 @@ impl Vector for Plain {
     }
 
     fn positions(self, start: u32) -> [u32; WIDTH] {
-        std::array::from_fn(|lane| (start + self.0[lane] as u32) * WIDTH as u32 + lane as u32)
+        std::array::from_fn(|column| (start + self.0[column] as u32) * WIDTH as u32 + column as u32)
     }
 
     fn add(self, other: Self) -> Self {
@@ -88,27 +88,27 @@ impl Vector for Plain {
     }
 
     fn greater(self, other: Self) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| self.0[lane] > other.0[lane])
+        std::array::from_fn(|column| self.0[column] > other.0[column])
     }
 
     fn at_least(self, other: Self) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| self.0[lane] >= other.0[lane])
+        std::array::from_fn(|column| self.0[column] >= other.0[column])
     }
 
     fn and(one: [bool; WIDTH], other: [bool; WIDTH]) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| one[lane] & other[lane])
+        std::array::from_fn(|column| one[column] & other[column])
     }
 
     fn or(one: [bool; WIDTH], other: [bool; WIDTH]) -> [bool; WIDTH] {
-        std::array::from_fn(|lane| one[lane] | other[lane])
+        std::array::from_fn(|column| one[column] | other[column])
     }
 
     fn bits(mask: [bool; WIDTH]) -> u32 {
-        (0..WIDTH).map(|lane| u32::from(mask[lane]) << lane).sum()
+        (0..WIDTH).map(|column| u32::from(mask[column]) << column).sum()
     }
 
     fn select(mask: [bool; WIDTH], yes: Self, no: Self) -> Self {
-        Self(std::array::from_fn(|lane| if mask[lane] { yes.0[lane] } else { no.0[lane] }))
+        Self(std::array::from_fn(|column| if mask[column] { yes.0[column] } else { no.0[column] }))
     }
 }
 

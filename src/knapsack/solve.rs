@@ -10,7 +10,7 @@ use super::lightest::Lightest;
 use super::lists::Lists;
 use super::pairs::{MOST_CHANGES, Pairs};
 use super::reduce::Problem;
-use super::relax::{Aim, Bracket, Outcome, Relaxation, balance, relax};
+use super::relax::{Aim, Bracket, Relaxation, RelaxationResult, balance, relax};
 use super::search::Search;
 use super::secant::{Interval, Linear, whole};
 use super::{Economy, Effort, Solution, bytes, reserve_total};
@@ -51,7 +51,7 @@ const FIRST_PRETENDED_GAP: f64 = 1.0 / 256.0;
 
 /// Guesses from the last solve for the next: the price and the deviation. 0: unknown.
 #[derive(Clone, Copy, Debug, Default)]
-struct Memory {
+struct WarmStart {
     price: f64,
     deviation: f64,
 }
@@ -69,7 +69,7 @@ pub(super) struct Workspace {
     intervals: Vec<Interval>,
     picks: Vec<u32>,
     scratch: Vec<u32>,
-    memory: Memory,
+    memory: WarmStart,
 }
 
 impl Workspace {
@@ -87,7 +87,7 @@ impl Workspace {
 
     /// Clear the guesses, so that the next solve begins anew.
     pub fn forget(&mut self) {
-        self.memory = Memory::default();
+        self.memory = WarmStart::default();
         self.incumbent.choices.clear();
     }
 
@@ -133,7 +133,7 @@ impl Workspace {
         if !problem.impossible && !case.clearly_overdraws(problem.best_totals) {
             incumbent.put(&case, problem.best_totals, &problem.best);
             if incumbent.admits(&case, problem.best_totals, &problem.best) {
-                *memory = Memory { price: 0.0, ..*memory };
+                *memory = WarmStart { price: 0.0, ..*memory };
                 return Ok(report(&case, incumbent, 0.0, 0.0, budget.spent));
             }
         }
@@ -232,7 +232,7 @@ struct Proof<'a> {
     budget: &'a mut Budget,
     bracket: Bracket,
     /// Guesses, until this solve replaces them.
-    memory: Memory,
+    memory: WarmStart,
     /// Whether `memory.price` is this problem's.
     is_priced: bool,
     /// Upper bound on the parts that the accepted gap certified.
@@ -274,12 +274,12 @@ impl Proof<'_> {
         self.budget.charge(1);
         let linear = interval.linear(self.case);
         let relaxation = match self.relax(&linear) {
-            Outcome::Empty => return Ok(()),
-            Outcome::Beaten(relaxation) => {
+            RelaxationResult::Empty => return Ok(()),
+            RelaxationResult::Beaten(relaxation) => {
                 self.certify(relaxation.bound);
                 return Ok(());
             }
-            Outcome::Relaxed(relaxation) => relaxation,
+            RelaxationResult::Relaxed(relaxation) => relaxation,
         };
         let bound = relaxation.bound.min(interval.bound).min(0.0);
         self.improve_by_one_change(&linear, relaxation.totals);
@@ -296,15 +296,15 @@ impl Proof<'_> {
         self.certify_or_search(&linear, &relaxation, bound)
     }
 
-    fn relax(&mut self, linear: &Linear) -> Outcome {
+    fn relax(&mut self, linear: &Linear) -> RelaxationResult {
         self.relax_for(linear, Aim { hint: self.memory.price, share: 1.0 })
     }
 
-    fn relax_for(&mut self, linear: &Linear, aim: Aim) -> Outcome {
+    fn relax_for(&mut self, linear: &Linear, aim: Aim) -> RelaxationResult {
         let Self { case, incumbent, budget, picks, bracket, .. } = self;
         let outcome = relax(case, linear, aim, bracket, picks, incumbent, budget);
         self.picks_id += 1;
-        if let Outcome::Beaten(relaxation) | Outcome::Relaxed(relaxation) = &outcome
+        if let RelaxationResult::Beaten(relaxation) | RelaxationResult::Relaxed(relaxation) = &outcome
             && !self.is_priced
             && relaxation.lambda > 0.0
         {
@@ -398,7 +398,9 @@ impl Proof<'_> {
         let mut is_improved = false;
         for round in 1.. {
             let linear = Interval::only(deviation).linear(self.case);
-            let (Outcome::Beaten(relaxation) | Outcome::Relaxed(relaxation)) = self.relax_for(&linear, aim) else {
+            let (RelaxationResult::Beaten(relaxation) | RelaxationResult::Relaxed(relaxation)) =
+                self.relax_for(&linear, aim)
+            else {
                 return None;
             };
             let variance = self.bracket.variance(&linear, relaxation.totals);
@@ -413,7 +415,7 @@ impl Proof<'_> {
             }
             let is_rough = |excess: f64| excess > OFF_OF_GAP * (relaxation.bound - self.incumbent.value);
             if round >= MOST_TANGENTS || !is_rough(off) && !is_rough(relaxation.excess) {
-                self.memory = Memory { price: relaxation.lambda, deviation };
+                self.memory = WarmStart { price: relaxation.lambda, deviation };
                 return (slope > 0.0).then_some((deviation, linear, relaxation));
             }
             (deviation, aim.hint) = if is_rough(off) { (found, relaxation.lambda) } else { (deviation, 0.0) };

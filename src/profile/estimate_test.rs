@@ -31,7 +31,7 @@ fn assert_burden(burden: Burden, mean: f64, deviation: f64, source: Source) {
 }
 
 #[test]
-fn a_setting_that_nothing_is_known_of_says_so() {
+fn setting_without_samples_is_unknown() {
     let mut burdens = [Burden::default(); 2];
     assert!(!estimate(&SEED, &[Learned::NOTHING; 2], None, 1.0, &mut burdens));
     assert!(!estimate(&SEED, &[Learned::NOTHING; 2], Some(&[past(0, 5.0, 0.0); 2]), 1.0, &mut burdens));
@@ -40,7 +40,7 @@ fn a_setting_that_nothing_is_known_of_says_so() {
 }
 
 #[test]
-fn at_the_quota_the_recent_distribution_is_used_alone() {
+fn recent_distribution_is_used_alone_at_the_quota() {
     // 30 samples of 4 on frame 1, one of 10 on frame 31. The weight of the 30 has decayed to 30·(29/30)^30 = 10.850.
     // Mean (10.850·4 + 10)/11.850 = 4.50634, variance 10.850/11.850²·36 = 2.78164. The past has no effect.
     let mut sampled = learned(30, 4.0, 0.0);
@@ -53,20 +53,20 @@ fn at_the_quota_the_recent_distribution_is_used_alone() {
 }
 
 #[test]
-fn without_a_sample_the_past_times_the_ratio_is_used() {
+fn unsampled_option_uses_the_scaled_past_estimate() {
     let found = burdens(&SEED, &[Learned::NOTHING], Some(&[past(100, 4.0, 0.5)]), 1.5);
     assert_burden(found[0], 6.0, 0.75, Source::Past);
 }
 
 #[test]
-fn below_the_quota_the_prior_gives_way_in_proportion() {
+fn prior_weight_falls_in_proportion_below_the_quota() {
     // 12 of 30 samples, 40 %: mean 0.6·(4·1.5) + 0.4·10 = 7.6; variance 0.6·(0.5·1.5)² + 0.4·1² = 0.7375.
     let found = burdens(&SEED, &[learned(12, 10.0, 1.0)], Some(&[past(100, 4.0, 0.5)]), 1.5);
     assert_burden(found[0], 7.6, 0.7375f64.sqrt(), Source::Ramp);
 }
 
 #[test]
-fn a_blind_guess_is_the_lightest_known_option() {
+fn blind_guess_is_the_lightest_known_option() {
     // The setting has 3000 samples; the untried option lacks 30: 1 % below the lightest known option, option 1.
     let sampled = [learned(1500, 8.0, 0.0), learned(1500, 5.0, 0.0), Learned::NOTHING];
     assert_burden(burdens(&SEED, &sampled, None, 1.0)[2], 4.95, 0.0, Source::Blind);
@@ -77,7 +77,7 @@ fn a_blind_guess_is_the_lightest_known_option() {
 }
 
 #[test]
-fn a_blind_guess_is_reduced_by_the_missing_share() {
+fn blind_guess_is_reduced_by_the_missing_share() {
     // 40 samples in all. Untried: lacks 30 of 40, 75 % off: 4·0.25 = 1.
     let sampled = [learned(40, 4.0, 0.0), Learned::NOTHING];
     assert_burden(burdens(&SEED, &sampled, None, 1.0)[1], 1.0, 0.0, Source::Blind);
@@ -90,7 +90,7 @@ fn a_blind_guess_is_reduced_by_the_missing_share() {
 }
 
 #[test]
-fn a_few_samples_ramp_up_from_the_reduced_guess() {
+fn first_samples_blend_with_the_reduced_guess() {
     // Option 1 has 6 of 30 samples; 46 in all; lacks 24: the guess is 4·(1 − 24/46) = 1.913043.
     // The ramp takes 80 % of the guess and 20 % of the option's own mean 10: 3.530435.
     let found = burdens(&SEED, &[learned(40, 4.0, 0.0), learned(6, 10.0, 0.0)], None, 1.0);
@@ -98,13 +98,13 @@ fn a_few_samples_ramp_up_from_the_reduced_guess() {
 }
 
 #[test]
-fn a_quota_of_zero_trusts_the_first_sample() {
+fn zero_quota_trusts_the_first_sample() {
     let rules = Rules { measure_quota: 0, ..SEED };
     assert_burden(burdens(&rules, &[learned(2, 7.0, 0.0)], None, 1.0)[0], 7.0, 0.0, Source::Recent);
 }
 
 #[test]
-fn cautious_believes_the_lowest_of_a_few_samples() {
+fn cautious_mode_uses_the_lowest_of_a_few_samples() {
     // One hitch of 100 among three samples: lowest 5, mean 110/3. A tenth of the quota is filled.
     let mut sampled = Learned::NOTHING;
     [5.0, 100.0, 5.0].iter().for_each(|&ms| sampled.add(ms, 1));
@@ -113,7 +113,7 @@ fn cautious_believes_the_lowest_of_a_few_samples() {
 }
 
 #[test]
-fn cautious_never_calls_an_untried_option_cheaper_than_the_lightest() {
+fn cautious_mode_never_estimates_an_untried_option_below_the_lightest() {
     let found = burdens(&CAUTIOUS, &[learned(2, 4.0, 0.0), Learned::NOTHING], None, 1.0);
     assert_eq!((found[1].normal.mean, found[1].source), (4.0, Source::Blind));
 }
@@ -129,7 +129,7 @@ fn the_ratio_weighs_options_by_their_samples() {
 }
 
 #[test]
-fn a_history_that_cost_nothing_gives_no_nan_ratio() {
+fn zero_cost_history_gives_no_nan_ratio() {
     for mean in [0.0, 3.0] {
         let sampled = [learned(10, mean, 0.0)];
         assert_eq!(past_to_present_ratio(&SEED, [(&sampled[..], &[past(5, 0.0, 0.0)][..])].into_iter()), 1.0);
@@ -142,7 +142,7 @@ fn a_history_that_cost_nothing_gives_no_nan_ratio() {
 }
 
 #[test]
-fn hitches_are_dropped_and_a_change_is_believed_when_it_is_confirmed() {
+fn hitches_are_dropped_and_confirmed_changes_are_accepted() {
     let mut sampled = Learned::NOTHING;
     (1..=40).for_each(|frame| sampled.add_unless_hitch(if frame % 2 == 0 { 3.9 } else { 4.1 }, frame));
     let before = sampled.recent.normal();
@@ -159,7 +159,7 @@ fn hitches_are_dropped_and_a_change_is_believed_when_it_is_confirmed() {
 }
 
 #[test]
-fn a_change_before_the_quota_is_full_shows_in_the_estimate() {
+fn change_below_the_quota_shows_in_the_estimate() {
     let mut sampled = Learned::NOTHING;
     (1..=5).for_each(|frame| sampled.add_unless_hitch(4.0, frame));
     (6..=8).for_each(|frame| sampled.add_unless_hitch(12.0, frame));
@@ -167,7 +167,7 @@ fn a_change_before_the_quota_is_full_shows_in_the_estimate() {
 }
 
 #[test]
-fn what_happens_often_is_no_hitch() {
+fn frequent_peaks_are_not_hitches() {
     // Every second frame costs four times as much. After a few frames, both kinds count.
     let mut sampled = Learned::NOTHING;
     (1..=200).for_each(|frame| sampled.add_unless_hitch(if frame % 2 == 0 { 2.0 } else { 8.0 }, frame));
@@ -176,7 +176,7 @@ fn what_happens_often_is_no_hitch() {
 }
 
 #[test]
-fn hitches_that_come_now_and_then_count_in_the_long_run() {
+fn occasional_hitches_count_in_the_long_run() {
     let mut learned = Learned::NOTHING;
     for frame in 0..4000 {
         learned.add_unless_hitch(if frame % 100 == 99 { 3.0 } else { 1.0 + 0.01 * f64::from(frame as u32 % 5) }, frame);

@@ -441,14 +441,14 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_escaped_only_where_they_must_be() {
+    fn strings_are_escaped_only_where_json_requires_it() {
         let mut out = String::new();
         write_string("a\"\\/\n\r\t\u{8}\u{C}\0\u{1f}\u{7f}é🧌", &mut out).unwrap();
         assert_eq!(out, "\"a\\\"\\\\/\\n\\r\\t\\b\\f\\u0000\\u001f\u{7f}é🧌\"");
     }
 
     #[test]
-    fn tasks_without_a_profile_are_written_alike() {
+    fn tasks_without_a_profile_have_the_same_json() {
         let known = Estimate { count: 3, mean: 1.5, deviation: 0.25 };
         let mut profile = Profile::new();
         profile.set("a", &[known, Estimate::default()]).unwrap();
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_burden_is_written_as_unknown() {
+    fn invalid_burden_is_written_as_unknown() {
         for (mean, deviation) in [(f64::NAN, 0.0), (f64::INFINITY, 0.0), (1.0, f64::INFINITY), (-1.0, 0.0)] {
             let mut out = String::new();
             write_options([Estimate { count: 9, mean, deviation }], &mut out).unwrap();
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn places_count_characters_from_one() {
+    fn error_positions_count_characters_from_one() {
         assert_eq!(place(""), (1, 1));
         assert_eq!(place("{é🧌"), (1, 4));
         assert_eq!(place("{\r\n"), (2, 1));

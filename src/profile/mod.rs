@@ -8,6 +8,10 @@
 
 mod estimate;
 mod json;
+#[cfg(test)]
+mod json_memory_test;
+#[cfg(test)]
+mod json_test;
 
 pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
 

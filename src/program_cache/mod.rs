@@ -36,6 +36,8 @@ mod conformance_test;
 #[cfg(test)]
 mod disk_test;
 #[cfg(test)]
+mod eviction_test;
+#[cfg(test)]
 mod manager_test;
 #[cfg(test)]
 mod model_test;

@@ -29,7 +29,7 @@ pub struct Directory {
 
 /// Result of opening.
 #[derive(Default)]
-pub struct Found {
+pub struct OpenResult {
     pub strikes: Strikes,
     /// Strikes counted by this process.
     pub counted: u32,
@@ -41,7 +41,7 @@ pub struct Found {
     pub problem: Option<Error>,
 }
 
-impl Found {
+impl OpenResult {
     /// The answer, or its default and a problem. Only a lack of memory is an error.
     fn unless_failed<T: Default>(&mut self, answer: Result<T>) -> Result<T> {
         match answer {
@@ -77,16 +77,18 @@ impl Directory {
             match self.io.try_lock(&path) {
                 Ok(Some(held)) => return Ok(held),
                 Ok(None) if begun.elapsed() < most => sleep(Duration::from_millis(1)),
-                Ok(None) => return Err(error!(Busy, "another process holds '{}': try again", path.display())),
+                Ok(None) => {
+                    return Err(error!(Busy, "another process holds the lock of '{}': try again", path.display()));
+                }
                 Err(why) => return Err(io_error("lock", &path, &why)),
             }
         }
     }
 
     /// Read the strikes, and count the processes that died since. Creates nothing in an empty or missing directory.
-    pub fn open(&self, options: &Options) -> Result<Found> {
+    pub fn open(&self, options: &Options) -> Result<OpenResult> {
         let &Options { now_unix_s: now, strike_life_s: life, most_wait_ms, read_only, .. } = options;
-        let mut found = Found::default();
+        let mut found = OpenResult::default();
         let names = found.unless_failed(self.notes())?;
         let lock = match names.is_empty() || read_only {
             true => None,
@@ -109,7 +111,7 @@ impl Directory {
     }
 
     /// Count the dead processes and remove their notes. The caller holds the lock of the directory.
-    fn count_the_dead(&self, found: &mut Found, now: u64, has_aged: bool) -> Result<()> {
+    fn count_the_dead(&self, found: &mut OpenResult, now: u64, has_aged: bool) -> Result<()> {
         let names = self.notes()?;
         let dead = self.strike_the_dead(found, &names, now, true)?;
         if dead.is_empty() && !has_aged {
@@ -132,7 +134,7 @@ impl Directory {
     /// `for_good` the caller becomes their owner.
     fn strike_the_dead(
         &self,
-        found: &mut Found,
+        found: &mut OpenResult,
         names: &[String],
         now: u64,
         for_good: bool,
@@ -162,13 +164,13 @@ impl Directory {
             Ok(file) => file,
             Err(why) if is_absence(&why) => return Ok(Some(Default::default())),
             Err(why) if why.kind() == ErrorKind::InvalidInput => {
-                return Err(error!(Io, "'{}' is no file: remove it", path.display()));
+                return Err(error!(Io, "'{}' is not a regular file: remove it", path.display()));
             }
             Err(why) => return Err(io_error("read", &path, &why)),
         };
         let strikes = Strikes::from_bytes(&read_at_most(&*file, most_bytes(MOST_STRIKES))?)?;
         strikes.map(Some).ok_or_else(|| {
-            error!(Unsupported, "'{}' was written by a newer library: it is left as it is", path.display())
+            error!(Unsupported, "'{}' was written by a newer library: it is ignored and kept", path.display())
         })
     }
 

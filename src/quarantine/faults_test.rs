@@ -29,7 +29,7 @@ fn names(disk: &FaultDisk) -> Vec<String> {
 }
 
 #[test]
-fn two_deaths_ban_where_a_lock_is_a_file_of_its_own_and_nothing_else_is_left_behind() {
+fn two_crashes_ban_with_file_based_locks() {
     let disk = FaultDisk::default();
     death(&disk, &A);
     let living = fresh(&disk);
@@ -44,7 +44,7 @@ fn two_deaths_ban_where_a_lock_is_a_file_of_its_own_and_nothing_else_is_left_beh
 }
 
 #[test]
-fn who_may_only_read_knows_of_the_dead_and_leaves_every_byte_there() {
+fn read_only_directory_counts_crashes_without_a_write() {
     let disk = FaultDisk::default();
     death(&disk, &A);
     let living = fresh(&disk);
@@ -74,7 +74,7 @@ fn work(quarantine: &Quarantine) -> u64 {
 }
 
 #[test]
-fn killed_at_any_call_a_process_costs_one_strike_of_what_it_had_in_flight_at_most() {
+fn kill_at_any_call_costs_at_most_one_strike_per_use_in_flight() {
     let mut struck = 0;
     for calls in 0..200 {
         let disk = FaultDisk::default();
@@ -106,7 +106,7 @@ fn killed_at_any_call_a_process_costs_one_strike_of_what_it_had_in_flight_at_mos
 }
 
 #[test]
-fn where_a_call_fails_uses_go_on_and_strikes_that_were_counted_stay() {
+fn failed_io_keeps_uses_and_counted_strikes() {
     for calls in 0..90 {
         let disk = FaultDisk::default();
         death(&disk, &A);
@@ -123,7 +123,7 @@ fn where_a_call_fails_uses_go_on_and_strikes_that_were_counted_stay() {
 }
 
 #[test]
-fn on_a_full_disk_it_works_in_memory_and_says_so() {
+fn full_disk_falls_back_to_memory_and_reports_it() {
     let disk = FaultDisk::default();
     disk.set_space(Some(1000));
     let quarantine = fresh(&disk);

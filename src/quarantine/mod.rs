@@ -23,6 +23,8 @@ mod faults_test;
 mod format;
 mod notes;
 #[cfg(test)]
+mod kills_test;
+#[cfg(test)]
 mod processes_test;
 mod strikes;
 #[cfg(test)]
@@ -35,7 +37,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::base::{Code, Error, Id, Result, Slots, error, try_collect};
 use crate::store::io::{Io, OsIo};
 use directory::Directory;
-use notes::Notes;
+use notes::NotesFile;
 
 /// Options of a quarantine.
 #[derive(Clone, Copy, Debug)]
@@ -107,16 +109,16 @@ struct InFlight {
     is_noted: bool,
 }
 
-enum Place {
-    NotYet,
-    Open(Notes),
+enum NotesState {
+    NotCreated,
+    Open(NotesFile),
     /// The notes file cannot be written, or was closed. It is not retried.
-    None,
+    Closed,
 }
 
 /// The mutable state. A use's position in `in_flight` is its slot in the notes.
 struct State {
-    place: Place,
+    notes: NotesState,
     in_flight: Slots<InFlight>,
     /// Strikes taken back in memory, but not in the file yet.
     unwritten: Vec<(u64, [u8; 32])>,
@@ -157,7 +159,7 @@ impl Quarantine {
             strikes: AtomicU32::new(count),
         }))?;
         let state = State {
-            place: Place::NotYet,
+            notes: NotesState::NotCreated,
             in_flight: Slots::default(),
             unwritten: Vec::new(),
             noted: 0,
@@ -205,21 +207,21 @@ impl Quarantine {
     }
 
     fn note(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
-        if matches!(state.place, Place::NotYet) {
+        if matches!(state.notes, NotesState::NotCreated) {
             // Wait for other processes once only, not at every use.
             let wait_ms = if state.unnoted == 0 { self.options.most_wait_ms } else { 0 };
-            match Notes::create(&self.directory, wait_ms) {
-                Ok(notes) => state.place = Place::Open(notes),
+            match NotesFile::create(&self.directory, wait_ms) {
+                Ok(notes) => state.notes = NotesState::Open(notes),
                 Err(why) => {
                     if why.code() != Code::Busy {
-                        state.place = Place::None;
+                        state.notes = NotesState::Closed;
                     }
                     return Err(why);
                 }
             }
         }
-        match &mut state.place {
-            Place::Open(notes) => notes.note(slot, environment, key),
+        match &mut state.notes {
+            NotesState::Open(notes) => notes.note(slot, environment, key),
             _ => Err(state.unwritable.take().unwrap_or_else(|| error!(Io, "the quarantine works in memory alone"))),
         }
     }
@@ -235,7 +237,7 @@ impl Quarantine {
             return Err(error!(NotFound, "this use has ended already, or never began"));
         };
         if used.is_noted
-            && let Place::Open(notes) = &mut state.place
+            && let NotesState::Open(notes) = &mut state.notes
             && let Err(why) = notes.clear(slot)
         {
             state.unwritable = Some(why);
@@ -304,7 +306,7 @@ impl Quarantine {
     pub fn close(&self) {
         let mut state = self.state();
         self.write_taken_back(&mut state, self.options.most_wait_ms);
-        if let Place::Open(notes) = std::mem::replace(&mut state.place, Place::None) {
+        if let NotesState::Open(notes) = std::mem::replace(&mut state.notes, NotesState::Closed) {
             notes.close();
         }
     }
@@ -344,7 +346,7 @@ impl Quarantine {
     /// End like a killed process: locks are released, files stay unchanged.
     fn die(self) {
         let mut state = self.state();
-        state.place = Place::None;
+        state.notes = NotesState::Closed;
         state.unwritten.clear();
         drop(state);
     }

@@ -21,7 +21,7 @@ const FIRST_SLOTS: usize = 64;
 const MOST_NAMES: usize = 16;
 
 /// An open notes file, locked for as long as this process lives.
-pub struct Notes {
+pub struct NotesFile {
     io: Arc<dyn Io>,
     owned: Owned,
     path: PathBuf,
@@ -29,7 +29,7 @@ pub struct Notes {
     slots: usize,
 }
 
-impl Notes {
+impl NotesFile {
     /// Create the file under the lock of the directory, since an unlocked notes file counts as a dead process's.
     pub fn create(directory: &Directory, wait_ms: u32) -> Result<Self> {
         Self::create_as(directory, wait_ms, any_incident)
@@ -53,7 +53,10 @@ impl Notes {
     /// Note a key.
     pub fn note(&mut self, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
         if slot >= MOST_NOTES {
-            return Err(error!(LimitExceeded, "more than {MOST_NOTES} keys are in use at a time: end some"));
+            return Err(error!(
+                LimitExceeded,
+                "more than {MOST_NOTES} keys are in use at the same time: end some uses"
+            ));
         }
         if slot >= self.slots {
             self.grow((slot + 1).next_power_of_two().min(MOST_NOTES))?;

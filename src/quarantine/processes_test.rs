@@ -6,12 +6,13 @@ use std::path::Path;
 
 use super::directory::notes_name;
 use super::format::{Kind, header};
+use super::notes::NotesFile;
 use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
 use super::*;
 use crate::store::io::is_dead;
 
 #[test]
-fn what_a_living_process_uses_is_no_strike() {
+fn use_by_a_living_process_is_no_strike() {
     let scratch = Scratch::new();
     let living = scratch.open();
     let token = living.begin(DRIVER, &A).unwrap();
@@ -22,7 +23,7 @@ fn what_a_living_process_uses_is_no_strike() {
 }
 
 #[test]
-fn exactly_one_of_several_that_open_at_once_counts_a_death() {
+fn concurrent_opens_count_a_crash_once() {
     let scratch = Scratch::new();
     for round in 0..20 {
         scratch.death(&[[round; 32]]);
@@ -36,7 +37,7 @@ fn exactly_one_of_several_that_open_at_once_counts_a_death() {
 }
 
 #[test]
-fn a_death_that_was_counted_is_not_counted_again_if_its_notes_could_not_be_removed() {
+fn crash_is_counted_once_if_its_notes_cannot_be_removed() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
     let (path, bytes) = (scratch.notes(), fs::read(scratch.notes()).unwrap());
@@ -55,7 +56,7 @@ fn a_death_that_was_counted_is_not_counted_again_if_its_notes_could_not_be_remov
 }
 
 #[test]
-fn who_holds_the_lock_is_waited_for_no_longer_than_allowed() {
+fn lock_wait_respects_its_deadline() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
     let held = Directory::new(Arc::new(OsIo), &scratch.0).lock(0).unwrap();
@@ -74,7 +75,7 @@ fn who_holds_the_lock_is_waited_for_no_longer_than_allowed() {
 }
 
 #[test]
-fn what_kept_a_use_from_being_noted_is_told_until_one_is() {
+fn note_failure_is_reported_until_a_note_succeeds() {
     let scratch = Scratch::new();
     let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 1, ..Options::at(NOW) }).unwrap();
     let directory = Directory::new(Arc::new(OsIo), &scratch.0);
@@ -93,7 +94,7 @@ fn what_kept_a_use_from_being_noted_is_told_until_one_is() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_left_alone_and_another_one_tried() {
+fn taken_notes_file_name_is_skipped() {
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
     for incident in [5, 6] {
@@ -101,7 +102,7 @@ fn a_name_that_is_taken_is_left_alone_and_another_one_tried() {
     }
     let directory = Directory::new(Arc::new(OsIo), &scratch.0);
     let mut offers = [5, 6, 5, 7, 8].into_iter();
-    let mut notes = Notes::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
+    let mut notes = NotesFile::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
     notes.note(0, DRIVER, &A).unwrap();
     drop(notes);
     assert_eq!(offers.next(), Some(8), "no more was asked than was needed");
@@ -114,12 +115,12 @@ fn a_name_that_is_taken_is_left_alone_and_another_one_tried() {
 }
 
 #[test]
-fn where_no_name_is_free_there_is_an_end_to_it() {
+fn search_for_a_free_notes_file_name_ends() {
     let scratch = Scratch::new();
     let directory = Directory::new(Arc::new(OsIo), &scratch.0);
-    let living = Notes::create_as(&directory, 0, || 5).unwrap();
+    let living = NotesFile::create_as(&directory, 0, || 5).unwrap();
     let mut offered = 0;
-    let why = Notes::create_as(&directory, 0, || {
+    let why = NotesFile::create_as(&directory, 0, || {
         offered += 1;
         5
     });
@@ -151,7 +152,7 @@ fn struck_and_in_use() -> (Scratch, Quarantine) {
 }
 
 #[test]
-fn who_may_only_read_knows_who_is_banned_and_changes_no_byte() {
+fn read_only_process_sees_bans_without_a_write() {
     let (scratch, living) = struck_and_in_use();
     let before = contents(&scratch.0);
     assert_eq!(before.len(), 3, "strikes and two notes: {:?}", before.keys());
@@ -182,7 +183,7 @@ fn who_may_only_read_knows_who_is_banned_and_changes_no_byte() {
 }
 
 #[test]
-fn who_may_only_read_makes_no_directory() {
+fn read_only_process_creates_no_directory() {
     let scratch = Scratch::new();
     let quarantine = read_only(&scratch, NOW);
     let token = quarantine.begin(DRIVER, &A).unwrap();
@@ -192,7 +193,7 @@ fn who_may_only_read_makes_no_directory() {
 }
 
 #[test]
-fn who_asks_whether_a_process_lives_holds_no_lock_and_asks_nothing_of_a_file_that_is_being_made() {
+fn liveness_probe_takes_no_lock_and_skips_file_being_created() {
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
     let path = scratch.0.join(notes_name(5));

@@ -67,7 +67,7 @@ impl Drop for Scratch {
 }
 
 #[test]
-fn nothing_is_created_before_the_first_use_and_only_a_lock_is_left_behind() {
+fn first_use_creates_the_files_and_close_keeps_only_the_lock() {
     let scratch = Scratch::new();
     let quarantine = scratch.open();
     assert!(!quarantine.is_banned(DRIVER, &A));
@@ -84,7 +84,7 @@ fn nothing_is_created_before_the_first_use_and_only_a_lock_is_left_behind() {
 }
 
 #[test]
-fn two_deaths_on_a_key_ban_that_key_alone_and_in_that_environment_alone() {
+fn two_crashes_ban_one_key_in_one_environment() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
     assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
@@ -100,7 +100,7 @@ fn two_deaths_on_a_key_ban_that_key_alone_and_in_that_environment_alone() {
 }
 
 #[test]
-fn one_death_on_each_of_two_keys_bans_neither() {
+fn one_crash_on_each_of_two_keys_bans_neither() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
     scratch.death(&[B]);
@@ -110,7 +110,7 @@ fn one_death_on_each_of_two_keys_bans_neither() {
 }
 
 #[test]
-fn what_has_ended_is_innocent_and_so_is_what_is_in_flight_when_the_quarantine_closes() {
+fn ended_uses_and_uses_at_close_get_no_strike() {
     let scratch = Scratch::new();
     let quarantine = scratch.open();
     for outcome in [Outcome::Ok, Outcome::Rejected] {
@@ -126,7 +126,7 @@ fn what_has_ended_is_innocent_and_so_is_what_is_in_flight_when_the_quarantine_cl
 }
 
 #[test]
-fn all_that_is_in_flight_gets_a_strike_and_a_good_use_takes_it_back() {
+fn every_use_in_flight_gets_a_strike_and_a_good_use_removes_it() {
     let scratch = Scratch::new();
     scratch.death(&[A, B]);
     let quarantine = scratch.open();
@@ -145,7 +145,7 @@ fn all_that_is_in_flight_gets_a_strike_and_a_good_use_takes_it_back() {
 }
 
 #[test]
-fn a_key_that_is_in_use_twice_gets_one_strike_of_one_death() {
+fn key_in_use_twice_gets_one_strike_per_crash() {
     let scratch = Scratch::new();
     scratch.death(&[A, A]);
     assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
@@ -159,7 +159,7 @@ fn a_key_that_is_in_use_twice_gets_one_strike_of_one_death() {
 }
 
 #[test]
-fn threads_use_keys_at_the_same_time() {
+fn threads_can_use_keys_concurrently() {
     let scratch = Scratch::new();
     scratch.death(&[[0; 32], [1; 32]]);
     let quarantine = scratch.open();
@@ -183,7 +183,7 @@ fn threads_use_keys_at_the_same_time() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_path_need_not_be_text() {
+fn path_can_be_any_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let mut scratch = Scratch::new();
     let above = Scratch(scratch.0.clone());
@@ -194,7 +194,7 @@ fn a_path_need_not_be_text() {
 }
 
 #[test]
-fn a_use_ends_once() {
+fn use_ends_once() {
     let scratch = Scratch::new();
     let quarantine = scratch.open();
     let token = quarantine.begin(DRIVER, &A).unwrap();
@@ -207,7 +207,7 @@ fn a_use_ends_once() {
 }
 
 #[test]
-fn strikes_age_by_the_hosts_clock_and_none_is_from_the_future() {
+fn strikes_age_by_the_host_clock_and_are_never_in_the_future() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
     scratch.death(&[A]);
@@ -224,7 +224,7 @@ fn strikes_age_by_the_hosts_clock_and_none_is_from_the_future() {
 }
 
 #[test]
-fn what_is_forgiven_is_forgiven_for_good() {
+fn forgiven_keys_stay_forgiven() {
     let scratch = Scratch::new();
     for _ in 0..2 {
         scratch.death(&[A, B]);
@@ -245,7 +245,7 @@ fn what_is_forgiven_is_forgiven_for_good() {
 }
 
 #[test]
-fn where_nothing_can_be_written_it_works_in_memory_and_says_so() {
+fn unwritable_directory_falls_back_to_memory_and_reports_it() {
     let file = Scratch::new();
     fs::write(&file.0, b"a file where a directory should be").unwrap();
     for path in [file.0.clone(), file.0.join("below")] {
@@ -264,7 +264,7 @@ fn where_nothing_can_be_written_it_works_in_memory_and_says_so() {
 }
 
 #[test]
-fn strikes_that_cannot_be_written_count_for_now_and_are_counted_for_good_later() {
+fn unwritten_strikes_count_at_once_and_are_written_later() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
     fs::create_dir(scratch.0.join("strikes.new")).unwrap();
@@ -286,7 +286,7 @@ fn strikes_that_cannot_be_written_count_for_now_and_are_counted_for_good_later()
 }
 
 #[test]
-fn as_many_uses_as_slots_are_noted_and_more_go_on_without() {
+fn uses_beyond_the_slots_work_without_notes() {
     let scratch = Scratch::new();
     let quarantine = scratch.open();
     let key = |n: u64| *crate::fingerprint::Fingerprint::of(&n.to_le_bytes()).0.first_chunk::<32>().unwrap();
@@ -325,7 +325,7 @@ fn is_no_worse(quarantine: &Quarantine) -> bool {
 }
 
 #[test]
-fn a_flipped_bit_in_strikes_costs_one_strike_at_most() {
+fn flipped_bit_costs_at_most_one_strike() {
     let scratch = with_strikes();
     let path = scratch.0.join("strikes");
     let good = fs::read(&path).unwrap();
@@ -342,7 +342,7 @@ fn a_flipped_bit_in_strikes_costs_one_strike_at_most() {
 }
 
 #[test]
-fn strikes_cut_off_anywhere_leave_those_before() {
+fn truncated_strikes_file_keeps_earlier_strikes() {
     let scratch = with_strikes();
     let path = scratch.0.join("strikes");
     let good = fs::read(&path).unwrap();
@@ -356,7 +356,7 @@ fn strikes_cut_off_anywhere_leave_those_before() {
 }
 
 #[test]
-fn damaged_notes_cost_themselves_alone_and_never_strike_another_key() {
+fn damaged_notes_never_strike_another_key() {
     let source = Scratch::new();
     source.death(&[A, B]);
     let (path, good) = (source.notes(), fs::read(source.notes()).unwrap());
@@ -381,7 +381,7 @@ fn damaged_notes_cost_themselves_alone_and_never_strike_another_key() {
 }
 
 #[test]
-fn a_note_is_no_strike_and_a_strike_no_note() {
+fn notes_and_strikes_are_distinct_records() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
     let notes = fs::read(scratch.notes()).unwrap();
@@ -391,7 +391,7 @@ fn a_note_is_no_strike_and_a_strike_no_note() {
 }
 
 #[test]
-fn strikes_are_written_as_in_the_document() {
+fn strikes_file_matches_the_document() {
     let document = include_str!("../../docs/formats.md");
     let (_, example) = document.split_once("Two strikes against a key of 0x0a").unwrap();
     let rows = example
@@ -409,7 +409,7 @@ fn strikes_are_written_as_in_the_document() {
 }
 
 #[test]
-fn what_a_newer_library_has_written_is_left_as_it_is() {
+fn files_of_a_newer_version_are_unchanged() {
     let newer = |kind| {
         let mut bytes = header(kind, 5);
         bytes[8] = 2;
@@ -435,7 +435,7 @@ fn what_a_newer_library_has_written_is_left_as_it_is() {
 }
 
 #[test]
-fn what_is_no_file_is_not_opened() {
+fn only_regular_files_are_opened() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.0.join("strikes")).unwrap();
     fs::create_dir(scratch.0.join("notes-0000000000000001")).unwrap();
@@ -443,7 +443,7 @@ fn what_is_no_file_is_not_opened() {
         fs::write(scratch.0.join(name), b"not ours").unwrap();
     }
     let quarantine = scratch.open();
-    assert!(quarantine.problem().unwrap().as_str().contains("is no file"));
+    assert!(quarantine.problem().unwrap().as_str().contains("is not a regular file"));
     assert_eq!(quarantine.statistics().struck, 0);
     quarantine.begin(DRIVER, &A).unwrap();
     assert_eq!(quarantine.statistics().noted, 1);
@@ -565,12 +565,12 @@ fn run(steps: &[Step]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn processes_that_open_use_die_and_forgive_agree_with_the_model(steps in prop::collection::vec(step(), 1..60)) {
+    fn random_process_histories_match_the_model(steps in prop::collection::vec(step(), 1..60)) {
         run(&steps);
     }
 
     #[test]
-    fn whatever_is_in_the_files_opening_ends_and_bans_nobody(
+    fn arbitrary_file_contents_open_without_a_ban(
         notes in prop::collection::vec(any::<u8>(), 0..400), strikes in prop::collection::vec(any::<u8>(), 0..400),
     ) {
         let scratch = Scratch::new();

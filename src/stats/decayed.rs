@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn no_phantom_zero_sample() {
+    fn first_sample_is_not_averaged_with_zero() {
         let mut recent = Decayed::EMPTY;
         recent.add(7.0, 1, 29.0 / 30.0);
         assert_eq!(recent.normal(), Normal { mean: 7.0, variance: 0.0 });

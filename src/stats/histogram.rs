@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_two_parts_is_the_whole() {
+    fn merged_parts_equal_the_whole() {
         let samples = samples(1000);
         for cut in [0, 1, 500, 1000] {
             let (mut left, mut right, mut whole) = (Histogram::EMPTY, Histogram::EMPTY, Histogram::EMPTY);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_one_and_the_greatest_values_do_no_harm() {
+    fn empty_histogram_and_greatest_values_are_handled() {
         let mut histogram = Histogram::EMPTY;
         assert_eq!((histogram.count(), histogram.mean(), histogram.least(), histogram.quantile(500)), (0, 0, 0, 0));
         histogram.add(u64::MAX);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn small_values_are_exact_and_json_says_so() {
+    fn small_values_are_exact_in_json() {
         let mut histogram = Histogram::EMPTY;
         [3, 5, 5, 31, 64].iter().for_each(|&value| histogram.add(value));
         let mut json = String::new();

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_the_tables() {
+    fn quantiles_match_the_tables() {
         for (p, z) in [
             (0.5, 0.0),
             (0.841_344_746_068_542_9, 1.0),

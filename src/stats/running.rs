@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mean_and_variance_of_a_textbook_set() {
+    fn mean_and_variance_match_a_textbook_set() {
         let mut running = Running::EMPTY;
         for sample in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
             running.add(sample);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_two_halves_is_the_whole() {
+    fn merged_halves_equal_the_whole() {
         let samples = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0];
         for cut in 0..=samples.len() {
             let (mut left, mut right, mut whole) = (Running::EMPTY, Running::EMPTY, Running::EMPTY);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_stream_has_no_variance() {
+    fn constant_samples_have_no_variance() {
         let mut running = Running::EMPTY;
         (0..1000).for_each(|_| running.add(16.6));
         assert!((running.mean() - 16.6).abs() < 1e-12);

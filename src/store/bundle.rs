@@ -22,8 +22,8 @@ impl Bundle {
     /// A bundle in memory, such as one from an archive.
     pub fn of_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>) -> Result<Self> {
         let name = name_of(segment.get(..HEADS).unwrap_or(&segment))?;
-        let snapshot = snapshot.map(|bytes| Arc::new(Bytes(bytes)) as Arc<dyn File>);
-        Ok(Self { name, segment: Arc::new(Bytes(segment)), snapshot })
+        let snapshot = snapshot.map(|bytes| Arc::new(MemoryFile(bytes)) as Arc<dyn File>);
+        Ok(Self { name, segment: Arc::new(MemoryFile(segment)), snapshot })
     }
 
     /// A bundle in a file. Values are read from the file when they are needed.
@@ -70,10 +70,14 @@ impl BundleWriter {
     /// segment.
     pub fn finish(mut self) -> Result<()> {
         if self.store.statistics().values == 0 {
-            return Err(error!(NotFound, "there is nothing to put into a bundle"));
+            return Err(error!(NotFound, "the bundle has no values: put at least one"));
         }
         if self.store.statistics().segments != 1 {
-            return Err(error!(Io, "a bundle is one segment: '{}' was not written in one", self.path.display()));
+            return Err(error!(
+                Io,
+                "a bundle must be one segment, and '{}' was not written in one: write it again",
+                self.path.display()
+            ));
         }
         self.store.sync()?;
         self.io.rename(&self.fresh, &self.path).map_err(|why| io_error("write", &self.path, &why))?;
@@ -146,7 +150,7 @@ fn name_of(heads: &[u8]) -> Result<String> {
         HEADS => [12, 44].into_iter().map(|at| u64_at(heads, at)).find(|&id| is_head_of(heads, id)),
         _ => None,
     };
-    let id = id.ok_or_else(|| error!(Malformed, "this is no bundle: give a file that was written as one"))?;
+    let id = id.ok_or_else(|| error!(Malformed, "invalid bundle: pass a file that was written as a bundle"))?;
     Ok(format!("{id:016x}"))
 }
 
@@ -202,9 +206,9 @@ impl Io for Bundle {
     }
 }
 
-struct Bytes(Arc<[u8]>);
+struct MemoryFile(Arc<[u8]>);
 
-impl File for Bytes {
+impl File for MemoryFile {
     fn length(&self) -> io::Result<u64> {
         Ok(self.0.len() as u64)
     }

@@ -29,7 +29,7 @@ enum Renaming {
 }
 
 #[derive(Default)]
-struct State {
+struct DiskState {
     inodes: Vec<Inode>,
     names: BTreeMap<PathBuf, usize>,
     synced_names: BTreeMap<PathBuf, usize>,
@@ -60,7 +60,7 @@ pub struct Counts {
 
 /// The disk.
 #[derive(Clone, Default)]
-pub struct FaultDisk(Arc<Mutex<State>>);
+pub struct FaultDisk(Arc<Mutex<DiskState>>);
 
 /// A process that uses the disk.
 #[derive(Clone)]
@@ -95,7 +95,7 @@ enum Fate {
 }
 
 impl FaultDisk {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DiskState> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 

@@ -171,7 +171,7 @@ fn decode_head(head: &[u8], id: u64) -> Head {
 
 /// Use count and last use of a value: an element of the payload of [`Form::Uses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct Usage {
     /// Hash of the value's name. Names with the same hash share their uses, which is harmless.
     pub name_hash: u64,
     /// Second of the last use, since 1970.
@@ -180,7 +180,7 @@ pub struct Use {
     pub count: u32,
 }
 
-impl Use {
+impl Usage {
     pub const SIZE: usize = 16;
 
     pub fn encode(&self) -> [u8; Self::SIZE] {

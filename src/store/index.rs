@@ -1,6 +1,6 @@
 //! The index of all keys: a list of entries in order of arrival, and an open-addressed table into it.
 //!
-//! The table also holds the place of each value, so that a lookup in random order has one cache miss instead of two.
+//! The table also holds the location of each value, so that a lookup in random order has one cache miss instead of two.
 //!
 //! A removed key keeps its entry, because an older record of the key may still turn up in a segment that is read later.
 //! The larger stamp of two records is the newer one. Stamps are a hybrid logical clock (Kulkarni and others, "Logical
@@ -8,7 +8,7 @@
 //! already seen.
 
 use super::Key;
-use super::format::{Form, Use, hash_with_seed, record_size};
+use super::format::{Form, Usage, hash_with_seed, record_size};
 use super::snapshot::Row;
 use crate::base::{Result, try_collect, try_filled, try_push};
 
@@ -29,9 +29,9 @@ impl Name {
     }
 }
 
-/// Place of a value's record. The default is no place: it lies before any record.
+/// Location of a value's record. The default is no location: it lies before any record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Location {
     pub segment: u64,
     /// Offset in units of 16 bytes.
     pub unit: u32,
@@ -53,10 +53,10 @@ impl Entry {
         Name { kind: self.row.kind, environment: self.row.environment, key: self.row.key }
     }
 
-    /// Place of its value; the default if it is not live.
-    pub fn place(&self) -> Place {
+    /// Location of its value; the default if it is not live.
+    pub fn location(&self) -> Location {
         let Row { unit, stored, .. } = self.row;
-        if self.is_live() { Place { segment: self.segment, unit, stored } } else { Place::default() }
+        if self.is_live() { Location { segment: self.segment, unit, stored } } else { Location::default() }
     }
 
     pub fn is_live(&self) -> bool {
@@ -83,19 +83,19 @@ impl Cleared {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct HashSlot {
     /// Upper half of the name's hash; probing starts at this slot.
     tag: u32,
     /// The entry's position plus one; 0 means that the slot is vacant.
     entry: u32,
     /// Copy of the entry's place.
-    place: Place,
+    location: Location,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// The length is a power of two.
-    slots: Vec<Slot>,
+    slots: Vec<HashSlot>,
     pub entries: Vec<Entry>,
     pub cleared: Vec<Cleared>,
     live: usize,
@@ -104,11 +104,11 @@ pub(super) struct Index {
 
 /// Effect of a record on the index.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Outcome {
+pub(super) enum Effect {
     /// Ignored: a newer record is known.
     Stale,
     /// The record is now current and replaces the one before.
-    Taken { before: Option<Entry> },
+    Applied { before: Option<Entry> },
 }
 
 impl Index {
@@ -126,7 +126,7 @@ impl Index {
         // Load factor of at most three quarters: neighbours share a cache line, and half of the hash tells them apart.
         let wanted = (self.entries.len() + more).div_ceil(3) * 4;
         if wanted > self.slots.len() {
-            let slots = try_filled(Slot::default(), wanted.next_power_of_two().max(16))?;
+            let slots = try_filled(HashSlot::default(), wanted.next_power_of_two().max(16))?;
             for slot in std::mem::replace(&mut self.slots, slots).into_iter().filter(|slot| slot.entry != 0) {
                 self.occupy(slot);
             }
@@ -134,7 +134,7 @@ impl Index {
         Ok(())
     }
 
-    fn occupy(&mut self, slot: Slot) {
+    fn occupy(&mut self, slot: HashSlot) {
         if let Err(vacant) = self.probe(slot.tag, |_| false) {
             self.slots[vacant] = slot;
         }
@@ -157,13 +157,13 @@ impl Index {
         }
     }
 
-    /// Place of the value with that hash, or of another name whose hash has the same upper half.
-    pub fn likely_place(&self, hash: u64) -> Option<Place> {
+    /// Location of the value with that hash, or of another name whose hash has the same upper half.
+    pub fn likely_location(&self, hash: u64) -> Option<Location> {
         if self.slots.is_empty() {
             return None;
         }
         let slot = self.probe(tag(hash), |_| true).ok()?;
-        Some(self.slots[slot].place).filter(|place| *place != Place::default())
+        Some(self.slots[slot].location).filter(|location| *location != Location::default())
     }
 
     pub fn position(&self, name: &Name) -> Option<usize> {
@@ -182,11 +182,11 @@ impl Index {
     }
 
     /// Show a value record or a removal record to the index.
-    pub fn show(&mut self, row: Row, segment: u64) -> Result<Outcome> {
+    pub fn show(&mut self, row: Row, segment: u64) -> Result<Effect> {
         self.newest_stamp = self.newest_stamp.max(row.stamp);
         // Forgotten names have stamp 0, so a record with stamp 0 is ignored.
         if row.stamp == 0 || self.cleared.iter().any(|cleared| cleared.covers(&row)) {
-            return Ok(Outcome::Stale);
+            return Ok(Effect::Stale);
         }
         let entry = Entry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
         let (name, position) = (entry.name(), self.entries.len());
@@ -195,24 +195,24 @@ impl Index {
         let slot = match self.probe(tag, |known| self.entries[known].name() == name) {
             Ok(slot) => &mut self.slots[slot],
             Err(vacant) => {
-                self.slots[vacant] = Slot { tag, entry: position as u32 + 1, place: entry.place() };
+                self.slots[vacant] = HashSlot { tag, entry: position as u32 + 1, location: entry.location() };
                 self.entries.push(entry);
                 self.live += usize::from(entry.is_live());
-                return Ok(Outcome::Taken { before: None });
+                return Ok(Effect::Applied { before: None });
             }
         };
         let known = &mut self.entries[slot.entry as usize - 1];
         if (known.row.stamp, known.segment, known.row.unit) >= (row.stamp, segment, row.unit) {
-            return Ok(Outcome::Stale);
+            return Ok(Effect::Stale);
         }
         let before = std::mem::replace(known, entry);
-        slot.place = entry.place();
+        slot.location = entry.location();
         self.live = self.live + usize::from(entry.is_live()) - usize::from(before.is_live());
         if before.row.stamp == row.stamp {
-            // The same record in another place: keep its uses.
+            // The same record in another location: keep its uses.
             (known.used, known.uses) = (before.used, before.uses);
         }
-        Ok(Outcome::Taken { before: Some(before) })
+        Ok(Effect::Applied { before: Some(before) })
     }
 
     /// Show a record that clears; passes each removed entry to `gone`.
@@ -235,7 +235,7 @@ impl Index {
     }
 
     /// Record a use; uses of unknown names are dropped.
-    pub fn show_use(&mut self, used: Use) {
+    pub fn show_use(&mut self, used: Usage) {
         let is_it = |position: usize| self.entries[position].name().hash() == used.name_hash;
         if let Some(position) = self.find(used.name_hash, is_it) {
             let entry = &mut self.entries[position];
@@ -258,7 +258,7 @@ impl Index {
         entry.row.form = Form::Removed;
         let tag = tag(entry.name().hash());
         if let Ok(slot) = self.probe(tag, |known| known == position) {
-            self.slots[slot].place = Place::default();
+            self.slots[slot].location = Location::default();
         }
     }
 
@@ -269,10 +269,14 @@ impl Index {
             return Ok(());
         }
         self.entries.retain(|entry| entry.row.stamp != 0);
-        self.slots.fill(Slot::default());
+        self.slots.fill(HashSlot::default());
         for position in 0..self.entries.len() {
             let entry = &self.entries[position];
-            self.occupy(Slot { tag: tag(entry.name().hash()), entry: position as u32 + 1, place: entry.place() });
+            self.occupy(HashSlot {
+                tag: tag(entry.name().hash()),
+                entry: position as u32 + 1,
+                location: entry.location(),
+            });
         }
         Ok(())
     }
@@ -285,7 +289,7 @@ impl Index {
         assert_eq!(self.live, self.entries.iter().filter(|entry| entry.is_live()).count());
         for (position, entry) in self.entries.iter().enumerate() {
             let slot = self.probe(tag(entry.name().hash()), |known| known == position);
-            assert_eq!(slot.map(|slot| self.slots[slot].place), Ok(entry.place()));
+            assert_eq!(slot.map(|slot| self.slots[slot].location), Ok(entry.location()));
         }
     }
 
@@ -295,7 +299,7 @@ impl Index {
     }
 
     pub fn memory_used(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>() + self.entries.capacity() * size_of::<Entry>()
+        self.slots.capacity() * size_of::<HashSlot>() + self.entries.capacity() * size_of::<Entry>()
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use super::Store;
-use super::format::{Form, HEADS, Head, UNIT, Use, decode_heads};
+use super::format::{Form, HEADS, Head, UNIT, Usage, decode_heads};
 use super::io::{File, read_exact_at};
 use super::segment::{ScanError, Segment, State, scan};
 use super::snapshot::{self, Row, Snapshot};
@@ -58,15 +58,15 @@ enum Presence {
 
 /// Uses, which are applied to the index at the end, and a buffer for reading snapshots.
 #[derive(Default)]
-struct Found {
-    uses: Vec<Use>,
+struct LoadBuffers {
+    uses: Vec<Usage>,
     bytes: Vec<u8>,
 }
 
 impl Store {
     /// Load the changes that other processes have made since the last refresh.
     pub fn refresh(&mut self) -> Result<()> {
-        let mut found = Found::default();
+        let mut found = LoadBuffers::default();
         for _ in 0..ATTEMPTS {
             let listing = self.list()?;
             self.is_all_read = true;
@@ -81,7 +81,7 @@ impl Store {
 
     /// Forget a segment, and read it again without its snapshot.
     pub(super) fn load_anew(&mut self, id: u64) -> Result<()> {
-        let mut found = Found::default();
+        let mut found = LoadBuffers::default();
         self.drop_segments(|known| known == id);
         self.load_segment(id, &mut found)?;
         found.uses.into_iter().for_each(|used| self.index.show_use(used));
@@ -103,12 +103,12 @@ impl Store {
         self.failed(verb, &directory, why)
     }
 
-    fn load_all(&mut self, listing: &Listing, found: &mut Found) -> Result<Presence> {
+    fn load_all(&mut self, listing: &Listing, found: &mut LoadBuffers) -> Result<Presence> {
         let mut presence = Presence::Here;
         for &id in &listing.segments {
             let sealed = listing.snapshots.binary_search(&id).is_ok();
             let there = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
-                Ok(place) if self.segments[place].state == State::Open => self.extend(id, sealed, found)?,
+                Ok(position) if self.segments[position].state == State::Open => self.extend(id, sealed, found)?,
                 Ok(_) => Presence::Here,
                 Err(_) if sealed && self.load_snapshot(id, found)? => Presence::Here,
                 Err(_) => self.load_segment(id, found)?,
@@ -121,10 +121,10 @@ impl Store {
     }
 
     /// Load a segment from its snapshot. False if the snapshot is missing or invalid.
-    fn load_snapshot(&mut self, id: u64, found: &mut Found) -> Result<bool> {
+    fn load_snapshot(&mut self, id: u64, found: &mut LoadBuffers) -> Result<bool> {
         let path = self.path(id, "idx");
         let Ok(file) = self.io.open(&path) else { return Ok(false) };
-        let Found { uses, bytes } = found;
+        let LoadBuffers { uses, bytes } = found;
         let length = match read_snapshot(&*file, bytes)? {
             Ok(length) => length,
             Err(why) => {
@@ -138,9 +138,9 @@ impl Store {
         };
         self.index.reserve(snapshot.row_count())?;
         let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, State::Sealed) };
-        let place = self.add_segment(segment)?;
+        let position = self.add_segment(segment)?;
         for row in snapshot.rows() {
-            self.show_at(row, place)?;
+            self.show_at(row, position)?;
         }
         for used in snapshot.uses() {
             try_push(uses, used)?;
@@ -148,7 +148,7 @@ impl Store {
         Ok(true)
     }
 
-    fn load_segment(&mut self, id: u64, found: &mut Found) -> Result<Presence> {
+    fn load_segment(&mut self, id: u64, found: &mut LoadBuffers) -> Result<Presence> {
         let path = self.path(id, "seg");
         let mut heads = [0; HEADS];
         let file = match self.io.open(&path).and_then(|file| Ok((read_exact_at(&*file, &mut heads, 0)?, file))) {
@@ -168,10 +168,10 @@ impl Store {
             }
             Head::Foreign { format } => {
                 self.add_segment(Segment::new(id, 0, State::Foreign))?;
-                let place = self.directory.display();
+                let directory = self.directory.display();
                 self.foreign = Some(error!(
                     Unsupported,
-                    "'{place}' has segments of format {format}, which this version does not read: they are left alone"
+                    "'{directory}' has segments of format {format}, which this version does not read: they are ignored and kept"
                 ));
             }
             Head::Damaged => {
@@ -183,7 +183,7 @@ impl Store {
     }
 
     /// Read records appended to a known segment.
-    fn extend(&mut self, id: u64, sealed: bool, found: &mut Found) -> Result<Presence> {
+    fn extend(&mut self, id: u64, sealed: bool, found: &mut LoadBuffers) -> Result<Presence> {
         if self.is_own(id) {
             return Ok(Presence::Here);
         }
@@ -208,14 +208,14 @@ impl Store {
     }
 
     /// Read a segment from its known end on; false if reading failed.
-    fn scan(&mut self, id: u64, file: &dyn File, found: &mut Found) -> Result<bool> {
+    fn scan(&mut self, id: u64, file: &dyn File, found: &mut LoadBuffers) -> Result<bool> {
         let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(true) };
         let scanned = scan(file, seed, length, |offset, header, payload| {
             let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
                 return payload
-                    .chunks_exact(Use::SIZE)
-                    .try_for_each(|used| try_push(&mut found.uses, Use::decode(used)));
+                    .chunks_exact(Usage::SIZE)
+                    .try_for_each(|used| try_push(&mut found.uses, Usage::decode(used)));
             }
             self.show(Row::new(header, unit), id)
         });

@@ -9,10 +9,10 @@
 //! while another segment might hold a record that it removed.
 
 use super::Store;
-use super::format::{Form, HEADS, Header, UNIT, Use, hash};
+use super::format::{Form, HEADS, Header, UNIT, Usage, hash};
 use super::index::Entry;
 use super::io::Lock;
-use super::read::{Buffer, Found};
+use super::read::{Buffer, ReadResult};
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
 use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
@@ -49,7 +49,7 @@ pub struct Maintained {
 }
 
 /// A segment that may be rewritten, with the lock of its dead writer if it was not sealed.
-struct Candidate {
+struct RewriteCandidate {
     id: u64,
     live_bytes: u64,
     length: u64,
@@ -160,11 +160,12 @@ impl Store {
     }
 
     /// Segments to rewrite, cheapest first.
-    fn choose(&mut self, budget: u64, done: &mut Maintained) -> Result<Vec<Candidate>> {
+    fn choose(&mut self, budget: u64, done: &mut Maintained) -> Result<Vec<RewriteCandidate>> {
         let small = self.options.segment_limit / SMALL_SHARE;
         let mut candidates = self.candidates()?;
         let many = candidates.iter().filter(|candidate| candidate.length < small).count() >= MANY;
-        let is_wasteful = |candidate: &Candidate| candidate.live_bytes < candidate.length / WASTEFUL * (WASTEFUL - 1);
+        let is_wasteful =
+            |candidate: &RewriteCandidate| candidate.live_bytes < candidate.length / WASTEFUL * (WASTEFUL - 1);
         candidates.retain(|candidate| is_wasteful(candidate) || many && candidate.length < small);
         candidates.sort_unstable_by_key(|candidate| (candidate.live_bytes, candidate.id));
         let mut copied = 0;
@@ -184,11 +185,11 @@ impl Store {
     }
 
     /// Readable segments without a living writer. Their ids must be below those of the copies.
-    fn candidates(&mut self) -> Result<Vec<Candidate>> {
+    fn candidates(&mut self) -> Result<Vec<RewriteCandidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
-        for place in 0..self.segments.len() {
-            let Segment { id, state, length, live_bytes, .. } = self.segments[place];
+        for position in 0..self.segments.len() {
+            let Segment { id, state, length, live_bytes, .. } = self.segments[position];
             let lock = match state {
                 _ if id >= END_OF_IDS => continue,
                 State::Sealed => None,
@@ -198,7 +199,7 @@ impl Store {
                 },
                 _ => continue,
             };
-            candidates.push(Candidate { id, live_bytes, length, lock });
+            candidates.push(RewriteCandidate { id, live_bytes, length, lock });
         }
         Ok(candidates)
     }
@@ -210,7 +211,7 @@ impl Store {
     }
 
     /// Copy live records, sync the copies, unlink the old segments.
-    fn merge(&mut self, chosen: Vec<Candidate>, done: &mut Maintained) -> Result<()> {
+    fn merge(&mut self, chosen: Vec<RewriteCandidate>, done: &mut Maintained) -> Result<()> {
         let mut ids = try_collect(chosen.iter().map(|candidate| candidate.id))?;
         ids.sort_unstable();
         // Read records that a dead writer appended since the last refresh.
@@ -240,19 +241,19 @@ impl Store {
         let mut buffer = Buffer::default();
         for position in positions {
             let entry = self.index.entries[position];
-            let found = if entry.is_live() { self.read_record(&entry, &mut buffer)? } else { Found::Damaged };
+            let found = if entry.is_live() { self.read_record(&entry, &mut buffer)? } else { ReadResult::Damaged };
             match found {
-                Found::Whole => {
+                ReadResult::Whole => {
                     let Some((header, payload)) = buffer.record() else { continue };
                     // The snapshot's stamp was used so far, so the copy keeps it, even if the record has another.
                     self.copy_record(&Header { stamp: entry.row.stamp, ..*header }, payload, copy)?;
                 }
                 // The records that replaced it are not known yet; continuing would unlink them.
-                Found::Gone => {
-                    let place = self.directory.display();
-                    return Err(error!(Busy, "somebody else changes the segments of '{place}': call again"));
+                ReadResult::Missing => {
+                    let directory = self.directory.display();
+                    return Err(error!(Busy, "another process changes the segments of '{directory}': call again"));
                 }
-                Found::Damaged => {
+                ReadResult::Damaged => {
                     self.counts.damaged += u64::from(entry.is_live());
                     if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
                         self.copy_mark(&Row { form: Form::Removed, ..entry.row }, copy)?;
@@ -260,8 +261,8 @@ impl Store {
                 }
             }
         }
-        for place in 0..self.index.cleared.len() {
-            let cleared = self.index.cleared[place];
+        for position in 0..self.index.cleared.len() {
+            let cleared = self.index.cleared[position];
             if is_chosen(cleared.segment) && self.may_outlive(cleared.row.stamp, cleared.segment) {
                 self.copy_mark(&cleared.row, copy)?;
             }
@@ -287,7 +288,7 @@ impl Store {
     fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
         let mut uses = Vec::new();
         for entry in self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32) {
-            try_push(&mut uses, Use { name_hash: entry.name().hash(), second: entry.used, count: entry.uses })?;
+            try_push(&mut uses, Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses })?;
         }
         if uses.is_empty() {
             return Ok(());
@@ -386,7 +387,7 @@ impl Store {
         if !self.is_all_read {
             return Ok(());
         }
-        for Candidate { id, lock, .. } in candidates {
+        for RewriteCandidate { id, lock, .. } in candidates {
             if lock.is_some() {
                 self.seal_of_the_dead(id)?;
                 let _ = self.io.remove(&self.path(id, "live"));
@@ -443,8 +444,8 @@ impl Store {
             let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
                 return payload
-                    .chunks_exact(Use::SIZE)
-                    .try_for_each(|used| try_push(&mut contents.uses, Use::decode(used)));
+                    .chunks_exact(Usage::SIZE)
+                    .try_for_each(|used| try_push(&mut contents.uses, Usage::decode(used)));
             }
             try_push(&mut contents.rows, Row::new(header, unit))
         });

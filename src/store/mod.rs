@@ -18,7 +18,7 @@
 //! other's values, the second of the call decides which is newer. Within one second, either call may win.
 //!
 //! Sources: Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The
-//! format is in `docs/formats.md`. Every function here may wait for a file, so call them on a background lane.
+//! format is in `docs/formats.md`. Every function here may wait for a file, so call them in the background queue of an executor.
 #![forbid(unsafe_code)]
 
 mod bundle;
@@ -49,7 +49,7 @@ pub use maintain::Maintained;
 pub use read::Buffer;
 pub use write::Value;
 
-use index::{Entry, Index, Outcome};
+use index::{Effect, Entry, Index};
 use io::Io;
 use segment::{Segment, State};
 use snapshot::Row;
@@ -253,9 +253,9 @@ impl Store {
     pub fn environments(&self) -> Result<Vec<u64>> {
         let mut found: Vec<u64> = Vec::new();
         for entry in self.live() {
-            if let Err(place) = found.binary_search(&entry.row.environment) {
+            if let Err(position) = found.binary_search(&entry.row.environment) {
                 found.try_reserve(1)?;
-                found.insert(place, entry.row.environment);
+                found.insert(position, entry.row.environment);
             }
         }
         Ok(found)
@@ -313,40 +313,40 @@ impl Store {
     }
 
     /// Position of a segment in the list.
-    fn place(&self, id: u64) -> Option<usize> {
+    fn segment_position(&self, id: u64) -> Option<usize> {
         self.segments.binary_search_by_key(&id, |segment| segment.id).ok()
     }
 
     fn segment_mut(&mut self, id: u64) -> Option<&mut Segment> {
-        self.place(id).map(|place| &mut self.segments[place])
+        self.segment_position(id).map(|position| &mut self.segments[position])
     }
 
     /// Insert a segment; returns its position in the list.
     fn add_segment(&mut self, segment: Segment) -> Result<usize> {
         self.segments.try_reserve(1)?;
-        let place = self.segments.partition_point(|known| known.id < segment.id);
-        self.segments.insert(place, segment);
-        Ok(place)
+        let position = self.segments.partition_point(|known| known.id < segment.id);
+        self.segments.insert(position, segment);
+        Ok(position)
     }
 
     /// Add a record that was read or written to the index.
     fn show(&mut self, row: Row, id: u64) -> Result<()> {
-        self.place(id).map_or(Ok(()), |place| self.show_at(row, place))
+        self.segment_position(id).map_or(Ok(()), |position| self.show_at(row, position))
     }
 
     /// [`show`](Self::show) for the segment at that position in the list.
-    fn show_at(&mut self, row: Row, place: usize) -> Result<()> {
-        let id = self.segments[place].id;
+    fn show_at(&mut self, row: Row, position: usize) -> Result<()> {
+        let id = self.segments[position].id;
         if row.form == format::Form::Cleared {
             let segments = &mut self.segments;
             return self.index.show_cleared(row, id, |entry| lose(segments, entry));
         }
-        let outcome = self.index.show(row, id)?;
-        let segment = &mut self.segments[place];
+        let effect = self.index.show(row, id)?;
+        let segment = &mut self.segments[position];
         if row.form.is_value() {
             segment.oldest = segment.oldest.min(row.stamp);
         }
-        if let Outcome::Taken { before } = outcome {
+        if let Effect::Applied { before } = effect {
             if row.form.is_value() {
                 segment.live_bytes += format::record_size(row.stored);
             }
@@ -377,8 +377,8 @@ impl Store {
 
 /// Stop counting the entry's record as live.
 fn lose(segments: &mut [Segment], entry: &Entry) {
-    if let Ok(place) = segments.binary_search_by_key(&entry.segment, |segment| segment.id) {
-        let segment = &mut segments[place];
+    if let Ok(position) = segments.binary_search_by_key(&entry.segment, |segment| segment.id) {
+        let segment = &mut segments[position];
         segment.live_bytes = segment.live_bytes.saturating_sub(entry.live_bytes());
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_one_holders_until_it_is_dropped_and_another_file_systems_is_another() {
+    fn lock_has_one_holder_per_file_system() {
         let (one, other) = (Path::new("locks/one"), Path::new("locks/other"));
         let take = |owner, path| try_lock(owner, path).unwrap();
         let held = take((1, 1), one);

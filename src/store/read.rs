@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, hash};
-use super::index::{Entry, Place};
+use super::index::{Entry, Location};
 use super::io::{File, read_exact_at};
 use super::{Name, Store};
 use crate::base::{Result, error};
@@ -18,15 +18,15 @@ const CACHE_LINE: usize = 64;
 /// Files kept open for reading.
 const OPEN_FILES: usize = 64;
 
-/// Result of reading the record at the place that the index gives.
+/// Result of reading the record at the location that the index gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ReadResult {
     /// The record is in the buffer, and its checksums match.
     Whole,
     /// Other bytes are there.
     Damaged,
     /// The segment is missing.
-    Gone,
+    Missing,
 }
 
 /// Origin of the bytes in a buffer.
@@ -142,19 +142,19 @@ impl Store {
 
     /// [`get`](Self::get) without a copy: returns the value in the buffer that it was read into.
     pub fn view<'a>(&mut self, name: &Name, buffer: &'a mut Buffer) -> Result<Option<(u32, &'a [u8])>> {
-        // The value usually lies at the likely place. The record holds its name, so the guess can be checked.
-        if let Some(place) = self.index.likely_place(name.hash())
-            && self.read_value(place, buffer)? == Found::Whole
+        // The value usually lies at the likely location. The record holds its name, so the guess can be checked.
+        if let Some(location) = self.index.likely_location(name.hash())
+            && self.read_value(location, buffer)? == ReadResult::Whole
             && buffer.has_value_of(name)
         {
             return Ok(buffer.value());
         }
         for _ in 0..ATTEMPTS {
             let Some(position) = self.index.live(name) else { return Ok(None) };
-            match self.read_value(self.index.entries[position].place(), buffer)? {
-                Found::Whole if buffer.has_value_of(name) => return Ok(buffer.value()),
-                Found::Gone => self.refresh()?,
-                Found::Whole | Found::Damaged => {
+            match self.read_value(self.index.entries[position].location(), buffer)? {
+                ReadResult::Whole if buffer.has_value_of(name) => return Ok(buffer.value()),
+                ReadResult::Missing => self.refresh()?,
+                ReadResult::Whole | ReadResult::Damaged => {
                     self.counts.damaged += 1;
                     self.bury(position);
                     return Ok(None);
@@ -165,71 +165,71 @@ impl Store {
     }
 
     /// Read a value and check everything except its name.
-    fn read_value(&mut self, place: Place, buffer: &mut Buffer) -> Result<Found> {
-        let found = self.read_place(place, buffer)?;
+    fn read_value(&mut self, location: Location, buffer: &mut Buffer) -> Result<ReadResult> {
+        let found = self.read_location(location, buffer)?;
         if buffer.header.as_ref().is_some_and(|header| header.form == Form::Lz4) {
             let mut value = std::mem::take(&mut buffer.value);
             let done = buffer.record().map_or(Ok(false), |(header, payload)| decompress(header, payload, &mut value));
             buffer.value = value;
-            return Ok(if done? { found } else { Found::Damaged });
+            return Ok(if done? { found } else { ReadResult::Damaged });
         }
         Ok(found)
     }
 
     /// Read a value's whole record, with its header, and check everything.
-    pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<Found> {
-        let found = self.read_place(entry.place(), buffer)?;
-        let is_another = found == Found::Whole && !buffer.has_value_of(&entry.name());
-        Ok(if is_another { Found::Damaged } else { found })
+    pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<ReadResult> {
+        let found = self.read_location(entry.location(), buffer)?;
+        let is_another = found == ReadResult::Whole && !buffer.has_value_of(&entry.name());
+        Ok(if is_another { ReadResult::Damaged } else { found })
     }
 
     /// Read a record and check everything except its name.
-    fn read_place(&mut self, place: Place, buffer: &mut Buffer) -> Result<Found> {
+    fn read_location(&mut self, location: Location, buffer: &mut Buffer) -> Result<ReadResult> {
         buffer.header = None;
-        let Some(listed) = self.open_segment(place.segment)? else { return Ok(Found::Gone) };
+        let Some(listed) = self.open_segment(location.segment)? else { return Ok(ReadResult::Missing) };
         let segment = &self.segments[listed];
-        let Some(file) = segment.file.as_deref() else { return Ok(Found::Gone) };
-        let offset = u64::from(place.unit) * UNIT;
+        let Some(file) = segment.file.as_deref() else { return Ok(ReadResult::Missing) };
+        let offset = u64::from(location.unit) * UNIT;
         // Reject lengths beyond the end of the file before allocating memory for them.
-        if offset + HEADER as u64 + u64::from(place.stored) > segment.length {
-            return Ok(Found::Damaged);
+        if offset + HEADER as u64 + u64::from(location.stored) > segment.length {
+            return Ok(ReadResult::Damaged);
         }
-        let Some(length) = HEADER.checked_add(place.stored as usize) else { return Ok(Found::Damaged) };
+        let Some(length) = HEADER.checked_add(location.stored as usize) else { return Ok(ReadResult::Damaged) };
         let source = Source { store: self.number, segment: segment.id, seed: segment.seed };
         match buffer.fetch(file, source, segment.length, offset, length)? {
             Ok(true) => {}
-            Ok(false) => return Ok(Found::Damaged),
+            Ok(false) => return Ok(ReadResult::Damaged),
             Err(why) => {
-                let path = self.path(place.segment, "seg");
+                let path = self.path(location.segment, "seg");
                 return Err(self.failed("read", &path, &why));
             }
         }
         buffer.header = Header::decode(&buffer.bytes[buffer.from..], segment.seed, offset);
-        buffer.header.take_if(|header| header.stored != place.stored);
+        buffer.header.take_if(|header| header.stored != location.stored);
         let is_whole = buffer.record().is_some_and(|(header, payload)| hash(payload) == header.payload_hash);
         if !is_whole {
             buffer.header = None;
         }
-        Ok(if is_whole { Found::Whole } else { Found::Damaged })
+        Ok(if is_whole { ReadResult::Whole } else { ReadResult::Damaged })
     }
 
     /// The open file of a segment; `None` if the segment is missing.
     pub(super) fn file(&mut self, id: u64) -> Result<Option<Arc<dyn File>>> {
-        let place = self.open_segment(id)?;
-        Ok(place.and_then(|place| self.segments[place].file.clone()))
+        let position = self.open_segment(id)?;
+        Ok(position.and_then(|position| self.segments[position].file.clone()))
     }
 
     /// Open a segment's file if it is closed. Returns its position in the list; `None` if the segment is missing.
     fn open_segment(&mut self, id: u64) -> Result<Option<usize>> {
-        match self.place(id) {
-            Some(place) if self.segments[place].file.is_some() => Ok(Some(place)),
-            Some(place) => self.open_file(id, place),
+        match self.segment_position(id) {
+            Some(position) if self.segments[position].file.is_some() => Ok(Some(position)),
+            Some(position) => self.open_file(id, position),
             None => Ok(None),
         }
     }
 
     #[cold]
-    fn open_file(&mut self, id: u64, place: usize) -> Result<Option<usize>> {
+    fn open_file(&mut self, id: u64, position: usize) -> Result<Option<usize>> {
         let path = self.path(id, "seg");
         let opened = self.io.open(&path).and_then(|file| {
             let mut heads = [0; HEADS];
@@ -245,7 +245,7 @@ impl Store {
             self.close_files();
         }
         self.open_files += 1;
-        let segment = &mut self.segments[place];
+        let segment = &mut self.segments[position];
         // The file was replaced, or the snapshot belongs to another file. If the heads are damaged, the checksums of
         // the records decide.
         if matches!(head, Head::Ours { seed } if seed != segment.seed) {
@@ -254,7 +254,7 @@ impl Store {
         }
         segment.length = segment.length.min(length);
         segment.file = Some(file);
-        Ok(Some(place))
+        Ok(Some(position))
     }
 
     /// Close all files that can be reopened.

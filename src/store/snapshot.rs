@@ -3,7 +3,7 @@
 //! One checksum covers the whole snapshot. An invalid snapshot counts as missing; then the segment itself is read.
 
 use super::Key;
-use super::format::{FORMAT, Form, HEADER, HEADS, Header, Use, hash, key_at, u32_at, u64_at};
+use super::format::{FORMAT, Form, HEADER, HEADS, Header, Usage, hash, key_at, u32_at, u64_at};
 use crate::base::Result;
 
 const MAGIC: [u8; 8] = *b"HOBIDX\r\n";
@@ -66,14 +66,14 @@ impl Row {
 #[derive(Debug, Default)]
 pub struct Contents {
     pub rows: Vec<Row>,
-    pub uses: Vec<Use>,
+    pub uses: Vec<Usage>,
 }
 
 /// Encode the snapshot of a segment of `length` bytes.
 pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Vec<u8>> {
     let Contents { rows, uses } = contents;
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(HEAD + rows.len() * Row::SIZE + uses.len() * Use::SIZE + HASH)?;
+    bytes.try_reserve_exact(HEAD + rows.len() * Row::SIZE + uses.len() * Usage::SIZE + HASH)?;
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&FORMAT.to_le_bytes());
     bytes.extend_from_slice(&(rows.len() as u32).to_le_bytes());
@@ -92,7 +92,7 @@ pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Ve
 /// Length of the snapshot that begins with these bytes.
 pub fn length(begin: &[u8]) -> Option<u64> {
     let head = begin.first_chunk::<HEAD>()?;
-    let lists = u64::from(u32_at(head, 12)) * Row::SIZE as u64 + u64::from(u32_at(head, 16)) * Use::SIZE as u64;
+    let lists = u64::from(u32_at(head, 12)) * Row::SIZE as u64 + u64::from(u32_at(head, 16)) * Usage::SIZE as u64;
     Some((HEAD + HASH) as u64 + lists)
 }
 
@@ -114,7 +114,7 @@ impl<'a> Snapshot<'a> {
             return None;
         }
         let rows = (u32_at(head, 12) as usize).checked_mul(Row::SIZE)?;
-        let uses = (u32_at(head, 16) as usize).checked_mul(Use::SIZE)?;
+        let uses = (u32_at(head, 16) as usize).checked_mul(Usage::SIZE)?;
         let (rows, rest) = lists.split_at_checked(rows)?;
         let length = u64_at(head, 40);
         // The sum of two such lengths does not overflow.
@@ -137,7 +137,7 @@ impl<'a> Snapshot<'a> {
         self.rows.chunks_exact(Row::SIZE).filter_map(Row::decode).filter(lies_within)
     }
 
-    pub fn uses(&self) -> impl Iterator<Item = Use> {
-        self.uses.chunks_exact(Use::SIZE).map(Use::decode)
+    pub fn uses(&self) -> impl Iterator<Item = Usage> {
+        self.uses.chunks_exact(Usage::SIZE).map(Usage::decode)
     }
 }

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, IoSlice};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Header, UNIT, Use, encode_heads, hash, record_size};
+use super::format::{Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, hash, record_size};
 use super::io::{File, Lock};
 use super::segment::{Segment, State};
 use super::snapshot::{Contents, Row, encode};
@@ -79,7 +79,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub fn memory_used(&self) -> usize {
-        self.contents.rows.capacity() * size_of::<Row>() + self.contents.uses.capacity() * size_of::<Use>()
+        self.contents.rows.capacity() * size_of::<Row>() + self.contents.uses.capacity() * size_of::<Usage>()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -180,7 +180,7 @@ impl Store {
                 self.may_keep(value) && (is_first || bytes <= RUN_BYTES)
             };
             let count = values[at..].iter().take(RUN).take_while(in_run).count();
-            done = done.and(self.put_run(&values[at..at + count], &mut |place| kept(at + place)));
+            done = done.and(self.put_run(&values[at..at + count], &mut |position| kept(at + position)));
             at += count;
         }
         done
@@ -263,14 +263,14 @@ impl Store {
                 let entry = &mut self.index.entries[position];
                 entry.uses = entry.uses.saturating_add(1);
                 entry.used = entry.used.max(second);
-                uses.push(Use { name_hash: name.hash(), second: entry.used, count: entry.uses });
+                uses.push(Usage { name_hash: name.hash(), second: entry.used, count: entry.uses });
             }
             self.append_uses(&uses)?;
         }
         Ok(())
     }
 
-    fn append_uses(&mut self, uses: &[Use]) -> Result<()> {
+    fn append_uses(&mut self, uses: &[Usage]) -> Result<()> {
         if uses.is_empty() {
             return Ok(());
         }
@@ -511,9 +511,9 @@ impl Store {
     }
 }
 
-pub(super) fn encode_uses(uses: &[Use]) -> Result<Vec<u8>> {
+pub(super) fn encode_uses(uses: &[Usage]) -> Result<Vec<u8>> {
     let mut payload = Vec::new();
-    payload.try_reserve_exact(uses.len() * Use::SIZE)?;
+    payload.try_reserve_exact(uses.len() * Usage::SIZE)?;
     uses.iter().for_each(|used| payload.extend_from_slice(&used.encode()));
     Ok(payload)
 }

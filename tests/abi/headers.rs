@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::common::api::Api;
-use super::common::cpp::{output, root, run};
+use hobgoblin_tests::api::Api;
+use hobgoblin_tests::cpp::{output, root, run};
 
 /// A compiler's layout of a struct.
 #[derive(Debug, PartialEq, Eq)]

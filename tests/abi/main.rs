@@ -5,8 +5,6 @@
 //! the current ABI, which `UPDATE=1 cargo test --test abi` writes. A change that breaks clients needs a higher
 //! HOB_ABI_VERSION and a line under "ABI" in the change log.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod compare;
 mod headers;
 
@@ -14,9 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::cpp::{HARNESS_FEATURES, build_library, compiler, requires_all, root, run};
 use compare::incompatible_changes;
 use headers::{Headers, compile_in, grown, initialised, scratch, types_source, write_struct_list};
+use hobgoblin_tests::cpp::{build_library, compiler, harness_library, requires_all, root, run};
 
 /// The folder of the previous headers.
 fn previous() -> PathBuf {
@@ -39,7 +37,7 @@ fn run_client(name: &str, folder: &Path, tool: &cc::Tool, library: &Path) {
     let (program, rpath) = (scratch.join("client"), library.parent().expect("a library is in a folder").display());
     let mut compile = compile_in(folder, tool);
     compile.arg("-I").arg(&scratch);
-    for source in common::cpp::files("cpp_tests/abi", &["cpp"]) {
+    for source in hobgoblin_tests::cpp::files("cpp_tests/abi", &["cpp"]) {
         compile.arg(root().join(source));
     }
     compile.arg(library).arg(format!("-Wl,--disable-new-dtags,-rpath,{rpath}"));
@@ -48,10 +46,6 @@ fn run_client(name: &str, folder: &Path, tool: &cc::Tool, library: &Path) {
     fs::create_dir_all(scratch.join("files")).expect("the target directory can be written");
     let output = run(Command::new(&program).env("HOB_SCRATCH", scratch.join("files")));
     print!("{name}: {}", String::from_utf8_lossy(&output.stdout));
-}
-
-fn library() -> PathBuf {
-    build_library("library", "harness", &HARNESS_FEATURES)("so")
 }
 
 #[test]
@@ -64,7 +58,7 @@ fn previous_clients_run_on_a_library_whose_versioned_structs_have_grown() {
 #[test]
 fn previous_clients_run_on_todays_library() {
     let Some(tool) = compiler_or_skip() else { return };
-    run_client("previous-today", &previous(), &tool, &library());
+    run_client("previous-today", &previous(), &tool, &harness_library());
 }
 
 #[test]
@@ -76,7 +70,7 @@ fn clients_whose_versioned_structs_have_grown_run_on_todays_library() {
     for name in initialised(&today.api) {
         assert!(bigger.layouts[name].size > today.layouts[name].size, "{name} has not grown");
     }
-    run_client("grown", &folder, &tool, &library());
+    run_client("grown", &folder, &tool, &harness_library());
 }
 
 #[test]
@@ -84,7 +78,7 @@ fn the_client_uses_every_versioned_struct() {
     let Some(tool) = compiler_or_skip() else { return };
     let today = Headers::read(root(), &tool, "used");
     let read = |path: PathBuf| fs::read_to_string(root().join(path)).expect("a source can be read");
-    let client: String = common::cpp::files("cpp_tests/abi", &["cpp"]).into_iter().map(read).collect();
+    let client: String = hobgoblin_tests::cpp::files("cpp_tests/abi", &["cpp"]).into_iter().map(read).collect();
     let names = initialised(&today.api);
     assert!(names.len() > 20, "only {names:?} were found in the headers");
     let is_used = |name: &str| client.contains(&format!("Guarded<{name}> "));

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 /// A C type, without the declared name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +110,7 @@ pub struct Api {
 impl Api {
     /// Parses `include/hobgoblin/*.h`.
     pub fn read() -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/hobgoblin");
+        let folder = super::cpp::root().join("include/hobgoblin");
         let list = fs::read_dir(&folder).unwrap_or_else(|why| panic!("cannot list {}: {why}", folder.display()));
         let mut paths: Vec<_> = list.map(|entry| entry.expect("an entry can be read").path()).collect();
         paths.retain(|path| path.extension().is_some_and(|found| found == "h"));
@@ -383,7 +382,7 @@ impl Reader<'_> {
             let value = self.word();
             let number = if self.is_sign('=') {
                 let text = self.word();
-                text.parse().unwrap_or_else(|_| panic!("{}: {text} is no number", self.at()))
+                text.parse().unwrap_or_else(|_| panic!("{}: {text} is not a number", self.at()))
             } else {
                 values.last().map_or(0, |last| last.1 + 1)
             };
@@ -411,7 +410,7 @@ impl Reader<'_> {
                 let known =
                     length.parse().ok().or_else(|| self.api.constants.get(&length).map(|&value| value as usize));
                 self.sign(']');
-                known.unwrap_or_else(|| panic!("{}: {length} is no known number", self.at()))
+                known.unwrap_or_else(|| panic!("{}: the value of {length} is unknown", self.at()))
             });
             self.sign(';');
             fields.push(Field { name, of, array, doc });

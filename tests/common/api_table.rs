@@ -318,7 +318,7 @@ fn returns(api: &Api, function: &Function) -> &'static str {
         ("char", 1) => "text",
         ("double" | "float", 0) => "real",
         (base, 0) if is_integer(base) || api.find_enum(base).is_some() => "number",
-        _ => panic!("{}: {} returns {of:?}, for which there is no rule", function.at, function.name),
+        _ => panic!("{}: {} returns {of:?}: add a rule for that type", function.at, function.name),
     }
 }
 

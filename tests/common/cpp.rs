@@ -14,13 +14,20 @@ pub fn requires_all() -> bool {
     ["CI", "HOB_REQUIRE_ALL"].iter().any(|name| std::env::var_os(name).is_some())
 }
 
+/// The root of the repository.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder of the repository")
+}
+
+/// A folder for temporary files of the tests, in the target directory: this program is in its `debug/deps`.
+pub fn scratch() -> PathBuf {
+    let program = std::env::current_exe().expect("this program has a path");
+    program.ancestors().nth(3).expect("cargo put it into the target directory").join("tmp")
 }
 
 /// The output folder of all builds here.
 pub fn output() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpp")
+    scratch().join("cpp")
 }
 
 /// Runs a command to its end. Panics with its output unless it succeeds.
@@ -57,6 +64,11 @@ pub fn build_library(folder: &str, profile: &str, features: &[&str]) -> impl Fn(
         let found = files.iter().find(|file| file.extension() == Some(OsStr::new(extension)));
         found.unwrap_or_else(|| panic!("cargo made no .{extension} among {files:?}")).clone()
     }
+}
+
+/// The shared library that the harness links. The static one is beside it.
+pub fn harness_library() -> PathBuf {
+    build_library("library", "harness", &HARNESS_FEATURES)("so")
 }
 
 /// The C++ compiler, with the flags of the whole harness.
@@ -96,7 +108,7 @@ pub fn api_program(name: &str) -> Option<PathBuf> {
     let tool = compiler()?;
     let include = output().join("include");
     write_api_table(&include.join("api/table.h"));
-    let library = build_library("library", "harness", &HARNESS_FEATURES)("so");
+    let library = harness_library();
     let folder = library.parent().expect("a library is in a folder");
     let program = output().join(name);
     let mut compile = tool.to_command();

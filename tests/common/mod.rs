@@ -1,5 +1,5 @@
-//! Code that several integration tests share.
-#![allow(dead_code, reason = "each test uses a part of it")]
+//! Code that several tests of the C side share.
+#![allow(missing_docs, reason = "a library of tests")]
 
 pub mod api;
 pub mod api_table;

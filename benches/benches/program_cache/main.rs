@@ -32,7 +32,7 @@ Benchmark of the program cache.
   --quick          fewer values and rounds: half a minute
   --only WORD      only parts whose name contains the word: store, tier, segments, get, threads, put, policies
   --peer WORD      only we and peers whose name contains the word: LMDB, SQLite, redb, files
-  --rounds N       rounds of the store, 5 if not said
+  --rounds N       rounds of the store. Default: 5
   --blobs DIR      store the files of a directory instead of generated values
   --directory DIR  where to write, instead of cargo's target directory
   --drop-caches    for what is cold, drop all that the kernel has cached, not only the files: needs root

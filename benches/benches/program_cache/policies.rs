@@ -205,5 +205,5 @@ pub fn print(row: &Value) {
             100.0 * number(&of["hits"])
         );
     }
-    println!("  none      : saves more than {:4.1} %", 100.0 * number(&row["bound"]));
+    println!("  bound     : no policy saves more than {:4.1} %", 100.0 * number(&row["bound"]));
 }

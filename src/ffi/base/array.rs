@@ -16,7 +16,10 @@ pub unsafe fn bytes<'a>(data: *const c_void, size: usize, what: &str) -> Result<
         return Ok(&[]);
     }
     if data.is_null() || size > isize::MAX as usize {
-        return Err(error!(InvalidArgument, "{what} is NULL or its size of {size} bytes is impossible"));
+        return Err(error!(
+            InvalidArgument,
+            "{what} is NULL or its size of {size} bytes is impossible: pass a valid pointer and size"
+        ));
     }
     // SAFETY: by this function's contract.
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), size) })
@@ -80,7 +83,10 @@ impl<T: Element> Array<'_, T> {
             return Err(error!(InvalidArgument, "the stride of {what} is {stride}: set it to sizeof({name}), or 0"));
         }
         if count.checked_mul(stride).is_none_or(|bytes| bytes > isize::MAX as usize) {
-            return Err(error!(InvalidArgument, "{what}: {count} {name}, {stride} bytes apart, cannot exist"));
+            return Err(error!(
+                InvalidArgument,
+                "{what}: {count} {name} at a stride of {stride} bytes exceed the address space: check the count and the stride"
+            ));
         }
         let array = Self { start: start.cast(), stride, is_packed, count, element: PhantomData };
         // The function itself rejects a larger count, without reading the elements.

@@ -41,7 +41,8 @@ pub fn set(functions: Option<(AllocateFn, FreeFn)>, user_data: *mut c_void) {
 
 struct HostAllocator;
 
-#[global_allocator]
+// The unit tests have an allocator of their own.
+#[cfg_attr(not(test), global_allocator)]
 static GLOBAL: HostAllocator = HostAllocator;
 
 /// The host's functions, if there is a hook.

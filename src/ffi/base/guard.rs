@@ -123,7 +123,7 @@ static INSTALL: Once = Once::new();
 
 #[cold]
 fn barred() -> hob_result {
-    report(&error!(Busy, "a file function of the host called the library, which waits for it: make that call later"))
+    report(&error!(Busy, "a host file function called the library, which waits for that function: make the call later"))
 }
 
 /// Converts a caught panic to a result code.

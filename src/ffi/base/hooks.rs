@@ -114,7 +114,7 @@ pub extern "C" fn hob_set_zone_hook(hook: *const hob_zone_hook) -> hob_result {
 }
 
 /// Stores a hook in its slot. `None` clears the slot.
-fn set<T: Hook>(slot: &Slot<T>, hook: Option<T>) {
+fn set<T: Hook>(slot: &HookStorage<T>, hook: Option<T>) {
     host::set_host(&CHost);
     slot.set(&hook.unwrap_or(T::NONE));
 }
@@ -145,14 +145,14 @@ pub unsafe trait Hook: Copy {
 const WORDS: usize = 12;
 
 /// Storage of one hook.
-pub struct Slot<T> {
+pub struct HookStorage<T> {
     /// Even: stable. Odd: being written.
     version: AtomicUsize,
     words: [AtomicUsize; WORDS],
     hook: std::marker::PhantomData<fn() -> T>,
 }
 
-impl<T: Hook> Slot<T> {
+impl<T: Hook> HookStorage<T> {
     const fn new() -> Self {
         Self {
             version: AtomicUsize::new(0),
@@ -203,9 +203,9 @@ impl<T: Hook> Slot<T> {
     }
 }
 
-static LOG: Slot<hob_log_hook> = Slot::new();
-static CLOCK: Slot<hob_clock_hook> = Slot::new();
-static ZONES: Slot<hob_zone_hook> = Slot::new();
+static LOG: HookStorage<hob_log_hook> = HookStorage::new();
+static CLOCK: HookStorage<hob_clock_hook> = HookStorage::new();
+static ZONES: HookStorage<hob_zone_hook> = HookStorage::new();
 
 /// The host that calls the C hooks.
 pub struct CHost;

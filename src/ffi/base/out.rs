@@ -10,7 +10,7 @@ use crate::base::{Result, error};
 ///
 /// # Safety
 /// Plain data. `check` accepts only places that `put` may write to.
-pub unsafe trait Answer: Copy {
+pub unsafe trait Output: Copy {
     /// Checks that the answer can be written to a place. `what` names the parameter.
     ///
     /// # Safety
@@ -32,19 +32,19 @@ pub unsafe trait Answer: Copy {
 macro_rules! plain {
     ($($ty:ty),+) => {$(
         // SAFETY: a number.
-        unsafe impl Answer for $ty {}
+        unsafe impl Output for $ty {}
     )+};
 }
 
 plain!(u8, u16, u32, u64, usize, f64);
 
 // SAFETY: a pointer.
-unsafe impl<T> Answer for *mut T {}
+unsafe impl<T> Output for *mut T {}
 
 /// The place of an answer.
-pub struct Out<T: Answer>(*mut T);
+pub struct Out<T: Output>(*mut T);
 
-impl<T: Answer> Out<T> {
+impl<T: Output> Out<T> {
     /// The place, which must not be NULL. `what` names the parameter.
     ///
     /// # Safety
@@ -52,7 +52,7 @@ impl<T: Answer> Out<T> {
     pub unsafe fn new(place: *mut T, what: &'static str) -> Result<Self> {
         // SAFETY: by this function's contract.
         unsafe { Self::optional(place, what) }?
-            .ok_or_else(|| error!(InvalidArgument, "{what} is NULL: pass where to write the answer"))
+            .ok_or_else(|| error!(InvalidArgument, "{what} is NULL: pass a pointer for the result"))
     }
 
     /// The place, which may be NULL.
@@ -76,7 +76,7 @@ impl<T: Answer> Out<T> {
 }
 
 /// Writes an answer that the caller may have omitted.
-pub fn write_if<T: Answer>(out: Option<Out<T>>, value: T) {
+pub fn write_if<T: Output>(out: Option<Out<T>>, value: T) {
     if let Some(out) = out {
         out.write(value);
     }
@@ -84,13 +84,13 @@ pub fn write_if<T: Answer>(out: Option<Out<T>>, value: T) {
 
 /// The caller's buffer for bytes, by the two-call protocol. The required size is always written. With a NULL buffer
 /// only the size is written. A buffer that is too small is not written to.
-pub struct Buffer {
+pub struct OutBuffer {
     start: *mut c_char,
     capacity: usize,
     out_size: *mut usize,
 }
 
-impl Buffer {
+impl OutBuffer {
     /// # Safety
     /// `start` is NULL or `capacity` writable bytes; `out_size` is NULL or writable.
     pub unsafe fn new(start: *mut c_char, capacity: usize, out_size: *mut usize) -> Self {
@@ -102,7 +102,7 @@ impl Buffer {
         // SAFETY: by the contract of `new`.
         let out_size = unsafe { Out::optional(self.out_size, "out_size") }?;
         if self.start.is_null() && out_size.is_none() {
-            return Err(error!(InvalidArgument, "buffer and out_size are both NULL: pass where to write"));
+            return Err(error!(InvalidArgument, "buffer and out_size are both NULL: pass at least one of them"));
         }
         write_if(out_size, needed);
         if self.start.is_null() {
@@ -133,7 +133,7 @@ impl Buffer {
     }
 }
 
-/// The caller's array for answers, by the two-call protocol of [`Buffer`]. Elements are `stride` bytes apart.
+/// The caller's array for answers, by the two-call protocol of [`OutBuffer`]. Elements are `stride` bytes apart.
 pub struct OutArray<T, N> {
     start: *mut T,
     stride: usize,
@@ -142,7 +142,7 @@ pub struct OutArray<T, N> {
     what: &'static str,
 }
 
-impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
+impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
     /// # Safety
     /// `start` is NULL or `capacity` writable elements, `stride` bytes apart; `out_count` is NULL or writable.
     pub unsafe fn new(
@@ -153,7 +153,7 @@ impl<T: Element, N: Answer + TryFrom<usize>> OutArray<T, N> {
         what: &'static str,
     ) -> Result<Self> {
         if start.is_null() && out_count.is_null() {
-            return Err(error!(InvalidArgument, "{what} and its count are both NULL: pass where to write"));
+            return Err(error!(InvalidArgument, "{what} and its count are both NULL: pass at least one of them"));
         }
         let stride = if stride == 0 { T::FIRST_SIZE } else { stride };
         let bytes = capacity.checked_mul(stride).filter(|bytes| *bytes <= isize::MAX as usize);

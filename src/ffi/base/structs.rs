@@ -128,7 +128,7 @@ impl Layout {
             return Err(error!(InvalidArgument, "{name}_init: the struct is NULL"));
         }
         if !(self.first_size..=LONGEST).contains(&(size as usize)) {
-            return Err(error!(InvalidArgument, "{name}_init: size {size} is not sizeof({name})"));
+            return Err(error!(InvalidArgument, "{name}_init: size {size} is not sizeof({name}): pass sizeof({name})"));
         }
         // SAFETY: `size` bytes at `to` are writable, and the tail that the library does not know is zeroed, so that it
         // is accepted later; the first field is a u32.
@@ -194,7 +194,7 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
 /// A reserved field that is not 0.
 #[cold]
 pub fn not_zero(what: &str, name: &str, field: &str) -> Error {
-    error!(Unsupported, "{what}: {name}.{field} is not 0: set it to 0, this library does not know a meaning of it")
+    error!(Unsupported, "{what}: {name}.{field} is not 0: it is reserved in this version, set it to 0")
 }
 
 /// `hob_x` as `HOB_X`.

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
 use super::array::Element;
-use super::out::Answer;
+use super::out::Output;
 use crate::base::{Result, error};
 
 /// Text that is passed in: UTF-8, `len` bytes, no NUL needed.
@@ -20,7 +20,7 @@ pub struct hob_str {
 }
 
 // SAFETY: a pointer and a number.
-unsafe impl Answer for hob_str {}
+unsafe impl Output for hob_str {}
 
 // SAFETY: `#[repr(C)]`, a pointer and a number.
 unsafe impl Element for hob_str {
@@ -69,7 +69,7 @@ impl<'a> Str<'a> {
             if len == 0 {
                 return Ok(&[]);
             }
-            return Err(error!(InvalidArgument, "{what} is NULL with a length of {len}"));
+            return Err(error!(InvalidArgument, "{what} is NULL with a length of {len}: pass the text, or length 0"));
         }
         if len != usize::MAX && len > isize::MAX as usize {
             return Err(error!(InvalidArgument, "{what} has an impossible length of {len} bytes"));

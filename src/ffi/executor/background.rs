@@ -1,4 +1,4 @@
-//! The background lane.
+//! The background queue.
 
 use std::ffi::c_void;
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub extern "C" fn hob_executor_post(
     name: hob_str,
 ) -> hob_result {
     let executor = executor.read(|executor| Ok(executor.clone()))?;
-    let run = run.ok_or_else(|| error!(InvalidArgument, "run is NULL: pass what to call"))?;
+    let run = run.ok_or_else(|| error!(InvalidArgument, "run is NULL: pass the function of the task"))?;
     let make = || -> Result<Task> {
         try_task(|| HostTask { run, user_data: UserData::owned(user_data, release) }.into_task())
     };

@@ -1,4 +1,4 @@
-//! Loops over blocks on several threads, and a background lane for longer work.
+//! Loops over blocks on several threads, and a background queue for longer work.
 //!
 //! ```c
 //! // void cull(void *scene, uint32_t block, uint32_t worker) culls up to 256 objects, from index 256 * block.

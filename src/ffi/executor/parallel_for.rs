@@ -38,7 +38,7 @@ pub extern "C" fn hob_executor_parallel_for(
 ) -> hob_result {
     // A clone, so that the loop can continue if its handle is destroyed inside it.
     let executor = executor.map_or_else(|| Ok(Executor::inline()), |executor| executor.read(|all| Ok(all.clone())))?;
-    let body = body.ok_or_else(|| error!(InvalidArgument, "body is NULL: pass what to call for each block"))?;
+    let body = body.ok_or_else(|| error!(InvalidArgument, "body is NULL: pass the function to call for each block"))?;
     let body = Body { user_data, body, environment: host_environment() };
     executor.for_callbacks().parallel_for(blocks as usize, priority.priority()?, name.text()?, &|context, block| {
         body.call(context, block);

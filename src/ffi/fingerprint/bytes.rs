@@ -115,7 +115,7 @@ pub fn known(number: u32, last: u32, first_own: u32, what: &str) -> Result<u32> 
     if number > last && number < first_own {
         return Err(crate::base::error!(
             InvalidArgument,
-            "{what} {number} is unknown: numbers of your own begin at {first_own}"
+            "{what} {number} is unknown: pass a value of the header, or your own from {first_own} up"
         ));
     }
     Ok(number)

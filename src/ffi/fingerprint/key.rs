@@ -247,7 +247,7 @@ unsafe fn list<T: Element, R>(
     take: impl FnMut(T) -> Result<R>,
 ) -> Result<Vec<R>> {
     if count > MAX_ENTRIES {
-        return Err(error!(LimitExceeded, "the program has {count} {what}; at most {MAX_ENTRIES} are possible"));
+        return Err(error!(LimitExceeded, "the program has {count} {what}: pass at most {MAX_ENTRIES}"));
     }
     // SAFETY: by this function's contract.
     let array = unsafe { Array::new(start, stride, count, what) }?;

@@ -92,7 +92,10 @@ impl Callbacks {
             }
             if count > capacity {
                 if count > u32::from(u16::MAX) {
-                    return Err(error!(LimitExceeded, "get_options gave {count} options: a setting can have 65535"));
+                    return Err(error!(
+                        LimitExceeded,
+                        "get_options returned {count} options: a setting can have at most 65535"
+                    ));
                 }
                 // At least doubled, so that a callback that always asks for one more reaches the limit soon.
                 capacity = count.max((2 * capacity).min(u32::from(u16::MAX)));
@@ -125,7 +128,7 @@ impl Scratch {
 
 /// State of the setting at a position.
 #[derive(Default)]
-struct Place {
+struct SettingState {
     callbacks: Option<Callbacks>,
     user_data: Option<UserData>,
     /// The last choice that set_choice received, and the number of options at that time.
@@ -142,7 +145,7 @@ pub struct GoblinCell {
     /// Number of unusable samples from callbacks.
     pub refused: u64,
     /// Indexed by the setting's position.
-    places: Vec<Place>,
+    setting_states: Vec<SettingState>,
     any_doomed: Cell<bool>,
     scratch: Scratch,
     /// User data of the recording. Released after the goblin, which writes the end of the recording.
@@ -155,7 +158,7 @@ impl GoblinCell {
             goblin,
             latest: None,
             refused: 0,
-            places: Vec::new(),
+            setting_states: Vec::new(),
             any_doomed: Cell::new(false),
             scratch: Scratch::default(),
             recording: None,
@@ -168,28 +171,28 @@ impl GoblinCell {
         callbacks: Option<(Callbacks, UserData)>,
         make: impl FnOnce(&mut Goblin) -> Result<Id>,
     ) -> Result<Id> {
-        self.places.try_reserve(1)?;
+        self.setting_states.try_reserve(1)?;
         let id = make(&mut self.goblin)?;
         let position = id.index1 as usize - 1;
-        if position == self.places.len() {
-            self.places.push(Place::default());
+        if position == self.setting_states.len() {
+            self.setting_states.push(SettingState::default());
         }
         let (callbacks, user_data) = callbacks.unzip();
         user_data.iter().for_each(UserData::own);
-        self.places[position] = Place { callbacks, user_data, ..Place::default() };
+        self.setting_states[position] = SettingState { callbacks, user_data, ..SettingState::default() };
         Ok(id)
     }
 
     /// Removes a setting. The caller drops the user data, which may call the host.
     pub fn remove_setting(&mut self, id: Id) -> Result<Option<UserData>> {
         self.goblin.remove_setting(id)?;
-        Ok(std::mem::take(&mut self.places[id.index1 as usize - 1]).user_data)
+        Ok(std::mem::take(&mut self.setting_states[id.index1 as usize - 1]).user_data)
     }
 
     /// Removes a setting when the running call returns.
     pub fn remove_later(&self, id: Id) -> Result<()> {
         self.goblin.choice(id)?;
-        self.places[id.index1 as usize - 1].doomed.set(true);
+        self.setting_states[id.index1 as usize - 1].doomed.set(true);
         self.any_doomed.set(true);
         Ok(())
     }
@@ -197,14 +200,14 @@ impl GoblinCell {
     pub fn memory_used(&self) -> usize {
         size_of::<Self>()
             + self.goblin.memory_used()
-            + self.places.capacity() * size_of::<Place>()
+            + self.setting_states.capacity() * size_of::<SettingState>()
             + self.scratch.memory_used()
     }
 
     /// One of the callbacks at a position. Call it only while the goblin is not borrowed.
     fn callback<C>(&self, position: usize, pick: impl FnOnce(&Callbacks) -> Option<C>) -> Option<(Id, C)> {
-        let place = self.places.get(position).filter(|place| !place.doomed.get())?;
-        let callback = pick(place.callbacks.as_ref()?)?;
+        let state = self.setting_states.get(position).filter(|state| !state.doomed.get())?;
+        let callback = pick(state.callbacks.as_ref()?)?;
         Some((self.goblin.id_at(position)?, callback))
     }
 
@@ -231,18 +234,18 @@ impl GoblinCell {
         let choice = u32::from(self.goblin.choice(id).ok()??);
         // If the number of options changed, the same index is a different choice.
         let now = Some((choice, self.goblin.option_count(id).ok()?));
-        let delivered = &mut self.places[id.index1 as usize - 1].delivered;
+        let delivered = &mut self.setting_states[id.index1 as usize - 1].delivered;
         (std::mem::replace(delivered, now) != now).then_some(choice)
     }
 
     fn is_doomed(&self, position: usize) -> bool {
-        self.places.get(position).is_some_and(|place| place.doomed.get())
+        self.setting_states.get(position).is_some_and(|state| state.doomed.get())
     }
 
     fn remove_next_doomed(&mut self) -> Option<UserData> {
         loop {
-            let position = self.places.iter().position(|place| place.doomed.get())?;
-            self.places[position].doomed.set(false);
+            let position = self.setting_states.iter().position(|state| state.doomed.get())?;
+            self.setting_states[position].doomed.set(false);
             let removed = self.goblin.id_at(position).and_then(|id| self.remove_setting(id).ok());
             if let Some(Some(user_data)) = removed {
                 return Some(user_data);

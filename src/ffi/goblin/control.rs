@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn initialised_and_zeroed_structs_mean_the_core_s_defaults() {
+    fn initialised_and_zeroed_structs_have_the_core_defaults() {
         let tuning = hob_goblin_tuning::defaults();
         let desc = hob_goblin_desc { tuning: &raw const tuning, ..hob_goblin_desc::defaults() };
         assert_eq!(config(&desc), Config::default());
@@ -122,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_desc_without_tuning_keeps_the_tuning_in_force() {
+    fn desc_without_tuning_keeps_the_current_tuning() {
         let kept = config(&hob_goblin_desc::defaults());
         assert_eq!((kept.sigmas, kept.node_limit), (7.0, 9));
     }
 
     #[test]
-    fn parameters_that_are_read_back_mean_the_same() {
+    fn parameters_survive_a_round_trip() {
         let changed = Config {
             sigmas: 0.0,
             patience: 0.0,

@@ -223,6 +223,6 @@ fn checked(decision_id: u64, lane: hob_lane, burden: f64, quality: hob_sample_qu
 /// The core's number of a decision, or of the latest one.
 fn number(decision_id: u64) -> Result<u64> {
     decision_number(decision_id).ok_or_else(|| {
-        error!(NotFound, "decision_id is 0, which is no decision: pass hob_decision.id, or HOB_DECISION_LATEST")
+        error!(NotFound, "decision_id is 0, which is invalid: pass hob_decision.id, or HOB_DECISION_LATEST")
     })
 }

@@ -3,7 +3,7 @@
 use hobgoblin_macros::open_enum;
 
 use crate::base::Id;
-use crate::ffi::base::out::Answer;
+use crate::ffi::base::out::Output;
 use crate::goblin::LANES;
 
 // == Ids, lanes, samples ==
@@ -20,7 +20,7 @@ pub struct hob_setting_id {
 }
 
 // SAFETY: numbers.
-unsafe impl Answer for hob_setting_id {}
+unsafe impl Output for hob_setting_id {}
 
 impl From<hob_setting_id> for Id {
     fn from(id: hob_setting_id) -> Self {

@@ -73,7 +73,7 @@ pub extern "C" fn hob_goblin_add_product(
     // SAFETY: the header asks for a valid text.
     let id = check_id(unsafe { desc.id.argument("id") }.text()?)?;
     if desc.axis_count as usize > MOST_AXES {
-        return Err(error!(LimitExceeded, "{} axes: a product can have {MOST_AXES}", desc.axis_count));
+        return Err(error!(LimitExceeded, "{} axes: a product can have at most {MOST_AXES}", desc.axis_count));
     }
     // SAFETY: the header asks for as many axes.
     let axes = unsafe { Array::new(desc.axes, desc.axis_stride, desc.axis_count as usize, "axes") }?;

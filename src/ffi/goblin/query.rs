@@ -112,7 +112,7 @@ pub extern "C" fn hob_goblin_get_decision(
     out_details: *mut hob_decision_details,
 ) -> hob_result {
     let latest = goblin.latest.as_ref();
-    let latest = latest.ok_or_else(|| error!(NotFound, "nothing was decided yet: call hob_goblin_update first"))?;
+    let latest = latest.ok_or_else(|| error!(NotFound, "there is no decision yet: call hob_goblin_update first"))?;
     out_details.write(latest.into());
     Ok(())
 }

@@ -52,7 +52,8 @@ pub extern "C" fn hob_goblin_start_recording(
     user_data: *mut c_void,
     release: Option<extern "C" fn(user_data: *mut c_void)>,
 ) -> hob_result {
-    let write = write.ok_or_else(|| error!(InvalidArgument, "write is NULL: pass what receives the recording"))?;
+    let write =
+        write.ok_or_else(|| error!(InvalidArgument, "write is NULL: pass the function that receives the recording"))?;
     let sink = try_boxed(Writer { user_data, write })?;
     goblin.with(|cell| {
         cell.goblin.record(sink)?;

@@ -186,7 +186,7 @@ pub extern "C" fn hob_goblin_set_work(goblin: *mut hob_goblin, setting: hob_sett
 
 pub fn check_id(id: &str) -> Result<&str> {
     if id.is_empty() {
-        return Err(error!(InvalidArgument, "id is empty: a setting needs one, burdens are learned under it"));
+        return Err(error!(InvalidArgument, "id is empty: pass the name under which burdens are learned"));
     }
     Ok(id)
 }
@@ -201,7 +201,7 @@ pub fn is_trim(flags: u32) -> Result<bool> {
 
 pub fn check_count(count: usize) -> Result<()> {
     if count > MAX_OPTIONS {
-        return Err(error!(LimitExceeded, "{count} options: a setting can have {MAX_OPTIONS}"));
+        return Err(error!(LimitExceeded, "{count} options: a setting can have at most {MAX_OPTIONS}"));
     }
     Ok(())
 }

@@ -136,7 +136,7 @@ impl KnapsackCell {
     /// Checks that a setting of `count` options may be added.
     pub fn check_room(&self, count: u32) -> Result<()> {
         if count > u32::from(NO_CHOICE) {
-            return Err(error!(LimitExceeded, "{count} options; a setting can have {NO_CHOICE}"));
+            return Err(error!(LimitExceeded, "{count} options: a setting can have at most {NO_CHOICE}"));
         }
         let (settings, options) = self.counts();
         self.check_memory(settings + 1, options + count as usize)
@@ -155,7 +155,7 @@ mod tests {
     use crate::base::Code;
 
     #[test]
-    fn a_reserve_of_10_gib_is_refused_unless_the_limit_is_raised() {
+    fn reserving_10_gib_fails_below_the_memory_limit() {
         let options = (10 << 30) / 256;
         for resource_count in [0, 2] {
             let mut knapsack = KnapsackCell::new(resource_count, DEFAULT_MEMORY_LIMIT).unwrap();

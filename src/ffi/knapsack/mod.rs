@@ -429,7 +429,7 @@ pub extern "C" fn hob_knapsack_get_resource_usage(
         return Err(error!(NotFound, "resource {resource} does not exist: resource_count is {}", cell.resources));
     }
     let Some(answer) = &cell.answer else {
-        return Err(error!(NotFound, "no resource is used yet: call hob_knapsack_solve_resources first"));
+        return Err(error!(NotFound, "the resources were not solved yet: call hob_knapsack_solve_resources first"));
     };
     out_usage.write(hob_knapsack_usage {
         mean: answer.totals[index].mean,

@@ -207,7 +207,7 @@ pub extern "C" fn hob_profile_set_task(
 ) -> hob_result {
     let id = id.text()?;
     if options.len() > MAX_OPTIONS {
-        return Err(error!(LimitExceeded, "{} options: a task can have {MAX_OPTIONS}", options.len()));
+        return Err(error!(LimitExceeded, "{} options: a task can have at most {MAX_OPTIONS}", options.len()));
     }
     let estimate = |o: hob_profile_option| Estimate { count: o.count, mean: o.mean, deviation: o.deviation };
     let estimates = try_collect(options.iter().map(estimate))?;
@@ -285,7 +285,7 @@ pub extern "C" fn hob_profile_get_estimate(
 ) -> hob_result {
     let id = id.text()?;
     let options = profile.profile.find(id).ok_or_else(|| no_such_task(id))?;
-    let none = || error!(NotFound, "task '{id}' has {} options, no option {option}", options.len());
+    let none = || error!(NotFound, "task '{id}' has {} options: option {option} does not exist", options.len());
     let Estimate { count, mean, deviation } = *options.get(option as usize).ok_or_else(none)?;
     let source = if count > 0 { hob_estimate_source::Past } else { hob_estimate_source::Blind };
     out_estimate.write(hob_estimate { source, count, mean, deviation, ..hob_estimate::defaults() });

@@ -160,7 +160,7 @@ pub extern "C" fn hob_program_cache_create(
 ) -> hob_result {
     let desc = desc.unwrap_or_else(hob_program_cache_desc::defaults);
     // SAFETY: the fields are what the header says.
-    let given = unsafe { Given::of(&desc) }?;
+    let given = unsafe { DescValues::of(&desc) }?;
     let files = given.files.clone();
     let cache = handle::create(Cache::open(described(&desc, given)?)?)?;
     files.iter().for_each(|files| files.own());
@@ -179,7 +179,7 @@ pub extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
 }
 
 /// The values that a desc's pointers point to.
-struct Given {
+struct DescValues {
     directory: Option<PathBuf>,
     environment: u64,
     material: Material,
@@ -187,7 +187,7 @@ struct Given {
     files: Option<Arc<HostFiles>>,
 }
 
-impl Given {
+impl DescValues {
     /// # Safety
     /// The fields of `desc` meet the header's documentation.
     unsafe fn of(desc: &hob_program_cache_desc) -> Result<Self> {
@@ -213,7 +213,7 @@ impl Given {
     }
 }
 
-fn described(desc: &hob_program_cache_desc, given: Given) -> Result<Desc> {
+fn described(desc: &hob_program_cache_desc, given: DescValues) -> Result<Desc> {
     if desc.flags & !FLAGS != 0 {
         return Err(error!(Unsupported, "flags {:#x} has bits that this library does not know", desc.flags));
     }

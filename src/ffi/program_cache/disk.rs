@@ -43,7 +43,11 @@ pub extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, t
     if cache.disk().wait_idle(Duration::from_micros(timeout_us)) {
         return Ok(());
     }
-    Err(error!(Timeout, "{} pieces of work are left: call again", cache.disk().progress().waiting))
+    Err(error!(
+        Timeout,
+        "timed out with {} pieces of work queued: call again, or pass a longer timeout",
+        cache.disk().progress().waiting
+    ))
 }
 
 /// Writes all programs that wait, their times of use and the start-up set, so that a loss of power cannot lose them.

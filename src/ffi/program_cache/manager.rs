@@ -44,7 +44,7 @@ pub struct ManagerCell {
 
 impl ManagerCell {
     fn shader(&mut self, id: Id) -> Result<&mut Option<Shader>> {
-        let unknown = || error!(NotFound, "no such shader: it was removed, or belongs to another manager");
+        let unknown = || error!(NotFound, "unknown shader: it was removed, or belongs to another manager");
         let position = self.shaders.position(self.tag.of(id)).ok_or_else(unknown)?;
         self.shaders.at_mut(position).ok_or_else(unknown)
     }
@@ -279,7 +279,10 @@ pub extern "C" fn hob_program_manager_link(
             let key = hob_program_key_desc::take(desc.key, "key")?;
             with_program(&key, |mode, described| {
                 if !described.stages.is_empty() {
-                    return Err(error!(InvalidArgument, "hob_program_link_desc.key has stages: the shaders are those"));
+                    return Err(error!(
+                        InvalidArgument,
+                        "hob_program_link_desc.key has stages: leave them empty, the shaders replace them"
+                    ));
                 }
                 link(manager, &desc, Extra { mode, program: *described })
             })
@@ -297,7 +300,7 @@ fn link(
 ) -> Result<(hob_link_result, Result<()>)> {
     // SAFETY: the header's contract for the fields.
     let ids = unsafe { Array::new(desc.shaders, 0, desc.shader_count, "shaders") }?;
-    let taken = Taken::new(held, ids.iter().map(id_of))?;
+    let taken = BorrowedShaders::new(held, ids.iter().map(id_of))?;
     let (cache, calls) = held.with(|cell| (Arc::clone(&cell.cache), cell.callbacks));
     let (keys, mut driver) = (FingerprintKeys::default(), HostDriver::new(calls, desc.program));
     let done = taken.lend(|shaders| Manager::new(&cache, &keys).link(&mut driver, shaders, &extra, desc.group))?;
@@ -313,12 +316,12 @@ pub extern "C" fn hob_program_manager_last_error(manager: *const hob_program_man
 }
 
 /// Shaders that a call works on. They return to the manager when the call ends, also by a panic.
-struct Taken<'a, 'h> {
+struct BorrowedShaders<'a, 'h> {
     held: &'a Held<'h, ManagerCell>,
     shaders: Vec<(Id, Shader)>,
 }
 
-impl<'a, 'h> Taken<'a, 'h> {
+impl<'a, 'h> BorrowedShaders<'a, 'h> {
     fn new(held: &'a Held<'h, ManagerCell>, ids: impl ExactSizeIterator<Item = Id>) -> Result<Self> {
         if ids.len() == 0 {
             return Err(error!(InvalidArgument, "the program has no shader: name at least one"));
@@ -341,7 +344,7 @@ impl<'a, 'h> Taken<'a, 'h> {
     }
 }
 
-impl Drop for Taken<'_, '_> {
+impl Drop for BorrowedShaders<'_, '_> {
     fn drop(&mut self) {
         let shaders = std::mem::take(&mut self.shaders);
         self.held.with(|cell| shaders.into_iter().for_each(|(id, shader)| cell.put_back(id, shader)));

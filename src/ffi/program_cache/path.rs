@@ -10,11 +10,13 @@ use crate::ffi::base::text::Str;
 pub fn path(text: Str<'_>, what: &str) -> Result<Option<PathBuf>> {
     let bytes = text.bytes()?;
     if bytes.contains(&0) {
-        return Err(error!(InvalidArgument, "{what} contains a NUL byte, which no path can"));
+        return Err(error!(InvalidArgument, "{what} contains a NUL byte, which is invalid in a path: remove it"));
     }
     #[cfg(unix)]
     let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes);
     #[cfg(not(unix))]
-    let path = OsStr::new(std::str::from_utf8(bytes).map_err(|_| error!(InvalidArgument, "{what} is not UTF-8"))?);
+    let path = OsStr::new(
+        std::str::from_utf8(bytes).map_err(|_| error!(InvalidArgument, "{what} is not UTF-8: pass UTF-8 text"))?,
+    );
     Ok((!path.is_empty()).then(|| PathBuf::from(path)))
 }

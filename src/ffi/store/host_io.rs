@@ -137,10 +137,7 @@ impl Names {
         };
         if self.names.len() >= MOST_NAMES {
             self.failure = Some(ErrorKind::InvalidData);
-            return Err(error!(
-                LimitExceeded,
-                "a directory with more than {MOST_NAMES} names is not read: give another"
-            ));
+            return Err(error!(LimitExceeded, "the directory has more than {MOST_NAMES} names: use another one"));
         }
         let mut copy = OsString::new();
         let room = self.names.try_reserve(1).and_then(|()| copy.try_reserve_exact(name.len()));
@@ -157,7 +154,7 @@ unsafe extern "C" fn add_name(names: *mut c_void, name: hob_str) -> hob_result {
         // SAFETY: the header asks the host to pass on the pointer, and to call this inside `list`, on its thread. Until
         // `list` returns there is no other reference to the names.
         let Some(names) = (unsafe { names.cast::<Names>().as_mut() }) else {
-            return Err(error!(InvalidArgument, "names is NULL: pass on what list was given"));
+            return Err(error!(InvalidArgument, "names is NULL: pass the pointer that list received"));
         };
         // SAFETY: the header asks for a valid string.
         match unsafe { name.argument("name") }.bytes() {

@@ -49,7 +49,7 @@ pub(super) struct Relaxation {
     pub sums: Sums,
 }
 
-pub(super) enum Outcome {
+pub(super) enum RelaxationResult {
     /// Nothing satisfies the linear constraints.
     Empty,
     Relaxed(Relaxation),
@@ -113,7 +113,7 @@ impl Dual {
         guess: Guess,
         budget: &mut Budget,
         mut offer: impl FnMut(&Sums, &[u32]) -> f64,
-    ) -> Outcome {
+    ) -> RelaxationResult {
         let first = self.open_box(problem, linear, guess);
         let mut best = Relaxation { prices: first, bound: f64::INFINITY, sums: Sums::default() };
         let sums = self.pass(problem, linear, &first, 1.0, budget);
@@ -139,12 +139,12 @@ impl Dual {
             }
             growths += 1;
             if growths > MOST_GROWTHS && !self.find_mix_that_fits(problem, linear, budget) {
-                return Outcome::Empty;
+                return RelaxationResult::Empty;
             }
         }
         // The last prices tried are not always the best.
         best.sums = self.pass(problem, linear, &best.prices, 1.0, budget);
-        Outcome::Relaxed(best)
+        RelaxationResult::Relaxed(best)
     }
 
     /// Whether some mixture of picks has room: the same search with overdrafts as the only cost. No mixture has room if

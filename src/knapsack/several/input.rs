@@ -132,7 +132,10 @@ impl Input {
     fn check_setting(&self, setting: usize, values: &[f64], weights: &[Weight]) -> Result<()> {
         let (options, resources) = (values.len(), self.resources);
         if resources == 0 {
-            return Err(error!(InvalidArgument, "say by clear how many resources there are before adding settings"));
+            return Err(error!(
+                InvalidArgument,
+                "the number of resources is not set: call clear with it before adding settings"
+            ));
         }
         if options > MAX_OPTIONS_PER_SETTING {
             return Err(error!(

@@ -17,7 +17,7 @@ pub(super) type PerConstraint = [f64; MOST_RESOURCES];
 
 pub(super) fn dot(a: &PerConstraint, b: &PerConstraint) -> f64 {
     // Adds in the order in which vectors of four do.
-    sum(std::array::from_fn(|lane| a[lane] * b[lane] + a[lane + WIDTH] * b[lane + WIDTH]))
+    sum(std::array::from_fn(|column| a[column] * b[column] + a[column + WIDTH] * b[column + WIDTH]))
 }
 
 /// `a + factor * b`

@@ -166,5 +166,5 @@ fn check_resources(resources: usize) -> Result<()> {
     if (1..=MOST_RESOURCES).contains(&resources) {
         return Ok(());
     }
-    Err(error!(InvalidArgument, "{resources} resources: there can be 1 to {MOST_RESOURCES}"))
+    Err(error!(InvalidArgument, "{resources} resources: pass 1 to {MOST_RESOURCES}"))
 }

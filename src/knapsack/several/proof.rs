@@ -5,7 +5,7 @@
 //! searched. An answer outside its box is accepted too: the true burden decides whether it fits.
 
 use super::case::{Budget, Case, Incumbent};
-use super::dual::{Dual, Guess, Outcome, Prices, Relaxation};
+use super::dual::{Dual, Guess, Prices, Relaxation, RelaxationResult};
 use super::linear::{Box, Linear, MOST_BOXES, PerConstraint};
 use super::repair::{Repair, Scene};
 use super::search::{Root, Search};
@@ -70,7 +70,7 @@ impl Proof<'_> {
                 continue;
             }
             self.linear.draw(self.case.problem, &within);
-            let Outcome::Relaxed(relaxation) = self.relax(guess) else { continue };
+            let RelaxationResult::Relaxed(relaxation) = self.relax(guess) else { continue };
             let bound = relaxation.bound.min(within.bound);
             if is_first {
                 *prices = self.prices_per_unit(&relaxation.prices);
@@ -126,7 +126,7 @@ impl Proof<'_> {
         worst
     }
 
-    fn relax(&mut self, guess: Guess) -> Outcome {
+    fn relax(&mut self, guess: Guess) -> RelaxationResult {
         let Self { case, linear, dual, incumbent, budget, .. } = self;
         let guess = match guess {
             Guess::Near(per_unit) => {
@@ -166,7 +166,7 @@ impl Proof<'_> {
     /// satisfy the tangents fit.
     fn try_tangent(&mut self, deviations: PerConstraint, guess: Guess) {
         self.linear.draw(self.case.problem, &Box::only(deviations));
-        if let Outcome::Relaxed(tangent) = self.relax(guess) {
+        if let RelaxationResult::Relaxed(tangent) = self.relax(guess) {
             self.find_answers(&tangent);
             self.search_small_cores(&tangent);
         }

@@ -98,24 +98,24 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
-    fn any_numbers(settings in settings_of(any_option()), sigmas in any_sigmas(), position in -0.2..1.2) {
+    fn random_numbers_match_brute_force(settings in settings_of(any_option()), sigmas in any_sigmas(), position in -0.2..1.2) {
         assert_agrees(&settings, capacity_at(&settings, sigmas, position), sigmas);
     }
 
     #[test]
-    fn quantised_numbers_with_ties_and_impossible_options(
+    fn ties_and_infeasible_options_match_brute_force(
         settings in settings_of(quantised_option()), sigmas in (0..4_u32).prop_map(f64::from), capacity in -8..30_i32,
     ) {
         assert_agrees(&settings, f64::from(capacity), sigmas);
     }
 
     #[test]
-    fn decimal_numbers_whose_sums_are_rounded(settings in settings_of(decimal_option()), capacity in -10..80_i32) {
+    fn rounded_decimal_sums_match_brute_force(settings in settings_of(decimal_option()), capacity in -10..80_i32) {
         assert_agrees(&settings, f64::from(capacity) / 10.0, 0.0);
     }
 
     #[test]
-    fn every_burden_that_is_reachable_fits_as_the_capacity(
+    fn capacity_equal_to_a_reachable_burden_admits_it(
         settings in settings_of(any_option()), sigmas in any_sigmas(), seed in any::<u64>(),
     ) {
         let mut random = Random(seed);
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn a_knapsack_that_has_solved_others_finds_the_same_value(
+    fn earlier_problems_do_not_change_the_value(
         walk in prop::collection::vec((settings_of(quantised_option()), (0..4_u32), -8..30_i32, any::<bool>()), 1..8),
     ) {
         let mut knapsack = Knapsack::new();
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn offsets_of_a_whole_setting_change_nothing(
+    fn constant_offset_of_a_setting_keeps_the_choices(
         settings in settings_of(any_option()), position in 0.0..1.0, sigmas in any_sigmas(),
     ) {
         let capacity = capacity_at(&settings, sigmas, position);

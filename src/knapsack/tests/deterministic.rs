@@ -13,7 +13,7 @@ fn answers(knapsack: &mut Knapsack, seed: u64) -> (Solution, Vec<u16>) {
 }
 
 #[test]
-fn the_same_questions_in_the_same_order_get_the_same_answers() {
+fn same_problems_in_the_same_order_give_the_same_answers() {
     let (mut one, mut other) = (Knapsack::new(), Knapsack::new());
     for seed in 0..30 {
         assert_eq!(answers(&mut one, seed), answers(&mut other, seed));
@@ -21,7 +21,7 @@ fn the_same_questions_in_the_same_order_get_the_same_answers() {
 }
 
 #[test]
-fn what_was_solved_before_makes_no_difference_to_the_value_and_none_at_all_once_forgotten() {
+fn forget_restores_the_answer_of_a_new_knapsack() {
     let mut used = Knapsack::new();
     for seed in 0..30 {
         let fresh = answers(&mut Knapsack::new(), seed);
@@ -34,7 +34,7 @@ fn what_was_solved_before_makes_no_difference_to_the_value_and_none_at_all_once_
 }
 
 #[test]
-fn solving_again_without_a_change_gives_the_same_answer_sooner() {
+fn repeated_solve_gives_the_same_answer_with_fewer_nodes() {
     let mut knapsack = filled(&Random(3).settings(50, 4));
     let economy = Economy { capacity: 250.0, sigmas: 3.0 };
     let first = knapsack.solve(economy, Effort::default()).unwrap();
@@ -45,14 +45,14 @@ fn solving_again_without_a_change_gives_the_same_answer_sooner() {
 }
 
 #[test]
-fn the_memory_taken_beforehand_makes_no_difference() {
+fn reserve_does_not_change_the_answer() {
     let mut reserved = Knapsack::new();
     reserved.reserve(1000, 100_000).unwrap();
     assert_eq!(answers(&mut reserved, 5), answers(&mut Knapsack::new(), 5));
 }
 
 #[test]
-fn solves_of_the_same_shape_take_no_more_memory() {
+fn solves_of_the_same_shape_do_not_allocate() {
     let mut knapsack = Knapsack::new();
     answers(&mut knapsack, 0);
     let memory = knapsack.memory_used();

@@ -7,7 +7,7 @@ const NAN: f64 = f64::NAN;
 const INFINITY: f64 = f64::INFINITY;
 
 #[test]
-fn without_settings_the_answer_is_nothing_and_fits_if_nothing_does() {
+fn empty_knapsack_fits_if_a_zero_burden_fits() {
     let (solution, choices) = solved(&[], 0.0, 3.0);
     assert!(solution.feasible && solution.proven && choices.is_empty());
     assert_eq!((solution.value, solution.burden), (0.0, 0.0));
@@ -17,7 +17,7 @@ fn without_settings_the_answer_is_nothing_and_fits_if_nothing_does() {
 }
 
 #[test]
-fn a_setting_without_options_has_no_choice_and_adds_nothing() {
+fn setting_without_options_has_no_choice_and_no_burden() {
     let (solution, choices) = solved(&[vec![], vec![option(2.0, 1.0, 0.0)], vec![]], 1.0, 0.0);
     assert!(solution.feasible);
     assert_eq!((solution.value, solution.mean), (2.0, 1.0));
@@ -25,7 +25,7 @@ fn a_setting_without_options_has_no_choice_and_adds_nothing() {
 }
 
 #[test]
-fn an_option_of_infinite_mean_is_never_chosen_while_there_is_another() {
+fn option_with_infinite_mean_is_the_last_resort() {
     let settings = [vec![option(100.0, INFINITY, 0.0), option(1.0, 2.0, 0.0)]];
     for capacity in [INFINITY, 5.0, 1.0] {
         assert_eq!(solved(&settings, capacity, 1.0).1, [1]);
@@ -33,7 +33,7 @@ fn an_option_of_infinite_mean_is_never_chosen_while_there_is_another() {
 }
 
 #[test]
-fn a_setting_of_which_nothing_can_be_chosen_makes_all_infeasible() {
+fn setting_without_a_feasible_option_makes_the_problem_infeasible() {
     let settings = [vec![option(1.0, INFINITY, 0.0), option(2.0, INFINITY, 0.0)], vec![option(3.0, 1.0, 0.0)]];
     for capacity in [INFINITY, 5.0] {
         let (solution, choices) = solved(&settings, capacity, 1.0);
@@ -44,7 +44,7 @@ fn a_setting_of_which_nothing_can_be_chosen_makes_all_infeasible() {
 }
 
 #[test]
-fn a_knapsack_answers_the_same_whatever_had_the_same_shape_before() {
+fn earlier_problems_of_the_same_shape_do_not_change_answers() {
     let impossible = [
         vec![option(1.0, INFINITY, 0.0), option(2.0, INFINITY, 0.0)],
         vec![option(3.0, 1.0, 0.0), option(9.0, 4.0, 0.0)],
@@ -72,7 +72,7 @@ fn a_knapsack_answers_the_same_whatever_had_the_same_shape_before() {
 }
 
 #[test]
-fn every_solution_is_made_of_numbers() {
+fn every_solution_field_is_a_number() {
     let settings = [vec![option(1.0, INFINITY, 0.0)], vec![option(3.0, 1.0, 2.0), option(1.0, -1.0, 0.0)]];
     for settings in [&settings[..], &settings[1..], &[]] {
         for capacity in [INFINITY, 1e300, 0.0, -1e300, -INFINITY] {
@@ -86,14 +86,14 @@ fn every_solution_is_made_of_numbers() {
 }
 
 #[test]
-fn without_a_limit_every_setting_gets_its_best_option() {
+fn unlimited_capacity_gives_every_setting_its_best_option() {
     let (solution, choices) = solved(&vec![vec![option(1.0, 0.0, 0.0), option(2.0, 1e99, 1e99)]; 3], INFINITY, 100.0);
     assert!(solution.feasible && solution.proven);
     assert_eq!(choices, [1, 1, 1]);
 }
 
 #[test]
-fn negative_means_make_room_for_others() {
+fn negative_means_free_capacity_for_other_settings() {
     let settings =
         [vec![option(0.0, 0.0, 0.0), option(-1.0, -5.0, 0.0)], vec![option(0.0, 0.0, 0.0), option(7.0, 4.0, 0.0)]];
     let (solution, choices) = solved(&settings, 0.0, 0.0);
@@ -103,7 +103,7 @@ fn negative_means_make_room_for_others() {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused_by_name_and_nothing_is_added() {
+fn invalid_numbers_are_rejected_by_field_name_without_effect() {
     let mut knapsack = filled(&[vec![option(1.0, 1.0, 1.0)]]);
     let good = option(1.0, 1.0, 1.0);
     for (bad, name) in [
@@ -127,7 +127,7 @@ fn numbers_that_are_none_are_refused_by_name_and_nothing_is_added() {
 }
 
 #[test]
-fn economies_and_efforts_that_make_no_sense_are_refused_and_the_last_choices_kept() {
+fn invalid_economies_and_efforts_are_rejected_and_choices_kept() {
     let mut knapsack = filled(&[vec![option(0.0, 0.0, 0.0), option(1.0, 1.0, 1.0)]]);
     knapsack.solve(Economy::default(), Effort::default()).unwrap();
     let default = Economy::default();
@@ -143,7 +143,7 @@ fn economies_and_efforts_that_make_no_sense_are_refused_and_the_last_choices_kep
 }
 
 #[test]
-fn a_setting_has_at_most_65535_options() {
+fn setting_has_at_most_65535_options() {
     let mut options = vec![option(0.0, 1.0, 0.0); MAX_OPTIONS_PER_SETTING];
     options[65534].value = 1.0;
     assert_eq!(solved(&[options.clone()], 1.0, 0.0).1, [65534]);
@@ -152,7 +152,7 @@ fn a_setting_has_at_most_65535_options() {
 }
 
 #[test]
-fn clearing_removes_the_settings_and_keeps_the_memory() {
+fn clear_removes_the_settings_and_keeps_the_memory() {
     let mut knapsack = filled(&vec![vec![option(0.0, 1.0, 0.0); 3]; 10]);
     knapsack.solve(Economy::default(), Effort::default()).unwrap();
     let memory = knapsack.memory_used();
@@ -162,7 +162,7 @@ fn clearing_removes_the_settings_and_keeps_the_memory() {
 }
 
 #[test]
-fn an_absurd_reservation_is_out_of_memory_and_changes_nothing() {
+fn absurd_reservation_is_out_of_memory_without_effect() {
     let mut knapsack = filled(&[vec![option(1.0, 1.0, 0.0)]]);
     assert_eq!(knapsack.reserve(usize::MAX, usize::MAX).unwrap_err().code(), Code::OutOfMemory);
     assert_eq!(knapsack.solve(Economy::default(), Effort::default()).unwrap().value, 1.0);

@@ -11,7 +11,7 @@ fn hard_settings(seed: u64) -> (Vec<Vec<Candidate>>, Economy) {
 }
 
 #[test]
-fn a_small_node_limit_still_gives_an_answer_that_fits_and_an_honest_bound() {
+fn small_node_limit_gives_a_feasible_answer_and_a_true_bound() {
     for seed in 0..200 {
         let (settings, economy) = hard_settings(seed);
         let mut knapsack = filled(&settings);
@@ -31,7 +31,7 @@ fn a_small_node_limit_still_gives_an_answer_that_fits_and_an_honest_bound() {
 }
 
 #[test]
-fn an_accepted_gap_is_kept_and_saves_work() {
+fn accepted_gap_is_respected_and_saves_nodes() {
     let mut nodes = (0, 0);
     for seed in 0..100 {
         let (settings, economy) = hard_settings(seed);
@@ -50,7 +50,7 @@ fn an_accepted_gap_is_kept_and_saves_work() {
 }
 
 #[test]
-fn an_accepted_gap_is_kept_when_values_are_negative() {
+fn accepted_gap_is_respected_with_negative_values() {
     for seed in 0..50 {
         let (mut settings, economy) = hard_settings(seed);
         settings.iter_mut().flatten().for_each(|option| option.value -= 20.0);
@@ -61,7 +61,7 @@ fn an_accepted_gap_is_kept_when_values_are_negative() {
 }
 
 #[test]
-fn a_million_options_are_bounded_by_the_node_limit() {
+fn node_limit_bounds_a_million_options() {
     let mut random = Random(7);
     let settings = random.settings(1000, 1000);
     let mut knapsack = filled(&settings);
@@ -76,7 +76,7 @@ fn a_million_options_are_bounded_by_the_node_limit() {
 }
 
 #[test]
-fn a_million_options_in_few_settings_overflow_no_stack() {
+fn million_options_in_few_settings_do_not_overflow_the_stack() {
     let mut random = Random(8);
     let settings = random.settings(16, 62_500);
     let effort = Effort { node_limit: 10_000, ..Effort::default() };
@@ -85,7 +85,7 @@ fn a_million_options_in_few_settings_overflow_no_stack() {
 }
 
 #[test]
-fn a_hundred_thousand_settings_overflow_no_stack() {
+fn hundred_thousand_settings_do_not_overflow_the_stack() {
     let mut random = Random(9);
     let settings = random.settings(100_000, 3);
     let effort = Effort { node_limit: 1_000_000, ..Effort::default() };
@@ -94,7 +94,7 @@ fn a_hundred_thousand_settings_overflow_no_stack() {
 }
 
 #[test]
-fn numbers_of_any_size_end_within_the_node_limit() {
+fn numbers_of_any_magnitude_stay_within_the_node_limit() {
     let mut random = Random(10);
     let sizes = [0.0, 1e-300, 1e-20, 1.0, 3.0, 1e20, 1e99, 1e100];
     let pick = |random: &mut Random| sizes[random.next() as usize % sizes.len()];
@@ -123,7 +123,7 @@ fn numbers_of_any_size_end_within_the_node_limit() {
 }
 
 #[test]
-fn an_answer_fits_also_where_an_option_is_enormous_beside_the_capacity() {
+fn answer_fits_despite_an_option_far_over_the_capacity() {
     for seed in 0..300 {
         let mut random = Random(seed);
         let mut settings = random.settings(8, 4);

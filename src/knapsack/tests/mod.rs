@@ -1,9 +1,11 @@
-//! Tests of the whole module. The crate's integration tests cover known optima and hard data.
+//! Tests of the whole module.
 
 mod brute_force;
 mod deterministic;
 mod inputs;
+mod known_optima;
 mod limits;
+mod memory;
 mod normal;
 
 use super::*;

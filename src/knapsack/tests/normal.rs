@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_lightest_by_mean_is_not_taken_for_the_lightest_by_mean_and_deviation() {
+fn least_mean_is_not_mistaken_for_least_burden() {
     // By mean, the first option of each setting is lighter. With deviations, only the second ones fit together.
     let settings = vec![vec![option(1.0, 1.0, 16.0), option(1.0, 2.0, 0.0)]; 4];
     let (solution, choices) = solved(&settings, 8.0, 3.0);
@@ -12,7 +12,7 @@ fn the_lightest_by_mean_is_not_taken_for_the_lightest_by_mean_and_deviation() {
 }
 
 #[test]
-fn the_lightest_by_own_deviation_is_not_taken_for_the_lightest_in_company() {
+fn least_own_deviation_is_not_mistaken_for_least_total_deviation() {
     // Alone, mean 3 is lighter than mean 0 with deviation 4. Sixteen together have a deviation of 16, not of 64.
     let settings = vec![vec![option(1.0, 3.0, 0.0), option(1.0, 0.0, 16.0)]; 16];
     let (solution, choices) = solved(&settings, 16.0, 1.0);
@@ -21,7 +21,7 @@ fn the_lightest_by_own_deviation_is_not_taken_for_the_lightest_in_company() {
 }
 
 #[test]
-fn the_answer_of_least_burden_may_mix_steady_and_unsteady_options() {
+fn least_burden_can_mix_options_with_and_without_variance() {
     let steady_or_not = |mean: f64, variance: f64| vec![option(0.0, mean, 0.0), option(0.0, 0.0, variance)];
     let settings = [steady_or_not(1.0, 1.0), steady_or_not(1.0, 25.0), steady_or_not(5.0, 36.0)];
     let (solution, choices) = solved(&settings, 0.5, 1.0);
@@ -39,14 +39,14 @@ fn the_answer_of_least_burden_may_mix_steady_and_unsteady_options() {
 }
 
 #[test]
-fn without_sigmas_variances_do_not_matter_but_are_reported() {
+fn zero_sigmas_ignores_variances_but_reports_them() {
     let settings = [vec![option(0.0, 0.0, 0.0), option(1.0, 1.0, 1e6)]];
     let (solution, _) = solved(&settings, 1.0, 0.0);
     assert_eq!((solution.value, solution.burden, solution.variance), (1.0, 1.0, 1e6));
 }
 
 #[test]
-fn without_variances_sigmas_do_not_matter() {
+fn sigmas_have_no_effect_without_variances() {
     let mut random = Random(11);
     let mut settings = random.settings(30, 5);
     settings.iter_mut().flatten().for_each(|option| option.variance = 0.0);
@@ -57,7 +57,7 @@ fn without_variances_sigmas_do_not_matter() {
 }
 
 #[test]
-fn variances_alike_in_every_option_only_take_room() {
+fn equal_variances_only_reduce_the_capacity() {
     let mut random = Random(12);
     let mut settings = random.settings(30, 5);
     settings.iter_mut().flatten().for_each(|option| option.variance = 4.0);
@@ -67,7 +67,7 @@ fn variances_alike_in_every_option_only_take_room() {
 }
 
 #[test]
-fn more_sigmas_are_never_worth_more() {
+fn value_never_rises_with_sigmas() {
     let settings = Random(13).settings(30, 5);
     let mut last = f64::INFINITY;
     for sigmas in [0.0, 0.5, 1.0, 2.0, 3.0, 6.0, 20.0] {
@@ -92,7 +92,7 @@ fn burdens_of_every_magnitude_are_handled() {
 
 /// The bound is above 0, and no value is. Costs are subtracted from that bound, not from 0.
 #[test]
-fn an_option_that_just_fits_is_not_priced_out() {
+fn option_that_exactly_fits_is_not_rejected() {
     let settings = [vec![
         option(-7.742743864344671, 0.0, 0.0),
         option(0.0, 7.003407409599741, 1.7040964000080443),
@@ -104,7 +104,7 @@ fn an_option_that_just_fits_is_not_priced_out() {
 
 /// The picks must still be valid if the relaxation's first price was the right one.
 #[test]
-fn picks_are_those_of_the_relaxation() {
+fn picks_match_the_relaxation() {
     let steady_or_not = vec![option(1.0, 3.0, 0.0), option(0.0, -2.0, 4.0)];
     let settings = [steady_or_not, vec![option(3.0, 5.0, 0.0), option(1.0, 3.0, 0.0)], vec![option(0.0, 4.0, 0.0)]];
     let (solution, choices) = solved(&settings, 10.0, 2.0);

@@ -1,12 +1,12 @@
-use super::super::fault_io::{Counts, FaultDisk};
+//! Values: put, read, replaced, removed and listed.
+
+use super::super::fault_io::FaultDisk;
 use super::super::format::record_size;
-use super::super::io::Io;
-use super::super::{Buffer, Bundle, BundleWriter, Compression, Name, Options, Statistics, Store, Value};
+use super::super::{Buffer, Compression, Name, Options, Statistics, Value};
 use super::*;
-use crate::base::Code;
 
 #[test]
-fn what_was_put_is_got_also_by_the_next_process() {
+fn next_process_reads_stored_values() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     for (number, length) in [(1, 0), (2, 1), (3, 15), (4, 16), (5, 17), (6, 70_000)] {
@@ -34,7 +34,7 @@ fn many(data: &[Vec<u8>]) -> Vec<Value<'_>> {
 }
 
 #[test]
-fn many_values_in_one_call_are_as_if_each_were_put() {
+fn batch_put_equals_single_puts() {
     for compression in [Compression::None, Compression::Lz4] {
         // Several runs, segments and megabytes; and compressible texts.
         let lengths = [0, 1, 2000, 70_000, 16, 300_000, 5];
@@ -68,7 +68,7 @@ fn many_values_in_one_call_are_as_if_each_were_put() {
 }
 
 #[test]
-fn of_many_values_those_that_are_too_long_are_left_out() {
+fn batch_put_skips_oversized_values() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { entry_limit: 10, ..options() });
     let data: Vec<_> = [11, 10, 0, 11, 11, 3].map(|length| value(length, length as usize)).to_vec();
@@ -80,7 +80,7 @@ fn of_many_values_those_that_are_too_long_are_left_out() {
 }
 
 #[test]
-fn of_many_values_those_that_there_is_room_for_are_kept() {
+fn batch_put_keeps_values_within_the_limit() {
     for room in (0..20_000).step_by(397) {
         let disk = FaultDisk::default();
         let mut store = on(&disk);
@@ -109,7 +109,7 @@ fn of_many_values_those_that_there_is_room_for_are_kept() {
 }
 
 #[test]
-fn kind_environment_and_key_all_tell_values_apart() {
+fn kind_environment_and_key_each_separate_values() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     let base = Name { kind: 1, environment: 1, key: [9; 32] };
@@ -128,7 +128,7 @@ fn kind_environment_and_key_all_tell_values_apart() {
 }
 
 #[test]
-fn names_that_share_half_of_their_hashes_keep_their_own_values() {
+fn half_hash_collisions_keep_separate_values() {
     let mut seen = std::collections::HashMap::new();
     let (one, other) = (0..)
         .find_map(|number| Some((seen.insert(name(number).hash() >> 32, number)?, number)))
@@ -150,7 +150,7 @@ fn names_that_share_half_of_their_hashes_keep_their_own_values() {
 }
 
 #[test]
-fn the_last_put_wins_and_a_removed_value_stays_removed() {
+fn last_put_wins_and_removed_values_stay_removed() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     store.put(&name(1), 0, b"old").unwrap();
@@ -167,7 +167,7 @@ fn the_last_put_wins_and_a_removed_value_stays_removed() {
 }
 
 #[test]
-fn clearing_an_environment_spares_the_others_and_what_comes_later() {
+fn clear_affects_one_environment_and_earlier_values_only() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     for environment in 1..4 {
@@ -187,7 +187,7 @@ fn clearing_an_environment_spares_the_others_and_what_comes_later() {
 }
 
 #[test]
-fn a_directory_is_made_for_the_first_value_and_not_before() {
+fn first_put_creates_the_directory() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     assert_eq!(get(&mut store, &name(1)), None);
@@ -200,38 +200,7 @@ fn a_directory_is_made_for_the_first_value_and_not_before() {
 }
 
 #[test]
-fn limits_are_kept_to_the_byte() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { entry_limit: 10, ..options() });
-    assert!(store.put(&name(1), 0, &[1; 10]).unwrap());
-    assert!(!store.put(&name(1), 0, &[2; 11]).unwrap());
-    assert_eq!(get(&mut store, &name(1)), Some(vec![1; 10]), "the old value is kept");
-    assert_eq!(store.statistics().refused, 1);
-
-    for (limit, fits) in [(0, false), (95, false), (96, true), (u64::MAX, true)] {
-        let disk = FaultDisk::default();
-        let mut store = open(&disk.process(), Options { limit_bytes: limit, ..options() });
-        assert_eq!(store.put(&name(1), 0, &[1; 16]).unwrap(), fits, "{limit}");
-    }
-}
-
-#[test]
-fn every_segment_limit_works() {
-    for segment_limit in [0, 1, 200, u64::MAX] {
-        let disk = FaultDisk::default();
-        let mut store = open(&disk.process(), Options { segment_limit, ..options() });
-        for number in 0..5 {
-            store.put(&name(number), 0, &value(number, 50)).unwrap();
-        }
-        let segments = if segment_limit == u64::MAX { 1 } else { 5 };
-        assert_eq!(with_extension(&disk, "seg").len(), segments);
-        let mut again = on(&disk);
-        assert!((0..5).all(|number| get(&mut again, &name(number)) == Some(value(number, 50))));
-    }
-}
-
-#[test]
-fn compressed_values_come_back_and_take_less() {
+fn compressed_values_round_trip_in_less_space() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { compression: Compression::Lz4, ..options() });
     let text = b"layout(location = 0) in vec3 position; ".repeat(100);
@@ -248,272 +217,7 @@ fn compressed_values_come_back_and_take_less() {
 }
 
 #[test]
-fn uses_are_remembered() {
-    let disk = FaultDisk::default();
-    let mut store = on(&disk);
-    (0..3).for_each(|number| _ = store.put(&name(number), 0, b"x").unwrap());
-    wait(100);
-    store.touch(&[name(1), name(2), name(77)]).unwrap();
-    wait(100);
-    store.touch(&[name(2)]).unwrap();
-    let then = now();
-    for sealed in [false, true] {
-        if sealed {
-            store.seal().unwrap();
-        }
-        let again = on(&disk);
-        let used = |number| again.meta(&name(number)).map(|meta| (meta.uses, then - u64::from(meta.last_used)));
-        assert_eq!([used(0), used(1), used(2)], [Some((1, 200)), Some((2, 100)), Some((3, 0))]);
-    }
-}
-
-#[test]
-fn uses_outlive_the_segment_that_tells_of_them() {
-    let disk = populated(3, 5000);
-    for launch in 1..5 {
-        wait(100);
-        let mut store = on(&disk);
-        store.maintain(u64::MAX).unwrap();
-        store.touch(&[name(1), name(2)]).unwrap();
-        store.seal().unwrap();
-        for store in [&store, &on(&disk)] {
-            let used = |number| store.meta(&name(number)).map(|meta| (meta.uses, now() - u64::from(meta.last_used)));
-            let expected = Some((1 + launch, 0));
-            assert_eq!([used(0), used(1), used(2)], [Some((1, 100 * u64::from(launch))), expected, expected]);
-        }
-    }
-    // The uses persist even if no value is touched again.
-    for _ in 0..2 {
-        on(&disk).maintain(u64::MAX).unwrap();
-        let meta = on(&disk).meta(&name(1)).unwrap();
-        assert_eq!((meta.uses, u64::from(meta.last_used)), (5, now()));
-    }
-    assert!(with_extension(&disk, "seg").len() <= 3, "{:?}", disk.files());
-}
-
-#[test]
-fn what_is_worth_least_goes_first() {
-    let disk = FaultDisk::default();
-    let limit_bytes = 100 * 1104;
-    let mut store = open(&disk.process(), Options { limit_bytes, ..options() });
-    for number in 0..120 {
-        let build_us = if number % 2 == 0 { 100_000 } else { 10 };
-        store.put(&name(number), build_us, &value(number, 1024)).unwrap();
-    }
-    let done = store.maintain(u64::MAX).unwrap();
-    assert_eq!((done.evicted, done.more), (30, false), "to nine tenths of the limit");
-    assert!((0..120).step_by(2).all(|number| store.contains(&name(number))), "the costly ones are all there");
-    let left = on(&disk).statistics();
-    assert_eq!((left.values, left.live_bytes), (90, 90 * 1104));
-    // The space of evicted values is freed.
-    store.seal().unwrap();
-    store.maintain(u64::MAX).unwrap();
-    let left = store.statistics();
-    assert!(left.file_bytes < left.live_bytes * 4 / 3 + 1000, "{left:?}");
-    assert_eq!(on(&disk).statistics().values, 90);
-}
-
-#[test]
-fn maintenance_is_due_after_a_sixteenth_of_the_limit() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { limit_bytes: 160 * 1104, ..options() });
-    for number in 0..30 {
-        assert_eq!(store.wants_maintenance(), number % 11 == 0 && number > 0, "{number}");
-        if store.wants_maintenance() {
-            store.maintain(u64::MAX).unwrap();
-        }
-        store.put(&name(number), 5, &value(number, 1024)).unwrap();
-    }
-    assert!(!on(&disk).wants_maintenance());
-}
-
-#[test]
-fn what_is_used_outlives_what_is_not() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { limit_bytes: 20 * 1104, ..options() });
-    (0..20).for_each(|number| _ = store.put(&name(number), 50, &value(number, 1024)).unwrap());
-    wait(10_000);
-    store.touch(&[name(3), name(4)]).unwrap();
-    (20..40).for_each(|number| _ = store.put(&name(number), 50, &value(number, 1024)).unwrap());
-    store.maintain(u64::MAX).unwrap();
-    assert!(store.contains(&name(3)) && store.contains(&name(4)));
-    assert!(!store.contains(&name(0)) && !store.contains(&name(19)));
-}
-
-#[test]
-fn each_environment_has_its_own_limit() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { limit_bytes: 10 * 1104, ..options() });
-    (0..20).for_each(|number| _ = store.put(&named(1, number), 0, &value(number, 1024)).unwrap());
-    (0..10).for_each(|number| _ = store.put(&named(2, number), 0, &value(number, 1024)).unwrap());
-    store.maintain(u64::MAX).unwrap();
-    assert_eq!((store.entries(1).count(), store.entries(2).count()), (9, 10));
-}
-
-#[test]
-fn the_unused_ages_out() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { max_age_seconds: 1000, ..options() });
-    store.put(&named(1, 1), 0, b"old environment").unwrap();
-    store.put(&named(2, 1), 0, b"old").unwrap();
-    store.put(&named(2, 2), 0, b"used").unwrap();
-    wait(1000);
-    assert_eq!(store.maintain(u64::MAX).unwrap().aged, 0);
-    store.touch(&[named(2, 2)]).unwrap();
-    wait(1);
-    assert_eq!(store.maintain(u64::MAX).unwrap().aged, 2);
-    assert_eq!(store.environments().unwrap(), [2]);
-    assert_eq!(get(&mut on(&disk), &named(2, 2)).as_deref(), Some(&b"used"[..]));
-    assert_eq!(on(&disk).statistics().values, 1);
-}
-
-#[test]
-fn segments_of_many_launches_become_one() {
-    let disk = FaultDisk::default();
-    for number in 0..500 {
-        let mut store = on(&disk);
-        store.put(&name(number), 0, &value(number, 200)).unwrap();
-        if number % 3 > 0 {
-            store.seal().unwrap();
-        }
-    }
-    let mut store = on(&disk);
-    let done = store.maintain(u64::MAX).unwrap();
-    assert_eq!((done.unlinked, done.more), (500, false));
-    assert_eq!(with_extension(&disk, "seg").len(), 1);
-    assert_eq!(with_extension(&disk, "live").len(), 0);
-    let mut again = on(&disk);
-    assert!((0..500).all(|number| get(&mut again, &name(number)) == Some(value(number, 200))));
-}
-
-#[test]
-fn a_budget_bounds_what_is_copied() {
-    let disk = FaultDisk::default();
-    for launch in 0..10 {
-        let mut store = on(&disk);
-        (0..10).for_each(|number| _ = store.put(&name(launch * 10 + number), 0, &[1; 944]).unwrap());
-        store.seal().unwrap();
-    }
-    let mut store = on(&disk);
-    let done = store.maintain(35 * 1024).unwrap();
-    assert!(done.more && done.unlinked == 3 && done.copied_bytes < 35 * 1024, "{done:?}");
-    while store.maintain(35 * 1024).unwrap().more {}
-    assert_eq!(on(&disk).statistics().values, 100);
-}
-
-/// Disk calls made by opening a directory of 5000 values.
-fn asked_by_opening(disk: &FaultDisk) -> Counts {
-    let before = disk.counts();
-    assert_eq!(on(disk).statistics().values, 5000);
-    let after = disk.counts();
-    Counts {
-        opened: after.opened - before.opened,
-        reads: after.reads - before.reads,
-        bytes_read: after.bytes_read - before.bytes_read,
-        appends: after.appends - before.appends,
-        syncs: after.syncs - before.syncs,
-    }
-}
-
-#[test]
-fn five_hundred_small_segments_are_opened_like_a_big_one() {
-    let after_launches = |launches: u64| {
-        let disk = FaultDisk::default();
-        for launch in 0..launches {
-            let mut store = on(&disk);
-            for number in 0..5000 / launches {
-                store.put(&name(launch * 5000 + number), 0, &[3; 100]).unwrap();
-            }
-            store.seal().unwrap();
-        }
-        disk
-    };
-    let big = asked_by_opening(&after_launches(1));
-    assert_eq!((big.opened, big.reads), (1, 2), "nothing but its snapshot, and that it ends there");
-    let disk = after_launches(500);
-    let small = asked_by_opening(&disk);
-    assert_eq!((small.opened, small.reads), (500, 1000), "nothing but their snapshots");
-    assert!(small.bytes_read * 2 < 3 * big.bytes_read, "{small:?} {big:?}");
-    // Only the first opening after the launches costs that much: one maintenance merges the segments.
-    on(&disk).maintain(8 << 20).unwrap();
-    assert_eq!(asked_by_opening(&disk), big);
-}
-
-#[test]
-fn a_bundle_is_one_file_the_same_for_the_same_values() {
-    let disk = FaultDisk::default();
-    let io: Arc<dyn Io> = Arc::new(disk.process());
-    io.create_directory(&directory()).unwrap();
-    let path = |file: &str| directory().join(file);
-    let write = |file: &str, values: u64| {
-        let mut bundle = BundleWriter::create(Arc::clone(&io), &path(file), Compression::Lz4).unwrap();
-        (0..values).for_each(|number| assert!(bundle.put(&name(number), 7, &value(number, 300)).unwrap()));
-        bundle.finish()
-    };
-    write("one", 20).unwrap();
-    write("other", 20).unwrap();
-    assert_eq!(disk.files().len(), 2, "and nothing beside them");
-    assert_eq!(disk.read(&path("one")), disk.read(&path("other")));
-    assert_eq!(write("empty", 0).unwrap_err().code(), Code::NotFound);
-    write("other", 5).unwrap();
-    for (file, values) in [("one", 20), ("other", 5)] {
-        let bundle = Bundle::of_file(&*io, &path(file)).unwrap();
-        let mut store = Store::open_bundle(bundle, options()).unwrap();
-        assert_eq!((store.statistics().values, store.meta(&name(0)).unwrap().build_us), (values, 7));
-        assert!((0..values).all(|number| get(&mut store, &name(number)) == Some(value(number, 300))));
-    }
-    disk.write(&path("other"), &disk.read(&path("one")).unwrap()[..63]);
-    for (file, code) in [("other", Code::Malformed), ("none", Code::Io)] {
-        assert_eq!(Bundle::of_file(&*io, &path(file)).err().unwrap().code(), code);
-    }
-}
-
-#[test]
-fn a_bundle_that_cannot_be_written_leaves_what_was_there() {
-    let disk = FaultDisk::default();
-    let process = disk.process();
-    process.create_directory(&directory()).unwrap();
-    let path = directory().join("bundle");
-    disk.write(&path, b"before");
-    let mut failures = 0;
-    for calls in 0..10 {
-        process.plan(|plan| plan.calls_to_error = Some(calls));
-        let mut bundle = BundleWriter::create(Arc::new(process.clone()), &path, Compression::None).unwrap();
-        let written = bundle.put(&name(1), 0, b"value").and_then(|_| bundle.finish());
-        process.plan(|plan| plan.calls_to_error = None);
-        assert_eq!(disk.files().len(), 1, "{calls}: nothing is left over");
-        failures += u32::from(written.is_err());
-        if disk.read(&path).unwrap() == b"before" {
-            assert!(written.is_err(), "{calls}");
-        } else {
-            let whole = Bundle::of_file(&process, &path).and_then(|bundle| Store::open_bundle(bundle, options()));
-            assert_eq!(get(&mut whole.unwrap(), &name(1)).unwrap(), b"value", "{calls}: {written:?}");
-        }
-    }
-    assert!((3..10).contains(&failures), "{failures}");
-}
-
-#[test]
-fn a_bundle_in_memory_is_read_like_a_directory() {
-    let disk = populated(20, 100);
-    let segment: Arc<[u8]> = disk.read(&with_extension(&disk, "seg")[0]).unwrap().into();
-    let snapshot: Arc<[u8]> = disk.read(&with_extension(&disk, "idx")[0]).unwrap().into();
-    for snapshot in [Some(snapshot), None] {
-        let mut bundle = Store::from_bytes(Arc::clone(&segment), snapshot, options()).unwrap();
-        assert!((0..20).all(|number| get(&mut bundle, &name(number)) == Some(value(number, 100))));
-        let refused = bundle.put(&name(1), 0, b"x").unwrap_err();
-        assert_eq!(refused.code(), Code::Unsupported);
-        assert!(bundle.maintain(1).is_err() && bundle.clear(None).is_err() && bundle.touch(&[name(1)]).is_err());
-    }
-    for wrong in [&[][..], &[0; 63], &[0; 64], b"HOBSEG\r\n and some sixty bytes more that are not what a segment says"]
-    {
-        let Err(why) = Store::from_bytes(wrong.into(), None, options()) else { panic!("{wrong:?}") };
-        assert_eq!(why.code(), Code::Malformed);
-    }
-}
-
-#[test]
-fn a_read_only_store_changes_nothing() {
+fn read_only_store_writes_nothing() {
     let disk = populated(3, 10);
     let before = disk.files();
     let mut store = open(&disk.process(), Options { read_only: true, ..options() });
@@ -523,7 +227,7 @@ fn a_read_only_store_changes_nothing() {
 }
 
 #[test]
-fn all_names_in_the_order_of_the_disk() {
+fn names_are_listed_in_disk_order() {
     let disk = populated(50, 10);
     let mut store = on(&disk);
     store.put(&name(0), 0, b"moved to the end").unwrap();
@@ -534,46 +238,7 @@ fn all_names_in_the_order_of_the_disk() {
 }
 
 #[test]
-fn a_put_that_fills_a_segment_does_not_wait_for_the_disk() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { segment_limit: 4096, ..options() });
-    (0..20).for_each(|number| assert!(store.put(&name(number), 0, &value(number, 1000)).unwrap()));
-    let segments = with_extension(&disk, "seg").len();
-    assert!((5..9).contains(&segments), "{segments}");
-    assert_eq!((disk.counts().syncs, with_extension(&disk, "idx").len()), (0, 0));
-
-    // Segments that were not sealed are readable anyway, also after a refresh.
-    store.refresh().unwrap();
-    for mut store in [on(&disk), store] {
-        (0..20).for_each(|number| assert_eq!(get(&mut store, &name(number)), Some(value(number, 1000))));
-        assert_eq!(store.statistics().damaged, 0);
-    }
-}
-
-#[test]
-fn full_segments_are_sealed_when_there_is_time_or_too_many_of_them() {
-    type Work = fn(&mut Store);
-    let work: [(Work, usize); 3] = [
-        (|store| store.sync().unwrap(), 1),
-        (|store| store.seal().unwrap(), 0),
-        (|store| assert_eq!(store.maintain(0).unwrap().unlinked, 0), 1),
-    ];
-    for (work, open_ones) in work {
-        let disk = FaultDisk::default();
-        let mut store = open(&disk.process(), Options { segment_limit: 4096, ..options() });
-        (0..9).for_each(|number| assert!(store.put(&name(number), 0, &value(number, 1000)).unwrap()));
-        work(&mut store);
-        let count = |extension| with_extension(&disk, extension).len();
-        assert_eq!(count("idx") + open_ones, count("seg"));
-        assert_eq!(count("live"), open_ones);
-        (9..300).for_each(|number| assert!(store.put(&name(number), 0, &value(number, 1000)).unwrap()));
-        assert!(count("live") < 16, "{}", count("live"));
-        assert!((0..300).all(|number| get(&mut store, &name(number)) == Some(value(number, 1000))));
-    }
-}
-
-#[test]
-fn values_read_as_they_lie_take_few_reads() {
+fn sequential_values_need_few_reads() {
     let disk = populated(1000, 1000);
     let mut store = on(&disk);
     let names = store.names_in_place(7).unwrap();
@@ -599,7 +264,7 @@ fn values_read_as_they_lie_take_few_reads() {
 }
 
 #[test]
-fn a_buffer_does_not_mistake_one_place_for_another() {
+fn read_buffer_distinguishes_locations() {
     let (mut one, mut other) = (on(&populated(50, 300)), on(&populated(50, 300)));
     let disk = FaultDisk::default();
     let process = disk.process();

@@ -36,7 +36,7 @@ fn two_segments(count: u64, length: usize) -> FaultDisk {
 }
 
 #[test]
-fn no_flipped_bit_brings_back_what_was_removed_or_cleared() {
+fn flipped_bits_restore_no_removed_or_cleared_value() {
     for is_sealed in [false, true] {
         let disk = FaultDisk::default();
         let mut store = on(&disk);
@@ -62,7 +62,7 @@ fn no_flipped_bit_brings_back_what_was_removed_or_cleared() {
 /// If a value is damaged after sealing, an older value does not replace it. If it is damaged earlier, the store cannot
 /// tell it from a value that was never written.
 #[test]
-fn damage_to_a_sealed_value_does_not_bring_back_an_older_one() {
+fn damage_to_a_sealed_value_does_not_restore_an_older_one() {
     for is_sealed in [false, true] {
         let disk = FaultDisk::default();
         let small = Options { segment_limit: 100_000, ..options() };
@@ -97,7 +97,7 @@ fn damage_to_a_sealed_value_does_not_bring_back_an_older_one() {
 }
 
 #[test]
-fn a_truncated_file_costs_what_was_cut_off() {
+fn truncated_file_loses_only_the_cut_values() {
     let disk = two_segments(16, 90).duplicate();
     for path in disk.files() {
         let whole = disk.read(&path).unwrap();
@@ -118,7 +118,7 @@ fn a_truncated_file_costs_what_was_cut_off() {
 }
 
 #[test]
-fn stomped_ends_cost_one_value() {
+fn overwritten_ends_cost_one_value() {
     let disk = two_segments(16, 90).duplicate();
     for path in disk.files() {
         for at_end in [false, true] {
@@ -132,7 +132,7 @@ fn stomped_ends_cost_one_value() {
 }
 
 #[test]
-fn reading_goes_on_behind_a_hole() {
+fn scan_continues_after_a_hole() {
     let disk = FaultDisk::default();
     let mut store = on(&disk);
     (0..30).for_each(|number| _ = store.put(&name(number), 5, &value(number, 90)).unwrap());
@@ -143,7 +143,7 @@ fn reading_goes_on_behind_a_hole() {
 }
 
 #[test]
-fn a_segment_kept_as_a_value_is_not_taken_for_records() {
+fn segment_stored_as_a_value_is_not_parsed_as_records() {
     let inner = populated(5, 64);
     let segment = inner.read(&with_extension(&inner, "seg")[0]).unwrap();
     let disk = FaultDisk::default();
@@ -158,7 +158,7 @@ fn a_segment_kept_as_a_value_is_not_taken_for_records() {
 }
 
 #[test]
-fn a_damaged_value_is_forgotten_counted_and_replaceable() {
+fn damaged_value_is_dropped_counted_and_replaceable() {
     let disk = populated(4, 90);
     let path = &with_extension(&disk, "seg")[0];
     let copy = damaged(&disk, path, |bytes| bytes[HEADS + HEADER + 1] ^= 4);
@@ -172,7 +172,7 @@ fn a_damaged_value_is_forgotten_counted_and_replaceable() {
 }
 
 #[test]
-fn merging_leaves_damaged_records_behind() {
+fn merge_drops_damaged_records() {
     let disk = FaultDisk::default();
     for launch in 0..5 {
         let mut store = on(&disk);
@@ -190,7 +190,7 @@ fn merging_leaves_damaged_records_behind() {
 }
 
 #[test]
-fn a_newer_format_is_left_alone_read_around_and_spoken_of() {
+fn newer_format_is_skipped_kept_and_reported() {
     let disk = populated(4, 90);
     let mut newer = encode_heads(5, 1).to_vec();
     for head in newer.chunks_exact_mut(32) {
@@ -213,7 +213,7 @@ fn a_newer_format_is_left_alone_read_around_and_spoken_of() {
 }
 
 #[test]
-fn what_is_not_ours_is_left_alone() {
+fn foreign_files_are_unchanged() {
     let disk = populated(4, 90);
     let strangers =
         ["readme.txt", "5.seg", "zzzzzzzzzzzzzzzz.seg", "00000000000000001.seg", "+000000000000001.seg", ".seg"];
@@ -233,7 +233,7 @@ fn what_is_not_ours_is_left_alone() {
 }
 
 #[test]
-fn a_claim_of_four_gibibytes_takes_no_memory() {
+fn claimed_length_of_four_gibibytes_allocates_nothing() {
     use super::super::format::{Form, Header};
     use super::super::snapshot::{Contents, Row, encode};
     let header = Header {
@@ -276,7 +276,7 @@ fn a_claim_of_four_gibibytes_takes_no_memory() {
 }
 
 #[test]
-fn who_served_a_value_whose_snapshot_tells_another_time_does_so_after_a_merge() {
+fn value_with_a_wrong_snapshot_time_is_served_after_a_merge() {
     use super::super::snapshot::{Contents, Row, Snapshot, encode};
     for change in [|stamp: u64| stamp - 1, |stamp| stamp + (1 << 32), |_| u64::MAX - 1] {
         let disk = populated(8, 300);
@@ -299,7 +299,7 @@ fn who_served_a_value_whose_snapshot_tells_another_time_does_so_after_a_merge() 
 }
 
 #[test]
-fn records_and_segments_from_the_end_of_time_are_not_in_the_way() {
+fn greatest_stamps_and_sequence_numbers_do_not_block_puts() {
     use super::super::format::{Form, Header, hash};
     let header = Header {
         kind: 1,
@@ -331,7 +331,7 @@ fn records_and_segments_from_the_end_of_time_are_not_in_the_way() {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_and_says_so() {
+fn full_disk_loses_no_value_and_is_reported() {
     let disk = populated(4, 90);
     for space in 0..600 {
         let disk = disk.duplicate();
@@ -356,7 +356,7 @@ fn a_full_disk_loses_nothing_and_says_so() {
 }
 
 #[test]
-fn no_room_to_begin_leaves_no_litter() {
+fn full_disk_at_segment_creation_keeps_no_partial_file() {
     let disk = FaultDisk::default();
     disk.set_space(Some(0));
     let mut store = on(&disk);
@@ -370,7 +370,7 @@ fn no_room_to_begin_leaves_no_litter() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_written_is_still_read() {
+fn unwritable_directory_is_still_read() {
     let disk = populated(4, 90);
     let io = disk.process();
     io.plan(|plan| plan.is_denied = true);
@@ -383,7 +383,7 @@ fn a_directory_that_may_not_be_written_is_still_read() {
 }
 
 #[test]
-fn short_reads_and_failing_reads() {
+fn short_and_failing_reads_are_handled() {
     let disk = two_segments(8, 90);
     let io = disk.process();
     io.plan(|plan| plan.longest_read = Some(7));
@@ -398,7 +398,7 @@ fn short_reads_and_failing_reads() {
 }
 
 #[test]
-fn a_file_where_a_directory_should_be_is_an_error_that_says_so() {
+fn file_in_place_of_the_directory_is_a_named_error() {
     let disk = FaultDisk::default();
     disk.write(&directory(), b"a file");
     let Err(why) = Store::open(Arc::new(disk.process()), &directory(), options()) else { panic!("opened") };
@@ -406,7 +406,7 @@ fn a_file_where_a_directory_should_be_is_an_error_that_says_so() {
 }
 
 #[test]
-fn any_bytes_are_opened_and_served_without_a_wrong_value() {
+fn arbitrary_bytes_never_give_a_wrong_value() {
     let mut random = Random(5);
     let whole = populated(6, 40);
     let files: Vec<_> = whole.files().into_iter().filter(|path| !whole.read(path).unwrap().is_empty()).collect();

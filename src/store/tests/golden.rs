@@ -30,7 +30,7 @@ fn dump(bytes: &[u8]) -> String {
 
 /// `UPDATE=1` rewrites the files after an intended change of the format.
 #[test]
-fn segments_and_snapshots_are_written_as_in_the_document() {
+fn segments_and_snapshots_match_the_document() {
     let disk = FaultDisk::default();
     let mut store = open(&disk.process(), Options { compression: Compression::Lz4, ..options() });
     store.put(&key(0x0a), 1200, PLAIN).unwrap();
@@ -57,7 +57,7 @@ fn segments_and_snapshots_are_written_as_in_the_document() {
 }
 
 #[test]
-fn what_older_versions_have_written_is_served() {
+fn files_of_older_versions_are_served() {
     let [segment, snapshot] = ["seg", "idx"].map(|extension| std::fs::read(fixture(extension)).unwrap());
     for snapshot in [None, Some(snapshot)] {
         let mut store = Store::from_bytes(segment.as_slice().into(), snapshot.map(Into::into), options()).unwrap();

@@ -161,7 +161,7 @@ impl Damaged<'_> {
 }
 
 #[test]
-fn damage_costs_what_it_hits_and_never_makes_a_wrong_value() {
+fn damage_costs_only_damaged_values_and_gives_no_wrong_one() {
     let disk = lived_in();
     let records = records(&disk);
     let mut names: Vec<_> = (0..20).flat_map(|number| [7, 8].map(|environment| named(environment, number))).collect();

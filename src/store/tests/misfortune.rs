@@ -22,7 +22,7 @@ fn bundle(disk: &FaultDisk, file: &str, values: &[(u64, Vec<u8>)]) -> Store {
 }
 
 #[test]
-fn a_buffer_tells_bundles_apart() {
+fn read_buffer_distinguishes_bundles() {
     let disk = FaultDisk::default();
     let mut one = bundle(&disk, "one", &[(1, value(1, 300))]);
     let mut other = bundle(&disk, "other", &[(2, value(2, 200))]);
@@ -33,7 +33,7 @@ fn a_buffer_tells_bundles_apart() {
 }
 
 #[test]
-fn a_buffer_tells_values_of_bundles_apart() {
+fn read_buffer_distinguishes_values_of_bundles() {
     let disk = FaultDisk::default();
     let mut one = bundle(&disk, "one", &[(1, b"old".to_vec())]);
     let mut other = bundle(&disk, "other", &[(1, b"new".to_vec())]);
@@ -43,7 +43,7 @@ fn a_buffer_tells_values_of_bundles_apart() {
 }
 
 #[test]
-fn a_cut_file_costs_a_sequential_reader_only_what_was_cut_off() {
+fn sequential_read_of_a_truncated_file_loses_only_the_cut_values() {
     let disk = populated(100, 1000);
     let io = disk.process();
     let mut store = open(&io, options());
@@ -146,7 +146,7 @@ impl File for TrickFile {
 }
 
 #[test]
-fn a_bad_sector_costs_a_sequential_reader_only_the_value_in_it() {
+fn sequential_read_loses_only_the_value_in_a_bad_sector() {
     let disk = populated(100, 1000);
     let tricks = Arc::new(Mutex::new(Tricks { bad: Some(64 + 90 * 1088 + 500), ..Tricks::default() }));
     let io = TrickIo(Arc::new(disk.process()), tricks);
@@ -157,7 +157,7 @@ fn a_bad_sector_costs_a_sequential_reader_only_the_value_in_it() {
 }
 
 #[test]
-fn what_is_written_before_a_late_failure_does_not_cost_the_next_value() {
+fn partial_write_does_not_cost_the_next_value() {
     let disk = FaultDisk::default();
     let tricks = Arc::<Mutex<Tricks>>::default();
     let io = TrickIo(Arc::new(disk.process()), tricks.clone());
@@ -174,7 +174,7 @@ fn what_is_written_before_a_late_failure_does_not_cost_the_next_value() {
 }
 
 #[test]
-fn a_record_that_was_seen_half_written_is_not_lost_by_merging() {
+fn merge_keeps_a_record_first_seen_half_written() {
     let disk = FaultDisk::default();
     let io = disk.process();
     let mut writer = open(&io, options());
@@ -207,7 +207,7 @@ fn a_record_that_was_seen_half_written_is_not_lost_by_merging() {
 }
 
 #[test]
-fn an_enormous_snapshot_does_not_refuse_the_store() {
+fn enormous_snapshot_does_not_fail_the_open() {
     let place = std::env::temp_dir().join(format!("hobgoblin-sparse-{}", std::process::id()));
     let mut store = Store::open(Arc::new(OsIo), &place, options()).unwrap();
     store.put(&name(1), 0, b"x").unwrap();
@@ -227,7 +227,7 @@ fn an_enormous_snapshot_does_not_refuse_the_store() {
 }
 
 #[test]
-fn snapshots_that_boast_do_not_overflow_the_statistics() {
+fn exaggerated_snapshots_do_not_overflow_the_statistics() {
     use super::super::snapshot::{Contents, encode};
     let disk = FaultDisk::default();
     for _ in 0..2 {
@@ -244,7 +244,7 @@ fn snapshots_that_boast_do_not_overflow_the_statistics() {
 }
 
 #[test]
-fn names_that_share_half_of_their_hashes_keep_their_own_uses() {
+fn half_hash_collisions_keep_separate_uses() {
     let mut seen = std::collections::HashMap::new();
     let (one, other) =
         (0..).find_map(|number| Some((seen.insert(name(number).hash() >> 32, number)?, number))).unwrap();
@@ -260,7 +260,7 @@ fn names_that_share_half_of_their_hashes_keep_their_own_uses() {
 }
 
 #[test]
-fn a_bundle_whose_put_failed_is_not_finished_without_what_came_before() {
+fn bundle_with_a_failed_put_cannot_be_finished() {
     let disk = FaultDisk::default();
     let process = disk.process();
     process.create_directory(&directory()).unwrap();
@@ -277,7 +277,7 @@ fn a_bundle_whose_put_failed_is_not_finished_without_what_came_before() {
 }
 
 #[test]
-fn a_value_of_no_stamp_goes_with_its_segment() {
+fn value_without_a_stamp_is_dropped_with_its_segment() {
     use super::super::format::{Form, Header, encode_heads, hash};
     let disk = FaultDisk::default();
     let id = 5_u64;
@@ -306,7 +306,7 @@ fn a_value_of_no_stamp_goes_with_its_segment() {
 }
 
 #[test]
-fn who_looked_in_the_middle_of_a_failure_misses_nothing_later() {
+fn reader_during_a_failed_write_misses_no_later_value() {
     let disk = FaultDisk::default();
     let tricks = Arc::<Mutex<Tricks>>::default();
     let process = disk.process();

@@ -1,10 +1,14 @@
 mod basics;
+mod bundles;
 mod damage;
 mod golden;
 mod lived_in;
 mod misfortune;
 mod model;
+#[cfg(unix)]
+mod processes;
 mod sharing;
+mod upkeep;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

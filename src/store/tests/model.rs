@@ -209,7 +209,7 @@ impl Run {
 
 /// `HOB_STORE_RUNS` sets the number of runs, `HOB_STORE_SEED` the first seed.
 #[test]
-fn the_store_does_what_the_model_does() {
+fn store_matches_the_model() {
     let runs = std::env::var("HOB_STORE_RUNS").ok().and_then(|word| word.parse().ok()).unwrap_or(600);
     let first = std::env::var("HOB_STORE_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(0);
     for seed in first..first + runs {

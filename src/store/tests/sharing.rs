@@ -61,7 +61,7 @@ impl Io for Meanwhile {
 /// A process appends to a known segment after another process has listed the directory. The record must survive a merge
 /// or seal by the other process, even if the writer seals the segment or dies first.
 #[test]
-fn what_is_written_while_another_process_maintains_is_not_lost() {
+fn writes_during_maintenance_by_another_process_are_kept() {
     for (is_sealed, small_segments) in [(false, 0), (true, 0), (false, 5), (true, 5)] {
         let disk = FaultDisk::default();
         let mut writer = on(&disk);
@@ -97,7 +97,7 @@ fn what_is_written_while_another_process_maintains_is_not_lost() {
 }
 
 #[test]
-fn what_replaced_a_merged_value_is_safe_from_a_loss_of_power() {
+fn replacement_of_a_merged_value_survives_power_loss() {
     let disk = FaultDisk::default();
     for launch in 0..5 {
         let mut store = on(&disk);
@@ -120,7 +120,7 @@ fn what_replaced_a_merged_value_is_safe_from_a_loss_of_power() {
 }
 
 #[test]
-fn what_cannot_be_read_for_a_while_is_not_merged_without_it() {
+fn unreadable_segment_is_not_merged() {
     let disk = FaultDisk::default();
     let mut writers: Vec<_> = (0..5).map(|_| on(&disk)).collect();
     let put = |writers: &mut [Store], number: u64| {
@@ -148,7 +148,7 @@ fn what_cannot_be_read_for_a_while_is_not_merged_without_it() {
 }
 
 #[test]
-fn a_segment_that_was_never_begun_is_cleared_away() {
+fn segment_without_a_header_is_removed() {
     for length in [0, 1, 63] {
         let disk = populated(3, 30);
         let path = directory().join("6553f20000000001.seg");
@@ -165,7 +165,7 @@ fn a_segment_that_was_never_begun_is_cleared_away() {
 }
 
 #[test]
-fn processes_see_each_others_values_after_a_refresh() {
+fn refresh_shows_values_of_other_processes() {
     let disk = FaultDisk::default();
     let (mut one, mut two) = (on(&disk), on(&disk));
     one.put(&name(1), 0, b"one").unwrap();
@@ -183,7 +183,7 @@ fn processes_see_each_others_values_after_a_refresh() {
 }
 
 #[test]
-fn who_has_seen_a_value_can_replace_and_remove_it() {
+fn values_of_other_processes_can_be_replaced_and_removed() {
     let disk = FaultDisk::default();
     let (mut one, mut two) = (on(&disk), on(&disk));
     // The segment of `one` has a greater id than that of `two`.
@@ -201,7 +201,7 @@ fn who_has_seen_a_value_can_replace_and_remove_it() {
 }
 
 #[test]
-fn a_reader_finds_what_was_merged_under_its_hands() {
+fn reader_finds_values_after_a_concurrent_merge() {
     let disk = FaultDisk::default();
     for launch in 0..6 {
         let mut store = on(&disk);
@@ -224,7 +224,7 @@ fn a_reader_finds_what_was_merged_under_its_hands() {
 }
 
 #[test]
-fn a_living_writer_is_not_merged_and_a_dead_one_is() {
+fn only_segments_of_ended_writers_are_merged() {
     let disk = FaultDisk::default();
     let io = disk.process();
     let mut writer = open(&io, Options { segment_limit: 1 << 20, ..options() });
@@ -244,7 +244,7 @@ fn a_living_writer_is_not_merged_and_a_dead_one_is() {
 }
 
 #[test]
-fn one_process_at_a_time_maintains() {
+fn one_process_at_a_time_runs_maintenance() {
     let disk = populated(3, 30);
     let (io, mut other) = (disk.process(), on(&disk));
     let held = io.try_lock(&directory().join("maintain.lock")).unwrap();
@@ -254,7 +254,7 @@ fn one_process_at_a_time_maintains() {
 }
 
 #[test]
-fn a_removal_is_kept_until_nothing_older_is_left() {
+fn removal_record_is_kept_while_older_records_exist() {
     let disk = FaultDisk::default();
     let io = disk.process();
     let mut old = open(&io, options());
@@ -278,7 +278,7 @@ fn a_removal_is_kept_until_nothing_older_is_left() {
 }
 
 #[test]
-fn an_emptied_directory_is_begun_again() {
+fn emptied_directory_is_usable_again() {
     let disk = populated(3, 30);
     let mut store = on(&disk);
     store.put(&name(5), 0, b"x").unwrap();
@@ -291,7 +291,7 @@ fn an_emptied_directory_is_begun_again() {
 }
 
 #[test]
-fn a_segment_that_took_the_name_of_another_is_read_anew() {
+fn segment_with_a_reused_name_is_read_again() {
     use super::super::format::{Form, HEADS, Header, encode_heads, hash};
     let disk = populated(3, 30);
     let (mut reader, mut merger) = (on(&disk), on(&disk));
@@ -331,7 +331,7 @@ fn a_segment_that_took_the_name_of_another_is_read_anew() {
 
 /// Random calls of several processes. Each value contains its name.
 #[test]
-fn many_processes_never_get_a_wrong_value() {
+fn concurrent_processes_never_get_a_wrong_value() {
     for seed in 0..60 {
         let mut random = Random(seed);
         let disk = FaultDisk::default();

@@ -1,14 +1,13 @@
 //! A recorded run replays to the same choices. A truncated or damaged recording is replayed up to the damage.
-#![cfg(feature = "goblin")]
 
 use std::sync::{Arc, Mutex};
 
-use hobgoblin::base::{Code, Id};
-use hobgoblin::goblin::{
+use crate::base::{Code, Id};
+use crate::goblin::{
     Axis, Burdens, Config, End, Exploration, Goblin, LANES, OptionDesc, ProductDesc, Report, Sample, SettingDesc,
     StrategyDesc, replay,
 };
-use hobgoblin::profile::{Estimate, Profile};
+use crate::profile::{Estimate, Profile};
 
 const HEADER: usize = 16;
 
@@ -187,7 +186,7 @@ fn is_identical(report: &Report) -> bool {
 }
 
 #[test]
-fn a_run_with_all_kinds_of_calls_replays_to_the_same_choices() {
+fn run_with_all_kinds_of_calls_replays_to_the_same_choices() {
     for seed in 1..=60 {
         let recording = a_recording(seed, 200);
         let report = replay(&recording).unwrap();
@@ -208,7 +207,7 @@ fn recording_changes_no_choice() {
 }
 
 #[test]
-fn another_heap_gives_the_same_choices() {
+fn heap_layout_changes_no_choice() {
     let recording = a_recording(11, 300);
     // Fragments the heap before each replay, so that addresses differ between replays.
     let mut dice = Dice(77);
@@ -231,7 +230,7 @@ fn another_heap_gives_the_same_choices() {
 }
 
 #[test]
-fn failed_calls_leave_no_trace() {
+fn failed_calls_are_not_recorded() {
     let (mut goblin, tape) = recorded(&any_config(&mut Dice(1)));
     play(&mut goblin, 1, 20);
     let (before, decision) = (tape.lock().unwrap().len(), goblin.latest_decision());
@@ -251,7 +250,7 @@ fn failed_calls_leave_no_trace() {
 }
 
 #[test]
-fn a_recording_begins_with_the_goblins_life_and_ends_once() {
+fn recording_begins_at_creation_and_ends_once() {
     let config = any_config(&mut Dice(1));
     let sink = || Box::new(|_: &[u8]| {});
     let mut late = Goblin::new(&config).unwrap();
@@ -270,7 +269,7 @@ fn a_recording_begins_with_the_goblins_life_and_ends_once() {
 }
 
 #[test]
-fn large_calls_go_over_many_blocks() {
+fn large_calls_span_many_blocks() {
     let (mut goblin, tape) = recorded(&Config { limits: [16.0; LANES], ..Config::default() });
     let options: Vec<OptionDesc> = (0..2000).map(|index| OptionDesc::worth(f64::from(index))).collect();
     let id = goblin.add_setting(&SettingDesc::new(&"long name ".repeat(2000), &options)).unwrap();
@@ -285,7 +284,7 @@ fn large_calls_go_over_many_blocks() {
 }
 
 #[test]
-fn a_cut_recording_replays_up_to_the_cut() {
+fn truncated_recording_replays_up_to_the_cut() {
     let recording = a_recording(21, 12);
     let whole = replay(&recording).unwrap();
     let mut before = 0;
@@ -303,7 +302,7 @@ fn a_cut_recording_replays_up_to_the_cut() {
 }
 
 #[test]
-fn a_flipped_bit_is_found_where_it_is() {
+fn flipped_bit_is_reported_at_its_offset() {
     let recording = a_recording(22, 12);
     for byte in 0..recording.len() {
         for bit in [0, 3, 7] {
@@ -347,7 +346,7 @@ fn seal(recording: &mut [u8], block: std::ops::Range<usize>) {
 }
 
 #[test]
-fn the_first_difference_is_reported() {
+fn first_difference_is_reported() {
     let (mut goblin, tape) = recorded(&Config { limits: [16.0; LANES], ..Config::default() });
     let options = [OptionDesc::worth(0.0), OptionDesc::worth(1.0)];
     for name in ["a", "b"] {
@@ -370,7 +369,7 @@ fn the_first_difference_is_reported() {
 }
 
 #[test]
-fn a_decision_that_failed_ends_the_replay_and_another_strategy_is_a_difference() {
+fn failed_decision_ends_the_replay_and_another_strategy_is_a_difference() {
     let (mut goblin, tape) = recorded(&Config { limits: [16.0; LANES], ..Config::default() });
     (0..2).for_each(|_| assert!(goblin.update().is_ok()));
     drop(goblin);
@@ -396,7 +395,7 @@ fn a_decision_that_failed_ends_the_replay_and_another_strategy_is_a_difference()
 }
 
 #[test]
-fn sealed_nonsense_is_refused_without_panic() {
+fn malformed_blocks_with_valid_checksums_are_rejected_without_panic() {
     let recording = a_recording(23, 30);
     let blocks = blocks(&recording);
     let mut dice = Dice(5);
@@ -414,7 +413,7 @@ fn sealed_nonsense_is_refused_without_panic() {
 }
 
 #[test]
-fn a_small_recording_cannot_ask_for_much_memory() {
+fn small_recording_cannot_request_much_memory() {
     let mut config = Config { history: 65_536, ..Config::default() };
     config.limits = [16.0; LANES];
     let (mut goblin, tape) = recorded(&Config { history: 1, ..config });
@@ -439,7 +438,7 @@ fn a_small_recording_cannot_ask_for_much_memory() {
 }
 
 #[test]
-fn the_documented_example_is_what_is_written() {
+fn recording_matches_the_documented_example() {
     let mut config = Config {
         limits: [f64::INFINITY; LANES],
         sigmas: 3.0,

@@ -1,14 +1,14 @@
-//! The background lane: a queue of tasks that run one at a time.
+//! The background queue: tasks that run one at a time, by priority.
 //!
-//! The server of the lane is a built-in thread, a host thread or a pump. It takes the oldest task of the highest
-//! priority, and only while no other task runs. So tasks of one lane need no locks among themselves. A task is never
-//! run or dropped under the lane's lock.
+//! The server of the queue is a built-in thread, a host thread or a pump. It takes the oldest task of the highest
+//! priority, and only while no other task runs. So tasks of one queue need no locks among themselves. A task is never
+//! run or dropped under the queue's lock.
 #![forbid(unsafe_code)]
 
 use std::collections::VecDeque;
 
 use super::deadline::Deadline;
-use super::inside::{Inside, is_inside_lane};
+use super::inside::{Inside, is_inside_queue};
 use super::sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait};
 use super::{Context, Enclosure, Priority, Sentence, Statistics, Task};
 use crate::base::{Result, Text, error, fault_point};
@@ -16,14 +16,14 @@ use crate::base::{Result, Text, error, fault_point};
 /// The name that a task was posted with, cut to 40 bytes.
 pub type Name = Text<40>;
 
-struct Waiting {
+struct WaitingTask {
     task: Task,
     name: Name,
 }
 
 struct State {
-    /// One queue for each priority.
-    waiting: [VecDeque<Waiting>; Priority::COUNT],
+    /// One FIFO list for each priority.
+    waiting: [VecDeque<WaitingTask>; Priority::COUNT],
     running: Option<Name>,
     /// Turns that started while a task ran. The thread that runs the task takes them.
     owed: usize,
@@ -39,7 +39,7 @@ impl State {
     }
 
     /// The next task, if it may run now.
-    fn take(&mut self) -> Option<Waiting> {
+    fn take(&mut self) -> Option<WaitingTask> {
         if self.running.is_some() {
             return None;
         }
@@ -49,19 +49,19 @@ impl State {
     }
 }
 
-/// A queue of tasks, and the running task.
-pub struct Lane {
+/// The waiting tasks, and the running one.
+pub struct TaskQueue {
     state: Mutex<State>,
-    /// Signals that a task was posted or has ended, or that the lane has ended.
+    /// Signals that a task was posted or has ended, or that the queue has ended.
     changed: Condvar,
     limit: usize,
     enclosure: Enclosure,
 }
 
 /// Notifies a server other than the built-in thread of a new task.
-pub type Notify = Arc<dyn Fn(&Arc<Lane>, Priority, &str) + Send + Sync>;
+pub type Notify = Arc<dyn Fn(&Arc<TaskQueue>, Priority, &str) + Send + Sync>;
 
-impl Lane {
+impl TaskQueue {
     pub fn new(limit: usize, enclosure: Enclosure, notify: Option<Notify>) -> Self {
         let state = State {
             waiting: std::array::from_fn(|_| VecDeque::new()),
@@ -79,23 +79,23 @@ impl Lane {
         Arc::as_ptr(self) as usize
     }
 
-    /// Append a task to the queue of its priority. `make` creates the task, under the lane's lock, after all other
+    /// Append a task to the list of its priority. `make` creates the task, under the queue's lock, after all other
     /// steps that can fail.
     pub fn post(self: &Arc<Self>, priority: Priority, name: &str, make: impl FnOnce() -> Result<Task>) -> Result<()> {
         let mut state = lock(&self.state);
         if state.is_over {
-            return Err(error!(NotFound, "the executor is being destroyed: it takes no task any more"));
+            return Err(error!(NotFound, "the executor is being destroyed: it accepts no more tasks"));
         }
         if state.waiting() >= self.limit {
             return Err(error!(
                 LimitExceeded,
-                "{} tasks wait already: let some run first (who serves the lane?) or raise task_limit", self.limit
+                "{} tasks are queued, which is task_limit: run some first, or raise task_limit", self.limit
             ));
         }
         let list = &mut state.waiting[priority as usize];
         list.try_reserve(1)?;
         let task = make()?;
-        list.push_back(Waiting { task, name: Name::format(format_args!("{name}")) });
+        list.push_back(WaitingTask { task, name: Name::format(format_args!("{name}")) });
         let notify = state.notify.clone();
         drop(state);
         self.changed.notify_all();
@@ -136,7 +136,7 @@ impl Lane {
         let mut task = Some(task);
         let outcome = {
             let _inside = Inside::task(self.address());
-            let context = Context { worker: 0, lane: Some(self) };
+            let context = Context { worker: 0, queue: Some(self) };
             (self.enclosure)(&mut || {
                 fault_point!("executor.task");
                 if let Some(task) = task.take() {
@@ -157,7 +157,7 @@ impl Lane {
         self.changed.notify_all();
     }
 
-    /// The main loop of the lane's built-in thread.
+    /// The main loop of the queue's built-in thread.
     pub fn serve(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         while !state.is_over {
@@ -177,7 +177,7 @@ impl Lane {
         (0..most).take_while(|_| !budget.is_over() && self.run_next()).count()
     }
 
-    /// Run and await tasks until the lane is empty and idle. Returns false if the deadline passes first.
+    /// Run and await tasks until the queue is empty and idle. Returns false if the deadline passes first.
     pub fn wait_idle(self: &Arc<Self>, deadline: &Deadline) -> bool {
         loop {
             while !deadline.is_over() && self.run_next() {}
@@ -201,7 +201,7 @@ impl Lane {
         !waited.timed_out()
     }
 
-    /// End the lane: it accepts and starts no more tasks. Waiting tasks are dropped. The running task is awaited unless
+    /// End the queue: it accepts and starts no more tasks. Waiting tasks are dropped. The running task is awaited unless
     /// this call is made from inside it.
     pub fn end(self: &Arc<Self>) {
         let mut state = lock(&self.state);
@@ -220,9 +220,9 @@ impl Lane {
         }
     }
 
-    /// Whether this thread is inside a task of this lane.
+    /// Whether this thread is inside a task of this queue.
     pub fn is_mine(self: &Arc<Self>) -> bool {
-        is_inside_lane(self.address())
+        is_inside_queue(self.address())
     }
 
     pub fn is_over(&self) -> bool {
@@ -246,6 +246,6 @@ impl Lane {
     }
 
     pub fn memory_used(&self) -> usize {
-        lock(&self.state).waiting.iter().map(|list| list.capacity() * size_of::<Waiting>()).sum()
+        lock(&self.state).waiting.iter().map(|list| list.capacity() * size_of::<WaitingTask>()).sum()
     }
 }

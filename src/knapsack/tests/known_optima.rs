@@ -1,10 +1,9 @@
 //! Compares the knapsack with known optima and with a plain dynamic program.
-#![cfg(feature = "goblin")]
 
 use std::io::Read;
 use std::path::Path;
 
-use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack, Solution};
+use crate::knapsack::{Candidate, Economy, Effort, Knapsack, Solution};
 use serde_json::Value;
 
 /// A question whose answer is in the file: per instance the scalar one, and those with 3 and 4 sigmas.
@@ -101,7 +100,7 @@ fn fifty_settings_are_solved_to_the_known_optimum() {
 }
 
 #[test]
-fn larger_instances_are_solved_to_the_known_optimum_where_their_data_is_at_hand() {
+fn larger_instances_with_data_are_solved_to_the_known_optimum() {
     if let Some(directory) = std::env::var_os("HOB_KNAPSACK_DATA") {
         assert_all_answered(&Path::new(&directory).join("n200.json.gz"));
         assert_all_answered(&Path::new(&directory).join("n1000.json.gz"));
@@ -222,7 +221,7 @@ fn is_known_to_be_too_hard(name: &str) -> bool {
 }
 
 #[test]
-fn hard_families_are_solved_to_what_a_dynamic_program_finds() {
+fn hard_families_match_a_dynamic_program() {
     for_each_hard_case(&[(10, 2), (10, 10), (25, 3)], 1000, 2, |settings, capacity, name| {
         let solution = solve_by_default(settings, capacity);
         assert!(solution.proven, "{name}: {solution:?}");
@@ -231,7 +230,7 @@ fn hard_families_are_solved_to_what_a_dynamic_program_finds() {
 }
 
 #[test]
-fn fifty_settings_of_hard_families_are_solved_to_what_a_dynamic_program_finds() {
+fn fifty_settings_of_hard_families_match_a_dynamic_program() {
     for_each_hard_case(&[(50, 2), (50, 10)], 200, 1, |settings, capacity, name| {
         let solution = solve_by_default(settings, capacity);
         assert!(solution.proven, "{name}: {solution:?}");

@@ -1,8 +1,7 @@
 //! The profile's JSON: output, input, and errors for invalid input. `serde_json` is the oracle.
-#![cfg(feature = "goblin")]
 
-use hobgoblin::base::Code;
-use hobgoblin::profile::{Estimate, MAX_OPTIONS, Profile};
+use crate::base::Code;
+use crate::profile::{Estimate, MAX_OPTIONS, Profile};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -51,7 +50,7 @@ fn an_empty_profile_is_an_empty_object() {
 }
 
 #[test]
-fn a_buffer_too_small_is_left_alone_and_told_what_is_needed() {
+fn small_buffer_is_unchanged_and_the_needed_size_is_returned() {
     let profile = household();
     for size in 0..HOUSEHOLD.len() {
         let mut buffer = vec![b'#'; size];
@@ -66,7 +65,7 @@ fn a_buffer_too_small_is_left_alone_and_told_what_is_needed() {
 }
 
 #[test]
-fn what_is_lenient_is_lenient_on_purpose() {
+fn deliberate_leniences_are_accepted() {
     for (json, options) in [
         ("\u{feff}{\"a\":[]}", vec![]),
         (" \t\r\n{ \"a\" : [ [ 1 , 2 , 3 ] ] } \n", vec![estimate(1, 2.0, 3.0)]),
@@ -83,7 +82,7 @@ fn what_is_lenient_is_lenient_on_purpose() {
 }
 
 #[test]
-fn any_string_is_an_id() {
+fn any_string_is_a_valid_id() {
     for (json, id) in [
         (r#""""#, ""),
         (r#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
@@ -98,7 +97,7 @@ fn any_string_is_an_id() {
 }
 
 #[test]
-fn a_count_beyond_doubles_is_written_as_the_last_one_that_can_be_read() {
+fn count_beyond_doubles_is_written_as_the_greatest_readable_one() {
     let mut profile = Profile::new();
     profile.set("a", &[estimate(u64::MAX, 1.0, 0.5)]).unwrap();
     let read = Profile::from_json(written(&profile).as_bytes()).unwrap();
@@ -106,7 +105,7 @@ fn a_count_beyond_doubles_is_written_as_the_last_one_that_can_be_read() {
 }
 
 #[test]
-fn refusals_say_where_and_why() {
+fn errors_have_a_position_and_a_reason() {
     for (json, line, column, expected, found) in [
         ("", 1, 1, "'{' before the tasks", "the end of the text"),
         (" \n", 2, 1, "'{' before the tasks", "the end of the text"),
@@ -172,7 +171,7 @@ fn refusals_say_where_and_why() {
 }
 
 #[test]
-fn bytes_that_are_no_utf_8_are_refused_where_they_stand() {
+fn invalid_utf_8_is_rejected_with_its_position() {
     for (json, place, byte) in [
         (&b"\xFF"[..], "line 1 column 1:", "0xFF"),
         (b"\xEF\xBB", "line 1 column 1:", "0xEF"),
@@ -187,14 +186,14 @@ fn bytes_that_are_no_utf_8_are_refused_where_they_stand() {
 }
 
 #[test]
-fn a_long_number_does_not_drown_the_sentence() {
+fn long_number_is_shortened_in_the_message() {
     let json = format!("{{\"a\":[[1,{}e999,0]]}}", "1".repeat(10_000));
     let error = Profile::from_json(json.as_bytes()).unwrap_err();
     assert!(error.sentence().ends_with("; nothing was loaded"), "{error}");
 }
 
 #[test]
-fn as_many_options_as_a_task_may_have() {
+fn task_with_the_most_options_is_read() {
     let with = |count: usize| format!("{{\"a\":[{}]}}", vec!["[1,2,3]"; count].join(","));
     let profile = Profile::from_json(with(MAX_OPTIONS).as_bytes()).unwrap();
     assert_eq!(profile.find("a").unwrap().len(), MAX_OPTIONS);
@@ -204,7 +203,7 @@ fn as_many_options_as_a_task_may_have() {
 }
 
 #[test]
-fn many_tasks_in_any_order_are_quick() {
+fn many_tasks_in_any_order_are_fast() {
     // If tasks were inserted one by one in this order, each would move all earlier ones.
     let tasks: Vec<String> = (0..100_000).rev().map(|task| format!("\"task {task:06}\":[[1,2,3]]")).collect();
     let profile = Profile::from_json(format!("{{{}}}", tasks.join(",")).as_bytes()).unwrap();
@@ -213,7 +212,7 @@ fn many_tasks_in_any_order_are_quick() {
 }
 
 #[test]
-fn every_prefix_is_refused() {
+fn every_prefix_is_rejected() {
     let text = HOUSEHOLD.trim_end().replace("bloom", "bl\\u00f6\\\"öm🧌");
     Profile::from_json(text.as_bytes()).unwrap();
     for length in 0..text.len() {
@@ -351,13 +350,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_reads_back_to_the_last_bit(profile in any_profile()) {
+    fn written_profile_reads_back_to_the_last_bit(profile in any_profile()) {
         let json = written(&profile);
         prop_assert_eq!(bits(&Profile::from_json(json.as_bytes()).unwrap()), bits(&profile));
     }
 
     #[test]
-    fn what_is_written_is_json_to_others_too(profile in any_profile()) {
+    fn written_profile_is_valid_json(profile in any_profile()) {
         prop_assert_eq!(bits(&oracle(written(&profile).as_bytes()).unwrap()), bits(&profile));
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hobgoblin::store::{Compression, Options, Store};
+use crate::store::{Compression, Options, Store};
 
 use super::*;
 
@@ -71,7 +71,7 @@ impl Said {
     }
 }
 
-fn peer_name(peer: u64, number: u32) -> hobgoblin::store::Name {
+fn peer_name(peer: u64, number: u32) -> crate::store::Name {
     name(ENVIRONMENT, peer as u32 * NAMES + number)
 }
 
@@ -189,17 +189,17 @@ fn live_together(peers: u64) {
                 assert_eq!((found, begun), (expected, done), "{peer}/{number} in the end, {round}");
             }
         }
-        store.maintain(u64::MAX).expect("nobody is in the way");
+        store.maintain(u64::MAX).expect("no other writer is active");
     }
     assert_eq!(store.statistics().damaged, 0);
 }
 
 #[test]
-fn two_processes_lose_nothing_of_each_other() {
+fn two_processes_keep_all_values_of_each_other() {
     live_together(2);
 }
 
 #[test]
-fn three_processes_lose_nothing_of_each_other() {
+fn three_processes_keep_all_values_of_each_other() {
     live_together(3);
 }

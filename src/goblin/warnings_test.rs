@@ -1,15 +1,14 @@
 //! Wrong use of a goblin gives an error or one log line.
-#![cfg(feature = "goblin")]
 
 use std::cell::RefCell;
 use std::ffi::CStr;
 
-use hobgoblin::base::host::{Host, set_host};
-use hobgoblin::base::{Code, Level};
-use hobgoblin::goblin::{
+use crate::base::host::{Host, set_host};
+use crate::base::{Code, Level};
+use crate::goblin::{
     Axis, Burdens, Config, Goblin, LANES, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc, replay,
 };
-use hobgoblin::profile::{Estimate, Profile};
+use crate::profile::{Estimate, Profile};
 
 thread_local!(static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) });
 
@@ -74,7 +73,7 @@ fn only(lines: &[String]) -> &str {
 }
 
 #[test]
-fn a_goblin_that_is_used_as_intended_logs_no_warning() {
+fn intended_use_logs_no_warning() {
     let lines = warnings(|| {
         let mut goblin = with_setting(&config(&[0, 2]));
         run(&mut goblin, 500, &[0, 2]);
@@ -83,7 +82,7 @@ fn a_goblin_that_is_used_as_intended_logs_no_warning() {
 }
 
 #[test]
-fn deciding_without_any_limit_is_logged_once() {
+fn decision_without_a_limit_is_logged_once() {
     let lines = warnings(|| run(&mut with_setting(&config(&[])), 500, &[]));
     assert!(only(&lines).starts_with("this goblin has no limit"), "{lines:?}");
     let lines = warnings(|| {
@@ -97,7 +96,7 @@ fn deciding_without_any_limit_is_logged_once() {
 }
 
 #[test]
-fn a_limit_that_is_zero_negative_or_not_a_number_is_refused() {
+fn zero_negative_or_nan_limit_is_rejected() {
     let mut goblin = with_setting(&config(&[0]));
     goblin.add_strategy(&StrategyDesc { limits: [8.0; LANES], incentive: 0.0 }).unwrap();
     for limit in [0.0, -0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
@@ -121,7 +120,7 @@ fn a_limit_that_is_zero_negative_or_not_a_number_is_refused() {
 }
 
 #[test]
-fn a_second_setting_with_one_id_and_another_number_of_options_is_refused() {
+fn duplicate_setting_id_with_another_option_count_is_rejected() {
     let mut goblin = with_setting(&config(&[0]));
     let error = goblin.add_setting(&SettingDesc::new("shadows", &options(2))).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
@@ -140,7 +139,7 @@ fn a_second_setting_with_one_id_and_another_number_of_options_is_refused() {
 }
 
 #[test]
-fn settings_with_one_id_whose_options_no_longer_match_are_logged_once() {
+fn duplicate_setting_ids_with_differing_options_are_logged_once() {
     let mut goblin = with_setting(&config(&[0]));
     let other = goblin.add_setting(&SettingDesc::new("shadows", &options(3))).unwrap();
     let first = goblin.id_at(0).unwrap();
@@ -162,7 +161,7 @@ fn settings_with_one_id_whose_options_no_longer_match_are_logged_once() {
 }
 
 #[test]
-fn a_past_profile_with_other_options_is_logged() {
+fn past_profile_with_other_options_is_logged() {
     let mut past = Profile::new();
     past.set("shadows", &[Estimate { count: 40, mean: 1.0, deviation: 0.1 }; 2]).unwrap();
     let lines = warnings(|| with_setting(&config(&[0])).set_past_profile(&past).unwrap());
@@ -170,7 +169,7 @@ fn a_past_profile_with_other_options_is_logged() {
 }
 
 #[test]
-fn a_limited_lane_that_nobody_measures_is_logged_once_by_name() {
+fn unmeasured_limited_lane_is_logged_once_by_name() {
     let lines = warnings(|| run(&mut with_setting(&config(&[0, 2, 4])), 119, &[0]));
     assert!(lines.is_empty(), "{lines:?}");
     let lines = warnings(|| run(&mut with_setting(&config(&[0, 2, 4])), 1000, &[0]));
@@ -196,7 +195,7 @@ fn a_limited_lane_that_nobody_measures_is_logged_once_by_name() {
 }
 
 #[test]
-fn lanes_that_need_no_measurement_are_not_logged() {
+fn lanes_without_need_of_measurement_are_not_logged() {
     let lines = warnings(|| {
         let mut goblin = Goblin::new(&config(&[0])).unwrap();
         let bonus = [OptionDesc::worth(1.0)];
@@ -216,7 +215,7 @@ fn lanes_that_need_no_measurement_are_not_logged() {
 }
 
 #[test]
-fn an_explore_limit_of_zero_with_nothing_known_is_logged_once() {
+fn zero_explore_limit_without_samples_is_logged_once() {
     let frozen = Config { trial_limit: 0, ..config(&[0]) };
     let lines = warnings(|| run(&mut with_setting(&frozen), 500, &[0]));
     assert!(only(&lines).contains("settings stay at their default choices"), "{lines:?}");
@@ -232,7 +231,7 @@ fn an_explore_limit_of_zero_with_nothing_known_is_logged_once() {
 }
 
 #[test]
-fn a_replay_logs_no_warnings() {
+fn replay_logs_no_warnings() {
     let tape = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let recorded = warnings(|| {
         let mut goblin = Goblin::new(&config(&[])).unwrap();

@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use hobgoblin::base::Code;
-use hobgoblin::store::{Options, Store};
+use crate::base::Code;
+use crate::store::{Options, Store};
 
 use super::*;
 
@@ -43,7 +43,7 @@ struct Mounted<'a>(&'a Path);
 
 impl<'a> Mounted<'a> {
     fn small(place: &'a Path) -> Option<Self> {
-        std::fs::create_dir_all(place).expect("it can be made");
+        std::fs::create_dir_all(place).expect("the directory can be created");
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=256k", "hobgoblin-test"]).arg(place);
         let mounted = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
@@ -58,7 +58,7 @@ impl Drop for Mounted<'_> {
 }
 
 #[test]
-fn a_full_file_system_loses_nothing_and_works_on_when_there_is_room() {
+fn full_file_system_loses_nothing_and_recovers_with_space() {
     let scratch = Scratch::new("full");
     let Some(_mounted) = Mounted::small(&scratch.0) else {
         return println!("skipped: this user may not mount a small file system");
@@ -112,7 +112,7 @@ pub fn read_without_rights(directory: &Path) {
 }
 
 #[test]
-fn a_directory_of_somebody_else_is_read_and_not_written() {
+fn directory_of_another_user_is_read_but_not_written() {
     let scratch = Scratch::new("denied");
     let mut store = open(&scratch.store(), options());
     (0..10).for_each(|number| {
@@ -138,7 +138,7 @@ fn a_directory_of_somebody_else_is_read_and_not_written() {
             let complaint = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success() && said.contains("@ all was read"), "{said}{complaint}");
         }
-        Err(why) => println!("skipped: nobody may not run this program here: {why}"),
+        Err(why) => println!("skipped: the user "nobody" cannot run this program: {why}"),
     }
     assert_eq!(files(&scratch.store(), "seg"), before);
     assert_eq!(files(&scratch.store(), "live").len(), 1);
@@ -146,7 +146,7 @@ fn a_directory_of_somebody_else_is_read_and_not_written() {
 }
 
 #[test]
-fn a_file_where_the_directory_should_be_is_left_alone() {
+fn file_in_place_of_the_directory_is_unchanged() {
     let scratch = Scratch::new("file");
     std::fs::write(scratch.store(), b"mine").expect("it can be written");
     for path in [scratch.store(), scratch.store().join("deeper")] {
@@ -159,16 +159,16 @@ fn a_file_where_the_directory_should_be_is_left_alone() {
 }
 
 #[test]
-fn a_path_need_not_be_text() {
+fn path_can_be_any_bytes() {
     let scratch = Scratch::new("bytes");
     let path = scratch.0.join(OsStr::from_bytes(b"caf\xe9 \xff")).join("two deep");
     let name = name(1, 1);
-    assert!(open(&path, options()).put(&name, 1, &value(&name, 7)).expect("it is made"));
+    assert!(open(&path, options()).put(&name, 1, &value(&name, 7)).expect("the file is created"));
     assert_eq!(version(&mut open(&path, options()), &name, &mut Vec::new()), Some(7));
 }
 
 #[test]
-fn segments_of_a_newer_version_are_left_alone_and_spoken_of() {
+fn segments_of_a_newer_version_are_unchanged_and_reported() {
     let scratch = Scratch::new("newer");
     let name = name(1, 1);
     let put = |version| {

@@ -1,49 +1,14 @@
 //! Compares the knapsack of several resources with optima of an integer programming solver. Also counts allocations:
 //! the knapsack does not allocate after `reserve`.
-// With host-allocator the library defines the global allocator, and a program can have only one.
-#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::io::Read;
 use std::path::Path;
 
-use hobgoblin::knapsack::several::{Answer, Several, Weight};
-use hobgoblin::knapsack::{Economy, Effort};
 use serde_json::Value;
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: every call is forwarded to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as promised by our caller.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use super::super::{Answer, Several, Weight};
+use crate::knapsack::{Economy, Effort};
+use crate::test_allocator::allocations;
 
 /// A node limit for one frame.
 const IN_A_FRAME: u64 = 3000;
@@ -126,21 +91,21 @@ fn assert_answered_in_a_frame(question: &Question) -> f64 {
 }
 
 #[test]
-fn in_a_frame_answers_are_near_the_known_optimum_and_the_gap_is_no_less_than_claimed() {
+fn frame_answers_are_near_the_known_optimum_within_the_reported_gap() {
     let questions = fixture();
     let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
     assert!(gaps / (questions.len() as f64) < 0.003);
 }
 
 #[test]
-fn with_more_nodes_the_optimum_is_found() {
+fn more_nodes_find_the_optimum() {
     let question = &fixture()[0];
     let answer = question.solve(&mut Several::new(), 2_000_000);
     assert!(answer.proven && question.gap(&answer).abs() < 1e-9, "{}: {answer:?}", question.optimum);
 }
 
 #[test]
-fn all_instances_are_answered_where_their_data_is_at_hand() {
+fn all_instances_with_data_are_answered() {
     if let Some(directory) = std::env::var_os("HOB_KNAPSACK_DATA") {
         let questions = questions(&Path::new(&directory).join("three_resources_n50.json.gz"));
         let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
@@ -163,7 +128,7 @@ fn the_same_frames_give_the_same_answers() {
 }
 
 #[test]
-fn what_is_forgotten_changes_nothing() {
+fn forget_restores_the_first_answer() {
     let questions = fixture();
     let mut several = Several::new();
     questions[0].solve_jittered(&mut several, IN_A_FRAME, 0, 0.01);
@@ -173,7 +138,7 @@ fn what_is_forgotten_changes_nothing() {
 }
 
 #[test]
-fn after_reserve_frames_take_no_memory() {
+fn frames_after_reserve_do_not_allocate() {
     let mut questions = fixture();
     questions.extend(fixture());
     questions[1].economies[1].capacity = -1.0;
@@ -181,11 +146,12 @@ fn after_reserve_frames_take_no_memory() {
     let mut several = Several::new();
     several.reserve(50, 250, 3).expect("memory");
     let held = several.memory_used();
-    let before = ALLOCATIONS.with(Cell::get);
-    for frame in 0..40 {
-        let answer = questions[frame % 4].solve_jittered(&mut several, 20_000, frame, 0.01);
-        assert_eq!(answer.feasible, frame % 4 != 1, "{answer:?}");
-    }
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0);
+    let frames = || {
+        for frame in 0..40 {
+            let answer = questions[frame % 4].solve_jittered(&mut several, 20_000, frame, 0.01);
+            assert_eq!(answer.feasible, frame % 4 != 1, "{answer:?}");
+        }
+    };
+    assert_eq!(allocations(frames), 0);
     assert_eq!(several.memory_used(), held);
 }

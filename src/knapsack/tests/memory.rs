@@ -1,44 +1,7 @@
-//! After warm-up the knapsack does not allocate. A counting allocator checks this, in a separate test program.
-// With host-allocator the library defines the global allocator, and a program can have only one.
-#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
+//! After warm-up the knapsack does not allocate.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-use hobgoblin::knapsack::{Candidate, Economy, Effort, Knapsack};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: every call is forwarded to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as promised by our caller.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as promised by our caller.
-        unsafe { System.realloc(memory, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use crate::knapsack::{Candidate, Economy, Effort, Knapsack};
+use crate::test_allocator::allocations;
 
 /// One frame. The costs of the options differ each time, the number of options does not.
 fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
@@ -62,24 +25,18 @@ fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
     assert!(solution.feasible && knapsack.choices().len() == 50);
 }
 
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
-    work();
-    ALLOCATIONS.with(Cell::get) - before
-}
-
 /// Up to this node limit there is no allocation at all.
 const IN_A_FRAME: Effort = Effort { accepted_gap: 0.0, node_limit: 4096 };
 
 #[test]
-fn after_reserve_frames_take_no_memory() {
+fn frames_after_reserve_do_not_allocate() {
     let mut knapsack = Knapsack::new();
     knapsack.reserve(50, 200).expect("memory");
     assert_eq!(allocations(|| (0..200).for_each(|i| frame(&mut knapsack, i, IN_A_FRAME))), 0);
 }
 
 #[test]
-fn after_one_frame_others_of_the_same_shape_take_no_memory() {
+fn later_frames_of_the_same_shape_do_not_allocate() {
     let mut knapsack = Knapsack::new();
     frame(&mut knapsack, 0, IN_A_FRAME);
     assert_eq!(allocations(|| (0..200).for_each(|i| frame(&mut knapsack, i, IN_A_FRAME))), 0);
@@ -99,14 +56,14 @@ fn hopeless_frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {
 }
 
 #[test]
-fn frames_with_a_node_limit_up_to_4096_take_no_memory_however_hard() {
+fn hard_frames_with_a_node_limit_up_to_4096_do_not_allocate() {
     let mut knapsack = Knapsack::new();
     knapsack.reserve(50, 200).expect("memory");
     assert_eq!(allocations(|| (0..20).for_each(|i| hopeless_frame(&mut knapsack, i, IN_A_FRAME))), 0);
 }
 
 #[test]
-fn an_empty_knapsack_takes_no_memory_and_wrong_input_keeps_none() {
+fn empty_knapsack_and_invalid_input_hold_no_memory() {
     let wrong = [Candidate { value: f64::NAN, mean: 0.0, variance: 0.0 }];
     let work = || {
         let mut knapsack = Knapsack::new();

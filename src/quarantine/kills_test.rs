@@ -1,12 +1,11 @@
 //! Processes that are really killed. This test program runs itself as a child, which is killed with a key in use.
-#![cfg(feature = "program_cache")]
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hobgoblin::quarantine::{Options, Outcome, Quarantine};
+use crate::quarantine::{Options, Outcome, Quarantine};
 
 const NOW: u64 = 1_700_000_000;
 const DRIVER: u64 = 7;
@@ -18,7 +17,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("quarantine-{name}-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("hobgoblin-quarantine-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         Self(path)
     }
@@ -30,7 +29,10 @@ impl Scratch {
     /// Starts a child for one of the cases below, and waits until it is ready.
     fn child(&self, what: &str) -> Child {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
-        command.args(["--exact", "the_child", "--nocapture"]).env("HOB_CHILD", what).env("HOB_DIRECTORY", &self.0);
+        command
+            .args(["--exact", "quarantine::kills_test::child_process_entry", "--nocapture"])
+            .env("HOB_CHILD", what)
+            .env("HOB_DIRECTORY", &self.0);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a child can be started");
         let said = BufReader::new(child.stdout.take().expect("it was piped")).lines();
         let ready = said.map_while(Result::ok).any(|line| line.contains("ready"));
@@ -53,7 +55,7 @@ impl Drop for Scratch {
 
 /// The body of a child process. In the test program itself it does nothing.
 #[test]
-fn the_child() {
+fn child_process_entry() {
     let Some(what) = std::env::var_os("HOB_CHILD") else { return };
     let directory = PathBuf::from(std::env::var_os("HOB_DIRECTORY").expect("it was given"));
     let quarantine = Quarantine::open(&directory, Options::at(NOW)).expect("there is memory");
@@ -81,12 +83,12 @@ fn the_child() {
                 good_use(&GUILTY);
             }
         }
-        _ => panic!("nobody knows how to do that"),
+        _ => panic!("unknown command for the child process"),
     }
 }
 
 #[test]
-fn a_process_killed_twice_inside_one_key_bans_that_key_alone() {
+fn two_kills_inside_one_key_ban_that_key_alone() {
     let scratch = Scratch::new("inside");
     scratch.killed("inside");
     assert_eq!(scratch.open().strikes(DRIVER, &GUILTY), 1);
@@ -102,7 +104,7 @@ fn a_process_killed_twice_inside_one_key_bans_that_key_alone() {
 }
 
 #[test]
-fn what_another_process_uses_is_no_strike_until_it_dies() {
+fn use_by_another_process_is_no_strike_until_it_crashes() {
     let scratch = Scratch::new("living");
     let mut child = scratch.child("inside");
     for _ in 0..3 {
@@ -119,7 +121,7 @@ fn what_another_process_uses_is_no_strike_until_it_dies() {
 
 /// Kills at random moments of writing and clearing notes. No record is damaged, and each kill adds at most one strike.
 #[test]
-fn kills_at_random_moments_leave_whole_notes() {
+fn kills_at_random_moments_keep_notes_valid() {
     let scratch = Scratch::new("busy");
     for round in 0..30 {
         let mut child = scratch.child("busy");

@@ -1,7 +1,5 @@
 //! The store with real processes on real file systems. This test program runs itself as child processes, which write,
 //! read, and are killed.
-#![cfg(all(unix, feature = "program_cache"))]
-#![allow(missing_docs, reason = "a program of tests")]
 
 mod hostile;
 mod kills;
@@ -12,18 +10,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use hobgoblin::store::io::OsIo;
-use hobgoblin::store::{Name, Options, Store};
+use crate::store::io::OsIo;
+use crate::store::{Name, Options, Store};
 
 /// A temporary directory that drop removes. It is in the directory `HOB_STORE_PLACE` if that is set.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
-        let place = std::env::var_os("HOB_STORE_PLACE").unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
-        let path = Path::new(&place).join(format!("store-{name}-{}", std::process::id()));
+        let place = std::env::var_os("HOB_STORE_PLACE").unwrap_or_else(|| std::env::temp_dir().into_os_string());
+        let path = Path::new(&place).join(format!("hobgoblin-store-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a directory can be made");
+        std::fs::create_dir_all(&path).expect("the directory can be created");
         Self(path)
     }
 
@@ -42,7 +40,10 @@ impl Drop for Scratch {
 /// The command that runs this program as a child of the given kind.
 pub fn child(what: &str, directory: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
-    command.args(["--exact", "the_child", "--nocapture"]).env("HOB_CHILD", what).env("HOB_DIRECTORY", directory);
+    command
+        .args(["--exact", "store::tests::processes::child_process_entry", "--nocapture"])
+        .env("HOB_CHILD", what)
+        .env("HOB_DIRECTORY", directory);
     command.stdout(Stdio::piped());
     command
 }
@@ -59,7 +60,7 @@ impl Drop for Running {
 
 /// The body of a child process. In the test program itself it does nothing.
 #[test]
-fn the_child() {
+fn child_process_entry() {
     let Some(what) = std::env::var_os("HOB_CHILD") else { return };
     let directory = PathBuf::from(std::env::var_os("HOB_DIRECTORY").expect("it was given"));
     // Ends the line that the test runner has begun.
@@ -68,13 +69,15 @@ fn the_child() {
         Some("writer") => kills::write_for_ever(&directory),
         Some("peer") => peers::write_and_read(&directory),
         Some("stranger") => hostile::read_without_rights(&directory),
-        _ => panic!("nobody knows how to do that"),
+        _ => panic!("unknown command for the child process"),
     }
 }
 
 /// A number from an environment variable, for a child or for the tests.
 pub fn number_in(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|word| word.parse().unwrap_or_else(|_| panic!("{variable} is no number: {word}")))
+    std::env::var(variable)
+        .ok()
+        .map(|word| word.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {word}")))
 }
 
 /// SplitMix64 (Steele, Lea and Flood).

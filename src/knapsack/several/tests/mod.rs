@@ -1,5 +1,7 @@
 //! Comparison with brute force.
 
+mod known_optima;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -145,17 +147,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_claimed_is_true(question in question()) {
+    fn reported_solutions_are_true(question in question()) {
         check(&question, Effort::default())?;
     }
 
     #[test]
-    fn what_is_claimed_is_true_when_the_search_ends_early(question in question(), node_limit in 0..200_u64) {
+    fn reported_bounds_are_true_at_the_node_limit(question in question(), node_limit in 0..200_u64) {
         check(&question, Effort { accepted_gap: 0.0, node_limit })?;
     }
 
     #[test]
-    fn an_accepted_gap_is_kept_to(question in question()) {
+    fn accepted_gap_is_respected(question in question()) {
         let (_, answer) = question.solve(Effort { accepted_gap: 0.1, ..Effort::default() });
         prop_assert!(!answer.feasible || answer.gap <= 0.1, "{answer:?}");
         check(&question, Effort { accepted_gap: 0.1, ..Effort::default() })?;
@@ -169,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_of_any_magnitude_do_no_harm(question in extreme_question(), node_limit in 0..2000_u64) {
+    fn numbers_of_any_magnitude_are_handled(question in extreme_question(), node_limit in 0..2000_u64) {
         let (several, answer) = question.solve(Effort { accepted_gap: 0.0, node_limit });
         prop_assert_eq!(several.choices().len(), question.settings.len());
         let numbers = answer.burden.iter().chain(&answer.excess).chain(&answer.prices);
@@ -179,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_solved_before_changes_no_claim(first in question(), second in question()) {
+    fn earlier_solves_change_no_reported_bound(first in question(), second in question()) {
         let mut several = Several::new();
         for question in [&first, &second, &second] {
             several.clear(question.resources).expect("a valid count");
@@ -195,7 +197,7 @@ proptest! {
 }
 
 #[test]
-fn where_no_deviation_is_left_nothing_that_varies_is_let_through() {
+fn variance_is_rejected_once_the_deviation_budget_is_spent() {
     let weights = |variance| [Weight { mean: 0.0, variance }, Weight::default(), Weight::default()];
     let options = [weights(1.0), weights(0.0), weights(0.0)].concat();
     let none = Economy { capacity: 0.0, sigmas: 0.0 };

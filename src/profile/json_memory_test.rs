@@ -1,62 +1,9 @@
 //! Reads and writes a profile's JSON while allocations fail. A failure at any allocation gives an error, never an
 //! abort.
-// With host-allocator the library defines the global allocator, and a program can have only one.
-#![cfg(all(feature = "goblin", not(feature = "host-allocator")))]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-use hobgoblin::base::Code;
-use hobgoblin::profile::{Estimate, Profile};
-
-/// The system's allocator. It fails when this thread's allowance is used up, and records this thread's peak.
-struct Rationed;
-
-thread_local! {
-    static ALLOWED: Cell<usize> = const { Cell::new(usize::MAX) };
-    static HELD: Cell<isize> = const { Cell::new(0) };
-    static MOST_HELD: Cell<isize> = const { Cell::new(0) };
-}
-
-fn hold(bytes: isize) {
-    HELD.set(HELD.get() + bytes);
-    MOST_HELD.set(MOST_HELD.get().max(HELD.get()));
-}
-
-// SAFETY: forwards every request to `System` unchanged, or fails it.
-unsafe impl GlobalAlloc for Rationed {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let Some(left) = ALLOWED.get().checked_sub(1) else { return std::ptr::null_mut() };
-        ALLOWED.set(left);
-        hold(layout.size() as isize);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        hold(-(layout.size() as isize));
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    // `realloc` is the default method, which allocates, copies and frees: one more allocation that can fail.
-}
-
-#[global_allocator]
-static RATIONED: Rationed = Rationed;
-
-/// The result of `call` with a limited number of allocations.
-fn with_allowance<T>(allocations: usize, call: impl FnOnce() -> T) -> T {
-    ALLOWED.set(allocations);
-    let outcome = call();
-    ALLOWED.set(usize::MAX);
-    outcome
-}
-
-/// The result of `call`, and the peak of the bytes that it allocated.
-fn most_held<T>(call: impl FnOnce() -> T) -> (T, usize) {
-    let before = HELD.get();
-    MOST_HELD.set(before);
-    let outcome = call();
-    (outcome, (MOST_HELD.get() - before) as usize)
-}
+use super::{Estimate, Profile};
+use crate::base::Code;
+use crate::test_allocator::{peak_bytes, with_allowance};
 
 /// Unordered tasks, ids with and without escapes, lists long enough to grow several times.
 fn busy_json() -> String {
@@ -66,7 +13,7 @@ fn busy_json() -> String {
 }
 
 #[test]
-fn reading_survives_the_failure_of_each_allocation() {
+fn reading_survives_each_failed_allocation() {
     let json = busy_json();
     let mut allowed = 0;
     let profile = loop {
@@ -81,7 +28,7 @@ fn reading_survives_the_failure_of_each_allocation() {
 }
 
 #[test]
-fn refusing_takes_the_memory_of_the_sentence_and_no_more() {
+fn rejection_allocates_only_its_message() {
     for json in ["", "{\"", "nonsense", "{\"\\ud83e\":[]}"] {
         let error = with_allowance(1, || Profile::from_json(json.as_bytes())).unwrap_err();
         assert_eq!(error.code(), Code::Malformed, "{json}");
@@ -110,7 +57,7 @@ fn memory_is_proportional_to_the_text() {
     let many_tasks = format!("{{{}}}", many_tasks.join(","));
     let long_id = format!("{{\"{}\":[]}}", "\\u0061".repeat(100_000));
     for json in [many_options, many_tasks, long_id] {
-        let (profile, bytes) = most_held(|| Profile::from_json(json.as_bytes()).unwrap());
+        let (profile, bytes) = peak_bytes(|| Profile::from_json(json.as_bytes()).unwrap());
         assert!(bytes < 32 * json.len(), "{bytes} bytes for {} of text", json.len());
         // The profile holds no more than its content needs. Temporary memory was freed.
         let known = profile.tasks().iter().map(|task| size_of_val(task.options()) + task.id().len().max(8) * 2);

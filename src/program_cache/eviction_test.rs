@@ -1,10 +1,9 @@
 //! The build time that eviction policies save, on a recorded trace of games and on access patterns that are hard for
 //! one policy or another.
-#![cfg(feature = "program_cache")]
 
 use std::collections::HashMap;
 
-use hobgoblin::program_cache::{Key, Options, Partners, Policy, Program, ProgramCache};
+use crate::program_cache::{Key, Options, Partners, Policy, Program, ProgramCache};
 
 #[derive(Clone, Copy)]
 struct Asked {
@@ -15,7 +14,7 @@ struct Asked {
 
 /// The trace in `tests/fixtures`, which `tools/program_trace` made.
 fn recorded() -> Vec<Asked> {
-    let lines = include_str!("fixtures/programs.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("../../tests/fixtures/programs.txt").lines().filter(|line| !line.starts_with('#'));
     let asked = lines.map(|line| {
         let mut words = line.split(' ').map(|word| word.parse::<u64>().unwrap());
         let mut word = || words.next().unwrap();
@@ -54,7 +53,7 @@ fn over_lru(trace: &[Asked], share: f64) -> f64 {
 }
 
 #[test]
-fn on_the_recorded_trace_cost_saves_much_more_than_recency() {
+fn cost_policy_beats_recency_on_the_recorded_trace() {
     let trace = recorded();
     for (share, least) in [(0.05, 1.2), (0.1, 1.2), (0.2, 1.2)] {
         let ratio = over_lru(&trace, share);
@@ -100,7 +99,7 @@ fn programs(count: usize, spread: f64, random: &mut Random) -> Vec<Asked> {
 }
 
 #[test]
-fn whoever_asks_for_the_same_programs_in_a_circle_is_not_left_with_nothing() {
+fn cyclic_requests_beyond_the_limit_keep_some_hits() {
     let programs = programs(300, 0.5, &mut Random(1));
     let trace = programs.repeat(30);
     let all: f64 = trace.iter().map(|asked| asked.cost_us as f64).sum();
@@ -110,7 +109,7 @@ fn whoever_asks_for_the_same_programs_in_a_circle_is_not_left_with_nothing() {
 }
 
 #[test]
-fn cost_is_never_much_worse_than_recency() {
+fn cost_policy_is_never_much_worse_than_recency() {
     for spread in [0.5, 1.0, 1.5] {
         let mut random = Random(7);
         let programs = programs(2000, spread, &mut random);

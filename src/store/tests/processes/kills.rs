@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hobgoblin::store::{Compression, Name, Options, Store, Value};
+use crate::store::{Compression, Name, Options, Store, Value};
 
 use super::*;
 
@@ -102,7 +102,7 @@ impl Step {
         }
     }
 
-    fn perform(&self, store: &mut Store, environment: u64) -> hobgoblin::base::Result<()> {
+    fn perform(&self, store: &mut Store, environment: u64) -> crate::base::Result<()> {
         let name = name(environment, self.number);
         match self.doing {
             Doing::Open => store.refresh(),
@@ -291,7 +291,7 @@ impl Place {
         let mut store = super::open(&self.directory, options(&mut self.random));
         if self.random.below(2) == 0 {
             let budget = [0, 10_000, u64::MAX][self.random.below(3) as usize];
-            store.maintain(budget).expect("nobody is in the way");
+            store.maintain(budget).expect("no other writer is active");
         }
         if self.random.below(2) == 0 {
             store.seal().expect("nothing is in the way");
@@ -305,7 +305,7 @@ impl Place {
     /// Checks that the directory has no orphaned files.
     fn is_clean(&mut self) {
         let mut store = super::open(&self.directory, Options { now: two_days_later, ..options(&mut self.random) });
-        while store.maintain(u64::MAX).expect("nobody is in the way").more {}
+        while store.maintain(u64::MAX).expect("no other writer is active").more {}
         store.seal().expect("nothing is in the way");
         let count = |extension| files(&self.directory, extension).len() as u64;
         let segments = store.statistics().segments;
@@ -318,7 +318,7 @@ impl Place {
 
 /// `HOB_STORE_KILLS` sets the number of kills.
 #[test]
-fn no_kill_loses_what_was_put() {
+fn no_kill_loses_a_stored_value() {
     let kills = number_in("HOB_STORE_KILLS").unwrap_or(60);
     let scratch = Scratch::new("kills");
     let (mut killed, mut round) = (0, number_in("HOB_STORE_SEED").unwrap_or(0));
