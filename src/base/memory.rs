@@ -10,6 +10,13 @@ pub fn try_string(text: &str) -> Result<String> {
     Ok(copy)
 }
 
+/// Append `piece`, growing as `String::push_str` does.
+pub fn try_append(text: &mut String, piece: &str) -> Result<()> {
+    text.try_reserve(piece.len())?;
+    text.push_str(piece);
+    Ok(())
+}
+
 /// `count` copies of `value`.
 pub fn try_filled<T: Clone>(value: T, count: usize) -> Result<Vec<T>> {
     let mut filled = Vec::new();

@@ -460,12 +460,10 @@ fn scaled(past: Estimate, ratio: f64) -> Estimate {
     Estimate { mean: past.mean * ratio, deviation: past.deviation * ratio, ..past }
 }
 
-#[cold]
 fn no_such_setting() -> Error {
     error!(NotFound, "no such setting: the id is none, or its setting was removed")
 }
 
-#[cold]
 fn no_such_option(option: u32, count: usize) -> Error {
     Error::new(Code::InvalidArgument, format_args!("option {option} does not exist: the setting has {count}"))
 }

@@ -198,7 +198,6 @@ impl Published {
     }
 
     /// The same from the spare row that was completed last.
-    #[cold]
     fn read_held(&self, mut copy: impl FnMut(&Table, usize, u64)) -> u64 {
         let _waiting = Waiting::begin(&self.readers_waiting);
         // After the counter was raised: a table or a spare row that the writer has begun before that is another one.
@@ -233,7 +232,6 @@ impl Published {
         self.tables[self.table.load(Ordering::Acquire)].get().expect("a table is set before its number is published")
     }
 
-    #[cold]
     fn forgotten(&self, decision: u64) -> crate::base::Error {
         let latest = self.latest();
         if latest == 0 {

@@ -119,7 +119,6 @@ impl Goblin {
         }
     }
 
-    #[cold]
     fn write_event(&mut self, event: &Event<'_>) {
         let Self { recorder, settings, history, strategies, .. } = self;
         let Recorder::On(writer) = recorder else {

@@ -1,7 +1,6 @@
 //! A setting: what can be chosen, and what was.
 
-use crate::base::{Number, try_collect};
-use crate::base::{Result, error};
+use crate::base::{Number, Result, error, try_collect};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
 

@@ -277,7 +277,6 @@ impl Goblin {
     }
 }
 
-#[cold]
 fn no_such_strategy(strategy: usize, count: usize) -> Error {
     error!(NotFound, "strategy {strategy} does not exist: there are {count}")
 }

@@ -134,7 +134,6 @@ fn is_variance(number: f64) -> bool {
     (0.0..=LARGEST_NUMBER).contains(&number)
 }
 
-#[cold]
 fn complaint(setting: usize, index: usize, option: &Candidate) -> crate::base::Error {
     let Candidate { value, mean, variance } = *option;
     if !is_number(value) {

@@ -21,8 +21,7 @@
 use std::fmt::{self, Write};
 
 use super::{Estimate, MAX_OPTIONS, Profile, Task};
-use crate::base::{Error, Result, Text, error, try_push};
-use crate::base::{Number, try_collect, try_to_vec};
+use crate::base::{Error, Number, Result, Text, error, try_append, try_collect, try_push, try_to_vec};
 
 /// Every whole number up to this one is a double.
 const MAX_COUNT: u64 = 1 << 53;
@@ -384,7 +383,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The error that the next character is not the expected one.
-    #[cold]
     fn unexpected(&self, expected: impl fmt::Display) -> Error {
         match self.text[self.at..].chars().next() {
             Some(found) => self.refuse(self.at, expected, format_args!("{found:?}")),
@@ -392,7 +390,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[cold]
     fn refuse(&self, at: usize, expected: impl fmt::Display, found: impl fmt::Display) -> Error {
         let (line, column) = place(&self.text[..at]);
         error!(
@@ -406,12 +403,6 @@ impl<'a> Reader<'a> {
 fn place(before: &str) -> (usize, usize) {
     let line = before.rsplit('\n').next().unwrap_or_default();
     (1 + before.matches('\n').count(), 1 + line.chars().count())
-}
-
-fn try_append(string: &mut String, piece: &str) -> Result<()> {
-    string.try_reserve(piece.len())?;
-    string.push_str(piece);
-    Ok(())
 }
 
 #[cfg(test)]

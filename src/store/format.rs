@@ -82,6 +82,13 @@ fn header_hash(bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {
 }
 
 impl Header {
+    /// For a payload that is not compressed.
+    pub fn new(name: &Name, form: Form, stamp: u64, payload: &[u8]) -> Self {
+        let Name { kind, environment, key } = *name;
+        let (stored, payload_hash) = (payload.len() as u32, hash(payload));
+        Self { kind, form, stored, raw: 0, build_us: 0, stamp, environment, key, payload_hash }
+    }
+
     pub fn name(&self) -> Name {
         Name { kind: self.kind, environment: self.environment, key: self.key }
     }

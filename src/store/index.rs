@@ -13,7 +13,7 @@ use super::snapshot::Row;
 use crate::base::{Result, try_collect, try_filled, try_push};
 
 /// The name under which a value is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     /// Kind of the value; the numbers are the caller's own.
     pub kind: u8,

@@ -8,7 +8,6 @@
 //! touched. A copy keeps its stamp, so a reader may see the old record, the new one, or both. A removal mark is kept
 //! while another segment might hold a record that it removed.
 
-use super::Store;
 use super::format::{Form, HEADS, Header, UNIT, Usage, hash};
 use super::index::Entry;
 use super::io::Lock;
@@ -16,6 +15,7 @@ use super::read::{Buffer, ReadResult};
 use super::segment::{Segment, State, scan};
 use super::snapshot::{Contents, Row};
 use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
+use super::{Name, Store};
 use crate::base::{Result, error, try_collect, try_push};
 
 /// A segment is copied when more than one part in this many of it is dead: a quarter.
@@ -134,12 +134,9 @@ impl Store {
 
     fn evict_from(&mut self, environment: u64, mut held: u64, done: &mut Maintained) -> Result<()> {
         let keep = self.options.limit_bytes / 10 * KEPT_TENTHS;
-        let mut victims: Vec<(f64, usize)> = Vec::new();
-        for (position, entry) in self.index.entries.iter().enumerate() {
-            if entry.is_live() && entry.row.environment == environment {
-                try_push(&mut victims, (self.worth(entry), position))?;
-            }
-        }
+        let entries = self.index.entries.iter().enumerate();
+        let here = entries.filter(|(_, entry)| entry.is_live() && entry.row.environment == environment);
+        let mut victims = try_collect(here.map(|(position, entry)| (self.worth(entry), position)))?;
         victims.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         for (_, position) in victims {
             if held <= keep {
@@ -286,25 +283,14 @@ impl Store {
 
     /// Copy the use counts of all live values: merged segments may hold those of values in other segments.
     fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
-        let mut uses = Vec::new();
-        for entry in self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32) {
-            try_push(&mut uses, Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses })?;
-        }
+        let used = self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32);
+        let usage = |entry: &Entry| Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
+        let uses = try_collect(used.map(usage))?;
         if uses.is_empty() {
             return Ok(());
         }
         let payload = encode_uses(&uses)?;
-        let header = Header {
-            kind: 0,
-            form: Form::Uses,
-            stored: payload.len() as u32,
-            raw: 0,
-            build_us: 0,
-            stamp: self.stamp(),
-            environment: 0,
-            key: [0; 32],
-            payload_hash: hash(&payload),
-        };
+        let header = Header::new(&Name::default(), Form::Uses, self.stamp(), &payload);
         self.copy_record(&header, &payload, copy)?;
         let Some(target) = copy.targets.last_mut() else { return Ok(()) };
         target.contents.uses.try_reserve(uses.len())?;

@@ -192,7 +192,6 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
 }
 
 /// A reserved field that is not 0.
-#[cold]
 pub fn not_zero(what: &str, name: &str, field: &str) -> Error {
     error!(Unsupported, "{what}: {name}.{field} is not 0: it is reserved in this version, set it to 0")
 }

@@ -306,7 +306,6 @@ pub extern "C" fn hob_profile_last_error(profile: *const hob_profile) -> *const 
     Ok(profile.last_error())
 }
 
-#[cold]
 fn no_such_task(id: &str) -> Error {
     error!(NotFound, "the profile has no task '{id}'")
 }

@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::cache::{hob_program_cache, hob_use_id};
-use crate::base::{Error, Id, Result, error, try_push};
+use crate::base::{Error, Id, Result, error, try_collect};
 use crate::ffi::base::array::{Array, bytes};
 use crate::ffi::base::guard::report;
 use crate::ffi::base::result::hob_result;
@@ -137,10 +137,7 @@ pub extern "C" fn hob_program_cache_put(
             Array::new(program.shaders, 0, program.shader_count, "shaders")?,
         )
     };
-    let mut stages = Vec::new();
-    for shader in shaders.iter() {
-        try_push(&mut stages, shader.bytes)?;
-    }
+    let stages = try_collect(shaders.iter().map(|shader| shader.bytes))?;
     let (format, cost_us, group) = (program.format, program.build_us, program.group);
     let program = Program { format, data, reflection, stages: &stages, cost_us, group };
     match cache.memory().put(&key.bytes, &program)? {
@@ -269,7 +266,6 @@ impl EmptyBlob {
 }
 
 /// The reason of a miss.
-#[cold]
 pub fn missed(cache: &Cache, key: &Key) -> Error {
     match cache.strikes(key) {
         (strikes, true) => banned(strikes),
@@ -277,7 +273,6 @@ pub fn missed(cache: &Cache, key: &Key) -> Error {
     }
 }
 
-#[cold]
 fn banned(strikes: u32) -> Error {
     error!(Banned, "the program is banned: the process ended {strikes} times during its use; build it from source")
 }

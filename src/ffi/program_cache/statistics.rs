@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use hobgoblin_macros::{element, entry, open_enum, versioned};
 
 use super::cache::hob_program_cache;
-use crate::base::{Error, Result, error, try_collect};
+use crate::base::{Error, Result, error, try_append, try_collect};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::program_cache::{CacheStatistics, Measure, Reason, Refusal};
@@ -345,11 +345,7 @@ struct Growing {
 
 impl std::fmt::Write for Growing {
     fn write_str(&mut self, piece: &str) -> std::fmt::Result {
-        self.failed |= self.text.try_reserve(piece.len()).is_err();
-        if self.failed {
-            return Err(std::fmt::Error);
-        }
-        self.text.push_str(piece);
-        Ok(())
+        self.failed |= try_append(&mut self.text, piece).is_err();
+        if self.failed { Err(std::fmt::Error) } else { Ok(()) }
     }
 }

@@ -174,7 +174,6 @@ fn is_variance(number: f64) -> bool {
     (0.0..=LARGEST_NUMBER).contains(&number)
 }
 
-#[cold]
 fn complaint(setting: usize, option: usize, value: f64, weights: &[Weight]) -> Error {
     if !is_number(value) {
         let value = Number(value);

@@ -234,7 +234,6 @@ impl Problem {
         &self.weight[position * self.constraint_count..][..self.constraint_count]
     }
 
-    #[cold]
     fn remove(&mut self, position: usize) {
         self.value.remove(position);
         self.option.remove(position);
