@@ -25,8 +25,11 @@ public:
 /// For callbacks and threads, which no exception may leave.
 void note(const char* file, int line, const char* what) noexcept;
 
-/// Ends the running test as not applicable here.
+/// Ends the running test because this machine lacks something. A failure if HOB_REQUIRE_ALL is set.
 [[noreturn]] void skip(const char* reason);
+
+/// Ends the running test because it says nothing about this program.
+[[noreturn]] void not_applicable(const char* reason);
 
 /// `count` repetitions, divided by HOB_TEST_SCALE if that is set (under valgrind and sanitizers).
 int scaled(int count);

@@ -194,7 +194,7 @@ struct Traces {
 }  // namespace
 
 TEST("unload: a thousand cycles of load, threaded use and unload leak nothing") {
-    if (!is_static) harness::skip("the program that links the shared library cannot unload it");
+    if (!is_static) harness::not_applicable("the program that links the shared library cannot unload it");
     const char* const path = library_path();
     const int rounds = harness::scaled(1000);
     Crew crew(3);
@@ -223,7 +223,7 @@ TEST("unload: a thousand cycles of load, threaded use and unload leak nothing") 
 }
 
 TEST("unload: two copies of the library are independent") {
-    if (!is_static) harness::skip("the program that links the shared library cannot unload it");
+    if (!is_static) harness::not_applicable("the program that links the shared library cannot unload it");
     const Goblin ours = make_goblin(16);
     (void)update(ours.get());
     ENSURE(hob_goblin_collect_samples(nullptr) == HOB_RESULT_INVALID_ARGUMENT);

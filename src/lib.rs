@@ -38,4 +38,4 @@ pub mod store;
 
 mod ffi;
 #[cfg(test)]
-mod test_allocator;
+mod testing;

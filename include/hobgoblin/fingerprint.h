@@ -261,7 +261,7 @@ typedef struct hob_environment {
     /// GL_RENDERER, or similar.
     hob_str device;
     /// GL_VERSION, or similar. Vulkan: driverName and driverInfo, then pipelineCacheUUID and shaderBinaryUUID as text:
-    /// examples/program_cache_vk/cache.cpp shows how.
+    /// trials/program_cache_vk/cache.cpp shows how.
     hob_str driver;
     /// The version of the host, including its shader translator.
     hob_str build;

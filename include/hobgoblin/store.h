@@ -8,7 +8,7 @@
 //     desc.directory = HOB_STR("shaders");
 //     desc.file_io = &io; /* a hob_program_cache_desc; the struct is copied */
 //
-// The callbacks may be called on several threads at once. cpp_tests/memory_files.h is an example.
+// The callbacks may be called on several threads at once. examples/host_files.c is an example.
 //
 // Generated from src/ffi/store; do not edit. MIT OR Apache-2.0.
 

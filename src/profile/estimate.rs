@@ -330,7 +330,7 @@ fn early(rules: &Rules, sampled: &Learned) -> Normal {
     Normal { mean, variance }
 }
 
-/// A pass's cost is steady to about a tenth of itself on the renderers measured for `examples/frame_budget`.
+/// A pass's cost is steady to about a tenth of itself on the renderers measured for `trials/frame_budget`.
 const EARLY_RELATIVE_DEVIATION: f64 = 0.1;
 
 /// The ratio of present to past burdens, from the options with data on both sides. Each side sums its means with the

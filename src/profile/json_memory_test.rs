@@ -3,7 +3,7 @@
 
 use super::{Estimate, Profile};
 use crate::base::Code;
-use crate::test_allocator::{peak_bytes, with_allowance};
+use crate::testing::allocator::{peak_bytes, with_allowance};
 
 /// Unordered tasks, ids with and without escapes, lists long enough to grow several times.
 fn busy_json() -> String {

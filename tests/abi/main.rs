@@ -6,64 +6,24 @@
 //! HOB_ABI_VERSION and a line under "ABI" in the change log.
 
 mod compare;
-mod headers;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use compare::incompatible_changes;
-use headers::{Headers, compile_in, grown, initialised, scratch, types_source, write_struct_list};
-use hobgoblin_tests::cpp::{build_library, compiler, harness_library, requires_all, root, run};
-
-/// The folder of the previous headers.
-fn previous() -> PathBuf {
-    root().join("abi/previous")
-}
-
-fn compiler_or_skip() -> Option<cc::Tool> {
-    let tool = compiler();
-    if tool.is_none() {
-        eprintln!("skipped: there is no C++ compiler here (HOB_REQUIRE_ALL=1 makes this a failure)");
-    }
-    tool
-}
-
-/// Compiles the client with the headers of a folder, and runs it with a library.
-fn run_client(name: &str, folder: &Path, tool: &cc::Tool, library: &Path) {
-    let scratch = scratch(name);
-    let found = Headers::read(folder, tool, name);
-    write_struct_list(&found.api, &scratch);
-    let (program, rpath) = (scratch.join("client"), library.parent().expect("a library is in a folder").display());
-    let mut compile = compile_in(folder, tool);
-    compile.arg("-I").arg(&scratch);
-    for source in hobgoblin_tests::cpp::files("cpp_tests/abi", &["cpp"]) {
-        compile.arg(root().join(source));
-    }
-    compile.arg(library).arg(format!("-Wl,--disable-new-dtags,-rpath,{rpath}"));
-    run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
-    let _ = fs::remove_dir_all(scratch.join("files"));
-    fs::create_dir_all(scratch.join("files")).expect("the target directory can be written");
-    let output = run(Command::new(&program).env("HOB_SCRATCH", scratch.join("files")));
-    print!("{name}: {}", String::from_utf8_lossy(&output.stdout));
-}
-
-#[test]
-fn previous_clients_run_on_a_library_whose_versioned_structs_have_grown() {
-    let Some(tool) = compiler_or_skip() else { return };
-    let library = build_library("appended-fields", "dev", &["--features", "host-allocator,appended-fields"])("so");
-    run_client("previous", &previous(), &tool, &library);
-}
+use hobgoblin_tests::cpp::{compiler, files, harness_library, is_installed, root, run};
+use hobgoblin_tests::layouts::{Headers, grown, initialised, previous, run_client, scratch, types_source};
 
 #[test]
 fn previous_clients_run_on_todays_library() {
-    let Some(tool) = compiler_or_skip() else { return };
+    let Some(tool) = compiler() else { return };
     run_client("previous-today", &previous(), &tool, &harness_library());
 }
 
 #[test]
 fn clients_whose_versioned_structs_have_grown_run_on_todays_library() {
-    let Some(tool) = compiler_or_skip() else { return };
+    let Some(tool) = compiler() else { return };
     let today = Headers::read(root(), &tool, "today");
     let folder = grown(&today.api);
     let bigger = Headers::read(&folder, &tool, "grown");
@@ -75,10 +35,10 @@ fn clients_whose_versioned_structs_have_grown_run_on_todays_library() {
 
 #[test]
 fn the_client_uses_every_versioned_struct() {
-    let Some(tool) = compiler_or_skip() else { return };
+    let Some(tool) = compiler() else { return };
     let today = Headers::read(root(), &tool, "used");
     let read = |path: PathBuf| fs::read_to_string(root().join(path)).expect("a source can be read");
-    let client: String = hobgoblin_tests::cpp::files("cpp_tests/abi", &["cpp"]).into_iter().map(read).collect();
+    let client: String = files("cpp_tests/abi", &["cpp"]).into_iter().map(read).collect();
     let names = initialised(&today.api);
     assert!(names.len() > 20, "only {names:?} were found in the headers");
     let is_used = |name: &str| client.contains(&format!("Guarded<{name}> "));
@@ -90,7 +50,7 @@ fn the_client_uses_every_versioned_struct() {
 
 #[test]
 fn the_headers_are_compatible_with_the_previous_ones() {
-    let Some(tool) = compiler_or_skip() else { return };
+    let Some(tool) = compiler() else { return };
     let previous = Headers::read(&previous(), &tool, "compared-previous");
     let today = Headers::read(root(), &tool, "compared-today");
     let changes = incompatible_changes(&previous, &today);
@@ -109,21 +69,11 @@ fn the_headers_are_compatible_with_the_previous_ones() {
     eprintln!("HOB_ABI_VERSION is {now} instead of {before}, for these changes:\n  {changes}");
 }
 
-/// Whether a tool is installed. A missing tool skips the test, unless all tools are required.
-fn is_installed(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    assert!(found || !requires_all(), "{tool} is not installed (Debian: abigail-tools)");
-    if !found {
-        eprintln!("skipped: {tool} is not installed (Debian: abigail-tools)");
-    }
-    found
-}
-
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn the_dump_of_the_abi_is_todays() {
-    let Some(tool) = compiler_or_skip() else { return };
-    if !is_installed("abidw") || !is_installed("abidiff") {
+    let Some(tool) = compiler() else { return };
+    if !is_installed("abidw", "abigail-tools") || !is_installed("abidiff", "abigail-tools") {
         return;
     }
     let folder = scratch("dump");
@@ -193,7 +143,7 @@ fn changed(tool: &cc::Tool, number: usize, from: &str, to: &str) -> Vec<String> 
 
 #[test]
 fn appending_is_compatible_and_every_other_change_is_reported() {
-    let Some(tool) = compiler_or_skip() else { return };
+    let Some(tool) = compiler() else { return };
     let cases = [
         ("HOB_LANE_FRAME = 1", "HOB_LANE_FRAME = 1, HOB_LANE_USER = 2", ""),
         ("uint32_t last; }", "uint32_t last; uint32_t more; double appended; }", "hob_desc.more fills padding"),

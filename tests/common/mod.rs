@@ -4,3 +4,4 @@
 pub mod api;
 pub mod api_table;
 pub mod cpp;
+pub mod layouts;

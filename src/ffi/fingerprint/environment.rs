@@ -65,7 +65,7 @@ pub struct hob_environment {
     /// GL_RENDERER, or similar.
     pub device: hob_str,
     /// GL_VERSION, or similar. Vulkan: driverName and driverInfo, then pipelineCacheUUID and shaderBinaryUUID as text:
-    /// examples/program_cache_vk/cache.cpp shows how.
+    /// trials/program_cache_vk/cache.cpp shows how.
     pub driver: hob_str,
     /// The version of the host, including its shader translator.
     pub build: hob_str,

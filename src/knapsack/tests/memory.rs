@@ -1,7 +1,7 @@
 //! After warm-up the knapsack does not allocate.
 
 use crate::knapsack::{Candidate, Economy, Effort, Knapsack};
-use crate::test_allocator::allocations;
+use crate::testing::allocator::allocations;
 
 /// One frame. The costs of the options differ each time, the number of options does not.
 fn frame(knapsack: &mut Knapsack, frame: usize, effort: Effort) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::{Answer, Several, Weight};
 use crate::knapsack::{Economy, Effort};
-use crate::test_allocator::allocations;
+use crate::testing::allocator::allocations;
 
 /// A node limit for one frame.
 const IN_A_FRAME: u64 = 3000;

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use crate::base::Code;
 use crate::store::{Options, Store};
+use crate::testing::skip;
 
 use super::*;
 
@@ -61,7 +62,7 @@ impl Drop for Mounted<'_> {
 fn full_file_system_loses_nothing_and_recovers_with_space() {
     let scratch = Scratch::new("full");
     let Some(_mounted) = Mounted::small(&scratch.0) else {
-        return println!("skipped: this user may not mount a small file system");
+        return skip("this user may not mount a small file system");
     };
     std::fs::write(scratch.0.join("ballast"), [1; 80_000]).expect("there is room");
     let mut store = open(&scratch.store(), options());
@@ -138,7 +139,7 @@ fn directory_of_another_user_is_read_but_not_written() {
             let complaint = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success() && said.contains("@ all was read"), "{said}{complaint}");
         }
-        Err(why) => println!("skipped: the user "nobody" cannot run this program: {why}"),
+        Err(why) => skip(&format!("the user nobody cannot run this program: {why}")),
     }
     assert_eq!(files(&scratch.store(), "seg"), before);
     assert_eq!(files(&scratch.store(), "live").len(), 1);

@@ -1,0 +1,12 @@
+// The driver's own cache.
+#pragma once
+
+#include <string>
+
+namespace trials {
+
+/// Gives this process's driver an empty cache in `directory`, except on Windows.
+/// The usual cache would make every run but the first look warm.
+void give_driver_empty_cache(const std::string& directory);
+
+} // namespace trials
