@@ -1,10 +1,10 @@
 //! Four numbers at a time: as plain arithmetic, which the compiler vectorises, and with AVX2. Both give the same results
 //! to the last bit: neither uses fused operations or estimates.
 //!
-//! Uses intrinsics, because a library for every x86-64 may use AVX2 only after checking the processor. Plain arithmetic
-//! that was compiled for AVX2 took 1.04 to 1.2 times as long in cold solves, 1.4 times in warm ones of 50 settings and
-//! 1.7 of 1000, however masks and positions were written. SSE2 intrinsics saved 1 to 10 % of a cold solve, 12 and 21 %
-//! of the warm ones, and 3 % of a goblin's update: too little for a third version, on processors older than AVX2.
+//! Uses intrinsics, because a library for every x86-64 may use AVX2 only after checking the processor. With plain
+//! arithmetic that is compiled for AVX2, cold solves take 1.04 to 1.2 times as long. Warm solves of 50 and 1000 settings
+//! take 1.4 and 1.7 times as long. SSE2 intrinsics would save 1 to 10 % of a cold solve, and 3 % of a goblin's update,
+//! but only on processors without AVX2.
 #![allow(unsafe_code)]
 
 /// The number of columns.
