@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Error, Result, Text, error};
+use super::{Error, Result, Text, error, try_append, try_string};
 
 /// Maximum size of a file that [`read_file`] reads, in bytes.
 pub const LARGEST_FILE: u64 = 256 << 20;
@@ -61,10 +61,7 @@ pub fn replace_file(path: &str, bytes: &[u8]) -> Result<()> {
         return Err(error!(InvalidArgument, "cannot write '{path}': the path has no file name"));
     };
     let directory = if parent.is_empty() { "." } else { parent };
-    let (fresh, mut file) = create_beside(directory).map_err(|why| match why {
-        SaveFailure::Io(why) => io_error("write beside", path, &why),
-        SaveFailure::Memory(error) => error,
-    })?;
+    let (fresh, mut file) = create_beside(path, directory)?;
     let done = fill(&mut file, old.as_ref(), bytes).and_then(|()| {
         drop(file);
         fs::rename(&fresh, path)
@@ -94,13 +91,9 @@ fn fill(file: &mut fs::File, old: Option<&fs::Metadata>, bytes: &[u8]) -> io::Re
     file.sync_all()
 }
 
-enum SaveFailure {
-    Io(io::Error),
-    Memory(Error),
-}
-
-/// Create a new file with a unique name. Never opens an existing file, not even through a link.
-fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), SaveFailure> {
+/// Create a new file with a unique name in the directory of `path`. Never opens an existing file, not even through a
+/// link.
+fn create_beside(path: &str, directory: &str) -> Result<(String, fs::File)> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     const ATTEMPTS: u32 = 16;
     let mut attempt = 0;
@@ -110,15 +103,13 @@ fn create_beside(directory: &str) -> std::result::Result<(String, fs::File), Sav
         let nonce = std::hash::RandomState::new().build_hasher().finish() as u32;
         let (process, count) = (std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
         let name = Text::<64>::format(format_args!("/.hobgoblin-{process:x}-{count:x}-{nonce:08x}.new"));
-        let mut path = String::new();
-        path.try_reserve_exact(directory.len() + name.as_str().len()).map_err(|why| SaveFailure::Memory(why.into()))?;
-        path.push_str(directory);
-        path.push_str(name.as_str());
+        let mut fresh = try_string(directory)?;
+        try_append(&mut fresh, name.as_str())?;
         attempt += 1;
-        match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((path, file)),
+        match fs::OpenOptions::new().write(true).create_new(true).open(&fresh) {
+            Ok(file) => return Ok((fresh, file)),
             Err(why) if why.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
-            Err(why) => return Err(SaveFailure::Io(why)),
+            Err(why) => return Err(io_error("write beside", path, &why)),
         }
     }
 }
@@ -179,24 +170,17 @@ fn check_regular(verb: &str, path: &str, metadata: &fs::Metadata) -> Result<()> 
 
 /// The reason of a failed file operation, in words. The system's own text would need an allocation.
 pub fn io_reason(why: &io::Error) -> impl std::fmt::Display {
-    let words = match why.kind() {
-        ErrorKind::NotFound => "no such file or directory",
-        ErrorKind::AlreadyExists => "it exists already",
-        kind => return IoReason::Kind(kind),
-    };
-    IoReason::Words(words)
+    IoReason(why.kind())
 }
 
-enum IoReason {
-    Words(&'static str),
-    Kind(ErrorKind),
-}
+struct IoReason(ErrorKind);
 
 impl std::fmt::Display for IoReason {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Words(words) => to.write_str(words),
-            Self::Kind(kind) => kind.fmt(to),
+        match self.0 {
+            ErrorKind::NotFound => to.write_str("no such file or directory"),
+            ErrorKind::AlreadyExists => to.write_str("it exists already"),
+            kind => kind.fmt(to),
         }
     }
 }

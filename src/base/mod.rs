@@ -35,7 +35,7 @@ mod slots;
 mod text;
 
 pub use host::{Level, log as host_log};
-pub use memory::{try_filled, try_push, try_string};
+pub use memory::{try_append, try_boxed, try_collect, try_collect_all, try_filled, try_push, try_string, try_to_vec};
 pub use result::{Code, Error, Result};
 pub use shared::Shared;
 pub use slots::{Id, Slots};

@@ -54,7 +54,6 @@ impl Error {
     pub const OUT_OF_MEMORY: Self = Self(None);
 
     /// An error with a message, which should say what to do.
-    #[cold]
     pub fn new(code: Code, sentence: fmt::Arguments<'_>) -> Self {
         let mut report = Vec::new();
         if report.try_reserve_exact(1).is_err() {

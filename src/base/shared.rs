@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-use super::Result;
+use super::{Result, try_boxed};
 
 struct Inner<T> {
     owners: AtomicUsize,
@@ -22,12 +22,7 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 impl<T> Shared<T> {
     /// Put a value on the heap.
     pub fn try_new(value: T) -> Result<Self> {
-        // Stable Rust has no fallible `Box::new`; a list can be allocated fallibly.
-        let mut one = Vec::new();
-        one.try_reserve_exact(1)?;
-        one.push(Inner { owners: AtomicUsize::new(1), value });
-        let one: Box<[Inner<T>; 1]> =
-            one.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("there is one"));
+        let one = try_boxed(Inner { owners: AtomicUsize::new(1), value })?;
         Ok(Self(NonNull::from(Box::leak(one))))
     }
 

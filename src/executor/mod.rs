@@ -327,7 +327,6 @@ impl Executor {
         }
     }
 
-    #[cold]
     fn not_idle(&self) -> crate::base::Error {
         let left = self.statistics();
         match self.each_queue().find_map(|queue| queue.running()) {

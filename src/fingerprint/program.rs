@@ -1,7 +1,7 @@
 //! The name of a shader program. It covers all inputs of a driver's compiler.
 
 use super::{Builder, Fingerprint, Part};
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_collect};
 
 const CONTEXT: &str = "hobgoblin program 1";
 
@@ -85,9 +85,7 @@ pub struct Program<'a> {
 /// The name of a program. Calls `parts` with every part.
 pub fn program(mode: Mode, program: &Program<'_>, parts: &mut dyn FnMut(Part)) -> Result<Fingerprint> {
     check(program)?;
-    let mut attributes = Vec::new();
-    attributes.try_reserve_exact(program.attributes.len())?;
-    attributes.extend(program.attributes.iter().copied().enumerate());
+    let mut attributes = try_collect(program.attributes.iter().copied().enumerate())?;
     let attributes = last_of_each_name(&mut attributes);
     match mode {
         Mode::Blake3 => Ok(blake3_name(program, attributes, parts)),

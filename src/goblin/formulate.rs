@@ -36,7 +36,6 @@ pub struct Entry {
 
 impl Entry {
     /// What it costs to change it by so much value, in value times decisions.
-    #[inline(always)]
     fn price_of(&self, moved: f64) -> f64 {
         self.price + if moved < 0.0 { -moved * self.price_per_loss } else { moved * self.price_per_gain }
     }
@@ -165,7 +164,6 @@ impl Formulation {
     }
 
     /// What an option weighs on every lane.
-    #[inline(always)]
     pub fn weights_of(&self, option: usize) -> &[Weight] {
         &self.weights[option * self.lanes..][..self.lanes]
     }
@@ -255,14 +253,12 @@ impl Formulation {
         Ok(Found { upper_bound: answer.upper_bound, prices: answer.prices })
     }
 
-    #[inline(always)]
     fn penalised(&self, entry: &Entry, index: usize, penalty: f64) -> f64 {
         let value = self.values[entry.start + index];
         if penalty == 0.0 { value } else { value - penalty * self.price(entry, index) }
     }
 
     /// What it costs to change an entry from what it holds to another option, in value times decisions.
-    #[inline(always)]
     pub fn price(&self, entry: &Entry, index: usize) -> f64 {
         if index == usize::from(entry.held) || entry.held == NO_CHOICE {
             return 0.0;
@@ -407,7 +403,6 @@ impl Goblin {
 impl Formulation {
     /// The burdens of the setting whose options begin at `start`, as estimated from samples and for the present work;
     /// whether anything is known of them.
-    #[inline(never)]
     fn weigh_learned(
         &mut self,
         present: &Present<'_>,
@@ -443,7 +438,6 @@ impl Formulation {
     /// them were never tried. While nothing is known of the setting that is all but the default. If nothing is left,
     /// the default stays. Sums up the lightest of those that are left, and the most valuable of those that the host
     /// allows.
-    #[inline(never)]
     fn restrict(&mut self, setting: &Setting, known: bool, start: usize) {
         let (mut lightest, mut highest) = (None, None);
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -498,7 +492,6 @@ fn tame(burden: Normal) -> Normal {
 }
 
 /// The option to stay with when there is no reason for any.
-#[inline(never)]
 fn least_wrong(setting: &Setting) -> usize {
     let ready = |index: usize| setting.options.get(index).is_some_and(|state| state.desc.ready);
     let fallback = usize::from(setting.fallback());

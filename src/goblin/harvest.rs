@@ -268,7 +268,6 @@ impl Goblin {
         Ok(given)
     }
 
-    #[cold]
     fn forgotten(&self, decision: u64) -> crate::base::Error {
         let (oldest, latest) = (self.history.oldest(), self.history.latest());
         if latest == 0 {

@@ -148,20 +148,17 @@ impl History {
     }
 
     /// What the slot was given in a remembered decision.
-    #[inline(always)]
     pub fn given(&self, decision: u64, slot: usize) -> Given {
         self.given[self.cell(decision, slot)]
     }
 
     /// Note what the slot is given, or was in fact given, in a remembered decision.
-    #[inline(always)]
     pub fn give(&mut self, decision: u64, slot: usize, given: Given) {
         let cell = self.cell(decision, slot);
         self.given[cell] = given;
     }
 
     /// What the slot was to cost and did on a lane in a remembered decision.
-    #[inline(always)]
     pub fn part(&mut self, decision: u64, slot: usize, lane: usize) -> &mut Part {
         let at = self.cell(decision, slot) * self.lanes + lane;
         &mut self.parts[at]
@@ -174,7 +171,6 @@ impl History {
     }
 
     /// What a remembered decision was expected to cost on a lane.
-    #[inline(always)]
     pub fn forecast(&mut self, decision: u64, lane: usize) -> &mut Forecast {
         let at = self.row(decision) * self.lanes + lane;
         &mut self.forecasts[at]
@@ -201,13 +197,11 @@ impl History {
     }
 
     /// By age, which takes no division.
-    #[inline(always)]
     fn row(&self, decision: u64) -> usize {
         let age = (self.latest - decision) as usize;
         if age <= self.newest { self.newest - age } else { self.newest + self.depth - age }
     }
 
-    #[inline(always)]
     fn cell(&self, decision: u64, slot: usize) -> usize {
         self.row(decision) * self.slots + slot
     }

@@ -48,7 +48,7 @@ pub use replay::{Difference, End, Report, replay};
 pub use setting::{OptionDesc, SettingDesc};
 pub use strategy::StrategyDesc;
 
-use crate::base::{Code, Error, Id, Result, Shared, Slots, error};
+use crate::base::{Code, Error, Id, Result, Shared, Slots, error, try_collect_all};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::{Burden, Estimate, Learned, Profile, Rules, estimate};
 use calibrate::Calibration;
@@ -215,13 +215,10 @@ impl Goblin {
     fn govern_with(&mut self, lanes: Lanes, depth: usize) -> Result<()> {
         let count = lanes.count();
         let widest = self.settings.iter().map(|(_, setting)| setting.options.len()).max().unwrap_or(0);
-        let mut calibrations = Vec::new();
-        calibrations.try_reserve_exact(count)?;
-        for _ in 0..count {
+        let calibrations = try_collect_all((0..count).map(|_| {
             let mut calibration = Calibration::default();
-            calibration.reserve(self.settings.positions())?;
-            calibrations.push(calibration);
-        }
+            calibration.reserve(self.settings.positions()).map(|()| calibration)
+        }))?;
         let residuals = crate::base::try_filled(Learned::NOTHING, count)?;
         self.formulation.reserve(self.settings.len(), self.option_count, widest, count)?;
         self.tasks.set_lanes(&self.lanes, &lanes, &self.past)?;
@@ -463,12 +460,10 @@ fn scaled(past: Estimate, ratio: f64) -> Estimate {
     Estimate { mean: past.mean * ratio, deviation: past.deviation * ratio, ..past }
 }
 
-#[cold]
 fn no_such_setting() -> Error {
     error!(NotFound, "no such setting: the id is none, or its setting was removed")
 }
 
-#[cold]
 fn no_such_option(option: u32, count: usize) -> Error {
     Error::new(Code::InvalidArgument, format_args!("option {option} does not exist: the setting has {count}"))
 }

@@ -8,7 +8,7 @@
 //! Options are ordered with the measured axes outermost and those with works innermost, in each group as the host has
 //! them, the last one changing fastest: the options of a cell stand side by side.
 
-use crate::base::{Id, Result, error};
+use crate::base::{Id, Result, error, try_collect_all, try_filled};
 use crate::profile::MAX_OPTIONS;
 
 use super::Goblin;
@@ -104,9 +104,7 @@ impl Shape {
         if axes.len() > MOST_AXES {
             return Err(error!(LimitExceeded, "{} axes; a product can have {MOST_AXES}", axes.len()));
         }
-        let mut shape = Self::default();
-        shape.axes.try_reserve_exact(axes.len())?;
-        shape.axes.resize(axes.len(), Extent { count: 1, stride: 1 });
+        let mut shape = Self { axes: try_filled(Extent { count: 1, stride: 1 }, axes.len())? };
         let (mut combinations, mut shared) = (1usize, 1);
         for is_measured in [false, true] {
             for (number, axis) in axes.iter().enumerate().rev().filter(|(_, axis)| axis.works.is_empty() == is_measured)
@@ -149,17 +147,15 @@ impl Goblin {
     /// Add a product setting. On an error nothing changed.
     pub fn add_product(&mut self, desc: &ProductDesc<'_>) -> Result<Id> {
         let (shape, combinations, shared) = Shape::of(desc.axes)?;
-        let mut options = Vec::new();
-        options.try_reserve_exact(combinations)?;
-        for choice in 0..combinations as u32 {
+        let options = try_collect_all((0..combinations as u32).map(|choice| {
             let mut option = OptionDesc { relative_burden: desc.relative_burden, ..OptionDesc::worth(0.0) };
             for (number, axis) in desc.axes.iter().enumerate() {
                 let index = shape.index(choice, number)? as usize;
                 option.value += axis.values[index];
                 option.work *= axis.works.get(index).copied().unwrap_or(1.0);
             }
-            options.push(option);
-        }
+            Ok(option)
+        }))?;
         let default: u32 =
             desc.axes.iter().zip(&shape.axes).map(|(axis, extent)| axis.default_index * extent.stride).sum();
         let id = self.add_unrecorded(&SettingDesc {

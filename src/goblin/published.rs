@@ -29,7 +29,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 
-use crate::base::{Id, Result, error};
+use crate::base::{Id, Result, error, try_collect};
 use crate::knapsack::NO_CHOICE;
 
 use super::no_such_setting;
@@ -122,7 +122,7 @@ impl Published {
             found
         };
         // If the cell is that of a later setting at this position, its word was exchanged before.
-        if !table.now[position].load_word().is(id) {
+        if !Word::load(&table.now[position]).is(id) {
             return Err(no_such_setting());
         }
         if choice == NO_CHOICE {
@@ -198,7 +198,6 @@ impl Published {
     }
 
     /// The same from the spare row that was completed last.
-    #[cold]
     fn read_held(&self, mut copy: impl FnMut(&Table, usize, u64)) -> u64 {
         let _waiting = Waiting::begin(&self.readers_waiting);
         // After the counter was raised: a table or a spare row that the writer has begun before that is another one.
@@ -233,7 +232,6 @@ impl Published {
         self.tables[self.table.load(Ordering::Acquire)].get().expect("a table is set before its number is published")
     }
 
-    #[cold]
     fn forgotten(&self, decision: u64) -> crate::base::Error {
         let latest = self.latest();
         if latest == 0 {
@@ -349,10 +347,9 @@ pub struct Edition<'a> {
 
 impl Edition<'_> {
     /// The setting at a position has this choice.
-    #[inline]
     pub fn set(&self, position: usize, choice: u16) {
         let now = &self.now[position];
-        let generation = now.load_word().generation();
+        let generation = Word::load(now).generation();
         now.store(Word::new(generation, choice).0, Ordering::Release);
         self.cells[position].store(choice, Ordering::Release);
         if let Some(cell) = self.held_cells.get(position) {
@@ -409,22 +406,16 @@ impl Word {
         self.is_live() && self.generation() == id.generation
     }
 
+    fn load(from: &AtomicU64) -> Self {
+        Self(from.load(Ordering::Acquire))
+    }
+
     fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
     fn choice(self) -> u16 {
         self.0 as u16
-    }
-}
-
-trait LoadWord {
-    fn load_word(&self) -> Word;
-}
-
-impl LoadWord for AtomicU64 {
-    fn load_word(&self) -> Word {
-        Word(self.load(Ordering::Acquire))
     }
 }
 
@@ -449,9 +440,9 @@ impl Table {
         Ok(Self {
             rows,
             positions,
-            now: atomics(positions, || AtomicU64::new(Word::REMOVED.0))?,
-            ids: atomics(all_rows, || AtomicU64::new(0))?,
-            cells: atomics(all_rows.saturating_mul(positions), || AtomicU16::new(NO_CHOICE))?,
+            now: try_collect((0..positions).map(|_| AtomicU64::new(Word::REMOVED.0)))?,
+            ids: try_collect((0..all_rows).map(|_| AtomicU64::new(0)))?,
+            cells: try_collect((0..all_rows.saturating_mul(positions)).map(|_| AtomicU16::new(NO_CHOICE)))?,
             held: AtomicUsize::new(0),
         })
     }
@@ -465,7 +456,7 @@ impl Table {
     /// The state of the setting with this id, if it is there.
     fn now(&self, id: Id) -> Option<Word> {
         let position = (id.index1 as usize).checked_sub(1)?;
-        Some(self.now.get(position)?.load_word()).filter(|word| word.is(id))
+        Some(Word::load(self.now.get(position)?)).filter(|word| word.is(id))
     }
 
     fn row(&self, decision: u64) -> usize {
@@ -522,13 +513,6 @@ impl Table {
 
 fn rows_for(depth: usize) -> usize {
     (depth + 1).max(FEWEST_ROWS)
-}
-
-fn atomics<T>(count: usize, new: impl FnMut() -> T) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(count)?;
-    all.resize_with(count, new);
-    Ok(all)
 }
 
 fn widened(choice: u16) -> u32 {

@@ -113,15 +113,12 @@ impl Goblin {
     }
 
     /// The call has succeeded.
-    #[inline]
     pub(super) fn write_down(&mut self, event: Event<'_>) {
         if !matches!(self.recorder, Recorder::Off) {
             self.write_event(&event);
         }
     }
 
-    #[cold]
-    #[inline(never)]
     fn write_event(&mut self, event: &Event<'_>) {
         let Self { recorder, settings, history, strategies, .. } = self;
         let Recorder::On(writer) = recorder else {
@@ -166,7 +163,6 @@ impl Writer {
     }
 
     /// Hand out what there is.
-    #[inline(never)]
     fn flush(&mut self) {
         let block = &mut self.buffer[..self.filled];
         if block.len() == BLOCK_HEAD {
@@ -180,7 +176,6 @@ impl Writer {
         self.filled = BLOCK_HEAD;
     }
 
-    #[inline(never)]
     fn bytes(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.filled == BLOCK {
@@ -206,7 +201,6 @@ impl Writer {
         numbers.iter().try_for_each(|&number| self.put_real(number))
     }
 
-    #[inline(never)]
     fn put_id(&mut self, id: Id) -> Put {
         self.put(id.index1)?;
         self.put(id.generation)
@@ -362,7 +356,6 @@ type Put = std::result::Result<(), Infallible>;
 impl Wire for Writer {
     type Stop = Infallible;
 
-    #[inline(never)]
     fn whole(&mut self, number: &mut u64) -> Put {
         let (mut bytes, mut length, mut rest) = ([0u8; 10], 0, *number);
         loop {
@@ -378,7 +371,6 @@ impl Wire for Writer {
         Ok(())
     }
 
-    #[inline(never)]
     fn real(&mut self, number: &mut f64) -> Put {
         self.bytes(&number.to_le_bytes());
         Ok(())

@@ -113,7 +113,7 @@ impl Regression {
             row: try_filled(0.0, count)?,
             gain: try_filled(0.0, count)?,
             spreads: try_filled(FIRST_SPREAD * FIRST_SPREAD, count)?,
-            ..*self.numbers()
+            ..self.numbers()
         };
         let mut from = try_filled(usize::MAX, count)?;
         from[0] = if self.owners.is_empty() { usize::MAX } else { 0 };
@@ -146,9 +146,9 @@ impl Regression {
     }
 
     /// The numbers alone, without the lists.
-    fn numbers(&self) -> Box<Self> {
+    fn numbers(&self) -> Self {
         let Self { scale, noise, side, next_trial, trials, .. } = *self;
-        Box::new(Self { scale, noise, side, next_trial, trials, ..Self::default() })
+        Self { scale, noise, side, next_trial, trials, ..Self::default() }
     }
 
     /// The host says otherwise what an option costs.

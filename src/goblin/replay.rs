@@ -64,7 +64,6 @@ pub enum End {
 }
 
 /// Repeat a run. An error if that is no recording, or if there is no memory.
-#[inline(never)]
 pub fn replay(recording: &[u8]) -> Result<Report> {
     let library = check_header(recording)?;
     let mut reader = Reader { data: recording, next: HEADER, left: &[] };
@@ -147,7 +146,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Up to `most` bytes, at least one.
-    #[inline(never)]
     fn some(&mut self, most: usize) -> Read<&'a [u8]> {
         if self.left.is_empty() {
             self.left = self.block()?;
@@ -158,7 +156,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The payload of the next block.
-    #[inline(never)]
     fn block(&mut self) -> Read<&'a [u8]> {
         let cut_off = || Stop::At(End::Truncated, self.next);
         let rest = &self.data[self.next..];
@@ -196,7 +193,6 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    #[inline(never)]
     fn double(&mut self) -> Read<f64> {
         let mut number = 0.0;
         self.real(&mut number)?;
@@ -210,27 +206,23 @@ impl<'a> Reader<'a> {
         Ok(numbers)
     }
 
-    #[inline(never)]
     fn truth(&mut self) -> Read<bool> {
         let mut flag = false;
         self.flag(&mut flag)?;
         Ok(flag)
     }
 
-    #[inline(never)]
     fn id(&mut self) -> Read<Id> {
         Ok(Id { index1: self.number()?, generation: self.number()? })
     }
 
     /// How many things follow, each of `size` bytes at least.
-    #[inline(never)]
     fn count(&mut self, size: usize) -> Read<usize> {
         let count: u64 = self.number()?;
         let possible = (self.remaining() / size) as u64;
         if count > possible { Err(self.nonsense()) } else { Ok(count as usize) }
     }
 
-    #[inline(never)]
     fn text(&mut self) -> Read<String> {
         let mut left = self.count(1)?;
         let mut bytes = Vec::new();
@@ -243,7 +235,6 @@ impl<'a> Reader<'a> {
         String::from_utf8(bytes).map_err(|_| self.nonsense())
     }
 
-    #[inline(never)]
     fn options(&mut self) -> Read<Vec<OptionDesc>> {
         let count = self.count(wire::OPTION)?;
         if count > MAX_OPTIONS {
@@ -259,14 +250,12 @@ impl<'a> Reader<'a> {
         Ok(options)
     }
 
-    #[inline(never)]
     fn strategy(&mut self) -> Read<StrategyDesc> {
         let mut desc = StrategyDesc { limits: [0.0; super::LANES], incentive: 0.0 };
         wire::strategy(self, &mut desc)?;
         Ok(desc)
     }
 
-    #[inline(never)]
     fn profile(&mut self) -> Read<Profile> {
         let mut profile = Profile::new();
         let mut known = Vec::new();
@@ -290,7 +279,6 @@ impl<'a> Reader<'a> {
     }
 
     /// A decision of a goblin as it is now, from how long ago it was.
-    #[inline(never)]
     fn decision(&mut self, goblin: &Goblin) -> Read<u64> {
         let age: u64 = self.number()?;
         // A call on a decision that never was does not succeed.
@@ -298,7 +286,6 @@ impl<'a> Reader<'a> {
         decision.ok_or_else(|| self.nonsense())
     }
 
-    #[inline(never)]
     fn sample(&mut self, goblin: &Goblin) -> Read<Sample> {
         let decision = self.decision(goblin)?;
         let lane_and_good: u32 = self.number()?;
@@ -350,7 +337,6 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    #[inline(never)]
     fn configure(&mut self, goblin: &mut Option<Goblin>) -> Read<()> {
         let mut config = Config::default();
         wire::config(self, &mut config)?;
@@ -365,13 +351,11 @@ impl<'a> Reader<'a> {
         Ok(goblin.configure(&config)?)
     }
 
-    #[inline(never)]
     fn index(&mut self) -> Read<usize> {
         let number: u32 = self.number()?;
         Ok(number as usize)
     }
 
-    #[inline(never)]
     fn add_setting(&mut self, goblin: &mut Goblin) -> Read<()> {
         let recorded = self.id()?;
         let (id, options) = (self.text()?, self.options()?);
@@ -387,7 +371,6 @@ impl<'a> Reader<'a> {
         if replayed == recorded { Ok(()) } else { Err(self.nonsense()) }
     }
 
-    #[inline(never)]
     fn add_product(&mut self, goblin: &mut Goblin) -> Read<()> {
         let recorded = self.id()?;
         let id = self.text()?;
@@ -408,7 +391,6 @@ impl<'a> Reader<'a> {
         if replayed == recorded { Ok(()) } else { Err(self.nonsense()) }
     }
 
-    #[inline(never)]
     fn decide(&mut self, goblin: &mut Goblin, report: &mut Report) -> Read<()> {
         let (recorded_id, strategy) = (self.number::<u64>()?, self.number::<u32>()?);
         let positions = self.count(1)?;
@@ -445,7 +427,6 @@ impl<'a> Reader<'a> {
 impl Wire for Reader<'_> {
     type Stop = Stop;
 
-    #[inline(never)]
     fn whole(&mut self, number: &mut u64) -> Read<()> {
         *number = 0;
         for shift in (0..64).step_by(7) {
@@ -462,7 +443,6 @@ impl Wire for Reader<'_> {
         Err(self.nonsense())
     }
 
-    #[inline(never)]
     fn real(&mut self, number: &mut f64) -> Read<()> {
         *number = f64::from_le_bytes(self.exact()?);
         Ok(())

@@ -1,7 +1,6 @@
 //! A setting: what can be chosen, and what was.
 
-use crate::base::Number;
-use crate::base::{Result, error};
+use crate::base::{Number, Result, error, try_collect};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
 
@@ -147,10 +146,7 @@ impl Setting {
 
     /// Options with their states. On an error nothing was taken.
     pub fn states(options: &[OptionDesc]) -> Result<Vec<OptionState>> {
-        let mut states = Vec::new();
-        states.try_reserve_exact(options.len())?;
-        states.extend(options.iter().map(|&desc| OptionState::new(desc)));
-        Ok(states)
+        try_collect(options.iter().map(|&desc| OptionState::new(desc)))
     }
 
     /// Back to the default, as if nothing had been chosen.
@@ -171,13 +167,11 @@ impl Setting {
     }
 
     /// Whether the host lets the option be chosen, ready or not.
-    #[inline(always)]
     pub fn allows(&self, option: usize) -> bool {
         (usize::from(self.range.0)..=usize::from(self.range.1)).contains(&option)
     }
 
     /// What is learned of an option is learned here.
-    #[inline(always)]
     pub fn cell(&self, option: usize) -> usize {
         // Asked for every option in every frame, and nearly always an option has its cell to itself.
         if self.shared <= 1 { option } else { option / usize::from(self.shared) }
@@ -189,13 +183,11 @@ impl Setting {
     }
 
     /// The decision of the latest sample of an option's cell.
-    #[inline(always)]
     pub fn measured(&self, option: usize) -> u64 {
         self.options[self.first_of_cell(option)].measured
     }
 
     /// The option that speaks for its cell.
-    #[inline(always)]
     pub fn first_of_cell(&self, option: usize) -> usize {
         self.cell(option) * usize::from(self.shared.max(1))
     }
@@ -206,7 +198,6 @@ impl Setting {
     }
 
     /// What an option has to do now: its burden is per unit of this.
-    #[inline(always)]
     pub fn work_of(&self, option: usize) -> f64 {
         self.work * self.options[option].desc.work
     }

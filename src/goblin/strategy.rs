@@ -83,23 +83,19 @@ impl Strategies {
     }
 
     /// What an option is worth under the strategy in force.
-    #[inline(always)]
     pub fn value_of(&self, setting: &Setting, position: usize, option: usize) -> f64 {
         self.own(position, option as u32).unwrap_or(setting.options[option].desc.value)
     }
 
     /// The factor to a setting's work under the strategy in force.
-    #[inline(always)]
     pub fn work(&self, position: usize) -> f64 {
         self.own(position, WORK).unwrap_or(1.0)
     }
 
-    #[inline(always)]
     fn own(&self, position: usize, option: u32) -> Option<f64> {
         if self.active == 0 { None } else { self.find_own(position, option) }
     }
 
-    #[inline(never)]
     fn find_own(&self, position: usize, option: u32) -> Option<f64> {
         let strategy = self.others.get(self.active - 1)?;
         let key = |own: &Own| (own.position, own.option);
@@ -281,7 +277,6 @@ impl Goblin {
     }
 }
 
-#[cold]
 fn no_such_strategy(strategy: usize, count: usize) -> Error {
     error!(NotFound, "strategy {strategy} does not exist: there are {count}")
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::base::{Id, Level, Result, Slots, error, host_log, try_filled, try_string};
+use crate::base::{Id, Level, Result, Slots, error, host_log, try_collect_all, try_filled, try_string};
 use crate::profile::{Estimate, Learned, Profile};
 
 use super::config::LANE_NAMES;
@@ -23,7 +23,6 @@ pub struct Task {
 
 impl Task {
     /// What was learned on a lane.
-    #[inline(always)]
     pub fn learned(&self, lane: usize) -> &[Learned] {
         &self.learned[lane * self.cells..][..self.cells]
     }
@@ -35,14 +34,12 @@ impl Task {
     }
 
     /// Past knowledge of a lane, if there is any.
-    #[inline(always)]
     pub fn past(&self, lane: usize) -> Option<&[Estimate]> {
         let known = self.past.get(lane * self.cells..(lane + 1) * self.cells)?;
         known.iter().any(|estimate| estimate.count > 0).then_some(known)
     }
 
     /// What was learned of a cell on the lane that knows it best: a setting need not burden every lane.
-    #[inline(always)]
     pub fn best_known(&self, cell: usize) -> &Learned {
         if self.learned.len() == self.cells {
             return &self.learned[cell];
@@ -52,7 +49,6 @@ impl Task {
     }
 
     /// Whether the past knows enough of a cell, on any lane.
-    #[inline(always)]
     pub fn has_solid_past(&self, cell: usize) -> bool {
         !self.past.is_empty() && self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
     }
@@ -160,11 +156,7 @@ impl Tasks {
 
     /// Past knowledge for all tasks. On an error nothing changed.
     pub fn set_past(&mut self, lanes: &Lanes, past: &Profile) -> Result<()> {
-        let mut fresh = Vec::new();
-        fresh.try_reserve_exact(self.by_id.len())?;
-        for task in self.iter() {
-            fresh.push(matching(past, &task.id, task.cells, lanes)?);
-        }
+        let fresh = try_collect_all(self.iter().map(|task| matching(past, &task.id, task.cells, lanes)))?;
         for (order, known) in fresh.into_iter().enumerate() {
             let position = self.by_id[order] as usize;
             self.at_mut(position).past = known;
@@ -174,17 +166,15 @@ impl Tasks {
 
     /// Other lanes are governed: keep what was learned on those that stay. On an error nothing changed.
     pub fn set_lanes(&mut self, from: &Lanes, to: &Lanes, past: &Profile) -> Result<()> {
-        let mut fresh = Vec::new();
-        fresh.try_reserve_exact(self.by_id.len())?;
-        for task in self.iter() {
+        let fresh = try_collect_all(self.iter().map(|task| {
             let mut learned = try_filled(Learned::NOTHING, task.cells * to.count())?;
             for (index, lane) in to.iter().enumerate() {
                 if let Some(before) = from.index(lane) {
                     learned[index * task.cells..][..task.cells].copy_from_slice(task.learned(before));
                 }
             }
-            fresh.push((learned, matching(past, &task.id, task.cells, to)?));
-        }
+            Ok((learned, matching(past, &task.id, task.cells, to)?))
+        }))?;
         for (order, (learned, past)) in fresh.into_iter().enumerate() {
             let position = self.by_id[order] as usize;
             let task = self.at_mut(position);

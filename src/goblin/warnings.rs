@@ -47,7 +47,6 @@ impl Default for Warnings {
 
 impl Warnings {
     /// A sample or a total of the host's lane was reported, good or not.
-    #[inline]
     pub fn measured(&mut self, lane: usize) {
         self.lanes[lane].is_done = true;
     }
@@ -103,7 +102,6 @@ impl Goblin {
         }
     }
 
-    #[cold]
     fn warn_of_limits(&self) {
         if (0..LANES).all(|lane| !has_limit(&self.config, &self.strategies, lane)) {
             host_log(
@@ -138,7 +136,6 @@ impl Goblin {
         }
     }
 
-    #[cold]
     fn warn_of_shapes(&mut self) {
         if self.warnings.has_logged_shapes {
             return;
@@ -167,7 +164,6 @@ impl Goblin {
         }
     }
 
-    #[cold]
     fn warn_of_lanes(&mut self, latest: u64) {
         let Self { warnings, settings, config, strategies, lanes, .. } = self;
         let has_burden = settings.iter().any(|(_, setting)| setting.has_burden && !setting.options.is_empty());

@@ -227,12 +227,10 @@ pub fn check_sum(before: u32, bytes: &[u8]) -> u32 {
 }
 
 const fn number(digits: &str) -> u8 {
-    let (mut number, mut index) = (0, 0);
-    while index < digits.len() {
-        number = number * 10 + (digits.as_bytes()[index] - b'0');
-        index += 1;
+    match u8::from_str_radix(digits, 10) {
+        Ok(number) => number,
+        Err(_) => panic!("a part of the version is above 255"),
     }
-    number
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The work of a solve so far, and its limit.
 
-use super::reduce::Problem;
-
 /// Work done and allowed, in nodes.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
@@ -16,8 +14,9 @@ impl Budget {
         self.spent < self.limit
     }
 
-    pub fn charge_pass(&mut self, problem: &Problem) {
-        self.charge(1 + problem.slot_count() as u64 / 64);
+    /// Charge a pass over this many options.
+    pub fn charge_pass(&mut self, options: usize) {
+        self.charge(1 + options as u64 / 64);
     }
 
     pub fn left(&self) -> u64 {

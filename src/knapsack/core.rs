@@ -226,7 +226,6 @@ impl Core {
     }
 
     /// Whether changes from `from` on can lead from these totals to an answer worth more than `cut`.
-    #[inline(always)]
     pub fn exceeds(&self, totals: Totals, from: u32, cut: f64) -> bool {
         let slack = self.room - (totals.mean + self.theta * totals.variance);
         let reach = &self.reach[from as usize];
@@ -269,12 +268,10 @@ impl View<'_> {
     }
 
     /// The raw cost is tested first, because it needs no rounding test.
-    #[inline(always)]
     fn is_expensive(&self, by: Totals, most_cost: f64) -> bool {
         self.raw_cost(by) >= most_cost && self.cost(by) >= most_cost
     }
 
-    #[inline(always)]
     fn raw_cost(&self, by: Totals) -> f64 {
         self.relaxation.lambda * self.linear.weight(by) - by.value
     }

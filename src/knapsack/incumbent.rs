@@ -29,7 +29,6 @@ impl Case<'_> {
 
 impl Case<'_> {
     /// Whether these totals may fit. Needs no square root: totals often exceed the limit by far.
-    #[inline(always)]
     pub fn may_fit(&self, totals: Totals) -> bool {
         let Limit { capacity, sigmas, tolerance } = self.limit;
         let room = capacity + tolerance - (self.problem.base.mean + totals.mean);

@@ -29,12 +29,10 @@ impl From<Candidate> for Totals {
 }
 
 /// One instruction, where `f64::max` takes several. Neither number may be NaN.
-#[inline(always)]
 pub(super) fn greater(one: f64, other: f64) -> f64 {
     if one > other { one } else { other }
 }
 
-#[inline(always)]
 pub(super) fn lesser(one: f64, other: f64) -> f64 {
     if one < other { one } else { other }
 }
@@ -136,7 +134,6 @@ fn is_variance(number: f64) -> bool {
     (0.0..=LARGEST_NUMBER).contains(&number)
 }
 
-#[cold]
 fn complaint(setting: usize, index: usize, option: &Candidate) -> crate::base::Error {
     let Candidate { value, mean, variance } = *option;
     if !is_number(value) {

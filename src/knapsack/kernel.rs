@@ -2,15 +2,16 @@
 //!
 //! Classes lie side by side in groups of [`WIDTH`], sorted by their number of options. The first options of a group's
 //! classes form a row, the second ones the next row. A pass walks down the rows and keeps the best of every column
-//! without a branch. It uses AVX2 if the processor has it, otherwise the baseline of the target. Both do the same
-//! operations in the same order, so the results are the same to the last bit.
+//! without a branch. It uses AVX2 if the processor has it, otherwise plain arithmetic. Both do the same operations in the
+//! same order, so the results are the same to the last bit. AVX2's methods must be inlined into functions for which AVX2
+//! is enabled, so everything between these and the methods is inlined always.
 
 use super::Candidate;
 use super::input::Totals;
 #[cfg(target_arch = "x86_64")]
 use super::simd::Avx2;
 pub(super) use super::simd::WIDTH;
-use super::simd::{Baseline, Vector};
+use super::simd::{Plain, Vector};
 
 /// One option each of [`WIDTH`] classes. An empty place has value `-infinity`, and mean and variance 0.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +32,6 @@ pub(super) struct Class {
 impl Row {
     pub const EMPTY: Self = Self { value: [f64::NEG_INFINITY; WIDTH], mean: [0.0; WIDTH], variance: [0.0; WIDTH] };
 
-    #[inline(always)]
     pub fn at(&self, column: usize) -> Totals {
         Totals { value: self.value[column], mean: self.mean[column], variance: self.variance[column] }
     }
@@ -74,7 +74,6 @@ const ROWS_PER_WORD: usize = u64::BITS as usize / WIDTH;
 
 impl Near {
     /// The class and the position of the option of the lowest bit.
-    #[inline(always)]
     pub fn first(self) -> (u32, u32) {
         let bit = self.bits.trailing_zeros();
         let (column, row) = (bit / ROWS_PER_WORD as u32, bit % ROWS_PER_WORD as u32);
@@ -86,7 +85,6 @@ impl Near {
 const COLUMN_BITS: [u64; WIDTH] = [0xffff, 0xffff << 16, 0xffff << 32, 0xffff << 48];
 
 /// Moves four bits, one per column, to the places of a word's first row: each by 15 places times its column's number.
-#[inline(always)]
 fn spread(bits: u32) -> u64 {
     (u64::from(bits) * 0x0000_2000_4000_8001) & 0x0001_0001_0001_0001
 }
@@ -115,109 +113,71 @@ pub(super) struct Rebased {
     pub negative_means: f64,
 }
 
-/// Call a pass with the widest vectors that the processor supports.
-macro_rules! dispatch {
-    ($pass:ident, $avx2:ident, $($argument:expr),*) => {{
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, as was just asked.
-            #[allow(unsafe_code)]
-            return unsafe { $avx2($($argument),*) };
+/// Define a pass that runs with AVX2 if the processor has it, and in plain arithmetic otherwise.
+macro_rules! pass {
+    ($(#[$doc:meta])* $name:ident = $columns:ident($($argument:ident: $type:ty),+) -> $answer:ty) => {
+        $(#[$doc])*
+        pub(super) fn $name($($argument: $type),+) -> $answer {
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                #[target_feature(enable = "avx2")]
+                fn wide($($argument: $type),+) -> $answer {
+                    $columns::<Avx2>($($argument),+)
+                }
+                // SAFETY: the processor has AVX2, as was just asked.
+                #[allow(unsafe_code)]
+                return unsafe { wide($($argument),+) };
+            }
+            $columns::<Plain>($($argument),+)
         }
-        $pass::<Baseline>($($argument),*)
-    }};
+    };
 }
 
-/// Lay the options of each class out in the rows. Values are relative to the class's best, means and variances to its
-/// least. Also find the best (most value, then least mean, then least variance) and the lightest (least mean, then
-/// least variance, then most value); of equals the first. Options of infinite mean are skipped. Unless `normal`,
-/// variances count as 0. Returns `None` if a class has no option that can be chosen.
-pub(super) fn lay_out(
-    options: &[Candidate],
-    classes: &[Class],
-    normal: bool,
-    rows: &mut [Row],
-    starts: &[u32],
-    best: &mut [u32],
-    lightest: &mut [u32],
-) -> Option<Rebased> {
-    dispatch!(lay_out_columns, lay_out_avx2, options, classes, normal, rows, starts, best, lightest)
+pass! {
+    /// Lay the options of each class out in the rows. Values are relative to the class's best, means and variances to
+    /// its least. Also find the best (most value, then least mean, then least variance) and the lightest (least mean,
+    /// then least variance, then most value); of equals the first. Options of infinite mean are skipped. Unless
+    /// `normal`, variances count as 0. Returns `None` if a class has no option that can be chosen.
+    lay_out = lay_out_columns(
+        options: &[Candidate],
+        classes: &[Class],
+        normal: bool,
+        rows: &mut [Row],
+        starts: &[u32],
+        best: &mut [u32],
+        lightest: &mut [u32]
+    ) -> Option<Rebased>
 }
 
-/// Each class picks its best after paying for mean and variance, of equals the first. `picks` has an element per column
-/// of each group. Returns the sums.
-pub(super) fn pick(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
-    dispatch!(pick_columns, pick_avx2, rows, prices, picks)
+pass! {
+    /// Each class picks its best after paying for mean and variance, of equals the first. `picks` has an element per
+    /// column of each group. Returns the sums.
+    pick = pick_columns(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals
 }
 
-/// The most valuable option that can replace its class's pick. It adds more than `least` in value, and at most `slack`
-/// to the weight `mean + theta * variance`. Of equals, the first in the order of columns.
-pub(super) fn best_change(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
-    dispatch!(change_columns, change_avx2, rows, picks, theta, slack, least)
+pass! {
+    /// The most valuable option that can replace its class's pick. It adds more than `least` in value, and at most
+    /// `slack` to the weight `mean + theta * variance`. Of equals, the first in the order of columns.
+    best_change = change_columns(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain>
 }
 
-/// Find the options, except the picks, whose score after paying is within `most_cost` of their class's pick, class by
-/// class. `found` has room for one more than the number of rows. Returns the number of words written; each has at least
-/// one bit.
-pub(super) fn screen(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
-    dispatch!(screen_columns, screen_avx2, rows, picks, prices, most_cost, found)
+pass! {
+    /// Find the options, except the picks, whose score after paying is within `most_cost` of their class's pick, class
+    /// by class. `found` has room for one more than the number of rows. Returns the number of words written; each has
+    /// at least one bit.
+    screen = screen_columns(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize
 }
 
-/// The most valuable pair of changes of different classes, worth more than `least` and weighing no more than `slack`.
-/// Changes lie class by class. `starts` holds for each the index of the first change of its class.
-pub(super) fn best_pair(
-    weights: &[[f64; WIDTH]],
-    values: &[[f64; WIDTH]],
-    starts: &[u32],
-    slack: f64,
-    least: f64,
-) -> Option<(u32, u32)> {
-    dispatch!(pair_columns, pair_avx2, weights, values, starts, slack, least)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn pair_avx2(
-    weights: &[[f64; WIDTH]],
-    values: &[[f64; WIDTH]],
-    starts: &[u32],
-    slack: f64,
-    least: f64,
-) -> Option<(u32, u32)> {
-    pair_columns::<Avx2>(weights, values, starts, slack, least)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn lay_out_avx2(
-    options: &[Candidate],
-    classes: &[Class],
-    normal: bool,
-    rows: &mut [Row],
-    starts: &[u32],
-    best: &mut [u32],
-    lightest: &mut [u32],
-) -> Option<Rebased> {
-    lay_out_columns::<Avx2>(options, classes, normal, rows, starts, best, lightest)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn pick_avx2(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
-    // Skipping the variances when they don't count is a tenth faster.
-    if rows.normal { pick_columns::<Avx2>(rows, prices, picks) } else { pick_of::<Avx2, false>(rows, prices, picks) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn change_avx2(rows: Rows, picks: &[u32], theta: f64, slack: f64, least: f64) -> Option<Gain> {
-    change_columns::<Avx2>(rows, picks, theta, slack, least)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn screen_avx2(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64, found: &mut [Near]) -> usize {
-    screen_columns::<Avx2>(rows, picks, prices, most_cost, found)
+pass! {
+    /// The most valuable pair of changes of different classes, worth more than `least` and weighing no more than
+    /// `slack`. Changes lie class by class. `starts` holds for each the index of the first change of its class.
+    best_pair = pair_columns(
+        weights: &[[f64; WIDTH]],
+        values: &[[f64; WIDTH]],
+        starts: &[u32],
+        slack: f64,
+        least: f64
+    ) -> Option<(u32, u32)>
 }
 
 /// The weights of `mean + theta * variance`, or of the value after paying.
@@ -373,10 +333,10 @@ fn greatest(columns: [f64; WIDTH]) -> f64 {
     columns.into_iter().fold(0.0, f64::max)
 }
 
-/// Gives the same result whether or not variances count.
+/// Skipping the variances when they don't count changes no result, and is a tenth faster.
 #[inline(always)]
 fn pick_columns<V: Vector>(rows: Rows, prices: Prices, picks: &mut [u32]) -> Totals {
-    pick_of::<V, true>(rows, prices, picks)
+    if rows.normal { pick_of::<V, true>(rows, prices, picks) } else { pick_of::<V, false>(rows, prices, picks) }
 }
 
 #[inline(always)]
@@ -410,7 +370,6 @@ fn pick_of<V: Vector, const NORMAL: bool>(rows: Rows, prices: Prices, picks: &mu
     Totals { value: sum(value.store()), mean: sum(mean.store()), variance: sum(variance.store()) }
 }
 
-#[inline(always)]
 pub(super) fn sum(columns: [f64; WIDTH]) -> f64 {
     (columns[0] + columns[2]) + (columns[1] + columns[3])
 }

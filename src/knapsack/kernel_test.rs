@@ -1,6 +1,5 @@
 //! The passes compared with a loop over single options, and all widths compared with each other.
 
-use super::super::simd::Plain;
 use super::*;
 
 /// Numbers from 0 to 16.
@@ -93,7 +92,6 @@ fn near_one_by_one(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) ->
 fn vector_width_changes_no_bit() {
     for seed in 0..50 {
         for normal in [false, true] {
-            assert_same::<Baseline>(seed, normal);
             if std::arch::is_x86_feature_detected!("avx2") {
                 assert_same::<Avx2>(seed, normal);
             }
@@ -166,7 +164,6 @@ fn layout_is_relative_to_best_value_and_least_burden() {
         let settings = settings(seed, 1 + seed as usize % 23);
         for normal in [false, true] {
             let out = laid_out::<Plain>(&settings, normal);
-            assert_eq!(out, laid_out::<Baseline>(&settings, normal));
             if std::arch::is_x86_feature_detected!("avx2") {
                 assert_eq!(out, laid_out::<Avx2>(&settings, normal));
             }
@@ -218,7 +215,6 @@ fn class_without_a_feasible_option_is_reported() {
     let mut settings = settings(3, 9);
     settings[5].iter_mut().for_each(|option| option.mean = f64::INFINITY);
     assert_eq!(laid_out::<Plain>(&settings, true).rebased, None);
-    assert_eq!(laid_out::<Baseline>(&settings, true).rebased, None);
 }
 
 #[test]
@@ -256,7 +252,6 @@ fn best_pair_matches_all_pairs() {
         };
         let found = pair_columns::<Plain>(&weights, &values, &starts, slack, least);
         assert_eq!(worth(found), most);
-        assert_eq!(found, pair_columns::<Baseline>(&weights, &values, &starts, slack, least));
         if std::arch::is_x86_feature_detected!("avx2") {
             assert_eq!(found, pair_columns::<Avx2>(&weights, &values, &starts, slack, least));
         }

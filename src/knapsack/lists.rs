@@ -19,9 +19,9 @@ use super::incumbent::{Case, Incumbent};
 use super::input::Totals;
 use super::relax::Relaxation;
 use super::secant::Linear;
-use super::tail::Tail;
+use super::tail::{NO_TRAIL, Tail, Trail, changes};
 use super::{bytes, reserve_total};
-use crate::base::Result;
+use crate::base::{Result, try_push};
 
 /// Number of states whose memory is reserved beforehand, so that usual proofs allocate nothing.
 pub const STATES_KEPT: usize = 4096;
@@ -29,19 +29,11 @@ pub const STATES_KEPT: usize = 4096;
 /// A state is compared with this number of neighbours in the list, unless a single weight orders them.
 const NEIGHBOURS: usize = 12;
 
-const NO_TRAIL: u32 = u32::MAX;
-
 #[derive(Clone, Copy, Debug)]
 struct State {
     totals: Totals,
     /// The last change, which links to all earlier ones.
     trail: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Trail {
-    before: u32,
-    change: u32,
 }
 
 #[derive(Debug, Default)]
@@ -105,8 +97,7 @@ impl Lists {
         budget.charge(self.tail.build(core, linear, start.lambda, most_cost, most)?);
         self.trails.clear();
         self.states.clear();
-        self.states.try_reserve(1)?;
-        self.states.push(State { totals: start.totals, trail: NO_TRAIL });
+        try_push(&mut self.states, State { totals: start.totals, trail: NO_TRAIL })?;
         self.complete(&scene, start.totals, NO_TRAIL, None, scratch, incumbent);
         let depth_needed = if scene.scalar { self.tail.depth } else { core.depth() };
         for depth in 0..depth_needed {
@@ -210,17 +201,12 @@ impl Lists {
     }
 
     /// Write the picks with a state's changes to `scratch`.
-    fn write(&self, scene: &Scene, mut trail: u32, last: Option<(Change, usize)>, scratch: &mut Vec<u32>) {
+    fn write(&self, scene: &Scene, trail: u32, last: Option<(Change, usize)>, scratch: &mut Vec<u32>) {
         scratch.clear();
         scratch.extend_from_slice(scene.picks);
-        if let Some((change, _)) = last {
+        let last = last.map(|(change, _)| change);
+        for change in last.into_iter().chain(changes(&self.trails, scene.core, trail)) {
             scratch[change.class as usize] = change.position;
-        }
-        while trail != NO_TRAIL {
-            let Trail { before, change } = self.trails[trail as usize];
-            let change = scene.core.changes[change as usize];
-            scratch[change.class as usize] = change.position;
-            trail = before;
         }
     }
 }
@@ -232,7 +218,6 @@ fn precedes(key: &impl Fn(Totals) -> f64, one: Totals, other: Totals) -> bool {
 }
 
 /// Append unless an earlier neighbour dominates it. All earlier states weigh no more at the upper end of the interval.
-#[inline(always)]
 fn push_undominated(scene: &Scene, list: &mut Vec<State>, state: State) -> bool {
     let inverse = scene.linear.inverse_theta_of_lo;
     let other_weight = |totals: Totals| inverse * totals.mean + totals.variance;

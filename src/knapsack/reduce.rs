@@ -95,7 +95,6 @@ impl Problem {
     }
 
     /// The options of a class and their positions.
-    #[inline(always)]
     pub fn class(&self, class: usize) -> impl Iterator<Item = (usize, Totals)> + '_ {
         let (column, mut next) = (class % WIDTH, self.position(class, 0));
         let start = next / WIDTH;
@@ -198,7 +197,6 @@ impl Problem {
         lay_out(input.options(), classes, !scalar, &mut rows[..self.row_count], starts, best, lightest)
     }
 
-    #[inline(never)]
     /// Make classes of the settings that `is_class` accepts. Sort them, largest first, so that neighbours have similar
     /// numbers of options.
     fn arrange(&mut self, input: &Input, is_class: fn(&[Candidate]) -> bool) {

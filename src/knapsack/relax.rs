@@ -272,7 +272,7 @@ pub(super) fn relax(
 
 /// Each class picks its best at the price.
 fn pick_at(problem: &Problem, linear: &Linear, lambda: f64, picks: &mut Vec<u32>, budget: &mut Budget) -> Totals {
-    budget.charge_pass(problem);
+    budget.charge_pass(problem.slot_count());
     picks.resize(problem.lane_count(), 0);
     pick(problem.rows(), linear.prices(lambda), picks)
 }

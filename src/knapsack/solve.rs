@@ -199,21 +199,10 @@ fn report(case: &Case, incumbent: &mut Incumbent, bound: f64, price: f64, nodes:
 }
 
 fn report_infeasible(case: &Case, incumbent: &mut Incumbent, nodes: u64) -> Solution {
-    let totals = incumbent.finish(case);
-    let burden = case.limit.burden(totals);
-    Solution {
-        feasible: false,
-        value: totals.value,
-        mean: totals.mean,
-        variance: totals.variance,
-        burden,
-        excess: if burden == f64::INFINITY { burden } else { burden - case.limit.capacity },
-        upper_bound: totals.value,
-        gap: 0.0,
-        proven: true,
-        nodes,
-        price: 0.0,
-    }
+    let lightest = report(case, incumbent, f64::NEG_INFINITY, 0.0, nodes);
+    let burden = lightest.burden;
+    let excess = if burden == f64::INFINITY { burden } else { burden - case.limit.capacity };
+    Solution { feasible: false, excess, ..lightest }
 }
 
 /// Improves a first answer to the best one, or as far as the budget allows.
@@ -442,7 +431,7 @@ impl Proof<'_> {
     /// Offer the best answer that differs by one change from the picks.
     fn improve_by_one_change(&mut self, linear: &Linear, totals: Totals) {
         let problem = self.case.problem;
-        self.budget.charge_pass(problem);
+        self.budget.charge_pass(problem.slot_count());
         let slack = linear.tangent().room - linear.weight(totals);
         let least = self.incumbent.value - totals.value;
         let Some(gain) = best_change(problem.rows(), self.picks, linear.theta, slack, least) else {

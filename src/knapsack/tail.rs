@@ -6,7 +6,7 @@
 //! the true weight depends on the whole, so the tail only finds good answers early. On data such as subset sums, bounds
 //! are useless, and some combination fills nearly every room exactly. The tail finds that combination.
 
-use super::core::Core;
+use super::core::{Change, Core};
 use super::input::Totals;
 use super::secant::Linear;
 use super::{bytes, reserve_total};
@@ -18,7 +18,8 @@ const MOST_ENTRIES: usize = 16 * 1024;
 /// Changes remembered per combination, including those of removed ones.
 const TRAILS_PER_COMBINATION: usize = 2;
 
-const NO_TRAIL: u32 = u32::MAX;
+/// Ends a trail.
+pub(super) const NO_TRAIL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Combination {
@@ -27,10 +28,18 @@ struct Combination {
     trail: u32,
 }
 
+/// A change, which links to all earlier ones.
 #[derive(Clone, Copy, Debug)]
-struct Trail {
-    before: u32,
-    change: u32,
+pub(super) struct Trail {
+    pub before: u32,
+    pub change: u32,
+}
+
+/// The changes of a trail, from the last to the first.
+pub(super) fn changes(trails: &[Trail], core: &Core, last: u32) -> impl Iterator<Item = Change> {
+    let trail = |index: u32| (index != NO_TRAIL).then(|| trails[index as usize]);
+    let all = std::iter::successors(trail(last), move |later| trail(later.before));
+    all.map(|trail| core.changes[trail.change as usize])
 }
 
 #[derive(Debug, Default)]
@@ -118,29 +127,18 @@ impl Tail {
 
     /// Write the changes of a combination to the picks.
     pub fn write(&self, core: &Core, entry: usize, picks: &mut [u32]) {
-        let mut trail = self.entries[entry].trail;
-        while trail != NO_TRAIL {
-            let Trail { before, change } = self.trails[trail as usize];
-            let change = core.changes[change as usize];
+        for change in changes(&self.trails, core, self.entries[entry].trail) {
             picks[change.class as usize] = change.position;
-            trail = before;
         }
     }
 
     /// The sums that a combination adds.
     pub fn totals(&self, core: &Core, entry: usize) -> Totals {
-        let mut totals = Totals::default();
-        let mut trail = self.entries[entry].trail;
-        while trail != NO_TRAIL {
-            let Trail { before, change } = self.trails[trail as usize];
-            totals = totals.plus(core.changes[change as usize].by);
-            trail = before;
-        }
-        totals
+        let all = changes(&self.trails, core, self.entries[entry].trail);
+        all.fold(Totals::default(), |totals, change| totals.plus(change.by))
     }
 }
 
-#[inline(always)]
 fn push_if_better(list: &mut Vec<Combination>, entry: Combination) -> bool {
     let better = list.last().is_none_or(|last| entry.value > last.value);
     if better {

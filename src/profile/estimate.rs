@@ -242,7 +242,6 @@ pub fn estimate(
 }
 
 /// Guess the burden of unknown options from the lightest known one.
-#[inline(never)]
 fn guess(rules: &Rules, learned: &[Learned], past: Option<&[Estimate]>, ratio: f64, burdens: &mut [Burden]) {
     let known = burdens.iter().filter(|burden| burden.source != Source::Blind).map(|burden| burden.normal);
     let lightest = known.reduce(|least, other| if other.mean < least.mean { other } else { least }).unwrap_or_default();
@@ -260,7 +259,6 @@ fn guess(rules: &Rules, learned: &[Learned], past: Option<&[Estimate]>, ratio: f
 }
 
 /// Whether the samples of this run reach the quota.
-#[inline(always)]
 fn is_filled(rules: &Rules, sampled: &Learned) -> bool {
     sampled.run.count() >= u64::from(rules.measure_quota.max(1))
 }
@@ -290,7 +288,6 @@ fn unfilled(rules: &Rules, sampled: &Learned, prior: Option<Normal>) -> Burden {
 /// The distribution of an option that has its quota. Optimistic: the seed's recent samples. Cautious: all samples since
 /// the last change of the burden, which vary less. A few samples underestimate their deviation. The seed accepts that;
 /// the cautious rule starts with at least [`EARLY_RELATIVE_DEVIATION`] of the mean.
-#[inline(always)]
 fn recent(rules: &Rules, sampled: &Learned) -> Normal {
     if rules.blind == Blind::Optimistic {
         return sampled.recent.normal();
@@ -305,7 +302,6 @@ fn recent(rules: &Rules, sampled: &Learned) -> Normal {
 }
 
 /// Interpolate from the prior to the distribution of the run as samples accumulate.
-#[inline(always)]
 fn ramp(rules: &Rules, sampled: &Learned, prior: Normal) -> Normal {
     let share = sampled.run.count() as f64 / f64::from(rules.measure_quota.max(1));
     prior.toward(sampled.run.normal(), share.min(1.0))

@@ -21,8 +21,7 @@
 use std::fmt::{self, Write};
 
 use super::{Estimate, MAX_OPTIONS, Profile, Task};
-use crate::base::Number;
-use crate::base::{Error, Result, Text, error, try_push};
+use crate::base::{Error, Number, Result, Text, error, try_append, try_collect, try_push, try_to_vec};
 
 /// Every whole number up to this one is a double.
 const MAX_COUNT: u64 = 1 << 53;
@@ -40,10 +39,7 @@ impl Profile {
             let (line, _) = place(&reader.text[..*first]);
             return Err(reader.refuse(*again, "an id not given before", format_args!("that of line {line} again")));
         }
-        let mut tasks = Vec::new();
-        tasks.try_reserve_exact(placed.len())?;
-        tasks.extend(placed.into_iter().map(|(task, _)| task));
-        Ok(Self { tasks })
+        Ok(Self { tasks: try_collect(placed.into_iter().map(|(task, _)| task))? })
     }
 
     /// Bytes that [`to_json`](Self::to_json) writes. Allocates nothing.
@@ -219,10 +215,7 @@ impl<'a> Reader<'a> {
             self.take(b':', "':' after the task id")?;
             self.options(&mut scratch)?;
             // Copied from the scratch list, so that the task has no unused capacity.
-            let mut options = Vec::new();
-            options.try_reserve_exact(scratch.len())?;
-            options.extend_from_slice(&scratch);
-            try_push(&mut tasks, (Task { id, options }, start))?;
+            try_push(&mut tasks, (Task { id, options: try_to_vec(&scratch)? }, start))?;
         }
         self.skip_space();
         if self.at < self.text.len() { Err(self.unexpected("the end of the text")) } else { Ok(tasks) }
@@ -390,7 +383,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The error that the next character is not the expected one.
-    #[cold]
     fn unexpected(&self, expected: impl fmt::Display) -> Error {
         match self.text[self.at..].chars().next() {
             Some(found) => self.refuse(self.at, expected, format_args!("{found:?}")),
@@ -398,7 +390,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[cold]
     fn refuse(&self, at: usize, expected: impl fmt::Display, found: impl fmt::Display) -> Error {
         let (line, column) = place(&self.text[..at]);
         error!(
@@ -412,12 +403,6 @@ impl<'a> Reader<'a> {
 fn place(before: &str) -> (usize, usize) {
     let line = before.rsplit('\n').next().unwrap_or_default();
     (1 + before.matches('\n').count(), 1 + line.chars().count())
-}
-
-fn try_append(string: &mut String, piece: &str) -> Result<()> {
-    string.try_reserve(piece.len())?;
-    string.push_str(piece);
-    Ok(())
 }
 
 #[cfg(test)]

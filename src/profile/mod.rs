@@ -27,8 +27,7 @@ mod json_test;
 
 pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
 
-use crate::base::Number;
-use crate::base::{Result, error, fault_point, try_filled, try_push, try_string};
+use crate::base::{Number, Result, error, fault_point, try_collect_all, try_string, try_to_vec};
 use crate::stats::{Normal, Running};
 
 /// The measured cost of one option: sample count, mean and (population) deviation.
@@ -131,10 +130,7 @@ impl Profile {
                 ));
             }
         }
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(options.len())?;
-        copy.extend_from_slice(options);
-        self.put(id, copy)
+        self.put(id, try_to_vec(options)?)
     }
 
     /// Remove task `id`. Returns whether it existed.
@@ -150,14 +146,8 @@ impl Profile {
 
     /// A copy, or the error that memory ran out.
     pub fn try_clone(&self) -> Result<Self> {
-        let mut copy = Self::new();
-        copy.tasks.try_reserve_exact(self.tasks.len())?;
-        for task in &self.tasks {
-            let mut options = try_filled(Estimate::default(), task.options.len())?;
-            options.copy_from_slice(&task.options);
-            copy.tasks.push(Task { id: try_string(&task.id)?, options });
-        }
-        Ok(copy)
+        let copy = |task: &Task| Ok(Task { id: try_string(&task.id)?, options: try_to_vec(&task.options)? });
+        Ok(Self { tasks: try_collect_all(self.tasks.iter().map(copy))? })
     }
 
     /// Merge the estimates of `other`, weighted by sample count. Tasks with different option counts have different
@@ -220,11 +210,7 @@ impl Task {
         let samples = |options: &[Estimate]| options.iter().map(|e| e.count).fold(0u64, u64::saturating_add);
         if self.options.len() != theirs.options.len() {
             if samples(&theirs.options) > samples(&self.options) {
-                let mut options = Vec::new();
-                for &e in &theirs.options {
-                    try_push(&mut options, e)?;
-                }
-                self.options = options;
+                self.options = try_to_vec(&theirs.options)?;
             }
             return Ok(());
         }

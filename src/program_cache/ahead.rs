@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::Key;
 use super::table::FoldKeys;
 use super::value::kind;
-use crate::base::{Result, try_push};
+use crate::base::{Result, try_collect, try_push};
 use crate::store::{Name, Store};
 
 /// A program or a material, and the source that has it.
@@ -64,11 +64,7 @@ impl Sources {
             };
             places.iter().rev().filter(of_these).map(|(_, place)| *place)
         };
-        let mut ordered = Vec::new();
-        ordered.try_reserve_exact(places.len())?;
-        ordered.extend(backwards(false));
-        ordered.extend(backwards(true));
-        Ok(ordered)
+        try_collect(backwards(false).chain(backwards(true)))
     }
 
     /// Materials of every environment that should be read, the last one first: the `most` that were used last, from the
@@ -85,10 +81,7 @@ impl Sources {
         }
         found.sort_unstable_by_key(|(used, _)| Reverse(*used));
         found.truncate(most);
-        let mut places = Vec::new();
-        places.try_reserve_exact(found.len())?;
-        places.extend(found.iter().map(|(_, place)| *place));
-        Ok(places)
+        try_collect(found.iter().map(|(_, place)| *place))
     }
 }
 

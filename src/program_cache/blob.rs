@@ -80,7 +80,6 @@ pub(super) struct Recency {
 
 impl Recency {
     /// Used again. Plain stores: a locked instruction would cost more than a use that two threads count as one.
-    #[inline]
     pub fn touch(&self, stamp: u64, age: u64) {
         self.stamp.store(stamp, Relaxed);
         self.uses.store(self.uses.load(Relaxed).saturating_add(1), Relaxed);
@@ -203,19 +202,16 @@ impl Blob {
     }
 
     /// The driver's name for the format of the data.
-    #[inline]
     pub fn format(&self) -> u32 {
         self.0.stored.format
     }
 
     /// The program binary; at a multiple of 16 bytes.
-    #[inline]
     pub fn data(&self) -> &[u8] {
         &self.kept()[..self.0.stored.data_len]
     }
 
     /// What the host gave with it; at a multiple of 16 bytes.
-    #[inline]
     pub fn reflection(&self) -> &[u8] {
         &self.behind_data()[self.0.stored.stages_len..]
     }
@@ -225,12 +221,10 @@ impl Blob {
         self.behind_data()[..self.0.stored.stages_len].as_chunks().0
     }
 
-    #[inline]
     fn behind_data(&self) -> &[u8] {
         &self.kept()[self.0.stored.data_len.next_multiple_of(ALIGNMENT)..]
     }
 
-    #[inline]
     fn kept(&self) -> &[u8] {
         &self.0.stored.bytes[self.0.stored.start..]
     }
@@ -268,21 +262,18 @@ impl Blob {
 macro_rules! stand_for_key {
     ($type:ty, $self:ident => $key:expr) => {
         impl Borrow<Key> for $type {
-            #[inline(always)]
             fn borrow(&$self) -> &Key {
                 $key
             }
         }
 
         impl Hash for $type {
-            #[inline(always)]
             fn hash<H: Hasher>(&self, state: &mut H) {
                 Borrow::<Key>::borrow(self).hash(state);
             }
         }
 
         impl PartialEq for $type {
-            #[inline(always)]
             fn eq(&self, other: &Self) -> bool {
                 Borrow::<Key>::borrow(self) == Borrow::<Key>::borrow(other)
             }

@@ -73,7 +73,6 @@ impl Cache {
     }
 
     /// The memory tier.
-    #[inline]
     pub fn memory(&self) -> &ProgramCache {
         &self.memory
     }

@@ -10,7 +10,7 @@ use std::fmt;
 use super::Key;
 use super::lru::Lru;
 use super::statistics::Reason;
-use crate::base::{Result, Text};
+use crate::base::{Result, Text, try_collect, try_to_vec};
 use crate::fingerprint::Fingerprint;
 
 /// Longest label; what is beyond is cut.
@@ -78,10 +78,7 @@ impl Material {
             let Some((_, after)) = split_part(rest) else { return Ok(None) };
             rest = after;
         }
-        let mut material = Self::default();
-        material.bytes.try_reserve_exact(bytes.len())?;
-        material.bytes.extend_from_slice(bytes);
-        Ok(Some(material))
+        Ok(Some(Self { bytes: try_to_vec(bytes)? }))
     }
 
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {
@@ -103,17 +100,14 @@ impl Material {
 
     /// What differs between this, which is known, and `here`, which was missed.
     fn differences(&self, here: &Self) -> Result<Vec<Difference>> {
-        let mut differences = Vec::new();
-        differences.try_reserve_exact(self.parts().count() + here.parts().count())?;
         let changed = here.parts().filter(|part| self.part(part.label) != Some(*part));
         let difference = |part: Part<'_>| Difference {
             label: Text::format(format_args!("{}", part.label)),
             there: self.part(part.label).map(|part| part.show()),
             here: here.part(part.label).map(|part| part.show()),
         };
-        differences.extend(changed.map(difference));
-        differences.extend(self.parts().filter(|part| here.part(part.label).is_none()).map(difference));
-        Ok(differences)
+        let missing = self.parts().filter(|part| here.part(part.label).is_none());
+        try_collect(changed.chain(missing).map(difference))
     }
 }
 

@@ -131,7 +131,6 @@ impl ProgramCache {
 
     /// The program of `key`, which is thereby used. Copies and allocates nothing, and waits for nobody who reads. On a
     /// miss the disk is told. A banned one is never in memory: it is not kept when it is put or loaded.
-    #[inline]
     pub fn get(&self, key: &Key) -> Option<Blob> {
         let found = self.table.get(key);
         if found.is_none()

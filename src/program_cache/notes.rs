@@ -47,7 +47,6 @@ impl Notes {
 
     /// Note that the entry of a seat was used, once its stamp is written. A look at the same moment may miss that, which
     /// costs a little in the order of eviction and nothing else.
-    #[inline(always)]
     pub fn note(&self, row: usize, seat: &Seat) {
         if seat.next[row].load(Relaxed) == NOT_NOTED {
             self.push(row, seat);

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::disk::Progress;
-use crate::base::{Result, try_filled};
+use crate::base::{Result, try_filled, try_to_vec};
 use crate::stats::Histogram;
 use crate::{quarantine, store};
 
@@ -170,10 +170,7 @@ impl Statistics {
     }
 
     pub(super) fn try_clone(&self) -> Result<Self> {
-        let mut histograms = Vec::new();
-        histograms.try_reserve_exact(self.histograms.len())?;
-        histograms.extend_from_slice(&self.histograms);
-        Ok(Self { histograms, ..*self })
+        Ok(Self { histograms: try_to_vec(&self.histograms)?, ..*self })
     }
 
     pub(super) fn record(&mut self, measure: Measure, value: u64) {

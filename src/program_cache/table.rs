@@ -33,7 +33,6 @@ const STRIPES: usize = 64;
 pub(super) struct Fold(u64);
 
 impl Hasher for Fold {
-    #[inline(always)]
     fn write(&mut self, bytes: &[u8]) {
         for word in bytes.as_chunks::<8>().0 {
             self.0 = self.0.rotate_left(23) ^ u64::from_le_bytes(*word);
@@ -41,10 +40,8 @@ impl Hasher for Fold {
     }
 
     /// A slice says its length first; keys all have the same.
-    #[inline(always)]
     fn write_usize(&mut self, _: usize) {}
 
-    #[inline(always)]
     fn finish(&self) -> u64 {
         let wide = u128::from(self.0) * 0x9E37_79B9_7F4A_7C15;
         (wide >> 64) as u64 ^ wide as u64
@@ -80,7 +77,6 @@ pub(super) struct Table {
 }
 
 /// One more. Only the last stripe has several threads, and needs a locked instruction for it.
-#[inline(always)]
 fn add_one(count: &AtomicU64, is_shared: bool) {
     if is_shared {
         count.fetch_add(1, Relaxed);
@@ -91,7 +87,6 @@ fn add_one(count: &AtomicU64, is_shared: bool) {
 
 /// How many threads came before the calling one. Nothing here needs dropping, so that it does not keep an unloaded
 /// library mapped.
-#[inline(always)]
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
@@ -100,7 +95,6 @@ fn thread_number() -> usize {
     NUMBER.with(|number| *number)
 }
 
-#[inline(always)]
 fn shard_of(key: &Key) -> usize {
     let mut fold = Fold::default();
     fold.write(key);
@@ -113,7 +107,6 @@ impl<T: Borrow<Key> + Eq + Hash> Row<T> {
         Self(array::from_fn(|_| Apart::default()))
     }
 
-    #[inline(always)]
     fn read(&self, key: &Key) -> RwLockReadGuard<'_, Shard<T>> {
         self.0[shard_of(key)].0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,7 +116,6 @@ impl<T: Borrow<Key> + Eq + Hash> Row<T> {
     }
 
     /// What `take` makes of the blob of `key`.
-    #[inline(always)]
     fn get(&self, key: &Key, take: impl FnOnce(&T) -> Blob) -> Option<Blob> {
         self.read(key).get(key).map(take)
     }
@@ -158,7 +150,6 @@ impl Table {
     }
 
     /// The blob of `key`, which is thereby used.
-    #[inline(always)]
     pub fn get(&self, key: &Key) -> Option<Blob> {
         let number = thread_number();
         let (stripe, is_shared) = (&self.stripes[number.min(STRIPES - 1)].0, number >= STRIPES - 1);

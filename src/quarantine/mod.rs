@@ -52,7 +52,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::base::{Code, Error, Id, Result, Slots, error};
+use crate::base::{Code, Error, Id, Result, Slots, error, try_collect};
 use crate::store::io::{Io, OsIo};
 use directory::Directory;
 use notes::NotesFile;
@@ -171,13 +171,11 @@ impl Quarantine {
     pub fn open_on(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
         let directory = Directory::new(io, directory);
         let found = directory.open(&options)?;
-        let mut struck = Vec::new();
-        struck.try_reserve_exact(found.strikes.counts().count())?;
-        struck.extend(found.strikes.counts().map(|(environment, key, count)| Struck {
+        let struck = try_collect(found.strikes.counts().map(|(environment, key, count)| Struck {
             environment,
             key,
             strikes: AtomicU32::new(count),
-        }));
+        }))?;
         let state = State {
             notes: NotesState::NotCreated,
             in_flight: Slots::default(),

@@ -21,7 +21,6 @@ impl Decayed {
 
     /// Add one finite sample on `frame`. Each frame since the last sample multiplies the old weights by `keep` (0 to
     /// 1). A frame before the last one counts as the last one, so samples out of order do not undo decay.
-    #[inline(always)]
     pub fn add(&mut self, sample: f64, frame: u64, keep: f64) {
         let frames = frame.saturating_sub(self.last_frame);
         self.last_frame = self.last_frame.max(frame);

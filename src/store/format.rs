@@ -82,6 +82,13 @@ fn header_hash(bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {
 }
 
 impl Header {
+    /// For a payload that is not compressed.
+    pub fn new(name: &Name, form: Form, stamp: u64, payload: &[u8]) -> Self {
+        let Name { kind, environment, key } = *name;
+        let (stored, payload_hash) = (payload.len() as u32, hash(payload));
+        Self { kind, form, stored, raw: 0, build_us: 0, stamp, environment, key, payload_hash }
+    }
+
     pub fn name(&self) -> Name {
         Name { kind: self.kind, environment: self.environment, key: self.key }
     }
@@ -108,7 +115,6 @@ impl Header {
     }
 
     /// Decode a header; `None` if the bytes are not the header of a record at that offset.
-    #[inline(always)]
     pub fn decode(bytes: &[u8], seed: u64, offset: u64) -> Option<Self> {
         let bytes: &[u8; HEADER] = bytes.first_chunk()?;
         if bytes[..2] != MAGIC || u64_at(bytes, 72) != header_hash(bytes, seed, offset) {

@@ -10,10 +10,10 @@
 use super::Key;
 use super::format::{Form, Usage, hash_with_seed, record_size};
 use super::snapshot::RecordInfo;
-use crate::base::{Result, try_filled, try_push};
+use crate::base::{Result, try_collect, try_filled, try_push};
 
 /// The name under which a value is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     /// Kind of the value; the numbers are the caller's own.
     pub kind: u8,
@@ -112,6 +112,14 @@ pub(super) enum Effect {
 }
 
 impl Index {
+    /// Positions of the entries that `is_wanted` accepts, in disk order.
+    pub fn in_place(&self, is_wanted: impl Fn(&IndexEntry) -> bool) -> Result<Vec<usize>> {
+        let mut positions =
+            try_collect((0..self.entries.len()).filter(|&position| is_wanted(&self.entries[position])))?;
+        positions.sort_unstable_by_key(|&position| (self.entries[position].segment, self.entries[position].row.unit));
+        Ok(positions)
+    }
+
     /// Reserve memory for `more` entries.
     pub fn reserve(&mut self, more: usize) -> Result<()> {
         self.entries.try_reserve(more)?;

@@ -8,7 +8,6 @@
 //! touched. A copy keeps its stamp, so a reader may see the old record, the new one, or both. A removal mark is kept
 //! while another segment might hold a record that it removed.
 
-use super::Store;
 use super::format::{Form, HEADS, Header, UNIT, Usage, hash};
 use super::index::IndexEntry;
 use super::io::Lock;
@@ -16,7 +15,8 @@ use super::read::{Buffer, ReadResult};
 use super::segment::{Segment, SegmentState, scan};
 use super::snapshot::{Contents, RecordInfo};
 use super::write::{AppendError, END_OF_IDS, SegmentWriter, encode_uses};
-use crate::base::{Result, error, try_push};
+use super::{Name, Store};
+use crate::base::{Result, error, try_collect, try_push};
 
 /// A segment is copied when more than one part in this many of it is dead: a quarter.
 const WASTEFUL: u64 = 4;
@@ -135,12 +135,9 @@ impl Store {
 
     fn evict_from(&mut self, environment: u64, mut held: u64, done: &mut Maintained) -> Result<()> {
         let keep = self.options.limit_bytes / 10 * KEPT_TENTHS;
-        let mut victims: Vec<(f64, usize)> = Vec::new();
-        for (position, entry) in self.index.entries.iter().enumerate() {
-            if entry.is_live() && entry.row.environment == environment {
-                try_push(&mut victims, (self.worth(entry), position))?;
-            }
-        }
+        let entries = self.index.entries.iter().enumerate();
+        let here = entries.filter(|(_, entry)| entry.is_live() && entry.row.environment == environment);
+        let mut victims = try_collect(here.map(|(position, entry)| (self.worth(entry), position)))?;
         victims.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         for (_, position) in victims {
             if held <= keep {
@@ -213,9 +210,7 @@ impl Store {
 
     /// Copy live records, sync the copies, unlink the old segments.
     fn merge(&mut self, chosen: Vec<RewriteCandidate>, done: &mut Maintained) -> Result<()> {
-        let mut ids = Vec::new();
-        ids.try_reserve_exact(chosen.len())?;
-        ids.extend(chosen.iter().map(|candidate| candidate.id));
+        let mut ids = try_collect(chosen.iter().map(|candidate| candidate.id))?;
         ids.sort_unstable();
         // Read records that a dead writer appended since the last refresh.
         self.refresh()?;
@@ -240,13 +235,7 @@ impl Store {
 
     fn copy_all(&mut self, ids: &[u64], copy: &mut Copy) -> Result<()> {
         let is_chosen = |id: u64| ids.binary_search(&id).is_ok();
-        let mut positions = Vec::new();
-        positions.try_reserve_exact(self.index.entries.len())?;
-        let entries = &self.index.entries;
-        positions.extend((0..entries.len()).filter(|&position| is_chosen(entries[position].segment)));
-        let disk_order = |position: usize| (entries[position].segment, entries[position].row.unit);
-        positions.sort_unstable_by_key(|&position| disk_order(position));
-
+        let positions = self.index.in_place(|entry| is_chosen(entry.segment))?;
         let mut buffer = Buffer::default();
         for position in positions {
             let entry = self.index.entries[position];
@@ -295,25 +284,14 @@ impl Store {
 
     /// Copy the use counts of all live values: merged segments may hold those of values in other segments.
     fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
-        let mut uses = Vec::new();
-        for entry in self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32) {
-            try_push(&mut uses, Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses })?;
-        }
+        let used = self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32);
+        let usage = |entry: &IndexEntry| Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
+        let uses = try_collect(used.map(usage))?;
         if uses.is_empty() {
             return Ok(());
         }
         let payload = encode_uses(&uses)?;
-        let header = Header {
-            kind: 0,
-            form: Form::Uses,
-            stored: payload.len() as u32,
-            raw: 0,
-            build_us: 0,
-            stamp: self.stamp(),
-            environment: 0,
-            key: [0; 32],
-            payload_hash: hash(&payload),
-        };
+        let header = Header::new(&Name::default(), Form::Uses, self.stamp(), &payload);
         self.copy_record(&header, &payload, copy)?;
         let Some(target) = copy.targets.last_mut() else { return Ok(()) };
         target.contents.uses.try_reserve(uses.len())?;
@@ -354,11 +332,8 @@ impl Store {
         }
         // This includes the copies and our own writer. Opening a missing segment may change the list, so collect the
         // ids first.
-        let mut open = Vec::new();
-        for segment in self.segments.iter().filter(|segment| segment.state == SegmentState::Open) {
-            try_push(&mut open, segment.id)?;
-        }
-        for id in open {
+        let open = self.segments.iter().filter(|segment| segment.state == SegmentState::Open);
+        for id in try_collect(open.map(|segment| segment.id))? {
             if let Some(file) = self.file(id)? {
                 let path = self.path(id, "seg");
                 file.sync().map_err(|why| self.failed("sync", &path, &why))?;

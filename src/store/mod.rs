@@ -71,7 +71,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::base::{Error, Result, error};
+use crate::base::{Error, Result, error, try_collect};
 
 pub use bundle::{Bundle, BundleWriter};
 pub use index::Name;
@@ -275,17 +275,8 @@ impl Store {
 
     /// Names of all values of an environment in disk order: the fastest order for reading all of them.
     pub fn names_in_place(&self, environment: u64) -> Result<Vec<Name>> {
-        let mut positions = Vec::new();
-        positions.try_reserve_exact(self.index.entries.len())?;
-        let entries = &self.index.entries;
-        let ours = |&position: &usize| entries[position].is_live() && entries[position].row.environment == environment;
-        positions.extend((0..entries.len()).filter(ours));
-        let disk_order = |position: usize| (entries[position].segment, entries[position].row.unit);
-        positions.sort_unstable_by_key(|&position| disk_order(position));
-        let mut names = Vec::new();
-        names.try_reserve_exact(positions.len())?;
-        names.extend(positions.into_iter().map(|position| entries[position].name()));
-        Ok(names)
+        let ours = |entry: &IndexEntry| entry.is_live() && entry.row.environment == environment;
+        try_collect(self.index.in_place(ours)?.into_iter().map(|position| self.index.entries[position].name()))
     }
 
     /// Environments that have values, in ascending order.

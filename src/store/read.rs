@@ -228,7 +228,6 @@ impl Store {
         }
     }
 
-    #[cold]
     fn open_file(&mut self, id: u64, position: usize) -> Result<Option<usize>> {
         let path = self.path(id, "seg");
         let opened = self.io.open(&path).and_then(|file| {

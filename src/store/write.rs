@@ -7,12 +7,12 @@ use std::io::{ErrorKind, IoSlice};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, hash, record_size};
+use super::format::{Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, record_size};
 use super::io::{File, Lock};
 use super::segment::{Segment, SegmentState};
 use super::snapshot::{Contents, RecordInfo, encode};
 use super::{Compression, Name, Store};
-use crate::base::{Error, Result, error};
+use crate::base::{Error, Result, error, try_collect};
 
 /// Segment ids to try before reporting that other processes are in the way.
 const ATTEMPTS: usize = 64;
@@ -58,10 +58,7 @@ pub(super) struct Record<'a> {
 
 impl<'a> Record<'a> {
     fn new(name: &Name, form: Form, stamp: u64, payload: &'a [u8]) -> Self {
-        let Name { kind, environment, key } = *name;
-        let (stored, payload_hash) = (payload.len() as u32, hash(payload));
-        let header = Header { kind, form, stored, raw: 0, build_us: 0, stamp, environment, key, payload_hash };
-        Self { header, payload }
+        Self { header: Header::new(name, form, stamp, payload), payload }
     }
 }
 
@@ -275,7 +272,7 @@ impl Store {
             return Ok(());
         }
         let payload = encode_uses(uses)?;
-        self.append(&Name { kind: 0, environment: 0, key: [0; 32] }, Form::Uses, &payload)?;
+        self.append(&Name::default(), Form::Uses, &payload)?;
         let Some(writer) = &mut self.writer else { return Ok(()) };
         writer.contents.uses.try_reserve(uses.len())?;
         writer.contents.uses.extend_from_slice(uses);
@@ -512,10 +509,7 @@ impl Store {
 }
 
 pub(super) fn encode_uses(uses: &[Usage]) -> Result<Vec<u8>> {
-    let mut payload = Vec::new();
-    payload.try_reserve_exact(uses.len() * Usage::SIZE)?;
-    uses.iter().for_each(|used| payload.extend_from_slice(&used.encode()));
-    Ok(payload)
+    try_collect(uses.iter().flat_map(Usage::encode))
 }
 
 /// Compress into `out` from that offset on. Returns the number of bytes, or 0 if compression saves too little.

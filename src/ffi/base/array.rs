@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use super::argument::null;
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_collect};
 
 /// The caller's bytes.
 ///
@@ -138,9 +138,6 @@ impl<T: Element> Array<'_, T> {
 
     /// Copies of the elements, on the heap.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut all = Vec::new();
-        all.try_reserve_exact(self.count)?;
-        all.extend(self.iter());
-        Ok(all)
+        try_collect(self.iter())
     }
 }

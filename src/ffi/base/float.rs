@@ -7,13 +7,11 @@ pub struct Register(usize);
 
 impl Register {
     /// Whether its control bits are the default.
-    #[inline]
     pub fn is_default(self) -> bool {
         self.controls_as(Self::DEFAULT)
     }
 
     /// Writes the register, unless its control bits are active already. A read costs less than a write.
-    #[inline]
     pub fn restore(self) {
         if !Self::read().controls_as(self) {
             self.write();
@@ -35,13 +33,11 @@ impl Register {
     pub const DEFAULT: Self = Self(0x1f80);
 
     /// Bits 0 to 5 are the flags of past exceptions.
-    #[inline]
     fn controls_as(self, other: Self) -> bool {
         (self.0 ^ other.0) & !0x3f == 0
     }
 
     /// The current register of this thread.
-    #[inline]
     pub fn read() -> Self {
         let mut register = std::mem::MaybeUninit::<u32>::uninit();
         // SAFETY: stores the 32-bit MXCSR to a 32-bit place, which is initialised then.
@@ -53,7 +49,6 @@ impl Register {
     }
 
     /// Writes the register of this thread.
-    #[inline]
     pub fn write(self) {
         let register = self.0 as u32;
         // SAFETY: the value is the default or was read from MXCSR, so no reserved bit is set.
@@ -65,7 +60,6 @@ impl Register {
 impl Register {
     pub const DEFAULT: Self = Self(0);
 
-    #[inline]
     fn controls_as(self, other: Self) -> bool {
         self.0 == other.0
     }

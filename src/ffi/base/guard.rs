@@ -99,7 +99,6 @@ pub fn set_last_error(sentence: &str) {
 }
 
 /// Runs `body` inside the guard. A failure's message is stored for `hob_last_error`.
-#[inline]
 pub fn catch<R>(body: impl FnOnce() -> Result<R>) -> std::result::Result<R, hob_result> {
     INSTALL.call_once(install_panic_hook);
     let thread = THREAD.with(UnsafeCell::get);
@@ -175,7 +174,6 @@ struct Outside {
 
 impl ThreadState {
     /// Switches to the default environment and marks library code as running.
-    #[inline(always)]
     fn enter(&mut self) -> Outside {
         let register = Register::read();
         let outside = Outside { register, host_environment: self.host_environment };
@@ -189,7 +187,6 @@ impl ThreadState {
 
     /// Restores the host's environment. If the host's environment is the default, the register is neither read nor
     /// written: that would cost as much as the rest of the guard. Library code and `call_host` keep the default.
-    #[inline(always)]
     fn leave(&mut self, outside: Outside) {
         self.inside -= 1;
         self.host_environment = outside.host_environment;

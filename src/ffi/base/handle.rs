@@ -122,7 +122,6 @@ impl Drop for Free {
 
 /// # Safety
 /// `pointer` is NULL or points to memory that is readable during `'a`.
-#[inline]
 unsafe fn find<'a, O: Opaque>(pointer: *const O, what: &'static str) -> Result<&'a BlockOf<O>> {
     let block = pointer.cast::<BlockOf<O>>();
     if block.is_null() || !block.is_aligned() {
@@ -160,7 +159,6 @@ pub struct Held<'a, T> {
 impl<T> Held<'_, T> {
     /// Runs `work` on the value. No host code may run inside, except hooks. Their calls on this handle get
     /// `HOB_RESULT_BUSY`.
-    #[inline]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         assert!(!self.gate.borrowed.replace(true), "the value is borrowed already");
         let _unborrow = Unborrow(&self.gate.borrowed);
@@ -181,7 +179,6 @@ impl Drop for Unborrow<'_> {
 ///
 /// # Safety
 /// `pointer` is NULL or a live or (not yet reused) destroyed handle.
-#[inline]
 pub unsafe fn exclusive<O: Opaque, R>(
     pointer: *mut O,
     what: &'static str,
@@ -227,7 +224,6 @@ pub unsafe fn exclusive_or<O: Opaque, R>(
 
 impl Gate {
     /// Begins an exclusive call.
-    #[inline]
     fn enter(&self, name: &str) -> std::result::Result<(), hob_result> {
         let me = guard::thread_token();
         if let Err(owner) = self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
@@ -243,7 +239,6 @@ impl Gate {
     }
 
     /// Ends an exclusive call. Returns whether the handle must be destroyed now.
-    #[inline]
     fn leave(&self, failure: Option<&hob_result>) -> bool {
         if let Some(failure) = failure {
             self.poisoned.fetch_or(*failure == hob_result::Panic, Ordering::Relaxed);
@@ -256,7 +251,6 @@ impl Gate {
     }
 
     /// Checks that a const call may read the value now.
-    #[inline]
     fn check_readable(&self, name: &str) -> Result<()> {
         let owner = self.owner.load(Ordering::Acquire);
         if owner == 0 { Ok(()) } else { self.check_own(name, owner) }
@@ -293,7 +287,6 @@ fn occupied(name: &str, is_own: bool) -> Error {
 ///
 /// # Safety
 /// As [`exclusive`]; other const calls may run at the same time.
-#[inline]
 pub unsafe fn shared<O: Opaque, R>(
     pointer: *const O,
     what: &'static str,
@@ -310,7 +303,6 @@ pub unsafe fn shared<O: Opaque, R>(
 ///
 /// # Safety
 /// As [`exclusive`].
-#[inline]
 pub unsafe fn published<O: Opaque, R>(
     pointer: *const O,
     what: &'static str,
@@ -341,14 +333,12 @@ impl<O: Opaque> Handle<'_, O> {
     ///
     /// # Safety
     /// As [`exclusive`], while the handle is used.
-    #[inline]
     pub unsafe fn argument(pointer: *mut O, what: &'static str) -> Result<Self> {
         // SAFETY: by this function's contract.
         Ok(Self { pointer, block: unsafe { find::<O>(pointer, what) }? })
     }
 
     /// Reads the value as a const call.
-    #[inline]
     pub fn read<R>(self, body: impl FnOnce(&O::Value) -> Result<R>) -> Result<R> {
         self.block.gate.check_readable(O::NAME)?;
         // SAFETY: there is no mutable reference. `borrowed` is false, so an exclusive call of this thread holds none.

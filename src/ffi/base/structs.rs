@@ -80,7 +80,6 @@ impl Layout {
 
     /// # Safety
     /// As [`read_struct`].
-    #[inline(never)]
     unsafe fn check(self, at: *const u8, what: &str) -> Result<usize> {
         let name = self.name;
         if at.is_null() {
@@ -100,7 +99,6 @@ impl Layout {
 
     /// # Safety
     /// As [`read_struct`]; `to` is a struct of the library's version.
-    #[inline(never)]
     unsafe fn read(self, from: *const u8, to: *mut u8, what: &str) -> Result<()> {
         // SAFETY: as this function's.
         let size = unsafe { self.check(from, what) }?;
@@ -124,7 +122,6 @@ impl Layout {
 
     /// # Safety
     /// As [`init_struct`]; `defaults` is a struct of the library's version.
-    #[inline(never)]
     unsafe fn init(self, to: *mut u8, size: u32, defaults: *const u8) -> Result<()> {
         let name = self.name;
         if to.is_null() {
@@ -161,7 +158,6 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T>
 ///
 /// # Safety
 /// As [`read_struct`].
-#[inline]
 pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()> {
     // SAFETY: as this function's. A struct of this library's own version, the usual one, takes no call.
     if !at.is_null() && unsafe { at.cast::<u32>().read_unaligned() } as usize == size_of::<T>() {
@@ -176,7 +172,6 @@ pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()>
 ///
 /// # Safety
 /// [`check_struct`] has accepted the place, which is writable.
-#[inline]
 pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
     let head = size_of::<u32>();
     let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
@@ -197,7 +192,6 @@ pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
 }
 
 /// A reserved field that is not 0.
-#[cold]
 pub fn not_zero(what: &str, name: &str, field: &str) -> Error {
     error!(Unsupported, "{what}: {name}.{field} is not 0: it is reserved in this version, set it to 0")
 }

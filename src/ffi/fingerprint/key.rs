@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_void};
 use hobgoblin_macros::{element, entry, open_enum, versioned};
 
 use super::bytes::{hob_fingerprint, hob_fingerprint_part, known, parts};
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_collect_all};
 use crate::ffi::base::array::{Array, Element, bytes};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::hob_str;
@@ -244,19 +244,14 @@ unsafe fn list<T: Element, R>(
     stride: usize,
     count: usize,
     what: &str,
-    mut take: impl FnMut(T) -> Result<R>,
+    take: impl FnMut(T) -> Result<R>,
 ) -> Result<Vec<R>> {
     if count > MAX_ENTRIES {
         return Err(error!(LimitExceeded, "the program has {count} {what}: pass at most {MAX_ENTRIES}"));
     }
     // SAFETY: by this function's contract.
     let array = unsafe { Array::new(start, stride, count, what) }?;
-    let mut taken = Vec::new();
-    taken.try_reserve_exact(count)?;
-    for element in array.iter() {
-        taken.push(take(element)?);
-    }
-    Ok(taken)
+    try_collect_all(array.iter().map(take))
 }
 
 /// # Safety

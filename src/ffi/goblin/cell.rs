@@ -205,7 +205,6 @@ impl GoblinCell {
     }
 
     /// One of the callbacks at a position. Call it only while the goblin is not borrowed.
-    #[inline(always)]
     fn callback<C>(&self, position: usize, pick: impl FnOnce(&Callbacks) -> Option<C>) -> Option<(Id, C)> {
         let state = self.setting_states.get(position).filter(|state| !state.doomed.get())?;
         let callback = pick(state.callbacks.as_ref()?)?;

@@ -5,7 +5,7 @@ use hobgoblin_macros::{element, entry, versioned};
 use super::create::hob_goblin;
 use super::ids::hob_setting_id;
 use super::setting::{check_count, check_id, is_trim};
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_collect_all};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::hob_str;
@@ -91,18 +91,12 @@ pub extern "C" fn hob_goblin_add_product(
 }
 
 fn read_axes(axes: &Array<'_, hob_product_axis>) -> Result<Vec<Axis>> {
-    let mut read = Vec::new();
-    read.try_reserve_exact(axes.len())?;
-    for axis in axes.iter() {
+    try_collect_all(axes.iter().map(|axis| {
         check_count(axis.count as usize)?;
         let works = if axis.works.is_null() { Vec::new() } else { numbers(axis.works, axis.count, "works")? };
-        read.push(Axis {
-            values: numbers(axis.values, axis.count, "values")?,
-            works,
-            default_index: axis.default_index,
-        });
-    }
-    Ok(read)
+        let values = numbers(axis.values, axis.count, "values")?;
+        Ok(Axis { values, works, default_index: axis.default_index })
+    }))
 }
 
 fn numbers(start: *const f64, count: u32, what: &str) -> Result<Vec<f64>> {

@@ -1,13 +1,12 @@
 //! `goblin.h`: queries of the latest decision and of learned burdens.
 
 use std::ffi::c_char;
-use std::fmt::{self, Write as _};
 
 use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::create::hob_goblin;
 use super::ids::{HOB_LANE_COUNT, hob_lane, hob_setting_id};
-use crate::base::error;
+use crate::base::{Text, error};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::ffi::profile::{hob_estimate, hob_estimate_source};
@@ -236,33 +235,13 @@ pub extern "C" fn hob_goblin_get_reason_text(
     capacity: usize,
     out_size: *mut usize,
 ) -> hob_result {
-    let mut sentence = Sentence { bytes: [0; LONGEST], length: 0 };
-    // A longer text is truncated, and the last byte stays NUL.
-    _ = write!(sentence, "{}", goblin.goblin.reason(setting.into())?);
-    let text = &sentence.bytes[..=sentence.length];
-    buffer.fill(text.len(), |bytes| {
-        bytes.copy_from_slice(text);
-        Ok(text.len())
+    let text = Text::<255>::format(format_args!("{}", goblin.goblin.reason(setting.into())?));
+    let text = text.as_str().as_bytes();
+    // The buffer is zeroed, so the text ends in NUL.
+    buffer.fill(text.len() + 1, |bytes| {
+        bytes[..text.len()].copy_from_slice(text);
+        Ok(bytes.len())
     })
-}
-
-/// Bytes of the longest text with its NUL.
-const LONGEST: usize = 256;
-
-/// A text that needs no heap memory. Reasons are plain ASCII.
-struct Sentence {
-    bytes: [u8; LONGEST],
-    length: usize,
-}
-
-impl fmt::Write for Sentence {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = &mut self.bytes[self.length..LONGEST - 1];
-        let count = text.len().min(room.len());
-        room[..count].copy_from_slice(&text.as_bytes()[..count]);
-        self.length += count;
-        Ok(())
-    }
 }
 
 // == What was learned ==

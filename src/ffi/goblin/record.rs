@@ -6,7 +6,7 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::create::hob_goblin;
 use super::ids::hob_setting_id;
-use crate::base::{Result, error};
+use crate::base::{error, try_boxed};
 use crate::ffi::base::guard::{call_host, set_last_error};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
@@ -35,16 +35,6 @@ impl Sink for [Writer; 1] {
     }
 }
 
-impl Writer {
-    fn boxed(self) -> Result<Box<dyn Sink>> {
-        let mut one = Vec::new();
-        one.try_reserve_exact(1)?;
-        one.push(self);
-        let one: Box<[Self; 1]> = one.into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("there is one"));
-        Ok(one)
-    }
-}
-
 /// Records the run from here on, so that hob_goblin_replay can repeat it; docs/formats.md has the format.
 /// Call it right after hob_goblin_create: after any other change the result is HOB_RESULT_UNSUPPORTED.
 ///
@@ -64,7 +54,7 @@ pub extern "C" fn hob_goblin_start_recording(
 ) -> hob_result {
     let write =
         write.ok_or_else(|| error!(InvalidArgument, "write is NULL: pass the function that receives the recording"))?;
-    let sink = Writer { user_data, write }.boxed()?;
+    let sink = try_boxed(Writer { user_data, write })?;
     goblin.with(|cell| {
         cell.goblin.record(sink)?;
         cell.recording = Some(UserData::owned(user_data, release));

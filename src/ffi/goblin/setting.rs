@@ -6,7 +6,7 @@ use super::cell::{Callbacks, GoblinCell};
 use super::create::hob_goblin;
 use super::ids::hob_setting_id;
 use super::setting_desc::{HOB_SETTING_TRIM, hob_option, hob_setting_desc};
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_collect, try_collect_all};
 use crate::ffi::base::array::Array;
 use crate::ffi::base::handle::Held;
 use crate::ffi::base::out::Out;
@@ -88,9 +88,7 @@ pub extern "C" fn hob_goblin_add_array(
     out_setting: *mut hob_setting_id,
 ) -> hob_result {
     check_count(values.len())?;
-    let mut options = Vec::new();
-    options.try_reserve_exact(values.len())?;
-    options.extend(values.iter().map(OptionDesc::worth));
+    let options = try_collect(values.iter().map(OptionDesc::worth))?;
     add(goblin, &SettingDesc::new(check_id(id.text()?)?, &options), out_setting)
 }
 
@@ -210,10 +208,5 @@ pub fn check_count(count: usize) -> Result<()> {
 
 fn read_options(options: &Array<'_, hob_option>) -> Result<Vec<OptionDesc>> {
     check_count(options.len())?;
-    let mut descs = Vec::new();
-    descs.try_reserve_exact(options.len())?;
-    for option in options.iter() {
-        descs.push(option.desc()?);
-    }
-    Ok(descs)
+    try_collect_all(options.iter().map(|option| option.desc()))
 }

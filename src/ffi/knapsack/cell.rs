@@ -144,7 +144,6 @@ impl KnapsackCell {
 }
 
 /// The error of a call that needs a resource_count.
-#[cold]
 pub fn without_resources() -> Error {
     error!(Unsupported, "this knapsack has no resource_count: set it in hob_knapsack_desc when creating")
 }

@@ -27,7 +27,7 @@ use super::base::result::hob_result;
 use super::base::structs::Versioned;
 use super::base::text::hob_str;
 use crate::base::files::{read_file, replace_file};
-use crate::base::{Error, Result, error};
+use crate::base::{Error, Result, error, try_collect};
 use crate::profile::{Estimate, MAX_OPTIONS, Profile, Source};
 
 /// Tasks and what their options cost.
@@ -209,9 +209,8 @@ pub extern "C" fn hob_profile_set_task(
     if options.len() > MAX_OPTIONS {
         return Err(error!(LimitExceeded, "{} options: a task can have at most {MAX_OPTIONS}", options.len()));
     }
-    let mut estimates = Vec::new();
-    estimates.try_reserve_exact(options.len())?;
-    estimates.extend(options.iter().map(|o| Estimate { count: o.count, mean: o.mean, deviation: o.deviation }));
+    let estimate = |o: hob_profile_option| Estimate { count: o.count, mean: o.mean, deviation: o.deviation };
+    let estimates = try_collect(options.iter().map(estimate))?;
     profile.with(|cell| cell.change(|profile| profile.set(id, &estimates)))
 }
 
@@ -307,7 +306,6 @@ pub extern "C" fn hob_profile_last_error(profile: *const hob_profile) -> *const 
     Ok(profile.last_error())
 }
 
-#[cold]
 fn no_such_task(id: &str) -> Error {
     error!(NotFound, "the profile has no task '{id}'")
 }

@@ -7,7 +7,7 @@ use hobgoblin_macros::versioned;
 
 use super::frame::{hob_blob, hob_program};
 use super::material::program_material;
-use crate::base::{Result, fault_point};
+use crate::base::{Result, fault_point, try_collect};
 use crate::ffi::base::array::bytes;
 use crate::ffi::base::guard::call_host;
 use crate::ffi::base::structs::Versioned;
@@ -153,9 +153,8 @@ fn with_stages<R>(
     extra: &Extra<'_>,
     with: impl FnOnce(&Program<'_>) -> Result<R>,
 ) -> Result<R> {
-    let mut stages = Vec::new();
-    stages.try_reserve_exact(shaders.len())?;
-    stages.extend(shaders.iter().map(|shader| Stage { stage: shader.stage(), source: shader.compiled_source() }));
+    let stages = shaders.iter().map(|shader| Stage { stage: shader.stage(), source: shader.compiled_source() });
+    let stages = try_collect(stages)?;
     let Program { attributes, defines, feedback, extra, .. } = extra.program;
     with(&Program { stages: &stages, attributes, defines, feedback, extra })
 }

@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::cache::{hob_program_cache, hob_use_id};
-use crate::base::{Error, Id, Result, error, try_push};
+use crate::base::{Error, Id, Result, error, try_collect};
 use crate::ffi::base::array::{Array, bytes};
 use crate::ffi::base::guard::report;
 use crate::ffi::base::result::hob_result;
@@ -137,10 +137,7 @@ pub extern "C" fn hob_program_cache_put(
             Array::new(program.shaders, 0, program.shader_count, "shaders")?,
         )
     };
-    let mut stages = Vec::new();
-    for shader in shaders.iter() {
-        try_push(&mut stages, shader.bytes)?;
-    }
+    let stages = try_collect(shaders.iter().map(|shader| shader.bytes))?;
     let (format, cost_us, group) = (program.format, program.build_us, program.group);
     let program = Program { format, data, reflection, stages: &stages, cost_us, group };
     match cache.memory().put(&key.bytes, &program)? {
@@ -215,7 +212,6 @@ const _: () = assert!(size_of::<Blob>() == size_of::<*mut c_void>());
 
 impl hob_blob {
     /// A view without a pin, valid as long as the blob.
-    #[inline]
     pub fn view(blob: &Blob) -> Self {
         let (data, reflection) = (blob.data(), blob.reflection());
         Self {
@@ -229,7 +225,6 @@ impl hob_blob {
     }
 
     /// A view that owns the blob.
-    #[inline]
     fn pinned(blob: Blob) -> Self {
         let mut view = Self::view(&blob);
         let blob = ManuallyDrop::new(blob);
@@ -248,7 +243,6 @@ impl EmptyBlob {
     /// # Safety
     /// `blob` meets the contract of [`check_struct`], and is writable until [`EmptyBlob::fill`]. Its `pin` is NULL, or
     /// from `fill`.
-    #[inline]
     pub unsafe fn at(blob: *mut hob_blob) -> Result<Self> {
         const { assert!(std::mem::offset_of!(hob_blob, pin) + size_of::<*mut c_void>() <= hob_blob::FIRST_SIZE) };
         // SAFETY: by this function's contract. The pin lies within the first released size, so every caller has it.
@@ -265,7 +259,6 @@ impl EmptyBlob {
     }
 
     /// Writes a view into the caller's blob.
-    #[inline]
     pub fn fill(self, blob: Blob) {
         // SAFETY: by the contract of `at`, which has checked the place.
         unsafe { write_struct(self.0, &hob_blob::pinned(blob)) };
@@ -273,7 +266,6 @@ impl EmptyBlob {
 }
 
 /// The reason of a miss.
-#[cold]
 pub fn missed(cache: &Cache, key: &Key) -> Error {
     match cache.strikes(key) {
         (strikes, true) => banned(strikes),
@@ -281,7 +273,6 @@ pub fn missed(cache: &Cache, key: &Key) -> Error {
     }
 }
 
-#[cold]
 fn banned(strikes: u32) -> Error {
     error!(Banned, "the program is banned: the process ended {strikes} times during its use; build it from source")
 }

@@ -10,7 +10,7 @@ use hobgoblin_macros::{element, entry, opaque, open_enum, versioned};
 
 use super::cache::{hob_program_cache, hob_use_id};
 use super::callbacks::{Extra, FingerprintKeys, HostDriver, hob_program_callbacks};
-use crate::base::{Error, Id, Result, Slots, error, try_push};
+use crate::base::{Error, Id, Result, Slots, error, try_collect};
 use crate::ffi::base::argument::Argument;
 use crate::ffi::base::array::Array;
 use crate::ffi::base::guard;
@@ -336,10 +336,7 @@ impl<'a, 'h> BorrowedShaders<'a, 'h> {
     }
 
     fn lend<R>(mut self, work: impl FnOnce(&mut [&mut Shader]) -> R) -> Result<R> {
-        let mut lent = Vec::new();
-        for (_, shader) in &mut self.shaders {
-            try_push(&mut lent, shader)?;
-        }
+        let mut lent = try_collect(self.shaders.iter_mut().map(|(_, shader)| shader))?;
         Ok(work(&mut lent))
     }
 }
@@ -378,7 +375,6 @@ fn result_of(done: &std::result::Result<Linked, Failure<u32>>, load_code: u32) -
     }
 }
 
-#[cold]
 fn refused(failure: Failure<u32>) -> Error {
     match failure {
         Failure::Compile(place, code) => error!(BuildFailed, "shader {place} failed to compile: driver code {code}"),

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use hobgoblin_macros::{element, entry, open_enum, versioned};
 
 use super::cache::hob_program_cache;
-use crate::base::{Error, Result, error};
+use crate::base::{Error, Result, error, try_append, try_collect};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
 use crate::program_cache::{CacheStatistics, Measure, Reason, Refusal};
@@ -332,9 +332,8 @@ pub extern "C" fn hob_program_cache_get_histogram_buckets(
     let measure = measure.known()?;
     let statistics = cache.memory().statistics()?;
     let histogram = statistics.histogram(measure);
-    let mut found = Vec::new();
-    found.try_reserve_exact(histogram.filled().count())?;
-    found.extend(histogram.filled().map(|(minimum, maximum, count)| hob_histogram_bucket { minimum, maximum, count }));
+    let filled = histogram.filled();
+    let found = try_collect(filled.map(|(minimum, maximum, count)| hob_histogram_bucket { minimum, maximum, count }))?;
     buckets.fill(found.into_iter())
 }
 
@@ -346,11 +345,7 @@ struct Growing {
 
 impl std::fmt::Write for Growing {
     fn write_str(&mut self, piece: &str) -> std::fmt::Result {
-        self.failed |= self.text.try_reserve(piece.len()).is_err();
-        if self.failed {
-            return Err(std::fmt::Error);
-        }
-        self.text.push_str(piece);
-        Ok(())
+        self.failed |= try_append(&mut self.text, piece).is_err();
+        if self.failed { Err(std::fmt::Error) } else { Ok(()) }
     }
 }

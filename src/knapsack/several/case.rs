@@ -1,6 +1,7 @@
 //! The question that the steps answer, the best answer so far, and the work that they may still do.
 
 use super::super::Economy;
+pub(super) use super::super::budget::Budget;
 use super::input::Input;
 use super::problem::Problem;
 use super::{bytes, reserve_total};
@@ -8,27 +9,6 @@ use crate::base::Result;
 
 /// Fraction of the values at stake that counts as rounding.
 pub(super) const PRECISION: f64 = 1e-12;
-
-/// Work done and allowed, in nodes.
-#[derive(Debug, Default)]
-pub(super) struct Budget {
-    pub spent: u64,
-    pub limit: u64,
-}
-
-impl Budget {
-    pub fn charge(&mut self, nodes: u64) {
-        self.spent = self.spent.saturating_add(nodes);
-    }
-
-    pub fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.spent)
-    }
-
-    pub fn charge_pass(&mut self, problem: &Problem) {
-        self.charge(1 + problem.option_count() as u64 / 64);
-    }
-}
 
 /// The question, shared by all steps.
 #[derive(Clone, Copy)]
@@ -94,7 +74,6 @@ impl Incumbent {
 
     /// Answers worth no more than this are not wanted. `stake` is the magnitude of the terms of a bound other than
     /// values.
-    #[inline(never)]
     pub fn cut(&self, case: &Case, stake: f64) -> f64 {
         if self.value == f64::NEG_INFINITY {
             return self.value;

@@ -13,7 +13,6 @@
 //! overdraft costs the greatest. A side of the box that holds the prices back is moved. That changes costs only, and
 //! the basis stays.
 
-use super::super::simd::WIDTH;
 use super::case::{Budget, PRECISION};
 use super::linear::{Linear, PerConstraint, Sums, dot, plus};
 use super::problem::Problem;
@@ -66,8 +65,8 @@ enum Column {
 
 #[derive(Debug)]
 pub(super) struct Dual {
-    /// See [`Self::scores`].
-    scores: Vec<[f64; WIDTH]>,
+    /// Value minus the price of the weights, per option.
+    pub scores: Vec<f64>,
     /// The best of each class at these scores.
     pub picks: Vec<u32>,
     basis: Basis,
@@ -97,17 +96,12 @@ pub(super) enum Guess {
 
 impl Dual {
     pub fn reserve(&mut self, settings: usize, options: usize) -> Result<()> {
-        reserve_total(&mut self.scores, options.div_ceil(WIDTH))?;
+        reserve_total(&mut self.scores, options)?;
         reserve_total(&mut self.picks, settings)
     }
 
     pub fn memory_used(&self) -> usize {
         bytes(&self.scores) + bytes(&self.picks)
-    }
-
-    /// Value minus the price of the weights, per option.
-    pub fn scores(&self) -> &[f64] {
-        self.scores.as_flattened()
     }
 
     /// Find the prices of least bound. All picks met are passed to `offer`. It returns the value that the bound must
@@ -199,9 +193,9 @@ impl Dual {
         worth_of_values: f64,
         budget: &mut Budget,
     ) -> Sums {
-        budget.charge_pass(problem);
-        linear.score(worth_of_values, prices, &mut self.scores);
-        pick_best(problem, self.scores.as_flattened(), &mut self.picks);
+        budget.charge_pass(problem.option_count());
+        linear.score(&problem.value, worth_of_values, prices, &mut self.scores);
+        pick_best(problem, &self.scores, &mut self.picks);
         linear.sums(problem, &self.picks)
     }
 

@@ -25,19 +25,16 @@ impl Weight {
     }
 
     /// The greater mean, and the greater variance.
-    #[inline(always)]
     pub(super) fn most(self, other: Self) -> Self {
         Self { mean: greater(self.mean, other.mean), variance: greater(self.variance, other.variance) }
     }
 
     /// The lesser mean, and the lesser variance.
-    #[inline(always)]
     pub(super) fn least(self, other: Self) -> Self {
         Self { mean: lesser(self.mean, other.mean), variance: lesser(self.variance, other.variance) }
     }
 
     /// Whether neither mean nor variance is greater.
-    #[inline(always)]
     pub(super) fn is_within(self, other: Self) -> bool {
         (self.mean <= other.mean) & (self.variance <= other.variance)
     }
@@ -104,7 +101,6 @@ impl Input {
     }
 
     /// The weights of an option, by resource.
-    #[inline(always)]
     pub fn weights(&self, position: usize) -> &[Weight] {
         &self.weight[position * self.resources..(position + 1) * self.resources]
     }
@@ -115,7 +111,6 @@ impl Input {
     }
 
     /// The sums of the chosen options, added in setting order. All reported sums come from this function.
-    #[inline(never)]
     pub fn totals(&self, choices: &[u16]) -> Totals {
         let mut totals = Totals::default();
         for (range, &choice) in self.settings().zip(choices) {
@@ -179,7 +174,6 @@ fn is_variance(number: f64) -> bool {
     (0.0..=LARGEST_NUMBER).contains(&number)
 }
 
-#[cold]
 fn complaint(setting: usize, option: usize, value: f64, weights: &[Weight]) -> Error {
     if !is_number(value) {
         let value = Number(value);

@@ -6,8 +6,7 @@
 //! are scaled such that their ranges are about the number of classes. The factors are powers of two, so this rounds
 //! nothing.
 
-use super::super::kernel::sum;
-use super::super::simd::{Baseline as Four, Vector as _, WIDTH};
+use super::super::kernel::{WIDTH, sum};
 use super::problem::{Constraint, Problem};
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
@@ -16,28 +15,14 @@ use crate::base::Result;
 /// are used.
 pub(super) type PerConstraint = [f64; MOST_RESOURCES];
 
-/// The numbers as two vectors.
-#[inline(always)]
-fn halves(constraints: &PerConstraint) -> [Four; 2] {
-    let (halves, _) = constraints.as_chunks();
-    [Four::load(&halves[0]), Four::load(&halves[1])]
-}
-
-#[inline(always)]
 pub(super) fn dot(a: &PerConstraint, b: &PerConstraint) -> f64 {
-    let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
-    sum(a.mul(b).add(more_a.mul(more_b)).store())
+    // Adds in the order in which vectors of four do.
+    sum(std::array::from_fn(|column| a[column] * b[column] + a[column + WIDTH] * b[column + WIDTH]))
 }
 
 /// `a + factor * b`
-#[inline(always)]
 pub(super) fn plus(a: &PerConstraint, factor: f64, b: &PerConstraint) -> PerConstraint {
-    let factor = Four::splat(factor);
-    let ([a, more_a], [b, more_b]) = (halves(a), halves(b));
-    let mut constraints = PerConstraint::default();
-    let (halves, _) = constraints.as_chunks_mut();
-    halves.copy_from_slice(&[a.add(factor.mul(b)).store(), more_a.add(factor.mul(more_b)).store()]);
-    constraints
+    std::array::from_fn(|constraint| a[constraint] + factor * b[constraint])
 }
 
 /// Deviations from `lo` to `hi` in each constraint. No answer in this box is worth more than `bound`.
@@ -126,8 +111,8 @@ pub(super) struct Linear {
     pub constraints: usize,
     /// Per option.
     pub weight: Vec<PerConstraint>,
-    /// The same for [`Self::score`]: per four options, their values, then their weights by constraint.
-    blocks: Vec<[f64; WIDTH]>,
+    /// The same for [`Self::score`]: per constraint, the weights of all options.
+    columns: Vec<f64>,
     /// The limit on the weights. It includes more than the tolerance, so that the order of additions excludes no answer
     /// that fits. An answer that doesn't fit is detected when it is offered.
     pub room: PerConstraint,
@@ -143,17 +128,18 @@ pub(super) struct Linear {
 impl Linear {
     pub fn reserve(&mut self, options: usize, constraints: usize) -> Result<()> {
         reserve_total(&mut self.weight, options)?;
-        reserve_total(&mut self.blocks, options.div_ceil(WIDTH).saturating_mul(1 + constraints))
+        reserve_total(&mut self.columns, options.saturating_mul(constraints))
     }
 
     pub fn memory_used(&self) -> usize {
-        bytes(&self.weight) + bytes(&self.blocks)
+        bytes(&self.weight) + bytes(&self.columns)
     }
 
     /// Compute the lines for a box. Memory must be reserved.
     pub fn draw(&mut self, problem: &Problem, within: &Box) {
-        let (weight, blocks) = (std::mem::take(&mut self.weight), std::mem::take(&mut self.blocks));
-        *self = Self { constraints: problem.constraints().len(), weight, blocks, ..Self::default() };
+        let (weight, columns) = (std::mem::take(&mut self.weight), std::mem::take(&mut self.columns));
+        *self = Self { constraints: problem.constraints().len(), weight, columns, ..Self::default() };
+        self.columns.clear();
         self.weight.clear();
         self.weight.resize(problem.option_count(), PerConstraint::default());
         for (index, constraint) in problem.constraints().iter().enumerate() {
@@ -176,36 +162,21 @@ impl Linear {
                 let weight = problem.weight(option, index);
                 weights[index] = scale * (weight.mean + theta * weight.variance);
             }
-        }
-        self.arrange(&problem.value);
-    }
-
-    fn arrange(&mut self, values: &[f64]) {
-        self.blocks.clear();
-        for (values, weights) in values.chunks(WIDTH).zip(self.weight.chunks(WIDTH)) {
-            let mut block = [0.0; WIDTH];
-            block[..values.len()].copy_from_slice(values);
-            self.blocks.push(block);
-            for constraint in 0..self.constraints {
-                let weight = |index: usize| weights.get(index).map_or(0.0, |weight| weight[constraint]);
-                self.blocks.push(std::array::from_fn(weight));
-            }
+            self.columns.extend(self.weight.iter().map(|weights| weights[index]));
         }
     }
 
-    /// Per option, the value minus the price of the weights. The places after the last option hold padding.
-    pub fn score(&self, worth_of_values: f64, prices: &PerConstraint, scores: &mut Vec<[f64; WIDTH]>) {
+    /// Per option, the value minus the price of the weights.
+    pub fn score(&self, values: &[f64], worth_of_values: f64, prices: &PerConstraint, scores: &mut Vec<f64>) {
         scores.clear();
-        for block in self.blocks.chunks_exact(1 + self.constraints) {
-            let mut score = Four::load(&block[0]).mul(Four::splat(worth_of_values));
-            for (weights, &price) in block[1..].iter().zip(prices) {
-                score = score.sub(Four::load(weights).mul(Four::splat(price)));
+        scores.extend(values.iter().map(|value| value * worth_of_values));
+        for (weights, price) in self.columns.chunks_exact(values.len().max(1)).zip(prices) {
+            for (score, weight) in scores.iter_mut().zip(weights) {
+                *score -= weight * price;
             }
-            scores.push(score.store());
         }
     }
 
-    #[inline(never)]
     pub fn sums(&self, problem: &Problem, picks: &[u32]) -> Sums {
         let mut sums = Sums::default();
         for &pick in picks {
@@ -215,26 +186,22 @@ impl Linear {
         sums
     }
 
-    #[inline(always)]
     pub fn fits(&self, weight: &PerConstraint) -> bool {
-        let ([weight, more_weight], [room, more_room]) = (halves(weight), halves(&self.room));
-        Four::bits(Four::and(room.at_least(weight), more_room.at_least(more_weight))) == 0b1111
+        // Without a branch in the loop.
+        weight.iter().zip(&self.room).fold(true, |fits, (weight, room)| fits & (room >= weight))
     }
 
     /// Overdrafts relative to the capacities, summed over the constraints.
-    #[inline(never)]
     pub fn overdraft(&self, weight: &PerConstraint) -> f64 {
         dot(&self.importance, &plus(weight, -1.0, &self.room).map(|over| over.max(0.0)))
     }
 
     /// The worth of the remaining room at these prices.
-    #[inline(never)]
     pub fn worth_of_slack(&self, weight: &PerConstraint, prices: &PerConstraint) -> f64 {
         dot(prices, &plus(&self.room, -1.0, weight))
     }
 
     /// The magnitude of a bound's terms at these prices other than values.
-    #[inline(never)]
     pub fn stake(&self, prices: &PerConstraint) -> f64 {
         dot(prices, &self.magnitude())
     }

@@ -224,19 +224,16 @@ impl Problem {
         }
     }
 
-    #[inline(always)]
     fn dominates(&self, one: usize, other: usize) -> bool {
         self.value[one] >= self.value[other]
             && self.weights(one).iter().zip(self.weights(other)).all(|(one, other)| one.is_within(*other))
     }
 
     /// By constraint.
-    #[inline(always)]
     fn weights(&self, position: usize) -> &[Weight] {
         &self.weight[position * self.constraint_count..][..self.constraint_count]
     }
 
-    #[cold]
     fn remove(&mut self, position: usize) {
         self.value.remove(position);
         self.option.remove(position);
@@ -266,7 +263,6 @@ impl Problem {
         self.weight.truncate(first * self.constraint_count);
     }
 
-    #[inline(never)]
     fn open_class(&mut self, first: usize) {
         self.starts.push(first as u32);
         self.setting.push(self.decided.len() as u32);

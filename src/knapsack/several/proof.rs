@@ -113,7 +113,6 @@ impl Proof<'_> {
     }
 
     /// The constraint whose secant loses the most, and the loss at these prices. `None` if nothing is lost.
-    #[inline(never)]
     fn worst_constraint(&self, within: &Box, prices: &Prices) -> Option<(usize, f64)> {
         let mut worst = None;
         let mut most = 0.0;
@@ -157,7 +156,7 @@ impl Proof<'_> {
 
     fn find_answers(&mut self, relaxation: &Relaxation) {
         let Self { case, linear, dual, repair, incumbent, others, budget, .. } = self;
-        let scene = Scene { problem: case.problem, linear, prices: &relaxation.prices, scores: dual.scores() };
+        let scene = Scene { problem: case.problem, linear, prices: &relaxation.prices, scores: &dual.scores };
         if repair.find(&scene, &dual.picks, others, budget) {
             incumbent.offer(case, repair.sums.value, &repair.picks);
         }
@@ -247,7 +246,7 @@ impl Proof<'_> {
         linear.draw(case.problem, &Box::whole(case.problem));
         dual.least_overdraft(case.problem, linear, budget);
         let prices = Prices::default();
-        let scene = Scene { problem: case.problem, linear, prices: &prices, scores: dual.scores() };
+        let scene = Scene { problem: case.problem, linear, prices: &prices, scores: &dual.scores };
         repair.start(&scene, &dual.picks);
         if repair.repair(&scene, budget)
             && !case.problem.impossible

@@ -44,14 +44,12 @@ pub(super) struct Scene<'a> {
 
 impl Scene<'_> {
     /// The change of the sums if one option replaces another.
-    #[inline(always)]
     fn difference(&self, from: usize, to: usize) -> Sums {
         let (value, weight) = (&self.problem.value, &self.linear.weight);
         Sums { value: value[to] - value[from], weight: plus(&weight[to], -1.0, &weight[from]) }
     }
 
     /// The weights after the same change.
-    #[inline(always)]
     fn weight_after(&self, weight: &PerConstraint, from: usize, to: usize) -> PerConstraint {
         plus(weight, 1.0, &plus(&self.linear.weight[to], -1.0, &self.linear.weight[from]))
     }
@@ -100,7 +98,6 @@ impl Repair {
         true
     }
 
-    #[inline(never)]
     pub fn start(&mut self, scene: &Scene, picks: &[u32]) {
         self.picks.clear();
         self.picks.extend_from_slice(picks);
@@ -108,7 +105,7 @@ impl Repair {
     }
 
     fn start_where_dearer(&mut self, scene: &Scene, constraint: usize, budget: &mut Budget) {
-        budget.charge_pass(scene.problem);
+        budget.charge_pass(scene.problem.option_count());
         let more = (DEARER - 1.0) * scene.prices[constraint];
         let score = |position: usize| scene.scores[position] - more * scene.linear.weight[position][constraint];
         self.picks.clear();
@@ -131,7 +128,7 @@ impl Repair {
     pub fn repair(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let mut overdraft = scene.linear.overdraft(&self.sums.weight);
         while overdraft > 0.0 {
-            budget.charge_pass(scene.problem);
+            budget.charge_pass(scene.problem.option_count());
             let mut found = None;
             let mut least = (f64::INFINITY, f64::INFINITY);
             for (range, pick) in self.classes(scene) {
@@ -158,9 +155,8 @@ impl Repair {
     ///
     /// The gain of a change is the worth of the room it uses, less its cost. So it is at most the worth of all
     /// remaining room, less the cost. This bound rejects most changes without a closer look.
-    #[inline(never)]
     fn change_one(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
-        budget.charge_pass(scene.problem);
+        budget.charge_pass(scene.problem.option_count());
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
         let mut found = None;
         let mut most = 0.0;
@@ -190,7 +186,6 @@ impl Repair {
     }
 
     /// Make the most valuable exchange of two changes that fits. Returns whether there was one.
-    #[inline(never)]
     fn exchange_two(&mut self, scene: &Scene, budget: &mut Budget) -> bool {
         let room = scene.linear.worth_of_slack(&self.sums.weight, scene.prices);
         self.collect_changes(scene, room);
@@ -251,7 +246,6 @@ impl Repair {
         scene.problem.classes().zip(&self.picks).map(|(range, &pick)| (range, pick as usize))
     }
 
-    #[inline(never)]
     fn change(&mut self, scene: &Scene, to: usize) {
         let pick = &mut self.picks[scene.problem.class_of(to)];
         self.sums = self.sums.plus(&scene.difference(*pick as usize, to));

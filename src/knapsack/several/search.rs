@@ -11,7 +11,7 @@
 //! For each vector a node has a score, `value + prices * (room - weight)`, and a change adds to it. Each depth has a
 //! least score from which a wanted answer can be reached. So a node costs a few vector operations.
 
-use super::super::simd::{Baseline as Four, Vector as _, WIDTH};
+use super::super::input::greater;
 use super::case::{Budget, Case, Incumbent, PRECISION};
 use super::dual::{Dual, Relaxation};
 use super::linear::{Linear, PerConstraint, plus};
@@ -19,13 +19,12 @@ use super::repair::sort_by_cost;
 use super::{MOST_RESOURCES, bytes, reserve_total};
 use crate::base::Result;
 
-/// The number of price vectors, and of the scores of a node, in fours.
-const FOURS: usize = 4;
-const VIEWS: usize = FOURS * WIDTH;
+/// The number of price vectors, and of the scores of a node.
+const VIEWS: usize = 16;
 
-type Scores = [[f64; WIDTH]; FOURS];
+type Scores = [f64; VIEWS];
 
-const NO_SCORES: Scores = [[0.0; WIDTH]; FOURS];
+const NO_SCORES: Scores = [0.0; VIEWS];
 
 /// The fixed views: the relaxation's prices, prices of 0, and from the third on one constraint alone each.
 const VALUE: usize = 1;
@@ -48,28 +47,24 @@ struct Views {
 impl Views {
     const NONE: Self = Self { count: 0, worth_of_values: NO_SCORES, prices: [NO_SCORES; MOST_RESOURCES] };
 
-    #[inline(never)]
     fn add(&mut self, worth_of_values: f64, prices: &PerConstraint) {
         let view = self.count;
         if view < VIEWS {
-            *at_mut(&mut self.worth_of_values, view) = worth_of_values;
+            self.worth_of_values[view] = worth_of_values;
             for (of_constraint, &price) in self.prices.iter_mut().zip(prices) {
-                *at_mut(of_constraint, view) = price;
+                of_constraint[view] = price;
             }
             self.count += 1;
         }
     }
 
     /// Per view, the worth of a value and the remaining room together.
-    #[inline(never)]
     fn score(&self, constraints: usize, value: f64, room: &PerConstraint) -> Scores {
-        let mut scores = NO_SCORES;
-        for (four, score) in scores.iter_mut().enumerate() {
-            let mut sum = Four::load(&self.worth_of_values[four]).mul(Four::splat(value));
-            for (prices, &room) in self.prices[..constraints].iter().zip(room) {
-                sum = sum.add(Four::load(&prices[four]).mul(Four::splat(room)));
+        let mut scores = self.worth_of_values.map(|worth| worth * value);
+        for (prices, room) in self.prices[..constraints].iter().zip(room) {
+            for (score, price) in scores.iter_mut().zip(prices) {
+                *score += price * room;
             }
-            *score = sum.store();
         }
         scores
     }
@@ -166,7 +161,7 @@ impl Search {
     pub fn begin(&mut self, root: &Root, most: f64) {
         self.choose_views(root);
         self.cheapest.clear();
-        let scores = root.dual.scores();
+        let scores = &root.dual.scores;
         for (class, &pick) in root.case.problem.classes().zip(&root.dual.picks) {
             let pick = pick as usize;
             let best = scores[pick];
@@ -229,9 +224,9 @@ impl Search {
                 continue;
             }
             let scores = &after[0];
-            let value = at(scores, VALUE);
+            let value = scores[VALUE];
             if value > cut
-                && (FIRST_CONSTRAINT..FIRST_CONSTRAINT + constraints).all(|view| at(scores, view) >= 0.0)
+                && (FIRST_CONSTRAINT..FIRST_CONSTRAINT + constraints).all(|view| scores[view] >= 0.0)
                 && self.offer(root, top, value, incumbent)
             {
                 cut = cut.max(incumbent.cut(root.case, root.linear.stake(&root.relaxation.prices)));
@@ -248,7 +243,6 @@ impl Search {
     }
 
     /// The change last tried at each node of the path is part of the answer.
-    #[inline(never)]
     fn offer(&mut self, root: &Root, top: usize, value: f64, incumbent: &mut Incumbent) -> bool {
         self.picks.clear();
         self.picks.extend_from_slice(&root.dual.picks);
@@ -279,13 +273,12 @@ impl Search {
         }
         self.rounding = self.views.score(linear.constraints, 0.0, &linear.magnitude());
         // Never 0, so that a score of 0 exceeds a limit of 0 less the rounding.
-        let rounding = self.rounding.as_flattened_mut().iter_mut();
+        let rounding = self.rounding.iter_mut();
         rounding.for_each(|rounding| *rounding = (*rounding * PRECISION).max(f64::MIN_POSITIVE));
     }
 
     /// Arrange the changes that cost less than `most_cost` by class, the cheapest classes first. Returns the number of
     /// classes.
-    #[inline(never)]
     fn build(&mut self, root: &Root, most_cost: f64) -> usize {
         let problem = root.case.problem;
         let size = self.cheapest.partition_point(|&(cost, _)| cost < most_cost);
@@ -331,32 +324,23 @@ impl Search {
         self.gains.resize(depths + 1, NO_SCORES);
         for at in (0..depths).rev() {
             let changes = &self.changes[self.starts[at] as usize..self.starts[at + 1] as usize];
-            for four in 0..FOURS {
-                let mut most = Four::splat(0.0);
-                for change in changes {
-                    let by = Four::load(&change[four]);
-                    most = by.most(most);
-                }
-                self.gains[at][four] = Four::load(&self.gains[at + 1][four]).add(most).store();
+            let mut most = NO_SCORES;
+            for change in changes {
+                most = std::array::from_fn(|view| greater(change[view], most[view]));
             }
+            let later = self.gains[at + 1];
+            self.gains[at] = std::array::from_fn(|view| later[view] + most[view]);
         }
     }
 
-    #[inline(never)]
     fn set_limits(&mut self, cut: f64) {
         let mut least = [f64::NEG_INFINITY; VIEWS];
-        let views = self.views.worth_of_values.as_flattened().iter().zip(self.rounding.as_flattened());
+        let views = self.views.worth_of_values.iter().zip(&self.rounding);
         for (least, (&worth, rounding)) in least.iter_mut().zip(views).take(self.views.count) {
             *least = if worth > 0.0 { cut } else { 0.0 } - rounding;
         }
-        let (least, _) = least.as_chunks();
         self.limits.clear();
-        self.limits.resize(self.gains.len(), NO_SCORES);
-        for (limits, gains) in self.limits.iter_mut().zip(&self.gains) {
-            for ((limit, gain), least) in limits.iter_mut().zip(gains).zip(least) {
-                *limit = Four::load(least).sub(Four::load(gain)).store();
-            }
-        }
+        self.limits.extend(self.gains.iter().map(|gains| std::array::from_fn(|view| least[view] - gains[view])));
     }
 }
 
@@ -367,28 +351,13 @@ fn lengthen<T: Clone>(vector: &mut Vec<T>, length: usize, filler: T) {
     }
 }
 
-fn at(scores: &Scores, view: usize) -> f64 {
-    scores[view / WIDTH][view % WIDTH]
-}
-
-fn at_mut(scores: &mut Scores, view: usize) -> &mut f64 {
-    &mut scores[view / WIDTH][view % WIDTH]
-}
-
 /// Write the sum to `sums`. Returns whether the scores exceed the limits, and whether the sum does.
-#[inline(always)]
 fn add(scores: &Scores, by: &Scores, limits: &Scores, sums: &mut Scores) -> (bool, bool) {
-    let mut add = |four: usize| {
-        let (score, limit) = (Four::load(&scores[four]), Four::load(&limits[four]));
-        let sum = score.add(Four::load(&by[four]));
-        sums[four] = sum.store();
-        (score.greater(limit), sum.greater(limit))
-    };
-    let (mut scores_exceed, mut sums_exceed) = add(0);
-    for four in 1..FOURS {
-        let (score_exceeds, sum_exceeds) = add(four);
-        scores_exceed = Four::and(scores_exceed, score_exceeds);
-        sums_exceed = Four::and(sums_exceed, sum_exceeds);
-    }
-    (Four::bits(scores_exceed) == 0b1111, Four::bits(sums_exceed) == 0b1111)
+    *sums = std::array::from_fn(|view| scores[view] + by[view]);
+    (exceed(scores, limits), exceed(sums, limits))
+}
+
+/// Whether all scores exceed their limits, without a branch on the way.
+fn exceed(scores: &Scores, limits: &Scores) -> bool {
+    scores.iter().zip(limits).fold(true, |exceed, (score, limit)| exceed & (score > limit))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use super::super::value::{decode, encode, kind};
 use super::super::{Key, Material, ProgramCache, Put, Refusal, Wanted};
 use super::{Bench, DiskOptions, Kept, Shared, Work};
-use crate::base::{Result, Text, error, try_push};
+use crate::base::{Result, Text, error, try_collect, try_push};
 use crate::store::{Name, Store, Value};
 
 /// Bytes that one call of the store's maintenance may copy.
@@ -27,12 +27,8 @@ struct Draft {
 }
 
 fn put_all(store: &mut Store, drafts: &[Draft], bytes: &[u8], kept: impl FnMut(usize)) -> Result<()> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(drafts.len())?;
-    values.extend(drafts.iter().map(|draft| {
-        let Draft { name, build_us, bytes: range } = draft;
-        Value { name: *name, build_us: *build_us, data: &bytes[range.clone()] }
-    }));
+    let value = |draft: &Draft| Value { name: draft.name, build_us: draft.build_us, data: &bytes[draft.bytes.clone()] };
+    let values = try_collect(drafts.iter().map(value))?;
     store.put_all(&values, kept)
 }
 
@@ -288,9 +284,7 @@ impl Shared {
             .for_each_used(|blob| if noted.contains(blob.key()) { Ok(()) } else { try_push(&mut used, *blob.key()) })?;
         // What a program was made from ages as the program does.
         let kinds = if memory.described_keys() > 0 { &[kind::PROGRAM, kind::MATERIAL][..] } else { &[kind::PROGRAM] };
-        let mut names = Vec::new();
-        names.try_reserve_exact(used.len() * kinds.len())?;
-        names.extend(used.iter().flat_map(|key| kinds.iter().map(|&kind| self.name(kind, key))));
+        let names = try_collect(used.iter().flat_map(|key| kinds.iter().map(|&kind| self.name(kind, key))))?;
         noted.try_reserve(used.len())?;
         store.touch(&names)?;
         noted.extend(used);
