@@ -148,15 +148,6 @@ fn for_cbindgen(text: &str) -> (String, Vec<String>) {
     (plain + rest, experimental)
 }
 
-/// The version in the library's `Cargo.toml`: this package has another.
-fn library_version() -> [String; 3] {
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the library's Cargo.toml");
-    let version =
-        manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"')).expect("a version");
-    let parts: Vec<_> = version.split('.').map(str::to_owned).collect();
-    parts.try_into().expect("three parts")
-}
-
 /// Structs with an `_init` function, in order, and whether they are in an experimental section.
 fn versioned(sources: &[Source]) -> Vec<(String, bool)> {
     let text: String = sources.iter().map(|source| source.text.as_str()).collect();
@@ -356,6 +347,14 @@ fn opening(source: &Source) -> String {
     text
 }
 
+/// Major, minor and patch of the library. This package has a version of its own.
+fn library_version() -> [String; 3] {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest can be read");
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \"")).expect("the library has a version");
+    let mut parts = line.trim_end_matches('"').split('.').map(str::to_owned);
+    std::array::from_fn(|_| parts.next().expect("a version has three parts"))
+}
+
 fn generate(topic: &Topic) -> String {
     let sources = sources(topic);
     let (blocks, experimental) = translate(topic, &sources);
@@ -384,8 +383,9 @@ fn generate(topic: &Topic) -> String {
         topic.name, topic.name
     );
     topic.includes.iter().for_each(|include| header += &format!("#include {include}\n"));
-    let [major, minor, patch] = library_version();
-    header += &topic.before.replace("@MAJOR@", &major).replace("@MINOR@", &minor).replace("@PATCH@", &patch);
+    let version = library_version();
+    header +=
+        &topic.before.replace("@MAJOR@", &version[0]).replace("@MINOR@", &version[1]).replace("@PATCH@", &version[2]);
     header += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
     items.iter().for_each(|item| header += &format!("\n{}\n", item.text));
     let structs = versioned(&sources);
