@@ -148,15 +148,6 @@ fn for_cbindgen(text: &str) -> (String, Vec<String>) {
     (plain + rest, experimental)
 }
 
-/// The version in the library's `Cargo.toml`: this package has another.
-fn library_version() -> [String; 3] {
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the library's Cargo.toml");
-    let version =
-        manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"')).expect("a version");
-    let parts: Vec<_> = version.split('.').map(str::to_owned).collect();
-    parts.try_into().expect("three parts")
-}
-
 /// Structs with an `_init` function, in order, and whether they are in an experimental section.
 fn versioned(sources: &[Source]) -> Vec<(String, bool)> {
     let text: String = sources.iter().map(|source| source.text.as_str()).collect();
