@@ -114,12 +114,12 @@ fn every_example_compiles_with_clang() {
 
 #[test]
 fn every_example_is_short_and_listed() {
-    let (readme, runner) = (text("examples/README.md"), text("examples/run.rs"));
+    let (readme, runner) = (text("examples/README.md"), text("trials/src/bin/example.rs"));
     for example in examples() {
         let lines = text(&format!("examples/{example}")).lines().count();
         assert!(lines <= MOST_LINES, "{example} has {lines} lines");
         assert!(readme.contains(&format!("| [{example}]({example}) |")), "examples/README.md has no row of {example}");
-        assert!(runner.contains(&format!("(\"{example}\", ")), "examples/run.rs does not list {example}");
+        assert!(runner.contains(&format!("(\"{example}\", ")), "trials/src/bin/example.rs does not list {example}");
     }
 }
 

@@ -347,6 +347,14 @@ fn opening(source: &Source) -> String {
     text
 }
 
+/// The version of the library: major, minor, patch.
+fn library_version() -> [String; 3] {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest can be read");
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \"")).expect("the library has a version");
+    let mut parts = line.trim_end_matches('"').split('.').map(str::to_owned);
+    std::array::from_fn(|_| parts.next().expect("a version has three parts"))
+}
+
 fn generate(topic: &Topic) -> String {
     let sources = sources(topic);
     let (blocks, experimental) = translate(topic, &sources);

@@ -285,7 +285,8 @@ impl Store {
     /// Copy the use counts of all live values: merged segments may hold those of values in other segments.
     fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
         let used = self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32);
-        let usage = |entry: &IndexEntry| Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
+        let usage =
+            |entry: &IndexEntry| Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
         let uses = try_collect(used.map(usage))?;
         if uses.is_empty() {
             return Ok(());

@@ -3,10 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-#[path = "../../examples/runner/mod.rs"]
 mod runner;
 
-pub use runner::{Build, Product, become_program, command, end};
+pub use runner::{Build, Product, Result, become_program, command, end};
 
 /// The C++ programs. `blob_cache` is a shared library.
 pub const NAMES: [&str; 4] = ["blob_cache", "frame_budget", "program_cache_gl", "program_cache_vk"];

@@ -1,7 +1,6 @@
 //! Builds C and C++ programs with the machine's own compiler, and links them to the `libhobgoblin` that cargo has just
 //! built. The examples and the trials share this file. Their runners then become the program, which gets the arguments,
 //! the exit status and the Ctrl-C of `cargo run`.
-#![allow(dead_code, reason = "the examples and the trials use different parts")]
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::error::Error;
@@ -168,15 +167,11 @@ impl Build {
     }
 }
 
-/// The folder of the libraries that cargo built for this program. Programs, examples and tests have different folders.
+/// The folder of the libraries that cargo built for this program. Programs and tests have different folders.
 pub fn libraries() -> Result<PathBuf> {
     let program = env::current_exe()?;
     let folder = program.parent().ok_or("this program has no folder")?;
-    Ok(match folder.file_name().and_then(OsStr::to_str) {
-        Some("deps") => folder.to_owned(),
-        Some("examples") => folder.with_file_name("deps"),
-        _ => folder.join("deps"),
-    })
+    Ok(if folder.ends_with("deps") { folder.to_owned() } else { folder.join("deps") })
 }
 
 /// A command that runs `program` with the library that cargo has just built. Linux searches `LD_LIBRARY_PATH` before the

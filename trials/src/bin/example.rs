@@ -1,14 +1,11 @@
 //! Builds an example with the machine's own compiler, links it to the library that cargo has just built, and becomes it:
-//! `cargo run --release --example run -- governor.c [ARGUMENTS]`.
-
-#[path = "runner/mod.rs"]
-mod runner;
+//! `cargo run --release -p hobgoblin-trials --bin example -- governor.c [ARGUMENTS]`.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::exit;
 
-use runner::{Build, Product};
+use hobgoblin_trials::{Build, Product, Result, become_program, command, end};
 
 /// The examples, one source file each, with their summaries. `README.md` has the same list.
 const EXAMPLES: [(&str, &str); 5] = [
@@ -19,30 +16,30 @@ const EXAMPLES: [(&str, &str); 5] = [
     ("host_files.c", "a program cache in the file system of the host"),
 ];
 
-const USAGE: &str = "cargo run --release --example run -- EXAMPLE [ARGUMENTS]";
+const USAGE: &str = "cargo run --release -p hobgoblin-trials --bin example -- EXAMPLE [ARGUMENTS]";
 
 fn main() {
     let list: String = EXAMPLES.iter().map(|(file, summary)| format!("  {file:<22}{summary}\n")).collect();
     let mut words = env::args_os().skip(1);
     let Some(word) = words.next() else {
-        eprint!("run: the name of an example is missing: {USAGE}\n{list}");
+        eprint!("example: the name of an example is missing: {USAGE}\n{list}");
         exit(2);
     };
     if word == "--help" || word == "-h" {
-        print!("run: builds an example and runs it\n\n{USAGE}\n\n{list}");
+        print!("example: builds an example and runs it\n\n{USAGE}\n\n{list}");
         return;
     }
     let Some((file, _)) = EXAMPLES.iter().find(|(file, _)| word == *file) else {
-        eprint!("run: unknown example \"{}\": expected one of these\n{list}", word.display());
+        eprint!("example: unknown example \"{}\": expected one of these\n{list}", word.display());
         exit(2);
     };
-    let outcome = program(file).and_then(|program| runner::become_program(runner::command(&program)?.args(words)));
-    runner::end(file, outcome);
+    let outcome = program(file).and_then(|program| become_program(command(&program)?.args(words)));
+    end(file, outcome);
 }
 
 /// Builds an example beside this program.
-fn program(file: &str) -> runner::Result<std::path::PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+fn program(file: &str) -> Result<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the package is in the repository")?;
     let build = Build {
         name: file.replace('.', "_"),
         product: Product::Program,
