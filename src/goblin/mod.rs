@@ -8,7 +8,7 @@
 //! A frame has two halves. [`Goblin::harvest`] closes the books on the samples that came in through
 //! [`Goblin::measure`], however late: each quotes the *decision* of the frame that it belongs to. [`Goblin::decide`]
 //! estimates every burden, formulates a multiple-choice knapsack, solves it, and tries an unknown option where there is
-//! room ([`explore`]). [`Goblin::update`] is both.
+//! room (`explore`). [`Goblin::update`] is both.
 //!
 //! Neither half allocates: memory is taken when settings are added.
 #![forbid(unsafe_code)]

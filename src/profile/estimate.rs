@@ -86,18 +86,18 @@ impl Learned {
         self.run.count() >= FEW_SAMPLES
     }
 
-    /// Whether the steady mean exceeds [`DEARER`] times the mean of the run.
+    /// Whether the steady mean exceeds `DEARER` times the mean of the run.
     pub fn has_become_dearer(&self) -> bool {
         self.steady.normal().mean > DEARER * self.run.mean()
     }
 
     /// Add a sample unless it is a hitch.
     ///
-    /// A sample far from the recent mean is a suspect, and waits for the next sample. After [`CONFIRMED`] suspects in a
+    /// A sample far from the recent mean is a suspect, and waits for the next sample. After `CONFIRMED` suspects in a
     /// row on the same side the burden has changed: the recent statistics restart with them. Otherwise the suspects
     /// were hitches and are dropped. An isolated hitch can still count in the long-run statistics: see `count_hitch`.
     ///
-    /// If more than about one sample in [`SAMPLES_A_HITCH`] would be dropped, suspects are normal for the option and
+    /// If more than about one sample in `SAMPLES_A_HITCH` would be dropped, suspects are normal for the option and
     /// count.
     pub fn add_unless_hitch(&mut self, sample: f64, frame: u64) {
         let recent = self.recent.normal();

@@ -11,7 +11,7 @@
 //! if (hob_profile_create(NULL, &profile) != HOB_RESULT_OK) fprintf(stderr, "%s\n", hob_last_error());
 //! ```
 //!
-//! Names. Functions of a handle are hob_<handle>_<verb>. `get_` and `set_` are for properties; a getter writes its
+//! Names. Functions of a handle are `hob_<handle>_<verb>`. `get_` and `set_` are for properties; a getter writes its
 //! answer to `out_` parameters. A noun as a name also means a getter: hob_goblin_choice returns its answer,
 //! hob_goblin_choices writes it.
 //!
