@@ -5,7 +5,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::pool::Shared;
+use super::pool::PoolState;
 use super::*;
 
 /// A cell that exactly one block writes. Loom fails if two accesses can overlap.
@@ -44,7 +44,7 @@ fn every_block_ends(blocks: usize, helpers: usize, run: impl FnOnce(&Fork<'_>)) 
 #[test]
 fn loom_pool_of_one_worker_helps_and_stops() {
     check(None, || {
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(PoolState::new());
         let worker = thread::spawn({
             let shared = Arc::clone(&shared);
             move || shared.serve()
@@ -58,12 +58,12 @@ fn loom_pool_of_one_worker_helps_and_stops() {
 #[test]
 fn loom_two_callers_share_a_worker() {
     check(Some(2), || {
-        let shared = Arc::new(Shared::new());
-        let spawn = |work: fn(&Shared)| {
+        let shared = Arc::new(PoolState::new());
+        let spawn = |work: fn(&PoolState)| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || work(&shared))
         };
-        let worker = spawn(Shared::serve);
+        let worker = spawn(PoolState::serve);
         let caller = spawn(|shared| every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::High)));
         every_block_ends(2, 1, |fork| shared.run(fork, 1, Priority::Normal));
         caller.join().unwrap();
@@ -75,7 +75,7 @@ fn loom_two_callers_share_a_worker() {
 #[test]
 fn loom_two_workers_share_a_loop_and_then_the_next() {
     check(Some(2), || {
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(PoolState::new());
         let workers = [(); 2].map(|()| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || shared.serve())
@@ -133,7 +133,7 @@ fn loom_host_helper_runs_in_time_or_late_or_is_cancelled() {
 #[test]
 fn loom_helper_panic_is_rethrown_after_all_helpers_end() {
     check(Some(3), || {
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(PoolState::new());
         let worker = thread::spawn({
             let shared = Arc::clone(&shared);
             move || shared.serve()
