@@ -195,7 +195,7 @@ TEST("bad_input: invalid profiles are rejected") {
     ENSURE(id.data == nullptr && id.len == 7);
     hob_estimate found = HOB_ESTIMATE_INIT;
     unchanged(hob_profile_get_estimate(profile.get(), HOB_STR("b"), 0, &found), HOB_RESULT_NOT_FOUND, "no task 'b'");
-    unchanged(hob_profile_get_estimate(profile.get(), HOB_STR("a"), 1, &found), HOB_RESULT_NOT_FOUND, "no option 1");
+    unchanged(hob_profile_get_estimate(profile.get(), HOB_STR("a"), 1, &found), HOB_RESULT_NOT_FOUND, "option 1 does not exist");
 }
 
 TEST("bad_input: invalid knapsacks are rejected") {

@@ -15,7 +15,9 @@ inline void measure(hob_goblin* goblin, uint64_t decision, hob_setting_id settin
     ENSURE_OK(hob_goblin_measure(goblin, decision, setting, HOB_LANE_GPU, burden, HOB_SAMPLE_QUALITY_OK));
 }
 
-/// Decides and measures until every option of a setting is known. Option n costs `burdens[n]`.
+/// Decides and measures until every option of a setting is known.
+///
+/// Option n costs `burdens[n]`.
 inline void teach(hob_goblin* goblin, hob_setting_id setting, const std::vector<double>& burdens, int samples = 40) {
     for (int n = 0; n < samples; ++n) {
         for (uint32_t option = 0; option < burdens.size(); ++option) {

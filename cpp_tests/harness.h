@@ -25,7 +25,9 @@ public:
 /// For callbacks and threads, which no exception may leave.
 void note(const char* file, int line, const char* what) noexcept;
 
-/// Ends the running test because this machine lacks something. A failure if HOB_REQUIRE_ALL is set.
+/// Ends the running test because this machine lacks something.
+///
+/// A failure if HOB_REQUIRE_ALL is set.
 [[noreturn]] void skip(const char* reason);
 
 /// Ends the running test because it says nothing about this program.

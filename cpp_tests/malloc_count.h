@@ -11,7 +11,7 @@ namespace support {
 /// 0 if they are not counted.
 uint64_t malloc_calls();
 
-/// Size in bytes from which a block is large.
+/// Least size in bytes of a large block.
 constexpr size_t large_block = size_t{1} << 20;
 
 /// Calls of malloc and aligned_alloc for large blocks so far, and of realloc to large ones.

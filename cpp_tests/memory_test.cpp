@@ -292,11 +292,11 @@ TEST("memory: a reserved knapsack does not allocate") {
 
 TEST("memory: handles report the memory that they hold") {
     HostAllocator host;
-    const auto says = [&](size_t said) {
+    const auto says = [&](size_t reported) {
         // Allocator labels, rounding and the handle itself add a little. The reported size is never far below the true
         // one.
         const auto held = static_cast<double>(host.live_bytes());
-        return static_cast<double>(said) <= held * 1.05 && static_cast<double>(said) >= held * 0.9 - 2000;
+        return static_cast<double>(reported) <= held * 1.05 && static_cast<double>(reported) >= held * 0.9 - 2000;
     };
     {
         const Goblin goblin = make_goblin(4);

@@ -123,7 +123,7 @@ TEST("bad_input: invalid bundles are rejected") {
     refuses(hob_program_cache_add_bundle(cache.get(), hob_str_of(nullptr, 5)), invalid, "path");
     refuses(hob_program_cache_add_bundle(cache.get(), HOB_STR("/no/such/file")), HOB_RESULT_IO, "/no/such/file");
     refuses(hob_program_cache_add_bundle_bytes(cache.get(), nullptr, 5), invalid, "data");
-    refuses(hob_program_cache_add_bundle_bytes(cache.get(), nullptr, 0), HOB_RESULT_MALFORMED, "no bundle");
+    refuses(hob_program_cache_add_bundle_bytes(cache.get(), nullptr, 0), HOB_RESULT_MALFORMED, "invalid bundle");
     refuses(hob_program_cache_add_bundle_bytes(cache.get(), "x", SIZE_MAX), invalid, "impossible");
     ENSURE_OK(put(cache.get(), "a", "b"));
     for (const uint32_t bad : {2u, huge})

@@ -24,9 +24,9 @@ typedef size_t (*WGPUDawnLoadCacheDataFunction)(void const* key, size_t keySize,
 typedef void (*WGPUDawnStoreCacheDataFunction)(void const* key, size_t keySize, void const* value, size_t valueSize,
                                                void* userdata);
 static_assert(std::is_same<decltype(&hob_dawn_blob_load), WGPUDawnLoadCacheDataFunction>::value,
-              "Dawn takes the function as it is");
+              "the function has the type that Dawn declares");
 static_assert(std::is_same<decltype(&hob_dawn_blob_store), WGPUDawnStoreCacheDataFunction>::value,
-              "Dawn takes the function as it is");
+              "the function has the type that Dawn declares");
 
 // EGL_ANDROID_blob_cache: EGLsizeiANDROID is khronos_ssize_t, which is a long except on 64-bit Windows.
 #ifdef _WIN64
@@ -38,8 +38,8 @@ typedef void (*EGLSetBlobFuncANDROID)(const void* key, EGLsizeiANDROID keySize, 
                                       EGLsizeiANDROID valueSize);
 typedef EGLsizeiANDROID (*EGLGetBlobFuncANDROID)(const void* key, EGLsizeiANDROID keySize, void* value,
                                                  EGLsizeiANDROID valueSize);
-static_assert(std::is_same<decltype(&hob_egl_blob_set), EGLSetBlobFuncANDROID>::value, "EGL takes the function as it is");
-static_assert(std::is_same<decltype(&hob_egl_blob_get), EGLGetBlobFuncANDROID>::value, "EGL takes the function as it is");
+static_assert(std::is_same<decltype(&hob_egl_blob_set), EGLSetBlobFuncANDROID>::value, "the function has the type that EGL declares");
+static_assert(std::is_same<decltype(&hob_egl_blob_get), EGLGetBlobFuncANDROID>::value, "the function has the type that EGL declares");
 
 // Skia's declaration of GrContextOptions::PersistentCache, and the parts of its types that hobgoblin_skia.hpp uses.
 struct SkString {};

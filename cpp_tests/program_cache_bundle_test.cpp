@@ -167,7 +167,7 @@ TEST("program_cache: an invalid bundle is rejected and a damaged one loses only 
     ENSURE(add(cache, wrong) == HOB_RESULT_IO && last_error_has("wrong"));
     for (const std::string& spoiled : {std::string(), std::string("short"), std::string(4096, 'x'), bytes.substr(0, 63)}) {
         write(wrong, spoiled);
-        ENSURE(add(cache, wrong) == HOB_RESULT_MALFORMED && last_error_has("no bundle"));
+        ENSURE(add(cache, wrong) == HOB_RESULT_MALFORMED && last_error_has("invalid bundle"));
         ENSURE(hob_program_cache_add_bundle_bytes(cache.get(), spoiled.data(), spoiled.size()) == HOB_RESULT_MALFORMED);
     }
     ENSURE(add(cache, directory.inside(".")) == HOB_RESULT_IO);

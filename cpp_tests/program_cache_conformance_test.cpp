@@ -95,7 +95,7 @@ std::string cached(const hob_program_cache* cache, std::string_view names) {
     return found;
 }
 
-/// Order in which programs are evicted, one after the other.
+/// The names of the programs in order of eviction.
 std::string order_of_eviction(hob_program_cache* cache, std::string_view names) {
     std::string order, left = cached(cache, names);
     while (!left.empty()) {

@@ -238,13 +238,13 @@ TEST("program_cache: failed host file calls keep flushed programs and are report
                 { ENSURE(fill(opened(on(io)), 0, 5) == HOB_RESULT_OK); }
                 files.fail(static_cast<FileCall>(call), period, code);
                 hob_result flushed = HOB_RESULT_OK;
-                std::string said;
+                std::string message;
                 {
                     const Cache cache = open(on(io));
                     (void)hob_program_cache_wait_idle(cache.get(), forever);
                     (void)served(cache, 0, 5);
                     flushed = fill(cache, 5, 10);
-                    if (flushed != HOB_RESULT_OK) said = hob_last_error();
+                    if (flushed != HOB_RESULT_OK) message = hob_last_error();
                     ENSURE(served(cache, 5, 10) == 5);  // in memory
                     hob_use_id use = {};
                     ENSURE_OK(begin_use(cache, name_of(7), use));
@@ -260,7 +260,7 @@ TEST("program_cache: failed host file calls keep flushed programs and are report
                 files.fail(static_cast<FileCall>(call), 0, HOB_RESULT_OK);
                 const Cache cache = opened(on(io));
                 ENSURE(served(cache, 0, 5) == 5);
-                ENSURE(flushed == HOB_RESULT_OK ? served(cache, 5, 10) == 5 : !said.empty());
+                ENSURE(flushed == HOB_RESULT_OK ? served(cache, 5, 10) == 5 : !message.empty());
                 ENSURE(strikes(cache, name_of(7)) == 0);
                 // The cache works with any leftover files.
                 ENSURE(fill(cache, 10, 15) == HOB_RESULT_OK && served(cache, 0, 5) + served(cache, 10, 15) == 10);
@@ -274,10 +274,10 @@ TEST("program_cache: the host's error text is part of the message") {
     const struct {
         uint32_t code;
         const char* sentence;
-    } said[] = {{HOB_RESULT_LIMIT_EXCEEDED, "free some space"},
+    } failures[] = {{HOB_RESULT_LIMIT_EXCEEDED, "free some space"},
                 {HOB_RESULT_UNSUPPORTED, "allow this user to write"},
                 {HOB_RESULT_IO, "no such directory"}};
-    for (const auto& one : said) {
+    for (const auto& one : failures) {
         MemoryFiles files;
         const hob_file_io io = files.io();
         const Cache cache = opened(on(io));
@@ -405,7 +405,7 @@ TEST("program_cache: library calls inside host file functions return without a w
              {hob_program_cache_put(asked, &name, &program), hob_program_cache_get(asked, &name, &blob),
               hob_blob_init(&blob, sizeof blob), hob_program_cache_begin_use(asked, &name, &use), hob_program_cache_flush(asked, forever),
               hob_program_cache_wait_idle(asked, forever), hob_program_cache_clear(asked, 1)})
-            ++(result == HOB_RESULT_BUSY && last_error_has("make that call later") ? answers : others);
+            ++(result == HOB_RESULT_BUSY && last_error_has("make the call later") ? answers : others);
     };
     ENSURE_OK(put(cache.get(), "a", "binary"));
     ENSURE_OK(hob_program_cache_flush(cache.get(), forever));

@@ -5,16 +5,16 @@
 //!
 //! | room | what lives there |
 //! |---|---|
-//! | [`base`] | results and their sentences, fallible allocation, log, limits |
-//! | [`stats`] | running and decayed normal estimates |
-//! | [`executor`] | loops over blocks on threads that are lent; the background queue |
+//! | [`base`] | errors with messages, fallible memory, ids, whole files, the host's log and clock |
+//! | [`stats`] | running and decayed mean and variance, histograms, quantiles |
+//! | [`executor`] | loops over blocks on a pool or the host's threads; the background queue |
 //! | [`knapsack`] | multiple-choice knapsack with normal burdens |
 //! | [`profile`] | tasks → options → estimates; JSON; merge; scale between machines |
 //! | [`fingerprint`] | names of shader programs and of the environments they are built for |
 //! | [`store`] | crash-safe append-only segment log in a directory that processes share |
-//! | [`quarantine`] | what took the process down twice, and is not used again |
+//! | [`quarantine`] | bans binaries that crashed the process twice |
 //! | [`goblin`] | settings in, choices out, every frame |
-//! | [`program_cache`] | shader and program binaries in memory, their statuses, the manager |
+//! | [`program_cache`] | shader and program binaries in memory and on the disk, their statuses, the manager |
 //! | `ffi` | the C API: the only room that touches foreign pointers |
 
 pub mod base;

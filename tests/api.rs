@@ -24,9 +24,9 @@ fn run_program(name: &str, arguments: &[&str]) -> Option<Output> {
 #[test]
 fn every_function_survives_every_kind_of_misuse() {
     let Some(output) = run_program("cases", &[]) else { return };
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let covered = format!("functions covered: {} of", Api::read().functions.len());
-    assert!(said.contains(&covered), "the program did not print \"{covered}\"");
+    assert!(printed.contains(&covered), "the program did not print \"{covered}\"");
 }
 
 #[test]

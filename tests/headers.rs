@@ -148,6 +148,15 @@ fn for_cbindgen(text: &str) -> (String, Vec<String>) {
     (plain + rest, experimental)
 }
 
+/// The version in the library's `Cargo.toml`: this package has another.
+fn library_version() -> [String; 3] {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the library's Cargo.toml");
+    let version =
+        manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"')).expect("a version");
+    let parts: Vec<_> = version.split('.').map(str::to_owned).collect();
+    parts.try_into().expect("three parts")
+}
+
 /// Structs with an `_init` function, in order, and whether they are in an experimental section.
 fn versioned(sources: &[Source]) -> Vec<(String, bool)> {
     let text: String = sources.iter().map(|source| source.text.as_str()).collect();
@@ -375,11 +384,9 @@ fn generate(topic: &Topic) -> String {
         topic.name, topic.name
     );
     topic.includes.iter().for_each(|include| header += &format!("#include {include}\n"));
-    header += &topic
-        .before
-        .replace("@MAJOR@", env!("CARGO_PKG_VERSION_MAJOR"))
-        .replace("@MINOR@", env!("CARGO_PKG_VERSION_MINOR"))
-        .replace("@PATCH@", env!("CARGO_PKG_VERSION_PATCH"));
+    let version = library_version();
+    header +=
+        &topic.before.replace("@MAJOR@", &version[0]).replace("@MINOR@", &version[1]).replace("@PATCH@", &version[2]);
     header += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
     items.iter().for_each(|item| header += &format!("\n{}\n", item.text));
     let structs = versioned(&sources);

@@ -82,7 +82,8 @@ fn notice_names_every_library_in_the_binaries() {
     let notice = fs::read_to_string(root().join("NOTICE")).expect("NOTICE is there");
     let tree = Command::new(env!("CARGO"))
         .current_dir(root())
-        .args(["tree", "--offline", "--edges", "no-dev,no-build,no-proc-macro", "--prefix", "none", "--format", "{p}"])
+        .args(["tree", "--offline", "--package", "hobgoblin"])
+        .args(["--edges", "no-dev,no-build,no-proc-macro", "--prefix", "none", "--format", "{p}"])
         .output()
         .expect("cargo can be run");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));

@@ -358,7 +358,7 @@ void Runner::removed_child_case(const Function& f, size_t n) {
         const bool ends = std::strstr(end.name, "_remove_") != nullptr || std::strstr(end.name, "end_") != nullptr ||
                           ends_with(end.name, "_end");
         if (!ends || end.count < 2 || end.params[1].kind != Kind::id || end.params[1].index != f.params[n].index) continue;
-        check(f, f.params[n].name, "id of what was removed", {HOB_RESULT_NOT_FOUND}, [&](Call& call) {
+        check(f, f.params[n].name, "id of a removed object", {HOB_RESULT_NOT_FOUND}, [&](Call& call) {
             world().is_for(f.name);
             Call first(table, end, world());
             first.arg(0) = call.arg(0);

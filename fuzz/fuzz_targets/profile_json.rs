@@ -15,7 +15,7 @@ fuzz_target!(|json: &[u8]| {
 fn survives(profile: &Profile) {
     assert!(profile.tasks().is_sorted_by(|a, b| a.id() < b.id()));
     let json = written(profile);
-    let again = Profile::from_json(&json).expect("what is written can be read");
+    let again = Profile::from_json(&json).expect("a written profile can be read");
     let same_bits = |a: &Estimate, b: &Estimate| {
         a.count == b.count && a.mean.to_bits() == b.mean.to_bits() && a.deviation.to_bits() == b.deviation.to_bits()
     };

@@ -252,6 +252,6 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(after.get(name), Some(value), "{name:?} is lost");
         }
         // A snapshot may list a removal that its segment does not have.
-        assert!(before.len() == after.len() || pairs.iter().any(|pair| pair.snapshot.is_some()), "something came back");
+        assert!(before.len() == after.len() || pairs.iter().any(|pair| pair.snapshot.is_some()), "a removed value is visible again");
     }
 });

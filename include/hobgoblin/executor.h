@@ -1,4 +1,4 @@
-// hobgoblin/executor.h: Loops over blocks on several threads, and a background lane for longer work.
+// hobgoblin/executor.h: Loops over blocks on several threads, and a background queue for longer work.
 //
 //     // void cull(void *scene, uint32_t block, uint32_t worker) culls up to 256 objects, from index 256 * block.
 //     // void save(void *game) writes a file; void free_game(void *game) frees the memory of it.

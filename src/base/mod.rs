@@ -1,7 +1,26 @@
-//! Foundations that every other module uses.
+//! Foundations that every other room uses: errors, fallible memory, ids, text, whole files, and the host's services.
 //!
-//! An error has a code for the program and a message for a person. Memory whose size depends on data is allocated
-//! fallibly: out of memory is an error result, and does not abort the host.
+//! The library runs inside another program, which it must not take down. So an error has a code for the program and a
+//! message for a person. Memory whose size depends on data is allocated fallibly: out of memory is an error result, and
+//! does not abort the host. Log, clock and profiler belong to the host, and are optional.
+//!
+//! Invariants:
+//! 1. The room imports no other room.
+//! 2. Making an error never fails. Without memory for its message it becomes out of memory.
+//! 3. The id of a removed value resolves to nothing, never to another value. A position whose generations are used up
+//!    is retired.
+//! 4. A file is replaced as a whole: a failed or interrupted write keeps the old file.
+//!
+//! | file | content |
+//! |---|---|
+//! | `result` | [`Error`]: a code and a message, one word in size |
+//! | `text` | [`Text`]: a string of fixed capacity; [`Number`]: the shortest exact form of a number |
+//! | `memory` | strings and lists that grow fallibly |
+//! | `shared` | [`Shared`]: a reference-counted value, fallibly allocated |
+//! | `slots` | [`Slots`]: a slot map with generational ids |
+//! | `files` | read or replace a whole file |
+//! | `host` | [`Host`](host::Host): log, clock and profiler zones of the host program |
+//! | `fault` | fault points for tests, in builds with the feature `fault-injection` |
 #![deny(unsafe_code)]
 
 #[cfg(feature = "fault-injection")]

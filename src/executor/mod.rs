@@ -10,8 +10,15 @@
 //!   thread of its own, a host thread or [`Executor::pump`] serves the queue. It runs one task at a time, by priority,
 //!   in FIFO order within a priority. No call inside a frame waits for it.
 //!
-//! Threads start only on request. A panic in a block propagates from its `parallel_for`, on the calling thread. A panic
-//! in a task is kept for [`Executor::take_failure`]. No lock is held while host code runs.
+//! Invariants:
+//! 1. Threads start only on request.
+//! 2. `parallel_for` returns after all helpers that started have ended, and no other helper can start.
+//! 3. Each block is taken by one thread. A panic in a block propagates from its `parallel_for`, on the calling thread.
+//! 4. At most one task of the background queue runs at a time. Callbacks of a host that wants them on the calling
+//!    thread have a queue of their own, which only a pump or a wait serves.
+//! 5. A panic in a task ends that task only, and is kept for [`Executor::take_failure`].
+//! 6. No lock is held while host code runs.
+//! 7. Per-thread state has no destructor and no heap memory, so that the library can be unloaded.
 //!
 //! | file | content |
 //! |---|---|
@@ -21,6 +28,7 @@
 //! | `thread` | threads that leave no destructor on host threads |
 //! | `task` | a task on the heap, fallibly allocated |
 //! | `inside` | per-thread state: inside a block, a task or a post |
+//! | `sync` | the primitives: the standard library's, or loom's in model checks |
 //! | `deadline` | timeouts by the host's clock |
 //!
 //! The hand-offs are model-checked:
@@ -91,8 +99,8 @@ pub type Enclosure = fn(&mut dyn FnMut()) -> std::result::Result<(), Sentence>;
 pub fn catch_panic(work: &mut dyn FnMut()) -> std::result::Result<(), Sentence> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let literal = payload.downcast_ref::<&str>().copied();
-        let said = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-        Text::format(format_args!("{said}"))
+        let message = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        Text::format(format_args!("{message}"))
     })
 }
 

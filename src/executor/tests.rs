@@ -18,7 +18,7 @@ fn background(background: Background) -> Executor {
     Executor::new(Options { background, ..Options::default() }).expect("a thread can be had")
 }
 
-/// The ways in which a job system may run its jobs.
+/// How a job system runs its jobs.
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
     /// On a new thread for each job.

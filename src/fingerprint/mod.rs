@@ -1,14 +1,20 @@
 //! Names for cached data: equal inputs have the same name, different inputs have different names.
 //!
 //! A name is made of *parts* (the source of a stage, the defines, ...). Each part is hashed by itself. The name is the
-//! hash of a list with the kind, the index, the length and the hash of every part. So "ab", "c" and "a", "bc" differ,
-//! and a missing part differs from an empty one. The hashes of the parts show later which part has changed.
+//! hash of a list with the kind, the index, the length and the hash of every part. The hashes of the parts show later
+//! which part has changed.
 //!
-//! The hash is BLAKE3. Each purpose hashes its list in its own context, so a program and an environment never share a
-//! name. `docs/formats.md` specifies the bytes.
+//! Invariants:
+//! 1. Parts are framed by their lengths: "ab", "c" and "a", "bc" differ, and a missing part differs from an empty one.
+//! 2. Each purpose hashes its list in its own context, so a program and an environment never share a name.
+//! 3. Kinds of parts are only appended, and a context has a version. A name that is on a disk stays valid.
 //!
-//! [`program`](program()) names shader programs, also by the SHA-1 of Chromium's "GPU Program Caching" note;
-//! [`Environment`] names the driver and machine that a program was built for.
+//! The hash is BLAKE3. `docs/formats.md` specifies the bytes.
+//!
+//! | file | content |
+//! |---|---|
+//! | `program` | [`program`](program()) names shader programs, also by SHA-1 as in Chromium's "GPU Program Caching" |
+//! | `environment` | [`Environment`] names the driver and the machine that a program was built for |
 #![forbid(unsafe_code)]
 
 mod environment;

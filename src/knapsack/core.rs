@@ -1,4 +1,4 @@
-//! The core: the few options in which a better answer may differ from the relaxation's picks.
+//! The core: the few options that can distinguish a better answer from the relaxation's picks.
 //!
 //! At the price `lambda` every option has a reduced cost: the loss of its class if the option replaces the pick. An
 //! option is dropped if its reduced cost lowers the bound to the incumbent or below. Classes that still have a choice
@@ -245,7 +245,7 @@ pub(super) struct View<'a> {
     pub picks_id: u64,
 }
 
-/// The number of options of its class with which an option is compared.
+/// An option is compared with this number of options of its class.
 const COMPARED: usize = 16;
 
 impl View<'_> {

@@ -26,7 +26,7 @@ use crate::base::{Result, try_push};
 /// Number of states whose memory is reserved beforehand, so that usual proofs allocate nothing.
 pub const STATES_KEPT: usize = 4096;
 
-/// The number of neighbours in the list with which a state is compared if one weight doesn't order them.
+/// A state is compared with this number of neighbours in the list, unless a single weight orders them.
 const NEIGHBOURS: usize = 12;
 
 #[derive(Clone, Copy, Debug)]

@@ -15,14 +15,14 @@ use crate::base::Result;
 /// The most combinations listed.
 const MOST_ENTRIES: usize = 16 * 1024;
 
-/// Changes remembered per entry, including those of removed entries.
-const TRAILS_PER_ENTRY: usize = 2;
+/// Changes remembered per combination, including those of removed ones.
+const TRAILS_PER_COMBINATION: usize = 2;
 
 /// Ends a trail.
 pub(super) const NO_TRAIL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Combination {
     weight: f64,
     value: f64,
     trail: u32,
@@ -44,9 +44,9 @@ pub(super) fn changes(trails: &[Trail], core: &Core, last: u32) -> impl Iterator
 
 #[derive(Debug, Default)]
 pub(super) struct Tail {
-    entries: Vec<Entry>,
-    joined: Vec<Entry>,
-    merged: Vec<Entry>,
+    entries: Vec<Combination>,
+    joined: Vec<Combination>,
+    merged: Vec<Combination>,
     trails: Vec<Trail>,
     /// The first depth that the list covers.
     pub depth: usize,
@@ -59,7 +59,7 @@ impl Tail {
         reserve_total(&mut self.entries, entries)?;
         reserve_total(&mut self.joined, entries)?;
         reserve_total(&mut self.merged, entries)?;
-        reserve_total(&mut self.trails, entries * TRAILS_PER_ENTRY)
+        reserve_total(&mut self.trails, entries * TRAILS_PER_COMBINATION)
     }
 
     pub fn memory_used(&self) -> usize {
@@ -73,13 +73,13 @@ impl Tail {
         self.reserve(most)?;
         self.trails.clear();
         self.entries.clear();
-        self.entries.push(Entry { weight: 0.0, value: 0.0, trail: NO_TRAIL });
+        self.entries.push(Combination { weight: 0.0, value: 0.0, trail: NO_TRAIL });
         self.depth = core.depth();
         let mut looked_at = 0;
         while self.depth > 0 {
             let changes = core.starts[self.depth - 1]..core.starts[self.depth];
             let count = self.entries.len() * changes.len();
-            if self.entries.len() + count > most || self.trails.len() + count > most * TRAILS_PER_ENTRY {
+            if self.entries.len() + count > most || self.trails.len() + count > most * TRAILS_PER_COMBINATION {
                 break;
             }
             self.joined.clear();
@@ -100,15 +100,15 @@ impl Tail {
         self.merged.clear();
         let mut unchanged = self.joined.iter().peekable();
         for &entry in &self.entries {
-            let changed = Entry { weight: entry.weight + weight, value: entry.value + value, ..entry };
+            let changed = Combination { weight: entry.weight + weight, value: entry.value + value, ..entry };
             if lambda * changed.weight - changed.value >= most_cost {
                 continue;
             }
-            let before = |other: &&Entry| (other.weight, -other.value) <= (changed.weight, -changed.value);
+            let before = |other: &&Combination| (other.weight, -other.value) <= (changed.weight, -changed.value);
             while let Some(&other) = unchanged.next_if(before) {
                 push_if_better(&mut self.merged, other);
             }
-            if push_if_better(&mut self.merged, Entry { trail: self.trails.len() as u32, ..changed }) {
+            if push_if_better(&mut self.merged, Combination { trail: self.trails.len() as u32, ..changed }) {
                 self.trails.push(Trail { before: entry.trail, change: index });
             }
         }
@@ -139,7 +139,7 @@ impl Tail {
     }
 }
 
-fn push_if_better(list: &mut Vec<Entry>, entry: Entry) -> bool {
+fn push_if_better(list: &mut Vec<Combination>, entry: Combination) -> bool {
     let better = list.last().is_none_or(|last| entry.value > last.value);
     if better {
         list.push(entry);

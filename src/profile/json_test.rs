@@ -302,7 +302,7 @@ fn any_profile() -> impl Strategy<Value = Profile> {
     })
 }
 
-/// Text like JSON, from pieces of which most are likely to fit together.
+/// Text like JSON, from pieces that mostly fit together.
 fn jsonish() -> impl Strategy<Value = String> {
     let number = prop_oneof![
         burden().prop_map(|x| format!("{x:e}")),

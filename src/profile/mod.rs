@@ -4,6 +4,18 @@
 //! can be saved, loaded, merged, and moved to another machine. [`Learned`] holds one option's samples of this run.
 //! [`estimate`](estimate()) combines the two by the rules of Performance Goblin (Evan Balster). The profile keeps its
 //! JSON format: `{"id":[[count,mean,deviation],...],...}`.
+//!
+//! Invariants:
+//! 1. Tasks are sorted by id, and ids are unique. Equal profiles are therefore written as equal bytes.
+//! 2. `set`, `scale` and the reader accept only means and deviations that are finite and not negative. A count of 0
+//!    means that the cost is unknown.
+//! 3. A written profile reads back to the last bit, except counts above 2^53.
+//! 4. After an error the profile is unchanged.
+//!
+//! | file | content |
+//! |---|---|
+//! | `estimate` | the burden of each option of a setting: recent samples, past profile, or a guess |
+//! | `json` | strict reading, with line and column of an error; writing without memory |
 #![forbid(unsafe_code)]
 
 mod estimate;

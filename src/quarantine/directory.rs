@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Options;
-use super::format::{Content, Kind, Record, most_bytes, parse};
+use super::format::{Content, FileKind, Record, most_bytes, parse};
 use super::strikes::{MOST_STRIKES, Strikes};
 use crate::base::{Code, Error, Result, error, try_push};
 use crate::store::io::{File, Io, Lock, Owned};
@@ -100,9 +100,9 @@ impl Directory {
         }
         let has_aged = found.strikes.age(now, life);
         if read_only {
-            self.strike_the_dead(&mut found, &names, now, false)?;
+            self.strike_orphans(&mut found, &names, now, false)?;
         } else if lock.is_some() {
-            self.count_the_dead(&mut found, now, has_aged)?;
+            self.count_orphans(&mut found, now, has_aged)?;
         } else if has_aged && found.problem.is_none() {
             // Without this, strikes dated in the future would stay new. If the lock is busy, a later opening retries.
             let _ = self.change(0, false, |strikes| strikes.age(now, life));
@@ -111,9 +111,9 @@ impl Directory {
     }
 
     /// Count the dead processes and remove their notes. The caller holds the lock of the directory.
-    fn count_the_dead(&self, found: &mut OpenResult, now: u64, has_aged: bool) -> Result<()> {
+    fn count_orphans(&self, found: &mut OpenResult, now: u64, has_aged: bool) -> Result<()> {
         let names = self.notes()?;
-        let dead = self.strike_the_dead(found, &names, now, true)?;
+        let dead = self.strike_orphans(found, &names, now, true)?;
         if dead.is_empty() && !has_aged {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Directory {
 
     /// Add a strike in memory for each key that a dead process had in flight; returns the files that were read. With
     /// `for_good` the caller becomes their owner.
-    fn strike_the_dead(
+    fn strike_orphans(
         &self,
         found: &mut OpenResult,
         names: &[String],
@@ -142,8 +142,8 @@ impl Directory {
         let mut dead = Vec::new();
         for name in names.iter().take(MOST_FILES) {
             let path = self.file(name);
-            let Ok(Some(notes)) = self.io.of_the_dead(&path, for_good) else { continue };
-            match read_at_most(&*notes.file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(Kind::Notes, &bytes)) {
+            let Ok(Some(notes)) = self.io.open_orphan(&path, for_good) else { continue };
+            match read_at_most(&*notes.file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(FileKind::Notes, &bytes)) {
                 Ok(Content::Records(records, damaged)) => {
                     found.damaged += damaged;
                     for note in records {

@@ -56,7 +56,7 @@ fn read_only_directory_counts_crashes_without_a_write() {
     assert!(reader.is_banned(DRIVER, &A) && reader.strikes(DRIVER, &B) == 0);
     drop(reader);
     assert!(disk.files() == files && bytes(&disk) == before);
-    assert!(fresh(&disk).is_banned(DRIVER, &A), "the dead were left to be counted");
+    assert!(fresh(&disk).is_banned(DRIVER, &A), "the crash is still counted");
 }
 
 /// Begin and end a use of B, then begin a use of A; returns the number of noted uses.
@@ -131,5 +131,5 @@ fn full_disk_falls_back_to_memory_and_reports_it() {
     assert_eq!(quarantine.statistics().unnoted, 1);
     assert!(quarantine.problem().unwrap().as_str().contains("free some space"));
     quarantine.end(token, Outcome::Ok).unwrap();
-    assert_eq!(names(&disk), ["lock"], "what could not be made whole is taken away");
+    assert_eq!(names(&disk), ["lock"], "the partial file is removed");
 }

@@ -9,14 +9,14 @@ pub const RECORD: usize = 64;
 
 /// The type of a file, given by its magic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Keys that one process has in flight.
     Notes,
     /// Counted strikes.
     Strikes,
 }
 
-impl Kind {
+impl FileKind {
     fn magic(self) -> &'static [u8; 8] {
         match self {
             Self::Notes => b"HOBQNOTE",
@@ -47,7 +47,7 @@ impl Record {
         (self.environment, self.key, self.incident)
     }
 
-    pub fn to_bytes(self, kind: Kind) -> [u8; RECORD] {
+    pub fn to_bytes(self, kind: FileKind) -> [u8; RECORD] {
         let mut bytes = [0; RECORD];
         bytes[..8].copy_from_slice(&self.environment.to_le_bytes());
         bytes[8..40].copy_from_slice(&self.key);
@@ -57,7 +57,7 @@ impl Record {
         bytes
     }
 
-    fn from_bytes(kind: Kind, bytes: &[u8; RECORD]) -> Option<Self> {
+    fn from_bytes(kind: FileKind, bytes: &[u8; RECORD]) -> Option<Self> {
         let mut key = [0; 32];
         key.copy_from_slice(&bytes[8..40]);
         let record = Self { environment: number(bytes, 0), key, incident: number(bytes, 40), when: number(bytes, 48) };
@@ -66,7 +66,7 @@ impl Record {
 }
 
 /// The header of a file, its first record.
-pub fn header(kind: Kind, incident: u64) -> [u8; RECORD] {
+pub fn header(kind: FileKind, incident: u64) -> [u8; RECORD] {
     let mut bytes = [0; RECORD];
     bytes[..8].copy_from_slice(kind.magic());
     bytes[8..12].copy_from_slice(&FORMAT.to_le_bytes());
@@ -86,7 +86,7 @@ pub enum Content {
 }
 
 /// Parse a file of at most [`most_bytes`]. Of any bytes, it accepts only records with a valid check.
-pub fn parse(kind: Kind, bytes: &[u8]) -> Result<Content> {
+pub fn parse(kind: FileKind, bytes: &[u8]) -> Result<Content> {
     let (blocks, rest) = bytes.as_chunks::<RECORD>();
     let mut damaged = u32::from(!rest.is_empty());
     let Some((first, blocks)) = blocks.split_first() else { return Ok(Content::Records(Vec::new(), damaged)) };
@@ -122,17 +122,17 @@ fn number(bytes: &[u8; RECORD], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-fn seal(kind: Kind, bytes: &mut [u8; RECORD]) {
+fn seal(kind: FileKind, bytes: &mut [u8; RECORD]) {
     let check = check(kind, bytes);
     bytes[RECORD - 8..].copy_from_slice(&check);
 }
 
-fn is_sealed(kind: Kind, bytes: &[u8; RECORD]) -> bool {
+fn is_sealed(kind: FileKind, bytes: &[u8; RECORD]) -> bool {
     bytes[RECORD - 8..] == check(kind, bytes)
 }
 
 /// The check covers the magic and all bytes except the check itself, so a note never passes for a strike.
-fn check(kind: Kind, bytes: &[u8; RECORD]) -> [u8; 8] {
+fn check(kind: FileKind, bytes: &[u8; RECORD]) -> [u8; 8] {
     let mut checked = [0; RECORD];
     checked[..8].copy_from_slice(kind.magic());
     checked[8..].copy_from_slice(&bytes[..RECORD - 8]);
@@ -140,6 +140,6 @@ fn check(kind: Kind, bytes: &[u8; RECORD]) -> [u8; 8] {
 }
 
 #[cfg(test)]
-pub fn seal_for_test(kind: Kind, bytes: &mut [u8; RECORD]) {
+pub fn seal_for_test(kind: FileKind, bytes: &mut [u8; RECORD]) {
     seal(kind, bytes);
 }

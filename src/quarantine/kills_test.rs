@@ -34,8 +34,8 @@ impl Scratch {
             .env("HOB_CHILD", what)
             .env("HOB_DIRECTORY", &self.0);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a child can be started");
-        let said = BufReader::new(child.stdout.take().expect("it was piped")).lines();
-        let ready = said.map_while(Result::ok).any(|line| line.contains("ready"));
+        let lines = BufReader::new(child.stdout.take().expect("it was piped")).lines();
+        let ready = lines.map_while(Result::ok).any(|line| line.contains("ready"));
         assert!(ready, "the child never got so far");
         child
     }

@@ -15,6 +15,24 @@
 //! Nothing is created before the first [`begin`](Quarantine::begin). If files cannot be written, the quarantine works
 //! in memory alone, and [`problem`](Quarantine::problem) says why. With [`Options::read_only`] it also works in memory
 //! alone, and that is not a problem.
+//!
+//! Invariants:
+//! 1. The operating system holds the note before `begin` returns, unless `problem` reports a failure. A crash of the
+//!    process loses no note.
+//! 2. A notes file is created, and strikes are written, only under the directory's lock.
+//! 3. Strikes are saved before the notes that they come from are removed. A strike holds the number of its notes file,
+//!    so a crash in between counts nothing twice.
+//! 4. A dead process gives a key at most one strike.
+//! 5. Every record has a check of its own: damage costs the record, and never strikes another key.
+//! 6. The list of keys with strikes never changes after opening, only its counts do. So
+//!    [`is_banned`](Quarantine::is_banned) takes no lock.
+//!
+//! | file | content |
+//! |---|---|
+//! | `directory` | opening: living processes, the notes of dead ones, and the counted strikes |
+//! | `notes` | the notes file of this process: a slot for each key in flight |
+//! | `strikes` | the list of strikes: add, expire, take back, forgive |
+//! | `format` | notes and strikes as bytes; `docs/formats.md` has the layout |
 #![forbid(unsafe_code)]
 
 mod directory;
@@ -363,7 +381,7 @@ impl Drop for Quarantine {
 #[doc(hidden)]
 pub fn read_for_test(bytes: &[u8], is_notes: bool) -> Option<(usize, u32)> {
     if is_notes {
-        return match format::parse(format::Kind::Notes, bytes).ok()? {
+        return match format::parse(format::FileKind::Notes, bytes).ok()? {
             format::Content::Records(records, damaged) => Some((records.len(), damaged)),
             format::Content::Newer => None,
         };

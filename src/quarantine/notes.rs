@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::directory::{Directory, MOST_NOTES, notes_name};
-use super::format::{Kind, RECORD, Record, header};
+use super::format::{FileKind, RECORD, Record, header};
 use crate::base::{Result, error};
 use crate::store::io::{Io, Owned};
 use crate::store::io_error;
@@ -41,7 +41,7 @@ impl NotesFile {
         let _held = directory.lock(wait_ms)?;
         let (owned, path, incident) = new_file(directory, offer)?;
         let mut notes = Self { io: Arc::clone(&directory.io), owned, path, incident, slots: 0 };
-        match notes.write(0, &header(Kind::Notes, incident)).and_then(|()| notes.grow(FIRST_SLOTS)) {
+        match notes.write(0, &header(FileKind::Notes, incident)).and_then(|()| notes.grow(FIRST_SLOTS)) {
             Ok(()) => Ok(notes),
             Err(why) => {
                 notes.close();
@@ -62,7 +62,7 @@ impl NotesFile {
             self.grow((slot + 1).next_power_of_two().min(MOST_NOTES))?;
         }
         let note = Record { environment, key: *key, incident: self.incident, when: 0 };
-        self.write(slot + 1, &note.to_bytes(Kind::Notes))
+        self.write(slot + 1, &note.to_bytes(FileKind::Notes))
     }
 
     /// Clear a note.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::directory::notes_name;
-use super::format::{Kind, header};
+use super::format::{FileKind, header};
 use super::notes::NotesFile;
 use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
 use super::*;
@@ -78,7 +78,7 @@ fn lock_wait_respects_its_deadline() {
     assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
     let token = quarantine.begin(DRIVER, &B).unwrap();
     assert_eq!(quarantine.statistics().unnoted, 1);
-    assert!(!quarantine.problem().unwrap().as_str().contains(" ms"), "nor is it said how long");
+    assert!(!quarantine.problem().unwrap().as_str().contains(" ms"), "the problem has no wait time");
     quarantine.end(token, Outcome::Ok).unwrap();
     drop(held);
     begin_noted(&quarantine, B);
@@ -117,7 +117,7 @@ fn taken_notes_file_name_is_skipped() {
     drop(notes);
     assert_eq!(offers.next(), Some(8), "no more was asked than was needed");
     let bytes = fs::read(scratch.0.join(notes_name(7))).unwrap();
-    assert!(bytes.starts_with(&header(Kind::Notes, 7)));
+    assert!(bytes.starts_with(&header(FileKind::Notes, 7)));
     for incident in [5, 6] {
         assert_eq!(fs::read(scratch.0.join(notes_name(incident))).unwrap(), b"another's");
     }
@@ -188,7 +188,7 @@ fn read_only_process_sees_bans_without_a_write() {
     assert!(contents(&scratch.0) == before);
     let quarantine = scratch.open();
     assert_eq!((quarantine.strikes(DRIVER, &A), quarantine.strikes(DRIVER, &B)), (2, 1));
-    assert_eq!(quarantine.statistics().counted, 1, "the dead were left to be counted");
+    assert_eq!(quarantine.statistics().counted, 1, "the crash is still counted");
     drop(living);
 }
 

@@ -1,6 +1,6 @@
 //! The list of strikes, and its operations.
 
-use super::format::{Content, Kind, RECORD, Record, header, most_bytes, parse};
+use super::format::{Content, FileKind, RECORD, Record, header, most_bytes, parse};
 use crate::base::Result;
 
 /// Most strikes kept; further ones are not counted.
@@ -15,7 +15,7 @@ pub struct Strikes {
 impl Strikes {
     /// Parse a file; also returns the number of damaged records. `None` if the file needs a newer library.
     pub fn from_bytes(bytes: &[u8]) -> Result<Option<(Self, u32)>> {
-        let Content::Records(records, damaged) = parse(Kind::Strikes, bytes)? else { return Ok(None) };
+        let Content::Records(records, damaged) = parse(FileKind::Strikes, bytes)? else { return Ok(None) };
         let mut strikes = Self::default();
         for record in records {
             strikes.add(record)?;
@@ -26,8 +26,8 @@ impl Strikes {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(most_bytes(self.list.len()))?;
-        bytes.extend_from_slice(&header(Kind::Strikes, 0));
-        self.list.iter().for_each(|strike| bytes.extend_from_slice(&strike.to_bytes(Kind::Strikes)));
+        bytes.extend_from_slice(&header(FileKind::Strikes, 0));
+        self.list.iter().for_each(|strike| bytes.extend_from_slice(&strike.to_bytes(FileKind::Strikes)));
         debug_assert_eq!(bytes.len() % RECORD, 0);
         Ok(bytes)
     }

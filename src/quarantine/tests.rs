@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 
 use proptest::prelude::*;
 
-use super::format::{Kind, RECORD, Record, header};
+use super::format::{FileKind, RECORD, Record, header};
 use super::*;
 
 pub const NOW: u64 = 1_700_000_000;
@@ -215,7 +215,7 @@ fn strikes_age_by_the_host_clock_and_are_never_in_the_future() {
     assert_eq!(with(NOW), 2);
     assert_eq!(with(NOW + 30 * DAY - 1), 2);
     assert_eq!(with(NOW + 30 * DAY), 0);
-    assert_eq!(with(NOW), 0, "what has aged is gone, though the clock goes back");
+    assert_eq!(with(NOW), 0, "expired strikes stay expired if the clock goes back");
     scratch.death(&[A]);
     // Counted under a clock that is 100 years ahead, then seen under a correct one.
     assert_eq!(with(NOW + 36_500 * DAY), 1);
@@ -420,8 +420,8 @@ fn files_of_a_newer_version_are_unchanged() {
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
     let (strikes, notes) = (scratch.0.join("strikes"), scratch.0.join("notes-0000000000000005"));
-    fs::write(&strikes, newer(Kind::Strikes)).unwrap();
-    fs::write(&notes, newer(Kind::Notes)).unwrap();
+    fs::write(&strikes, newer(FileKind::Strikes)).unwrap();
+    fs::write(&notes, newer(FileKind::Notes)).unwrap();
     scratch.death(&[B]);
     let quarantine = scratch.open();
     assert_eq!(quarantine.strikes(DRIVER, &A), 0);
@@ -430,8 +430,8 @@ fn files_of_a_newer_version_are_unchanged() {
     assert!(quarantine.problem().unwrap().as_str().contains("newer"));
     assert_eq!(quarantine.forgive_all().unwrap_err().code(), Code::Unsupported);
     drop(quarantine);
-    assert_eq!(fs::read(&strikes).unwrap(), newer(Kind::Strikes));
-    assert_eq!(fs::read(&notes).unwrap(), newer(Kind::Notes));
+    assert_eq!(fs::read(&strikes).unwrap(), newer(FileKind::Strikes));
+    assert_eq!(fs::read(&notes).unwrap(), newer(FileKind::Notes));
 }
 
 #[test]

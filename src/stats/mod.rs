@@ -1,8 +1,22 @@
-//! Running statistics of burdens: summaries of a stream of samples.
+//! Running statistics of burdens: summaries of a stream of samples, in constant memory.
 //!
-//! [`Running`] is Welford's one-pass mean and variance (B. P. Welford, "Note on a method for calculating corrected sums
-//! of squares and products", 1962), merged as in Chan, Golub and LeVeque (1979). [`Decayed`] adds weights that decay
-//! each frame, so that it follows the *current* cost. [`Histogram`] counts whole numbers in buckets.
+//! A goblin learns costs from samples that arrive one by one, and keeps none of them. Each type here takes a sample in
+//! constant time and allocates nothing.
+//!
+//! Invariants:
+//! 1. Without samples, mean and variance are 0, and the variance is never negative.
+//! 2. A frame without a sample changes no statistic: it adds no zero.
+//! 3. Merging two [`Running`] or two [`Histogram`] gives the summary of both streams, except for rounding.
+//!
+//! Sources: B. P. Welford, "Note on a method for calculating corrected sums of squares and products" (1962); merging by
+//! Chan, Golub and LeVeque (1979).
+//!
+//! | file | content |
+//! |---|---|
+//! | `running` | [`Running`]: mean and variance of all samples |
+//! | `decayed` | [`Decayed`]: the same with weights that decay each frame, to follow the *current* cost |
+//! | `histogram` | [`Histogram`]: whole numbers in log-linear buckets, like G. Tene's HdrHistogram |
+//! | `quantile` | [`normal_quantile`]: Wichura's algorithm AS 241 (1988) |
 #![forbid(unsafe_code)]
 
 mod decayed;

@@ -40,12 +40,12 @@ struct DiskState {
     processes: u64,
     nonce: u64,
     space: Option<u64>,
-    counts: Counts,
+    counts: CallCounts,
 }
 
 /// Counts of calls to the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CallCounts {
     /// Files opened.
     pub opened: u64,
     /// Calls that read.
@@ -67,12 +67,12 @@ pub struct FaultDisk(Arc<Mutex<DiskState>>);
 pub struct FaultIo {
     disk: FaultDisk,
     process: u64,
-    plan: Arc<Mutex<Plan>>,
+    plan: Arc<Mutex<FaultPlan>>,
 }
 
 /// Faults that a process meets.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plan {
+pub struct FaultPlan {
     /// Changing calls that succeed before the process is killed. The call after them dies: an append halfway, others
     /// before they take effect.
     pub calls_to_live: Option<u64>,
@@ -112,7 +112,7 @@ impl FaultDisk {
     }
 
     /// Counts of calls so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> CallCounts {
         self.state().counts
     }
 
@@ -198,7 +198,7 @@ fn eio() -> io::Error {
 
 impl FaultIo {
     /// Change the faults of this process.
-    pub fn plan(&self, change: impl FnOnce(&mut Plan)) {
+    pub fn plan(&self, change: impl FnOnce(&mut FaultPlan)) {
         change(&mut self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
 

@@ -9,7 +9,7 @@
 
 use super::Key;
 use super::format::{Form, Usage, hash_with_seed, record_size};
-use super::snapshot::Row;
+use super::snapshot::RecordInfo;
 use crate::base::{Result, try_collect, try_filled, try_push};
 
 /// The name under which a value is stored.
@@ -17,7 +17,7 @@ use crate::base::{Result, try_collect, try_filled, try_push};
 pub struct Name {
     /// Kind of the value; the numbers are the caller's own.
     pub kind: u8,
-    /// Environment in which the value is valid.
+    /// Environment of the value; it is invalid in others.
     pub environment: u64,
     /// Key of the value within its kind and environment.
     pub key: Key,
@@ -40,22 +40,22 @@ pub(super) struct Location {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub row: Row,
+pub(super) struct IndexEntry {
+    pub row: RecordInfo,
     pub segment: u64,
     /// Second of the last use.
     pub used: u32,
     pub uses: u32,
 }
 
-impl Entry {
+impl IndexEntry {
     pub fn name(&self) -> Name {
         Name { kind: self.row.kind, environment: self.row.environment, key: self.row.key }
     }
 
     /// Location of its value; the default if it is not live.
     pub fn location(&self) -> Location {
-        let Row { unit, stored, .. } = self.row;
+        let RecordInfo { unit, stored, .. } = self.row;
         if self.is_live() { Location { segment: self.segment, unit, stored } } else { Location::default() }
     }
 
@@ -72,12 +72,12 @@ impl Entry {
 /// A record that clears: it removes all older records of an environment, or of all environments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cleared {
-    pub row: Row,
+    pub row: RecordInfo,
     pub segment: u64,
 }
 
 impl Cleared {
-    fn covers(&self, row: &Row) -> bool {
+    fn covers(&self, row: &RecordInfo) -> bool {
         row.stamp < self.row.stamp && (self.row.kind == 1 || self.row.environment == row.environment)
     }
 }
@@ -96,7 +96,7 @@ struct HashSlot {
 pub(super) struct Index {
     /// The length is a power of two.
     slots: Vec<HashSlot>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<IndexEntry>,
     pub cleared: Vec<Cleared>,
     live: usize,
     pub newest_stamp: u64,
@@ -108,12 +108,12 @@ pub(super) enum Effect {
     /// Ignored: a newer record is known.
     Stale,
     /// The record is now current and replaces the one before.
-    Applied { before: Option<Entry> },
+    Applied { before: Option<IndexEntry> },
 }
 
 impl Index {
     /// Positions of the entries that `is_wanted` accepts, in disk order.
-    pub fn in_place(&self, is_wanted: impl Fn(&Entry) -> bool) -> Result<Vec<usize>> {
+    pub fn in_place(&self, is_wanted: impl Fn(&IndexEntry) -> bool) -> Result<Vec<usize>> {
         let mut positions =
             try_collect((0..self.entries.len()).filter(|&position| is_wanted(&self.entries[position])))?;
         positions.sort_unstable_by_key(|&position| (self.entries[position].segment, self.entries[position].row.unit));
@@ -182,13 +182,13 @@ impl Index {
     }
 
     /// Show a value record or a removal record to the index.
-    pub fn show(&mut self, row: Row, segment: u64) -> Result<Effect> {
+    pub fn show(&mut self, row: RecordInfo, segment: u64) -> Result<Effect> {
         self.newest_stamp = self.newest_stamp.max(row.stamp);
         // Forgotten names have stamp 0, so a record with stamp 0 is ignored.
         if row.stamp == 0 || self.cleared.iter().any(|cleared| cleared.covers(&row)) {
             return Ok(Effect::Stale);
         }
-        let entry = Entry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
+        let entry = IndexEntry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
         let (name, position) = (entry.name(), self.entries.len());
         self.reserve(1)?;
         let tag = tag(name.hash());
@@ -216,7 +216,7 @@ impl Index {
     }
 
     /// Show a record that clears; passes each removed entry to `gone`.
-    pub fn show_cleared(&mut self, row: Row, segment: u64, mut gone: impl FnMut(&Entry)) -> Result<()> {
+    pub fn show_cleared(&mut self, row: RecordInfo, segment: u64, mut gone: impl FnMut(&IndexEntry)) -> Result<()> {
         self.newest_stamp = self.newest_stamp.max(row.stamp);
         let cleared = Cleared { row, segment };
         let same = |known: &Cleared| known.row.kind == row.kind && known.row.environment == row.environment;
@@ -246,13 +246,13 @@ impl Index {
 
     /// Reset a name to unknown: any later record of it is accepted.
     pub fn forget(&mut self, position: usize) {
-        self.bury(position);
+        self.drop_entry(position);
         let entry = &mut self.entries[position];
         (entry.row.stamp, entry.segment) = (0, 0);
     }
 
     /// Mark a name as removed. Its stamp stays, so that older records of it are ignored.
-    pub fn bury(&mut self, position: usize) {
+    pub fn drop_entry(&mut self, position: usize) {
         let entry = &mut self.entries[position];
         self.live -= usize::from(entry.is_live());
         entry.row.form = Form::Removed;
@@ -299,7 +299,7 @@ impl Index {
     }
 
     pub fn memory_used(&self) -> usize {
-        self.slots.capacity() * size_of::<HashSlot>() + self.entries.capacity() * size_of::<Entry>()
+        self.slots.capacity() * size_of::<HashSlot>() + self.entries.capacity() * size_of::<IndexEntry>()
     }
 }
 

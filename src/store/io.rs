@@ -58,7 +58,7 @@ pub trait Io: Send + Sync {
 
     /// A file that was [owned](Self::own) by a process that has died. With `for_good` the caller becomes its owner and
     /// may [end](Owned::end) it. Otherwise nothing changes.
-    fn of_the_dead(&self, path: &Path, for_good: bool) -> io::Result<Option<Owned>> {
+    fn open_orphan(&self, path: &Path, for_good: bool) -> io::Result<Option<Owned>> {
         let file = self.open(path)?;
         // An empty file may be one that was just created: its creator must find the lock free.
         if !for_good && file.length()? == 0 {
@@ -189,7 +189,7 @@ impl Io for OsIo {
         Ok(Owned { file: Arc::new(OsFile(file)), life: None })
     }
 
-    fn of_the_dead(&self, path: &Path, for_good: bool) -> io::Result<Option<Owned>> {
+    fn open_orphan(&self, path: &Path, for_good: bool) -> io::Result<Option<Owned>> {
         must_be_plain(path)?;
         let file = fs::File::open(path)?;
         let is_dead = if for_good { file.try_lock().is_ok() } else { is_dead(&file) };

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::Store;
 use super::format::{Form, HEADS, Head, UNIT, Usage, decode_heads};
 use super::io::{File, read_exact_at};
-use super::segment::{ScanError, Segment, State, scan};
-use super::snapshot::{self, Row, Snapshot};
+use super::segment::{ScanError, Segment, SegmentState, scan};
+use super::snapshot::{self, IndexSnapshot, RecordInfo};
 use crate::base::{Error, Result, error, try_push};
 
 /// Attempts to read a directory that changes meanwhile, before that is reported.
@@ -108,7 +108,9 @@ impl Store {
         for &id in &listing.segments {
             let sealed = listing.snapshots.binary_search(&id).is_ok();
             let there = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
-                Ok(position) if self.segments[position].state == State::Open => self.extend(id, sealed, found)?,
+                Ok(position) if self.segments[position].state == SegmentState::Open => {
+                    self.extend(id, sealed, found)?
+                }
                 Ok(_) => Presence::Here,
                 Err(_) if sealed && self.load_snapshot(id, found)? => Presence::Here,
                 Err(_) => self.load_segment(id, found)?,
@@ -132,12 +134,12 @@ impl Store {
                 return Ok(false);
             }
         };
-        let Some(snapshot) = Snapshot::decode(&bytes[..length], id) else {
+        let Some(snapshot) = IndexSnapshot::decode(&bytes[..length], id) else {
             self.counts.damaged += 1;
             return Ok(false);
         };
         self.index.reserve(snapshot.row_count())?;
-        let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, State::Sealed) };
+        let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, SegmentState::Sealed) };
         let position = self.add_segment(segment)?;
         for row in snapshot.rows() {
             self.show_at(row, position)?;
@@ -163,11 +165,11 @@ impl Store {
         };
         match decode_heads(&heads, id) {
             Head::Ours { seed } => {
-                self.add_segment(Segment::new(id, seed, State::Open))?;
+                self.add_segment(Segment::new(id, seed, SegmentState::Open))?;
                 self.scan(id, &*file, found)?;
             }
             Head::Foreign { format } => {
-                self.add_segment(Segment::new(id, 0, State::Foreign))?;
+                self.add_segment(Segment::new(id, 0, SegmentState::Foreign))?;
                 let directory = self.directory.display();
                 self.foreign = Some(error!(
                     Unsupported,
@@ -175,7 +177,7 @@ impl Store {
                 ));
             }
             Head::Damaged => {
-                self.add_segment(Segment::new(id, 0, State::Damaged))?;
+                self.add_segment(Segment::new(id, 0, SegmentState::Damaged))?;
                 self.counts.damaged += 1;
             }
         }
@@ -195,7 +197,7 @@ impl Store {
             Err(why) => self.not_read(&path, &why),
         };
         if let Some(segment) = self.segment_mut(id).filter(|_| sealed && is_read) {
-            segment.state = State::Sealed;
+            segment.state = SegmentState::Sealed;
         }
         Ok(Presence::Here)
     }
@@ -217,7 +219,7 @@ impl Store {
                     .chunks_exact(Usage::SIZE)
                     .try_for_each(|used| try_push(&mut found.uses, Usage::decode(used)));
             }
-            self.show(Row::new(header, unit), id)
+            self.show(RecordInfo::new(header, unit), id)
         });
         match scanned {
             Ok(scanned) => {

@@ -9,12 +9,12 @@
 //! while another segment might hold a record that it removed.
 
 use super::format::{Form, HEADS, Header, UNIT, Usage, hash};
-use super::index::Entry;
+use super::index::IndexEntry;
 use super::io::Lock;
 use super::read::{Buffer, ReadResult};
-use super::segment::{Segment, State, scan};
-use super::snapshot::{Contents, Row};
-use super::write::{AppendError, END_OF_IDS, Writer, encode_uses};
+use super::segment::{Segment, SegmentState, scan};
+use super::snapshot::{Contents, RecordInfo};
+use super::write::{AppendError, END_OF_IDS, SegmentWriter, encode_uses};
 use super::{Name, Store};
 use crate::base::{Result, error, try_collect, try_push};
 
@@ -97,7 +97,7 @@ impl Store {
         self.segments.iter().any(is_wasted)
     }
 
-    fn age(&self, entry: &Entry) -> u32 {
+    fn age(&self, entry: &IndexEntry) -> u32 {
         self.seconds().saturating_sub(entry.used)
     }
 
@@ -123,7 +123,8 @@ impl Store {
 
     fn evict(&mut self, done: &mut Maintained) -> Result<()> {
         for environment in self.environments()? {
-            let held = self.live().filter(|entry| entry.row.environment == environment).map(Entry::live_bytes).sum();
+            let held =
+                self.live().filter(|entry| entry.row.environment == environment).map(IndexEntry::live_bytes).sum();
             if held > self.options.limit_bytes {
                 self.evict_from(environment, held, done)?;
             }
@@ -150,7 +151,7 @@ impl Store {
         Ok(())
     }
 
-    fn worth(&self, entry: &Entry) -> f64 {
+    fn worth(&self, entry: &IndexEntry) -> f64 {
         let saves = f64::from(entry.uses) * (f64::from(entry.row.build_us) + 1.0);
         let since = f64::from(self.age(entry)) + f64::from(RECENT_SECONDS);
         saves / (entry.live_bytes() as f64 * since)
@@ -189,8 +190,8 @@ impl Store {
             let Segment { id, state, length, live_bytes, .. } = self.segments[position];
             let lock = match state {
                 _ if id >= END_OF_IDS => continue,
-                State::Sealed => None,
-                State::Open if !self.is_own(id) => match self.lock_of_the_dead(id)? {
+                SegmentState::Sealed => None,
+                SegmentState::Open if !self.is_own(id) => match self.lock_orphan(id)? {
                     Some(lock) => Some(lock),
                     None => continue,
                 },
@@ -202,7 +203,7 @@ impl Store {
     }
 
     /// The lock of a segment whose writer has died; `None` if the writer lives.
-    fn lock_of_the_dead(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
+    fn lock_orphan(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
         let path = self.path(id, "live");
         self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))
     }
@@ -253,7 +254,7 @@ impl Store {
                 ReadResult::Damaged => {
                     self.counts.damaged += u64::from(entry.is_live());
                     if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
-                        self.copy_mark(&Row { form: Form::Removed, ..entry.row }, copy)?;
+                        self.copy_mark(&RecordInfo { form: Form::Removed, ..entry.row }, copy)?;
                     }
                 }
             }
@@ -274,8 +275,8 @@ impl Store {
         self.segments.iter().find(may_hold).is_some()
     }
 
-    fn copy_mark(&mut self, row: &Row, copy: &mut Copy) -> Result<()> {
-        let Row { kind, form, raw, build_us, stamp, environment, key, .. } = *row;
+    fn copy_mark(&mut self, row: &RecordInfo, copy: &mut Copy) -> Result<()> {
+        let RecordInfo { kind, form, raw, build_us, stamp, environment, key, .. } = *row;
         let payload_hash = hash(&[]);
         let header = Header { kind, form, stored: 0, raw, build_us, stamp, environment, key, payload_hash };
         self.copy_record(&header, &[], copy)
@@ -284,7 +285,8 @@ impl Store {
     /// Copy the use counts of all live values: merged segments may hold those of values in other segments.
     fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
         let used = self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32);
-        let usage = |entry: &Entry| Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
+        let usage =
+            |entry: &IndexEntry| Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
         let uses = try_collect(used.map(usage))?;
         if uses.is_empty() {
             return Ok(());
@@ -324,14 +326,14 @@ impl Store {
     /// Sync the copies, and all segments whose records made other records dead. Otherwise unlinking could destroy the
     /// last good copy of a value.
     fn make_sure(&mut self, copy: &Copy) -> Result<()> {
-        for Writer { id, length, .. } in &copy.targets {
+        for SegmentWriter { id, length, .. } in &copy.targets {
             if let Some(segment) = self.segment_mut(*id) {
                 segment.length = *length;
             }
         }
         // This includes the copies and our own writer. Opening a missing segment may change the list, so collect the
         // ids first.
-        let open = self.segments.iter().filter(|segment| segment.state == State::Open);
+        let open = self.segments.iter().filter(|segment| segment.state == SegmentState::Open);
         for id in try_collect(open.map(|segment| segment.id))? {
             if let Some(file) = self.file(id)? {
                 let path = self.path(id, "seg");
@@ -375,7 +377,7 @@ impl Store {
         }
         for RewriteCandidate { id, lock, .. } in candidates {
             if lock.is_some() {
-                self.seal_of_the_dead(id)?;
+                self.seal_orphan(id)?;
                 let _ = self.io.remove(&self.path(id, "live"));
             }
         }
@@ -400,7 +402,7 @@ impl Store {
         let now = u64::from(self.seconds());
         let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < now;
         for &id in &listing.claims {
-            let is_sealed = self.segment_mut(id).is_some_and(|segment| segment.state == State::Sealed);
+            let is_sealed = self.segment_mut(id).is_some_and(|segment| segment.state == SegmentState::Sealed);
             if is_sealed || !exists(id) && is_stale(id) {
                 let path = self.path(id, "live");
                 if let Ok(Some(_held)) = self.io.try_lock(&path) {
@@ -413,7 +415,7 @@ impl Store {
 
     /// Remove a segment whose writer died before it wrote the heads.
     fn remove_unbegun(&mut self, id: u64) -> Result<()> {
-        let Some(_held) = self.lock_of_the_dead(id)? else { return Ok(()) };
+        let Some(_held) = self.lock_orphan(id)? else { return Ok(()) };
         let length = self.io.open(&self.path(id, "seg")).and_then(|file| file.length());
         if length.is_ok_and(|length| length < HEADS as u64) {
             self.remove_files(id);
@@ -421,9 +423,9 @@ impl Store {
         Ok(())
     }
 
-    fn seal_of_the_dead(&mut self, id: u64) -> Result<()> {
+    fn seal_orphan(&mut self, id: u64) -> Result<()> {
         let Some(file) = self.file(id)? else { return Ok(()) };
-        let Some(&mut Segment { seed, state: State::Open, .. }) = self.segment_mut(id) else { return Ok(()) };
+        let Some(&mut Segment { seed, state: SegmentState::Open, .. }) = self.segment_mut(id) else { return Ok(()) };
         let mut contents = Contents::default();
         let from = HEADS as u64;
         let scanned = scan(&*file, seed, from, |offset, header, payload| {
@@ -433,7 +435,7 @@ impl Store {
                     .chunks_exact(Usage::SIZE)
                     .try_for_each(|used| try_push(&mut contents.uses, Usage::decode(used)));
             }
-            try_push(&mut contents.rows, Row::new(header, unit))
+            try_push(&mut contents.rows, RecordInfo::new(header, unit))
         });
         match scanned {
             Ok(scanned) => {
@@ -449,6 +451,6 @@ impl Store {
 
 /// Targets of the copies, and the records that were copied there.
 struct Copy {
-    targets: Vec<Writer>,
-    moved: Vec<(Row, u64)>,
+    targets: Vec<SegmentWriter>,
+    moved: Vec<(RecordInfo, u64)>,
 }

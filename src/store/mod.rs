@@ -17,8 +17,38 @@
 //! its value was moved. `clear` and `maintain` begin with a refresh. If two processes write one name, or clear each
 //! other's values, the second of the call decides which is newer. Within one second, either call may win.
 //!
+//! Invariants:
+//! 1. One process writes a segment. It holds the lock of the `.live` file beside it, from before the segment is created
+//!    until it is sealed.
+//! 2. A sealed segment never changes. It is only unlinked.
+//! 3. The larger stamp of two records of a name is the newer one. A copy keeps its stamp, so segments can be read in
+//!    any order.
+//! 4. A reader checks the header, the payload and the name of a record before it returns the value. The checksum of the
+//!    header is seeded with the segment and the offset, so a record from elsewhere is not accepted.
+//! 5. Maintenance syncs the copies of live records before it unlinks the segment that they come from.
+//! 6. A removal mark is kept while another segment might hold a record that it removed.
+//! 7. Segments of another format are neither read nor changed.
+//! 8. One process at a time runs maintenance, under `maintain.lock`. A lock is tried and never waited for, so locks
+//!    need no order.
+//!
+//! | file | content |
+//! |---|---|
+//! | `format` | the layout of a segment: heads, record headers, checksums |
+//! | `io` | the file system operations, as a trait; the operating system's files |
+//! | `index` | all names: entries, and a hash table with the location of each value |
+//! | `segment` | known segments, and the scan of their records |
+//! | `snapshot` | the index of a sealed segment as a file |
+//! | `load` | reading the directory, at first and on `refresh` |
+//! | `read` | reading a value: one read, three checks |
+//! | `write` | put, remove, clear and touch: appending to the process's own segment |
+//! | `maintain` | expiry, eviction by worth, merging, sealing for dead writers |
+//! | `bundle` | a single shipped segment as a read-only directory |
+//! | `process_locks` | locks between the threads of one process, for file systems without locks |
+//! | `fault_io` | a disk in memory with fault injection, for tests |
+//!
 //! Sources: Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The
-//! format is in `docs/formats.md`. Every function here may wait for a file, so call them in the background queue of an executor.
+//! format is in `docs/formats.md`. Every function here may wait for a file, so call them in the background queue of an
+//! executor.
 #![forbid(unsafe_code)]
 
 mod bundle;
@@ -49,11 +79,11 @@ pub use maintain::Maintained;
 pub use read::Buffer;
 pub use write::Value;
 
-use index::{Effect, Entry, Index};
+use index::{Effect, Index, IndexEntry};
 use io::Io;
-use segment::{Segment, State};
-use snapshot::Row;
-use write::Writer;
+use segment::{Segment, SegmentState};
+use snapshot::RecordInfo;
+use write::SegmentWriter;
 
 /// 256 bits that name a value.
 pub type Key = [u8; 32];
@@ -120,7 +150,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &IndexEntry) -> Self {
         Self {
             name: entry.name(),
             length: entry.row.raw,
@@ -169,9 +199,9 @@ pub struct Store {
     index: Index,
     /// In order of id.
     segments: Vec<Segment>,
-    writer: Option<Writer>,
+    writer: Option<SegmentWriter>,
     /// Writers of segments that are full and not sealed yet. Sealing waits for the disk, so a put does not do it.
-    full: Vec<Writer>,
+    full: Vec<SegmentWriter>,
     /// The lock of a segment whose file could not be created yet.
     claim: Option<write::Claim>,
     scratch: Vec<u8>,
@@ -245,7 +275,7 @@ impl Store {
 
     /// Names of all values of an environment in disk order: the fastest order for reading all of them.
     pub fn names_in_place(&self, environment: u64) -> Result<Vec<Name>> {
-        let ours = |entry: &Entry| entry.is_live() && entry.row.environment == environment;
+        let ours = |entry: &IndexEntry| entry.is_live() && entry.row.environment == environment;
         try_collect(self.index.in_place(ours)?.into_iter().map(|position| self.index.entries[position].name()))
     }
 
@@ -273,13 +303,14 @@ impl Store {
             + self.segments.capacity() * size_of::<Segment>()
             + self.scratch.capacity()
             + self.buffer.memory_used()
-            + self.own_writers().map(Writer::memory_used).sum::<usize>();
+            + self.own_writers().map(SegmentWriter::memory_used).sum::<usize>();
         Statistics {
             values: self.index.live_count() as u64,
             live_bytes: readable().map(|segment| segment.live_bytes).sum(),
             file_bytes: readable().map(|segment| segment.length).sum(),
             segments: readable().count() as u64,
-            foreign_segments: self.segments.iter().filter(|segment| segment.state == State::Foreign).count() as u64,
+            foreign_segments: self.segments.iter().filter(|segment| segment.state == SegmentState::Foreign).count()
+                as u64,
             memory_used: memory as u64,
             ..self.counts
         }
@@ -291,7 +322,7 @@ impl Store {
         self.trouble.as_ref().or(self.foreign.as_ref()).map(Error::sentence)
     }
 
-    fn live(&self) -> impl Iterator<Item = &Entry> {
+    fn live(&self) -> impl Iterator<Item = &IndexEntry> {
         self.index.entries.iter().filter(|entry| entry.is_live())
     }
 
@@ -303,7 +334,7 @@ impl Store {
         self.directory.join(format!("{id:016x}.{extension}"))
     }
 
-    fn own_writers(&self) -> impl Iterator<Item = &Writer> {
+    fn own_writers(&self) -> impl Iterator<Item = &SegmentWriter> {
         self.full.iter().chain(&self.writer)
     }
 
@@ -330,12 +361,12 @@ impl Store {
     }
 
     /// Add a record that was read or written to the index.
-    fn show(&mut self, row: Row, id: u64) -> Result<()> {
+    fn show(&mut self, row: RecordInfo, id: u64) -> Result<()> {
         self.segment_position(id).map_or(Ok(()), |position| self.show_at(row, position))
     }
 
     /// [`show`](Self::show) for the segment at that position in the list.
-    fn show_at(&mut self, row: Row, position: usize) -> Result<()> {
+    fn show_at(&mut self, row: RecordInfo, position: usize) -> Result<()> {
         let id = self.segments[position].id;
         if row.form == format::Form::Cleared {
             let segments = &mut self.segments;
@@ -363,9 +394,9 @@ impl Store {
     }
 
     /// Remove the value because its record is damaged. Older records of the same name are not served either.
-    fn bury(&mut self, position: usize) {
+    fn drop_entry(&mut self, position: usize) {
         lose(&mut self.segments, &self.index.entries[position]);
-        self.index.bury(position);
+        self.index.drop_entry(position);
     }
 
     /// Count a failed file operation; returns its error.
@@ -376,7 +407,7 @@ impl Store {
 }
 
 /// Stop counting the entry's record as live.
-fn lose(segments: &mut [Segment], entry: &Entry) {
+fn lose(segments: &mut [Segment], entry: &IndexEntry) {
     if let Ok(position) = segments.binary_search_by_key(&entry.segment, |segment| segment.id) {
         let segment = &mut segments[position];
         segment.live_bytes = segment.live_bytes.saturating_sub(entry.live_bytes());

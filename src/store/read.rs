@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, hash};
-use super::index::{Entry, Location};
+use super::index::{IndexEntry, Location};
 use super::io::{File, read_exact_at};
 use super::{Name, Store};
 use crate::base::{Result, error};
@@ -156,7 +156,7 @@ impl Store {
                 ReadResult::Missing => self.refresh()?,
                 ReadResult::Whole | ReadResult::Damaged => {
                     self.counts.damaged += 1;
-                    self.bury(position);
+                    self.drop_entry(position);
                     return Ok(None);
                 }
             }
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Read a value's whole record, with its header, and check everything.
-    pub(super) fn read_record(&mut self, entry: &Entry, buffer: &mut Buffer) -> Result<ReadResult> {
+    pub(super) fn read_record(&mut self, entry: &IndexEntry, buffer: &mut Buffer) -> Result<ReadResult> {
         let found = self.read_location(entry.location(), buffer)?;
         let is_another = found == ReadResult::Whole && !buffer.has_value_of(&entry.name());
         Ok(if is_another { ReadResult::Damaged } else { found })

@@ -9,7 +9,7 @@ use crate::base::Result;
 
 /// Whether a segment can be read, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum SegmentState {
     /// It will not grow.
     Sealed,
     /// It may grow, or its writer has died.
@@ -23,7 +23,7 @@ pub(super) enum State {
 pub(super) struct Segment {
     pub id: u64,
     pub seed: u64,
-    pub state: State,
+    pub state: SegmentState,
     /// Bytes that have been read into the index or written.
     pub length: u64,
     pub live_bytes: u64,
@@ -33,12 +33,12 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    pub fn new(id: u64, seed: u64, state: State) -> Self {
+    pub fn new(id: u64, seed: u64, state: SegmentState) -> Self {
         Self { id, seed, state, length: HEADS as u64, live_bytes: 0, oldest: u64::MAX, file: None }
     }
 
     pub fn is_readable(&self) -> bool {
-        matches!(self.state, State::Sealed | State::Open)
+        matches!(self.state, SegmentState::Sealed | SegmentState::Open)
     }
 }
 

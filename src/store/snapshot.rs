@@ -12,7 +12,7 @@ const HASH: usize = 8;
 
 /// Place and contents of a record: its header without checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct RecordInfo {
     pub key: Key,
     pub environment: u64,
     pub stamp: u64,
@@ -25,7 +25,7 @@ pub struct Row {
     pub form: Form,
 }
 
-impl Row {
+impl RecordInfo {
     pub const SIZE: usize = 72;
 
     pub fn new(header: &Header, unit: u32) -> Self {
@@ -65,7 +65,7 @@ impl Row {
 /// Contents of a segment: a row for each record, except use records, and the uses from those.
 #[derive(Debug, Default)]
 pub struct Contents {
-    pub rows: Vec<Row>,
+    pub rows: Vec<RecordInfo>,
     pub uses: Vec<Usage>,
 }
 
@@ -73,7 +73,7 @@ pub struct Contents {
 pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Vec<u8>> {
     let Contents { rows, uses } = contents;
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(HEAD + rows.len() * Row::SIZE + uses.len() * Usage::SIZE + HASH)?;
+    bytes.try_reserve_exact(HEAD + rows.len() * RecordInfo::SIZE + uses.len() * Usage::SIZE + HASH)?;
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&FORMAT.to_le_bytes());
     bytes.extend_from_slice(&(rows.len() as u32).to_le_bytes());
@@ -92,19 +92,20 @@ pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Ve
 /// Length of the snapshot that begins with these bytes.
 pub fn length(begin: &[u8]) -> Option<u64> {
     let head = begin.first_chunk::<HEAD>()?;
-    let lists = u64::from(u32_at(head, 12)) * Row::SIZE as u64 + u64::from(u32_at(head, 16)) * Usage::SIZE as u64;
+    let lists =
+        u64::from(u32_at(head, 12)) * RecordInfo::SIZE as u64 + u64::from(u32_at(head, 16)) * Usage::SIZE as u64;
     Some((HEAD + HASH) as u64 + lists)
 }
 
 /// A snapshot with a valid checksum.
-pub struct Snapshot<'a> {
+pub struct IndexSnapshot<'a> {
     pub seed: u64,
     pub length: u64,
     rows: &'a [u8],
     uses: &'a [u8],
 }
 
-impl<'a> Snapshot<'a> {
+impl<'a> IndexSnapshot<'a> {
     /// Decode a whole snapshot of that segment; `None` if it is invalid.
     pub fn decode(bytes: &'a [u8], id: u64) -> Option<Self> {
         let (body, check) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
@@ -113,7 +114,7 @@ impl<'a> Snapshot<'a> {
         if !ours || u64_at(check, 0) != hash(body) {
             return None;
         }
-        let rows = (u32_at(head, 12) as usize).checked_mul(Row::SIZE)?;
+        let rows = (u32_at(head, 12) as usize).checked_mul(RecordInfo::SIZE)?;
         let uses = (u32_at(head, 16) as usize).checked_mul(Usage::SIZE)?;
         let (rows, rest) = lists.split_at_checked(rows)?;
         let length = u64_at(head, 40);
@@ -124,17 +125,17 @@ impl<'a> Snapshot<'a> {
     }
 
     pub fn row_count(&self) -> usize {
-        self.rows.len() / Row::SIZE
+        self.rows.len() / RecordInfo::SIZE
     }
 
     /// Rows within the segment. Rows outside it can only come from a forged snapshot.
-    pub fn rows(&self) -> impl Iterator<Item = Row> {
+    pub fn rows(&self) -> impl Iterator<Item = RecordInfo> {
         let room = self.length;
-        let lies_within = move |row: &Row| {
+        let lies_within = move |row: &RecordInfo| {
             let end = u64::from(row.unit) * 16 + HEADER as u64 + u64::from(row.stored);
             u64::from(row.unit) * 16 >= HEADS as u64 && end <= room
         };
-        self.rows.chunks_exact(Row::SIZE).filter_map(Row::decode).filter(lies_within)
+        self.rows.chunks_exact(RecordInfo::SIZE).filter_map(RecordInfo::decode).filter(lies_within)
     }
 
     pub fn uses(&self) -> impl Iterator<Item = Usage> {

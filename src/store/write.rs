@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::format::{Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, record_size};
 use super::io::{File, Lock};
-use super::segment::{Segment, State};
-use super::snapshot::{Contents, Row, encode};
+use super::segment::{Segment, SegmentState};
+use super::snapshot::{Contents, RecordInfo, encode};
 use super::{Compression, Name, Store};
 use crate::base::{Error, Result, error, try_collect};
 
@@ -63,7 +63,7 @@ impl<'a> Record<'a> {
 }
 
 /// An open segment of this process.
-pub(super) struct Writer {
+pub(super) struct SegmentWriter {
     pub id: u64,
     pub seed: u64,
     pub length: u64,
@@ -74,9 +74,9 @@ pub(super) struct Writer {
     _lock: Box<dyn Lock>,
 }
 
-impl Writer {
+impl SegmentWriter {
     pub fn memory_used(&self) -> usize {
-        self.contents.rows.capacity() * size_of::<Row>() + self.contents.uses.capacity() * size_of::<Usage>()
+        self.contents.rows.capacity() * size_of::<RecordInfo>() + self.contents.uses.capacity() * size_of::<Usage>()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -99,13 +99,13 @@ impl Writer {
     }
 
     /// Append a record.
-    pub fn append(&mut self, header: &Header, payload: &[u8]) -> std::result::Result<Row, AppendError> {
+    pub fn append(&mut self, header: &Header, payload: &[u8]) -> std::result::Result<RecordInfo, AppendError> {
         let row = self.next_row(header);
         self.append_run(&[Record { header: *header, payload }], &mut 0).map(|()| row)
     }
 
-    fn next_row(&self, header: &Header) -> Row {
-        Row::new(header, (self.length / UNIT) as u32)
+    fn next_row(&self, header: &Header) -> RecordInfo {
+        RecordInfo::new(header, (self.length / UNIT) as u32)
     }
 
     /// Append up to [`RUN`] records and count the written ones. After a failure the segment is truncated to its whole
@@ -380,7 +380,7 @@ impl Store {
         for Record { header, .. } in &run[..*written] {
             self.index.newest_stamp = self.index.newest_stamp.max(header.stamp);
             if header.form != Form::Uses {
-                self.show(Row::new(header, (offset / UNIT) as u32), id)?;
+                self.show(RecordInfo::new(header, (offset / UNIT) as u32), id)?;
             }
             offset += header.size();
         }
@@ -391,7 +391,7 @@ impl Store {
     }
 
     /// Create a segment of our own and add it to the list.
-    pub(super) fn begin_segment(&mut self) -> Result<Writer> {
+    pub(super) fn begin_segment(&mut self) -> Result<SegmentWriter> {
         let mut is_made = false;
         for _ in 0..ATTEMPTS {
             let claim = self.claim()?;
@@ -413,7 +413,7 @@ impl Store {
                     return Err(self.failed("create", &path, &why));
                 }
             };
-            let segment = Segment { file: Some(Arc::clone(&file)), ..Segment::new(claim.id, seed, State::Open) };
+            let segment = Segment { file: Some(Arc::clone(&file)), ..Segment::new(claim.id, seed, SegmentState::Open) };
             let begun = match file.append(&mut [IoSlice::new(&heads)]) {
                 Ok(()) => self.add_segment(segment).map(|_| ()),
                 Err(why) => Err(self.failed("write", &path, &why)),
@@ -425,7 +425,7 @@ impl Store {
             }
             let contents = Contents::default();
             let Claim { id, lock } = claim;
-            return Ok(Writer { id, seed, length: HEADS as u64, file, contents, named: false, _lock: lock });
+            return Ok(SegmentWriter { id, seed, length: HEADS as u64, file, contents, named: false, _lock: lock });
         }
         Err(error!(Busy, "other processes keep taking the names of segments in '{}'", self.directory.display()))
     }
@@ -459,7 +459,7 @@ impl Store {
         self.io.create_directory(&directory).map_err(|why| self.failed("create", &directory, &why))
     }
 
-    pub(super) fn sync_writer(&mut self, writer: &mut Writer) -> Result<()> {
+    pub(super) fn sync_writer(&mut self, writer: &mut SegmentWriter) -> Result<()> {
         let path = self.path(writer.id, "seg");
         writer.file.sync().map_err(|why| self.failed("sync", &path, &why))?;
         if !writer.named {
@@ -475,8 +475,8 @@ impl Store {
     }
 
     /// Write the snapshot of a synced segment and release its lock.
-    pub(super) fn seal_writer(&mut self, writer: Writer) -> Result<()> {
-        let Writer { id, seed, length, contents, .. } = &writer;
+    pub(super) fn seal_writer(&mut self, writer: SegmentWriter) -> Result<()> {
+        let SegmentWriter { id, seed, length, contents, .. } = &writer;
         self.write_snapshot(*id, *seed, *length, contents)?;
         let path = self.path(*id, "live");
         let _ = self.io.remove(&path);
@@ -491,7 +491,7 @@ impl Store {
         self.io.rename(&fresh, &path).map_err(|why| self.failed("rename", &fresh, &why))?;
         self.sync_directory()?;
         if let Some(segment) = self.segment_mut(id) {
-            segment.state = State::Sealed;
+            segment.state = SegmentState::Sealed;
         }
         Ok(())
     }

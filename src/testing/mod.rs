@@ -1,4 +1,4 @@
-//! What unit tests of several rooms share.
+//! Support for unit tests of several rooms: a counting allocator, and skips.
 
 pub mod allocator;
 

@@ -232,14 +232,14 @@ fn enum_of(api: &Api, of: &Type, doc: &str, name: &str) -> Option<i64> {
     }
     let doc = doc.replace('\n', " ");
     let says = |one: &Enum| {
-        let said = [
+        let phrases = [
             format!("`{name}` is a {}", one.name),
             format!("`{name}`: a {}", one.name),
             format!("`{name}` (a {}", one.name),
         ];
         let ends = |at: usize, text: &str| !doc[at + text.len()..].starts_with('_');
         let begins = format!("A {}", one.name);
-        said.iter().any(|text| doc.find(text.as_str()).is_some_and(|at| ends(at, text)))
+        phrases.iter().any(|text| doc.find(text.as_str()).is_some_and(|at| ends(at, text)))
             || (doc.starts_with(&begins) && ends(0, &begins))
     };
     api.enums.iter().position(says).map(|place| place as i64)
@@ -301,11 +301,11 @@ fn length_of(function: &Function, number: usize) -> i64 {
 }
 
 fn threads(function: &Function) -> &'static str {
-    let said = function.threads();
+    let rule = function.threads();
     match () {
-        () if said.starts_with("any") => "any",
-        () if said.starts_with("shared") => "shared",
-        () if said.starts_with("exclusive") => "exclusive",
+        () if rule.starts_with("any") => "any",
+        () if rule.starts_with("shared") => "shared",
+        () if rule.starts_with("exclusive") => "exclusive",
         () => "alone",
     }
 }

@@ -9,7 +9,7 @@ use crate::workload::Truth;
 /// Observations of one frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
-    pub told: Told,
+    pub decided: Told,
     pub value: f64,
     pub oracle_value: f64,
     pub over: bool,
@@ -63,20 +63,20 @@ impl Phase {
         self.value += frame.value / frame.oracle_value;
         self.over += f64::from(u8::from(frame.over));
         self.oracle_over += f64::from(u8::from(frame.oracle_over));
-        let trial = f64::from(u8::from(frame.told.trials > 0));
+        let trial = f64::from(u8::from(frame.decided.trials > 0));
         self.trial_frames += trial;
         self.over_on_trial += trial * f64::from(u8::from(frame.over));
         let heavy = (1.0 - trial) * f64::from(u8::from(frame.fill > 1.0 + 1e-9));
         self.heavy_frames += heavy;
         self.over_heavy += heavy * f64::from(u8::from(frame.over));
-        self.trials += f64::from(frame.told.trials);
+        self.trials += f64::from(frame.decided.trials);
         self.changes += f64::from(frame.changes);
         self.settled_changes += f64::from(frame.settled_changes);
         self.rises += f64::from(u8::from(frame.settled_gain > 0.0));
         self.falls += f64::from(u8::from(frame.settled_gain < 0.0));
         self.trial_loss += trial * (frame.settled_value - frame.value) / frame.oracle_value;
-        self.gap += (1.0 - trial) * frame.told.gap;
-        self.bias += if frame.told.mean == 0.0 { 1.0 } else { frame.true_mean / frame.told.mean };
+        self.gap += (1.0 - trial) * frame.decided.gap;
+        self.bias += if frame.decided.mean == 0.0 { 1.0 } else { frame.true_mean / frame.decided.mean };
         self.fill += frame.fill;
     }
 

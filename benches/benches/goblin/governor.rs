@@ -106,9 +106,9 @@ impl Goblins {
             config.overrun_probability = 0.0;
             config.exploration = Exploration::Optimistic;
         }
-        let mut goblin = Goblin::new(&config).expect("a configuration that makes sense");
+        let mut goblin = Goblin::new(&config).expect("a valid configuration");
         if let Some(past) = know.past {
-            let profile = Profile::from_json(past.as_bytes()).expect("what the goblin wrote");
+            let profile = Profile::from_json(past.as_bytes()).expect("a profile that the goblin wrote");
             goblin.set_past_profile(&profile).expect("a past");
         }
         let ids = scenario.settings.iter().map(|setting| {

@@ -100,7 +100,7 @@ const PARTS: f64 = 2000.0;
 /// The convolution ignores probabilities below this.
 const NEGLIGIBLE: f64 = 1e-13;
 
-/// Share of frames in which the choice is over the capacity.
+/// Share of frames whose choice is over the capacity.
 pub fn overrun(truth: &Truth, choices: &[u16], capacity: f64) -> f64 {
     let step = capacity / PARTS;
     // Total burden is `offset + index * step` with probability `total[index]`.

@@ -103,7 +103,7 @@ fn print_curve(rows: &[Figures]) {
 fn print_rates(rows: &[Figures]) {
     println!(
         "\nlast three quarters, per second: changed settings, all and without trials; frames whose choice is worth more, \
-         and less, than the one before, without trials; trials.\nus per update, all as they came; the same in replays (the \
+         and less, than the one before, without trials; trials.\nus per update, in order of time; the same in replays (the \
          fastest of each frame); us for all samples of a frame. memory"
     );
     println!(
@@ -197,8 +197,8 @@ fn print_losses(rows: &[Figures]) {
 fn print_knowledge(rows: &[Figures]) {
     println!(
         "\nat the end: settings per seed that differ from the oracle's choice, and the value at stake (% of the oracle's), \
-         by what is believed of the oracle's option:\nnever measured; thought 10 % dearer than it is; or the own option \
-         is thought 10 % cheaper than it is; or both are known, and others force it"
+         by the estimate of the oracle's option:\nnever measured; 10 % too high; or that of the own option \
+         is 10 % too low; or both are known, and other settings force the choice"
     );
     println!("{:<20} {:>15} {:>15} {:>15} {:>15}", "row", "unknown", "thought dear", "own, too cheap", "known");
     for figures in rows.iter().filter(|figures| figures.causes.asked) {

@@ -23,7 +23,7 @@ pub enum Event {
         to: usize,
         slowness: f64,
     },
-    /// Loads the profile of a run in which all costs were multiplied by a factor.
+    /// Loads the profile of a run with all costs multiplied by a factor.
     Past {
         slowness: f64,
     },
@@ -149,16 +149,16 @@ impl<'a> Stage<'a> {
         self.deliver(slot, governor);
         let fed = began.elapsed();
         let began = Instant::now();
-        let told = governor.update();
+        let decided = governor.update();
         let took = began.elapsed();
         governor.choices(&mut self.choices);
         self.machine.advance(slowness);
         let value = self.scenario.value_of(&self.choices);
-        let mut seen = Frame { told, value, oracle_value: oracle.value, ..Frame::default() };
+        let mut seen = Frame { decided, value, oracle_value: oracle.value, ..Frame::default() };
         (seen.update_ns, seen.feed_ns) = (took.as_nanos() as u32, fed.as_nanos() as u32);
         let (mut total, mut oracle_total, mut variance) = (0.0, 0.0, 0.0);
         let in_flight = &mut self.in_flight[slot];
-        in_flight.decision = told.decision;
+        in_flight.decision = decided.decision;
         for index in 0..self.choices.len() {
             let (choice, best) = (self.choices[index], oracle.choices[index]);
             let burden = self.machine.burden(index, choice);
@@ -176,11 +176,11 @@ impl<'a> Stage<'a> {
         seen.oracle_over = oracle_total > self.scenario.capacity;
         if self.frames > 0 {
             seen.changes = differences(&self.choices, &self.before);
-            if told.trials == 0 {
+            if decided.trials == 0 {
                 seen.settled_changes = differences(&self.choices, &self.settled);
             }
         }
-        if told.trials == 0 {
+        if decided.trials == 0 {
             self.settled.copy_from_slice(&self.choices);
             seen.settled_gain = if self.frames > 0 { seen.value - self.settled_value } else { 0.0 };
             self.settled_value = seen.value;

@@ -158,7 +158,7 @@ impl<'a> Machine<'a> {
         Self { truth, random, passes, factors: vec![1.0; truth.laws.len()], common_noise, common: 1.0 }
     }
 
-    /// Advances to the next frame, in which all costs are multiplied by `slowness`.
+    /// Advances to the next frame and multiplies all its costs by `slowness`.
     pub fn advance(&mut self, slowness: f64) {
         let random = &mut self.random;
         match self.truth.noise {

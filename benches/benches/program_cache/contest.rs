@@ -171,7 +171,7 @@ fn gets(filled: &mut dyn Filled, blobs: &Blobs, order: &[usize]) -> Result<Vec<f
 }
 
 fn expect(right: bool) -> Result<(), String> {
-    if right { Ok(()) } else { Err("what was put is not what is there".into()) }
+    if right { Ok(()) } else { Err("a value differs from its put".into()) }
 }
 
 pub fn print(rows: &[Value]) {

@@ -88,7 +88,7 @@ pub fn clock() -> f64 {
 
 /// Drops a file, or the files of a directory, from the page cache. Data that is not synced stays.
 ///
-/// With `all` the kernel drops all that it can, file names included.
+/// With `all` the kernel drops its whole page cache, file names included.
 pub fn forget(path: &Path, all: bool) -> io::Result<()> {
     if all {
         fs::write("/proc/sys/vm/drop_caches", "3")?;

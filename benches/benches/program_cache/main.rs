@@ -34,8 +34,8 @@ Benchmark of the program cache.
   --peer WORD      only we and peers whose name contains the word: LMDB, SQLite, redb, files
   --rounds N       rounds of the store. Default: 5
   --blobs DIR      store the files of a directory instead of generated values
-  --directory DIR  where to write, instead of cargo's target directory
-  --drop-caches    for what is cold, drop all that the kernel has cached, not only the files: needs root
+  --directory DIR  write there, not to cargo's target directory
+  --drop-caches    before cold reads, drop the whole page cache, not only the files: needs root
   --trace FILE     run the policies on this trace alone
   --write FILE     write the first generated trace
   --json           print JSON instead of tables
@@ -44,12 +44,12 @@ Benchmark of the program cache.
 Store: values of random bytes, 20 000 of them, of log-normal lengths with median 4.8 KB and mean 9.8 KB, 199 KB at most.
 Every figure is a median of the rounds, in which the peers take turns. For all of them a put that returned outlives its
 process (also a SIGKILL), but not a loss of power: nobody waits for the disk after a put.
-- Insert: times as fast as writing the same bytes to one file, a `write` each, measured right before and after. Each put a
-  transaction of its own; and, in batches, 256 puts in one, of which a SIGKILL may lose as many (of ours, those after the
-  last whole one): so does the cache write when programs wait.
-- Finish: milliseconds of what comes at the end, as the last lines say, which is in no other figure.
+- Insert: times as fast as writing the same bytes to one file, a `write` each, measured right before and after. Each put is
+  a transaction of its own. In batches, 256 puts are one transaction, as when the cache writes queued programs. A SIGKILL
+  may then lose a batch (of our store, the values after its last whole record).
+- Finish: milliseconds of the final step that the last lines name. No other figure includes it.
 - Open: milliseconds until it is open and every key in it is known. Warm: the least of five openings of a round. Cold: the
-  kernel was told to drop the files, which is not to say that the disk has nothing in a memory of its own.
+  kernel dropped the files from its page cache; the disk may still have them in its own cache.
 - Load all: times as long as reading as many bytes from one file, cold, 1 MiB at a time, measured right before: opening
   and handing out every value, checked.
 - Verified get: the median time of a get, of all values in any order, files in memory, opened before and checked, over the
@@ -72,10 +72,10 @@ a processor, since a busy machine seldom gives both.
 
 Put: microseconds of hob_program_cache_put of 4.8 KB into a cache with a directory, less those of copying as many bytes.
 
-Policies: a trace of programs asked for, replayed with room for a tenth of the bytes of all of them; what is missed is
+Policies: a trace of programs asked for, replayed with room for a tenth of the bytes of all of them. A missed program is
 built and put. Saved is the build time of all hits. A trace is text, a line for each program asked for: a whole number
-that names it, its bytes, its build cost in microseconds, its group. The recorded one is tests/fixtures/programs.txt: what
-games asked their driver for in 36 sessions, see tools/program_trace. The generated ones, from a seed each: 4000 programs
+that names it, its bytes, its build cost in microseconds, its group. The recorded one is tests/fixtures/programs.txt: the
+requests of games to their drivers in 36 sessions, see tools/program_trace. The generated ones, from a seed each: 4000 programs
 in 40 levels of 100; sizes log-normal with median 4.8 KB (sigma 0.8, at most 199 KB), build costs log-normal with median
 10 ms (sigma 1) times the square root of size over median; 120 sessions, each in 3 levels (the k-th most popular level
 with weight 1/k), of 600 programs each: nine in ten by Zipf (exponent 0.9) of the session's levels, the rest by Zipf of

@@ -93,7 +93,7 @@ pub fn put_row(directory: &Path, settings: &Settings) -> Value {
 
 pub fn print_put(row: &Value) {
     println!(
-        "put of {PUT_BYTES} bytes through C: {:.2} us, of which {:.2} copying: {:.2} beside that",
+        "put of {PUT_BYTES} bytes through C: {:.2} us; copying {:.2}; the rest {:.2}",
         number(&row["us"]),
         number(&row["copy_us"]),
         number(&row["beside_copy_us"])

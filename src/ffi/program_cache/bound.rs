@@ -32,19 +32,19 @@ struct Measured {
 }
 
 /// Measured values, one for each thread. If there are more threads than places, the places are reused in turn.
-struct Waiting {
+struct MeasuredBlobs {
     values: [Option<Measured>; 32],
     turn: usize,
 }
 
-static WAITING: Mutex<Waiting> = Mutex::new(Waiting { values: [const { None }; 32], turn: 0 });
+static MEASURED: Mutex<MeasuredBlobs> = Mutex::new(MeasuredBlobs { values: [const { None }; 32], turn: 0 });
 
-fn waiting() -> MutexGuard<'static, Waiting> {
-    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+fn measured_blobs() -> MutexGuard<'static, MeasuredBlobs> {
+    MEASURED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 // The callers drop the returned values after the lock is released.
-impl Waiting {
+impl MeasuredBlobs {
     fn put(&mut self, measured: Measured) -> Option<Measured> {
         let of_thread = |value: &Option<Measured>| value.as_ref().is_some_and(|value| value.thread == measured.thread);
         let place = self.values.iter().position(of_thread).or_else(|| self.values.iter().position(Option::is_none));
@@ -78,7 +78,7 @@ pub fn unbind(cache: &Arc<ProgramCache>) {
         *bound = None;
     }
     drop(bound);
-    let next = || waiting().take(|measured| measured.cache == id(cache));
+    let next = || measured_blobs().take(|measured| measured.cache == id(cache));
     while next().is_some() {}
 }
 
@@ -100,11 +100,11 @@ pub fn store(cache: &ProgramCache, key: &[u8], value: &[u8]) -> Result<()> {
 /// `value` is NULL or `room` writable bytes.
 pub unsafe fn load(cache: &ProgramCache, key: &[u8], value: *mut c_void, room: usize) -> usize {
     let (thread, cache_id, key) = (thread_token(), id(cache), key_of(key));
-    let measured = waiting().take(|at| (at.thread, at.cache, at.blob.key()) == (thread, cache_id, &key));
+    let measured = measured_blobs().take(|at| (at.thread, at.cache, at.blob.key()) == (thread, cache_id, &key));
     if value.is_null() || room == 0 {
         let Some(blob) = cache.get(&key) else { return 0 };
         let size = blob.data().len();
-        let before = waiting().put(Measured { thread, cache: cache_id, blob });
+        let before = measured_blobs().put(Measured { thread, cache: cache_id, blob });
         drop(before);
         return size;
     }

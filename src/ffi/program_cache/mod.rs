@@ -1,9 +1,12 @@
 //! Compiled shader programs, kept in memory and on disk, so that no program is compiled twice.
 //!
-//! ```c hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, a new driver gets old binaries */
-//! environment.api = HOB_GRAPHICS_API_OPENGL; environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
-//! environment.device = hob_str_from((const char *)glGetString(GL_RENDERER)); environment.driver = hob_str_from((const
-//! char *)glGetString(GL_VERSION)); environment.build = HOB_STR("game 1.2");
+//! ```c
+//! hob_environment environment = HOB_ENVIRONMENT_INIT; /* without it, a new driver gets old binaries */
+//! environment.api = HOB_GRAPHICS_API_OPENGL;
+//! environment.vendor = hob_str_from((const char *)glGetString(GL_VENDOR));
+//! environment.device = hob_str_from((const char *)glGetString(GL_RENDERER));
+//! environment.driver = hob_str_from((const char *)glGetString(GL_VERSION));
+//! environment.build = HOB_STR("game 1.2");
 //!
 //! hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 //! desc.directory = HOB_STR("cache/programs");         /* empty: memory only */

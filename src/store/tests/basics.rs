@@ -76,7 +76,7 @@ fn batch_put_skips_oversized_values() {
     store.put_all(&many(&data), |place| kept.push(place)).unwrap();
     assert_eq!(kept, [1, 2, 5]);
     assert_eq!((store.statistics().values, store.statistics().refused), (3, 3));
-    store.put_all(&[], |_| panic!("there is none")).unwrap();
+    store.put_all(&[], |_| panic!("called without a value")).unwrap();
 }
 
 #[test]

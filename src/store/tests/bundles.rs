@@ -48,7 +48,7 @@ fn failed_bundle_write_keeps_the_old_file() {
         let mut bundle = BundleWriter::create(Arc::new(process.clone()), &path, Compression::None).unwrap();
         let written = bundle.put(&name(1), 0, b"value").and_then(|_| bundle.finish());
         process.plan(|plan| plan.calls_to_error = None);
-        assert_eq!(disk.files().len(), 1, "{calls}: nothing is left over");
+        assert_eq!(disk.files().len(), 1, "{calls}: no file remains");
         failures += u32::from(written.is_err());
         if disk.read(&path).unwrap() == b"before" {
             assert!(written.is_err(), "{calls}");

@@ -235,7 +235,7 @@ fn foreign_files_are_unchanged() {
 #[test]
 fn claimed_length_of_four_gibibytes_allocates_nothing() {
     use super::super::format::{Form, Header};
-    use super::super::snapshot::{Contents, Row, encode};
+    use super::super::snapshot::{Contents, RecordInfo, encode};
     let header = Header {
         kind: 1,
         form: Form::Plain,
@@ -256,7 +256,7 @@ fn claimed_length_of_four_gibibytes_allocates_nothing() {
 
     // Also with a snapshot that confirms the length.
     for length in [segment.len() as u64, u64::MAX] {
-        let contents = Contents { rows: vec![Row::new(&header, 4)], uses: Vec::new() };
+        let contents = Contents { rows: vec![RecordInfo::new(&header, 4)], uses: Vec::new() };
         let snapshot = encode(5, 1, length, &contents).unwrap();
         disk.write(&directory().join("0000000000000005.idx"), &snapshot);
         let mut out = Vec::new();
@@ -277,14 +277,14 @@ fn claimed_length_of_four_gibibytes_allocates_nothing() {
 
 #[test]
 fn value_with_a_wrong_snapshot_time_is_served_after_a_merge() {
-    use super::super::snapshot::{Contents, Row, Snapshot, encode};
+    use super::super::snapshot::{Contents, IndexSnapshot, RecordInfo, encode};
     for change in [|stamp: u64| stamp - 1, |stamp| stamp + (1 << 32), |_| u64::MAX - 1] {
         let disk = populated(8, 300);
         let path = with_extension(&disk, "idx").remove(0);
         let id = u64::from_str_radix(path.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
         let bytes = disk.read(&path).unwrap();
-        let snapshot = Snapshot::decode(&bytes, id).unwrap();
-        let rows = snapshot.rows().map(|row| Row { stamp: change(row.stamp), ..row }).collect();
+        let snapshot = IndexSnapshot::decode(&bytes, id).unwrap();
+        let rows = snapshot.rows().map(|row| RecordInfo { stamp: change(row.stamp), ..row }).collect();
         let other = encode(id, snapshot.seed, snapshot.length, &Contents { rows, uses: Vec::new() }).unwrap();
         disk.write(&path, &other);
         assert_eq!(served(&disk, 8, 300), 8);

@@ -103,7 +103,12 @@ impl Run {
             wanted.iter().map(|(number, data)| Value { name: numbered(*number), build_us: 3, data }).collect();
         let mut kept = vec![false; values.len()];
         let done = self.store.put_all(&values, |place| kept[place] = true).is_ok();
-        assert_eq!(done, kept.iter().all(|&kept| kept), "seed {}: what is not kept is told", self.seed);
+        assert_eq!(
+            done,
+            kept.iter().all(|&kept| kept),
+            "seed {}: put_all reports each value that it does not keep",
+            self.seed
+        );
         for ((number, value), kept) in wanted.into_iter().zip(kept) {
             let before = self.model[&number].now.clone();
             self.ended(number, kept, Some(value), before);

@@ -1,6 +1,6 @@
 //! Limits, eviction, age, merging and the cost of opening.
 
-use super::super::fault_io::{Counts, FaultDisk};
+use super::super::fault_io::{CallCounts, FaultDisk};
 use super::super::{Options, Store};
 use super::*;
 
@@ -190,11 +190,11 @@ fn maintenance_budget_bounds_copied_bytes() {
 }
 
 /// Disk calls made by opening a directory of 5000 values.
-fn asked_by_opening(disk: &FaultDisk) -> Counts {
+fn asked_by_opening(disk: &FaultDisk) -> CallCounts {
     let before = disk.counts();
     assert_eq!(on(disk).statistics().values, 5000);
     let after = disk.counts();
-    Counts {
+    CallCounts {
         opened: after.opened - before.opened,
         reads: after.reads - before.reads,
         bytes_read: after.bytes_read - before.bytes_read,

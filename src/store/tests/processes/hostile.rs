@@ -135,9 +135,9 @@ fn directory_of_another_user_is_read_but_not_written() {
     }
     match command.output() {
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout);
+            let printed = String::from_utf8_lossy(&output.stdout);
             let complaint = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success() && said.contains("@ all was read"), "{said}{complaint}");
+            assert!(output.status.success() && printed.contains("@ all was read"), "{printed}{complaint}");
         }
         Err(why) => skip(&format!("the user nobody cannot run this program: {why}")),
     }

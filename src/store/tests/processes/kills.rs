@@ -153,7 +153,7 @@ pub fn write_for_ever(directory: &Path) {
 }
 
 /// A writer, and a thread that reads its output.
-struct Writer {
+struct SegmentWriter {
     running: Running,
     environment: u64,
     began: Receiver<()>,
@@ -167,22 +167,22 @@ struct Heard {
     begun: Option<Step>,
 }
 
-impl Writer {
+impl SegmentWriter {
     fn start(directory: &Path, environment: u64, round: u64) -> Self {
         let mut command = child("writer", directory);
         command.env("HOB_ENVIRONMENT", environment.to_string()).env("HOB_VERSION", (round << 20).to_string());
         let mut running = Running(command.spawn().expect("a child can be started"));
-        let said = running.0.stdout.take().expect("it was piped");
+        let printed = running.0.stdout.take().expect("it was piped");
         let (begins, began) = channel();
-        let heard = std::thread::spawn(move || Heard::of(said, || _ = begins.send(())));
+        let heard = std::thread::spawn(move || Heard::of(printed, || _ = begins.send(())));
         Self { running, environment, began, heard }
     }
 }
 
 impl Heard {
-    fn of(said: ChildStdout, begins: impl Fn()) -> Self {
+    fn of(printed: ChildStdout, begins: impl Fn()) -> Self {
         let mut heard = Self::default();
-        for line in BufReader::new(said).lines().map_while(Result::ok) {
+        for line in BufReader::new(printed).lines().map_while(Result::ok) {
             let mut words = line.split(' ');
             match words.next() {
                 Some("@begin") => {
@@ -265,13 +265,13 @@ impl Place {
     fn round(&mut self, round: u64, deaths: &mut BTreeMap<Doing, u64>) -> u64 {
         let writers = [1, 1, 2, 3][self.random.below(4) as usize];
         let mut writers: Vec<_> =
-            (1..=writers).map(|environment| Writer::start(&self.directory, environment, round)).collect();
+            (1..=writers).map(|environment| SegmentWriter::start(&self.directory, environment, round)).collect();
         let mut killed = Vec::new();
         while !writers.is_empty() {
             let writer = writers.swap_remove(self.random.below(writers.len() as u64) as usize);
             writer.began.recv().expect("a writer begins");
             std::thread::sleep(Duration::from_micros(self.random.below(LIFETIME * 1000)));
-            let Writer { running, environment, heard, .. } = writer;
+            let SegmentWriter { running, environment, heard, .. } = writer;
             drop(running);
             let heard = heard.join().unwrap_or_else(|_| panic!("a writer of round {round} failed"));
             self.model.hear(environment, &heard.done);

@@ -34,15 +34,15 @@ struct Progress {
 }
 
 /// The messages of one process, in a file beside the store.
-struct Said {
+struct Journal {
     file: File,
     names: Vec<Progress>,
     read: u64,
 }
 
-impl Said {
+impl Journal {
     fn path(directory: &Path, peer: u64) -> PathBuf {
-        directory.with_file_name(format!("said-by-{peer}"))
+        directory.with_file_name(format!("journal-of-{peer}"))
     }
 
     fn by(directory: &Path, peer: u64) -> Self {
@@ -51,12 +51,12 @@ impl Said {
         Self { file, names: vec![Progress::default(); NAMES as usize], read: 0 }
     }
 
-    fn say(&mut self, number: u32, version: u32, is_done: bool) {
+    fn record(&mut self, number: u32, version: u32, is_done: bool) {
         let words = [number, version, u32::from(is_done)].map(u32::to_le_bytes);
         self.file.write_all(words.as_flattened()).expect("it can be written");
     }
 
-    fn listen(&mut self) {
+    fn read_new(&mut self) {
         let mut word = [0; WORD];
         while self.file.read_at(&mut word, self.read).expect("it can be read") == WORD {
             self.read += WORD as u64;
@@ -88,7 +88,7 @@ fn check(found: Option<u32>, before: Progress, after: Progress, what: &str) {
 struct Peer {
     me: u64,
     store: Store,
-    said: Vec<Said>,
+    journals: Vec<Journal>,
     random: Random,
     bytes: Vec<u8>,
 }
@@ -97,33 +97,33 @@ impl Peer {
     fn write(&mut self) {
         let number = self.random.below(NAMES.into()) as u32;
         let name = peer_name(self.me, number);
-        let said = &mut self.said[self.me as usize];
-        let version = said.names[number as usize].done + 1;
-        said.names[number as usize] = Progress { begun: version, done: version };
-        said.say(number, version, false);
+        let journal = &mut self.journals[self.me as usize];
+        let version = journal.names[number as usize].done + 1;
+        journal.names[number as usize] = Progress { begun: version, done: version };
+        journal.record(number, version, false);
         if is_removal(version) {
             assert!(self.store.remove(&name).expect("nothing is in the way"));
         } else {
             assert!(self.store.put(&name, 10, &value(&name, version)).expect("nothing is in the way"));
         }
-        said.say(number, version, true);
+        journal.record(number, version, true);
     }
 
     /// Reads all names of a random process, possibly this one, and checks them against its messages.
     fn read(&mut self) -> u64 {
-        let peer = self.random.below(self.said.len() as u64);
+        let peer = self.random.below(self.journals.len() as u64);
         if peer != self.me {
-            self.said[peer as usize].listen();
+            self.journals[peer as usize].read_new();
         }
-        let before = self.said[peer as usize].names.clone();
+        let before = self.journals[peer as usize].names.clone();
         self.store.refresh().expect("nothing is in the way");
         let found: Vec<_> =
             (0..NAMES).map(|number| version(&mut self.store, &peer_name(peer, number), &mut self.bytes)).collect();
         if peer != self.me {
-            self.said[peer as usize].listen();
+            self.journals[peer as usize].read_new();
         }
         for (number, found) in found.into_iter().enumerate() {
-            let after = self.said[peer as usize].names[number];
+            let after = self.journals[peer as usize].names[number];
             check(found, before[number], after, &format!("{peer}/{number} seen by {}", self.me));
         }
         NAMES.into()
@@ -154,9 +154,9 @@ impl Peer {
 pub fn write_and_read(directory: &Path) {
     let (me, peers) = (number_in("HOB_PEER").expect("given"), number_in("HOB_PEERS").expect("given"));
     let end = Instant::now() + Duration::from_millis(number_in("HOB_MILLISECONDS").expect("given"));
-    let said = (0..peers).map(|peer| Said::by(directory, peer)).collect();
+    let journals = (0..peers).map(|peer| Journal::by(directory, peer)).collect();
     let store = super::open(directory, options(me));
-    let mut peer = Peer { me, store, said, random: Random(me), bytes: Vec::new() };
+    let mut peer = Peer { me, store, journals, random: Random(me), bytes: Vec::new() };
     let (written, checked, unlinked) = peer.live_until(end, directory);
     println!("@ {written} written, {checked} looked at, {unlinked} segments merged");
     assert!(written > 0 && checked > 0 && (me > 0 || unlinked > 0), "{written} {checked} {unlinked}");
@@ -173,18 +173,18 @@ fn live_together(peers: u64) {
     };
     let running: Vec<_> = (0..peers).map(start).collect();
     for (peer, mut running) in running.into_iter().enumerate() {
-        let said = std::io::read_to_string(running.0.stdout.take().expect("it was piped")).expect("text");
-        assert!(running.0.wait().expect("it ends").success(), "process {peer} of {peers}:\n{said}");
-        said.lines().filter(|line| line.starts_with('@')).for_each(|line| println!("{peer} of {peers}: {line}"));
+        let printed = std::io::read_to_string(running.0.stdout.take().expect("it was piped")).expect("text");
+        assert!(running.0.wait().expect("it ends").success(), "process {peer} of {peers}:\n{printed}");
+        printed.lines().filter(|line| line.starts_with('@')).for_each(|line| println!("{peer} of {peers}: {line}"));
     }
     let mut store = super::open(&scratch.store(), options(0));
     for round in 0..2 {
         for peer in 0..peers {
-            let mut said = Said::by(&scratch.store(), peer);
-            said.listen();
+            let mut journal = Journal::by(&scratch.store(), peer);
+            journal.read_new();
             for number in 0..NAMES {
                 let found = version(&mut store, &peer_name(peer, number), &mut Vec::new());
-                let Progress { begun, done } = said.names[number as usize];
+                let Progress { begun, done } = journal.names[number as usize];
                 let expected = Some(done).filter(|&version| version > 0 && !is_removal(version));
                 assert_eq!((found, begun), (expected, done), "{peer}/{number} in the end, {round}");
             }
