@@ -3,8 +3,9 @@
 # with ThreadSanitizer (Rust code is instrumented too), and under valgrind. Heavy tests are scaled down. Stops at the
 # first finding.
 #
-#   tools/sanitize.sh            all three
+#   tools/sanitize.sh            everything
 #   tools/sanitize.sh asan       the first two sanitizers alone
+#   tools/sanitize.sh rust       AddressSanitizer over the Rust tests of the C interface and of the store
 #   tools/sanitize.sh tsan       ThreadSanitizer alone
 #   tools/sanitize.sh valgrind   valgrind alone
 #
@@ -142,6 +143,13 @@ tsan() {
         setarch -R "$out/tsan_static"
 }
 
+rust_tests() {
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    say "AddressSanitizer over the Rust tests of the C interface and of the store"
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes" \
+        cargo test --locked --lib -p hobgoblin --target "$host" --target-dir "$out/rust" -- --quiet ffi:: store:: base:: testing::
+}
+
 under_valgrind() {
     need valgrind valgrind
     need "$cxx" g++
@@ -164,12 +172,14 @@ case $what in
     # One after the other, not joined by &&: `set -e` ignores failures inside an && list.
     all)
         asan
+        rust_tests
         tsan
         under_valgrind
         ;;
     asan) asan ;;
+    rust) rust_tests ;;
     tsan) tsan ;;
     valgrind) under_valgrind ;;
-    *) echo "usage: tools/sanitize.sh [asan|tsan|valgrind]" >&2; exit 2 ;;
+    *) echo "usage: tools/sanitize.sh [asan|rust|tsan|valgrind]" >&2; exit 2 ;;
 esac
 say "clean"
