@@ -88,9 +88,11 @@ fn every_header_in(language: &str, standards: &[&str], compilers: &[&'static str
     let mut complaints = Complaints::default();
     for compiler in present(compilers) {
         for standard in standards {
-            for source in sources() {
-                complaints.check(compiler, &[language, standard], &source);
-            }
+            complaints.check(compiler, &[language, standard], &compile_only("uses_headers.c"));
+        }
+        // The oldest standard has the fewest headers of its own that could hide a missing include.
+        for source in headers_alone("h") {
+            complaints.check(compiler, &[language, standards[0]], &source);
         }
     }
 }

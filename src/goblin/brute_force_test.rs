@@ -1,5 +1,6 @@
 //! Small goblins that know everything, against all choices there are under all strategies.
 
+use crate::testing::scaled;
 use proptest::prelude::*;
 
 use super::task::key_in_profile;
@@ -174,7 +175,7 @@ fn build(lanes: usize, settings: &[Made], plans: &[Plan]) -> (Goblin, Vec<Id>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scaled(500), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_decision_is_the_best_of_all_choices_and_strategies(

@@ -282,7 +282,7 @@ fn hammer(history: u32, held: bool, decisions: u64) {
     assert!(reads.into_inner() > 0);
 }
 
-const DECISIONS: u64 = if cfg!(debug_assertions) { 1_000 } else { 8_000 };
+const DECISIONS: u64 = if cfg!(debug_assertions) { 400 } else { 8_000 };
 
 #[test]
 fn choices_read_while_another_thread_decides_are_of_one_decision() {

@@ -1,5 +1,6 @@
 //! A recorded run replays to the same choices. A truncated or damaged recording is replayed up to the damage.
 
+use crate::testing::scaled;
 use std::sync::{Arc, Mutex};
 
 use crate::base::{Code, Id};
@@ -187,7 +188,7 @@ fn is_identical(report: &Report) -> bool {
 
 #[test]
 fn run_with_all_kinds_of_calls_replays_to_the_same_choices() {
-    for seed in 1..=60 {
+    for seed in 1..=u64::from(scaled(15)) {
         let recording = a_recording(seed, 200);
         let report = replay(&recording).unwrap();
         assert!(matches!(report.end, End::Complete), "seed {seed}: {report:?}");
@@ -399,7 +400,7 @@ fn malformed_blocks_with_valid_checksums_are_rejected_without_panic() {
     let recording = a_recording(23, 30);
     let blocks = blocks(&recording);
     let mut dice = Dice(5);
-    for _ in 0..4000 {
+    for _ in 0..scaled(1000) {
         let mut forged = recording.clone();
         let block = blocks[dice.below(blocks.len())].clone();
         for _ in 0..1 + dice.below(3) {

@@ -1,6 +1,7 @@
 //! The passes compared with a loop over single options, and all widths compared with each other.
 
 use super::*;
+use crate::testing::scaled;
 
 /// Numbers from 0 to 16.
 fn numbers(seed: u64) -> impl FnMut() -> f64 {
@@ -90,7 +91,7 @@ fn near_one_by_one(rows: Rows, picks: &[u32], prices: Prices, most_cost: f64) ->
 
 #[test]
 fn vector_width_changes_no_bit() {
-    for seed in 0..50 {
+    for seed in 0..u64::from(scaled(15)) {
         for normal in [false, true] {
             if std::arch::is_x86_feature_detected!("avx2") {
                 assert_same::<Avx2>(seed, normal);

@@ -2,6 +2,7 @@
 
 use crate::base::Code;
 use crate::profile::{Estimate, MAX_OPTIONS, Profile};
+use crate::testing::scaled;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -347,7 +348,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scaled(1000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn written_profile_reads_back_to_the_last_bit(profile in any_profile()) {

@@ -1,5 +1,6 @@
 //! Every policy against a list that is searched from end to end.
 
+use crate::testing::scaled;
 use proptest::prelude::*;
 
 use super::tests::{cache, key};
@@ -183,7 +184,7 @@ fn options() -> impl Strategy<Value = Options> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scaled(200), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_policy_does_what_a_plain_list_would(options in options(), steps in prop::collection::vec(step(), 1..250)) {

@@ -1,5 +1,6 @@
 //! Every order against a search of all there is, and how much it looks at and keeps.
 
+use crate::testing::scaled;
 use std::cell::Cell;
 
 use proptest::prelude::*;
@@ -140,7 +141,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scaled(100), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn ranks_that_are_kept_up_are_those_computed_from_scratch(steps in prop::collection::vec(step(), 1..300)) {

@@ -8,3 +8,11 @@ pub fn skip(reason: &str) {
     assert!(!required, "{reason}");
     println!("skipped: {reason}");
 }
+
+/// The number of cases of a randomised test: `cases`, times HOB_TEST_EFFORT if that is set.
+pub fn scaled(cases: u32) -> u32 {
+    let effort = std::env::var("HOB_TEST_EFFORT")
+        .ok()
+        .map_or(1, |word| word.parse().unwrap_or_else(|why| panic!("invalid HOB_TEST_EFFORT \"{word}\": {why}")));
+    cases.saturating_mul(effort)
+}

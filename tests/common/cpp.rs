@@ -85,7 +85,7 @@ pub fn harness_library() -> PathBuf {
 /// The C++ compiler, with the flags of the whole harness.
 pub fn compiler() -> Option<cc::Tool> {
     let mut build = cc::Build::new();
-    build.cpp(true).std("c++17").opt_level(1).debug(true).warnings_into_errors(true).cargo_metadata(false);
+    build.cpp(true).std("c++17").opt_level(0).debug(false).warnings_into_errors(true).cargo_metadata(false);
     build.target(env!("HOB_TARGET")).host(env!("HOB_HOST")).out_dir(output()).include("include");
     for flag in ["all", "extra", "pedantic", "conversion", "sign-conversion", "shadow", "undef"] {
         build.flag(format!("-W{flag}"));

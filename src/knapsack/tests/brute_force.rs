@@ -1,5 +1,6 @@
 //! Small instances of every kind, compared with a search of all choices.
 
+use crate::testing::scaled;
 use proptest::prelude::*;
 
 use super::*;
@@ -95,7 +96,7 @@ fn any_sigmas() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(500)) })]
 
     #[test]
     fn random_numbers_match_brute_force(settings in settings_of(any_option()), sigmas in any_sigmas(), position in -0.2..1.2) {

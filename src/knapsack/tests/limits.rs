@@ -1,6 +1,7 @@
 //! Guarantees when the work is limited, or large.
 
 use super::*;
+use crate::testing::scaled;
 
 /// Barely feasible in many cases. A proof takes many nodes.
 fn hard_settings(seed: u64) -> (Vec<Vec<Candidate>>, Economy) {
@@ -99,7 +100,7 @@ fn numbers_of_any_magnitude_stay_within_the_node_limit() {
     let sizes = [0.0, 1e-300, 1e-20, 1.0, 3.0, 1e20, 1e99, 1e100];
     let pick = |random: &mut Random| sizes[random.next() as usize % sizes.len()];
     let mut knapsack = Knapsack::new();
-    for case in 0..20_000 {
+    for case in 0..scaled(6000) {
         knapsack.clear();
         for _ in 0..1 + random.next() % 6 {
             let signed =

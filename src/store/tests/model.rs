@@ -1,5 +1,6 @@
 //! Random calls compared with a model, on a disk that fails.
 
+use crate::testing::scaled;
 use std::collections::BTreeMap;
 
 use super::super::fault_io::{FaultDisk, FaultIo};
@@ -212,10 +213,10 @@ impl Run {
     }
 }
 
-/// `HOB_STORE_RUNS` sets the number of runs, `HOB_STORE_SEED` the first seed.
+/// `HOB_STORE_SEED` sets the first seed.
 #[test]
 fn store_matches_the_model() {
-    let runs = std::env::var("HOB_STORE_RUNS").ok().and_then(|word| word.parse().ok()).unwrap_or(600);
+    let runs = u64::from(scaled(150));
     let first = std::env::var("HOB_STORE_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(0);
     for seed in first..first + runs {
         let mut run = Run::new(seed);

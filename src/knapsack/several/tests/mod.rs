@@ -3,6 +3,7 @@
 mod known_optima;
 
 use super::*;
+use crate::testing::scaled;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -144,7 +145,7 @@ fn check(question: &Question, effort: Effort) -> std::result::Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scaled(500), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn reported_solutions_are_true(question in question()) {
