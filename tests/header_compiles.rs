@@ -180,7 +180,9 @@ fn the_wrapper_compiles_after_hostile_macros() {
             complaints.check(compiler, &flags, &compile_only("hostile_macros.cpp"));
         }
         complaints.check(compiler, &flags, &after_hostile_macros(&compile_only("uses_wrapper.cpp")));
-        // Each header alone, so that it cannot rely on one that was included before the macros.
+    }
+    // Each header alone, so that it cannot rely on one that was included before the macros. One compiler will do.
+    for compiler in present(&["g++"]) {
         for source in headers_alone("hpp") {
             complaints.check(compiler, &flags, &after_hostile_macros(&source));
         }
