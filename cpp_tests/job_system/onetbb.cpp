@@ -1,5 +1,5 @@
 // Lends oneTBB, an independent job system, to the library. Its workers help with loops; one of its threads serves the
-// background of a program cache. This is a program of its own; tests/cpp.rs runs it where oneTBB is installed.
+// background of a program cache. This is a program of its own; trials/tests/job_system.rs runs it.
 #include <hobgoblin/hobgoblin.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
