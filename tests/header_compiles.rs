@@ -171,7 +171,7 @@ fn every_c_header_compiles_after_hostile_macros() {
 }
 
 #[test]
-fn the_wrapper_compiles_after_hostile_macros() {
+fn wrapper_compiles_after_hostile_macros() {
     let mut complaints = Complaints::default();
     let flags = ["-xc++", "-std=c++17", "-I.", "-Icpp_tests/compile_only"];
     for compiler in present(&["g++", "clang++"]) {
@@ -191,7 +191,7 @@ fn the_wrapper_compiles_after_hostile_macros() {
 
 /// Proves that the hostile macros have an effect.
 #[test]
-fn a_hostile_macro_breaks_the_compile_where_it_is_expanded() {
+fn expanded_hostile_macro_breaks_the_compile() {
     for compiler in present(&["g++", "clang++"]) {
         for name in ["check", "min", "None", "slots", "OUT"] {
             let source = after_hostile_macros(&format!("int {name};\n"));

@@ -34,7 +34,7 @@ fn clients_whose_versioned_structs_have_grown_run_on_todays_library() {
 }
 
 #[test]
-fn the_client_uses_every_versioned_struct() {
+fn abi_client_uses_every_versioned_struct() {
     let Some(tool) = compiler() else { return };
     let today = Headers::read(root(), &tool, "used");
     let read = |path: PathBuf| fs::read_to_string(root().join(path)).expect("a source can be read");
@@ -49,7 +49,7 @@ fn the_client_uses_every_versioned_struct() {
 }
 
 #[test]
-fn the_headers_are_compatible_with_the_previous_ones() {
+fn headers_are_compatible_with_the_previous_ones() {
     let Some(tool) = compiler() else { return };
     let previous = Headers::read(&previous(), &tool, "compared-previous");
     let today = Headers::read(root(), &tool, "compared-today");
@@ -71,7 +71,7 @@ fn the_headers_are_compatible_with_the_previous_ones() {
 
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-fn the_dump_of_the_abi_is_todays() {
+fn abi_dump_matches_the_headers() {
     let Some(tool) = compiler() else { return };
     if !is_installed("abidw", "abigail-tools") || !is_installed("abidiff", "abigail-tools") {
         return;

@@ -160,7 +160,7 @@ void Trial::damage() {
         whole += is_whole(r) && r.rejects == 0 && r.bans == 0 ? 1 : 0;
     }
     if (options.damaged_runs == 0) return;
-    target("a damaged cache gives right binaries or none, and never takes the process down",
+    target("a damaged cache gives correct binaries or a miss, and never ends the process",
            whole == options.damaged_runs,
            count(changes, "damages: ") + count(hits, "hits, ") + count(misses, "misses, ") + count(wrong, "wrong, ") +
                count(died, "deaths"));
@@ -176,7 +176,7 @@ void Trial::damage_behind_cache() {
     const std::string directory = fresh_copy();
     const StepResult refused = step("binaries damaged behind the cache", directory, {"--spoil"});
     const StepResult after = step("after that", directory);
-    target("what the driver refuses is compiled, and replaced in the cache",
+    target("binaries that the driver refuses are compiled and replaced",
            is_whole(refused) && refused.rejects == refused.usable() && is_all_hits(after),
            count(refused.rejects, "refused"));
 }
@@ -219,7 +219,7 @@ void Trial::let_manager_work() {
            count(edited.shader_compiles, "shaders"));
     const StepResult refused = step("managed: binaries damaged", directory, {flag, "--spoil"});
     const StepResult after = step("managed: after that", directory, {flag});
-    target("what the driver refuses is built from what had been put off, and saved again",
+    target("binaries that the driver refuses are built from their deferred sources and saved",
            is_whole(refused) && refused.rejects == refused.usable() && refused.shader_compiles == refused.shaders &&
                is_all_hits(after),
            count(refused.rejects, "refused"));
@@ -267,7 +267,7 @@ bool Trial::run() {
         is_complete = false;
     }
     bool all_met = trials::print_verdict(targets);
-    if (!is_complete) std::printf("(interrupted: this is how far it came)\n");
+    if (!is_complete) std::printf("(interrupted: results so far)\n");
     if (!options.json_file.empty()) trials::write_json(options.json_file, results, targets);
     return all_met && is_complete;
 }

@@ -136,7 +136,7 @@ void Trial::spoil_shaders() {
     const std::string copy = fresh_copy(directory);
     const StepResult refused = step("binaries damaged behind the cache", copy, {"--spoil", "bit"});
     const StepResult mended = step("after that", copy);
-    target("what the driver refuses is compiled, and replaced in the cache",
+    target("binaries that the driver refuses are compiled and replaced",
            is_whole(refused) && refused.rejects == refused.kernels && is_all_hits(mended), count(refused.rejects, "refused"));
 }
 
@@ -180,7 +180,7 @@ bool Trial::run() {
         is_complete = false;
     }
     const bool all_met = trials::print_verdict(targets);
-    if (!is_complete) std::printf("(interrupted: this is how far it came)\n");
+    if (!is_complete) std::printf("(interrupted: results so far)\n");
     if (!options.json_file.empty()) trials::write_json(options.json_file, results, targets);
     return all_met && is_complete;
 }

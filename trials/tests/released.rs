@@ -41,7 +41,7 @@ fn released_library_exports_exactly_what_the_headers_declare() {
     let (mut exported, mut declared) = (exported(&released_library(EVERYTHING)), declared());
     exported.sort();
     declared.sort();
-    assert_eq!(exported, declared, "what is exported (left) is not what the headers declare (right)");
+    assert_eq!(exported, declared, "exported functions (left) differ from declared ones (right)");
 }
 
 #[test]
