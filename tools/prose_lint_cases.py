@@ -80,7 +80,6 @@ CASES = [
     ("idiom", "a.rs", 'error!(Io, "the file is missing: {gone}");\n', 0),
     ("idiom", "a.rs", 'const BYTES: &[u8] = b"the file is gone";\n', 0),
     ("idiom", "a.rs", 'source("let a = b; // it is gone\\n    let c;\\n");\n', 0),
-    ("idiom", "trials/a.rs", 'error!(Io, "the file is gone");\n', 0),
     ("clause-subject", "a.rs", 'assert!(ok, "what is written can be read");\n', 1),
     ("clause-subject", "a.rs", 'assert!(ok, "{what} is NULL: pass {expected}");\n', 0),
     ("as-it-is", "a.rs", 'log("the file stays \\\n    as it is");\n', 1),
@@ -94,7 +93,6 @@ CASES = [
     ("test-name", "a.cpp", 'TEST("store: what is put is got") {\n}\n', 1),
     ("test-name", "a.cpp", 'TEST("store: a read-only cache writes nothing, and says so") {\n}\n', 1),
     ("test-name", "a.cpp", 'TEST("store: a stored value is returned") {\n}\n', 0),
-    ("test-name", "trials/a.rs", "#[test]\nfn what_is_put_is_got() {}\n", 0),
     # double-space
     ("double-space", "a.md", "Two  spaces.", 1),
     ("double-space", "a.md", "One space.", 0),
