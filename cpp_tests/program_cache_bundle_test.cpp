@@ -189,6 +189,23 @@ TEST("program_cache: an invalid bundle is rejected and a damaged one loses only 
     ENSURE((served == 18 || served == 19) && data_of(cache.get(), "7") == "(none)");
 }
 
+TEST("program_cache: a FIFO as a bundle, or as a file of the directory, causes no wait") {
+    const Directory directory;
+    const std::string fifo = directory.inside("fifo"), path = directory.inside("cache");
+    ENSURE(mkfifo(fifo.c_str(), 0600) == 0);
+    (void)make_bundle(desc_of(path), 8, directory.inside("bundle"), HOB_BUNDLE_CONTENTS_ALL);
+    ENSURE(mkfifo((path + "/0123456789abcdef.seg").c_str(), 0600) == 0);
+    const Cache cache = opened(desc_of(path));
+    ENSURE(hob_program_cache_add_bundle(cache.get(), str(fifo)) == HOB_RESULT_IO);
+    ENSURE(last_error_has("not a regular file"));
+    uint64_t count = 7;
+    ENSURE(hob_program_cache_write_bundle(cache.get(), str(fifo), HOB_BUNDLE_CONTENTS_ALL, &count) == HOB_RESULT_IO);
+    struct stat found;
+    ENSURE(lstat(fifo.c_str(), &found) == 0 && S_ISFIFO(found.st_mode));
+    ENSURE(data_of(cache.get(), "3") == "binary 3");
+    ENSURE(trouble(cache.get()).find("not a regular file") != std::string::npos);
+}
+
 TEST("program_cache: a failed bundle write keeps the old file") {
     const Directory directory;
     const std::string bundle = directory.inside("bundle");

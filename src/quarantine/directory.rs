@@ -160,7 +160,7 @@ impl Directory {
     /// The saved strikes, and the number of damaged records. Always `Some` unless it fails.
     fn strikes(&self) -> Result<Option<(Strikes, u32)>> {
         let path = self.file("strikes");
-        let file = match self.io.open_plain(&path) {
+        let file = match self.io.open(&path) {
             Ok(file) => file,
             Err(why) if is_absence(&why) => return Ok(Some(Default::default())),
             Err(why) if why.kind() == ErrorKind::InvalidInput => {
@@ -176,7 +176,7 @@ impl Directory {
 
     /// Whether a file of strikes may exist.
     pub fn has_strikes(&self) -> bool {
-        !self.io.open_plain(&self.file("strikes")).is_err_and(|why| is_absence(&why))
+        !self.io.open(&self.file("strikes")).is_err_and(|why| is_absence(&why))
     }
 
     /// Change the strikes under the lock. If `change` returns false, nothing is written.

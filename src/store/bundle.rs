@@ -29,7 +29,7 @@ impl Bundle {
     /// A bundle in a file. Values are read from the file when they are needed.
     pub fn of_file(io: &dyn Io, path: &Path) -> Result<Self> {
         let mut head = [0; HEADS];
-        let opened = io.open(path).and_then(|file| Ok((read_exact_at(&*file, &mut head, 0)?, file)));
+        let opened = io.open_named(path).and_then(|file| Ok((read_exact_at(&*file, &mut head, 0)?, file)));
         let (is_whole, segment) = opened.map_err(|why| io_error("read", path, &why))?;
         Ok(Self { name: name_of(if is_whole { &head } else { &[] })?, segment, snapshot: None })
     }
@@ -80,7 +80,7 @@ impl BundleWriter {
             ));
         }
         self.store.sync()?;
-        self.io.rename(&self.fresh, &self.path).map_err(|why| io_error("write", &self.path, &why))?;
+        self.io.replace_named(&self.fresh, &self.path).map_err(|why| io_error("write", &self.path, &why))?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         self.io.sync_directory(parent).map_err(|why| io_error("sync", parent, &why))
     }

@@ -7,6 +7,8 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, Write};
+#[cfg(unix)]
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,11 +19,12 @@ pub trait Io: Send + Sync {
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
     /// Create a directory and its missing parents.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
-    /// Open a file for reading.
+    /// Open a file of the directory for reading. Other programs may have put anything there: everything but a regular
+    /// file, links included, fails at once with `InvalidInput`.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
     /// Create a file for reading and appending; fails if it exists.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// Rename a file, replacing a file of the new name.
+    /// Rename a file of the directory, replacing whatever has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Delete a file. Open handles stay usable.
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -37,10 +40,15 @@ pub trait Io: Send + Sync {
         false
     }
 
-    /// Open a file for reading if it is a plain file, else fail with `InvalidInput`: other programs may have put
-    /// anything there.
-    fn open_plain(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    /// Open a file that the host named for reading. Follows links; otherwise like [`open`](Self::open).
+    fn open_named(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.open(path)
+    }
+
+    /// Rename a file to a path that the host named. Replaces a regular file or a link, and fails with `InvalidInput`
+    /// for anything else.
+    fn replace_named(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.rename(from, to)
     }
 
     /// Create a file that is written at offsets and shows other processes that its owner lives. Within a directory,
@@ -145,7 +153,7 @@ impl Io for OsIo {
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(OsFile(fs::File::open(path)?)))
+        Ok(Arc::new(OsFile(open_regular(path, fs::OpenOptions::new().read(true), Links::Refuse)?)))
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
@@ -163,11 +171,20 @@ impl Io for OsIo {
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
         // Other systems cannot open a directory as a file, and journal names with the files.
-        if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
+        if !cfg!(unix) {
+            return Ok(());
+        }
+        let mut options = fs::OpenOptions::new();
+        options.read(true);
+        // If a FIFO has taken the directory's place, the open does not wait for its writer.
+        #[cfg(unix)]
+        options.custom_flags(libc::O_NONBLOCK | libc::O_DIRECTORY);
+        options.open(directory)?.sync_all()
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        let file = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut options = fs::OpenOptions::new();
+        let file = open_regular(path, options.read(true).write(true).create(true).truncate(false), Links::Refuse)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(OsLock(file)))),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
@@ -175,9 +192,16 @@ impl Io for OsIo {
         }
     }
 
-    fn open_plain(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        must_be_plain(path)?;
-        self.open(path)
+    fn open_named(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(OsFile(open_regular(path, fs::OpenOptions::new().read(true), Links::Follow)?)))
+    }
+
+    fn replace_named(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match fs::symlink_metadata(to) {
+            Ok(found) if !found.is_file() && !found.is_symlink() => Err(ErrorKind::InvalidInput.into()),
+            Err(why) if why.kind() != ErrorKind::NotFound => Err(why),
+            _ => fs::rename(from, to),
+        }
     }
 
     fn own(&self, path: &Path) -> io::Result<Owned> {
@@ -190,8 +214,7 @@ impl Io for OsIo {
     }
 
     fn open_orphan(&self, path: &Path, for_good: bool) -> io::Result<Option<Owned>> {
-        must_be_plain(path)?;
-        let file = fs::File::open(path)?;
+        let file = open_regular(path, fs::OpenOptions::new().read(true), Links::Refuse)?;
         let is_dead = if for_good { file.try_lock().is_ok() } else { is_dead(&file) };
         Ok(is_dead.then(|| Owned { file: Arc::new(OsFile(file)), life: None }))
     }
@@ -207,9 +230,32 @@ impl Io for OsIo {
     }
 }
 
-/// Fails for everything but plain files: opening a pipe would wait for its writer.
-fn must_be_plain(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_file() { Ok(()) } else { Err(ErrorKind::InvalidInput.into()) }
+/// Whether the last part of a path may be a link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Follow,
+    Refuse,
+}
+
+/// Open a file, or fail with `InvalidInput` unless it is a regular file. Never waits: without the flags, opening a FIFO
+/// waits for its other end, and opening a device can have effects.
+fn open_regular(path: &Path, options: &mut fs::OpenOptions, links: Links) -> io::Result<fs::File> {
+    #[cfg(unix)]
+    options.custom_flags(libc::O_NONBLOCK | if links == Links::Refuse { libc::O_NOFOLLOW } else { 0 });
+    #[cfg(not(unix))]
+    match if links == Links::Refuse { fs::symlink_metadata(path) } else { fs::metadata(path) } {
+        Ok(found) if !found.is_file() => return Err(ErrorKind::InvalidInput.into()),
+        _ => {}
+    }
+    let file = options.open(path).map_err(|why| {
+        // ELOOP: the path is a link. ENXIO: a FIFO or a socket without its other end. EISDIR: a directory, to write.
+        #[cfg(unix)]
+        if matches!(why.raw_os_error(), Some(libc::ELOOP | libc::ENXIO | libc::EISDIR)) {
+            return ErrorKind::InvalidInput.into();
+        }
+        why
+    })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
 }
 
 /// Whether the owner of a file has died. Several processes may ask at the same time.

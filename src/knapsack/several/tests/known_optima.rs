@@ -105,12 +105,12 @@ fn more_nodes_find_the_optimum() {
 }
 
 #[test]
-fn all_instances_with_data_are_answered() {
-    if let Some(directory) = std::env::var_os("HOB_KNAPSACK_DATA") {
-        let questions = questions(&Path::new(&directory).join("three_resources_n50.json.gz"));
-        let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
-        assert!(gaps / (questions.len() as f64) < 0.003);
-    }
+#[ignore = "needs HOB_KNAPSACK_DATA, a directory of instances"]
+fn all_instances_are_answered_in_a_frame() {
+    let directory = std::env::var_os("HOB_KNAPSACK_DATA").expect("HOB_KNAPSACK_DATA is set");
+    let questions = questions(&Path::new(&directory).join("three_resources_n50.json.gz"));
+    let gaps: f64 = questions.iter().map(assert_answered_in_a_frame).sum();
+    assert!(gaps / (questions.len() as f64) < 0.003);
 }
 
 #[test]

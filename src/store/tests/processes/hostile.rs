@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::base::Code;
-use crate::store::{Options, Store};
+use crate::store::{Bundle, BundleWriter, Compression, Options, Store};
 use crate::testing::skip;
 
 use super::*;
@@ -195,4 +196,105 @@ fn segments_of_a_newer_version_are_unchanged_and_reported() {
     store.clear(None).expect("nothing is in the way");
     store.maintain(u64::MAX).expect("nothing is in the way");
     assert_eq!(std::fs::read(old).expect("it is there"), newer);
+}
+
+/// What another program may put in place of a file.
+const IMPOSTORS: [(&str, &[&str]); 4] = [
+    ("a FIFO", &["mkfifo"]),
+    ("a directory", &["mkdir"]),
+    ("a link to a device", &["ln", "-s", "/dev/zero"]),
+    ("a link to nothing", &["ln", "-s", "missing"]),
+];
+
+/// Puts an impostor in place of a file.
+fn replace(path: &Path, command: &[&str]) {
+    let _ = std::fs::remove_file(path);
+    let made = Command::new(command[0]).args(&command[1..]).arg(path).status();
+    assert!(made.is_ok_and(|status| status.success()), "{command:?} {}", path.display());
+}
+
+/// Runs `work` on a thread, and fails if it takes a minute: opening a FIFO could wait for ever.
+fn in_time<T: Send + 'static>(what: String, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || sender.send(work()));
+    let result = receiver.recv_timeout(Duration::from_secs(60));
+    if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = result {
+        panic!("{what}: a call waits");
+    }
+    let _ = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    result.expect("the thread has sent its result")
+}
+
+/// Drives a store through every operation that opens files, and returns its messages. Each value that it returns must be
+/// right.
+fn use_store(directory: &Path) -> Vec<String> {
+    let mut store = match Store::open(Arc::new(OsIo), directory, options()) {
+        Ok(store) => store,
+        Err(why) => return vec![why.sentence().to_owned()],
+    };
+    let mut messages: Vec<String> = store.trouble().map(str::to_owned).into_iter().collect();
+    messages.extend(store.refresh().err().map(|why| why.sentence().to_owned()));
+    let mut bytes = Vec::new();
+    for number in 0..20 {
+        match store.get(&name(1, number), &mut bytes) {
+            Ok(Some(_)) => assert_eq!(bytes, value(&name(1, number), 1)),
+            Ok(None) => {}
+            Err(why) => messages.push(why.sentence().to_owned()),
+        }
+        let _ = store.put(&name(2, number), 1, &value(&name(2, number), 2));
+    }
+    let _ = (store.remove(&name(1, 3)), store.seal(), store.maintain(u64::MAX), store.clear(None));
+    messages
+}
+
+#[test]
+fn impostors_in_place_of_files_are_reported_and_cause_no_wait() {
+    let scratch = Scratch::new("impostors");
+    for (what, command) in IMPOSTORS {
+        for kind in ["seg", "idx", "idx.new", "live", "lock"] {
+            let directory = scratch.0.join(kind);
+            let mut store = open(&directory, options());
+            for number in 0..20 {
+                assert!(store.put(&name(1, number), 1, &value(&name(1, number), 1)).expect("nothing is in the way"));
+            }
+            store.seal().expect("nothing is in the way");
+            assert!(store.put(&name(1, 20), 1, &value(&name(1, 20), 1)).expect("nothing is in the way"));
+            drop(store);
+            let path = files(&directory, kind).pop();
+            let path = path.unwrap_or_else(|| directory.join(format!("{:016x}.{kind}", 1_700_000_000_u64 << 32)));
+            replace(&path, command);
+            let used = directory.clone();
+            let messages = in_time(format!("{what} as {kind}"), move || use_store(&used));
+            if kind == "seg" {
+                let is_named = messages.iter().any(|text| text.contains("not a regular file"));
+                assert!(is_named, "{what}: {messages:?}");
+            }
+            std::fs::remove_dir_all(directory).expect("it can be removed");
+        }
+    }
+}
+
+#[test]
+fn bundle_is_a_regular_file_or_a_link_to_one() {
+    let scratch = Scratch::new("bundles");
+    let bundle = scratch.0.join("bundle");
+    let write = |path: &Path| {
+        let mut writer = BundleWriter::create(Arc::new(OsIo), path, Compression::None)?;
+        writer.put(&name(1, 1), 1, &value(&name(1, 1), 1))?;
+        writer.finish()
+    };
+    write(&bundle).expect("nothing is in the way");
+    let link = scratch.0.join("link");
+    std::os::unix::fs::symlink(&bundle, &link).expect("a link can be made");
+    assert!(Bundle::of_file(&OsIo, &link).is_ok());
+    for (what, command) in &IMPOSTORS[..2] {
+        let path = scratch.0.join("impostor");
+        replace(&path, command);
+        let read = path.clone();
+        let read = in_time(format!("reading {what}"), move || Bundle::of_file(&OsIo, &read).map(drop));
+        assert!(read.is_err_and(|why| why.sentence().contains("not a regular file")), "{what}");
+        assert!(write(&path).is_err_and(|why| why.sentence().contains("not a regular file")), "{what}");
+        assert!(!std::fs::symlink_metadata(&path).expect("it is still there").is_file(), "{what} was replaced");
+        let _ = (std::fs::remove_file(&path), std::fs::remove_dir(&path));
+    }
 }
