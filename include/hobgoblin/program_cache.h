@@ -630,8 +630,9 @@ HOB_API hob_result hob_program_cache_get_histogram_buckets(
 /// Its start-up set is added to the cache's. Only the head of the file is read here; the file stays open until the
 /// cache is destroyed. HOB_RESULT_IO: the file cannot be read, or is neither a regular file nor a link to one.
 /// HOB_RESULT_MALFORMED: it is not a bundle. Damage that is found later, or a bundle for other environments only, is
-/// reported by hob_program_cache_get_problem. A program of the bundle that is removed is hidden from this cache only.
-/// Threads: shared.
+/// reported by hob_program_cache_get_problem.
+///
+/// A program of the bundle that is removed is hidden from this cache only. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_add_bundle(const hob_program_cache *cache, hob_str path);
 
 /// Adds a bundle from memory, such as a file of an archive.

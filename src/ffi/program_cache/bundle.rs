@@ -25,8 +25,9 @@ use crate::program_cache::Contents;
 /// Its start-up set is added to the cache's. Only the head of the file is read here; the file stays open until the
 /// cache is destroyed. HOB_RESULT_IO: the file cannot be read, or is neither a regular file nor a link to one.
 /// HOB_RESULT_MALFORMED: it is not a bundle. Damage that is found later, or a bundle for other environments only, is
-/// reported by hob_program_cache_get_problem. A program of the bundle that is removed is hidden from this cache only.
-/// Threads: shared.
+/// reported by hob_program_cache_get_problem.
+///
+/// A program of the bundle that is removed is hidden from this cache only. Threads: shared.
 #[entry(shared, experimental)]
 pub extern "C" fn hob_program_cache_add_bundle(cache: *const hob_program_cache, path: hob_str) -> hob_result {
     cache.add_bundle(&bundle_path(path)?)

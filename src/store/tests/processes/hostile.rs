@@ -198,7 +198,7 @@ fn segments_of_a_newer_version_are_unchanged_and_reported() {
     assert_eq!(std::fs::read(old).expect("it is there"), newer);
 }
 
-/// What another program may put in place of a file.
+/// Entries that another program may put in place of a file, with the commands that make them.
 const IMPOSTORS: [(&str, &[&str]); 4] = [
     ("a FIFO", &["mkfifo"]),
     ("a directory", &["mkdir"]),
