@@ -191,7 +191,8 @@ impl Proof<'_> {
     }
 
     /// Search ever larger cores of the cheapest changes: good answers consist of these. Every answer with another
-    /// change loses at least the cost of that change. Returns the greatest such loss that is certain.
+    /// change loses at least the cost of that change. Returns the greatest such loss that is certain, for all answers
+    /// beyond the accepted gap.
     fn search_small_cores(&mut self, relaxation: &Relaxation) -> f64 {
         let Self { case, linear, dual, search, incumbent, budget, .. } = self;
         let root = Root { case, linear, dual, relaxation };
@@ -218,6 +219,10 @@ impl Proof<'_> {
         let root = Root { case, linear, dual, relaxation };
         let stake = linear.stake(&relaxation.prices);
         let mut bound = relaxation.bound - certain;
+        if certain > 0.0 {
+            // The cores were searched only for answers beyond the accepted gap.
+            bound = bound.max(incumbent.value + incumbent.allowance(case));
+        }
         let mut pretended = f64::max(GAP_GROWTH * certain, FIRST_PRETENDED_GAP * (relaxation.bound - incumbent.value));
         loop {
             let cut = incumbent.cut(case, stake);

@@ -211,3 +211,65 @@ fn variance_is_rejected_once_the_deviation_budget_is_spent() {
     assert!(answer.feasible && answer.proven, "{answer:?}");
     assert_eq!((answer.value, several.choices()), (0.0, &[1][..]));
 }
+
+/// The small cores are searched only beyond the accepted gap. The bound once left that out, so it was below the best
+/// value, and the answer was reported as proven.
+#[test]
+fn bound_includes_answers_within_the_accepted_gap() {
+    let weights =
+        |list: &[(f64, f64)]| list.iter().map(|&(mean, variance)| Weight { mean, variance }).collect::<Vec<_>>();
+    let question = Question {
+        resources: 2,
+        settings: vec![
+            (vec![0.0], weights(&[(-1.0, 0.0), (0.0, 2.4228541853821954)])),
+            (vec![0.0, 0.0], weights(&[(0.0, 0.8675220673032423), (5.0, 1.0), (0.0, 1.0), (0.0, 0.0)])),
+            (vec![2.0, 5.0, 9.0], weights(&[(-2.0, 0.0), (3.0, 0.0), (-1.0, 0.0), (4.0, 1.0), (5.0, 0.0), (0.0, 0.0)])),
+            (
+                vec![15.0, 8.0, -1.0, 6.824147803210105],
+                weights(&[
+                    (4.0, 0.0),
+                    (2.0, 3.0030086709186796),
+                    (-2.0, 1.2638861823015095),
+                    (8.0, 2.6041048816782957),
+                    (2.0, 1.7858015944575591),
+                    (0.32916505065958346, 1.0),
+                    (0.0, 0.0),
+                    (5.0, 0.0),
+                ]),
+            ),
+            (
+                vec![9.0, -4.0, 18.0, 4.113926371627814],
+                weights(&[
+                    (4.0, 0.0),
+                    (7.0, 1.7766897958405004),
+                    (2.0, 0.0),
+                    (4.0, 0.0),
+                    (5.0, 1.0),
+                    (4.0, 2.14030366077273),
+                    (-1.0, 0.0),
+                    (-1.0, 1.0),
+                ]),
+            ),
+            (
+                vec![-4.0, 13.0, 7.0, 15.515526467081099],
+                weights(&[
+                    (8.0, 0.0),
+                    (-1.0, 1.7389154715073603),
+                    (6.0, 1.0),
+                    (0.0, 1.0),
+                    (7.0, 1.0),
+                    (-2.0, 1.0),
+                    (7.0, 0.0),
+                    (f64::INFINITY, 0.0),
+                ]),
+            ),
+        ],
+        economies: vec![
+            Economy { capacity: 15.0, sigmas: 1.8572839003057449 },
+            Economy { capacity: 22.306546631461266, sigmas: 1.0 },
+        ],
+    };
+    for accepted_gap in [0.0, 0.1] {
+        check(&question, Effort { accepted_gap, ..Effort::default() }).expect("the bound holds");
+    }
+}
