@@ -21,10 +21,10 @@
 // The cache below has no executor, so all callbacks run on this thread. With an executor they need a mutex: several may
 // run at once, but only one for each file.
 
-enum { MAX_FILES = 128, MAX_PATH = 96 };
+enum { MAX_FILES = 128, PATH_SIZE = 96 };
 
 typedef struct file {
-    char path[MAX_PATH];   // empty: a free place, or a removed file that is still open
+    char path[PATH_SIZE];   // empty: a free place, or a removed file that is still open
     unsigned char *bytes;
     size_t size;
     unsigned open_count;
@@ -56,7 +56,7 @@ static uint32_t remove_file(void *user_data, hob_str path) {
 static uint32_t rename_file(void *user_data, hob_str from, hob_str to) {
     file *one = find(user_data, from.data);
     if (one == NULL) return HOB_RESULT_NOT_FOUND;
-    if (to.len >= MAX_PATH) return HOB_RESULT_LIMIT_EXCEEDED;
+    if (to.len >= PATH_SIZE) return HOB_RESULT_LIMIT_EXCEEDED;
     (void)remove_file(user_data, to);  // it may not exist
     memcpy(one->path, to.data, to.len + 1);
     return HOB_RESULT_OK;
@@ -89,7 +89,7 @@ static uint32_t open_file(void *user_data, hob_str path, void **out_file) {
 static uint32_t create_file(void *user_data, hob_str path, void **out_file) {
     if (find(user_data, path.data) != NULL) return HOB_RESULT_BUSY;
     file *made = find(user_data, "");
-    if (made == NULL || path.len >= MAX_PATH) return HOB_RESULT_LIMIT_EXCEEDED;
+    if (made == NULL || path.len >= PATH_SIZE) return HOB_RESULT_LIMIT_EXCEEDED;
     memcpy(made->path, path.data, path.len + 1);
     return open_file(user_data, path, out_file);
 }
@@ -157,7 +157,7 @@ static void run_game(disk *all, int number) {
     io.user_data = all, io.list = list, io.create_directory = create_directory;
     io.open = open_file, io.create = create_file, io.close = close_file;
     io.size = size_of, io.read = read_at, io.write = write_at, io.truncate = truncate_at, io.sync = sync_file;
-    io.rename = rename_file, io.remove = remove_file;
+    io.rename = rename_file, io.remove = remove_file;  // files that other processes see need try_lock and unlock, too
     hob_environment environment = HOB_ENVIRONMENT_INIT;
     environment.driver = HOB_STR("simulated driver 1.0");  // a new driver gets none of the old binaries
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;

@@ -24,7 +24,6 @@
 #include "vulkan_minimal.h" // or: #define VK_NO_PROTOTYPES, #include <vulkan/vulkan.h>
 
 namespace {
-
 void check(VkResult result, const char* call) {
     if (result != VK_SUCCESS) throw std::runtime_error(call + (" failed: VkResult " + std::to_string(result)));
 }
@@ -36,6 +35,7 @@ template <class Info> Info make(VkStructureType type) {
     return info;
 }
 
+#define VK(name) find<PFN_##name>(#name)
 /// An instance and a device with a queue for compute shaders.
 class Vulkan {
 public:
@@ -50,15 +50,14 @@ public:
         void* const entry = dlsym(loader, "vkGetInstanceProcAddr");
         std::memcpy(&get_address, &entry, sizeof entry);
         auto info = make<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
-        check(find<PFN_vkCreateInstance>("vkCreateInstance")(&info, nullptr, &instance), "vkCreateInstance");
+        check(VK(vkCreateInstance)(&info, nullptr, &instance), "vkCreateInstance");
         VkPhysicalDevice physical = VK_NULL_HANDLE;
         uint32_t count = 1; // VK_INCOMPLETE, if there are several: the first one serves
-        (void)find<PFN_vkEnumeratePhysicalDevices>("vkEnumeratePhysicalDevices")(instance, &count, &physical);
-        if (count == 0) throw std::runtime_error("Vulkan finds no device (Debian: mesa-vulkan-drivers)");
-        find<PFN_vkGetPhysicalDeviceProperties>("vkGetPhysicalDeviceProperties")(physical, &properties);
+        (void)VK(vkEnumeratePhysicalDevices)(instance, &count, &physical);
+        if (physical == VK_NULL_HANDLE) throw std::runtime_error("there is no device (Debian: mesa-vulkan-drivers)");
+        VK(vkGetPhysicalDeviceProperties)(physical, &properties);
         std::vector<VkQueueFamilyProperties> families(count = 16);
-        find<PFN_vkGetPhysicalDeviceQueueFamilyProperties>("vkGetPhysicalDeviceQueueFamilyProperties")(
-            physical, &count, families.data());
+        VK(vkGetPhysicalDeviceQueueFamilyProperties)(physical, &count, families.data());
         while (queue_family + 1 < count && !(families[queue_family].queueFlags & VK_QUEUE_COMPUTE_BIT)) ++queue_family;
         const float priority = 1;
         auto queues = make<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
@@ -68,13 +67,13 @@ public:
         auto device_info = make<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
         device_info.queueCreateInfoCount = 1;
         device_info.pQueueCreateInfos = &queues;
-        check(find<PFN_vkCreateDevice>("vkCreateDevice")(physical, &device_info, nullptr, &device), "vkCreateDevice");
-        find<PFN_vkGetDeviceQueue>("vkGetDeviceQueue")(device, queue_family, 0, &queue);
+        check(VK(vkCreateDevice)(physical, &device_info, nullptr, &device), "vkCreateDevice");
+        VK(vkGetDeviceQueue)(device, queue_family, 0, &queue);
     }
     Vulkan(const Vulkan&) = delete;
     ~Vulkan() {
-        find<PFN_vkDestroyDevice>("vkDestroyDevice")(device, nullptr);
-        find<PFN_vkDestroyInstance>("vkDestroyInstance")(instance, nullptr);
+        VK(vkDestroyDevice)(device, nullptr);
+        VK(vkDestroyInstance)(instance, nullptr);
     }
 
     /// A function by name. The loader has all of them, except a few extensions.
@@ -84,7 +83,6 @@ public:
         std::memcpy(&function, &address, sizeof address);
         return function;
     }
-#define VK(name) find<PFN_##name>(#name)
 
 private:
     PFN_vkGetInstanceProcAddr get_address = nullptr;
@@ -98,7 +96,7 @@ std::vector<uint32_t> shader(uint32_t group_size) {
 }
 
 /// Makes all pipelines with the VkPipelineCache, and runs them once.
-void run_pipelines(const Vulkan& vk, VkPipelineCache pipelines_so_far) {
+void run_pipelines(const Vulkan& vk, VkPipelineCache so_far) {
     auto layout_info = make<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
     VkPipelineLayout layout = VK_NULL_HANDLE;
     check(vk.VK(vkCreatePipelineLayout)(vk.device, &layout_info, nullptr, &layout), "vkCreatePipelineLayout");
@@ -113,7 +111,6 @@ void run_pipelines(const Vulkan& vk, VkPipelineCache pipelines_so_far) {
     check(vk.VK(vkAllocateCommandBuffers)(vk.device, &commands_info, &commands), "vkAllocateCommandBuffers");
     auto begin_info = make<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     check(vk.VK(vkBeginCommandBuffer)(commands, &begin_info), "vkBeginCommandBuffer");
-
     std::vector<VkPipeline> pipelines;
     for (uint32_t group_size = 1; group_size <= 128; group_size *= 2) {
         const std::vector<uint32_t> code = shader(group_size);
@@ -128,8 +125,7 @@ void run_pipelines(const Vulkan& vk, VkPipelineCache pipelines_so_far) {
         VkShaderModule& module = info.stage.module;
         check(vk.VK(vkCreateShaderModule)(vk.device, &module_info, nullptr, &module), "vkCreateShaderModule");
         VkPipeline& pipeline = pipelines.emplace_back();
-        check(vk.VK(vkCreateComputePipelines)(vk.device, pipelines_so_far, 1, &info, nullptr, &pipeline),
-              "vkCreateComputePipelines");
+        check(vk.VK(vkCreateComputePipelines)(vk.device, so_far, 1, &info, nullptr, &pipeline), "compute pipeline");
         vk.VK(vkDestroyShaderModule)(vk.device, module, nullptr);
         vk.VK(vkCmdBindPipeline)(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
         vk.VK(vkCmdDispatch)(commands, 1, 1, 1);
@@ -170,21 +166,25 @@ void run(const std::string& directory) {
     info.pInitialData = stored.data().data();
     VkPipelineCache pipelines = VK_NULL_HANDLE;
     const auto start = std::chrono::steady_clock::now();
-    check(vk.VK(vkCreatePipelineCache)(vk.device, &info, nullptr, &pipelines), "vkCreatePipelineCache");
+    const auto create = [&] { return vk.VK(vkCreatePipelineCache)(vk.device, &info, nullptr, &pipelines); };
+    if (use && create() != VK_SUCCESS) { // the driver refuses the data: start with an empty cache, and replace them
+        use.end(HOB_USE_OUTCOME_REJECTED);
+        info.initialDataSize = 0;
+    }
+    if (pipelines == VK_NULL_HANDLE) check(create(), "vkCreatePipelineCache");
     run_pipelines(vk, pipelines);
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     use.end(); // the GPU has run all pipelines
-
-    std::size_t size = 0;
+    size_t size = 0;
     check(vk.VK(vkGetPipelineCacheData)(vk.device, pipelines, &size, nullptr), "vkGetPipelineCacheData");
     std::string data(size, '\0');
     check(vk.VK(vkGetPipelineCacheData)(vk.device, pipelines, &size, data.data()), "vkGetPipelineCacheData");
+    data.resize(size); // the driver may have written fewer bytes
     vk.VK(vkDestroyPipelineCache)(vk.device, pipelines, nullptr);
-    const bool has_changed = data != stored.data();
-    if (has_changed) cache.put(key, {0, data, {}, {}, 0, 0});
+    if (data != stored.data()) cache.put(key, {0, data, {}, {}, static_cast<uint64_t>(time.count() * 1000), 0});
     cache.flush(); // reports a failed write; the destructor cannot
-    std::printf("%s\n%zu bytes loaded, pipelines made and run in %.1f ms, %zu bytes stored\n", vk.properties.deviceName,
-                info.initialDataSize, time.count(), has_changed ? size : 0);
+    std::printf("%s\n", vk.properties.deviceName);
+    std::printf("%zu bytes loaded, %zu kept, pipelines run in %.1f ms\n", info.initialDataSize, size, time.count());
 }
 
 } // namespace

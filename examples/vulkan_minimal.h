@@ -24,7 +24,7 @@ VK_HANDLE(VkFence);
 #define VK_NULL_HANDLE nullptr
 
 typedef uint32_t VkFlags;
-enum VkResult { VK_SUCCESS = 0 };
+enum VkResult { VK_ERROR_UNKNOWN = -13, VK_SUCCESS = 0 };
 enum VkPipelineBindPoint { VK_PIPELINE_BIND_POINT_COMPUTE = 1 };
 enum VkShaderStageFlagBits { VK_SHADER_STAGE_COMPUTE_BIT = 0x20 };
 enum VkQueueFlagBits { VK_QUEUE_COMPUTE_BIT = 2 };
