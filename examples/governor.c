@@ -117,6 +117,12 @@ static void save_profile(const hob_goblin *goblin, const char *path) {
     free(json);
 }
 
+// Gives the goblin a sample. One that is lost does not end a game: HOB_RESULT_NOT_FOUND means that it came too late.
+static void sample(hob_goblin *goblin, uint64_t decision_id, const setting *of, double ms) {
+    const hob_result result = hob_goblin_measure(goblin, decision_id, of->id, of->lane, ms, HOB_SAMPLE_QUALITY_OK);
+    if (result != HOB_RESULT_OK && result != HOB_RESULT_NOT_FOUND) fprintf(stderr, "%s\n", hob_last_error());
+}
+
 static void run_frames(hob_goblin *goblin) {
     frame_in_flight frames[GPU_FRAMES_LATE];
     int late = 0, late_at_end = 0;
@@ -126,8 +132,7 @@ static void run_frames(hob_goblin *goblin) {
         if (frame >= GPU_FRAMES_LATE)  // the GPU has finished that frame: its timers have results now
             for (int s = 0; s < SETTINGS; ++s)
                 if (settings[s].lane == HOB_LANE_GPU)
-                    check(hob_goblin_measure(goblin, slot->decision_id, settings[s].id, HOB_LANE_GPU, slot->gpu_ms[s],
-                                             HOB_SAMPLE_QUALITY_OK), "hob_goblin_measure");
+                    sample(goblin, slot->decision_id, &settings[s], slot->gpu_ms[s]);
         hob_decision decision = HOB_DECISION_INIT;
         check(hob_goblin_update(goblin, &decision), "hob_goblin_update");  // calls on_choice
         slot->decision_id = decision.id;
@@ -137,9 +142,7 @@ static void run_frames(hob_goblin *goblin) {
             const double ms = cost_of(&settings[s], load_of(frame));
             slot->gpu_ms[s] = ms;
             if (settings[s].lane == HOB_LANE_GPU) gpu_ms += ms;
-            else  // the game thread has its own clock, without a delay
-                check(hob_goblin_measure(goblin, decision.id, settings[s].id, settings[s].lane, ms,
-                                         HOB_SAMPLE_QUALITY_OK), "hob_goblin_measure");
+            else sample(goblin, decision.id, &settings[s], ms);  // the game thread's clock has no delay
         }
         late += gpu_ms > GPU_BUDGET_MS;
         late_at_end += gpu_ms > GPU_BUDGET_MS && frame >= FRAMES - 200;
