@@ -117,7 +117,7 @@ static void save_profile(const hob_goblin *goblin, const char *path) {
     free(json);
 }
 
-// Gives the goblin a sample. One that is lost does not end a game: HOB_RESULT_NOT_FOUND means that it came too late.
+// Gives the goblin a sample. A failure must not end the game. HOB_RESULT_NOT_FOUND: the sample is too late.
 static void sample(hob_goblin *goblin, uint64_t decision_id, const setting *of, double ms) {
     const hob_result result = hob_goblin_measure(goblin, decision_id, of->id, of->lane, ms, HOB_SAMPLE_QUALITY_OK);
     if (result != HOB_RESULT_OK && result != HOB_RESULT_NOT_FOUND) fprintf(stderr, "%s\n", hob_last_error());
