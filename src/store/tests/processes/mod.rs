@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use super::Random;
 use crate::store::io::OsIo;
 use crate::store::{Name, Options, Store};
 
@@ -80,23 +81,6 @@ pub fn number_in(variable: &str) -> Option<u64> {
         .map(|word| word.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {word}")))
 }
 
-/// SplitMix64 (Steele, Lea and Flood).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.number() % limit
-    }
-}
-
 pub fn now() -> u64 {
     1_700_000_000
 }
@@ -117,7 +101,7 @@ pub fn value(name: &Name, version: u32) -> Vec<u8> {
     let mut random = Random(u64::from(version) << 32 ^ u64::from(name.key[0]) ^ name.environment);
     let length = if random.below(40) == 0 { 9000 } else { random.below(1200) };
     let compresses = random.below(2) == 0;
-    let noise = |_| if compresses { b'a' + version as u8 % 16 } else { random.number() as u8 };
+    let noise = |_| if compresses { b'a' + version as u8 % 16 } else { random.next() as u8 };
     bytes.extend((0..length).map(noise));
     bytes
 }
