@@ -34,6 +34,9 @@ struct Reach {
     /// Most weight that can be added, and removed.
     fill: f64,
     vacate: f64,
+    /// Most variance that can be added, and removed.
+    variance_added: f64,
+    variance_removed: f64,
 }
 
 /// A class with a choice left, and the range of its noted changes.
@@ -56,12 +59,19 @@ pub(super) struct Core {
     /// Options within the cost limit, from the screening pass.
     near: Vec<Near>,
     noted: Vec<Change>,
+    /// The classes of the noted changes.
+    open: Vec<Open>,
+    /// The classes of the changes, nearest to the price first.
     order: Vec<Open>,
+    /// Scratch of `cost_of_nearest`.
+    costs: Vec<f64>,
     /// The noted changes are relative to these picks, at this slope and up to this cost.
     picks: u64,
     noted_theta: f64,
     noted_cost: f64,
     room: f64,
+    /// The capacity in the numbers of the reduced problem.
+    capacity: f64,
     tolerance: f64,
     theta: f64,
 }
@@ -74,7 +84,9 @@ impl Core {
         reserve_total(&mut self.reach, options + 1)?;
         reserve_total(&mut self.near, most_rows(options) + 1)?;
         reserve_total(&mut self.noted, options)?;
-        reserve_total(&mut self.order, settings)
+        reserve_total(&mut self.open, settings)?;
+        reserve_total(&mut self.order, settings)?;
+        reserve_total(&mut self.costs, settings)
     }
 
     pub fn memory_used(&self) -> usize {
@@ -84,17 +96,34 @@ impl Core {
             + bytes(&self.reach)
             + bytes(&self.near)
             + bytes(&self.noted)
+            + bytes(&self.open)
             + bytes(&self.order)
+            + bytes(&self.costs)
     }
 
     pub fn clear(&mut self) {
-        self.order.clear();
+        self.open.clear();
         self.picks = 0;
     }
 
-    /// Number of classes that have a choice left.
+    /// Number of collected classes: those that have a choice left.
+    pub fn class_count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Number of classes of the last [`Self::build`].
     pub fn depth(&self) -> usize {
         self.order.len()
+    }
+
+    /// The least cost at which `count` of the collected classes have a choice left. `None` if there are fewer classes.
+    pub fn cost_of_nearest(&mut self, view: &View, count: usize) -> Option<f64> {
+        let Self { noted, open, costs, .. } = self;
+        let changes = |open: &Open| noted[open.start as usize..open.end as usize].iter();
+        let least = |open: &Open| changes(open).map(|change| view.cost(change.by)).fold(f64::INFINITY, lesser);
+        costs.clear();
+        costs.extend(open.iter().map(least));
+        (count < costs.len()).then(|| *costs.select_nth_unstable_by(count, f64::total_cmp).1)
     }
 
     /// The collected changes, in no order. If more than `most`: the changes of the classes nearest to the price.
@@ -102,17 +131,19 @@ impl Core {
         if self.noted.len() <= most {
             return &self.noted;
         }
-        self.arrange();
+        // Each class has at least one.
+        self.arrange(|_| true, most);
         &self.changes[..most]
     }
 
-    /// Collect the options that may be part of an answer worth more than `cut`, and prepare them for a search.
+    /// Prepare a search of the collected options that may be part of an answer worth more than `cut`.
     pub fn build(&mut self, view: &View, cut: f64) {
-        self.collect(view, cut);
+        let most_cost = view.relaxation.bound - cut;
         self.room = view.linear.room;
+        self.capacity = view.case.limit.capacity - view.case.problem.base.mean;
         self.tolerance = view.linear.tolerance;
         self.theta = view.linear.theta;
-        self.arrange();
+        self.arrange(|change| !view.is_expensive(change.by, most_cost), usize::MAX);
         self.measure_reach(view);
     }
 
@@ -133,7 +164,7 @@ impl Core {
     fn note(&mut self, view: &View, most_cost: f64) {
         self.near.resize(view.case.problem.row_count() + 1, Near::default());
         self.noted.clear();
-        self.order.clear();
+        self.open.clear();
         let count = view.screen(most_cost, &mut self.near);
         let (mut at, mut last_class) = (0, u32::MAX);
         // The number of options in a word is unpredictable, so one loop visits all of them instead of two nested loops.
@@ -152,10 +183,10 @@ impl Core {
     }
 
     fn note_change(&mut self, is_new: bool, change: Change, rate: f64) {
-        let Self { noted, order, .. } = self;
+        let Self { noted, open, .. } = self;
         let end = noted.len() as u32 + 1;
-        match order.last_mut().filter(|_| !is_new) {
-            None => order.push(Open { nearest_rate: rate, start: end - 1, end }),
+        match open.last_mut().filter(|_| !is_new) {
+            None => open.push(Open { nearest_rate: rate, start: end - 1, end }),
             Some(open) => {
                 let compared = noted.len().saturating_sub(COMPARED).max(open.start as usize);
                 if noted[compared..].iter().any(|other| dominates(other.by, change.by)) {
@@ -175,9 +206,9 @@ impl Core {
 
     /// Remove changes that have become too expensive. Options that they dominate cost at least as much.
     fn tighten(&mut self, view: &View, most_cost: f64) {
-        let Self { changes, noted, order, .. } = self;
+        let Self { changes, noted, open, .. } = self;
         changes.clear();
-        order.retain_mut(|open| {
+        open.retain_mut(|open| {
             let start = changes.len() as u32;
             let before = &noted[open.start as usize..open.end as usize];
             changes.extend(before.iter().filter(|change| !view.is_expensive(change.by, most_cost)));
@@ -187,29 +218,38 @@ impl Core {
         std::mem::swap(changes, noted);
     }
 
-    /// Sort the changes by the rates of their classes.
-    fn arrange(&mut self) {
-        self.order.sort_unstable_by(|a, b| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start)));
-        self.changes.clear();
-        self.starts.clear();
-        self.ends.clear();
-        for open in &self.order {
-            self.starts.push(self.changes.len() as u32);
-            self.changes.extend_from_slice(&self.noted[open.start as usize..open.end as usize]);
-            self.ends.resize(self.changes.len(), self.changes.len() as u32);
+    /// Sort the wanted changes by the rates of their classes. If these are more than `most`: those of the nearest.
+    fn arrange(&mut self, is_wanted: impl Fn(&Change) -> bool, most: usize) {
+        let Self { changes, starts, ends, noted, open, order, .. } = self;
+        let collected = |open: &Open| &noted[open.start as usize..open.end as usize];
+        order.clear();
+        order.extend(open.iter().filter(|open| collected(open).iter().any(&is_wanted)));
+        let by_rate = |a: &Open, b: &Open| a.nearest_rate.total_cmp(&b.nearest_rate).then(a.start.cmp(&b.start));
+        if order.len() > most {
+            order.select_nth_unstable_by(most, by_rate);
+            order.truncate(most);
         }
-        self.starts.push(self.changes.len() as u32);
+        order.sort_unstable_by(by_rate);
+        changes.clear();
+        starts.clear();
+        ends.clear();
+        for open in order {
+            starts.push(changes.len() as u32);
+            changes.extend(collected(open).iter().filter(|change| is_wanted(change)));
+            ends.resize(changes.len(), changes.len() as u32);
+        }
+        starts.push(changes.len() as u32);
     }
 
     fn measure_reach(&mut self, view: &View) {
         let lambda = view.relaxation.lambda;
         // The entry at the end allows no change, so `exceeds` is false there.
-        let end = Reach { fill_rate: 0.0, vacate_rate: f64::MAX, fill: 0.0, vacate: f64::NEG_INFINITY };
+        let end = Reach { vacate_rate: f64::MAX, vacate: f64::NEG_INFINITY, ..Reach::default() };
         self.reach.clear();
         self.reach.resize(self.changes.len() + 1, end);
         let mut reach = Reach { vacate: 0.0, ..end };
         for bounds in self.starts.windows(2).rev() {
-            let Reach { fill, vacate, .. } = reach;
+            let Reach { fill, vacate, variance_added, variance_removed, .. } = reach;
             for index in (bounds[0] as usize..bounds[1] as usize).rev() {
                 let by = self.changes[index].by;
                 let weight = view.linear.weight(by);
@@ -220,18 +260,50 @@ impl Core {
                     lesser(reach.vacate_rate, if weight < 0.0 { greater(rate, lambda) } else { f64::MAX });
                 reach.fill = greater(reach.fill, fill + weight);
                 reach.vacate = greater(reach.vacate, vacate - weight);
+                reach.variance_added = greater(reach.variance_added, variance_added + by.variance);
+                reach.variance_removed = greater(reach.variance_removed, variance_removed - by.variance);
                 self.reach[index] = reach;
             }
         }
     }
 
+    pub fn weight(&self, by: Totals) -> f64 {
+        by.mean + self.theta * by.variance
+    }
+
+    /// The room that these totals leave in the linear constraint.
+    pub fn slack(&self, totals: Totals) -> f64 {
+        self.room - self.weight(totals)
+    }
+
+    /// The room that these totals leave to changes from `from` on, by the secant over all deviations to which these
+    /// changes can lead. The deeper, the fewer these are, and the less the secant loses.
+    pub fn slack_nearby(&self, case: &Case, totals: Totals, from: u32) -> f64 {
+        let reach = &self.reach[from as usize];
+        let variance = greater(case.problem.base.variance + totals.variance, 0.0);
+        // The deviation less the linear weight of the same variance. It is concave, so it is least at an end.
+        let excess = |by: f64| case.limit.sigmas * (variance + by).sqrt() - self.theta * by;
+        let (most, least) = (reach.variance_added, -lesser(reach.variance_removed, variance));
+        self.capacity - totals.mean - lesser(excess(most), excess(least))
+    }
+
     /// Whether changes from `from` on can lead from these totals to an answer worth more than `cut`.
     pub fn exceeds(&self, totals: Totals, from: u32, cut: f64) -> bool {
-        let slack = self.room - (totals.mean + self.theta * totals.variance);
+        self.exceeds_in(self.slack(totals), totals.value, from, cut)
+    }
+
+    /// The same with the slack of [`Self::slack_nearby`].
+    pub fn exceeds_nearby(&self, case: &Case, totals: Totals, from: u32, cut: f64) -> bool {
+        let exceeds_all = || self.exceeds_in(self.slack_nearby(case, totals, from), totals.value, from, cut);
+        self.exceeds(totals, from, cut) && (case.is_scalar() || exceeds_all())
+    }
+
+    /// The same for totals of this value that leave this room.
+    pub fn exceeds_in(&self, slack: f64, value: f64, from: u32, cut: f64) -> bool {
         let reach = &self.reach[from as usize];
         // One of them is 0. Which one is unpredictable, so there should be no branch on it.
         let (room, overdraft) = (greater(slack, 0.0), lesser(slack + self.tolerance, 0.0));
-        let bound = totals.value + lesser(room, reach.fill) * reach.fill_rate + overdraft * reach.vacate_rate;
+        let bound = value + lesser(room, reach.fill) * reach.fill_rate + overdraft * reach.vacate_rate;
         (bound > cut) & (-overdraft <= reach.vacate)
     }
 }

@@ -1,7 +1,7 @@
 //! The best answer so far, and the value that a better answer must exceed.
 
 use super::fits::Limit;
-use super::input::{Input, Totals};
+use super::input::{Input, Totals, greater};
 use super::reduce::Problem;
 use super::{bytes, reserve_total};
 use crate::base::Result;
@@ -28,6 +28,11 @@ impl Case<'_> {
 }
 
 impl Case<'_> {
+    /// Whether variances don't count.
+    pub fn is_scalar(&self) -> bool {
+        self.limit.sigmas == 0.0
+    }
+
     /// Whether these totals may fit. Needs no square root: totals often exceed the limit by far.
     pub fn may_fit(&self, totals: Totals) -> bool {
         let Limit { capacity, sigmas, tolerance } = self.limit;
@@ -54,6 +59,19 @@ impl Totals {
     fn with_variance_at_least_zero(self) -> Self {
         Self { variance: self.variance.max(0.0), ..self }
     }
+}
+
+/// The most by which the optimum may exceed an answer that is worth this much more than the lightest choices.
+pub(super) fn accepted_excess(accepted_gap: f64, value: f64) -> f64 {
+    // Slightly less than accepted, so that the reported gap stays within it despite rounding.
+    let gap = accepted_gap * (1.0 - 1e-9);
+    gap / (1.0 + gap) * greater(value, 0.0)
+}
+
+/// The distance of a value from its bound, as a share of the bound's worth above that of the lightest choices. 1 for an
+/// answer worth no more than these, and without an answer.
+pub(super) fn gap(bound: f64, value: f64, lightest: f64) -> f64 {
+    if value <= lightest { 1.0 } else { (bound - value) / (bound - lightest) }
 }
 
 #[derive(Debug)]
@@ -136,11 +154,9 @@ impl Incumbent {
         self.value + rounding.max(share * self.allowance(case)).max(step)
     }
 
-    /// Excess of the optimum that the accepted gap allows.
+    /// Excess of the optimum that the accepted gap allows: a share of the value above that of the lightest choices.
     pub fn allowance(&self, case: &Case) -> f64 {
-        // Slightly less than accepted, so that the reported gap stays within it despite rounding.
-        let gap = case.accepted_gap * (1.0 - 1e-9);
-        if gap == 0.0 { 0.0 } else { gap / (1.0 + gap) * (case.problem.base.value + self.value).abs() }
+        accepted_excess(case.accepted_gap, self.value - case.problem.lightest_totals.value)
     }
 }
 

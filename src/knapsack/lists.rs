@@ -102,7 +102,7 @@ impl Lists {
         let depth_needed = if scene.scalar { self.tail.depth } else { core.depth() };
         for depth in 0..depth_needed {
             let cut = scene.cut(incumbent);
-            self.states.retain(|state| core.exceeds(state.totals, core.starts[depth], cut));
+            self.states.retain(|state| core.exceeds_nearby(case, state.totals, core.starts[depth], cut));
             if self.states.is_empty() {
                 return Ok(true);
             }
@@ -147,7 +147,7 @@ impl Lists {
             }
             self.complete(scene, totals, before.trail, Some((change, depth)), scratch, incumbent);
             cut = scene.cut(incumbent);
-            if !scene.core.exceeds(totals, after, cut) {
+            if !scene.core.exceeds_nearby(scene.case, totals, after, cut) {
                 continue;
             }
             while unchanged < self.joined.len() && precedes(&key, self.joined[unchanged].totals, totals) {

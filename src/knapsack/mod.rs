@@ -17,9 +17,9 @@
 //!    one relaxation serves for both.
 //! 5. One change, then two (`pairs`), turn the relaxation into a good answer. `core` compares the reduced cost of each
 //!    option with the gap. The few options that survive are the core (Pisinger).
-//! 6. `search` explores the core depth first. Hard data (subset sums, values that follow the weights) goes to `lists`:
-//!    dynamic programming over lists of undominated states, with the same bounds. `tail` lists the combinations of the
-//!    last classes, so that both meet in the middle.
+//! 6. `search` explores the core depth first, in stages that begin with its cheapest options. Hard data (subset sums,
+//!    values that follow the weights) goes to `lists`: dynamic programming over lists of undominated states, with the
+//!    same bounds. `tail` lists the combinations of the last classes, so that both meet in the middle.
 //!
 //! A knapsack has a memory: the next solve begins with the choices, the price and the deviation of the last one. These
 //! guesses save time where problems follow each other frame by frame, and cannot make a bound wrong. Earlier calls
@@ -100,7 +100,10 @@ impl Default for Economy {
 /// Limits on the work of a solve. They are counts, so that the same input gives the same answer on any machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// Stop when the answer is known to be within this fraction of the optimum. 0 requires a proven optimum.
+    /// Stop when the gap to the optimum is known to be at most this fraction of the optimum's value above that of the
+    /// lightest choices. These are each setting's option of least mean. So constants added to the values of a setting
+    /// have no effect. With several resources, the least valuable undominated options take their place. 0 requires a
+    /// proven optimum.
     pub accepted_gap: f64,
     /// The search stops after about this many nodes. A node is one visited state, or 64 options visited by the
     /// relaxation. The first relaxation always runs, so there is a bound at any limit. With `n` options it takes about
@@ -137,7 +140,8 @@ pub struct Solution {
     pub excess: f64,
     /// Upper bound on the value of every answer that fits. Equals `value` when proven.
     pub upper_bound: f64,
-    /// `(upper_bound - value) / |upper_bound|`; 0 when proven.
+    /// `upper_bound - value`, as a fraction of the upper bound above the value of the lightest choices, see
+    /// [`Effort::accepted_gap`]. 0 when proven, 1 when worth no more than the lightest choices.
     pub gap: f64,
     /// Whether this is known to be the optimum. Always true when infeasible: it is then known that nothing fits.
     pub proven: bool,

@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::core::{Core, View};
 use super::fits::Limit;
-use super::incumbent::{Case, Incumbent, VALUE_PRECISION};
+use super::incumbent::{Case, Incumbent, VALUE_PRECISION, gap};
 use super::input::{Input, Totals};
 use super::kernel::{WIDTH, best_change};
 use super::lightest::Lightest;
@@ -22,7 +22,7 @@ const MOST_INTERVALS: usize = 256;
 /// An interval is split while the secant loses more than a fraction of the gap. The fraction is this divided by the
 /// number of classes in the core: the larger the core, the more a wider search costs.
 const SPREAD_OF_GAP: f64 = 6.0;
-const LEAST_SPREAD: f64 = 0.05;
+const LEAST_SPREAD: f64 = 0.1;
 const MOST_SPREAD: f64 = 0.5;
 
 /// The tangent may be so far off the best deviation that it loses this fraction of the gap.
@@ -38,16 +38,27 @@ const LEAST_ACCEPTED: f64 = 0.25;
 const SHARE: f64 = 0.5;
 
 /// Pairs of changes are tried only in cores of at least this many classes. A search of a smaller core is as fast.
-const LEAST_DEPTH_FOR_PAIRS: usize = 8;
+const LEAST_DEPTH_FOR_PAIRS: usize = 3;
 
 /// A core of at most this many classes is searched: that is faster than splitting the interval and relaxing again.
 const DEPTH_SEARCHED_UNSPLIT: usize = 24;
 
-/// Depth-first search hands over to the lists after this many nodes.
-const DEPTH_FIRST_NODES: u64 = 10_000;
+/// The same where the secant loses more than the gap.
+const DEPTH_SEARCHED_LOOSE: usize = 16;
 
-/// The fraction of the gap that the lists explore first.
-const FIRST_PRETENDED_GAP: f64 = 1.0 / 256.0;
+/// Depth-first search hands over to the lists after this many nodes. Where one weight orders states, lists are short.
+const SCALAR_NODES: u64 = 20_000;
+const NORMAL_NODES: u64 = 50_000;
+
+/// Nodes of a search that only improves the answer.
+const IMPROVE_NODES: u64 = 3_000;
+
+/// The first stage of a search explores this many of the nearest classes, and at least this share of the gap.
+const FIRST_CLASSES: usize = 20;
+const FIRST_ASSUMED_GAP: f64 = 1.0 / 256.0;
+
+/// Each stage of a search assumes a gap so many times that of the stage before.
+const STAGE_GROWTH: f64 = 1.4;
 
 /// Guesses from the last solve for the next: the price and the deviation. 0: unknown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,6 +167,7 @@ impl Workspace {
             budget: &mut budget,
             bracket: Bracket::new(&case, first),
             memory: *memory,
+            is_searched: false,
             is_priced: false,
             certified: f64::NEG_INFINITY,
             open: f64::NEG_INFINITY,
@@ -191,7 +203,7 @@ fn report(case: &Case, incumbent: &mut Incumbent, bound: f64, price: f64, nodes:
         burden: case.limit.burden(totals),
         excess: 0.0,
         upper_bound,
-        gap: (upper_bound - totals.value) / upper_bound.abs().max(f64::MIN_POSITIVE),
+        gap: if proven { 0.0 } else { gap(bound, incumbent.value, case.problem.lightest_totals.value) },
         proven,
         nodes,
         price,
@@ -222,6 +234,8 @@ struct Proof<'a> {
     bracket: Bracket,
     /// Guesses, until this solve replaces them.
     memory: WarmStart,
+    /// Whether a core was searched. Pairs seldom improve an answer after that.
+    is_searched: bool,
     /// Whether `memory.price` is this problem's.
     is_priced: bool,
     /// Upper bound on the parts that the accepted gap certified.
@@ -272,7 +286,10 @@ impl Proof<'_> {
         };
         let bound = relaxation.bound.min(interval.bound).min(0.0);
         self.improve_by_one_change(&linear, relaxation.totals);
-        if bound > self.cut(&linear, &relaxation) {
+        let cut = self.cut(&linear, &relaxation);
+        if bound > cut && self.is_searched {
+            self.collect(&linear, &relaxation, cut);
+        } else if bound > cut {
             self.improve_by_pairs(&linear, &relaxation);
         }
         if bound > self.cut(&linear, &relaxation) && self.should_split(&interval, &linear, &relaxation, bound) {
@@ -338,14 +355,15 @@ impl Proof<'_> {
     fn should_split(&self, interval: &Interval, linear: &Linear, relaxation: &Relaxation, bound: f64) -> bool {
         let gap = bound - self.incumbent.value;
         let given_away = relaxation.lambda * linear.spread;
-        let is_loose = given_away > self.spread_of_gap() * gap && self.core.depth() > DEPTH_SEARCHED_UNSPLIT;
+        let depth_searched = if given_away > gap { DEPTH_SEARCHED_LOOSE } else { DEPTH_SEARCHED_UNSPLIT };
+        let is_loose = given_away > self.spread_of_gap() * gap && self.core.class_count() > depth_searched;
         // At price 0 the room doesn't bind, but the burden may still not fit. Only a narrower secant can decide.
         let should_split = is_loose || relaxation.lambda == 0.0;
         should_split && linear.spread > 0.0 && !interval.is_narrow() && self.intervals.len() + 3 <= MOST_INTERVALS
     }
 
     fn spread_of_gap(&self) -> f64 {
-        (SPREAD_OF_GAP / self.core.depth() as f64).clamp(LEAST_SPREAD, MOST_SPREAD)
+        (SPREAD_OF_GAP / self.core.class_count() as f64).clamp(LEAST_SPREAD, MOST_SPREAD)
     }
 
     fn deviation(&self, variance: f64) -> f64 {
@@ -362,6 +380,7 @@ impl Proof<'_> {
         let Some((deviation, linear, relaxation)) = self.relax_tangent(whole) else {
             return Ok(None);
         };
+        self.improve_by_search(&linear, &relaxation);
         let gap = (relaxation.bound - self.incumbent.value).max(0.0);
         let accepted = self.cut(&linear, &relaxation) - relaxation.bound;
         let is_accepted = gap > 0.0 && accepted > LEAST_ACCEPTED * gap;
@@ -412,15 +431,21 @@ impl Proof<'_> {
         None
     }
 
+    /// Collect the core of the answers worth more than `cut`.
+    fn collect(&mut self, linear: &Linear, relaxation: &Relaxation, cut: f64) {
+        let Self { case, core, picks, picks_id, .. } = self;
+        core.collect(&View { case, linear, relaxation, picks, picks_id: *picks_id }, cut);
+    }
+
     /// Look for a better answer that differs by two changes from the relaxation's picks.
     fn improve_by_pairs(&mut self, linear: &Linear, relaxation: &Relaxation) {
         let cut = self.incumbent.cut_within(self.case, linear.stake(relaxation.lambda), SHARE);
         if relaxation.bound <= cut {
             return;
         }
-        let Self { case, incumbent, core, pairs, picks, picks_id, .. } = self;
-        core.collect(&View { case, linear, relaxation, picks, picks_id: *picks_id }, cut);
-        if core.depth() < LEAST_DEPTH_FOR_PAIRS {
+        self.collect(linear, relaxation, cut);
+        let Self { case, incumbent, core, pairs, picks, .. } = self;
+        if core.class_count() < LEAST_DEPTH_FOR_PAIRS {
             return;
         }
         let changes = core.nearest(MOST_CHANGES);
@@ -446,37 +471,91 @@ impl Proof<'_> {
         self.picks[changed] = pick;
     }
 
+    /// Improve the answer by a search of the core around the best deviation. A search of a small core is as fast as this.
+    fn improve_by_search(&mut self, linear: &Linear, relaxation: &Relaxation) {
+        if relaxation.bound > self.cut(linear, relaxation) && self.core.class_count() > DEPTH_SEARCHED_UNSPLIT {
+            self.search_stages(linear, relaxation, IMPROVE_NODES, false);
+        }
+    }
+
     /// Search the answers that satisfy the linear constraint for one better than the incumbent. Returns `None` if the
     /// incumbent is then the best of them, or a bound if the budget ran out first.
     fn search_core(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
-        let cut = self.cut(linear, relaxation);
-        let stake = linear.stake(relaxation.lambda);
-        let most_nodes = DEPTH_FIRST_NODES.min(self.budget.left());
-        let Self { case, incumbent, budget, core, search, picks, picks_id, scratch, .. } = self;
-        core.build(&View { case, linear, relaxation, picks, picks_id: *picks_id }, cut);
-        let start = relaxation.totals;
-        if search.search(case, core, picks, start, stake, most_nodes, scratch, incumbent, budget) {
-            return Ok(None);
+        let most_nodes = if self.case.is_scalar() { SCALAR_NODES } else { NORMAL_NODES };
+        match self.search_stages(linear, relaxation, most_nodes, true) {
+            Some(bound) => self.search_lists(linear, relaxation, bound),
+            None => Ok(None),
         }
-        self.search_lists(linear, relaxation)
     }
 
-    /// The same by lists. Their number of states grows steeply with the gap between bound and incumbent. So the search
-    /// first assumes an incumbent much better than the real one. If nothing is found, the bound is lowered, and the
-    /// next try assumes less. An answer that is found is the optimum. All tries together cost about twice the last.
-    fn search_lists(&mut self, linear: &Linear, relaxation: &Relaxation) -> Result<Option<f64>> {
+    /// Search the core depth first, to the end or only until the gap is near what was explored. Returns `None` if the
+    /// incumbent is then the best answer, otherwise a bound.
+    ///
+    /// The work grows steeply with the gap between bound and incumbent. So the first stages assume an incumbent much
+    /// better than the real one, and explore fewer options. If nothing is found, the bound is lowered, and the next
+    /// stage assumes less. An answer that is found is the optimum.
+    fn search_stages(
+        &mut self,
+        linear: &Linear,
+        relaxation: &Relaxation,
+        most_nodes: u64,
+        to_the_end: bool,
+    ) -> Option<f64> {
+        self.is_searched = true;
+        let stake = linear.stake(relaxation.lambda);
+        let Self { case, incumbent, budget, core, search, picks, picks_id, scratch, .. } = self;
+        let view = View { case, linear, relaxation, picks, picks_id: *picks_id };
+        let mut cut = incumbent.cut(case, stake);
+        core.collect(&view, cut);
+        let mut bound = relaxation.bound;
+        let first = core.cost_of_nearest(&view, FIRST_CLASSES).unwrap_or(f64::INFINITY);
+        let mut assumed = first.max(FIRST_ASSUMED_GAP * (bound - incumbent.value));
+        let least_left = budget.left().saturating_sub(most_nodes);
+        loop {
+            // The last stage explores all, instead of another one that explores nearly all.
+            if relaxation.bound - incumbent.value <= STAGE_GROWTH * assumed {
+                if !to_the_end {
+                    return Some(bound);
+                }
+                assumed = f64::INFINITY;
+            }
+            let floor = cut.max(relaxation.bound - assumed);
+            core.build(&view, floor);
+            let nodes = budget.left() - least_left;
+            let start = relaxation.totals;
+            if !search.search(case, core, picks, start, stake, floor, nodes, scratch, incumbent, budget) {
+                return Some(bound);
+            }
+            cut = incumbent.cut(case, stake);
+            if incumbent.value >= floor || floor <= cut {
+                return None;
+            }
+            bound = floor;
+            assumed *= STAGE_GROWTH;
+        }
+    }
+
+    /// The same by lists. All stages together cost about twice the last. No answer is worth more than `bound`.
+    fn search_lists(&mut self, linear: &Linear, relaxation: &Relaxation, mut bound: f64) -> Result<Option<f64>> {
         self.incumbent.step = self.case.problem.value_step();
         let mut relaxation = *relaxation;
         balance(self.case.problem, linear, &mut relaxation, self.picks);
         self.picks_id += 1;
         let relaxation = &relaxation;
-        let mut bound = relaxation.bound;
-        let mut pretended = (bound - self.incumbent.value) * FIRST_PRETENDED_GAP;
+        let gap = relaxation.bound - self.incumbent.value;
+        // Halves of the gap, so that the last stage assumes exactly the gap.
+        let explored = (relaxation.bound - bound).max(FIRST_ASSUMED_GAP * gap);
+        let mut assumed = gap;
+        while assumed < f64::INFINITY && 0.5 * assumed >= explored && explored > 0.0 {
+            assumed *= 0.5;
+        }
         while self.budget.left() > 0 {
             let cut = self.cut(linear, relaxation);
-            let floor = cut.max(relaxation.bound - pretended);
+            let floor = cut.max(relaxation.bound - assumed);
             let Self { case, incumbent, budget, core, picks, picks_id, scratch, .. } = self;
-            core.build(&View { case, linear, relaxation, picks, picks_id: *picks_id }, floor);
+            let view = View { case, linear, relaxation, picks, picks_id: *picks_id };
+            core.collect(&view, cut);
+            core.build(&view, floor);
             if !self.lists.search(case, linear, core, picks, relaxation, floor, scratch, incumbent, budget)? {
                 return Ok(Some(bound));
             }
@@ -484,7 +563,7 @@ impl Proof<'_> {
                 return Ok(None);
             }
             bound = floor;
-            pretended *= 2.0;
+            assumed *= std::env::var("LG").map_or(2.0, |x| x.parse().unwrap());
         }
         Ok(Some(bound))
     }

@@ -9,8 +9,10 @@ use crate::scenario::{Instance, jitter};
 /// Accepted gap of a frame after the first.
 pub const WARM_GAP: f64 = 1e-3;
 
-/// Number of runs of each cold solve. The fastest counts, because the machine may be shared.
-const REPEATS: usize = 3;
+/// Number of runs of each cold solve. The fastest counts, because the machine may be shared. Fewer if one takes long.
+const REPEATS: usize = 5;
+const LEAST_REPEATS: usize = 2;
+const LONG_MICROSECONDS: f64 = 20_000.0;
 
 #[derive(Default)]
 pub struct Measured {
@@ -40,13 +42,16 @@ pub fn solve(knapsack: &mut Knapsack, instance: &Instance, effort: Effort) -> So
 
 impl Measured {
     /// Solves without earlier results, and times it.
-    pub fn cold(&mut self, knapsack: &mut Knapsack, instance: &Instance, effort: Effort) -> Solution {
+    pub fn measure_cold(&mut self, knapsack: &mut Knapsack, instance: &Instance, effort: Effort) -> Solution {
         load(knapsack, instance);
         let mut best = f64::INFINITY;
         let mut solution = None;
-        for _ in 0..REPEATS {
+        for run in 1..=REPEATS {
             knapsack.forget();
             best = best.min(microseconds(|| solution = Some(solve(knapsack, instance, effort))));
+            if run >= LEAST_REPEATS && best > LONG_MICROSECONDS {
+                break;
+            }
         }
         let solution = solution.expect("solved");
         self.instances += 1;
@@ -64,7 +69,7 @@ impl Measured {
     }
 
     /// Solves again frame after frame while burdens jitter.
-    pub fn warm(&mut self, knapsack: &mut Knapsack, base: &Instance, frames: u64) {
+    pub fn measure_warm(&mut self, knapsack: &mut Knapsack, base: &Instance, frames: u64) {
         let mut moved = base.clone();
         let effort = Effort { accepted_gap: WARM_GAP, ..Effort::default() };
         knapsack.forget();
@@ -81,10 +86,6 @@ impl Measured {
         }
     }
 
-    pub fn mean_gap(&self) -> f64 {
-        self.gaps.iter().sum::<f64>() / self.gaps.len().max(1) as f64
-    }
-
     pub fn greatest_gap(&self) -> f64 {
         self.gaps.iter().copied().fold(0.0, f64::max)
     }
@@ -93,11 +94,37 @@ impl Measured {
         self.warm_gaps.iter().copied().fold(0.0, f64::max)
     }
 
-    pub fn ratio_to_floor(&self) -> f64 {
-        median(&self.cold) / median(&self.floor)
+    pub fn cold(&self) -> Spread {
+        Spread::of(&self.cold)
+    }
+
+    /// A cold solve in passes over the options.
+    pub fn cold_in_floors(&self) -> Spread {
+        let floor = median(&self.floor);
+        Spread::of(&self.cold.iter().map(|time| time / floor).collect::<Vec<_>>())
     }
 
     pub fn p99(samples: &[f64]) -> f64 {
         quantile(samples, 0.99)
+    }
+}
+
+/// The distribution of a quantity over instances.
+#[derive(Clone, Copy)]
+pub struct Spread {
+    pub median: f64,
+    pub mean: f64,
+    pub p99: f64,
+    pub worst: f64,
+}
+
+impl Spread {
+    fn of(samples: &[f64]) -> Self {
+        Self {
+            median: median(samples),
+            mean: samples.iter().sum::<f64>() / samples.len().max(1) as f64,
+            p99: quantile(samples, 0.99),
+            worst: quantile(samples, 1.0),
+        }
     }
 }

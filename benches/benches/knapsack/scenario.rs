@@ -1,6 +1,7 @@
-//! Instances like those of an engine. The generator follows the one of Performance Goblin, but is a new implementation.
+//! Generated instances.
 //!
-//! Kinds of settings:
+//! `Engine`: as of an engine. The generator follows the one of Performance Goblin, but is a new implementation. Kinds of
+//! settings:
 //! * 1/8 a fixed burden.
 //! * 1/8 a fixed incentive (a value without a burden).
 //! * 3/8 binary.
@@ -10,9 +11,15 @@
 //! Burdens spread over two decades, values follow their square root. Costs are log-normal with a spread of 1.02 to
 //! 1.25. The capacity is the sum of half as many burdens as there are settings. It is as tight as in the shipped
 //! instances with known optima (`HOB_KNAPSACK_DATA`).
+//!
+//! `Ladders`: every setting is a ladder whose value rises with decreasing increments, so that nearly every option may be
+//! part of the optimum. Burdens are uncertain by 15 to 45 %. Much harder than `Engine`.
+//!
+//! `Correlated`, `Uncorrelated`: two of Pisinger's families ([`crate::hard`]) with uncertain burdens.
 
 use hobgoblin::knapsack::{Candidate, Economy};
 
+use crate::hard::Family;
 use crate::random::Random;
 
 /// One problem to solve.
@@ -39,7 +46,40 @@ pub struct Kind {
 pub const KINDS: [Kind; 3] =
     [Kind { name: "scalar", sigmas: 0.0 }, Kind { name: "norm3", sigmas: 3.0 }, Kind { name: "norm4", sigmas: 4.0 }];
 
-pub fn instance(settings: usize, kind: Kind, seed: u64) -> Instance {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Generator {
+    Engine,
+    Ladders,
+    Uncorrelated,
+    Correlated,
+}
+
+pub const GENERATORS: [Generator; 4] =
+    [Generator::Engine, Generator::Ladders, Generator::Uncorrelated, Generator::Correlated];
+
+impl Generator {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Engine => "Engine",
+            Self::Ladders => "Ladders",
+            Self::Uncorrelated => "Uncorrelated",
+            Self::Correlated => "Correlated",
+        }
+    }
+
+    pub fn instance(self, settings: usize, kind: Kind, seed: u64) -> Instance {
+        let mut instance = match self {
+            Self::Engine => return engine(settings, kind, seed),
+            Self::Ladders => ladders(settings, seed),
+            Self::Uncorrelated => uncertain(Family::Uncorrelated.instance(seed, settings, 10, 1000), seed),
+            Self::Correlated => uncertain(Family::WeaklyCorrelated.instance(seed, settings, 10, 1000), seed),
+        };
+        instance.economy.sigmas = kind.sigmas;
+        instance
+    }
+}
+
+fn engine(settings: usize, kind: Kind, seed: u64) -> Instance {
     let mut random = Random::new(seed ^ (settings as u64) << 32);
     let mut drawn: Vec<Vec<Candidate>> = (0..settings).map(|_| setting(&mut random)).collect();
     let capacity = (0..settings.div_ceil(2)).map(|_| burden(&mut random)).sum::<f64>();
@@ -128,4 +168,36 @@ pub fn jitter(base: &Instance, frame: u64, into: &mut Instance) {
             };
         }
     }
+}
+
+/// Four levels each. The capacity is a fifth of the way from the lowest to the highest total burden.
+fn ladders(settings: usize, seed: u64) -> Instance {
+    let mut random = Random::new(seed ^ (settings as u64) << 32);
+    let settings: Vec<_> = (0..settings).map(|_| ladder_of_decreasing_increments(&mut random)).collect();
+    let most: f64 = settings.iter().map(|options| options.iter().map(|option| option.mean).fold(0.0, f64::max)).sum();
+    let name = format!("ladders n{} seed {seed}", settings.len());
+    Instance { name, settings, economy: Economy { capacity: 0.2 * most, sigmas: 0.0 } }
+}
+
+fn ladder_of_decreasing_increments(random: &mut Random) -> Vec<Candidate> {
+    let (size, bend) = (0.2 + 4.8 * random.unit(), 0.4 + 0.5 * random.unit());
+    (0..4)
+        .map(|level| {
+            let level = f64::from(level);
+            let value = size.sqrt() * level.powf(bend) * (0.9 + 0.2 * random.unit());
+            let mean = size * level * (0.8 + 0.4 * random.unit());
+            let deviation = mean * 0.3 * (0.5 + random.unit());
+            Candidate { value, mean, variance: deviation * deviation }
+        })
+        .collect()
+}
+
+/// The same with deviations of 5 to 15 %.
+fn uncertain(mut instance: Instance, seed: u64) -> Instance {
+    let mut random = Random::new(!seed);
+    for option in instance.settings.iter_mut().flatten() {
+        let deviation = option.mean * 0.1 * (0.5 + random.unit());
+        option.variance = deviation * deviation;
+    }
+    instance
 }

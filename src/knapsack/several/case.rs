@@ -2,6 +2,7 @@
 
 use super::super::Economy;
 pub(super) use super::super::budget::Budget;
+use super::super::incumbent::accepted_excess;
 use super::input::Input;
 use super::problem::Problem;
 use super::{bytes, reserve_total};
@@ -81,14 +82,9 @@ impl Incumbent {
         self.value + (PRECISION * (self.value.abs() + stake)).max(self.allowance(case))
     }
 
-    /// Excess of the optimum that the accepted gap allows.
+    /// Excess of the optimum that the accepted gap allows: a share of the value above that of the least valuable
+    /// choices.
     pub fn allowance(&self, case: &Case) -> f64 {
-        // Slightly less than accepted, so that the reported gap stays within it despite rounding.
-        let gap = case.accepted_gap * (1.0 - 1e-9);
-        if gap == 0.0 || self.value == f64::NEG_INFINITY {
-            0.0
-        } else {
-            gap / (1.0 + gap) * (case.problem.base_value + self.value).abs()
-        }
+        accepted_excess(case.accepted_gap, self.value + case.problem.value_range)
     }
 }

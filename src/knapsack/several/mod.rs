@@ -72,7 +72,8 @@ pub struct Answer {
     pub prices: [f64; MOST_RESOURCES],
     /// Upper bound on the value of every answer that fits. Equals `value` when proven, or when nothing fits.
     pub upper_bound: f64,
-    /// `(upper_bound - value) / |upper_bound|`; 0 when proven.
+    /// `upper_bound - value`, as a fraction of the upper bound above the value of the least valuable choices, see
+    /// [`Effort::accepted_gap`]. 0 when proven, 1 when nothing is known to fit.
     pub gap: f64,
     /// Nodes spent, see [`Effort::node_limit`].
     pub nodes: u64,

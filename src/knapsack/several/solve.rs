@@ -1,6 +1,6 @@
 //! Runs the steps in order, and keeps account of the proof.
 
-use super::super::{Economy, Effort, fits::Limit};
+use super::super::{Economy, Effort, fits::Limit, incumbent::gap};
 use super::case::{Budget, Case, Incumbent, PRECISION};
 use super::dual::{Dual, Guess, Prices};
 use super::input::{Input, Totals};
@@ -111,7 +111,7 @@ fn report(case: &Case, incumbent: &Incumbent, bound: Option<f64>, prices: &Price
         excess: [0.0; MOST_RESOURCES],
         prices: *prices,
         upper_bound,
-        gap: (upper_bound - value) / upper_bound.abs().max(f64::MIN_POSITIVE),
+        gap: bound.filter(|_| !proven).map_or(0.0, |bound| gap(bound, incumbent.value, -case.problem.value_range)),
         nodes,
     };
     for (resource, &economy) in case.economies.iter().enumerate() {

@@ -165,6 +165,28 @@ proptest! {
     }
 
     #[test]
+    fn constant_added_to_the_values_of_a_setting_changes_neither_choices_nor_proof(
+        question in question(),
+        shifts in prop::collection::vec(-1e9..1e9_f64, 8),
+        accepted_gap in prop_oneof![Just(0.0), Just(0.05), Just(0.5)],
+        node_limit in 0..100_u64,
+    ) {
+        let mut question = question;
+        // Multiples of 2^-20, so that all sums are exact.
+        let round = |value: &mut f64| *value = (*value * 1048576.0).round() / 1048576.0;
+        question.settings.iter_mut().flat_map(|(values, _)| values).for_each(round);
+        let mut shifted = question.clone();
+        for ((values, _), shift) in shifted.settings.iter_mut().zip(&shifts) {
+            values.iter_mut().for_each(|value| *value += shift.round());
+        }
+        let effort = Effort { accepted_gap, node_limit };
+        let ((plain, answer), (moved, moved_answer)) = (question.solve(effort), shifted.solve(effort));
+        prop_assert_eq!(plain.choices(), moved.choices());
+        let facts = |of: Answer| (of.feasible, of.proven, of.gap, of.nodes, of.burden, of.prices);
+        prop_assert_eq!(facts(answer), facts(moved_answer));
+    }
+
+    #[test]
     fn small_instances_are_proven(question in question()) {
         let (_, answer) = question.solve(Effort::default());
         prop_assert!(answer.proven, "{answer:?}");
