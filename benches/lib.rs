@@ -1,5 +1,7 @@
 //! Code that the benchmarks share.
 
+#[path = "src/contest/mod.rs"]
+pub mod contest;
 #[path = "src/options.rs"]
 pub mod options;
 #[path = "src/random.rs"]

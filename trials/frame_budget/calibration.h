@@ -1,5 +1,5 @@
-// The needs of this machine, measured before the contest in short interleaved stretches. They determine the budget, the
-// candidates for "best fixed configuration", and the order of the threshold governor's ladder. The goblin gets the
+// The needs of this machine, measured before the run in short interleaved stretches. They determine the budget, the
+// fixed configuration, and the order of the threshold governor's ladder. The goblin gets the
 // budget, the antialiasing factors and the cost of a change, but no option's cost. Only the renderer knows the cost of
 // a change: it does not show in a setting's passes.
 #pragma once
@@ -35,15 +35,11 @@ struct Calibration {
 /// `progress` gets the part done, 0 .. 1.
 Calibration calibrate(Renderer& renderer, const Scene& scene, const std::function<bool(double)>& progress);
 
-/// The cost of each option at both weights, as text.
-std::string describe(const Calibration& calibration);
-
 /// All steps from the lowest configuration to the highest, one option at a time, best value per millisecond first.
 std::vector<Choices> ladder_by_value(const Calibration& calibration);
 
-/// Up to three different fixed configurations of the highest value.
-/// Each is predicted to be late in at most `late_part` of the script's frames: the first at the predicted cost, the
-/// others with 6 % and 12 % to spare.
-std::vector<Choices> promising_configurations(const Calibration& calibration, double budget_ms, double late_part);
+/// The highest step of a ladder that is predicted to be late in at most `late_part` of the script's frames.
+std::size_t highest_step_within(const std::vector<Choices>& ladder, const Calibration& calibration, double budget_ms,
+                                double late_part, Script script);
 
 } // namespace frame_budget

@@ -28,7 +28,7 @@ Size default_size(const GlContext& context) { return context.is_software ? Size{
 
 class GlRenderer final : public Renderer {
 public:
-    GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_scene, Size size);
+    GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_scene, Size size, bool with_processor_time);
     std::string description() const override;
     std::string clock() const override;
     float aspect() const override { return static_cast<float>(output.width) / static_cast<float>(output.height); }
@@ -62,6 +62,7 @@ private:
     GlTargets targets;
     GlGeometry geometry;
     GlTimer timer;
+    bool use_processor_time;
     GLuint empty_array = 0, constants = 0;
     GLuint geometry_program = 0, shadow_program = 0, mirror_program = 0, smooth_program = 0, lighting_program = 0,
            bright_program = 0, blur_program = 0, rays_program = 0, composite_program = 0;
@@ -69,9 +70,11 @@ private:
     std::map<int, GLuint> occlusion_programs, mist_programs;
 };
 
-GlRenderer::GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_scene, Size size)
+GlRenderer::GlRenderer(std::unique_ptr<GlContext> gl_context, const Scene& the_scene, Size size,
+                       bool with_processor_time)
     : context(std::move(gl_context)), gl(context->gl), scene(the_scene), output(size), inner(size),
-      targets(gl, size.width, size.height), geometry(gl, the_scene), timer(*context) {
+      targets(gl, size.width, size.height), geometry(gl, the_scene), timer(*context, with_processor_time),
+      use_processor_time(with_processor_time && context->is_software) {
     gl.GenVertexArrays(1, &empty_array);
     gl.GenBuffers(1, &constants);
     gl.BindBufferBase(GL_UNIFORM_BUFFER, 0, constants);
@@ -111,6 +114,7 @@ std::string GlRenderer::description() const {
 }
 
 std::string GlRenderer::clock() const {
+    if (use_processor_time) return processor_clock;
     return context->is_software ? "wall time of a frame (the rasteriser is the CPU); passes by GL timestamps"
                                 : "GPU time of a frame, by GL timestamps";
 }
@@ -318,7 +322,7 @@ std::unique_ptr<Renderer> make_gl_renderer(const Scene& scene, const RendererOpt
     }
     Size size = default_size(*context);
     if (options.width > 0) size = {options.width, options.height};
-    return std::make_unique<GlRenderer>(std::move(context), scene, size);
+    return std::make_unique<GlRenderer>(std::move(context), scene, size, options.use_processor_time);
 }
 
 } // namespace frame_budget

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <deque>
 
 #include "../common/gl_api.h"
+#include "clock.h"
 #include "renderer.h"
 
 namespace frame_budget {
@@ -18,7 +18,7 @@ using namespace trials;
 
 class GlTimer {
 public:
-    explicit GlTimer(GlContext& context);
+    GlTimer(GlContext& context, bool use_processor_time);
 
     void begin(const FrameTag& tag);
     void after(PassIndex pass);
@@ -35,19 +35,20 @@ private:
         FrameTag tag;
         std::array<GLuint, most_marks> queries{};
         std::array<std::size_t, most_marks> passes{}; ///< The pass that ended at this mark; pass_count: no pass.
+        std::array<double, most_marks> processor_ms{}; ///< Of a software rasteriser, at each mark.
         std::size_t marks = 0;
         double wall_ms = 0;
     };
 
     void mark(std::size_t pass);
-    void flush_software();
     void read_oldest();
 
     GlContext& context;
     std::array<Frame, frames_in_flight> ring;
     std::size_t oldest = 0, in_flight = 0;
     std::deque<FrameTimes> arrived;
-    std::chrono::steady_clock::time_point frame_start;
+    bool use_processor_time;
+    double frame_start = 0;
 };
 
 } // namespace frame_budget

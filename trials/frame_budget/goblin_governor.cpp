@@ -24,6 +24,7 @@ public:
                 options.push_back(hob::option(static_cast<double>(settings[s].options[option].value)));
             hob::SettingOptions how;
             how.switch_burden = given.switch_ms[s]; // memory is allocated on the frame of the change
+            how.trim = s == resolution;             // takes up the last slack; the others stay put
             handles[s] = goblin.add(settings[s].name, options, how);
         }
         mist = goblin.add_fixed_burden("mist");

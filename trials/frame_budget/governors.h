@@ -1,4 +1,4 @@
-// The contestants: each governor decides the choices for the next frame.
+// The players: each governor decides the choices for the next frame.
 #pragma once
 
 #include <memory>

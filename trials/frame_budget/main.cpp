@@ -1,8 +1,9 @@
-// frame_budget: six ways of drawing the same script of a small world inside a frame budget. Two of them are the
-// goblin's: the second starts with the saved profile of the first.
+// frame_budget: a small world inside a frame budget, drawn by the goblin, by a threshold governor and with fixed settings.
 //
-// The program measures this machine, derives the budget, and runs all contestants over the same script in turn. It runs
-// the goblin once more with its profile, and prints the results. See --help (options.cpp) for the flags.
+// The program measures this machine, derives the budget, plays the scenes to all of them frame by frame in turn, and
+// prints the results. With --record-costs it records what the replayed contest plays. See --help (options.cpp).
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "../common/interrupt.h"
 #include "../common/progress.h"
 #include "calibration.h"
+#include "cost_recording.h"
 #include "options.h"
 #include "pictures.h"
 #include "report.h"
@@ -22,12 +24,12 @@ using namespace trials;
 
 namespace {
 
-constexpr double late_share_allowed = 0.05; // most late frames of the "best fixed configuration", as a part of all
-constexpr double warmup_seconds = 2, slice_seconds = 0.5;
-constexpr std::size_t enough_frames = 100; // for a verdict: one late frame is one percent
+/// Share of frames in which the fixed configuration is predicted to be late.
+constexpr double late_share_of_fixed = 0.01;
 
 std::unique_ptr<Renderer> make_renderer(const Scene& scene, const Options& options) {
-    const RendererOptions renderer_options{options.width, options.height, options.device, options.renderer == "gles"};
+    const RendererOptions renderer_options{options.width, options.height, options.device, options.renderer == "gles",
+                                           !options.costs_file.empty()};
     if (options.renderer != "software") {
         std::string reason;
         if (auto renderer = make_gl_renderer(scene, renderer_options, reason)) return renderer;
@@ -44,49 +46,45 @@ std::string describe(const Choices& choices) {
     return text;
 }
 
-/// The rule of "best in hindsight", over the fixed configurations that were run: the highest value among those late in
-/// at most 5 % of their frames. If all are late more often, the rule takes the one with the fewest late frames.
-std::size_t best_fixed(const std::vector<Summary>& summaries, std::size_t fixed_count) {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < fixed_count; ++i) {
-        const Summary &a = summaries[i], &b = summaries[best];
-        const bool a_holds = a.late_percent <= late_share_allowed * 100,
-                   b_holds = b.late_percent <= late_share_allowed * 100;
-        if (a_holds != b_holds ? a_holds : a_holds ? a.mean_value > b.mean_value : a.late_percent < b.late_percent)
-            best = i;
+/// The table, rewritten in place on a terminal twice a second.
+class LiveTable {
+public:
+    void show(const std::vector<Player>& players, double budget_ms) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_shown < std::chrono::milliseconds(500)) return;
+        last_shown = now;
+        clear();
+        const std::string table = table_of(summaries_of(players, budget_ms));
+        lines = std::count(table.begin(), table.end(), '\n');
+        std::fputs(table.c_str(), stderr);
+        std::fflush(stderr);
     }
-    return best;
-}
+    void clear() {
+        if (lines > 0) std::fprintf(stderr, "\033[%ldA\033[J", static_cast<long>(lines));
+        lines = 0;
+    }
+    static std::vector<Summary> summaries_of(const std::vector<Player>& players, double budget_ms) {
+        std::vector<Summary> summaries;
+        for (const Player& player : players) summaries.push_back(summarize(player, budget_ms));
+        return summaries;
+    }
 
-/// Prints the claims of this trial, with yes or no.
-void print_verdict(const Summary& highest, const Summary& best, const Summary& threshold, const Summary& goblin) {
-    const auto beats = [&](const Summary& other) {
-        return goblin.mean_value > other.mean_value && goblin.late_percent <= other.late_percent;
-    };
-    const auto say = [](const char* sentence, bool is_true) {
-        std::printf("  %-74s %s\n", sentence, is_true ? "yes" : "no");
-    };
-    std::printf("verdict:\n");
-    say("the highest configuration is over budget in 40 % of its frames or more", highest.late_percent >= 40);
-    say("the goblin in 5 % or less", goblin.late_percent <= 5);
-    say("it has more value than the best fixed one, and is not late more often", beats(best));
-    say("it has more value than the threshold governor, and is not late more often", beats(threshold));
-}
+private:
+    std::chrono::steady_clock::time_point last_shown;
+    std::ptrdiff_t lines = 0;
+};
 
 class Program {
 public:
     explicit Program(const Options& the_options)
         : options(the_options), scene(options.seed), renderer(make_renderer(scene, options)) {}
     void run();
+    void record();
 
 private:
     void measure_machine();
-    std::vector<Contestant> make_contestants();
-    GoblinOptions goblin_options(const std::string& profile, const std::string& record_file) const {
-        return {facts.budget_ms, calibration.antialiasing_factors, calibration.switch_ms, profile, record_file};
-    }
-    void run_script(std::vector<Contestant>& contestants, const std::string& stage, Pictures& pictures);
-    void print_results(const std::vector<Summary>& summaries) const;
+    std::vector<Player> make_players();
+    void play(std::vector<Player>& players);
 
     Options options;
     Scene scene;
@@ -94,9 +92,6 @@ private:
     Progress progress;
     Calibration calibration;
     RunFacts facts;
-    int slice_frames = 1;
-    std::size_t fixed_count = 0, threshold_index = 0, goblin_index = 0;
-    std::vector<Choices> fixed_choices;
 };
 
 void Program::measure_machine() {
@@ -107,116 +102,91 @@ void Program::measure_machine() {
     });
     progress.clear();
     if (interrupted()) throw std::runtime_error("stopped before there was anything to report");
-    std::cout << describe(calibration);
     const bool is_given = options.budget_ms > 0;
     facts.budget_ms = is_given ? options.budget_ms : calibration.derived_budget_ms();
     std::printf("budget: %.2f ms, %s\n", facts.budget_ms,
                 is_given ? "as given"
                          : "a third of the way from the lowest to the highest configuration's worst frame");
 
-    const double seconds = options.seconds > 0 ? options.seconds : 12, frames_per_second = 1000 / facts.budget_ms;
     facts.renderer = renderer->description();
     facts.clock = renderer->clock();
     facts.seed = options.seed;
-    facts.frame_count = std::max(static_cast<int>(seconds * frames_per_second), 20);
-    facts.warmup_frames =
-        static_cast<std::size_t>(std::min(warmup_seconds * frames_per_second, facts.frame_count / 2.0));
-    slice_frames = std::max(static_cast<int>(slice_seconds * frames_per_second), 1);
 }
 
-std::vector<Contestant> Program::make_contestants() {
-    std::vector<Contestant> contestants;
-    const auto add = [&](const std::string& name, std::unique_ptr<Governor> governor) {
-        contestants.push_back({name, std::move(governor), {}, {}});
-        return contestants.size() - 1;
-    };
-    const auto add_fixed = [&](const std::string& name, const Choices& choices) {
-        add(name, make_fixed_governor(choices));
-        fixed_choices.push_back(choices);
-    };
-    add_fixed("fixed lowest", lowest_choices);
-    add_fixed("fixed highest", highest_choices);
-    for (const Choices& choices : promising_configurations(calibration, facts.budget_ms, late_share_allowed))
-        add_fixed("fixed candidate " + std::to_string(contestants.size() - 1), choices);
-    fixed_count = contestants.size();
-
+/// The goblin comes first: the others are compared with it.
+std::vector<Player> Program::make_players() {
     const std::vector<Choices> ladder = ladder_by_value(calibration);
-    std::size_t first_step = 0; // the best step that fits the script's first frame
-    while (first_step + 1 < ladder.size() &&
-           calibration.predicted_ms(ladder[first_step + 1], weight_at(0)) <= facts.budget_ms)
-        ++first_step;
-    threshold_index = add("threshold governor", make_threshold_governor(ladder, first_step, facts.budget_ms));
+    const Script script = options.scripts.front();
+    std::size_t first_step = ladder.size() - 1; // the best step that fits the script's first frame
+    while (first_step > 0 && calibration.predicted_ms(ladder[first_step], weight_at(script, 0)) > facts.budget_ms)
+        --first_step;
+    const Choices& fixed =
+        ladder[highest_step_within(ladder, calibration, facts.budget_ms, late_share_of_fixed, script)];
+    std::cout << "fixed: the highest step predicted to be late in at most 1 % of the frames: " << describe(fixed) << "\n";
 
     const std::string profile = options.profile_file.empty() ? "" : read_file(options.profile_file);
     if (!profile.empty()) std::cout << "the goblin starts with the profile " << options.profile_file << "\n";
-    goblin_index = add("goblin", make_goblin_governor(goblin_options(profile, options.record_file)));
-    return contestants;
+    const GoblinOptions goblin{facts.budget_ms, calibration.antialiasing_factors, calibration.switch_ms, profile,
+                               options.record_file};
+    std::vector<Player> players;
+    players.push_back({"goblin", make_goblin_governor(goblin), {}, {}});
+    players.push_back({"threshold", make_threshold_governor(ladder, first_step, facts.budget_ms), {}, {}});
+    players.push_back({"fixed", make_fixed_governor(fixed), {}, {}});
+    return players;
 }
 
-void Program::run_script(std::vector<Contestant>& contestants, const std::string& stage, Pictures& pictures) {
-    ContestOptions contest;
-    contest.frame_count = facts.frame_count;
-    contest.slice_frames = slice_frames;
-    contest.progress = [&](double part, const std::string& name) {
-        progress.show(stage, part, name);
+void Program::play(std::vector<Player>& players) {
+    Pictures pictures(options.png_directory);
+    LiveTable table;
+    DemonstrationOptions run;
+    run.scripts = options.scripts;
+    run.seconds = options.seconds;
+    run.progress = [&](double part) {
+        if (progress.on_terminal()) table.show(players, facts.budget_ms);
+        else progress.show("the run", part);
         return !interrupted();
     };
-    contest.after_frame = [&](std::size_t contestant, int frame) {
-        pictures.take(*renderer, frame, contestants[contestant].name);
+    run.after_frame = [&](const SceneFrame& frame, std::size_t player, double part) {
+        if (player == 0) pictures.take(*renderer, frame, part);
     };
-    run_contest(*renderer, scene, contestants, contest);
+    demonstrate(*renderer, scene, players, run);
+    table.clear();
     progress.clear();
-}
-
-void Program::print_results(const std::vector<Summary>& summaries) const {
-    const std::size_t best = best_fixed(summaries, fixed_count);
-    std::vector<Summary> shown{summaries[0], summaries[1], summaries[best], summaries[threshold_index],
-                               summaries[goblin_index]};
-    shown[2].name = "best fixed in hindsight";
-    if (summaries.size() > goblin_index + 1) shown.push_back(summaries.back());
-    std::cout << "\n";
-    print_table(std::cout, shown, facts.budget_ms);
-    std::cout << "best fixed: of all " << fixed_count
-              << " that were run, the highest value at <= 5 % over budget: " << describe(fixed_choices[best]) << "\n";
-    for (std::size_t i = 2; i < fixed_count; ++i)
-        if (i != best)
-            std::printf("  also run: value %.0f, %.1f %% over budget\n", summaries[i].mean_value,
-                        summaries[i].late_percent);
-    const std::size_t judged = static_cast<std::size_t>(facts.frame_count) - facts.warmup_frames;
-    if (judged < enough_frames)
-        std::printf("no verdict: %zu frames after the first ones are too few (see --seconds)\n", judged);
-    else print_verdict(summaries[1], summaries[best], summaries[threshold_index], summaries[goblin_index]);
-    if (facts.interrupted) std::cout << "(interrupted: these are the frames until then)\n";
 }
 
 void Program::run() {
     for (const std::string& path : {options.json_file, options.record_file, options.profile_file}) expect_writable(path);
     measure_machine();
-    std::vector<Contestant> contestants = make_contestants();
-    std::printf("script: %d frames for each of %zu contestants, in turn\n\n", facts.frame_count, contestants.size());
+    std::vector<Player> players = make_players();
+    std::printf("%.0f seconds, all of them frame by frame in turn\n\n", options.seconds);
     std::fflush(stdout);
-    Pictures pictures(options.png_directory, facts.frame_count);
-    run_script(contestants, "the contest", pictures);
-
-    const std::string profile = contestants[goblin_index].governor->profile();
-    if (!options.profile_file.empty()) write_file(options.profile_file, profile);
-    if (!interrupted()) {
-        std::vector<Contestant> again;
-        again.push_back({"goblin with its saved profile",
-                         make_goblin_governor(goblin_options(profile, "")),
-                         {},
-                         {}});
-        run_script(again, "the goblin once more", pictures);
-        contestants.push_back(std::move(again.front()));
-    }
+    play(players);
     facts.interrupted = interrupted();
 
-    std::vector<Summary> summaries;
-    for (const Contestant& contestant : contestants)
-        summaries.push_back(summarize(contestant, facts.warmup_frames, facts.budget_ms));
-    print_results(summaries);
-    pictures.write_strips("fixed lowest", "goblin", "fixed highest");
-    if (!options.json_file.empty()) write_json(options.json_file, facts, summaries, contestants);
+    const std::vector<Summary> summaries = LiveTable::summaries_of(players, facts.budget_ms);
+    std::cout << table_of(summaries);
+    std::printf("(value: at most %.0f; changes without the resolution, which has a column of its own)\n",
+                static_cast<double>(value_of(highest_choices)));
+    if (facts.interrupted) std::cout << "(interrupted: these are the frames until then)\n";
+    if (!options.profile_file.empty()) write_file(options.profile_file, players.front().governor->profile());
+    if (!options.json_file.empty()) write_json(options.json_file, facts, summaries, players);
+}
+
+void Program::record() {
+    expect_writable(options.costs_file);
+    std::cout << renderer->description() << "\n";
+    CostRequest request;
+    request.scripts = options.scripts;
+    if (options.is_quick) request.rounds = 1, request.noise_frames = 200;
+    request.progress = [this](double part) {
+        progress.show("recording costs", part);
+        return !interrupted();
+    };
+    const std::string recording = record_costs(*renderer, scene, request);
+    progress.clear();
+    if (recording.empty()) throw std::runtime_error("stopped before the recording was complete: nothing is written");
+    write_file(options.costs_file, recording);
+    std::cout << options.costs_file << ": " << recording.size() / 1024 << " KiB\n";
 }
 
 } // namespace
@@ -237,7 +207,9 @@ int main(int argument_count, char** arguments) {
         }
         if (!options.replay_file.empty()) return replay_recording(options.replay_file) ? 0 : 1;
         watch_for_interrupt();
-        Program(options).run();
+        Program program(options);
+        if (options.costs_file.empty()) program.run();
+        else program.record();
         return 0;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "frame_budget: %s\n", error.what());

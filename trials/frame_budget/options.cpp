@@ -9,26 +9,34 @@ namespace frame_budget {
 using namespace trials;
 
 const char* const usage =
-    R"(frame_budget: a small renderer that keeps its frames inside a budget, and a contest of who keeps them best
+    R"(frame_budget: a small renderer that keeps its frames inside a budget, with the goblin and without
 
 cargo run --release -p hobgoblin-trials --bin frame_budget -- [options]
 
-  --budget MS       the frame's budget in milliseconds (default: derived from what this machine needs)
-  --seconds S       length of the script at one frame per budget, for each contestant (default: 12)
-  --quick           the same as --seconds 3, which is too short for a verdict
+The goblin, a threshold governor and fixed settings draw the same frames in turn, and a table shows how they do. It is a
+demonstration: its figures depend on the load of the machine. The contest that compares governors replays recorded costs:
+cargo bench -p hobgoblin-bench --bench contest
+
+  --budget MS       the frame's budget in milliseconds (default: derived from this machine's costs)
+  --seconds S       length of the run (default: 40)
+  --quick           the same as --seconds 5; with --record-costs one round and 200 frames
+  --scenes LIST     what happens: crowd, walk, cuts, or several with commas between (default: crowd)
   --size WxH        size of the picture (default: 480x270, on a graphics card 2560x1440)
   --seed N          seed of the scene (default: 7)
   --renderer WHICH  auto, gl, gles or software; software is the built-in one, which auto takes when there is no GL
   --device WHICH    for GL: auto, surfaceless, or the number of an EGL device (default: auto)
   --list-devices    print the EGL devices and leave
-  --png DIR         write pictures of some frames of the script, by contestant, and strips that compare them
+  --png DIR         write pictures of some frames, and strips that compare the lowest, the goblin's and the highest
   --json FILE       write all results, and each frame's time and value
   --profile FILE    what the goblin learns is kept there and used by the next run
-  --record FILE     write down what the goblin was told and what it chose
+  --record FILE     write down the goblin's samples and choices
   --replay FILE     repeat such a run, without drawing: does the goblin choose the same again?
+  --record-costs FILE
+                    instead of the run: write the cost of every pass by option and work, the work of the scenes, and the
+                    noise of a long run; the contest plays them (minutes)
   --help            print this and leave
 
-Ctrl-C ends the contest; the results so far are printed.
+Ctrl-C ends the run; the results so far are printed.
 )";
 
 namespace {
@@ -45,6 +53,18 @@ void parse_size(const std::string& text, Options& options) {
     options.height = static_cast<int>(height);
 }
 
+void parse_scripts(const std::string& text, Options& options) {
+    options.scripts.clear();
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t end = std::min(text.find(',', start), text.size());
+        const auto found = std::find(script_names.begin(), script_names.end(), text.substr(start, end - start));
+        if (found == script_names.end())
+            throw std::runtime_error("--scenes wants some of crowd, walk, cuts, with commas between, not \"" + text + "\"");
+        options.scripts.push_back(static_cast<Script>(found - script_names.begin()));
+        start = end + 1;
+    }
+}
+
 } // namespace
 
 Options parse_options(int count, char** values) {
@@ -54,7 +74,7 @@ Options parse_options(int count, char** values) {
         const std::string& flag = arguments.flag();
         if (flag == "--help" || flag == "-h") options.help = true;
         else if (flag == "--list-devices") options.list_devices = true;
-        else if (flag == "--quick") options.seconds = 3;
+        else if (flag == "--quick") options.is_quick = true, options.seconds = 5;
         else if (flag == "--budget") options.budget_ms = arguments.positive_number();
         else if (flag == "--seconds") options.seconds = arguments.positive_number();
         else if (flag == "--seed") options.seed = static_cast<std::uint32_t>(arguments.positive_number());
@@ -64,6 +84,8 @@ Options parse_options(int count, char** values) {
         else if (flag == "--json") options.json_file = arguments.value();
         else if (flag == "--profile") options.profile_file = arguments.value();
         else if (flag == "--record") options.record_file = arguments.value();
+        else if (flag == "--record-costs") options.costs_file = arguments.value();
+        else if (flag == "--scenes") parse_scripts(arguments.value(), options);
         else if (flag == "--replay") options.replay_file = arguments.value();
         else if (flag == "--renderer") {
             options.renderer = arguments.value();

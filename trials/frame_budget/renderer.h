@@ -34,6 +34,9 @@ enum PassIndex : std::size_t {
 inline constexpr std::array<const char*, pass_count> pass_names{
     "change", "shadow", "ground", "objects", "grass", "resolve", "occlusion", "mirror", "lighting", "mist", "glow", "composite"};
 
+/// As `FrameTag::contestant`: the frame belongs to no one.
+inline constexpr std::size_t picture_only = ~std::size_t{0};
+
 /// The identity of a frame: travels with the timer queries and returns with their results.
 struct FrameTag {
     std::size_t contestant = 0;
@@ -80,6 +83,7 @@ struct RendererOptions {
     int width = 0, height = 0; ///< Both 0: the renderer's own choice.
     std::string device = "auto";
     bool only_es = false;
+    bool use_processor_time = false; ///< Without a graphics card: instead of wall time.
 };
 
 /// Returns nullptr and a reason without a suitable EGL driver.

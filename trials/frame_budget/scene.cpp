@@ -138,7 +138,9 @@ Mat4 Scene::sun_projection() const {
     return orthographic(92, 46, 10, 330) * view_from(scene_center + sun * 170.0f, right, up, sun * -1.0f);
 }
 
-Weight weight_at(float part) {
+namespace {
+
+Weight weight_of_crowd(float part) {
     const float crowd = smoothstep(0.18f, 0.36f, part) - smoothstep(0.60f, 0.76f, part);
     Weight weight;
     weight.objects = fewest_objects + static_cast<int>(std::lround(crowd * (most_objects - fewest_objects)));
@@ -150,12 +152,39 @@ Weight weight_at(float part) {
     return weight;
 }
 
-SceneFrame Scene::frame(int index, int count, float aspect) const {
-    const float part = (static_cast<float>(index) + 0.5f) / static_cast<float>(count);
+/// Scenes between the cuts of a script.
+constexpr int cut_count = 12;
+
+/// A number of 0 .. 1 that belongs to a scene between two cuts.
+float random_of_cut(float part, int which) { return lattice_noise(static_cast<int>(part * cut_count), which); }
+
+float swing_at(Script script, float part) {
+    switch (script) {
+    case Script::walk: return 5 * std::sin(3 * 6.2832f * part);
+    case Script::cuts: return 8 * random_of_cut(part, 1) - 4;
+    default: return std::sin(6.2832f * part);
+    }
+}
+
+} // namespace
+
+Weight weight_at(Script script, float part) {
+    switch (script) {
+    case Script::walk: return {(fewest_objects + most_objects) / 2, 0};
+    case Script::cuts: {
+        const float crowd = random_of_cut(part, 2), mist = random_of_cut(part, 3);
+        return {fewest_objects + static_cast<int>(crowd * (most_objects - fewest_objects)),
+                mist > 0.7f ? mist : 0};
+    }
+    default: return weight_of_crowd(part);
+    }
+}
+
+SceneFrame Scene::frame(Script script, float part, float aspect) const {
     SceneFrame frame;
-    frame.weight = weight_at(part);
+    frame.weight = weight_at(script, part);
     frame.time = 30 * part;
-    look(frame, std::sin(6.2832f * part), aspect);
+    look(frame, swing_at(script, part), aspect);
     return frame;
 }
 

@@ -1,7 +1,8 @@
-// The scene: a lake in the hills at the end of a day, and a script that changes its weight. Everything is a function of
+// The scene: a lake in the hills at the end of a day, and scripts that change its weight. Everything is a function of
 // the seed and of the frame's place in the script, so that all contestants draw exactly the same frames.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -46,6 +47,14 @@ struct Weight {
     float mist = 0; ///< The heavy effect, 0 .. 1.
 };
 
+/// The events of a scene.
+enum class Script {
+    crowd, ///< A crowd of objects comes and leaves; mist comes twice.
+    walk,  ///< The camera sweeps over a constant crowd.
+    cuts,  ///< Another weight and another view every few seconds, at once.
+};
+inline constexpr std::array<const char*, 3> script_names{"crowd", "walk", "cuts"};
+
 /// The data of one frame for a renderer, before any choice of quality is made.
 struct SceneFrame {
     Weight weight;
@@ -58,8 +67,8 @@ class Scene {
 public:
     explicit Scene(std::uint32_t seed);
 
-    /// Frame `index` of a script of `count` frames; `aspect` is the picture's width over its height.
-    SceneFrame frame(int index, int count, float aspect) const;
+    /// The frame when `part` of the script (0 .. 1) has passed; `aspect` is the picture's width over its height.
+    SceneFrame frame(Script script, float part, float aspect) const;
 
     /// A frame of fixed weight, for measurements.
     SceneFrame frame_of_weight(const Weight& weight, float aspect) const;
@@ -77,13 +86,14 @@ public:
 private:
     void place_objects(std::uint32_t seed);
     void place_tufts(std::uint32_t seed);
+    /// Sets the camera and finds the objects in view. `swing`: -1 .. 1 is a small step to the left or right.
     void look(SceneFrame& frame, float swing, float aspect) const;
 
     Vec3 sun;
 };
 
 /// The script's weight when `part` of it (0 .. 1) has passed.
-Weight weight_at(float part);
+Weight weight_at(Script script, float part);
 
 /// The mesh level for an object at this distance: the choice's level near the eye, lower ones farther off.
 std::size_t mesh_level(int detail, float distance);

@@ -22,7 +22,7 @@ enum SettingIndex : std::size_t {
     setting_count
 };
 
-inline constexpr std::size_t max_options = 5;
+inline constexpr std::size_t max_options = 11;
 
 struct Option {
     const char* name;
@@ -40,8 +40,18 @@ struct Setting {
 inline constexpr std::array<Setting, setting_count> settings{{
     {"resolution",
      "percent of the output's width and height",
-     5,
-     {{{"50%", 50, 0}, {"60%", 60, 6}, {"70%", 70, 11}, {"85%", 85, 15}, {"100%", 100, 18}}}},
+     11,
+     {{{"50%", 50, 0},
+       {"55%", 55, 3},
+       {"60%", 60, 6},
+       {"65%", 65, 8.5f},
+       {"70%", 70, 11},
+       {"75%", 75, 12.5f},
+       {"80%", 80, 13.8f},
+       {"85%", 85, 15},
+       {"90%", 90, 16.2f},
+       {"95%", 95, 17.2f},
+       {"100%", 100, 18}}}},
     {"antialiasing", "samples per pixel of the geometry", 2, {{{"off", 1, 0}, {"4x", 4, 8}}}},
     {"shadows",
      "texels along the edge of the shadow map",

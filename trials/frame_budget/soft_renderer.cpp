@@ -26,8 +26,9 @@ void clear(GeometryPlanes& planes, int width, int height) {
 
 } // namespace
 
-SoftRenderer::SoftRenderer(const Scene& the_scene, int width, int height)
-    : scene(the_scene), raster(threads), sun(scene.sun_direction()), sun_projection(scene.sun_projection()) {
+SoftRenderer::SoftRenderer(const Scene& the_scene, int width, int height, bool with_processor_time)
+    : scene(the_scene), raster(threads), sun(scene.sun_direction()), sun_projection(scene.sun_projection()),
+      use_processor_time(with_processor_time) {
     output.resize(width, height);
     const std::vector<std::uint8_t> texels = make_noise_texture();
     noise.resize(noise_texture_size, noise_texture_size);
@@ -52,8 +53,8 @@ bool SoftRenderer::poll(FrameTimes& oldest) {
 }
 
 void SoftRenderer::end_pass(PassIndex pass) {
-    const auto now = Clock::now();
-    times.pass_ms[pass] += std::chrono::duration<double, std::milli>(now - pass_start).count();
+    const double now = now_ms(use_processor_time);
+    times.pass_ms[pass] += now - pass_start;
     pass_start = now;
 }
 
@@ -84,7 +85,7 @@ bool SoftRenderer::adapt(const Choices& choices) {
 }
 
 void SoftRenderer::render(const SceneFrame& scene_frame, const Choices& choices, const FrameTag& tag) {
-    const auto start = pass_start = Clock::now();
+    const double start = pass_start = now_ms(use_processor_time);
     frame = &scene_frame;
     times = {};
     times.tag = tag;
@@ -106,7 +107,7 @@ void SoftRenderer::render(const SceneFrame& scene_frame, const Choices& choices,
     if (frame->weight.mist > 0) draw_mist(mist_step_count(frame->weight.mist));
     if (amount(choices, glow) > 0) draw_glow(amount(choices, glow));
     draw_composite(amount(choices, glow));
-    times.total_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    times.total_ms = now_ms(use_processor_time) - start;
     finished.push_back(times);
 }
 
@@ -199,7 +200,8 @@ Image SoftRenderer::read_image() {
 
 std::unique_ptr<Renderer> make_soft_renderer(const Scene& scene, const RendererOptions& options) {
     const bool is_given = options.width > 0;
-    return std::make_unique<SoftRenderer>(scene, is_given ? options.width : 320, is_given ? options.height : 180);
+    return std::make_unique<SoftRenderer>(scene, is_given ? options.width : 320, is_given ? options.height : 180,
+                                          options.use_processor_time);
 }
 
 } // namespace frame_budget

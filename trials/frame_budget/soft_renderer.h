@@ -3,9 +3,9 @@
 // fog by the triangle. Geometry is in soft_renderer.cpp, light in soft_shading.cpp.
 #pragma once
 
-#include <chrono>
 #include <deque>
 
+#include "clock.h"
 #include "renderer.h"
 #include "soft_raster.h"
 
@@ -13,9 +13,11 @@ namespace frame_budget {
 
 class SoftRenderer final : public Renderer {
 public:
-    SoftRenderer(const Scene& the_scene, int width, int height);
+    SoftRenderer(const Scene& the_scene, int width, int height, bool use_processor_time);
     std::string description() const override;
-    std::string clock() const override { return "wall time of a frame and of its passes"; }
+    std::string clock() const override {
+        return use_processor_time ? processor_clock : "wall time of a frame and of its passes";
+    }
     float aspect() const override { return static_cast<float>(output.width) / static_cast<float>(output.height); }
     void prepare(const Choices& choices) override { adapt(choices); }
     void render(const SceneFrame& scene_frame, const Choices& choices, const FrameTag& tag) override;
@@ -24,8 +26,6 @@ public:
     Image read_image() override;
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     void end_pass(PassIndex pass);
     /// Allocates the memory for these choices; whether a size has changed.
     bool adapt(const Choices& choices);
@@ -79,7 +79,8 @@ private:
     const SceneFrame* frame = nullptr;
     SoftView view;
     FrameTimes times;
-    Clock::time_point pass_start;
+    bool use_processor_time;
+    double pass_start = 0;
     std::deque<FrameTimes> finished;
 };
 

@@ -54,6 +54,16 @@ pub trait Governor {
     fn save(&self) -> Option<String>;
     /// Bytes held.
     fn memory_used(&self) -> usize;
+    /// The host declares a cut: for so many frames from now on changes are not seen.
+    fn declare_cut(&mut self, _frames: u32) {}
+}
+
+/// The differences from the default configuration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    pub changes_per_second: Option<f64>,
+    /// The setting that is a TRIM setting.
+    pub trim: Option<usize>,
 }
 
 /// A governor's prior knowledge.
@@ -63,6 +73,7 @@ pub struct Knowledge<'a> {
     pub past: Option<&'a str>,
     /// Whether only totals are measured and the burdens are the host's estimates.
     pub totals_only: bool,
+    pub rules: Rules,
 }
 
 /// Creates the player for the scenario with its capacity times `scale`.
@@ -85,6 +96,8 @@ struct Goblins {
     goblin: Goblin,
     ids: Vec<Id>,
     totals_only: bool,
+    /// Frames until the declared cut is over.
+    cut: u32,
 }
 
 impl Goblins {
@@ -111,17 +124,19 @@ impl Goblins {
             let profile = Profile::from_json(past.as_bytes()).expect("a profile that the goblin wrote");
             goblin.set_past_profile(&profile).expect("a past");
         }
-        let ids = scenario.settings.iter().map(|setting| {
+        let ids = scenario.settings.iter().enumerate().map(|(index, setting)| {
             let describe = |option: &crate::scenario::TrueOption| OptionDesc {
                 relative_burden: option.relative_burden,
                 ..OptionDesc::worth(option.value)
             };
             let options: Vec<_> = setting.options.iter().map(describe).collect();
-            let desc = SettingDesc { has_burden: setting.has_burden, ..SettingDesc::new(&setting.id, &options) };
+            let is_trim = know.rules.trim == Some(index);
+            let desc =
+                SettingDesc { has_burden: setting.has_burden, is_trim, ..SettingDesc::new(&setting.id, &options) };
             goblin.add_setting(&desc).expect("a setting that makes sense")
         });
         let ids = ids.collect();
-        Self { goblin, ids, totals_only: know.totals_only }
+        Self { goblin, ids, totals_only: know.totals_only, cut: 0 }
     }
 }
 
@@ -140,6 +155,12 @@ impl Governor for Goblins {
 
     fn update(&mut self) -> Told {
         let decision = self.goblin.update().expect("a decision");
+        if self.cut > 0 {
+            self.cut -= 1;
+            if self.cut == 0 {
+                self.goblin.set_switch_scale(1.0).expect("a valid scale");
+            }
+        }
         // Relative burdens have a unit of their own.
         let mean = if self.totals_only { f64::NAN } else { decision.chosen.mean[LANE] };
         Told { decision: decision.id, trials: decision.trials, gap: decision.gap, mean }
@@ -166,6 +187,11 @@ impl Governor for Goblins {
 
     fn memory_used(&self) -> usize {
         self.goblin.memory_used()
+    }
+
+    fn declare_cut(&mut self, frames: u32) {
+        self.goblin.set_switch_scale(0.0).expect("a valid scale");
+        self.cut = frames;
     }
 }
 

@@ -8,6 +8,7 @@ mod governor;
 mod json;
 mod oracle;
 mod random;
+mod renderer;
 mod report;
 mod run;
 mod scenario;
@@ -37,6 +38,8 @@ Simulates the goblin on seeded machines and holds it against its targets.
   --json         JSON on stdout
   --curve        the learning phase by and by
   --list         names of the rows
+  --renderer     the renderer-like workloads, nothing else
+  --foresight    their oracle knows the noise of the frame before, too
   --check        hold the distributions that the oracle knows against the generator, nothing else
 ";
 
@@ -51,6 +54,8 @@ struct Options {
     curve: bool,
     list: bool,
     check: bool,
+    renderer: bool,
+    foresight: bool,
 }
 
 impl Options {
@@ -66,6 +71,8 @@ impl Options {
             curve: false,
             list: false,
             check: false,
+            renderer: false,
+            foresight: false,
         }
     }
 
@@ -82,6 +89,8 @@ impl Options {
             "--json" => self.json = true,
             "--curve" => self.curve = true,
             "--check" => self.check = true,
+            "--renderer" => self.renderer = true,
+            "--foresight" => self.foresight = true,
             "--list" => self.list = true,
             _ => return Ok(false),
         }
@@ -149,10 +158,25 @@ fn main() -> std::process::ExitCode {
     hobgoblin_bench::options::run(HELP, Options::new(), Options::take, run)
 }
 
+fn print_renderer(options: &Options) {
+    renderer::print(&renderer::Request {
+        seeds: options.seeds.unwrap_or(if options.length == Length::Quick { 4 } else { 20 }),
+        first_seed: options.first_seed,
+        threads: options.threads,
+        only: &options.only,
+        with_curve: options.curve,
+        foresight: options.foresight,
+    });
+}
+
 fn run(options: &Options) -> Result<(), String> {
     if options.check {
         let can_be_believed = check::check(options.seeds.unwrap_or(3));
         return if can_be_believed { Ok(()) } else { Err("the generator is not what the oracle takes it for".into()) };
+    }
+    if options.renderer {
+        print_renderer(options);
+        return Ok(());
     }
     let mut rows = suite::rows(options.length);
     rows.retain(|row| options.only.is_empty() || options.only.iter().any(|only| row.name.contains(only)));

@@ -83,7 +83,7 @@ pub fn play(row: &Row, seed: u64) -> Figures {
         Event::Past { slowness } => Some(past_of(row, &scenario, slowness, seed)),
         _ => None,
     };
-    let know = Knowledge { past: past.as_deref(), totals_only: row.event == Event::TotalsOnly };
+    let know = Knowledge { past: past.as_deref(), totals_only: row.event == Event::TotalsOnly, ..Knowledge::default() };
     let mut governor = seat(row.player, &scenario, 1.0, row.asked, &know, seed);
     let mut figures = Figures::new(row, scenario.option_count(), &oracle);
     let mut stage = Stage::new(&scenario, &truth, seed, know.totals_only);

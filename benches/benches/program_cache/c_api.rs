@@ -20,6 +20,7 @@ struct Desc {
     flags: u32,
     described_keys: u32,
     file_io: *const c_void,
+    directory_limit: u64,
 }
 
 #[repr(C)]

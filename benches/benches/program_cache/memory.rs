@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hobgoblin::program_cache::{Key, Options, Partners, Program, ProgramCache};
+use hobgoblin::program_cache::{Key, Memory, Options, Program};
 use hobgoblin_bench::timing::{least_of, microseconds};
 use serde_json::{Value, json};
 
@@ -14,8 +14,8 @@ use crate::c_api::Cache;
 use crate::report::number;
 use crate::{ALLOCATIONS, Settings};
 
-pub fn cache(options: Options) -> ProgramCache {
-    ProgramCache::new(options, Partners::default()).expect("memory")
+pub fn cache(options: Options) -> Memory {
+    Memory::new(options).expect("memory")
 }
 
 /// Nanoseconds of one of `turns` gets, the fastest of `runs`, and the total number of allocations.
@@ -33,10 +33,10 @@ pub fn get_row(name: &str, count: u64, settings: &Settings) -> Value {
     let ours = cache(Options::default());
     let theirs: quick_cache::sync::Cache<Key, Arc<Vec<u8>>> = quick_cache::sync::Cache::new(20_000);
     for key in &keys {
-        ours.put(key, &Program { data: &[7; 1000], ..Program::default() }).expect("memory");
+        ours.put(key, &Program { data: &[7; 1000], ..Program::default() }, false).expect("memory");
         theirs.insert(*key, Arc::new(vec![7; 1000]));
     }
-    let get_ours = |key: &Key| assert_eq!(black_box(ours.get(key).expect("cached")).data()[0], 7);
+    let get_ours = |key: &Key| assert_eq!(black_box(ours.get(key, None).expect("cached")).data()[0], 7);
     let get_theirs = |key: &Key| assert_eq!(black_box(theirs.get(key).expect("cached"))[0], 7);
     let (ours, allocations) = time_gets(&keys, turns, runs, get_ours);
     let (theirs, _) = time_gets(&keys, turns, runs, get_theirs);

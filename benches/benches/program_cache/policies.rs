@@ -165,12 +165,12 @@ fn replay(trace: &[Asked], policy: Policy, limit_bytes: u64) -> (f64, f64) {
     for asked in trace {
         let name = key(asked.program);
         all += asked.cost_us as f64;
-        if cache.get(&name).is_some() {
+        if cache.get(&name, None).is_some() {
             saved += asked.cost_us as f64;
             hits += 1.0;
         } else {
             let (data, cost_us, group) = (&nothing[..asked.bytes], asked.cost_us, asked.group);
-            cache.put(&name, &Program { data, cost_us, group, ..Program::default() }).expect("memory");
+            cache.put(&name, &Program { data, cost_us, group, ..Program::default() }, false).expect("memory");
         }
     }
     (saved / all, hits / trace.len() as f64)

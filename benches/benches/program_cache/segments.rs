@@ -3,9 +3,8 @@
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
 
-use hobgoblin::store::io::OsIo;
+use hobgoblin::store::io::{OsIo, share};
 use hobgoblin::store::{Name, Options, Store};
 use hobgoblin_bench::timing::microseconds;
 use serde_json::{Value, json};
@@ -18,7 +17,7 @@ const VALUES: u64 = 20_000;
 const SEGMENTS: u64 = 500;
 
 fn open(directory: &Path) -> Store {
-    Store::open(Arc::new(OsIo), directory, Options::new(seconds)).expect("readable")
+    Store::open(share(OsIo).expect("there is memory"), directory, Options::new(seconds)).expect("readable")
 }
 
 fn fill(directory: &Path, segments: u64) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Instant;
 
-use hobgoblin::program_cache::{Key, Options, Program, ProgramCache};
+use hobgoblin::program_cache::{Key, Memory, Options, Program};
 use serde_json::{Value, json};
 
 use crate::Settings;
@@ -34,7 +34,7 @@ fn row(name: &str, count: u64, is_split: bool, slices: usize) -> Value {
     let ours = [filled(&keys), filled(&keys)];
     let theirs: quick_cache::sync::Cache<Key, Arc<Vec<u8>>> = quick_cache::sync::Cache::new(20_000);
     keys.iter().for_each(|key| theirs.insert(*key, Arc::new(vec![7; 1000])));
-    let get = |cache: &ProgramCache, key: &Key| assert_eq!(black_box(cache.get(key).expect("cached")).data()[0], 7);
+    let get = |cache: &Memory, key: &Key| assert_eq!(black_box(cache.get(key, None).expect("cached")).data()[0], 7);
     let mut row = json!({ "name": name });
     for _ in 0..PASSES {
         note(&mut row["ours"], slices, of, |_, key| get(&ours[0], key));
@@ -54,10 +54,10 @@ pub fn print(row: &Value) {
     }
 }
 
-fn filled(keys: &[Key]) -> ProgramCache {
+fn filled(keys: &[Key]) -> Memory {
     let cache = cache(Options::default());
     for key in keys {
-        cache.put(key, &Program { data: &[7; 1000], ..Program::default() }).expect("memory");
+        cache.put(key, &Program { data: &[7; 1000], ..Program::default() }, false).expect("memory");
     }
     cache
 }

@@ -2,12 +2,13 @@
 //! into memory.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use hobgoblin::executor::{Executor, Options as ExecutorOptions};
-use hobgoblin::program_cache::{Cache, Desc, Material, Options, Program};
-use hobgoblin::store::{self, io::OsIo};
+use hobgoblin::program_cache::{Cache, Desc, Material, OpenCache, Options, Program};
+use hobgoblin::store::{
+    self,
+    io::{OsIo, share},
+};
 use hobgoblin_bench::timing::{median, microseconds};
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use crate::report::number;
 
 const LONG: Duration = Duration::from_secs(600);
 
-fn open(directory: &Path) -> Cache {
+fn open(directory: &Path) -> OpenCache {
     let desc = Desc {
         memory: Options { limit_bytes: 1 << 30, ..Options::default() },
         directory: Some(directory.into()),
@@ -29,8 +30,8 @@ fn open(directory: &Path) -> Cache {
         ban_at: 2,
         waiting_limit: 1 << 30,
         load_ahead: true,
-        io: Arc::new(OsIo),
-        executor: Executor::new(ExecutorOptions::default()).expect("memory"),
+        io: share(OsIo).expect("there is memory"),
+        executor: None,
     };
     Cache::open(desc).expect("memory")
 }
@@ -42,7 +43,7 @@ pub fn row(blobs: &Blobs, plan: &Plan<'_>) -> Result<Value, String> {
     floor.write(blobs).map_err(|why| why.to_string())?;
     let cache = open(&directory);
     for (key, data) in blobs.iter() {
-        cache.memory().put(key, &Program { data, ..Program::default() }).map_err(|why| why.to_string())?;
+        cache.put(key, &Program { data, ..Program::default() }).map_err(|why| why.to_string())?;
     }
     cache.disk().flush(LONG).map_err(|why| why.to_string())?;
     drop(cache);
@@ -55,7 +56,7 @@ pub fn row(blobs: &Blobs, plan: &Plan<'_>) -> Result<Value, String> {
         let cache = cache.expect("it was opened");
         let load = microseconds(|| assert!(cache.disk().wait_idle(LONG)));
         loads.push(load / 1e6 / read);
-        assert!(blobs.iter().all(|(key, value)| cache.memory().get(key).is_some_and(|blob| blob.data() == value)));
+        assert!(blobs.iter().all(|(key, value)| cache.get(key).is_some_and(|blob| blob.data() == value)));
     }
     let _ = std::fs::remove_dir_all(&directory);
     Ok(json!({ "open_us": median(&opens), "load": median(&loads) }))

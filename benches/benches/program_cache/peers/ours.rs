@@ -1,9 +1,8 @@
 //! The store of the program cache, with its defaults.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use hobgoblin::store::io::OsIo;
+use hobgoblin::store::io::{OsIo, share};
 use hobgoblin::store::{Buffer, Name, Options, Store, Value};
 
 use super::{Filled, Filling, Peer, sentence};
@@ -22,7 +21,7 @@ pub fn seconds() -> u64 {
 }
 
 fn open(directory: &Path) -> Result<Store, String> {
-    Store::open(Arc::new(OsIo), directory, Options::new(seconds)).map_err(sentence)
+    share(OsIo).and_then(|io| Store::open(io, directory, Options::new(seconds))).map_err(sentence)
 }
 
 impl Peer for Ours {
@@ -31,7 +30,7 @@ impl Peer for Ours {
     }
 
     fn about(&self) -> &'static str {
-        "segments of 64 MiB; end: sync, seal"
+        "segments of 32 MiB; end: sync, seal"
     }
 
     fn has_batches(&self) -> bool {

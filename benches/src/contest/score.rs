@@ -1,0 +1,330 @@
+//! The contestants, their tuning to a share of late frames, and the comparison of two of them.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::arena::{Governor, Run, Tally, ladder, play, value_of};
+use super::goblin::Player;
+use super::rules::{Kind, OnLadder};
+
+/// Share of late frames that all are tuned to, and how near to it is near enough.
+pub const LATE: f64 = 0.01;
+const NEAR: f64 = 0.001;
+/// Factors on the budget between which a tuned one is sought, and steps of the search.
+const SCALES: (f64, f64) = (0.2, 2.0);
+const SEARCH_STEPS: usize = 12;
+/// Runs with which the preset of a resolution rule is chosen.
+const PRESET_RUNS: usize = 4;
+
+/// A contestant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The default configuration of the goblin.
+    Goblin {
+        /// Whether it starts with a saved profile.
+        is_warm: bool,
+        /// Whether the resolution is a TRIM setting.
+        trims: bool,
+    },
+    /// A rule of the zoo.
+    Rule(Kind),
+    /// The best configuration that never changes, known afterwards.
+    Fixed,
+}
+
+/// All contestants; the others are compared with the first.
+pub const ALL: [Who; 10] = [
+    Who::Goblin { is_warm: false, trims: false },
+    Who::Goblin { is_warm: true, trims: false },
+    Who::Goblin { is_warm: false, trims: true },
+    Who::Rule(Kind::Threshold),
+    Who::Rule(Kind::LockOut),
+    Who::Rule(Kind::AdaptivePerformance),
+    Who::Rule(Kind::Unreal),
+    Who::Rule(Kind::Valve),
+    Who::Rule(Kind::Hdrp),
+    Who::Fixed,
+];
+
+impl Who {
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Goblin { is_warm: false, trims: false } => "goblin",
+            Self::Goblin { is_warm: true, trims: false } => "goblin, saved profile",
+            Self::Goblin { trims: true, .. } => "goblin, TRIM resolution",
+            Self::Rule(Kind::Threshold) => "threshold",
+            Self::Rule(Kind::LockOut) => "threshold, dash.js lock-out",
+            Self::Rule(Kind::AdaptivePerformance) => "Unity Adaptive Performance",
+            Self::Rule(Kind::Unreal) => "Unreal dynamic resolution",
+            Self::Rule(Kind::Valve) => "Valve VR",
+            Self::Rule(Kind::Hdrp) => "HDRP dynamic resolution",
+            Self::Fixed => "best fixed, known afterwards",
+        }
+    }
+}
+
+/// Runs of one kind, and what contestants may know of them beforehand.
+pub struct Arena<'a> {
+    /// The runs that all play.
+    pub runs: Vec<Box<dyn Run + 'a>>,
+    /// A profile for each run that the goblin learned in another run of the same machine; empty: no warm goblin plays.
+    pub profiles: Vec<String>,
+    /// The seed of the first run.
+    pub first_seed: u64,
+    /// Threads that play.
+    pub threads: usize,
+}
+
+/// A contestant's configuration.
+#[derive(Clone, Copy, Debug)]
+struct Tuning {
+    /// Factor on the budget that it is told.
+    scale: f64,
+    /// For a rule of the resolution: the other settings' step, as a share of the steps there are.
+    preset: f64,
+}
+
+/// A contestant and its figures by run.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The contestant.
+    pub who: Who,
+    /// Factor on the budget that it was told.
+    pub scale: f64,
+    /// Figures by run.
+    pub tallies: Vec<Tally>,
+}
+
+impl Standing {
+    /// The mean of a figure over all runs.
+    pub fn mean(&self, figure: impl Fn(&Tally) -> f64) -> f64 {
+        self.tallies.iter().map(figure).sum::<f64>() / self.tallies.len() as f64
+    }
+
+    /// The largest of a figure.
+    pub fn worst(&self, figure: impl Fn(&Tally) -> f64) -> f64 {
+        self.tallies.iter().map(figure).fold(0.0, f64::max)
+    }
+
+    /// Whether the share of late frames is what it was tuned to.
+    pub fn is_at_target(&self) -> bool {
+        (self.mean(|tally| tally.late) - LATE).abs() <= NEAR
+    }
+}
+
+/// The mean of paired differences, and the half width of its interval of 95 %.
+pub fn difference(one: &Standing, other: &Standing, figure: impl Fn(&Tally) -> f64) -> (f64, f64) {
+    let pairs = one.tallies.iter().zip(&other.tallies);
+    let differences: Vec<f64> = pairs.map(|(one, other)| figure(one) - figure(other)).collect();
+    let count = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / count;
+    let variance = differences.iter().map(|difference| (difference - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, student(count - 1.0) * (variance / count).sqrt())
+}
+
+/// The .975 quantile of Student's t, by its series for many degrees of freedom (within 1 % from 5 on).
+fn student(freedom: f64) -> f64 {
+    1.96 + 2.372 / freedom + 2.822 / (freedom * freedom) + 2.56 / freedom.powi(3)
+}
+
+impl Arena<'_> {
+    /// Plays with the documented constants.
+    pub fn documented(&self, who: Who) -> Standing {
+        match who {
+            Who::Fixed => self.fixed(),
+            _ => {
+                let preset = self.best_preset(who, |preset| Tuning { scale: 1.0, preset });
+                self.batch(who, preset, self.runs.len())
+            }
+        }
+    }
+
+    /// Plays with the budget scaled such that 1 % of all frames are late.
+    pub fn tuned(&self, who: Who) -> Standing {
+        match who {
+            Who::Fixed => self.fixed(),
+            _ => {
+                let preset = self.best_preset(who, |preset| self.search(who, preset, PRESET_RUNS).0).preset;
+                self.search(who, preset, self.runs.len()).1
+            }
+        }
+    }
+
+    /// Narrows an interval of budgets until the share of late frames is near enough. Between two budgets the logarithm of
+    /// the share is about linear.
+    fn search(&self, who: Who, preset: f64, runs: usize) -> (Tuning, Standing) {
+        let log_of = |late: f64| late.max(LATE / 100.0).ln() - LATE.ln();
+        let at = |scale: f64| {
+            let tuning = Tuning { scale, preset };
+            (tuning, self.batch(who, tuning, runs))
+        };
+        // Only an end that was played has a share.
+        let (mut low, mut high) = ((SCALES.0, None), (SCALES.1, None));
+        let mut found = None;
+        let mut scale = 1.0;
+        for _ in 0..SEARCH_STEPS {
+            let played = at(scale);
+            let late = played.1.mean(|tally| tally.late);
+            let is_near = (late - LATE).abs() <= NEAR;
+            if late <= LATE + NEAR {
+                low = (scale, Some(log_of(late)));
+                found = Some(played);
+            } else {
+                high = (scale, Some(log_of(late)));
+            }
+            if is_near {
+                break;
+            }
+            let share = match (low.1, high.1) {
+                (Some(low), Some(high)) => (-low / (high - low)).clamp(0.15, 0.85),
+                // Near the end that was played.
+                (Some(_), None) => 0.15,
+                (None, _) => 0.85,
+            };
+            scale = low.0 + share * (high.0 - low.0);
+        }
+        found.unwrap_or_else(|| at(low.0))
+    }
+
+    /// For a rule of the resolution: the other settings' step with the most value at 1 % of late frames, or the fewest
+    /// late ones. This is known afterwards, too.
+    fn best_preset(&self, who: Who, tune: impl Fn(f64) -> Tuning) -> Tuning {
+        if !matches!(who, Who::Rule(kind) if kind.is_resolution_only()) {
+            return tune(0.0);
+        }
+        let steps = others_ladder(self.runs[0].as_ref()).len();
+        let mut best: Option<((bool, f64), Tuning)> = None;
+        for step in 0..steps {
+            let tuning = tune(step as f64 / (steps - 1).max(1) as f64);
+            let standing = self.batch(who, tuning, PRESET_RUNS);
+            let late = standing.mean(|tally| tally.late);
+            let holds = late <= LATE + NEAR;
+            let rank = (holds, if holds { standing.mean(|tally| tally.value) } else { -late });
+            if best.is_none_or(|(other, _)| rank > other) {
+                best = Some((rank, tuning));
+            }
+        }
+        best.expect("a ladder has a step").1
+    }
+
+    /// In every run the configuration with the most value that is late in at most 1 % of all frames.
+    fn fixed(&self) -> Standing {
+        let best = |run: &dyn Run, seed: u64| {
+            let mut all = run.frontier();
+            all.sort_by(|a, b| value_of(run.settings(), b).total_cmp(&value_of(run.settings(), a)));
+            let mut played = all.iter().map(|choices| play(run, &mut Fixed(choices), seed));
+            let lowest = || play(run, &mut Fixed(&vec![0; run.settings().len()]), seed);
+            played.find(|tally| tally.late <= LATE).unwrap_or_else(lowest)
+        };
+        let tallies = self.each(self.runs.len(), |index, seed| best(self.runs[index].as_ref(), seed));
+        Standing { who: Who::Fixed, scale: 1.0, tallies }
+    }
+
+    fn batch(&self, who: Who, tuning: Tuning, runs: usize) -> Standing {
+        let tallies = self.each(runs, |index, seed| {
+            let run = self.runs[index].as_ref();
+            play(run, self.seat(who, index, tuning).as_mut(), seed)
+        });
+        Standing { who, scale: tuning.scale, tallies }
+    }
+
+    fn seat(&self, who: Who, index: usize, tuning: Tuning) -> Box<dyn Governor + '_> {
+        let run = self.runs[index].as_ref();
+        let budget = run.budget() * tuning.scale;
+        match who {
+            Who::Goblin { is_warm, trims } => {
+                let past = is_warm.then(|| self.profiles[index % self.profiles.len()].as_str());
+                Box::new(Player::new(run, budget, past, trims))
+            }
+            Who::Rule(kind) => {
+                let steps =
+                    if kind.is_resolution_only() { resolution_ladder(run, tuning.preset) } else { full_ladder(run) };
+                let fitting = steps.iter().rposition(|choices| run.typical(choices) <= budget).unwrap_or(0);
+                Box::new(OnLadder::new(kind.seat(fitting, steps.len()), steps, budget))
+            }
+            Who::Fixed => unreachable!("it is not told a budget"),
+        }
+    }
+
+    /// A figure of each of the first `runs` runs, on all threads.
+    fn each<T: Send>(&self, runs: usize, work: impl Fn(usize, u64) -> T + Sync) -> Vec<T> {
+        let runs = runs.min(self.runs.len());
+        let next = AtomicUsize::new(0);
+        let found = Mutex::new((0..runs).map(|_| None).collect::<Vec<Option<T>>>());
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads.min(runs) {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        if index >= runs {
+                            return;
+                        }
+                        let figure = work(index, self.first_seed + index as u64);
+                        found.lock().expect("no thread panics")[index] = Some(figure);
+                    }
+                });
+            }
+        });
+        found.into_inner().expect("no thread panics").into_iter().flatten().collect()
+    }
+}
+
+struct Fixed<'a>(&'a [u16]);
+
+impl Governor for Fixed<'_> {
+    fn decide(&mut self, _works: &[f64], choices: &mut [u16]) {
+        choices.copy_from_slice(self.0);
+    }
+
+    fn learn(&mut self, _frame: usize, _costs: &[f64], _total: f64) {}
+}
+
+fn full_ladder(run: &dyn Run) -> Vec<Vec<u16>> {
+    ladder(run, &vec![0; run.settings().len()], None)
+}
+
+/// The steps of all settings but the resolution, which stays in its middle.
+fn others_ladder(run: &dyn Run) -> Vec<Vec<u16>> {
+    let mut start = vec![0; run.settings().len()];
+    start[run.resolution()] = (run.settings()[run.resolution()].values.len() / 2) as u16;
+    ladder(run, &start, Some(run.resolution()))
+}
+
+/// All options of the resolution, the others at a step of theirs.
+fn resolution_ladder(run: &dyn Run, preset: f64) -> Vec<Vec<u16>> {
+    let others = others_ladder(run);
+    let step = &others[(preset * (others.len() - 1) as f64).round() as usize];
+    let with = |option| {
+        let mut choices = step.clone();
+        choices[run.resolution()] = option;
+        choices
+    };
+    (0..run.settings()[run.resolution()].values.len() as u16).map(with).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standing(values: &[f64]) -> Standing {
+        let tallies = values.iter().map(|&value| Tally { value, ..Tally::default() }).collect();
+        Standing { who: Who::Fixed, scale: 1.0, tallies }
+    }
+
+    #[test]
+    fn difference_is_paired() {
+        let (one, other) = (standing(&[1.0, 5.0, 9.0, 13.0]), standing(&[0.0, 4.1, 7.9, 12.0]));
+        let (mean, half) = difference(&one, &other, |tally| tally.value);
+        assert!((mean - 1.0).abs() < 1e-12);
+        // Deviation of 0, -.1, .1, 0 around the mean: .0816; t of 3 degrees of freedom: 3.182.
+        assert!((half - 3.182 * 0.0816 / 2.0).abs() < 0.002, "{half}");
+    }
+
+    #[test]
+    fn student_is_the_quantile_of_tables() {
+        for (freedom, quantile) in [(5.0, 2.571), (9.0, 2.262), (19.0, 2.093), (39.0, 2.023)] {
+            assert!((student(freedom) - quantile).abs() < 0.01 * quantile, "{freedom}");
+        }
+    }
+}
