@@ -86,6 +86,40 @@ struct Driver {
 
 }  // namespace
 
+TEST("hpp: a shader's key depends on its stage and source") {
+    const hob::Fingerprint key = hob::shader_fingerprint(HOB_SHADER_STAGE_VERTEX, "source");
+    ENSURE(key == hob::try_shader_fingerprint(HOB_SHADER_STAGE_VERTEX, "source").value());
+    ENSURE(key != hob::shader_fingerprint(HOB_SHADER_STAGE_FRAGMENT, "source"));
+    ENSURE(key != hob::shader_fingerprint(HOB_SHADER_STAGE_VERTEX, "another source"));
+}
+
+TEST("hpp: a scoped use ends as accepted, rejected or unused") {
+    const auto key = key_of("a").fingerprint();
+    const hob::ProgramCache cache;
+    cache.put(key, program_of("binary"));
+    const auto open_uses = [&] { return cache.statistics().uses_open; };
+    {
+        const hob::ScopedUse use(cache.begin_use(key));
+        ENSURE(use && open_uses() == 1);
+    }
+    ENSURE(open_uses() == 0 && cache.knows_program(key));
+    bool is_thrown = false;
+    try {
+        const hob::ScopedUse use(cache.begin_use(key));
+        throw std::runtime_error("the driver's loader failed");
+    } catch (const std::runtime_error&) {
+        is_thrown = true;
+    }
+    ENSURE(is_thrown && open_uses() == 0 && cache.knows_program(key));
+    {
+        hob::ScopedUse use(cache.begin_use(key));
+        use.reject();
+        ENSURE(cache.knows_program(key));
+    }
+    ENSURE(open_uses() == 0 && !cache.knows_program(key));
+    ENSURE(!hob::ScopedUse(hob::ProgramUse()));
+}
+
 TEST("hpp: a view of a program can be moved and outlives the cache") {
     const auto key = key_of("a").fingerprint();
     hob::Blob kept;
@@ -228,7 +262,7 @@ TEST("hpp: limits, pressure and statuses of a program cache are wrapped") {
     cache.put(key, program);
     cache.trim(0);
     cache.set_memory_limit(10);
-    cache.set_disk_limit(10);
+    cache.set_disk_limit(256 << 10);
     ENSURE(!cache.put(key, program) && !cache.knows_program(key));
     cache.add_measurement(HOB_PROGRAM_CACHE_MEASURE_HIT_US, 5);
     ENSURE(cache.histogram(HOB_PROGRAM_CACHE_MEASURE_HIT_US).maximum == 5);

@@ -244,22 +244,25 @@ TEST("program_cache: lowered limits apply at once in memory and in the backgroun
     hob_program_cache_desc desc = desc_of(path);
     desc.eviction = HOB_EVICTION_LRU;
     Cache owner = open(desc);
-    for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 1000));
+    for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 20000));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
-    ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), 10 * 1035));
-    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 20 * 1100));
+    ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), 10 * 20035));
+    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 256 << 10));
     ENSURE(statistics(owner.get()).programs == 10 && statistics(owner.get()).evicted_by_limit == 30);
     ENSURE(knows_program(owner.get(), "key 39") && !knows_program(owner.get(), "key 29"));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
     const hob_program_cache_statistics found = statistics(owner.get());
-    ENSURE(found.disk_live_bytes <= 20 * 1100 && found.disk_evicted == 40 - found.disk_values && found.disk_values >= 15);
+    ENSURE(found.disk_file_bytes <= 256 << 10 && found.disk_evicted == 40 - found.disk_values && found.disk_values >= 7);
     ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), UINT64_MAX));
     ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), UINT64_MAX));
-    for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 1000));
+    for (int n = 0; n < 40; n++) ENSURE_OK(put_bytes(owner.get(), "key " + std::to_string(n), 20000));
     ENSURE_OK(hob_program_cache_wait_idle(owner.get(), forever));
     ENSURE(statistics(owner.get()).programs == 40 && statistics(owner.get()).disk_values == 40);
     ENSURE_OK(hob_program_cache_set_memory_limit(owner.get(), 1));
-    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 1));
+    // Smaller limits of the disk are refused.
+    ENSURE(hob_program_cache_set_disk_limit(owner.get(), (256 << 10) - 1) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(std::string(hob_last_error()).find("at least 262144 bytes (256 KiB)") != std::string::npos);
+    ENSURE_OK(hob_program_cache_set_disk_limit(owner.get(), 256 << 10));
     ENSURE(statistics(owner.get()).programs == 0);
     ENSURE(put_bytes(owner.get(), "any", 1) == HOB_RESULT_LIMIT_EXCEEDED);
     // 0 means the default, not an empty cache.
@@ -398,7 +401,7 @@ TEST("program_cache: a new process reports a driver update as the difference") {
         ENSURE(std::string(miss.differences[1].label) == "driver");
         ENSURE(std::string(miss.differences[1].was) == "'4.5 (Core Profile) Mesa 22.3.6'");
         ENSURE(std::string(miss.differences[1].is) == "'4.5 (Core Profile) Mesa 25.0.7'");
-        ENSURE(has(miss.sentence, "it is of another environment, and never loaded"));
+        ENSURE(has(miss.sentence, "it is of another environment, so it is never loaded"));
     }
     // Also with lazy loading, and with the first driver again.
     environment.driver = HOB_STR("4.5 (Core Profile) Mesa 22.3.6");
@@ -443,4 +446,30 @@ TEST("program_cache: a hot get does not allocate or read a file, and a put waits
     ENSURE(trouble(owner.get()).empty());
     ENSURE_OK(put(owner.get(), "later", "binary"));
     ENSURE(statistics(owner.get()).waiting == 1 && trouble(owner.get()).empty());
+}
+
+TEST("program_cache: programs on disk are served with the secret that they were written with") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const std::string secrets[] = {"", "sixteen bytes 01", "another secret that is longer"};
+    for (const std::string& written : secrets) {
+        hob_program_cache_desc desc = desc_of(path);
+        desc.secret = str(written);
+        Cache cache = opened(desc);
+        ENSURE(data_of(cache.get(), "key") == "(none)");
+        ENSURE_OK(put(cache.get(), "key", "made with '" + written + "'"));
+        ENSURE_OK(hob_program_cache_flush(cache.get(), forever));
+    }
+    for (const std::string& read : secrets) {
+        hob_program_cache_desc desc = desc_of(path);
+        desc.secret = str(read);
+        const Cache cache = opened(desc);
+        ENSURE(data_of(cache.get(), "key") == "made with '" + read + "'");
+        ENSURE(trouble(cache.get()).find("secret") != std::string::npos);
+    }
+    hob_program_cache_desc desc = desc_of(path);
+    desc.secret = HOB_STR("fifteen bytes 0");
+    hob_program_cache* none = nullptr;
+    ENSURE(hob_program_cache_create(&desc, &none) == HOB_RESULT_INVALID_ARGUMENT && none == nullptr);
+    ENSURE(std::strstr(hob_last_error(), "at least 16 random bytes") != nullptr);
 }

@@ -285,6 +285,23 @@ TEST("program_cache: a link uses the source of the compile, not a later one") {
     ENSURE(host.compile(vertex) == HOB_SHADER_STATE_COMPILED && host.driver.log.back() == "compile never compiled");
 }
 
+TEST("program_cache: the status of a manager's shaders can be asked by hob_fingerprint_hash_shader") {
+    const Cache cache = open(desc_of(""));
+    Host host(cache.get());
+    const auto is_known = [&](uint32_t stage, const char* source) {
+        hob_fingerprint shader = {};
+        ENSURE_OK(hob_fingerprint_hash_shader(stage, source, std::strlen(source), &shader));
+        uint32_t known = 9;
+        ENSURE_OK(hob_program_cache_get_shader_status(cache.get(), &shader, &known));
+        return known;
+    };
+    ENSURE(is_known(vs, "source") == 0);
+    const hob_shader_id shader = host.add(vs, "source");
+    ENSURE(is_known(vs, "source") == 0);
+    (void)host.compile(shader);
+    ENSURE(is_known(vs, "source") == 1 && is_known(fs, "source") == 0 && is_known(vs, "other source") == 0);
+}
+
 TEST("program_cache: a manager's keys equal hob_fingerprint_hash_program") {
     const Cache cache = open(desc_of(""));
     const hob_program_stage stages[] = {{vs, 0, "vs", 2}, {fs, 0, "fs", 2}};

@@ -171,16 +171,16 @@ TEST("program_cache: programs beyond the disk limit or the write queue are not w
         const std::string path = directory.inside(limits_disk ? "disk" : "waiting");
         hob_program_cache_desc desc = desc_of(path);
         ENSURE_OK(put(open(desc).get(), "old", "binary"));
-        (limits_disk ? desc.disk_limit : desc.waiting_limit) = 1;
+        const std::string large(256 << 10, 'x');
+        (limits_disk ? desc.disk_limit : desc.waiting_limit) = 256 << 10;
         {
             const Cache cache = open(desc);
-            ENSURE_OK(put(cache.get(), "new", "binary"));
+            ENSURE_OK(put(cache.get(), "new", large));
             ENSURE_OK(hob_program_cache_wait_idle(cache.get(), forever));
-            ENSURE(statistics(cache.get()).unwritten == 1 && data_of(cache.get(), "new") == "binary");
+            ENSURE(statistics(cache.get()).unwritten == 1 && data_of(cache.get(), "new") == large);
         }
         const Cache cache = opened(desc_of(path));
-        ENSURE(data_of(cache.get(), "new") == "(none)");
-        ENSURE(data_of(cache.get(), "old") == (limits_disk ? "(none)" : "binary"));
+        ENSURE(data_of(cache.get(), "new") == "(none)" && data_of(cache.get(), "old") == "binary");
     }
 }
 
@@ -411,6 +411,14 @@ TEST("program_cache: a desc that is zero except for its size has the defaults") 
     hob_blob_release(&blob);
     const hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
     ENSURE(desc.memory_limit == 64 << 20 && desc.disk_limit == 512 << 20 && desc.waiting_limit == 256 << 20);
+    ENSURE(desc.directory_limit == 0);
+    for (uint64_t hob_program_cache_desc::* const limit :
+         {&hob_program_cache_desc::disk_limit, &hob_program_cache_desc::directory_limit}) {
+        hob_program_cache_desc bad = desc;
+        bad.*limit = 1;
+        hob_program_cache* none = nullptr;
+        ENSURE(hob_program_cache_create(&bad, &none) == HOB_RESULT_INVALID_ARGUMENT && none == nullptr);
+    }
     ENSURE(desc.max_age_seconds == 30 * 24 * 60 * 60 && desc.ban_at == 2 && desc.described_keys == 0);
     zero.memory_limit = 1;
     ENSURE(put(open(zero).get(), "a", "binary") == HOB_RESULT_LIMIT_EXCEEDED);

@@ -83,6 +83,66 @@ std::map<std::string, std::string> contents(const std::string& directory) {
 
 }  // namespace
 
+namespace {
+
+/// The blob of a key, as a renderer loads it; empty: missing.
+std::string blob_of(const hob_program_cache* cache, const std::string& name) {
+    char value[8];
+    void* const user_data = const_cast<hob_program_cache*>(cache);
+    return {value, hob_dawn_blob_load(name.data(), name.size(), value, sizeof value, user_data)};
+}
+
+/// In a child process: loads two blobs, ends the use of one or of both, and crashes.
+void die_loading(const std::string& directory, bool is_tracked, bool ends_both) {
+    const int status = status_of(child_using(directory, "unused", [=](hob_program_cache* cache, hob_use_id use) {
+        const auto is_ok = [](hob_result result) { return result == HOB_RESULT_OK; };
+        bool is_well = is_ok(hob_program_cache_end_use(cache, use, HOB_USE_OUTCOME_UNUSED)) &&
+                       is_ok(hob_program_cache_wait_idle(cache, UINT64_MAX)) &&
+                       is_ok(hob_program_cache_track_blob_uses(cache, is_tracked)) &&
+                       blob_of(cache, "good") == "blob" &&
+                       is_ok(hob_program_cache_end_blob_uses(cache, HOB_USE_OUTCOME_OK)) &&
+                       blob_of(cache, "bad") == "blob";
+        if (ends_both) is_well = is_ok(hob_program_cache_end_blob_uses(cache, HOB_USE_OUTCOME_OK)) && is_well;
+        if (!is_well) _exit(4);
+        kill(getpid(), SIGKILL);
+    }));
+    ENSURE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+}  // namespace
+
+TEST("program_cache: a blob that the driver has when two processes are killed is banned, if uses are tracked") {
+    const Directory directory;
+    const std::string path = directory.inside("cache");
+    const hob_program_cache_desc desc = desc_of(path);
+    {
+        Cache cache = opened(desc);
+        for (const std::string name : {"bad", "good"})
+            hob_dawn_blob_store(name.data(), name.size(), "blob", 4, cache.get());
+        ENSURE_OK(hob_program_cache_flush(cache.get(), UINT64_MAX));
+    }
+    for (int i = 0; i < 2; ++i) {
+        die_loading(path, false, false);
+        die_loading(path, true, true);
+    }
+    die_loading(path, true, false);
+    {
+        Cache cache = opened(desc);
+        ENSURE_OK(hob_program_cache_wait_idle(cache.get(), UINT64_MAX));
+        ENSURE(blob_of(cache.get(), "bad") == "blob"); // one strike is no ban
+    }
+    die_loading(path, true, false);
+    Cache cache = opened(desc);
+    ENSURE_OK(hob_program_cache_wait_idle(cache.get(), UINT64_MAX));
+    ENSURE_OK(hob_program_cache_track_blob_uses(cache.get(), 1));
+    ENSURE(blob_of(cache.get(), "bad").empty() && blob_of(cache.get(), "good") == "blob");
+    const auto unknown = static_cast<hob_use_outcome>(3);
+    ENSURE(hob_program_cache_end_blob_uses(cache.get(), unknown) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE_OK(hob_program_cache_end_blob_uses(cache.get(), HOB_USE_OUTCOME_REJECTED));
+    ENSURE(blob_of(cache.get(), "good").empty());
+    ENSURE_OK(hob_program_cache_end_blob_uses(cache.get(), HOB_USE_OUTCOME_OK)); // none is open
+}
+
 TEST("program_cache: two crashes in a program ban that program alone") {
     const Directory directory;
     const std::string path = directory.inside("cache");
@@ -131,7 +191,7 @@ TEST("program_cache: two crashes in a program ban that program alone") {
     ENSURE_OK(hob_program_cache_clear_strikes(cache.get(), nullptr));
 }
 
-TEST("program_cache: an exit inside a use is a strike, and destroying the cache is not") {
+TEST("program_cache: _exit inside a use is a strike, and destroying the cache is not") {
     const Directory directory;
     const std::string path = directory.inside("cache");
     const pid_t left = child_using(path, "left", [](hob_program_cache*, hob_use_id) { _exit(0); });

@@ -1,5 +1,6 @@
 // Structs that grow: calls of a client that is older or newer than the library.
 #include <cctype>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -41,6 +42,8 @@ Grown<Struct> grown(Init<Struct> init) {
 /// The size in the first header, for structs that have grown since.
 template <class Struct>
 constexpr uint32_t first_size = sizeof(Struct);
+template <>
+constexpr uint32_t first_size<hob_program_cache_desc> = 88;
 
 /// Sizes that no header of this library has, and sizes that an unset field may hold.
 template <class Struct>
@@ -338,6 +341,10 @@ TEST("struct_size: program cache structs accept every released size") {
     is_written_at_every_size<hob_histogram>("hob_histogram", &hob_histogram_init, [&](hob_histogram* found) {
         return hob_program_cache_get_histogram(cache, HOB_PROGRAM_CACHE_MEASURE_BINARY_BYTES, found);
     });
+    is_read_at_every_size<hob_problem_callback>(
+        "hob_problem_callback", &hob_problem_callback_init,
+        [&](const hob_problem_callback* callback) { return hob_program_cache_set_problem_callback(cache, callback); },
+        [](hob_problem_callback& callback) { callback.report = [](void*, hob_str) {}; });
     hob_program_cache_destroy(cache);
 }
 

@@ -1,14 +1,14 @@
-//! Compiles the programs of the README and of the guide without warnings, links and runs them.
+//! Compiles the programs of the README, the guide and the page about bgfx without warnings, links and runs them.
 
 use std::fs;
 use std::process::Command;
 
 use hobgoblin_tests::cpp::{harness_library, root, scratch, skip};
 
-/// The fenced block of a language under a heading of the README or the guide.
+/// The fenced block of a language under a heading of one of these pages.
 fn block(heading: &str, language: &str) -> String {
     let page = |name| fs::read_to_string(root().join(name)).expect("the page is there");
-    let pages = page("README.md") + &page("docs/guide.md");
+    let pages = page("README.md") + &page("docs/guide.md") + "\n#" + &page("docs/bgfx.md");
     let section = pages.split_once(&format!("\n## {heading}\n")).expect("a page has such a section").1;
     let program = section.split_once(&format!("```{language}\n")).expect("the section has such a program").1;
     program.split_once("```").expect("the block ends").0.to_owned()
@@ -69,6 +69,12 @@ fn readme_cpp_program_keeps_the_budget() {
 fn readme_renderer_finds_its_shader_at_the_second_start() {
     let printed = run("Drop it into an existing renderer", "c", "cc", "-std=c11", 2);
     assert!(printed.is_empty() || printed == ["compiled\n", "found: its binary\n"], "{printed:?}");
+}
+
+#[test]
+fn readme_bgfx_callbacks_find_their_binary_at_the_second_start() {
+    let printed = run("Program binaries in bgfx", "cpp", "c++", "-std=c++17", 2);
+    assert!(printed.is_empty() || printed == ["built\n", "loaded 10 bytes\n"], "{printed:?}");
 }
 
 #[test]

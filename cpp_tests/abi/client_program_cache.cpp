@@ -151,6 +151,16 @@ void drive_memory() {
     desc->described_keys = 16;
     hob_program_cache* cache = nullptr;
     CHECK_OK(hob_program_cache_create(desc.get(), &cache));
+#ifdef HOB_PROBLEM_CALLBACK_INIT  // the previous headers have none
+    Guarded<hob_problem_callback> callback;
+    int releases = 0;
+    callback->user_data = &releases;
+    callback->report = [](void*, hob_str) {};
+    callback->release = [](void* user_data) { ++*static_cast<int*>(user_data); };
+    CHECK_OK(hob_program_cache_set_problem_callback(cache, callback.get()));
+    CHECK_OK(hob_program_cache_set_problem_callback(cache, nullptr));
+    CHECK(releases == 1);
+#endif
     put(cache, "one", "first program");
     expect(cache, "one", "first program");
     read_statistics(cache, 1);

@@ -318,7 +318,7 @@ int64_t World::number(const std::string& name) const {
     // All other numbers are 1.
     static const std::map<std::string, int64_t> numbers = {
         {"axis", 0}, {"decision_id", static_cast<int64_t>(HOB_DECISION_LATEST)}, {"index", 0}, {"lane", 0}, {"resource", 0},
-        {"max_bytes", 1 << 20}, {"memory_limit", 1 << 20}, {"disk_limit", 1 << 20}, {"timeout_us", 1000000},
+        {"max_bytes", 1 << 20}, {"memory_limit", 1 << 20}, {"disk_limit", 1 << 20}, {"limit", 1 << 20}, {"timeout_us", 1000000},
     };
     const auto found = numbers.find(name);
     return found == numbers.end() ? 1 : found->second;

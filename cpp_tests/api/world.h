@@ -74,6 +74,7 @@ public:
     void fill(hob_knapsack_weight& weight) { weight = {1, 0}; }
     void fill(hob_log_hook& hook) { hook.write = [](void*, hob_log_level, hob_str) {}; }
     void fill(hob_option& option) { option = {1, 1, 0, 0}; }
+    void fill(hob_problem_callback& callback) { callback.report = [](void*, hob_str) {}; }
     void fill(hob_product_desc& desc);
     void fill(hob_profile_desc&) {}
     void fill(hob_profile_option& option) { option = {1, 1, 0}; }

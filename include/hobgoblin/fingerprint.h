@@ -177,6 +177,13 @@ typedef struct hob_program_key_desc {
     uint32_t reserved;
 } hob_program_key_desc;
 
+/// Computes a shader key: that of a stage and its source.
+/// hob_program_manager names its shaders so, so hob_program_cache_get_shader_status can tell about them. `stage` is a
+/// hob_shader_stage or a number of the host. `source` may be NULL if `size` is 0. HOB_RESULT_INVALID_ARGUMENT: the stage
+/// is unknown. Threads: any.
+HOB_API hob_result hob_fingerprint_hash_shader(
+    uint32_t stage, const void *source, size_t size, hob_fingerprint *out_fingerprint);
+
 /// Computes a program key.
 ///
 ///     hob_fingerprint key;

@@ -39,6 +39,13 @@ inline Result<Fingerprint> try_fingerprint(std::string_view bytes) noexcept {
     });
 }
 
+/// The key of a shader: of a stage and its source; see hob_fingerprint_hash_shader.
+inline Result<Fingerprint> try_shader_fingerprint(uint32_t stage, std::string_view source) noexcept {
+    return detail::filled_by(Fingerprint(), [&](Fingerprint* fingerprint) {
+        return hob_fingerprint_hash_shader(stage, source.data(), source.size(), fingerprint);
+    });
+}
+
 /// The number of an environment; see hob_environment_get_id.
 inline Result<uint64_t> try_environment_id(const hob_environment& environment) noexcept {
     return detail::filled_by(uint64_t{0}, [&](uint64_t* id) { return hob_environment_get_id(&environment, id); });
@@ -123,6 +130,9 @@ private:
 #if HOB_EXCEPTIONS
 // The throwing forms.
 inline Fingerprint fingerprint(std::string_view bytes) { return try_fingerprint(bytes).value(); }
+inline Fingerprint shader_fingerprint(uint32_t stage, std::string_view source) {
+    return try_shader_fingerprint(stage, source).value();
+}
 inline uint64_t environment_id(const hob_environment& environment) { return try_environment_id(environment).value(); }
 #endif
 

@@ -493,10 +493,13 @@ typedef struct hob_goblin_tuning {
     double switch_limit;
     /// Decisions for which a setting keeps a choice that still fits. Default 0.
     uint32_t dwell;
-    /// Accepted distance from the optimum: a share of 1/precision. Default 1000. HOB_PRECISION_PROVEN: the optimum.
+    /// Accepted distance from the optimum, as 1/precision. Default 1000. It is a share of the optimum's value above that
+    /// of the lightest choices: see hob_knapsack_solve_desc.accepted_gap. HOB_PRECISION_PROVEN: the optimum. If node_limit ends the
+    /// search first, the distance can be greater; hob_goblin_decision.gap bounds it.
     uint32_t precision;
-    /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. Above 4096 a
-    /// decision may allocate memory.
+    /// Most nodes of the solver's search in one decision. It limits the time without a clock. Default 256. If precision
+    /// is at most 100, 256 means 4096: then the search usually ends long before, but needs more on rare hard values.
+    /// Above 4096 a decision may allocate memory.
     uint64_t node_limit;
 } hob_goblin_tuning;
 

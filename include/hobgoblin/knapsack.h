@@ -113,8 +113,13 @@ typedef struct hob_knapsack_solve_desc {
     double capacity;
     /// Number of deviations that count as burden: 0 to 1e100. 0 is a value, and the default: only means count.
     double sigmas;
-    /// Relative gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative.
-    /// 0 is a value, and the default: the search stops only at the optimum, or at node_limit.
+    /// Gap to the optimum at which the search may stop: 0.01 is one percent, finite, not negative. 0 is a value, and the
+    /// default: the search stops only at the optimum, or at node_limit.
+    ///
+    /// The gap is a share of the optimum's value above the value of the lightest choices. These are each setting's
+    /// option of least mean. So a constant added to all values of a setting changes neither choices nor proof.
+    /// With several resources, the least valuable options take the place of the lightest. Options with a better one that
+    /// is no heavier in any resource don't count.
     double accepted_gap;
     /// Limit of the search work, in nodes. Default: 4,000,000, which takes about half a second. A few thousand suit a
     /// frame.
@@ -144,7 +149,9 @@ typedef struct hob_knapsack_solution {
     double excess;
     /// Upper bound of the value of any choices that fit.
     double upper_bound;
-    /// Relative distance to the upper bound: (upper_bound - value) / |upper_bound|. 0 if proven.
+    /// Gap to the upper bound; 0 if proven.
+    /// It is a share of the upper bound above the value of the lightest choices: see
+    /// hob_knapsack_solve_desc.accepted_gap. 1 if the choices are worth no more than the lightest, or don't fit.
     double gap;
     /// Nodes that the search took.
     uint64_t nodes;

@@ -42,9 +42,9 @@
 // - Use: the time from giving a binary to the driver until the GPU has finished the first frame drawn with it. Drivers
 //   compile late and lose the device late: a load or a submit alone proves nothing. Wait for that frame's fence, or
 //   for a few frames more. Many uses may be open at once. A use may last several frames, and end on another thread.
-// - Strike: a mark against a key. Each key with an open use gets one when the process ends, whatever ended it: a
-//   crash, exit() or a kill. hob_program_cache_destroy ends open uses without a strike. Strikes are forgotten after 30
-//   days.
+// - Strike: a mark against a key. Each key with an open use gets one when the process crashes, is killed, or calls
+//   abort() or _exit(). A clean exit and hob_program_cache_destroy end open uses without a strike: docs/threads.md.
+//   Strikes are forgotten after 30 days.
 // - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a
 //   strike is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new
 //   one, as after a driver update, the key has none.
@@ -129,8 +129,8 @@ typedef struct hob_program_cache_desc {
     /// processes may share a directory. The first program or use that is written creates it. A path: on Unix any bytes
     /// without NUL, elsewhere UTF-8.
     ///
-    /// Programs that other processes have written are found at create. Later ones are found each time that this process
-    /// has written 1024 programs, or a sixteenth of `disk_limit`.
+    /// Programs that other processes have written are found at create, and later when one is missed: the disk looks for
+    /// them at most every 100 ms.
     hob_str directory;
     /// The driver, device and build that the programs are for. NULL: driver and device are unknown. A new driver then
     /// gets the old driver's binaries. Set it for every cache with a directory or a bundle.
@@ -147,9 +147,17 @@ typedef struct hob_program_cache_desc {
     /// UINT64_MAX: no limit. A program that is larger is neither kept nor written to disk, so a limit of 1 stores
     /// nothing.
     uint64_t memory_limit;
-    /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. UINT64_MAX: no limit. 1 empties the
-    /// environment. A program that is larger than this, or than 256 MiB, is not written. To write nothing, set
-    /// HOB_PROGRAM_CACHE_READ_ONLY.
+    /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
+    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file in the directory, also of files that
+    /// are deleted but open.
+    ///
+    /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
+    /// files take at most 1.25 * limit, and at most 1.0 * limit after a flush or destroy. Several processes that write
+    /// at once have taken up to 1.33 * limit, and may leave programs unwritten for lack of room.
+    ///
+    /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
+    /// up to the sum of their limits, or `directory_limit`. A program that is larger than the limit, or than 256 MiB,
+    /// is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
     uint64_t disk_limit;
     /// Limit of the programs that wait to be written, in bytes of data, reflection and fingerprints of shaders. 0: the
     /// default, 256 MiB. UINT64_MAX: no limit. A program that is put beyond it stays in memory and is not written;
@@ -168,6 +176,14 @@ typedef struct hob_program_cache_desc {
     uint32_t described_keys;
     /// The file system of the directory and of bundles; copied. NULL: the operating system's.
     const hob_file_io *file_io;
+    /// A secret of the host, at least 16 bytes; copied. Programs on disk that were written with another one, or without
+    /// one, are ignored and kept. So nobody without the secret can make the cache give bytes to the driver. Bundles
+    /// and strikes have no secret. Default empty: checksums find damage, but no forgery. docs/trust.md has the details.
+    hob_str secret;
+    /// Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were not used
+    /// for the longest time are removed first, as a whole, and this one never. 0: the default, twice the largest
+    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. Files of another format or secret do not count.
+    uint64_t directory_limit;
 } hob_program_cache_desc;
 
 /// Creates a program cache.
@@ -230,6 +246,13 @@ typedef struct hob_blob {
 /// A view that `*blob` holds is released first: after a miss the blob is empty. Threads: shared.
 HOB_API hob_result hob_program_cache_get(const hob_program_cache *cache, const hob_fingerprint *key, hob_blob *blob);
 
+/// Gets a program from memory for a group, and moves it there.
+/// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one makes
+/// it its own: pass its number as `group`. The program stays in that group while it is in memory. On disk it keeps the
+/// group of its put. Threads: shared.
+HOB_API hob_result hob_program_cache_get_for_group(
+    const hob_program_cache *cache, const hob_fingerprint *key, uint32_t group, hob_blob *blob);
+
 /// Releases a view.
 /// NULL, or a blob that holds none, is allowed. Threads: any; no other call may use the blob.
 HOB_API void hob_blob_release(hob_blob *blob);
@@ -256,7 +279,8 @@ typedef struct hob_program {
     size_t shader_count;
     /// Microseconds of compiling and linking, for HOB_EVICTION_COST_AWARE. 0 counts as 1.
     uint64_t build_us;
-    /// The page, level or material that it belongs to, for HOB_EVICTION_GROUPS.
+    /// The page, level or material that it belongs to, for HOB_EVICTION_GROUPS. hob_program_cache_get_for_group and
+    /// hob_program_manager_link move it to another one.
     uint32_t group;
     /// Must be 0.
     uint32_t reserved;
@@ -290,8 +314,8 @@ typedef enum hob_use_outcome {
 } hob_use_outcome;
 
 /// Begins a use: call it just before the driver gets the binary of `key`.
-/// "Use" at the top of this file says when to end it, and the example there shows how. If the process ends before that,
-/// even by exit(), the key gets a strike. hob_program_cache_destroy ends open uses without a strike.
+/// "Use" at the top of this file says when to end it, and the example there shows how. If the process crashes or is
+/// killed before that, the key gets a strike. exit() and hob_program_cache_destroy end open uses without a strike.
 ///
 /// HOB_RESULT_BANNED: the key is banned; build the program from source.
 ///
@@ -315,14 +339,25 @@ HOB_API hob_result hob_program_cache_end_use(
 // ---- Limits ----------------------------------------------------------------------------------------------------------
 
 /// Removes a program from memory and disk.
-/// A key without a program is allowed. Threads: shared.
+/// A key without a program is allowed. The disk is changed in the background. If that fails, the program is hidden from
+/// this cache, but another cache may find it: hob_program_cache_flush tries again, and returns HOB_RESULT_IO while it
+/// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait for
+/// the disk; the program is hidden from this cache. Threads: shared.
 HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, const hob_fingerprint *key);
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
 /// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps bundles, programs of other
 /// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
-/// hob_program_cache_describe stay in memory. Threads: shared.
+/// hob_program_cache_describe stay in memory. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
+/// shared.
 HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint32_t disk_too);
+
+/// Removes all programs of all environments from memory and disk, also those that other versions of the library wrote.
+/// A user's way to empty the directory, which need not be deleted. Strikes and bans stay: see
+/// hob_program_cache_clear_strikes. Programs with another `secret` are removed, too. It keeps bundles, the start-up set,
+/// open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
+/// shared.
+HOB_API hob_result hob_program_cache_clear_directory(const hob_program_cache *cache);
 
 /// Evicts programs until memory holds at most `max_bytes`; 0: all of them.
 /// The limit stays. Threads: shared.
@@ -333,28 +368,30 @@ HOB_API hob_result hob_program_cache_trim(const hob_program_cache *cache, uint64
 HOB_API hob_result hob_program_cache_set_memory_limit(const hob_program_cache *cache, uint64_t limit);
 
 /// Changes the limit of the disk, in bytes: see hob_program_cache_desc.disk_limit.
-/// 0: the default. UINT64_MAX: no limit. The disk is trimmed in the background. Threads: shared.
+/// 0: the default. UINT64_MAX: no limit. Less than 256 KiB: HOB_RESULT_INVALID_ARGUMENT. The disk is trimmed in the
+/// background. Threads: shared.
 HOB_API hob_result hob_program_cache_set_disk_limit(const hob_program_cache *cache, uint64_t limit);
 
 /// How short of memory the machine is.
 typedef enum hob_memory_pressure {
-    /// Not short: nothing is done.
+    /// Not short: the limits of memory pressure end.
     HOB_MEMORY_PRESSURE_NONE = 0,
-    /// Memory is trimmed to a quarter of its limit.
+    /// The limit of memory is a quarter of memory_limit.
     HOB_MEMORY_PRESSURE_MODERATE = 1,
-    /// All programs are evicted from memory, except those that wait to be written: hob_program_cache_flush writes them.
-    /// The disk keeps its programs.
+    /// All programs are evicted from memory, and then memory holds one program, the last that was stored. Programs that
+    /// wait to be written stay: hob_program_cache_flush writes them. The disk keeps its programs.
     HOB_MEMORY_PRESSURE_CRITICAL = 2,
 } hob_memory_pressure;
 
-/// Trims memory as the system asks.
-/// Call it each time that the system reports memory pressure. Threads: shared.
+/// Limits memory as the system asks, until the next report.
+/// Call it when memory pressure begins, and with HOB_MEMORY_PRESSURE_NONE when it ends. Threads: shared.
 HOB_API hob_result hob_program_cache_report_memory_pressure(
     const hob_program_cache *cache, hob_memory_pressure pressure);
 
 /// Adds a key to the start-up set (`marked` not 0), or removes it.
 /// Programs of the set are loaded before all others, also at the next start: hob_program_cache_flush and
-/// hob_program_cache_destroy write the set. The key needs no program yet. Threads: shared.
+/// hob_program_cache_destroy write the set. The key needs no program yet. HOB_RESULT_LIMIT_EXCEEDED: the set has 65536
+/// keys. Threads: shared.
 HOB_API hob_result hob_program_cache_mark_startup(
     const hob_program_cache *cache, const hob_fingerprint *key, uint32_t marked);
 
@@ -395,13 +432,13 @@ HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cach
 // ---- Disk ------------------------------------------------------------------------------------------------------------
 //
 // Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
-// pieces of work, such as one batch of programs or opening a directory. The piece that a call has begun is always
-// finished.
+// pieces of work. A piece is one program or a megabyte of programs, eight megabytes of a directory that is opened, or a
+// maintenance of eight megabytes. The piece that a call has begun is always finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
-/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too, as
-/// far as this cache knows its contents (hob_program_cache_desc.directory). HOB_RESULT_TIMEOUT: the time was too short.
-/// Threads: shared.
+/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too. A
+/// program that another process or cache wrote more than 100 ms ago is found. HOB_RESULT_TIMEOUT: the time was too
+/// short. Threads: shared.
 HOB_API hob_result hob_program_cache_get_wait(
     const hob_program_cache *cache, const hob_fingerprint *key, uint64_t timeout_us, hob_blob *blob);
 
@@ -412,8 +449,11 @@ HOB_API hob_result hob_program_cache_wait_idle(const hob_program_cache *cache, u
 
 /// Writes all programs that wait, their times of use and the start-up set, so that a loss of power cannot lose them.
 /// Waits for `timeout_us` microseconds at most. After it a process without open uses may end by _exit; an open use
-/// would add a strike. HOB_RESULT_TIMEOUT: the time was too short. HOB_RESULT_IO: a program that was put since the last
-/// flush could not be written; reported once. Threads: shared.
+/// would add a strike. HOB_RESULT_TIMEOUT: the time was too short.
+///
+/// HOB_RESULT_IO: programs could not be written or removed. Each flush returns it until the problem is over. If it was
+/// over already, but programs that were put since the last flush are lost, one flush returns it.
+/// HOB_RESULT_OUT_OF_MEMORY: the same, for lack of memory. Threads: shared.
 HOB_API hob_result hob_program_cache_flush(const hob_program_cache *cache, uint64_t timeout_us);
 
 /// Gets the progress of loading: `*out_done` of `*out_total` programs are done.
@@ -421,11 +461,100 @@ HOB_API hob_result hob_program_cache_flush(const hob_program_cache *cache, uint6
 HOB_API hob_result hob_program_cache_get_loading_progress(
     const hob_program_cache *cache, uint64_t *out_done, uint64_t *out_total);
 
+/// The host's observer of problems.
+/// A problem keeps programs from being read, written or removed, such as a full disk or a damaged bundle. It is also
+/// written to the log, at HOB_LOG_LEVEL_WARNING.
+typedef struct hob_problem_callback {
+    /// sizeof(hob_problem_callback).
+    uint32_t struct_size;
+    /// Must be 0.
+    uint32_t reserved;
+    /// Passed to the callbacks.
+    void *user_data;
+    /// Receives each new problem once, as hob_program_cache_get_problem returns it. Empty: the problem is over.
+    /// `sentence.data` ends in NUL and is valid during the call. Runs on the thread that noticed the problem: in a
+    /// background task, or inside a call of the cache. All functions of the cache may be called, except
+    /// hob_program_cache_destroy. Must be set.
+    void (*report)(void *user_data, hob_str sentence);
+    /// Called exactly once, when `user_data` is no longer needed. May be NULL.
+    void (*release)(void *user_data);
+} hob_problem_callback;
+
+/// Sets the observer of problems; `callback` NULL removes it.
+/// The struct is copied. On success `user_data` is the library's: it is released when the observer is replaced or the
+/// cache is destroyed, and `report` does not run. A problem that is present already is not reported: ask
+/// hob_program_cache_get_problem. With an executor of HOB_BACKGROUND_PUMP or HOB_EXECUTOR_CALLING_THREAD_ONLY the
+/// background reports in hob_executor_pump. Threads: shared.
+HOB_API hob_result hob_program_cache_set_problem_callback(
+    const hob_program_cache *cache, const hob_problem_callback *callback);
+
 /// Writes the present error of reading or writing as a sentence without a NUL; empty: no error.
 /// `*out_size` receives the required size. `buffer` NULL asks only for that. If `capacity` is too small, the result is
 /// HOB_RESULT_BUFFER_TOO_SMALL and the buffer stays unchanged. Threads: shared.
 HOB_API hob_result hob_program_cache_get_problem(
     const hob_program_cache *cache, char *buffer, size_t capacity, size_t *out_size);
+
+// ---- Places and the list ---------------------------------------------------------------------------------------------
+//
+// These functions do all requests that wait for the disk, and then look at its index: they read no programs. `timeout_us`
+// is as in "Disk".
+
+/// A place of a program: it is in memory.
+#define HOB_PROGRAM_IN_MEMORY 1
+
+/// A place of a program: it is in the directory.
+#define HOB_PROGRAM_ON_DISK 2
+
+/// A place of a program: it is in a bundle.
+#define HOB_PROGRAM_IN_BUNDLE 4
+
+/// Tells whether the cache contains a program, and where: `*out_places` is HOB_PROGRAM_IN_MEMORY and the like.
+/// 0: nowhere. Eviction does not count this as a get. hob_program_cache_get_program_status is faster for memory alone.
+/// HOB_RESULT_TIMEOUT: the disk is still busy after `timeout_us` microseconds. Threads: shared.
+HOB_API hob_result hob_program_cache_contains(
+    const hob_program_cache *cache, const hob_fingerprint *key, uint64_t timeout_us, uint32_t *out_places);
+
+/// A program of hob_program_cache_list.
+typedef struct hob_program_info {
+    /// Its key.
+    hob_fingerprint key;
+    /// Bytes of data, reflection and fingerprints of shaders.
+    uint64_t size;
+    /// hob_program.build_us of the put.
+    uint64_t build_us;
+    /// Second of the last use that is recorded on disk, since 1970. 0: it is not on disk.
+    uint64_t last_used;
+    /// Gets since it is in memory, and the put. 0: it is not in memory, or was loaded and not used.
+    uint32_t uses;
+    /// Processes that used it, as recorded on disk. 0: it is not on disk.
+    uint32_t recorded_uses;
+    /// Its group, in memory. 0: it is not in memory.
+    uint32_t group;
+    /// HOB_PROGRAM_IN_MEMORY and the like.
+    uint32_t places;
+} hob_program_info;
+
+/// Lists programs in the order of their keys, a page at a time: those of memory, disk and bundles.
+///
+///     hob_program_info page[256];
+///     size_t count = 0;
+///     const hob_fingerprint *after = NULL;
+///     while (hob_program_cache_list(cache, after, UINT64_MAX, page, sizeof page[0], 256, &count) == HOB_RESULT_OK &&
+///            count > 0) {
+///         show(page, count);
+///         after = &page[count - 1].key;
+///     }
+///
+/// `after` is the last key of the previous page; NULL begins. `*out_count` receives the number of programs in the page;
+/// 0: the end. A page has at most `capacity` programs, and 4096. With `programs` NULL the page is only
+/// counted, so a `capacity` of 0 gives 0.
+///
+/// Programs may be put and removed between the calls: a program that stays is listed exactly once. Each call visits all
+/// programs: not for every frame. HOB_RESULT_TIMEOUT: the disk is still busy after `timeout_us` microseconds. Threads:
+/// shared.
+HOB_API hob_result hob_program_cache_list(
+    const hob_program_cache *cache, const hob_fingerprint *after, uint64_t timeout_us, hob_program_info *programs,
+    size_t program_stride, size_t capacity, size_t *out_count);
 
 // ---- Statistics ------------------------------------------------------------------------------------------------------
 
@@ -830,7 +959,7 @@ HOB_EXPERIMENTAL_API hob_result hob_program_manager_compile(
 typedef struct hob_program_link_desc {
     /// sizeof(hob_program_link_desc).
     uint32_t struct_size;
-    /// See hob_program.group.
+    /// See hob_program.group. A cached program moves to this group.
     uint32_t group;
     /// Passed to the callbacks: the host's program object.
     void *program;
@@ -893,7 +1022,8 @@ HOB_NODISCARD HOB_EXPERIMENTAL_API const char *hob_program_manager_last_error(co
 // ---- Experimental: Dawn and EGL --------------------------------------------------------------------------------------
 //
 // These functions have the signatures of Dawn's and EGL's cache functions, so a renderer can be given a
-// hob_program_cache directly. Blobs that are stored here have no uses: they get no strikes, and are never banned.
+// hob_program_cache directly. The renderer does not tell when a driver uses a blob, so blobs get no strikes and are never
+// banned, unless hob_program_cache_track_blob_uses is on.
 
 /// Stores a blob: a DawnStoreCacheDataFunction.
 /// `cache` is a hob_program_cache, given as functionUserdata. A blob that cannot be stored is dropped. Threads: any.
@@ -902,8 +1032,11 @@ HOB_EXPERIMENTAL_API void hob_dawn_blob_store(
 
 /// Loads a blob from memory: a DawnLoadCacheDataFunction.
 /// Never waits for a file. Returns its size, or 0 if it is missing. With `value` NULL that is all, and the blob is kept
-/// for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit. `cache` is a
-/// hob_program_cache, given as functionUserdata. Threads: any.
+/// for this thread's next call. Otherwise the blob is copied; 0 means that it does not fit.
+///
+/// The blob that was kept is dropped if its key is stored or removed, by hob_program_cache_clear, and when memory is
+/// trimmed. The next call then copies the new blob of that key if its size is `value_size`. Otherwise it fills `value`
+/// with zeros and returns 0. `cache` is a hob_program_cache, given as functionUserdata. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API size_t hob_dawn_blob_load(
     const void *key, size_t key_size, void *value, size_t value_size, void *cache);
 
@@ -925,6 +1058,20 @@ HOB_EXPERIMENTAL_API void hob_egl_blob_set(
 /// Mesa passes a buffer of 64 KiB and takes any result but 0 for the number of bytes copied. Threads: any.
 HOB_NODISCARD HOB_EXPERIMENTAL_API ptrdiff_t hob_egl_blob_get(
     const void *key, ptrdiff_t key_size, void *value, ptrdiff_t value_size);
+
+/// Turns uses of blobs on (`is_on` not 0) or off (the default).
+/// On, each blob that hob_dawn_blob_load or hob_egl_blob_get copies begins a use: see "Use" at the top of this file. A
+/// banned blob is a miss, so that its renderer builds it. Call hob_program_cache_end_blob_uses after each frame; without
+/// it, a process that is killed gives all blobs that it has loaded a strike. At most 65536 uses are open; later blobs
+/// begin none. Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_program_cache_track_blob_uses(const hob_program_cache *cache, uint32_t is_on);
+
+/// Ends all uses that blobs have begun, on any thread.
+/// Call it when a frame drawn with these blobs is finished, such as after eglSwapBuffers of the frame after.
+/// HOB_USE_OUTCOME_REJECTED removes all of these blobs. Without an open use it does nothing. Returns the first failure.
+/// Threads: shared.
+HOB_EXPERIMENTAL_API hob_result hob_program_cache_end_blob_uses(
+    const hob_program_cache *cache, hob_use_outcome outcome);
 
 // ---- Initialisers ----------------------------------------------------------------------------------------------------
 //
@@ -954,6 +1101,14 @@ static inline hob_program hob_program_default(void) {
     return value;
 }
 #define HOB_PROGRAM_INIT (hob_program_default())
+
+HOB_API hob_result hob_problem_callback_init(hob_problem_callback *value, uint32_t size);
+static inline hob_problem_callback hob_problem_callback_default(void) {
+    hob_problem_callback value;
+    (void)hob_problem_callback_init(&value, (uint32_t)sizeof(value));
+    return value;
+}
+#define HOB_PROBLEM_CALLBACK_INIT (hob_problem_callback_default())
 
 HOB_API hob_result hob_program_cache_statistics_init(hob_program_cache_statistics *value, uint32_t size);
 static inline hob_program_cache_statistics hob_program_cache_statistics_default(void) {

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -112,6 +113,44 @@ private:
     hob_use_id use_ = {0, 0};
 };
 
+/// A use that ends with its scope.
+/// For drivers that have finished with a program when their call returns, such as an offline compiler or a loader that
+/// waits. Others need a ProgramUse, which lasts until a frame is finished. Without a call of reject(), the use ends as
+/// HOB_USE_OUTCOME_OK, or as HOB_USE_OUTCOME_UNUSED if an exception leaves the scope.
+///
+///     hob::ScopedUse use(cache.begin_use(key));
+///     if (use && !driver.load(binary)) use.reject();
+class ScopedUse {
+public:
+    explicit ScopedUse(ProgramUse use) noexcept : use_(std::move(use)) {}
+    ScopedUse(const ScopedUse&) = delete;
+    ScopedUse& operator=(const ScopedUse&) = delete;
+    ~ScopedUse() {
+        if (outcome_ == HOB_USE_OUTCOME_OK && is_unwinding()) outcome_ = HOB_USE_OUTCOME_UNUSED;
+        (void)use_.try_end(outcome_);
+    }
+
+    /// Whether there is a use.
+    explicit operator bool() const noexcept { return static_cast<bool>(use_); }
+    /// The driver refused the program: it is removed when the scope ends.
+    void reject() noexcept { outcome_ = HOB_USE_OUTCOME_REJECTED; }
+
+private:
+    bool is_unwinding() const noexcept {
+#if HOB_EXCEPTIONS
+        return std::uncaught_exceptions() > exceptions_;
+#else
+        return false;
+#endif
+    }
+
+    ProgramUse use_;
+    hob_use_outcome outcome_ = HOB_USE_OUTCOME_OK;
+#if HOB_EXCEPTIONS
+    int exceptions_ = std::uncaught_exceptions();
+#endif
+};
+
 /// The parameters that most programs set.
 /// All others are fields of `desc`; see hob_program_cache_desc.
 struct ProgramCacheOptions {
@@ -170,6 +209,12 @@ public:
         const hob_result code = hob_program_cache_get(cache_.get(), &key, blob.capi());
         return found(code, std::move(blob));
     }
+    /// The same for a page, level or material: the program moves to its group.
+    Result<Blob> try_get_for_group(const hob_fingerprint& key, uint32_t group) const {
+        Blob blob;
+        const hob_result code = hob_program_cache_get_for_group(cache_.get(), &key, group, blob.capi());
+        return found(code, std::move(blob));
+    }
     /// The same, and waits up to `timeout_us` microseconds for the disk. Empty after a timeout, too.
     Result<Blob> try_get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
         Blob blob;
@@ -198,6 +243,10 @@ public:
     Result<void> try_clear(bool disk_too = false) const {
         return detail::result_of(hob_program_cache_clear(cache_.get(), disk_too ? 1 : 0));
     }
+    /// Removes all programs of all environments from memory and disk.
+    Result<void> try_clear_directory() const {
+        return detail::result_of(hob_program_cache_clear_directory(cache_.get()));
+    }
     /// Evicts programs until memory holds at most `most_bytes`.
     Result<void> try_trim(uint64_t most_bytes) const {
         return detail::result_of(hob_program_cache_trim(cache_.get(), most_bytes));
@@ -211,6 +260,14 @@ public:
         return detail::result_of(hob_program_cache_set_disk_limit(cache_.get(), limit));
     }
     /// Reports that the machine is short of memory.
+    /// Turns uses of blobs on or off; see hob_program_cache_track_blob_uses.
+    Result<void> try_track_blob_uses(bool is_on) const {
+        return detail::result_of(hob_program_cache_track_blob_uses(cache_.get(), is_on));
+    }
+    /// Ends all uses that blobs have begun.
+    Result<void> try_end_blob_uses(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) const {
+        return detail::result_of(hob_program_cache_end_blob_uses(cache_.get(), outcome));
+    }
     Result<void> try_report_memory_pressure(hob_memory_pressure pressure) const {
         return detail::result_of(hob_program_cache_report_memory_pressure(cache_.get(), pressure));
     }
@@ -276,6 +333,22 @@ public:
     Result<bool> try_flush(uint64_t timeout_us = UINT64_MAX) const {
         return unless(HOB_RESULT_TIMEOUT, hob_program_cache_flush(cache_.get(), timeout_us));
     }
+    /// Where a program is: HOB_PROGRAM_IN_MEMORY and the like. 0: nowhere.
+    Result<uint32_t> try_contains(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
+        return detail::filled_by(uint32_t{0}, [&](uint32_t* places) {
+            return hob_program_cache_contains(cache_.get(), &key, timeout_us, places);
+        });
+    }
+    /// Up to `most` programs in the order of their keys, after the key `after`. Empty: the end.
+    Result<std::vector<hob_program_info>> try_list(const hob_fingerprint* after = nullptr, std::size_t most = 256,
+                                                   uint64_t timeout_us = UINT64_MAX) const {
+        std::vector<hob_program_info> page(most);
+        std::size_t count = 0;
+        const hob_result code = hob_program_cache_list(cache_.get(), after, timeout_us, page.data(),
+                                                       sizeof(hob_program_info), page.size(), &count);
+        if (code == HOB_RESULT_OK) page.resize(count);
+        return detail::result_of(code, std::move(page));
+    }
     /// The progress of loading.
     LoadingProgress loading_progress() const noexcept {
         LoadingProgress progress;
@@ -314,6 +387,20 @@ public:
     }
     /// The reason why the cache cannot read or write its directory. Empty if it can.
     Result<std::string> try_problem() const { return text(&hob_program_cache_get_problem); }
+    /// Calls `observer` with each new problem, and with an empty text when it is over. An empty function removes it.
+    ///
+    /// It runs on the thread that notices the problem, also in the background. Its exceptions are dropped.
+    Result<void> try_observe_problems(std::function<void(std::string_view)> observer) const {
+        if (!observer) return detail::result_of(hob_program_cache_set_problem_callback(cache_.get(), nullptr));
+        auto box = std::make_unique<std::function<void(std::string_view)>>(std::move(observer));
+        hob_problem_callback callback = HOB_PROBLEM_CALLBACK_INIT;
+        callback.user_data = box.get();
+        callback.report = &report_problem;
+        callback.release = &release_observer;
+        const hob_result code = hob_program_cache_set_problem_callback(cache_.get(), &callback);
+        if (code == HOB_RESULT_OK) (void)box.release();  // the cache owns it and calls release_observer
+        return detail::result_of(code);
+    }
     /// All counters and measurements as JSON.
     Result<std::string> try_report() const { return text(&hob_program_cache_get_report); }
     /// All counters.
@@ -345,15 +432,21 @@ public:
 #if HOB_EXCEPTIONS
     // The throwing forms.
     Blob get(const hob_fingerprint& key) const { return try_get(key).value(); }
+    Blob get_for_group(const hob_fingerprint& key, uint32_t group) const {
+        return try_get_for_group(key, group).value();
+    }
     Blob get_wait(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
         return try_get_wait(key, timeout_us).value();
     }
     bool put(const hob_fingerprint& key, const Program& program) const { return try_put(key, program).value(); }
     void remove(const hob_fingerprint& key) const { try_remove(key).value(); }
     void clear(bool disk_too = false) const { try_clear(disk_too).value(); }
+    void clear_directory() const { try_clear_directory().value(); }
     void trim(uint64_t most_bytes) const { try_trim(most_bytes).value(); }
     void set_memory_limit(uint64_t limit) const { try_set_memory_limit(limit).value(); }
     void set_disk_limit(uint64_t limit) const { try_set_disk_limit(limit).value(); }
+    void track_blob_uses(bool is_on) const { try_track_blob_uses(is_on).value(); }
+    void end_blob_uses(hob_use_outcome outcome = HOB_USE_OUTCOME_OK) const { try_end_blob_uses(outcome).value(); }
     void report_memory_pressure(hob_memory_pressure pressure) const { try_report_memory_pressure(pressure).value(); }
     void mark_startup(const hob_fingerprint& key, bool marked = true) const { try_mark_startup(key, marked).value(); }
     void report_shader_compiled(const hob_fingerprint& shader) const { try_report_shader_compiled(shader).value(); }
@@ -369,6 +462,16 @@ public:
     }
     void describe(const ProgramKey& key) const { try_describe(key).value(); }
     hob_program_miss explain_miss(const ProgramKey& key) const { return try_explain_miss(key).value(); }
+    uint32_t contains(const hob_fingerprint& key, uint64_t timeout_us = UINT64_MAX) const {
+        return try_contains(key, timeout_us).value();
+    }
+    std::vector<hob_program_info> list(const hob_fingerprint* after = nullptr, std::size_t most = 256,
+                                       uint64_t timeout_us = UINT64_MAX) const {
+        return try_list(after, most, timeout_us).value();
+    }
+    void observe_problems(std::function<void(std::string_view)> observer) const {
+        try_observe_problems(std::move(observer)).value();
+    }
     std::string problem() const { return try_problem().value(); }
     std::string report() const { return try_report().value(); }
     hob_program_cache_statistics statistics() const { return try_statistics().value(); }
@@ -385,6 +488,15 @@ public:
     const hob_program_cache* capi() const noexcept { return cache_.get(); }
 
 private:
+    static void report_problem(void* user_data, hob_str sentence) noexcept {
+        detail::Pending dropped;
+        dropped.guard([&] {
+            (*static_cast<std::function<void(std::string_view)>*>(user_data))(detail::view(sentence));
+        });
+    }
+    static void release_observer(void* user_data) noexcept {
+        delete static_cast<std::function<void(std::string_view)>*>(user_data);
+    }
     /// The result of a get: a miss and a ban are not failures.
     static Result<Blob> found(hob_result code, Blob blob) {
         blob.is_banned_ = code == HOB_RESULT_BANNED;

@@ -189,9 +189,12 @@ impl std::fmt::Display for IoReason {
 }
 
 fn io_error(verb: &str, path: &str, why: &io::Error) -> Error {
+    if why.kind() == ErrorKind::OutOfMemory {
+        return Error::OUT_OF_MEMORY;
+    }
     error!(Io, "cannot {verb} '{path}': {} (system error {})", io_reason(why), why.raw_os_error().unwrap_or(0))
 }
 
 #[cfg(test)]
 #[path = "files_test.rs"]
-mod tests;
+pub(super) mod tests;

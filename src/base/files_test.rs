@@ -7,10 +7,10 @@ use super::*;
 use crate::base::Code;
 
 /// A directory for one test, removed at the end.
-struct Directory(PathBuf);
+pub struct Directory(pub PathBuf);
 
 impl Directory {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let directory = std::env::temp_dir().join(format!("hobgoblin-files-{}-{name}", std::process::id()));
         _ = fs::remove_dir_all(&directory);
         fs::create_dir(&directory).unwrap();

@@ -1,6 +1,9 @@
-//! Fallible allocation: out of memory is an error result.
+//! Fallible allocation of text, lists and paths: out of memory is an error result.
 
-use super::Result;
+use std::fmt;
+use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf, is_separator};
+
+use super::{Error, Result};
 
 /// A copy of `text` on the heap.
 pub fn try_string(text: &str) -> Result<String> {
@@ -15,6 +18,50 @@ pub fn try_append(text: &mut String, piece: &str) -> Result<()> {
     text.try_reserve(piece.len())?;
     text.push_str(piece);
     Ok(())
+}
+
+/// The text that `arguments` format to.
+pub fn try_format(arguments: fmt::Arguments<'_>) -> Result<String> {
+    struct Growing(String);
+    impl fmt::Write for Growing {
+        fn write_str(&mut self, piece: &str) -> fmt::Result {
+            try_append(&mut self.0, piece).map_err(|_| fmt::Error)
+        }
+    }
+    let mut text = Growing(String::new());
+    fmt::Write::write_fmt(&mut text, arguments).map_err(|_| Error::OUT_OF_MEMORY)?;
+    Ok(text.0)
+}
+
+/// A copy of `path` on the heap.
+pub fn try_path(path: &Path) -> Result<PathBuf> {
+    with_room(path, 0)
+}
+
+/// The path of an entry of a directory. An empty directory is the current one.
+pub fn try_path_join(directory: &Path, name: &str) -> Result<PathBuf> {
+    let is_end = |end: u8| is_separator(end.into()) || (cfg!(windows) && end == b':');
+    let is_complete = directory.as_os_str().as_encoded_bytes().last().is_none_or(|&end| is_end(end));
+    let separator = if is_complete { "" } else { MAIN_SEPARATOR_STR };
+    let mut joined = with_room(directory, separator.len() + name.len())?.into_os_string();
+    joined.push(separator);
+    joined.push(name);
+    Ok(joined.into())
+}
+
+/// The path with another extension, without its dot.
+pub fn try_path_with_extension(path: &Path, extension: &str) -> Result<PathBuf> {
+    let mut changed = with_room(path, 1 + extension.len())?;
+    changed.set_extension(extension);
+    Ok(changed)
+}
+
+/// A copy of `path` that can grow by `more` bytes.
+fn with_room(path: &Path, more: usize) -> Result<PathBuf> {
+    let mut copy = PathBuf::new();
+    copy.try_reserve_exact(path.as_os_str().len() + more)?;
+    copy.as_mut_os_string().push(path);
+    Ok(copy)
 }
 
 /// `count` copies of `value`.
@@ -49,15 +96,41 @@ pub fn try_to_vec<T: Clone>(items: &[T]) -> Result<Vec<T>> {
     Ok(copy)
 }
 
-/// `value` alone on the heap. Stable Rust has no fallible `Box::new`, but lists can be allocated fallibly.
-pub fn try_boxed<T>(value: T) -> Result<Box<[T; 1]>> {
-    let one = try_collect([value])?.into_boxed_slice();
-    Ok(one.try_into().unwrap_or_else(|_| unreachable!("there is one")))
-}
-
 /// Append `value`, growing as `Vec::push` does.
 pub fn try_push<T>(list: &mut Vec<T>, value: T) -> Result<()> {
     list.try_reserve(1)?;
     list.push(value);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Code;
+    use crate::testing::allocator::{allocations, with_allowance};
+
+    /// The value of `call`, which must allocate once, and be out of memory without it.
+    fn in_one_allocation<T>(call: impl Fn() -> Result<T>) -> T {
+        assert_eq!(allocations(|| drop(call())), 1);
+        assert_eq!(with_allowance(0, &call).map(|_| ()).map_err(|why| why.code()), Err(Code::OutOfMemory));
+        call().expect("there is memory")
+    }
+
+    #[test]
+    fn paths_join_in_one_fallible_allocation() {
+        let join = |directory: &str| in_one_allocation(|| try_path_join(Path::new(directory), "name.seg"));
+        assert_eq!(join("some/place"), Path::new("some/place").join("name.seg"));
+        assert_eq!(join("some/place/").to_str(), Some("some/place/name.seg"));
+        assert_eq!(join("").to_str(), Some("name.seg"));
+        let life = in_one_allocation(|| try_path_with_extension(Path::new("some.place/notes"), "live"));
+        assert_eq!(life.to_str(), Some("some.place/notes.live"));
+        let other = in_one_allocation(|| try_path_with_extension(Path::new("a/notes.x"), "longer"));
+        assert_eq!(other.to_str(), Some("a/notes.longer"));
+        assert_eq!(in_one_allocation(|| try_path(&other)), other);
+    }
+
+    #[test]
+    fn text_is_formatted_fallibly() {
+        assert_eq!(in_one_allocation(|| try_format(format_args!("{}.{}", "seg", 0x17))), "seg.23");
+    }
 }

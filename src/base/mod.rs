@@ -15,29 +15,45 @@
 //! |---|---|
 //! | `result` | [`Error`]: a code and a message, one word in size |
 //! | `text` | [`Text`]: a string of fixed capacity; [`Number`]: the shortest exact form of a number |
-//! | `memory` | strings and lists that grow fallibly |
-//! | `shared` | [`Shared`]: a reference-counted value, fallibly allocated |
+//! | `memory` | text, lists and paths that grow fallibly |
+//! | `shared` | [`try_box`] and [`Shared`]: `Box` and `Arc`, fallibly allocated |
 //! | `slots` | [`Slots`]: a slot map with generational ids |
 //! | `files` | read or replace a whole file |
+//! | `listing` | the names in a directory, and C strings of paths |
+//! | `exit` | a call when the process exits |
 //! | `host` | [`Host`](host::Host): log, clock and profiler zones of the host program |
 //! | `fault` | fault points for tests, in builds with the feature `fault-injection` |
 #![deny(unsafe_code)]
 
+#[cfg(feature = "program_cache")]
+#[allow(unsafe_code, reason = "calls the C runtime")]
+mod exit;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
 pub mod files;
 pub mod host;
+#[cfg(feature = "program_cache")]
+mod listing;
 mod memory;
 mod result;
-#[allow(unsafe_code, reason = "shares memory that was taken fallibly")]
+#[allow(unsafe_code, reason = "forms boxes of memory that was allocated fallibly")]
 mod shared;
 mod slots;
 mod text;
 
+#[cfg(feature = "program_cache")]
+pub use exit::at_exit;
 pub use host::{Level, log as host_log};
-pub use memory::{try_append, try_boxed, try_collect, try_collect_all, try_filled, try_push, try_string, try_to_vec};
+#[cfg(feature = "program_cache")]
+pub use listing::list_directory;
+#[cfg(all(feature = "program_cache", unix))]
+pub use listing::with_c_path;
+pub use memory::{
+    try_append, try_collect, try_collect_all, try_filled, try_format, try_path, try_path_join, try_path_with_extension,
+    try_push, try_string, try_to_vec,
+};
 pub use result::{Code, Error, Result};
-pub use shared::Shared;
+pub use shared::{Shared, SharedDyn, WeakShared, try_box, try_box_with};
 pub use slots::{Id, Slots};
 pub use text::{Number, Text};
 

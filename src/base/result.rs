@@ -3,7 +3,7 @@
 use std::collections::TryReserveError;
 use std::fmt;
 
-use super::Text;
+use super::{Text, try_box_with};
 
 /// The kind of a failure. In the C API: `hob_result`. Existing codes never change; new ones are appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +41,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A code and a message. It is one word, so that a [`Result`] stays small. Without memory for the message the error is
 /// [`Code::OutOfMemory`].
 #[derive(Debug)]
-pub struct Error(Option<Box<[ErrorReport; 1]>>);
+pub struct Error(Option<Box<ErrorReport>>);
 
 #[derive(Debug)]
 struct ErrorReport {
@@ -55,23 +55,18 @@ impl Error {
 
     /// An error with a message, which should say what to do.
     pub fn new(code: Code, sentence: fmt::Arguments<'_>) -> Self {
-        let mut report = Vec::new();
-        if report.try_reserve_exact(1).is_err() {
-            return Self::OUT_OF_MEMORY;
-        }
-        report.push(ErrorReport { code, sentence: Text::format(sentence) });
-        Self(report.into_boxed_slice().try_into().ok())
+        Self(try_box_with(|| ErrorReport { code, sentence: Text::format(sentence) }).ok())
     }
 
     /// The kind of this failure.
     pub fn code(&self) -> Code {
-        self.0.as_ref().map_or(Code::OutOfMemory, |report| report[0].code)
+        self.0.as_ref().map_or(Code::OutOfMemory, |report| report.code)
     }
 
     /// The message for a person: the failure and its remedy.
     pub fn sentence(&self) -> &str {
         let no_memory = "out of memory: the call changed nothing; free memory and call again";
-        self.0.as_ref().map_or(no_memory, |report| report[0].sentence.as_str())
+        self.0.as_ref().map_or(no_memory, |report| report.sentence.as_str())
     }
 }
 

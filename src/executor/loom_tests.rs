@@ -1,6 +1,8 @@
 //! Model checks of the hand-offs in every possible thread order: between a loop's helpers and its caller, between the
 //! owners of the background queue, and at the end of both.
 
+use std::sync::Arc;
+
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
@@ -152,8 +154,8 @@ fn loom_helper_panic_is_rethrown_after_all_helpers_end() {
     });
 }
 
-fn new_queue() -> Arc<TaskQueue> {
-    Arc::new(TaskQueue::new(8, catch_panic, None))
+fn new_queue() -> TaskQueue {
+    TaskQueue::new(8, catch_panic, None).unwrap()
 }
 
 /// A task that records its run and its drop.
@@ -168,7 +170,7 @@ impl Drop for Traced {
     }
 }
 
-fn post(queue: &Arc<TaskQueue>, ran: &Arc<AtomicUsize>, dropped: &Arc<AtomicUsize>) -> Result<()> {
+fn post(queue: &TaskQueue, ran: &Arc<AtomicUsize>, dropped: &Arc<AtomicUsize>) -> Result<()> {
     let traced = Traced { ran: Arc::clone(ran), dropped: Arc::clone(dropped) };
     queue.post(Priority::Normal, "traced", || Ok(Box::new(move |_| _ = traced.ran.fetch_add(1, Ordering::Relaxed))))
 }
@@ -182,7 +184,7 @@ fn loom_task_runs_once_or_is_dropped_at_shutdown() {
     check(Some(3), || {
         let queue = new_queue();
         let server = thread::spawn({
-            let queue = Arc::clone(&queue);
+            let queue = queue.clone();
             move || queue.serve()
         });
         let (ran, dropped) = counters();
@@ -207,7 +209,7 @@ fn loom_wait_idle_returns_after_all_tasks_on_any_thread() {
         post(&queue, &ran, &dropped).unwrap();
         post(&queue, &ran, &dropped).unwrap();
         let pump = thread::spawn({
-            let queue = Arc::clone(&queue);
+            let queue = queue.clone();
             move || queue.run_next()
         });
         assert!(queue.wait_idle(&Deadline::after(Duration::MAX)));
@@ -226,7 +228,7 @@ fn loom_host_jobs_run_all_tasks_without_overlap() {
             queue.post(Priority::Normal, "alone", || Ok(Box::new(move |_| alone.write()))).unwrap();
         }
         let turns = [(); 2].map(|()| {
-            let queue = Arc::clone(&queue);
+            let queue = queue.clone();
             thread::spawn(move || queue.take_turn())
         });
         turns.into_iter().for_each(|turn| turn.join().unwrap());

@@ -56,17 +56,17 @@ mod tests;
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 use std::time::Duration;
 
-use crate::base::{Level, Result, Text, error, host_log};
+use crate::base::{Level, Result, Shared, SharedDyn, Text, error, host_log};
 
 pub use deadline::Deadline;
 use fork::Fork;
 use inside::{Posting, is_inside};
 use pool::Pool;
-use sync::Arc;
 pub use task::{Task, try_task};
-use task_queue::{Notify, TaskQueue};
+use task_queue::TaskQueue;
 use thread::Thread;
 
 /// Maximum number of threads that work on one loop, the caller included.
@@ -152,7 +152,7 @@ pub struct Options {
     /// The server of the background queue. Default: [`Background::Pump`].
     pub background: Background,
     /// The host's job system. Required if `helpers` or `background` is `Host`.
-    pub host: Option<Box<dyn JobSystem>>,
+    pub host: Option<SharedDyn<dyn JobSystem>>,
     /// Maximum number of threads that work on one loop, the caller included; at most [`MAX_CONCURRENCY`]. Default 0:
     /// the pool's threads plus the caller, or with [`Helpers::Host`] the parallelism of the machine.
     pub max_concurrency: usize,
@@ -196,7 +196,7 @@ pub struct Statistics {
 /// Where a block or a task runs.
 pub struct Context<'a> {
     worker: usize,
-    queue: Option<&'a Arc<TaskQueue>>,
+    queue: Option<&'a TaskQueue>,
 }
 
 impl Context<'_> {
@@ -222,15 +222,15 @@ impl Context<'_> {
 /// Runs loops and background tasks. A clone is a reference to the same executor. Dropping the last reference destroys
 /// it: waiting tasks are dropped, the running task is awaited, and all threads are joined.
 #[derive(Clone, Default)]
-pub struct Executor(Option<Arc<Inner>>);
+pub struct Executor(Option<Shared<Inner>>);
 
 struct Inner {
     pool: Option<Pool>,
-    host: Option<Arc<dyn JobSystem>>,
+    host: Option<SharedDyn<dyn JobSystem>>,
     thread: Option<Thread>,
-    queue: Arc<TaskQueue>,
+    queue: TaskQueue,
     /// Tasks that only a pump may run; the same as `queue` unless callbacks are for the calling thread only.
-    callback_queue: Arc<TaskQueue>,
+    callback_queue: TaskQueue,
     max_concurrency: usize,
     calling_thread_only: bool,
     enclosure: Enclosure,
@@ -244,7 +244,7 @@ impl Executor {
 
     /// Create an executor with these options.
     pub fn new(options: Options) -> Result<Self> {
-        Inner::new(options).map(|inner| Self(Some(Arc::new(inner))))
+        Ok(Self(Some(Shared::try_new(Inner::new(options)?)?)))
     }
 
     /// Maximum number of threads that work on one loop, the caller included.
@@ -286,7 +286,7 @@ impl Executor {
         self.queues()?.1.post(priority, name, make)
     }
 
-    fn queues(&self) -> Result<(&Arc<TaskQueue>, &Arc<TaskQueue>)> {
+    fn queues(&self) -> Result<(&TaskQueue, &TaskQueue)> {
         match &self.0 {
             Some(inner) => Ok((&inner.queue, &inner.callback_queue)),
             None => Err(error!(Unsupported, "the inline executor has no background: create an executor")),
@@ -294,9 +294,9 @@ impl Executor {
     }
 
     /// All distinct queues, the callback queue first.
-    fn each_queue(&self) -> impl Iterator<Item = &Arc<TaskQueue>> {
+    fn each_queue(&self) -> impl Iterator<Item = &TaskQueue> {
         let both = self.0.iter().map(|inner| (&inner.callback_queue, &inner.queue));
-        both.flat_map(|(first, second)| [Some(first), (!Arc::ptr_eq(first, second)).then_some(second)]).flatten()
+        both.flat_map(|(first, second)| [Some(first), (!first.is_same(second)).then_some(second)]).flatten()
     }
 
     /// Run background tasks on this thread. Returns the number of tasks that ran. Stops at the end of the budget, or
@@ -362,7 +362,7 @@ impl Executor {
     /// Bytes that the executor holds, without memory that its tasks own.
     pub fn memory_used(&self) -> usize {
         let own = if self.0.is_some() { size_of::<Inner>() } else { 0 };
-        own + self.each_queue().map(|queue| size_of::<TaskQueue>() + queue.memory_used()).sum::<usize>()
+        own + self.each_queue().map(TaskQueue::memory_used).sum::<usize>()
     }
 }
 
@@ -376,17 +376,13 @@ fn not_inside(verb: &str) -> Result<()> {
 impl Inner {
     fn new(options: Options) -> Result<Self> {
         let Options { helpers, background, host, task_limit, calling_thread_only, enclosure, .. } = options;
-        let host: Option<Arc<dyn JobSystem>> = host.map(Arc::from);
         if host.is_none() && (helpers == Helpers::Host || background == Background::Host) {
             return Err(error!(InvalidArgument, "the host's job system is missing: set its functions"));
         }
-        let notify = host.clone().filter(|_| background == Background::Host).map(notify_by);
-        let queue = Arc::new(TaskQueue::new(task_limit, enclosure, notify));
-        let callback_queue = if calling_thread_only {
-            Arc::new(TaskQueue::new(task_limit, enclosure, None))
-        } else {
-            Arc::clone(&queue)
-        };
+        let server = host.clone().filter(|_| background == Background::Host).map(|host| (host, take_turn as Run));
+        let queue = TaskQueue::new(task_limit, enclosure, server)?;
+        let callback_queue =
+            if calling_thread_only { TaskQueue::new(task_limit, enclosure, None)? } else { queue.clone() };
         let mut inner = Self {
             pool: None,
             host: host.filter(|_| helpers == Helpers::Host),
@@ -401,7 +397,7 @@ impl Inner {
             inner.pool = Some(Pool::new(threads.min(MAX_CONCURRENCY - 1))?);
         }
         if background == Background::Thread {
-            let queue = Arc::clone(&inner.queue);
+            let queue = inner.queue.clone();
             inner.thread = Some(Thread::spawn(c"hob background", move || queue.serve())?);
         }
         Ok(inner)
@@ -429,7 +425,7 @@ fn concurrency(helpers: &Helpers, asked: usize) -> usize {
     let there_are = match *helpers {
         Helpers::None => return 1,
         Helpers::Pool(threads) => threads.saturating_add(1),
-        Helpers::Host if asked == 0 => std::thread::available_parallelism().map_or(1, usize::from),
+        Helpers::Host if asked == 0 => thread::parallelism(),
         Helpers::Host => asked,
     };
     there_are.min(if asked == 0 { MAX_CONCURRENCY } else { asked.min(MAX_CONCURRENCY) })
@@ -448,20 +444,14 @@ fn run_on_host(fork: &Fork<'_>, host: &dyn JobSystem, helpers: usize, priority: 
     );
 }
 
-/// Posts one turn to the host for every task. Each turn owns a reference to the queue, so that a turn after the
-/// executor's end is safe and finds no task.
-fn notify_by(host: Arc<dyn JobSystem>) -> Notify {
-    Arc::new(move |queue: &Arc<TaskQueue>, priority: Priority, name: &str| {
-        let _posting = Posting::begin();
-        host.post(take_turn, Arc::into_raw(Arc::clone(queue)).cast_mut().cast(), priority, name);
-    })
-}
-
+/// The host's thread takes a turn of the background queue.
+///
 /// # Safety
-/// `queue` is a pointer from [`notify_by`] that was not passed to this function before.
+/// `queue` is a pointer from [`TaskQueue::into_raw`] that was not passed to this function before.
 unsafe extern "C" fn take_turn(queue: *mut c_void) {
+    let Some(queue) = NonNull::new(queue) else { return };
     // SAFETY: by this function's contract.
-    let queue = unsafe { Arc::from_raw(queue.cast_const().cast::<TaskQueue>()) };
+    let queue = TaskQueue(unsafe { Shared::from_raw(queue) });
     // Inside `post` the posting code may hold a lock that the task needs. The task waits for the next turn or a pump.
     if !Posting::is_now() {
         queue.take_turn();

@@ -8,9 +8,9 @@ use std::ffi::c_void;
 
 use super::Priority;
 use super::fork::Fork;
-use super::sync::{Arc, Condvar, Mutex, lock, wait};
+use super::sync::{Condvar, Mutex, lock, wait};
 use super::thread::Thread;
-use crate::base::{Result, try_push};
+use crate::base::{Result, Shared, try_push};
 
 /// A loop that wants helpers.
 struct Offer {
@@ -128,16 +128,16 @@ impl Offers {
 
 /// The worker threads.
 pub struct Pool {
-    shared: Arc<PoolState>,
+    shared: Shared<PoolState>,
     threads: Vec<Thread>,
 }
 
 impl Pool {
     pub fn new(count: usize) -> Result<Self> {
-        let mut pool = Self { shared: Arc::new(PoolState::new()), threads: Vec::new() };
+        let mut pool = Self { shared: Shared::try_new(PoolState::new())?, threads: Vec::new() };
         pool.threads.try_reserve_exact(count)?;
         for _ in 0..count {
-            let shared = Arc::clone(&pool.shared);
+            let shared = pool.shared.clone();
             pool.threads.push(Thread::spawn(c"hob worker", move || shared.serve())?);
         }
         Ok(pool)

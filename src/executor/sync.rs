@@ -3,8 +3,6 @@
 //! Only `std::sync`, and no faster library, because host threads run this code. Heap memory or a destructor on a host
 //! thread keeps an unloaded library mapped.
 
-pub use std::sync::Arc;
-
 #[cfg(all(loom, test))]
 pub use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(all(loom, test)))]

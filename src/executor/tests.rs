@@ -98,10 +98,11 @@ fn host(manner: Manner, background: Background) -> (Executor, Arc<Counts>, Recei
     let (sender, turns) = channel();
     let counts = Arc::new(Counts::default());
     let jobs = Jobs { manner, open: Mutex::default(), counts: Arc::clone(&counts), turns: Mutex::new(sender) };
+    let jobs = Shared::try_new(jobs).expect("there is memory");
     let executor = Executor::new(Options {
         helpers: Helpers::Host,
         background,
-        host: Some(Box::new(jobs)),
+        host: Some(Shared::into_dyn::<dyn JobSystem>(jobs, |jobs| jobs)),
         max_concurrency: 4,
         ..Options::default()
     });

@@ -25,7 +25,7 @@ mod tests;
 use std::fmt;
 
 pub use environment::{Environment, environment_kind};
-pub use program::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage, program, program_kind};
+pub use program::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage, program, program_kind, shader};
 
 /// A name of 256 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

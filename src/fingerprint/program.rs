@@ -82,6 +82,13 @@ pub struct Program<'a> {
     pub extra: &'a [u8],
 }
 
+/// The name of a shader: of a stage and its source.
+pub fn shader(stage: u32, source: &[u8]) -> Fingerprint {
+    let mut name = Builder::new("hobgoblin shader 1");
+    name.part(program_kind::STAGE, stage, source);
+    name.finish()
+}
+
 /// The name of a program. Calls `parts` with every part.
 pub fn program(mode: Mode, program: &Program<'_>, parts: &mut dyn FnMut(Part)) -> Result<Fingerprint> {
     check(program)?;

@@ -58,6 +58,13 @@ fn program_names_match_the_document() {
 }
 
 #[test]
+fn shader_names_match_the_document() {
+    let digest = "ea8647c61bf8f15bf548f5d1400339b645366a3d78655799eda4d5b712ce99e0";
+    assert_eq!(shader(Stage::FRAGMENT, FRAGMENT).to_string(), digest);
+    assert_ne!(shader(Stage::VERTEX, FRAGMENT).to_string(), digest);
+}
+
+#[test]
 fn sha_1_names_match_the_document() {
     let plain = name(Mode::Sha1, &PLAIN).unwrap();
     assert_eq!(plain, "73637e051365faa8d18861b01b6fd2dbcb915265000000000000000000000000");

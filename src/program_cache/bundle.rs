@@ -1,74 +1,72 @@
-//! Bundles: programs in one file that is read and never written, such as a build machine makes for a game to ship.
+//! Bundles: read-only files of programs that a build machine makes for a game to ship.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::time::Duration;
 
-use super::ahead::Sources;
-use super::value::{encode, kind};
-use super::{Cache, Key, ProgramCache};
-use crate::base::{Result, error, try_push};
+use super::cache::OpenCache;
+use super::disk::Sources;
+use super::disk::value::{encode, kind};
+use super::key::Key;
+use super::memory::Memory;
+use crate::base::{Result, error, try_push, try_to_vec};
 use crate::store::{Bundle, BundleWriter, Name};
 
-/// What goes into a bundle.
+/// The programs of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
-    /// Every program.
+    /// All programs.
     All,
-    /// Those of the start-up set.
+    /// The programs of the start-up set.
     StartUpSet,
 }
 
-impl Cache {
-    /// Look for programs in a bundle, too: after the directory, and after bundles that came before. Of the file only the
-    /// head is read here.
+impl OpenCache {
+    /// Add a bundle, which is searched after the directory and after earlier bundles. Reads only the head of the file
+    /// here.
     pub fn add_bundle(&self, path: &Path) -> Result<()> {
-        self.disk().add_bundle(Bundle::of_file(&*self.io, path)?)
+        self.disk().add_bundle(Bundle::of_file(&**self.io(), path)?)
     }
 
-    /// The same for one that is in memory, of which a copy is kept.
+    /// Add a bundle from memory; a copy is kept.
     pub fn add_bundle_bytes(&self, bytes: &[u8]) -> Result<()> {
-        // The standard library's `Arc` ends the process when there is no memory; that so much could just be had is as near
-        // to a result as one gets.
-        Vec::<u8>::new().try_reserve_exact(bytes.len().saturating_add(64))?;
-        self.disk().add_bundle(Bundle::of_bytes(Arc::from(bytes), None)?)
+        self.disk().add_bundle(Bundle::of_bytes(try_to_vec(bytes)?, None)?)
     }
 
-    /// Write what memory and disk have for this environment into a bundle, with the start-up set; how many programs that
-    /// were. The same programs make the same file. Waits for files. On an error there is no new file.
+    /// Write the programs of memory and disk for this environment to a bundle, with the start-up set. Returns their number.
+    /// The same programs make the same file. Waits for files. On an error there is no new file.
     pub fn write_bundle(&self, path: &Path, contents: Contents) -> Result<u64> {
-        let compression = self.disk().compression();
-        let environment = self.disk().environment();
+        let (environment, compression) = (self.disk().environment(), self.disk().compression());
         let name = |kind: u8, key: Key| Name { kind, environment, key };
-        self.disk().with_bench(|bench| {
+        self.disk().with_sources(Duration::MAX, |sources, _| {
             let start_up = self.memory().start_up_keys()?;
             let keys = match contents {
-                Contents::All => all_keys(self.memory(), &bench.sources, environment)?,
-                Contents::StartUpSet => sorted(start_up.clone()),
+                Contents::All => all_keys(self.memory(), sources, environment)?,
+                Contents::StartUpSet => sorted(try_to_vec(&start_up)?),
             };
-            let mut writer = BundleWriter::create(Arc::clone(&self.io), path, compression)?;
+            let mut writer = BundleWriter::create(self.io().clone(), path, compression)?;
             let (mut bytes, mut written) = (Vec::new(), 0);
             for key in keys {
                 let name = name(kind::PROGRAM, key);
-                if let Some(build_us) = find(self.memory(), &mut bench.sources, &name, &mut bytes)? {
+                if let Some(build_us) = find(self.memory(), sources, &name, &mut bytes)? {
                     written += u64::from(writer.put(&name, build_us, &bytes)?);
                 }
             }
             if written == 0 {
-                return Err(error!(NotFound, "there is no program to put into a bundle"));
+                return Err(error!(NotFound, "the cache has no program for the bundle"));
             }
             if !start_up.is_empty() {
                 writer.put(&name(kind::START_UP, [0; 32]), 0, start_up.as_flattened())?;
             }
             writer.finish().map(|()| written)
-        })
+        })?
     }
 }
 
-/// Read a program as the store keeps it; what it cost to build, nothing if nobody has it.
-fn find(memory: &ProgramCache, sources: &mut Sources, name: &Name, bytes: &mut Vec<u8>) -> Result<Option<u32>> {
-    if let Some(blob) = memory.table.peek(&name.key, |entry| entry.blob().clone()) {
+/// Read a program as bytes for the store. Returns its build time, or `None` if it is missing.
+fn find(memory: &Memory, sources: &mut Sources, name: &Name, bytes: &mut Vec<u8>) -> Result<Option<u32>> {
+    if let Some(blob) = memory.peek(&name.key) {
         bytes.clear();
-        encode(&blob, bytes)?;
+        encode(&blob.program(), bytes)?;
         return Ok(Some(u32::try_from(blob.cost_us()).unwrap_or(u32::MAX)));
     }
     for source in sources.numbers() {
@@ -80,11 +78,11 @@ fn find(memory: &ProgramCache, sources: &mut Sources, name: &Name, bytes: &mut V
     Ok(None)
 }
 
-fn all_keys(memory: &ProgramCache, sources: &Sources, environment: u64) -> Result<Vec<Key>> {
+fn all_keys(memory: &Memory, sources: &Sources, environment: u64) -> Result<Vec<Key>> {
     let (mut keys, mut done) = (Vec::new(), Ok(()));
-    memory.table.for_each(|entry| {
+    memory.for_each(|blob, _, _| {
         if done.is_ok() {
-            done = try_push(&mut keys, *entry.blob().key());
+            done = try_push(&mut keys, *blob.key());
         }
     });
     done?;
@@ -97,7 +95,7 @@ fn all_keys(memory: &ProgramCache, sources: &Sources, environment: u64) -> Resul
     Ok(sorted(keys))
 }
 
-/// In order, each once.
+/// Sorted, without duplicates.
 fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
     keys.sort_unstable();
     keys.dedup();

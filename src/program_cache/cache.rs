@@ -1,57 +1,86 @@
-//! The cache as a host opens it: memory, disk and quarantine, put together.
+//! The cache: owns memory, disk and strikes, and routes calls between them.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::disk::{DiskOptions, DiskTier};
-use super::table::FoldKeys;
-use super::{Blob, CacheStatistics, Disk, Key, Material, Options, Partners, ProgramCache, Quarantine, Status, Verdict};
-use crate::base::{Result, Text, error};
+use super::blobs::{Blobs, Kept};
+use super::disk::value::{HEAD, kind};
+use super::disk::{Disk, DiskOptions, Scope};
+use super::key::Key;
+use super::list::{Listed, Page, Places};
+use super::memory::material::{Material, Whereabouts, WhyMissed};
+use super::memory::options::{Options, Pressure};
+use super::memory::statistics::Reason;
+use super::memory::{Blob, Memory, Stored};
+use super::problems::{Observer, Problems, Source};
+use super::program::{Program, Put};
+use super::report::CacheStatistics;
+use super::strikes::{StrikeOptions, Strikes, UseToken, Verdict};
+use crate::base::{Result, Shared, Text, error, try_path_join};
 use crate::executor::Executor;
-use crate::quarantine::{self, Outcome, Token};
-use crate::store::{self, io::Io};
+use crate::store::{self, Name, io::SharedIo};
 
-/// What a cache is to be.
+/// Parameters of a cache.
 pub struct Desc {
     /// Limits and policies of memory.
     pub memory: Options,
-    /// Where programs and strikes are kept; none: memory alone.
+    /// The directory of programs and strikes; `None`: memory only.
     pub directory: Option<PathBuf>,
     /// The driver, device and build that programs are for.
     pub environment: u64,
-    /// Limits and habits of the disk.
+    /// Limits and options of the disk.
     pub store: store::Options,
-    /// What the environment is made of, for [`ProgramCache::why_missed`].
+    /// The inputs of the environment, for [`Cache::why_missed`].
     pub material: Material,
-    /// Strikes that ban a key; 0: nothing is banned, and nothing noted.
+    /// Strikes that ban a key; 0: nothing is banned or noted.
     pub ban_at: u32,
-    /// See [`DiskOptions::waiting_limit`].
+    /// Most bytes of programs that wait to be written. Programs beyond it are not written.
     pub waiting_limit: u64,
-    /// See [`DiskOptions::load_ahead`].
+    /// Load programs while there is room in memory, before they are missed.
     pub load_ahead: bool,
-    /// The file system: the directory's, and that of bundles.
-    pub io: Arc<dyn Io>,
-    /// Whose background lane reads and writes.
-    pub executor: Executor,
+    /// The file system of the directory and of bundles.
+    pub io: SharedIo,
+    /// The executor whose background lane reads and writes; `None`: only calls that wait do.
+    pub executor: Option<Executor>,
 }
 
-/// A cache with what it keeps its programs in. The memory tier is all that a frame needs of it.
+/// A cache. Clones share it, and work in memory alone once it is closed.
+#[derive(Clone)]
 pub struct Cache {
-    memory: Arc<ProgramCache>,
-    disk: Arc<DiskTier>,
-    bans: Option<Arc<Bans>>,
-    pub(super) io: Arc<dyn Io>,
+    memory: Shared<Memory>,
+    strikes: Shared<Strikes>,
+    blobs: Shared<Blobs>,
+    disk: Disk,
+    problems: Shared<Problems>,
+}
+
+/// The answer of [`Cache::copy_blob`].
+pub enum BlobCopy {
+    /// Copy this blob.
+    Found(Blob),
+    /// No blob fits.
+    Missing,
+    /// No blob fits, although the thread has measured one.
+    Dropped,
 }
 
 impl Cache {
-    /// Open a cache. Of the directory only the few small files of the quarantine are read here; programs come in the
-    /// background. Fails only for want of memory: a directory that cannot be used is told of by [`Cache::trouble`].
-    pub fn open(desc: Desc) -> Result<Self> {
-        let bans = match &desc.directory {
-            Some(directory) if desc.ban_at > 0 => Some(Arc::new(Bans::open(directory, &desc)?)),
-            _ => None,
+    /// Open a cache. Reads only the small files of the quarantine here; programs are loaded in the background. Fails only
+    /// if memory runs out: [`Cache::trouble`] reports a directory that cannot be used.
+    pub fn open(desc: Desc) -> Result<OpenCache> {
+        let strikes = match &desc.directory {
+            Some(directory) if desc.ban_at > 0 => {
+                let options = StrikeOptions {
+                    directory: &try_path_join(directory, "quarantine")?,
+                    environment: desc.environment,
+                    ban_at: desc.ban_at,
+                    read_only: desc.store.read_only,
+                    now_unix_s: (desc.store.now)(),
+                };
+                Strikes::open(desc.io.clone(), &options)?
+            }
+            _ => Strikes::none(),
         };
         let options = DiskOptions {
             directory: desc.directory,
@@ -59,41 +88,50 @@ impl Cache {
             store: desc.store,
             waiting_limit: desc.waiting_limit,
             load_ahead: desc.load_ahead,
-            executor: desc.executor,
         };
-        let disk = Arc::new(DiskTier::new(options, Arc::clone(&desc.io))?);
-        let partners = Partners {
-            disk: Some(Arc::clone(&disk) as Arc<dyn Disk>),
-            quarantine: bans.clone().map(|bans| bans as Arc<dyn Quarantine>),
-        };
-        let memory = Arc::new(ProgramCache::new(desc.memory, partners)?);
+        let (memory, strikes) = (Shared::try_new(Memory::new(desc.memory)?)?, Shared::try_new(strikes)?);
         memory.set_environment(desc.environment, desc.material);
-        disk.bind(&memory);
-        Ok(Self { memory, disk, bans, io: desc.io })
+        let (problems, blobs) = (Shared::try_new(Problems::default())?, Shared::try_new(Blobs::default())?);
+        let tiers = (memory.clone(), strikes.clone(), problems.clone());
+        let disk = Disk::new(options, desc.executor, desc.io.clone(), tiers.0, tiers.1, tiers.2)?;
+        let cache = Self { memory, strikes, blobs, disk, problems };
+        cache.report_strikes();
+        Ok(OpenCache { cache, io: desc.io })
     }
 
     /// The memory tier.
-    pub fn memory(&self) -> &ProgramCache {
+    pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// The memory tier, to be kept beyond this call.
-    pub fn shared_memory(&self) -> Arc<ProgramCache> {
-        Arc::clone(&self.memory)
-    }
-
     /// The disk tier.
-    pub fn disk(&self) -> &DiskTier {
+    pub fn disk(&self) -> &Disk {
         &self.disk
     }
 
-    /// The program of `key`, for which the disk is waited. One hit or one miss, however often it was looked for.
+    /// Whether both are the same cache.
+    pub fn is(&self, other: &Self) -> bool {
+        Shared::ptr_eq(&self.memory, &other.memory)
+    }
+
+    /// Use a program in memory. Copies and allocates nothing, and waits for no reader. After a miss the disk looks for it.
+    pub fn get(&self, key: &Key) -> Option<Blob> {
+        self.get_for(key, None)
+    }
+
+    /// [`get`](Self::get) for a group: the program moves there.
+    pub fn get_for(&self, key: &Key, group: Option<u32>) -> Option<Blob> {
+        let found = self.memory.get(key, group);
+        if found.is_none() {
+            self.disk.ask(key);
+        }
+        found
+    }
+
+    /// Use a program, and wait for the disk if it is not in memory. Counts one hit or one miss.
     pub fn get_wait(&self, key: &Key, timeout: Duration) -> Result<Option<Blob>> {
-        let looked = match self.memory.link_status(key) {
-            Status::Succeeded => Ok(true),
-            Status::Unknown => self.disk.look_for(key, timeout),
-        };
-        match (self.memory.get_here(key), looked) {
+        let looked = if self.memory.contains(key) { Ok(true) } else { self.disk.look_for(key, timeout) };
+        match (self.memory.get(key, None), looked) {
             (Some(blob), _) => Ok(Some(blob)),
             (None, Ok(true)) => Ok(None),
             (None, Ok(false)) => {
@@ -103,104 +141,261 @@ impl Cache {
         }
     }
 
-    /// Strikes against a key, and whether it is banned.
-    pub fn strikes(&self, key: &Key) -> (u32, bool) {
-        self.bans.as_ref().map_or((0, false), |bans| (bans.strikes(key), bans.is_banned(key)))
-    }
-
-    /// What it has done so far, and what it holds now.
-    pub fn statistics(&self) -> Result<CacheStatistics> {
-        Ok(CacheStatistics {
-            memory: self.memory.statistics()?,
-            memory_used: self.memory.memory_used() as u64 + self.disk.memory_used(),
-            uses_open: self.memory.open_uses() as u32,
-            progress: self.disk.progress(),
-            disk: self.disk.statistics(),
-            quarantine: self.bans.as_ref().map(|bans| bans.quarantine.statistics()).unwrap_or_default(),
-        })
-    }
-
-    /// Lift the strikes of a key, or of all.
-    pub fn forgive(&self, key: Option<&Key>) -> Result<()> {
-        let Some(bans) = &self.bans else { return Ok(()) };
-        match key {
-            Some(key) => bans.quarantine.forgive(bans.environment, key),
-            None => bans.quarantine.forgive_all(),
+    /// Store a copy of a linked program in memory, and write it to disk. On an error nothing changes.
+    pub fn put(&self, key: &Key, program: &Program<'_>) -> Result<Put> {
+        match self.memory.put(key, program, self.strikes.is_banned(key))? {
+            Stored::Kept(put, blob) => {
+                self.blobs.forget(Some(key));
+                self.disk.save(&blob);
+                Ok(put)
+            }
+            Stored::Refused(refusal) => Ok(Put::Refused(refusal)),
+            Stored::Dropped(refusal) => {
+                self.blobs.forget(Some(key));
+                self.disk.remove(key)?;
+                Ok(Put::Refused(refusal))
+            }
         }
     }
 
-    /// What keeps the cache from reading or writing, as a sentence; empty if nothing does.
-    pub fn trouble(&self) -> Text<232> {
-        let disk = self.disk.trouble();
-        if !disk.as_str().is_empty() {
-            return disk;
-        }
-        self.bans.as_ref().and_then(|bans| bans.quarantine.problem()).unwrap_or(Text::EMPTY)
+    /// Remove a program from memory and disk. Returns whether it was in memory. An error: the directory cannot be changed,
+    /// and the program is hidden from this process only.
+    pub fn remove(&self, key: &Key) -> Result<bool> {
+        // The disk first: a load that runs meanwhile is either cancelled, or removed from memory.
+        let removed = self.disk.remove(key);
+        self.blobs.forget(Some(key));
+        let was_cached = self.memory.remove(key, Reason::Removed);
+        removed.map(|()| was_cached)
     }
-}
 
-impl Drop for Cache {
-    fn drop(&mut self) {
-        // While memory is still there to say which programs were used.
-        self.disk.close();
-        // Now, though a manager may keep memory, and the quarantine with it.
-        if let Some(bans) = &self.bans {
-            bans.quarantine.close();
-        }
+    /// Remove all programs and statuses from memory, and with a `disk` scope also from disk. The start-up set stays. An
+    /// error as for [`remove`](Self::remove).
+    pub fn clear(&self, disk: Option<Scope>) -> Result<()> {
+        let cleared = disk.map_or(Ok(()), |scope| self.disk.clear(scope));
+        self.blobs.forget(None);
+        self.memory.clear();
+        cleared
     }
-}
 
-/// The quarantine of one environment, by key.
-struct Bans {
-    quarantine: quarantine::Quarantine,
-    environment: u64,
-    in_hand: Mutex<HashMap<Key, Token, FoldKeys>>,
-}
+    /// Evict programs until memory holds at most so many bytes. Returns how many were evicted.
+    pub fn trim(&self, most_bytes: u64) -> usize {
+        self.blobs.forget(None);
+        self.memory.trim(most_bytes)
+    }
 
-impl Bans {
-    fn open(directory: &Path, desc: &Desc) -> Result<Self> {
-        let options = quarantine::Options {
-            ban_at: desc.ban_at,
-            read_only: desc.store.read_only,
-            ..quarantine::Options::at((desc.store.now)())
+    /// Trim memory as the system asks. Returns how many programs were evicted.
+    pub fn pressure(&self, pressure: Pressure) -> usize {
+        if pressure != Pressure::None {
+            self.blobs.forget(None);
+        }
+        self.memory.pressure(pressure)
+    }
+
+    /// Measure a blob, and keep it until the thread copies it. 0: it is missing.
+    pub fn measure_blob(&self, thread: usize, key: &Key) -> usize {
+        let Some(blob) = self.get(key) else { return 0 };
+        let size = blob.data().len();
+        self.blobs.keep(thread, blob);
+        size
+    }
+
+    /// Find the blob of a key that fits into `room` bytes: the measured blob of the thread, or the blob in memory. It
+    /// begins a use if uses are tracked.
+    pub fn copy_blob(&self, thread: usize, key: &Key, room: usize) -> Result<BlobCopy> {
+        let (blob, missing) = match self.blobs.take(thread, key) {
+            Kept::Valid(blob) => (Some(blob), BlobCopy::Missing),
+            // The renderer expects as many bytes as it has measured.
+            Kept::Dropped => (self.get(key).filter(|blob| blob.data().len() == room), BlobCopy::Dropped),
+            Kept::Unknown => (self.get(key), BlobCopy::Missing),
         };
-        let directory = directory.join("quarantine");
-        let quarantine = quarantine::Quarantine::open_on(Arc::clone(&desc.io), &directory, options)?;
-        Ok(Self { quarantine, environment: desc.environment, in_hand: Mutex::default() })
+        let Some(blob) = blob.filter(|blob| blob.data().len() <= room) else { return Ok(missing) };
+        if self.blobs.are_uses_tracked() {
+            let Some(token) = self.begin_use(key)? else { return Ok(missing) };
+            // Without memory for its token the blob is served without a use.
+            if let Err(token) = self.blobs.keep_use(token) {
+                self.end_use(token, Verdict::Unused)?;
+            }
+        }
+        Ok(BlobCopy::Found(blob))
     }
 
-    fn strikes(&self, key: &Key) -> u32 {
-        self.quarantine.strikes(self.environment, key)
+    /// Set whether [`copy_blob`](Self::copy_blob) begins uses. Open uses stay open.
+    pub fn track_blob_uses(&self, is_tracked: bool) {
+        self.blobs.track_uses(is_tracked);
     }
 
-    fn in_hand(&self) -> MutexGuard<'_, HashMap<Key, Token, FoldKeys>> {
-        self.in_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    /// End all uses that [`copy_blob`](Self::copy_blob) has begun. Returns the first failure.
+    pub fn end_blob_uses(&self, verdict: Verdict) -> Result<()> {
+        let tokens = self.blobs.take_uses();
+        let ended = tokens.iter().map(|&token| self.end_use(token, verdict)).fold(Ok(()), Result::and);
+        self.blobs.recycle(tokens);
+        ended
     }
-}
 
-impl Quarantine for Bans {
-    fn begin(&self, key: &Key) -> Result<()> {
-        let mut in_hand = self.in_hand();
-        in_hand.try_reserve(1)?;
-        in_hand.insert(*key, self.quarantine.begin(self.environment, key)?);
+    /// Begin a use: the driver is about to see the program of `key`. `None`: the key is banned; build it from source. End
+    /// the use after the first frame drawn with it, because drivers compile late.
+    pub fn begin_use(&self, key: &Key) -> Result<Option<UseToken>> {
+        let token = self.strikes.begin(key, self.memory.serial(key).unwrap_or(0))?;
+        self.report_strikes();
+        if token.is_none() {
+            self.memory.count_banned_use();
+        }
+        Ok(token)
+    }
+
+    /// End a use. A rejected program is removed from memory and disk, unless it was put again since the use began. If
+    /// memory had no program then, any program of the key is removed.
+    pub fn end_use(&self, token: UseToken, verdict: Verdict) -> Result<()> {
+        let (key, serial) = self.strikes.end(token, verdict)?;
+        self.report_strikes();
+        if verdict == Verdict::Rejected && !self.memory.has_other_put(&key, serial) {
+            // A failure is reported by `trouble`. The use has ended in any case.
+            let _ = self.disk.remove(&key);
+            self.blobs.forget(Some(&key));
+            self.memory.remove_put(&key, serial, Reason::Rejected);
+        }
         Ok(())
     }
 
-    fn end(&self, key: &Key, verdict: Verdict) {
-        let token = self.in_hand().remove(key);
-        let outcome = if verdict == Verdict::Accepted { Outcome::Ok } else { Outcome::Rejected };
-        // What could not be written is told of by `problem`.
-        let _ = token.map(|token| self.quarantine.end(token, outcome));
+    /// The number of strikes of a key, and whether it is banned.
+    pub fn strikes(&self, key: &Key) -> (u32, bool) {
+        (self.strikes.count(key), self.strikes.is_banned(key))
     }
 
-    fn is_banned(&self, key: &Key) -> bool {
-        self.quarantine.is_banned(self.environment, key)
+    /// Clear the strikes of a key, or of all keys in all environments.
+    pub fn forgive(&self, key: Option<&Key>) -> Result<()> {
+        let forgiven = self.strikes.forgive(key);
+        self.report_strikes();
+        forgiven
     }
 
-    fn forgive(&self, key: &Key) -> bool {
-        let was_banned = self.is_banned(key);
-        // For this process it is lifted in any case.
-        let _ = self.quarantine.forgive(self.environment, key);
-        was_banned
+    /// Report a new problem of the strikes' files.
+    fn report_strikes(&self) {
+        self.problems.report(Source::Strikes, self.strikes.problem().unwrap_or(Text::EMPTY));
+    }
+
+    /// Set the observer of problems, or remove it. If there is a problem already, it is not called for that.
+    pub fn set_observer(&self, observer: Option<Observer>) {
+        self.problems.set_observer(observer);
+    }
+
+    /// Where a program is. The disk does all requests first; its values are not read.
+    pub fn places(&self, key: &Key, timeout: Duration) -> Result<Places> {
+        let environment = self.disk.environment();
+        let name = Name { kind: kind::PROGRAM, environment, key: *key };
+        let mut places = self.disk.with_sources(timeout, |sources, is_hidden| {
+            let has = |source: usize| {
+                let store = sources.get(source);
+                store.is_some_and(|store| store.contains(&name)) && !is_hidden(source, key)
+            };
+            Places { memory: false, disk: has(0), bundle: sources.numbers().any(|source| source > 0 && has(source)) }
+        })?;
+        places.memory = self.memory.contains(key);
+        Ok(places)
+    }
+
+    /// The `most` programs with the least keys after `after`, in order of their keys. Call it with the last key until the
+    /// list is empty: a program that exists all the while is listed once, and memory is bounded by `most`. The disk does
+    /// all requests first; its values are not read.
+    pub fn list(&self, after: Option<Key>, most: usize, timeout: Duration) -> Result<Vec<Listed>> {
+        let environment = self.disk.environment();
+        let mut page = Page::new(after, most)?;
+        self.disk.with_sources(timeout, |sources, is_hidden| {
+            for source in sources.numbers() {
+                let Some(store) = sources.get(source) else { continue };
+                for meta in store.entries(environment).filter(|meta| meta.name.kind == kind::PROGRAM) {
+                    if is_hidden(source, &meta.name.key) {
+                        continue;
+                    }
+                    let Some(listed) = page.entry(&meta.name.key) else { continue };
+                    if !listed.places.disk && !listed.places.bundle {
+                        listed.size = u64::from(meta.length).saturating_sub(HEAD as u64);
+                        listed.build_us = meta.build_us.into();
+                        (listed.recorded_uses, listed.last_used) = (meta.uses, meta.last_used);
+                    }
+                    listed.places.disk |= source == 0;
+                    listed.places.bundle |= source > 0;
+                }
+            }
+        })?;
+        self.memory.for_each(|blob, uses, group| {
+            if let Some(listed) = page.entry(blob.key()) {
+                listed.places.memory = true;
+                (listed.size, listed.build_us) = (blob.size(), blob.cost_us());
+                (listed.uses, listed.group) = (uses, group);
+            }
+        });
+        Ok(page.finish())
+    }
+
+    /// Remember the inputs of a key, if [`Options::described_keys`] allows. On an error nothing changes.
+    pub fn describe(&self, key: &Key, material: &Material) -> Result<()> {
+        if let Some(for_disk) = self.memory.describe(key, material)? {
+            self.disk.describe(key, for_disk);
+        }
+        Ok(())
+    }
+
+    /// Compare the inputs of a missed key with the most similar known key. `None`: no key is known. Visits every known key,
+    /// so it is not for every frame.
+    pub fn why_missed(&self, material: &Material) -> Result<Option<WhyMissed>> {
+        let mut why = self.memory.why_missed(material)?;
+        if let Some(why) = &mut why
+            && matches!(why.whereabouts, Whereabouts::Elsewhere | Whereabouts::Left(_))
+            && self.strikes.is_banned(&why.nearest)
+        {
+            why.whereabouts = Whereabouts::Banned;
+        }
+        Ok(why)
+    }
+
+    /// Counters, and the present size.
+    pub fn statistics(&self) -> Result<CacheStatistics> {
+        let of_disk = self.disk.memory_used(|blob| self.memory.serial(blob.key()) == Some(blob.serial()));
+        let of_blobs = self.blobs.memory_used(|blob| self.memory.serial(blob.key()) == Some(blob.serial()));
+        let used = self.memory.memory_used() + self.strikes.memory_used();
+        Ok(CacheStatistics {
+            memory: self.memory.statistics()?,
+            memory_used: used as u64 + of_disk + of_blobs,
+            uses_open: self.strikes.open_uses() as u32,
+            progress: self.disk.progress(),
+            disk: self.disk.statistics(),
+            quarantine: self.strikes.statistics(),
+        })
+    }
+
+    /// The present problem of reading or writing as a sentence; empty without a problem.
+    pub fn trouble(&self) -> Text<232> {
+        let disk = self.disk.trouble();
+        if disk.as_str().is_empty() { self.strikes.problem().unwrap_or(Text::EMPTY) } else { disk }
+    }
+}
+
+/// The owner of an open cache. Dropping it writes what waits, and closes the cache.
+pub struct OpenCache {
+    cache: Cache,
+    io: SharedIo,
+}
+
+impl OpenCache {
+    /// The file system of bundles.
+    pub fn io(&self) -> &SharedIo {
+        &self.io
+    }
+}
+
+impl Deref for OpenCache {
+    type Target = Cache;
+
+    fn deref(&self) -> &Cache {
+        &self.cache
+    }
+}
+
+impl Drop for OpenCache {
+    fn drop(&mut self) {
+        // Clones may keep the cache: its files are closed now.
+        self.cache.disk.close();
+        self.cache.strikes.close();
     }
 }

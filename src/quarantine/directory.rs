@@ -5,15 +5,14 @@
 
 use std::io::{ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Options;
 use super::format::{Content, FileKind, Record, most_bytes, parse};
 use super::strikes::{MOST_STRIKES, Strikes};
-use crate::base::{Code, Error, Result, error, try_push};
-use crate::store::io::{File, Io, Lock, Owned};
+use crate::base::{Code, Error, Result, Text, error, try_path, try_path_join, try_push};
+use crate::store::io::{File, Lock, Owned, SharedIo};
 use crate::store::io_error;
 
 /// Most notes read from a file or written to it.
@@ -23,7 +22,7 @@ const MOST_FILES: usize = 256;
 
 /// The directory and its file system.
 pub struct Directory {
-    pub io: Arc<dyn Io>,
+    pub io: SharedIo,
     path: PathBuf,
 }
 
@@ -57,12 +56,12 @@ impl OpenResult {
 }
 
 impl Directory {
-    pub fn new(io: Arc<dyn Io>, path: &Path) -> Self {
-        Self { io, path: path.to_owned() }
+    pub fn new(io: SharedIo, path: &Path) -> Result<Self> {
+        Ok(Self { io, path: try_path(path)? })
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+    pub fn file(&self, name: &str) -> Result<PathBuf> {
+        try_path_join(&self.path, name)
     }
 
     pub fn create(&self) -> Result<()> {
@@ -71,7 +70,7 @@ impl Directory {
 
     /// Take the lock of the directory; it is held until the result is dropped. Waits at most `wait_ms`.
     pub fn lock(&self, wait_ms: u32) -> Result<Box<dyn Lock>> {
-        let path = self.file("lock");
+        let path = self.file("lock")?;
         let (begun, most) = (Instant::now(), Duration::from_millis(wait_ms.into()));
         loop {
             match self.io.try_lock(&path) {
@@ -117,7 +116,7 @@ impl Directory {
         if dead.is_empty() && !has_aged {
             return Ok(());
         }
-        let is_listed = |incident: u64| names.iter().any(|name| *name == notes_name(incident));
+        let is_listed = |incident: u64| names.iter().any(|name| name == notes_name(incident).as_str());
         found.strikes.tidy(is_listed);
         // Remove notes only after their strikes are saved. A crash in between counts nothing twice, since strikes hold
         // their incident.
@@ -141,7 +140,7 @@ impl Directory {
     ) -> Result<Vec<(PathBuf, Owned)>> {
         let mut dead = Vec::new();
         for name in names.iter().take(MOST_FILES) {
-            let path = self.file(name);
+            let path = self.file(name)?;
             let Ok(Some(notes)) = self.io.open_orphan(&path, for_good) else { continue };
             match read_at_most(&*notes.file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(FileKind::Notes, &bytes)) {
                 Ok(Content::Records(records, damaged)) => {
@@ -159,7 +158,7 @@ impl Directory {
 
     /// The saved strikes, and the number of damaged records. Always `Some` unless it fails.
     fn strikes(&self) -> Result<Option<(Strikes, u32)>> {
-        let path = self.file("strikes");
+        let path = self.file("strikes")?;
         let file = match self.io.open(&path) {
             Ok(file) => file,
             Err(why) if is_absence(&why) => return Ok(Some(Default::default())),
@@ -175,8 +174,8 @@ impl Directory {
     }
 
     /// Whether a file of strikes may exist.
-    pub fn has_strikes(&self) -> bool {
-        !self.io.open(&self.file("strikes")).is_err_and(|why| is_absence(&why))
+    pub fn has_strikes(&self) -> Result<bool> {
+        Ok(!self.io.open(&self.file("strikes")?).is_err_and(|why| is_absence(&why)))
     }
 
     /// Change the strikes under the lock. If `change` returns false, nothing is written.
@@ -190,7 +189,7 @@ impl Directory {
     }
 
     fn save(&self, strikes: &Strikes, sync: bool) -> Result<()> {
-        let (fresh, path) = (self.file("strikes.new"), self.file("strikes"));
+        let (fresh, path) = (self.file("strikes.new")?, self.file("strikes")?);
         let bytes = strikes.to_bytes()?;
         let write = || {
             // A leftover of a process that was killed here.
@@ -227,8 +226,8 @@ fn is_absence(why: &std::io::Error) -> bool {
 }
 
 /// Name of a process's notes file.
-pub fn notes_name(incident: u64) -> String {
-    format!("notes-{incident:016x}")
+pub fn notes_name(incident: u64) -> Text<32> {
+    Text::format(format_args!("notes-{incident:016x}"))
 }
 
 fn is_notes(name: &str) -> bool {

@@ -1,14 +1,14 @@
 //! A quarantine on a disk with fault injection. Locks are separate files there, as on a host's file system.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::tests::{A, B, DRIVER, NOW};
 use super::*;
 use crate::store::fault_io::{FaultDisk, FaultIo};
+use crate::store::io::share;
 
 fn open(io: &FaultIo, options: Options) -> Quarantine {
-    Quarantine::open_on(Arc::new(io.clone()), Path::new("cache/quarantine"), options).unwrap()
+    Quarantine::open_on(share(io.clone()).unwrap(), Path::new("cache/quarantine"), options).unwrap()
 }
 
 fn fresh(disk: &FaultDisk) -> Quarantine {

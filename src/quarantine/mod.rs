@@ -31,11 +31,13 @@
 //! |---|---|
 //! | `directory` | opening: living processes, the notes of dead ones, and the counted strikes |
 //! | `notes` | the notes file of this process: a slot for each key in flight |
+//! | `exit` | the notes files that a clean exit removes |
 //! | `strikes` | the list of strikes: add, expire, take back, forgive |
 //! | `format` | notes and strikes as bytes; `docs/formats.md` has the layout |
 #![forbid(unsafe_code)]
 
 mod directory;
+mod exit;
 #[cfg(test)]
 mod faults_test;
 mod format;
@@ -50,10 +52,10 @@ mod tests;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::base::{Code, Error, Id, Result, Slots, error, try_collect};
-use crate::store::io::{Io, OsIo};
+use crate::store::io::{OsIo, SharedIo, share};
 use directory::Directory;
 use notes::NotesFile;
 
@@ -164,12 +166,12 @@ impl Quarantine {
     /// failures. Reads a few small files and may write some. Waits for other processes no longer than the options
     /// allow.
     pub fn open(directory: &Path, options: Options) -> Result<Self> {
-        Self::open_on(Arc::new(OsIo), directory, options)
+        Self::open_on(share(OsIo)?, directory, options)
     }
 
     /// [`open`](Self::open) on a file system other than the operating system's.
-    pub fn open_on(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
-        let directory = Directory::new(io, directory);
+    pub fn open_on(io: SharedIo, directory: &Path, options: Options) -> Result<Self> {
+        let directory = Directory::new(io, directory)?;
         let found = directory.open(&options)?;
         let struck = try_collect(found.strikes.counts().map(|(environment, key, count)| Struck {
             environment,
@@ -231,7 +233,7 @@ impl Quarantine {
             match NotesFile::create(&self.directory, wait_ms) {
                 Ok(notes) => state.notes = NotesState::Open(notes),
                 Err(why) => {
-                    if why.code() != Code::Busy {
+                    if !matches!(why.code(), Code::Busy | Code::OutOfMemory) {
                         state.notes = NotesState::Closed;
                     }
                     return Err(why);
@@ -307,7 +309,7 @@ impl Quarantine {
     }
 
     fn lift<'a>(&self, struck: impl Iterator<Item = &'a Struck>, of: Option<(u64, &[u8; 32])>) -> Result<()> {
-        let mut is_known = self.directory.has_strikes();
+        let mut is_known = self.directory.has_strikes()?;
         for struck in struck {
             struck.strikes.store(0, Ordering::Relaxed);
             is_known = true;

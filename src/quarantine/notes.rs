@@ -6,13 +6,13 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::directory::{Directory, MOST_NOTES, notes_name};
+use super::exit::RemovedAtExit;
 use super::format::{FileKind, RECORD, Record, header};
 use crate::base::{Result, error};
-use crate::store::io::{Io, Owned};
+use crate::store::io::{Owned, SharedIo};
 use crate::store::io_error;
 
 /// Slots of a new file. It grows by doubling.
@@ -22,11 +22,13 @@ const MOST_NAMES: usize = 16;
 
 /// An open notes file, locked for as long as this process lives.
 pub struct NotesFile {
-    io: Arc<dyn Io>,
+    io: SharedIo,
     owned: Owned,
     path: PathBuf,
     incident: u64,
     slots: usize,
+    /// Ends the uses in flight when the process exits.
+    _at_exit: Option<RemovedAtExit>,
 }
 
 impl NotesFile {
@@ -40,7 +42,14 @@ impl NotesFile {
         directory.create()?;
         let _held = directory.lock(wait_ms)?;
         let (owned, path, incident) = new_file(directory, offer)?;
-        let mut notes = Self { io: Arc::clone(&directory.io), owned, path, incident, slots: 0 };
+        let at_exit = match RemovedAtExit::new(incident, &directory.io, &owned.file, &path) {
+            Ok(at_exit) => at_exit,
+            Err(why) => {
+                owned.end(&*directory.io, &path);
+                return Err(why);
+            }
+        };
+        let mut notes = Self { io: directory.io.clone(), owned, path, incident, slots: 0, _at_exit: at_exit };
         match notes.write(0, &header(FileKind::Notes, incident)).and_then(|()| notes.grow(FIRST_SLOTS)) {
             Ok(()) => Ok(notes),
             Err(why) => {
@@ -100,7 +109,7 @@ fn new_file(directory: &Directory, mut offer: impl FnMut() -> u64) -> Result<(Ow
     let mut tries = 1;
     loop {
         let incident = offer();
-        let path = directory.file(&notes_name(incident));
+        let path = directory.file(notes_name(incident).as_str())?;
         match directory.io.own(&path) {
             Ok(owned) => return Ok((owned, path, incident)),
             Err(why) if why.kind() == ErrorKind::AlreadyExists && tries < MOST_NAMES => tries += 1,

@@ -9,7 +9,7 @@ use super::format::{FileKind, header};
 use super::notes::NotesFile;
 use super::tests::{A, B, DAY, DRIVER, NOW, Scratch};
 use super::*;
-use crate::store::io::is_dead;
+use crate::store::io::{is_dead, share};
 
 #[test]
 fn use_by_a_living_process_is_no_strike() {
@@ -72,7 +72,7 @@ fn begin_noted(quarantine: &Quarantine, key: [u8; 32]) -> Token {
 fn lock_wait_respects_its_deadline() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
-    let held = Directory::new(Arc::new(OsIo), &scratch.0).lock(0).unwrap();
+    let held = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap().lock(0).unwrap();
     let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 2, ..Options::at(NOW) }).unwrap();
     assert_eq!(quarantine.statistics().counted, 0);
     assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
@@ -90,7 +90,7 @@ fn lock_wait_respects_its_deadline() {
 fn note_failure_is_reported_until_a_note_succeeds() {
     let scratch = Scratch::new();
     let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 1, ..Options::at(NOW) }).unwrap();
-    let directory = Directory::new(Arc::new(OsIo), &scratch.0);
+    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap();
     directory.create().unwrap();
     let held = directory.lock(0).unwrap();
     let unnoted = quarantine.begin(DRIVER, &A).unwrap();
@@ -108,18 +108,18 @@ fn taken_notes_file_name_is_skipped() {
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
     for incident in [5, 6] {
-        fs::write(scratch.0.join(notes_name(incident)), b"another's").unwrap();
+        fs::write(scratch.0.join(notes_name(incident).as_str()), b"another's").unwrap();
     }
-    let directory = Directory::new(Arc::new(OsIo), &scratch.0);
+    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap();
     let mut offers = [5, 6, 5, 7, 8].into_iter();
     let mut notes = NotesFile::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
     notes.note(0, DRIVER, &A).unwrap();
     drop(notes);
     assert_eq!(offers.next(), Some(8), "no more was asked than was needed");
-    let bytes = fs::read(scratch.0.join(notes_name(7))).unwrap();
+    let bytes = fs::read(scratch.0.join(notes_name(7).as_str())).unwrap();
     assert!(bytes.starts_with(&header(FileKind::Notes, 7)));
     for incident in [5, 6] {
-        assert_eq!(fs::read(scratch.0.join(notes_name(incident))).unwrap(), b"another's");
+        assert_eq!(fs::read(scratch.0.join(notes_name(incident).as_str())).unwrap(), b"another's");
     }
     assert_eq!(scratch.open().strikes(DRIVER, &A), 1);
 }
@@ -127,7 +127,7 @@ fn taken_notes_file_name_is_skipped() {
 #[test]
 fn search_for_a_free_notes_file_name_ends() {
     let scratch = Scratch::new();
-    let directory = Directory::new(Arc::new(OsIo), &scratch.0);
+    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap();
     let living = NotesFile::create_as(&directory, 0, || 5).unwrap();
     let mut offered = 0;
     let why = NotesFile::create_as(&directory, 0, || {
@@ -135,7 +135,7 @@ fn search_for_a_free_notes_file_name_ends() {
         5
     });
     assert_eq!((why.err().map(|why| why.code()), offered), (Some(Code::Io), 16));
-    assert_eq!(scratch.names(), ["lock".to_owned(), notes_name(5)]);
+    assert_eq!(scratch.names(), ["lock".to_owned(), notes_name(5).as_str().to_owned()]);
     living.close();
 }
 
@@ -206,7 +206,7 @@ fn read_only_process_creates_no_directory() {
 fn liveness_probe_takes_no_lock_and_skips_file_being_created() {
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
-    let path = scratch.0.join(notes_name(5));
+    let path = scratch.0.join(notes_name(5).as_str());
     let owner = fs::File::create_new(&path).unwrap();
     let asked = fs::File::open(&path).unwrap();
     assert!(!is_dead(&asked), "its owner is about to lock it");

@@ -4,26 +4,28 @@
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::format::{HEADS, u64_at};
-use super::io::{File, Io, Lock, read_exact_at};
+use super::io::{File, Io, Lock, SharedFile, SharedIo, box_lock, read_exact_at, share, share_file};
 use super::{Compression, Name, Options, Store, io_error};
-use crate::base::{Code, Result, error};
+use crate::base::{Code, Error, Result, Text, error, try_path};
+
+/// The digits of a segment's name.
+type SegmentName = Text<16>;
 
 /// A segment that was shipped. Only its head has been checked.
 pub struct Bundle {
-    name: String,
-    segment: Arc<dyn File>,
-    snapshot: Option<Arc<dyn File>>,
+    name: SegmentName,
+    segment: SharedFile,
+    snapshot: Option<SharedFile>,
 }
 
 impl Bundle {
     /// A bundle in memory, such as one from an archive.
-    pub fn of_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>) -> Result<Self> {
+    pub fn of_bytes(segment: Vec<u8>, snapshot: Option<Vec<u8>>) -> Result<Self> {
         let name = name_of(segment.get(..HEADS).unwrap_or(&segment))?;
-        let snapshot = snapshot.map(|bytes| Arc::new(MemoryFile(bytes)) as Arc<dyn File>);
-        Ok(Self { name, segment: Arc::new(MemoryFile(segment)), snapshot })
+        let file = |bytes| share_file(MemoryFile(bytes)).map_err(|_| Error::OUT_OF_MEMORY);
+        Ok(Self { name, segment: file(segment)?, snapshot: snapshot.map(file).transpose()? })
     }
 
     /// A bundle in a file. Values are read from the file when they are needed.
@@ -37,7 +39,7 @@ impl Bundle {
 
 /// Writes a bundle. The same values in the same order give the same bytes.
 pub struct BundleWriter {
-    io: Arc<dyn Io>,
+    io: SharedIo,
     path: PathBuf,
     fresh: PathBuf,
     store: Store,
@@ -45,15 +47,17 @@ pub struct BundleWriter {
 
 impl BundleWriter {
     /// Begin a bundle. [`finish`](Self::finish) puts it at `path` and replaces a file there.
-    pub fn create(io: Arc<dyn Io>, path: &Path, compression: Compression) -> Result<Self> {
-        let mut fresh = path.as_os_str().to_os_string();
+    pub fn create(io: SharedIo, path: &Path, compression: Compression) -> Result<Self> {
+        let mut fresh = OsString::new();
+        fresh.try_reserve_exact(path.as_os_str().len() + ".new".len())?;
+        fresh.push(path);
         fresh.push(".new");
         let fresh = PathBuf::from(fresh);
         let (limit_bytes, segment_limit) = (u64::MAX, u64::MAX);
         let options = Options { limit_bytes, segment_limit, compression, ..Options::new(|| 0) };
-        let directory = OneFile { io: Arc::clone(&io), path: fresh.clone() };
-        let store = Store::open(Arc::new(directory), Path::new(""), options)?;
-        Ok(Self { io, path: path.to_path_buf(), fresh, store })
+        let directory = OneFile { io: io.clone(), path: try_path(&fresh)? };
+        let store = Store::open(share(directory)?, Path::new(""), options)?;
+        Ok(Self { io, path: try_path(path)?, fresh, store })
     }
 
     /// Put a value. False if it is too long.
@@ -95,7 +99,7 @@ impl Drop for BundleWriter {
 
 /// A directory that holds one segment, which is being written.
 struct OneFile {
-    io: Arc<dyn Io>,
+    io: SharedIo,
     path: PathBuf,
 }
 
@@ -109,7 +113,7 @@ impl Io for OneFile {
         Ok(Vec::new())
     }
 
-    fn open(&self, _: &Path) -> io::Result<Arc<dyn File>> {
+    fn open(&self, _: &Path) -> io::Result<SharedFile> {
         Err(ErrorKind::NotFound.into())
     }
 
@@ -117,10 +121,10 @@ impl Io for OneFile {
         Ok(())
     }
 
-    fn create(&self, _: &Path) -> io::Result<Arc<dyn File>> {
+    fn create(&self, _: &Path) -> io::Result<SharedFile> {
         // A leftover of a process that was killed here.
         let _ = self.io.remove(&self.path);
-        self.io.create(&self.path)
+        self.io.create_named(&self.path)
     }
 
     fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
@@ -136,7 +140,7 @@ impl Io for OneFile {
     }
 
     fn try_lock(&self, _: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        Ok(Some(Box::new(Unlocked)))
+        box_lock(Unlocked).map(Some)
     }
 
     fn nonce(&self) -> u64 {
@@ -145,17 +149,17 @@ impl Io for OneFile {
 }
 
 /// The name of the segment with these heads. Both heads hold the id; the checksums show whether it is valid.
-fn name_of(heads: &[u8]) -> Result<String> {
+fn name_of(heads: &[u8]) -> Result<SegmentName> {
     let id = match heads.len() {
         HEADS => [12, 44].into_iter().map(|at| u64_at(heads, at)).find(|&id| is_head_of(heads, id)),
         _ => None,
     };
     let id = id.ok_or_else(|| error!(Malformed, "invalid bundle: pass a file that was written as a bundle"))?;
-    Ok(format!("{id:016x}"))
+    Ok(Text::format(format_args!("{id:016x}")))
 }
 
 fn is_head_of(heads: &[u8], id: u64) -> bool {
-    super::format::decode_heads(heads, id) != super::format::Head::Damaged
+    super::format::decode_heads(heads, id, super::format::FORMAT) != super::format::Head::Damaged
 }
 
 fn refused<T>() -> io::Result<T> {
@@ -164,24 +168,32 @@ fn refused<T>() -> io::Result<T> {
 
 impl Io for Bundle {
     fn list(&self, _: &Path) -> io::Result<Vec<OsString>> {
-        let mut names = vec![format!("{}.seg", self.name).into()];
-        names.extend(self.snapshot.as_ref().map(|_| OsString::from(format!("{}.idx", self.name))));
+        let mut names = Vec::new();
+        names.try_reserve_exact(2)?;
+        for extension in ["seg", "idx"].into_iter().take(1 + usize::from(self.snapshot.is_some())) {
+            let mut name = OsString::new();
+            name.try_reserve_exact(20)?;
+            name.push(self.name.as_str());
+            name.push(".");
+            name.push(extension);
+            names.push(name);
+        }
         Ok(names)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn open(&self, path: &Path) -> io::Result<SharedFile> {
         let file = match path.extension() {
             Some(extension) if extension == "seg" => Some(&self.segment),
             _ => self.snapshot.as_ref(),
         };
-        Ok(Arc::clone(file.ok_or(ErrorKind::NotFound)?))
+        Ok(file.ok_or(ErrorKind::NotFound)?.clone())
     }
 
     fn create_directory(&self, _: &Path) -> io::Result<()> {
         refused()
     }
 
-    fn create(&self, _: &Path) -> io::Result<Arc<dyn File>> {
+    fn create(&self, _: &Path) -> io::Result<SharedFile> {
         refused()
     }
 
@@ -206,7 +218,7 @@ impl Io for Bundle {
     }
 }
 
-struct MemoryFile(Arc<[u8]>);
+struct MemoryFile(Vec<u8>);
 
 impl File for MemoryFile {
     fn length(&self) -> io::Result<u64> {

@@ -2,7 +2,8 @@
 //!
 //! Several processes can use one disk. A process can be killed: its writes stay, its locks are released, and its later
 //! calls fail. The disk can lose power: unsynced data survives in part, in any order, torn or as zeros. The disk can
-//! also be full after some number of bytes, fail at a certain call, and return short reads.
+//! also be full after some number of bytes, fail at a certain call, and return short reads. With a quota it counts
+//! blocks of 4 KiB, and a deleted file frees its blocks when the last process closes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -10,7 +11,7 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::io::{File, Io, Lock};
+use super::io::{File, Io, Lock, SharedFile, box_lock, on_disk, share_file};
 
 #[derive(Default)]
 struct Inode {
@@ -19,6 +20,8 @@ struct Inode {
     synced: Vec<u8>,
     /// Begin and end of each part that was appended since the last sync.
     unsynced: Vec<(usize, usize)>,
+    /// Names and open handles.
+    references: u64,
 }
 
 #[derive(Clone)]
@@ -40,7 +43,51 @@ struct DiskState {
     processes: u64,
     nonce: u64,
     space: Option<u64>,
+    /// Most bytes of all files, in whole blocks.
+    quota: Option<u64>,
+    /// Bytes of all files that have a name or are open, in whole blocks.
+    used: u64,
+    most_used: u64,
+    /// Open handles of each process and inode.
+    handles: BTreeMap<(u64, usize), u64>,
     counts: CallCounts,
+}
+
+impl DiskState {
+    /// Count the references and bytes anew.
+    fn count(&mut self) {
+        self.inodes.iter_mut().for_each(|inode| inode.references = 0);
+        self.names.values().for_each(|&inode| self.inodes[inode].references += 1);
+        self.handles.iter().for_each(|(&(_, inode), handles)| self.inodes[inode].references += handles);
+        let in_use = self.inodes.iter().filter(|inode| inode.references > 0);
+        self.used = in_use.map(|inode| on_disk(inode.bytes.len() as u64)).sum();
+        self.most_used = self.most_used.max(self.used);
+    }
+
+    fn refer(&mut self, inode: usize) {
+        self.inodes[inode].references += 1;
+    }
+
+    /// End a reference. The last one frees the bytes.
+    fn release(&mut self, inode: usize) {
+        self.inodes[inode].references -= 1;
+        if self.inodes[inode].references == 0 {
+            let length = self.inodes[inode].bytes.len() as u64;
+            self.used -= on_disk(length);
+            self.space = self.space.map(|space| space + length);
+        }
+    }
+
+    /// Whether the quota allows an inode to get that length; counts it if so.
+    fn may_resize(&mut self, inode: usize, length: u64) -> bool {
+        let used = self.used - on_disk(self.inodes[inode].bytes.len() as u64) + on_disk(length);
+        if used > self.used && self.quota.is_some_and(|quota| used > quota) {
+            return false;
+        }
+        self.used = used;
+        self.most_used = self.most_used.max(used);
+        true
+    }
 }
 
 /// Counts of calls to the disk.
@@ -56,6 +103,8 @@ pub struct CallCounts {
     pub appends: u64,
     /// Calls that wait for the disk.
     pub syncs: u64,
+    /// Calls that ask for a file's identity by its path.
+    pub looks: u64,
 }
 
 /// The disk.
@@ -111,6 +160,21 @@ impl FaultDisk {
         self.state().space = space;
     }
 
+    /// Set the most bytes that all files may take, in whole blocks; `None` is unlimited.
+    pub fn set_quota(&self, quota: Option<u64>) {
+        self.state().quota = quota;
+    }
+
+    /// Bytes of all files, in whole blocks, including deleted ones that are open.
+    pub fn used(&self) -> u64 {
+        self.state().used
+    }
+
+    /// The most that [`used`](Self::used) ever was.
+    pub fn most_used(&self) -> u64 {
+        self.state().most_used
+    }
+
     /// Counts of calls so far.
     pub fn counts(&self) -> CallCounts {
         self.state().counts
@@ -130,11 +194,12 @@ impl FaultDisk {
     /// Add a file, already synced.
     pub fn write(&self, path: &Path, bytes: &[u8]) {
         let mut state = self.state();
-        state.inodes.push(Inode { bytes: bytes.to_vec(), synced: bytes.to_vec(), unsynced: Vec::new() });
+        state.inodes.push(Inode { bytes: bytes.to_vec(), synced: bytes.to_vec(), unsynced: Vec::new(), references: 0 });
         let inode = state.inodes.len() - 1;
         state.names.insert(path.to_path_buf(), inode);
         state.synced_names.insert(path.to_path_buf(), inode);
         state.directories.extend(path.parent().map(Path::to_path_buf));
+        state.count();
     }
 
     /// An independent copy, without open files or locks.
@@ -167,7 +232,7 @@ impl FaultDisk {
                 left.resize(left.len().max(length), 0);
                 left[kept_from..kept_to].copy_from_slice(&inode.bytes[kept_from..kept_to]);
             }
-            *inode = Inode { bytes: left.clone(), synced: left, unsynced: Vec::new() };
+            *inode = Inode { bytes: left.clone(), synced: left, unsynced: Vec::new(), references: 0 };
         }
         let mut names = state.synced_names.clone();
         for renaming in state.unsynced_names.drain(..) {
@@ -177,6 +242,8 @@ impl FaultDisk {
         }
         state.synced_names.clone_from(&names);
         state.names = names;
+        state.handles.clear();
+        state.count();
     }
 }
 
@@ -192,6 +259,8 @@ fn apply(names: &mut BTreeMap<PathBuf, usize>, renaming: &Renaming) {
     }
 }
 
+const BLOCK: usize = super::io::BLOCK as usize;
+
 fn eio() -> io::Error {
     io::Error::from_raw_os_error(5)
 }
@@ -205,7 +274,10 @@ impl FaultIo {
     /// Kill the process.
     pub fn kill(&self) {
         self.plan(|plan| plan.dead = true);
-        self.disk.state().locks.retain(|_, holder| *holder != self.process);
+        let mut state = self.disk.state();
+        state.locks.retain(|_, holder| *holder != self.process);
+        state.handles.retain(|(process, _), _| *process != self.process);
+        state.count();
     }
 
     /// Whether the process was killed.
@@ -258,12 +330,24 @@ impl FaultIo {
     fn rename_names(&self, renaming: Renaming) {
         let mut state = self.disk.state();
         let state = &mut *state;
+        let lost = match &renaming {
+            Renaming::Link(_, inode) => {
+                state.refer(*inode);
+                None
+            }
+            Renaming::Unlink(path) | Renaming::Rename(_, path) => state.names.get(path).copied(),
+        };
         apply(&mut state.names, &renaming);
         state.unsynced_names.push(renaming);
+        lost.iter().for_each(|&inode| state.release(inode));
     }
 
-    fn file(&self, inode: usize) -> Arc<dyn File> {
-        Arc::new(FaultFile { io: self.clone(), inode })
+    fn file(&self, inode: usize) -> io::Result<SharedFile> {
+        let mut state = self.disk.state();
+        *state.handles.entry((self.process, inode)).or_default() += 1;
+        state.refer(inode);
+        drop(state);
+        share_file(FaultFile { io: self.clone(), inode })
     }
 
     fn parent_exists(&self, path: &Path) -> bool {
@@ -291,15 +375,16 @@ impl Io for FaultIo {
         Ok(())
     }
 
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn open(&self, path: &Path) -> io::Result<SharedFile> {
         self.look()?;
         let mut state = self.disk.state();
         let inode = *state.names.get(path).ok_or(ErrorKind::NotFound)?;
         state.counts.opened += 1;
-        Ok(self.file(inode))
+        drop(state);
+        self.file(inode)
     }
 
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn create(&self, path: &Path) -> io::Result<SharedFile> {
         self.change_whole()?;
         if !self.parent_exists(path) {
             return Err(ErrorKind::NotFound.into());
@@ -312,7 +397,7 @@ impl Io for FaultIo {
         let inode = state.inodes.len() - 1;
         drop(state);
         self.rename_names(Renaming::Link(path.to_path_buf(), inode));
-        Ok(self.file(inode))
+        self.file(inode)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -331,6 +416,19 @@ impl Io for FaultIo {
         }
         self.rename_names(Renaming::Unlink(path.to_path_buf()));
         Ok(())
+    }
+
+    fn discard(&self, path: &Path) -> io::Result<()> {
+        let inode = self.disk.state().names.get(path).copied().ok_or(ErrorKind::NotFound)?;
+        self.file(inode)?.truncate(0)?;
+        self.remove(path)
+    }
+
+    fn disk_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.look()?;
+        let state = self.disk.state();
+        let inode = *state.names.get(path).ok_or(ErrorKind::NotFound)?;
+        Ok(on_disk(state.inodes[inode].bytes.len() as u64))
     }
 
     fn sync_directory(&self, _: &Path) -> io::Result<()> {
@@ -357,7 +455,15 @@ impl Io for FaultIo {
             return Ok(None);
         }
         state.locks.insert(inode, self.process);
-        Ok(Some(Box::new(FaultLock { disk: self.disk.clone(), inode, process: self.process })))
+        drop(state);
+        box_lock(FaultLock { disk: self.disk.clone(), inode, process: self.process }).map(Some)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Option<(u64, u64)>> {
+        let mut state = self.disk.state();
+        state.counts.looks += 1;
+        let inode = *state.names.get(path).ok_or(ErrorKind::NotFound)?;
+        Ok(Some((0, inode as u64)))
     }
 
     fn nonce(&self) -> u64 {
@@ -389,7 +495,25 @@ struct FaultFile {
     inode: usize,
 }
 
+impl Drop for FaultFile {
+    fn drop(&mut self) {
+        let mut state = self.io.disk.state();
+        let place = (self.io.process, self.inode);
+        // A process that was killed has none.
+        let Some(handles) = state.handles.get_mut(&place) else { return };
+        *handles -= 1;
+        if *handles == 0 {
+            state.handles.remove(&place);
+        }
+        state.release(self.inode);
+    }
+}
+
 impl File for FaultFile {
+    fn identity(&self) -> io::Result<Option<(u64, u64)>> {
+        Ok(Some((0, self.inode as u64)))
+    }
+
     fn length(&self) -> io::Result<u64> {
         self.io.look()?;
         Ok(self.io.disk.state().inodes[self.inode].bytes.len() as u64)
@@ -422,7 +546,15 @@ impl File for FaultFile {
         let room = state.space.unwrap_or(u64::MAX);
         let dies = matches!(fate, Fate::Dies);
         // A process that dies writes two thirds; the fraction is arbitrary.
-        let fits = if dies { all.len() * 2 / 3 } else { all.len() }.min(usize::try_from(room).unwrap_or(usize::MAX));
+        let mut fits =
+            if dies { all.len() * 2 / 3 } else { all.len() }.min(usize::try_from(room).unwrap_or(usize::MAX));
+        let length = state.inodes[self.inode].bytes.len();
+        if !state.may_resize(self.inode, (length + fits) as u64) {
+            // The quota leaves whole blocks, and the rest of the last one.
+            let left = state.quota.map_or(0, |quota| quota.saturating_sub(state.used)) as usize / BLOCK * BLOCK;
+            fits = fits.min(length.next_multiple_of(BLOCK) - length + left);
+            state.may_resize(self.inode, (length + fits) as u64);
+        }
         state.space = state.space.map(|space| space - fits as u64);
         state.counts.appends += 1;
         let inode = &mut state.inodes[self.inode];
@@ -445,6 +577,7 @@ impl File for FaultFile {
     fn truncate(&self, length: u64) -> io::Result<()> {
         self.io.change_whole()?;
         let mut state = self.io.disk.state();
+        state.may_resize(self.inode, length);
         let inode = &mut state.inodes[self.inode];
         let freed = inode.bytes.len() as u64 - length;
         inode.bytes.truncate(length as usize);
@@ -472,7 +605,8 @@ impl File for FaultFile {
         let mut state = self.io.disk.state();
         let (from, to) = (offset as usize, offset as usize + bytes.len());
         let grown = to.saturating_sub(state.inodes[self.inode].bytes.len()) as u64;
-        if state.space.is_some_and(|space| space < grown) {
+        let length = to.max(state.inodes[self.inode].bytes.len()) as u64;
+        if state.space.is_some_and(|space| space < grown) || !state.may_resize(self.inode, length) {
             return Err(ErrorKind::StorageFull.into());
         }
         state.space = state.space.map(|space| space - grown);

@@ -10,8 +10,10 @@ use twox_hash::XxHash3_64;
 
 use super::{Key, Name};
 
-/// The only format that is read and written.
+/// The format without a secret.
 pub const FORMAT: u32 = 1;
+/// Bit of the formats with a secret. The other bits are a number of the secret.
+pub const KEYED: u32 = 1 << 31;
 /// Records begin at multiples of this.
 pub const UNIT: u64 = 16;
 /// Bytes of a record before its payload.
@@ -77,15 +79,70 @@ pub fn hash_with_seed(seed: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, bytes)
 }
 
-fn header_hash(bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {
-    hash_with_seed(seed.wrapping_add(offset), &bytes[..72])
+/// 256 bits that only the host knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret(pub [u8; 32]);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("Secret")
+    }
+}
+
+/// The checksums of records and snapshots. Without a secret they are XXH3 and find accidents. With one they are keyed
+/// BLAKE3, cut to 64 bits. Bytes that pass can only be written with the secret.
+#[derive(Clone, Copy, Debug)]
+pub struct Checks {
+    /// Format of segments and snapshots with these checksums.
+    pub format: u32,
+    secret: Option<Secret>,
+}
+
+/// Subjects of a keyed hash. A hash of one subject never passes for another's: a payload may hold the bytes of a header.
+#[derive(Clone, Copy)]
+enum Subject {
+    Format,
+    Payload,
+    Header,
+    Snapshot,
+}
+
+impl Checks {
+    pub fn new(secret: Option<Secret>) -> Self {
+        let number = |secret: &Secret| KEYED | keyed(secret, Subject::Format, &[]) as u32;
+        Self { format: secret.as_ref().map_or(FORMAT, number), secret }
+    }
+
+    pub fn payload(&self, bytes: &[u8]) -> u64 {
+        self.secret.as_ref().map_or_else(|| hash(bytes), |secret| keyed(secret, Subject::Payload, &[bytes]))
+    }
+
+    pub fn snapshot(&self, bytes: &[u8]) -> u64 {
+        self.secret.as_ref().map_or_else(|| hash(bytes), |secret| keyed(secret, Subject::Snapshot, &[bytes]))
+    }
+
+    fn header(&self, bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {
+        let bytes = &bytes[..72];
+        match &self.secret {
+            None => hash_with_seed(seed.wrapping_add(offset), bytes),
+            Some(secret) => keyed(secret, Subject::Header, &[&seed.to_le_bytes(), &offset.to_le_bytes(), bytes]),
+        }
+    }
+}
+
+/// The first 64 bits of the keyed BLAKE3 of all parts and the subject.
+fn keyed(secret: &Secret, subject: Subject, parts: &[&[u8]]) -> u64 {
+    let mut hasher = blake3::Hasher::new_keyed(&secret.0);
+    parts.iter().for_each(|part| _ = hasher.update(part));
+    hasher.update(&[subject as u8]);
+    u64_at(hasher.finalize().as_bytes(), 0)
 }
 
 impl Header {
     /// For a payload that is not compressed.
-    pub fn new(name: &Name, form: Form, stamp: u64, payload: &[u8]) -> Self {
+    pub fn new(name: &Name, form: Form, stamp: u64, payload: &[u8], checks: &Checks) -> Self {
         let Name { kind, environment, key } = *name;
-        let (stored, payload_hash) = (payload.len() as u32, hash(payload));
+        let (stored, payload_hash) = (payload.len() as u32, checks.payload(payload));
         Self { kind, form, stored, raw: 0, build_us: 0, stamp, environment, key, payload_hash }
     }
 
@@ -97,7 +154,7 @@ impl Header {
         record_size(self.stored)
     }
 
-    pub fn encode(&self, seed: u64, offset: u64) -> [u8; HEADER] {
+    pub fn encode(&self, checks: &Checks, seed: u64, offset: u64) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         bytes[..2].copy_from_slice(&MAGIC);
         bytes[2] = self.kind;
@@ -109,15 +166,15 @@ impl Header {
         bytes[56..60].copy_from_slice(&self.raw.to_le_bytes());
         bytes[60..64].copy_from_slice(&self.build_us.to_le_bytes());
         bytes[64..72].copy_from_slice(&self.payload_hash.to_le_bytes());
-        let hash = header_hash(&bytes, seed, offset);
+        let hash = checks.header(&bytes, seed, offset);
         bytes[72..].copy_from_slice(&hash.to_le_bytes());
         bytes
     }
 
     /// Decode a header; `None` if the bytes are not the header of a record at that offset.
-    pub fn decode(bytes: &[u8], seed: u64, offset: u64) -> Option<Self> {
+    pub fn decode(bytes: &[u8], checks: &Checks, seed: u64, offset: u64) -> Option<Self> {
         let bytes: &[u8; HEADER] = bytes.first_chunk()?;
-        if bytes[..2] != MAGIC || u64_at(bytes, 72) != header_hash(bytes, seed, offset) {
+        if bytes[..2] != MAGIC || u64_at(bytes, 72) != checks.header(bytes, seed, offset) {
             return None;
         }
         Some(Self {
@@ -139,16 +196,16 @@ impl Header {
 pub enum Head {
     /// A segment of our format, with the seed of its checksums.
     Ours { seed: u64 },
-    /// A segment of another format: do not read or change it.
+    /// A segment of another format or secret: do not read or change it.
     Foreign { format: u32 },
     /// Neither copy is a valid head of this segment.
     Damaged,
 }
 
-pub fn encode_heads(id: u64, seed: u64) -> [u8; HEADS] {
+pub fn encode_heads(id: u64, seed: u64, format: u32) -> [u8; HEADS] {
     let mut head = [0; HEAD];
     head[..8].copy_from_slice(&HEAD_MAGIC);
-    head[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+    head[8..12].copy_from_slice(&format.to_le_bytes());
     head[12..20].copy_from_slice(&id.to_le_bytes());
     head[20..28].copy_from_slice(&seed.to_le_bytes());
     let check = hash(&head[..28]) as u32;
@@ -159,19 +216,19 @@ pub fn encode_heads(id: u64, seed: u64) -> [u8; HEADS] {
     heads
 }
 
-/// Decode the heads; one valid copy is enough.
-pub fn decode_heads(bytes: &[u8], id: u64) -> Head {
+/// Decode the heads of a segment of that id and format; one valid copy is enough.
+pub fn decode_heads(bytes: &[u8], id: u64, format: u32) -> Head {
     let heads = bytes.chunks_exact(HEAD).take(2);
-    heads.map(|head| decode_head(head, id)).find(|head| *head != Head::Damaged).unwrap_or(Head::Damaged)
+    heads.map(|head| decode_head(head, id, format)).find(|head| *head != Head::Damaged).unwrap_or(Head::Damaged)
 }
 
-fn decode_head(head: &[u8], id: u64) -> Head {
+fn decode_head(head: &[u8], id: u64, ours: u32) -> Head {
     if head[..8] != HEAD_MAGIC || u32_at(head, 28) != hash(&head[..28]) as u32 {
         return Head::Damaged;
     }
     match u32_at(head, 8) {
-        FORMAT if u64_at(head, 12) == id => Head::Ours { seed: u64_at(head, 20) },
-        FORMAT => Head::Damaged,
+        format if format == ours && u64_at(head, 12) == id => Head::Ours { seed: u64_at(head, 20) },
+        format if format == ours => Head::Damaged,
         format => Head::Foreign { format },
     }
 }

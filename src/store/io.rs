@@ -7,27 +7,62 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, Write};
-#[cfg(unix)]
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::base::{Result, Shared, SharedDyn, list_directory, try_box, try_path_with_extension};
+
+#[cfg(unix)]
+use super::posix;
+
+/// A file or a directory belongs to a user other than this one and root. The system reports this kind only for
+/// connections.
+pub const OTHER_OWNER: ErrorKind = ErrorKind::ConnectionRefused;
+
+/// A file system with several owners.
+pub type SharedIo = SharedDyn<dyn Io>;
+/// An open file with several owners.
+pub type SharedFile = SharedDyn<dyn File>;
+
+/// Share a file system.
+pub fn share(io: impl Io + 'static) -> Result<SharedIo> {
+    Ok(Shared::into_dyn(Shared::try_new(io)?, |io| -> &dyn Io { io }))
+}
+
+/// Share an open file.
+pub fn share_file(file: impl File + 'static) -> io::Result<SharedFile> {
+    let shared = Shared::try_new(file).map_err(|_| ErrorKind::OutOfMemory)?;
+    Ok(Shared::into_dyn(shared, |file| -> &dyn File { file }))
+}
+
+/// A lock on the heap. Releases the lock if there is no memory.
+pub fn box_lock(lock: impl Lock + 'static) -> io::Result<Box<dyn Lock>> {
+    Ok(try_box(lock).map_err(|_| ErrorKind::OutOfMemory)?)
+}
 
 /// A file system.
 pub trait Io: Send + Sync {
-    /// Names of the entries of a directory.
+    /// Names of the entries of a directory. The directory of another user fails with [`OTHER_OWNER`].
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
-    /// Create a directory and its missing parents.
+    /// Create a directory and its missing parents, which only this user may open.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
     /// Open a file of the directory for reading. Other programs may have put anything there: everything but a regular
-    /// file, links included, fails at once with `InvalidInput`.
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// Create a file for reading and appending; fails if it exists.
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
+    /// file, links included, fails at once with `InvalidInput`. A file of another user fails with [`OTHER_OWNER`].
+    fn open(&self, path: &Path) -> io::Result<SharedFile>;
+    /// Create a file for reading and appending, which only this user may open; fails if it exists.
+    fn create(&self, path: &Path) -> io::Result<SharedFile>;
     /// Rename a file of the directory, replacing whatever has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Delete a file. Open handles stay usable.
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Delete a file after freeing its bytes, so that a process that has it open does not keep them.
+    fn discard(&self, path: &Path) -> io::Result<()> {
+        self.remove(path)
+    }
+    /// Bytes that a file takes on the disk; 0 for anything but a regular file.
+    fn disk_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.open(path)?.length().map(on_disk)
+    }
     /// Wait until the names in a directory are on the disk.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
     /// Lock a file, creating it if needed. `None` if another holder has the lock. Never waits.
@@ -41,8 +76,19 @@ pub trait Io: Send + Sync {
     }
 
     /// Open a file that the host named for reading. Follows links; otherwise like [`open`](Self::open).
-    fn open_named(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn open_named(&self, path: &Path) -> io::Result<SharedFile> {
         self.open(path)
+    }
+
+    /// Create a file at a path that the host named, with the rights that files have by default; else like
+    /// [`create`](Self::create).
+    fn create_named(&self, path: &Path) -> io::Result<SharedFile> {
+        self.create(path)
+    }
+
+    /// Numbers of the file at a path, which no other existing file has; `None` if the file system has no such numbers.
+    fn identity(&self, _path: &Path) -> io::Result<Option<(u64, u64)>> {
+        Ok(None)
     }
 
     /// Rename a file to a path that the host named. Replaces a regular file or a link, and fails with `InvalidInput`
@@ -55,7 +101,7 @@ pub trait Io: Send + Sync {
     /// only one caller at a time. `Unsupported` where nothing can be locked.
     fn own(&self, path: &Path) -> io::Result<Owned> {
         let file = self.create(path)?;
-        match self.try_lock(&life_of(path)) {
+        match life_of(path).and_then(|life| self.try_lock(&life)) {
             Ok(Some(life)) => Ok(Owned { file, life: Some(life) }),
             held => {
                 let _ = self.remove(path);
@@ -72,7 +118,7 @@ pub trait Io: Send + Sync {
         if !for_good && file.length()? == 0 {
             return Ok(None);
         }
-        let life = self.try_lock(&life_of(path))?;
+        let life = self.try_lock(&life_of(path)?)?;
         Ok(life.map(|life| Owned { file, life: for_good.then_some(life) }))
     }
 }
@@ -89,6 +135,14 @@ pub trait File: Send + Sync {
     fn truncate(&self, length: u64) -> io::Result<()>;
     /// Wait until the bytes are on the disk.
     fn sync(&self) -> io::Result<()>;
+    /// Offset of the next bytes at or after `offset` that may be other than zero.
+    fn next_data(&self, offset: u64) -> u64 {
+        offset
+    }
+    /// Numbers of this file, as [`Io::identity`] returns for its path.
+    fn identity(&self) -> io::Result<Option<(u64, u64)>> {
+        Ok(None)
+    }
     /// Write all bytes at an offset. Only for [owned](Io::own) files, which are never appended to.
     fn write_at(&self, _bytes: &[u8], _offset: u64) -> io::Result<()> {
         Err(ErrorKind::Unsupported.into())
@@ -101,7 +155,7 @@ pub trait Lock: Send + Sync {}
 /// A file whose owner counts as alive while this value exists.
 pub struct Owned {
     /// The file.
-    pub file: Arc<dyn File>,
+    pub file: SharedFile,
     /// Lock of a file beside it. `None` if the file itself is locked, or was only inspected.
     life: Option<Box<dyn Lock>>,
 }
@@ -113,15 +167,15 @@ impl Owned {
         let _ = self.file.truncate(0);
         // If the process dies in between, the file itself still leads to the leftover lock file.
         if self.life.is_some() {
-            let _ = io.remove(&life_of(path));
+            let _ = life_of(path).and_then(|life| io.remove(&life));
         }
         let _ = io.remove(path);
     }
 }
 
 /// The file that is locked in place of `path`, on systems where a writer cannot lock its own file.
-fn life_of(path: &Path) -> PathBuf {
-    path.with_extension("live")
+fn life_of(path: &Path) -> io::Result<PathBuf> {
+    Ok(try_path_with_extension(path, "live").map_err(|_| ErrorKind::OutOfMemory)?)
 }
 
 /// Fill the buffer from an offset, however short the reads are. False if the file ends first.
@@ -140,83 +194,117 @@ pub(super) fn read_exact_at(file: &dyn File, mut buffer: &mut [u8], mut offset: 
     Ok(true)
 }
 
+/// Bytes that a file of this length takes on a disk with blocks of 4 KiB.
+pub(crate) fn on_disk(length: u64) -> u64 {
+    length.div_ceil(BLOCK).saturating_mul(BLOCK)
+}
+
+/// Size of a block on most disks, in bytes.
+pub(crate) const BLOCK: u64 = 4096;
+
 /// The operating system's files.
 pub struct OsIo;
 
 impl Io for OsIo {
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
-        fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
+        #[cfg(unix)]
+        check_owner(posix::find(directory, true)?.owner)?;
+        list_directory(directory)
     }
 
     fn create_directory(&self, directory: &Path) -> io::Result<()> {
-        fs::create_dir_all(directory)
+        match system::create_directory(directory) {
+            Err(why) if why.kind() == ErrorKind::NotFound => {}
+            done => return done,
+        }
+        if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            self.create_directory(parent)?;
+        }
+        system::create_directory(directory)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(OsFile(open_regular(path, fs::OpenOptions::new().read(true), Links::Refuse)?)))
+    fn open(&self, path: &Path) -> io::Result<SharedFile> {
+        share_file(OsFile(open_regular(path, Access::Read, Links::Refuse)?))
     }
 
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        let file = fs::OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
-        Ok(Arc::new(OsFile(file)))
+    fn create(&self, path: &Path) -> io::Result<SharedFile> {
+        share_file(OsFile(system::open(path, Access::Append { mode: OWN_FILE }, Links::Refuse)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        system::rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
+        system::remove(path)
+    }
+
+    fn discard(&self, path: &Path) -> io::Result<()> {
+        let opened = open_regular(path, Access::Write, Links::Refuse);
+        // Without the right to write, the file can be deleted all the same.
+        let _ = opened.and_then(|file| file.set_len(0));
+        system::remove(path)
+    }
+
+    fn disk_bytes(&self, path: &Path) -> io::Result<u64> {
+        system::disk_bytes(path)
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
         // Other systems cannot open a directory as a file, and journal names with the files.
-        if !cfg!(unix) {
-            return Ok(());
-        }
-        let mut options = fs::OpenOptions::new();
-        options.read(true);
-        // If a FIFO has taken the directory's place, the open does not wait for its writer.
         #[cfg(unix)]
-        options.custom_flags(libc::O_NONBLOCK | libc::O_DIRECTORY);
-        options.open(directory)?.sync_all()
+        return posix::open(directory, libc::O_RDONLY | libc::O_NONBLOCK | libc::O_DIRECTORY, 0)?.sync_all();
+        #[cfg(not(unix))]
+        return Ok(());
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        let mut options = fs::OpenOptions::new();
-        let file = open_regular(path, options.read(true).write(true).create(true).truncate(false), Links::Refuse)?;
+        let file = open_regular(path, Access::Lock, Links::Refuse)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(OsLock(file)))),
+            Ok(()) => Ok(Some(box_lock(OsLock(file))?)),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(why)) => Err(why),
         }
     }
 
-    fn open_named(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(OsFile(open_regular(path, fs::OpenOptions::new().read(true), Links::Follow)?)))
+    fn open_named(&self, path: &Path) -> io::Result<SharedFile> {
+        share_file(OsFile(open_regular(path, Access::Read, Links::Follow)?))
+    }
+
+    fn create_named(&self, path: &Path) -> io::Result<SharedFile> {
+        share_file(OsFile(system::open(path, Access::Append { mode: SHIPPED_FILE }, Links::Refuse)?))
     }
 
     fn replace_named(&self, from: &Path, to: &Path) -> io::Result<()> {
-        match fs::symlink_metadata(to) {
-            Ok(found) if !found.is_file() && !found.is_symlink() => Err(ErrorKind::InvalidInput.into()),
+        match system::is_file_or_link(to) {
+            Ok(false) => Err(ErrorKind::InvalidInput.into()),
             Err(why) if why.kind() != ErrorKind::NotFound => Err(why),
-            _ => fs::rename(from, to),
+            _ => system::rename(from, to),
         }
     }
 
     fn own(&self, path: &Path) -> io::Result<Owned> {
-        let file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        if file.try_lock().is_err() {
-            let _ = fs::remove_file(path);
-            return Err(ErrorKind::Unsupported.into());
-        }
-        Ok(Owned { file: Arc::new(OsFile(file)), life: None })
+        let file = system::open(path, Access::Own, Links::Refuse)?;
+        let file = if file.try_lock().is_ok() { share_file(OsFile(file)) } else { Err(ErrorKind::Unsupported.into()) };
+        let file = file.inspect_err(|_| drop(system::remove(path)))?;
+        Ok(Owned { file, life: None })
     }
 
     fn open_orphan(&self, path: &Path, for_good: bool) -> io::Result<Option<Owned>> {
-        let file = open_regular(path, fs::OpenOptions::new().read(true), Links::Refuse)?;
+        let file = open_regular(path, Access::Read, Links::Refuse)?;
         let is_dead = if for_good { file.try_lock().is_ok() } else { is_dead(&file) };
-        Ok(is_dead.then(|| Owned { file: Arc::new(OsFile(file)), life: None }))
+        if !is_dead {
+            return Ok(None);
+        }
+        Ok(Some(Owned { file: share_file(OsFile(file))?, life: None }))
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Option<(u64, u64)>> {
+        #[cfg(unix)]
+        return posix::find(path, false).map(|found| Some(found.identity));
+        #[cfg(not(unix))]
+        // Stable Rust has no such numbers here. It is known whether there is a file.
+        return fs::symlink_metadata(path).map(|_| Some((0, 0)));
     }
 
     fn nonce(&self) -> u64 {
@@ -230,6 +318,26 @@ impl Io for OsIo {
     }
 }
 
+/// Rights of the files of a directory: only this user reads and writes them.
+const OWN_FILE: u32 = 0o600;
+/// Rights of a file that is shipped, before the process's mask.
+const SHIPPED_FILE: u32 = 0o666;
+
+/// The purpose of opening a file.
+#[derive(Clone, Copy)]
+enum Access {
+    Read,
+    Write,
+    /// Create a file that did not exist, for reading and appending.
+    Append {
+        mode: u32,
+    },
+    /// Create a file that did not exist, for reading and writing.
+    Own,
+    /// Open a file to lock it, or create it.
+    Lock,
+}
+
 /// Whether the last part of a path may be a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
@@ -237,25 +345,103 @@ enum Links {
     Refuse,
 }
 
-/// Open a file, or fail with `InvalidInput` unless it is a regular file. Never waits: without the flags, opening a FIFO
-/// waits for its other end, and opening a device can have effects.
-fn open_regular(path: &Path, options: &mut fs::OpenOptions, links: Links) -> io::Result<fs::File> {
-    #[cfg(unix)]
-    options.custom_flags(libc::O_NONBLOCK | if links == Links::Refuse { libc::O_NOFOLLOW } else { 0 });
-    #[cfg(not(unix))]
-    match if links == Links::Refuse { fs::symlink_metadata(path) } else { fs::metadata(path) } {
-        Ok(found) if !found.is_file() => return Err(ErrorKind::InvalidInput.into()),
-        _ => {}
+/// Open a file, or fail with `InvalidInput` unless it is a regular file, and with [`OTHER_OWNER`] if it belongs to
+/// another user. Never waits.
+fn open_regular(path: &Path, access: Access, links: Links) -> io::Result<fs::File> {
+    let file = system::open(path, access, links)?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
     }
-    let file = options.open(path).map_err(|why| {
-        // ELOOP: the path is a link. ENXIO: a FIFO or a socket without its other end. EISDIR: a directory, to write.
-        #[cfg(unix)]
-        if matches!(why.raw_os_error(), Some(libc::ELOOP | libc::ENXIO | libc::EISDIR)) {
-            return ErrorKind::InvalidInput.into();
+    #[cfg(unix)]
+    check_owner(std::os::unix::fs::MetadataExt::uid(&found))?;
+    Ok(file)
+}
+
+/// Only this user, and root, who can change the library itself, may have written what is read.
+#[cfg(unix)]
+fn check_owner(owner: u32) -> io::Result<()> {
+    if owner == posix::user() || owner == 0 { Ok(()) } else { Err(OTHER_OWNER.into()) }
+}
+
+#[cfg(unix)]
+mod system {
+    //! Operations on paths that allocate nothing.
+
+    use super::*;
+    pub use posix::{remove, rename};
+
+    /// Without the flags, opening a FIFO waits for its other end, and opening a device can have effects.
+    pub fn open(path: &Path, access: Access, links: Links) -> io::Result<fs::File> {
+        let (flags, mode) = match access {
+            Access::Read => (libc::O_RDONLY, 0),
+            Access::Write => (libc::O_WRONLY, 0),
+            Access::Append { mode } => (libc::O_RDWR | libc::O_APPEND | libc::O_CREAT | libc::O_EXCL, mode),
+            Access::Own => (libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, OWN_FILE),
+            Access::Lock => (libc::O_RDWR | libc::O_CREAT, OWN_FILE),
+        };
+        let links = if links == Links::Refuse { libc::O_NOFOLLOW } else { 0 };
+        posix::open(path, flags | links | libc::O_NONBLOCK, mode).map_err(|why| match why.raw_os_error() {
+            // The path is a link; a FIFO or a socket without its other end; a directory, to write.
+            Some(libc::ELOOP | libc::ENXIO | libc::EISDIR) => ErrorKind::InvalidInput.into(),
+            _ => why,
+        })
+    }
+
+    pub fn create_directory(directory: &Path) -> io::Result<()> {
+        match posix::create_directory(directory, 0o700) {
+            Err(why) if why.kind() == ErrorKind::AlreadyExists => match posix::find(directory, true)?.kind {
+                libc::S_IFDIR => Ok(()),
+                _ => Err(ErrorKind::NotADirectory.into()),
+            },
+            done => done,
         }
-        why
-    })?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorKind::InvalidInput.into()) }
+    }
+
+    pub fn disk_bytes(path: &Path) -> io::Result<u64> {
+        posix::find(path, false).map(|found| if found.kind == libc::S_IFREG { found.bytes } else { 0 })
+    }
+
+    pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
+        posix::find(path, false).map(|found| matches!(found.kind, libc::S_IFREG | libc::S_IFLNK))
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    //! Operations of the standard library, which aborts the process when out of memory for a path.
+
+    use super::*;
+    pub use fs::{remove_file as remove, rename};
+
+    pub fn open(path: &Path, access: Access, links: Links) -> io::Result<fs::File> {
+        match if links == Links::Refuse { fs::symlink_metadata(path) } else { fs::metadata(path) } {
+            Ok(found) if !found.is_file() => return Err(ErrorKind::InvalidInput.into()),
+            _ => {}
+        }
+        let mut options = fs::OpenOptions::new();
+        options.read(true);
+        match access {
+            Access::Read => &mut options,
+            Access::Append { .. } => options.append(true).create_new(true),
+            Access::Write => options.read(false).write(true),
+            Access::Own => options.write(true).create_new(true),
+            Access::Lock => options.write(true).create(true),
+        };
+        options.open(path)
+    }
+
+    pub fn create_directory(directory: &Path) -> io::Result<()> {
+        fs::create_dir_all(directory)
+    }
+
+    pub fn disk_bytes(path: &Path) -> io::Result<u64> {
+        fs::symlink_metadata(path).map(|found| if found.is_file() { on_disk(found.len()) } else { 0 })
+    }
+
+    pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
+        fs::symlink_metadata(path).map(|found| found.is_file() || found.is_symlink())
+    }
 }
 
 /// Whether the owner of a file has died. Several processes may ask at the same time.
@@ -315,6 +501,21 @@ impl File for OsFile {
 
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    #[cfg(unix)]
+    fn next_data(&self, offset: u64) -> u64 {
+        posix::next_data(&self.0, offset).unwrap_or(offset)
+    }
+
+    fn identity(&self) -> io::Result<Option<(u64, u64)>> {
+        #[cfg(unix)]
+        return self.0.metadata().map(|found| {
+            use std::os::unix::fs::MetadataExt;
+            Some((found.dev(), found.ino()))
+        });
+        #[cfg(not(unix))]
+        return Ok(Some((0, 0)));
     }
 
     #[cfg(unix)]

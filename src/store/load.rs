@@ -4,13 +4,21 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use super::Store;
-use super::format::{Form, HEADS, Head, UNIT, Usage, decode_heads};
-use super::io::{File, read_exact_at};
-use super::segment::{ScanError, Segment, SegmentState, scan};
+use super::format::{FORMAT, Form, HEADS, Head, Header, KEYED, UNIT, Usage, decode_heads, record_size};
+use super::index::Index;
+use super::io::{File, OTHER_OWNER, read_exact_at};
+use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState, resize, scan};
 use super::snapshot::{self, IndexSnapshot, RecordInfo};
+use super::write::LONGEST_SEGMENT;
+use super::{Name, Options, Store, lose};
 use crate::base::{Error, Result, error, try_push};
 
+/// Bytes that [`Store::refresh`] reads at most, and one entry more.
+const REFRESHED: u64 = 16 << 20;
+/// Cost of opening a file, in bytes that could be read meanwhile.
+const OPENED: u64 = 4 << 10;
+/// Uses that are kept until their values are known. More are applied at once, and those of unknown values are lost.
+const MOST_USES: usize = 1 << 18;
 /// Attempts to read a directory that changes meanwhile, before that is reported.
 const ATTEMPTS: usize = 16;
 
@@ -21,6 +29,8 @@ pub(super) struct Listing {
     pub snapshots: Vec<u64>,
     pub claims: Vec<u64>,
     pub unfinished: Vec<u64>,
+    /// Stamps before which everything was removed.
+    pub clearings: Vec<u64>,
 }
 
 impl Listing {
@@ -31,6 +41,7 @@ impl Listing {
             "idx" => &mut self.snapshots,
             "live" => &mut self.claims,
             "idx.new" => &mut self.unfinished,
+            "clear" => &mut self.clearings,
             _ => return Ok(()),
         };
         // Accept only names as this library writes them. The parser alone would also accept a sign and capitals, which
@@ -42,8 +53,15 @@ impl Listing {
         }
     }
 
+    /// Ids of all files, some of them several times.
+    pub fn ids(&self) -> impl Iterator<Item = u64> {
+        let Self { segments, snapshots, claims, unfinished, .. } = self;
+        segments.iter().chain(snapshots).chain(claims).chain(unfinished).copied()
+    }
+
     fn sorted(mut self) -> Self {
-        let lists = [&mut self.segments, &mut self.snapshots, &mut self.claims, &mut self.unfinished];
+        let Self { segments, snapshots, claims, unfinished, clearings } = &mut self;
+        let lists = [segments, snapshots, claims, unfinished, clearings];
         lists.into_iter().for_each(|list| list.sort_unstable());
         self
     }
@@ -56,36 +74,128 @@ enum Presence {
     Gone,
 }
 
-/// Uses, which are applied to the index at the end, and a buffer for reading snapshots.
-#[derive(Default)]
-struct LoadBuffers {
+/// Reading of the directory, which may take several calls.
+pub(super) struct Loading {
+    listing: Listing,
+    /// Number of segments that have been read.
+    done: usize,
+    /// Position in the segment after those, if its scan was interrupted.
+    at: Option<ScanPosition>,
+    presence: Presence,
+    /// Applied to the index at the end.
     uses: Vec<Usage>,
+    /// Buffer for reading snapshots.
     bytes: Vec<u8>,
+    /// Bytes that this call may still read.
+    budget: u64,
+}
+
+impl Loading {
+    fn spend(&mut self, bytes: u64) {
+        self.budget = self.budget.saturating_sub(bytes);
+    }
+
+    fn add_use(&mut self, index: &mut Index, used: Usage) -> Result<()> {
+        if self.uses.len() >= MOST_USES {
+            self.uses.drain(..).for_each(|used| index.show_use(used));
+        }
+        try_push(&mut self.uses, used)
+    }
 }
 
 impl Store {
-    /// Load the changes that other processes have made since the last refresh.
+    /// Load the changes that other processes have made since the last refresh, as far as 16 MiB and one entry go. The
+    /// next refresh continues.
     pub fn refresh(&mut self) -> Result<()> {
-        let mut found = LoadBuffers::default();
+        self.load(REFRESHED).map(|_| ())
+    }
+
+    /// Continue to read the directory, about `bytes` more, but at least one entry. True when the reading is complete.
+    /// The next call then begins another one, for the changes of other processes.
+    pub fn load(&mut self, bytes: u64) -> Result<bool> {
+        let mut budget = bytes;
         for _ in 0..ATTEMPTS {
-            let listing = self.list()?;
-            self.is_all_read = true;
-            if self.load_all(&listing, &mut found)? == Presence::Here {
-                self.drop_missing(&listing.segments);
-                found.uses.into_iter().for_each(|used| self.index.show_use(used));
-                return self.index.tidy();
+            let mut loading = match self.loading.take() {
+                Some(loading) => loading,
+                None => self.begin_loading()?,
+            };
+            loading.budget = budget;
+            if !self.load_some(&mut loading)? {
+                self.loading = Some(loading);
+                return Ok(false);
             }
+            if loading.presence == Presence::Here {
+                self.drop_missing(&loading.listing.segments);
+                loading.uses.into_iter().for_each(|used| self.index.show_use(used));
+                if self.last_activity.is_none() {
+                    self.last_activity = Some(self.live().map(|entry| entry.used).max().unwrap_or(0));
+                }
+                return self.index.tidy().map(|()| true);
+            }
+            budget = loading.budget;
         }
         Err(error!(Busy, "other processes keep changing '{}': call again later", self.directory.display()))
     }
 
+    /// Add a segment of this process to the list that is being read, which was made before.
+    pub(super) fn list_own(&mut self, id: u64) {
+        let Some(loading) = &mut self.loading else { return };
+        let segments = &mut loading.listing.segments;
+        let place = segments.partition_point(|&known| known < id);
+        if segments.try_reserve(1).is_err() {
+            // The next reading lists it.
+            self.loading = None;
+            return;
+        }
+        segments.insert(place, id);
+        loading.done += usize::from(place < loading.done);
+    }
+
+    /// Whether no reading is under way.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.loading.is_none()
+    }
+
+    /// Whether all that was listed has been read, without a failure.
+    pub(super) fn knows_all(&self) -> bool {
+        self.is_all_read && self.is_loaded()
+    }
+
+    fn begin_loading(&mut self) -> Result<Loading> {
+        let listing = self.list()?;
+        self.is_all_read = true;
+        for &stamp in &listing.clearings {
+            if self.is_clearing(stamp) {
+                self.show_clearing(stamp)?;
+            }
+        }
+        let (uses, bytes) = (Vec::new(), Vec::new());
+        Ok(Loading { listing, done: 0, at: None, presence: Presence::Here, uses, bytes, budget: 0 })
+    }
+
+    /// Whether the file of a clearing is an empty file of this user. Anything else with such a name removes nothing.
+    fn is_clearing(&mut self, stamp: u64) -> bool {
+        let path = self.path(stamp, "clear");
+        let why = match self.io.open(&path).and_then(|file| file.length()) {
+            Ok(0) => return true,
+            Ok(_) => ErrorKind::InvalidInput.into(),
+            Err(why) => why,
+        };
+        // After another failure it may be a clearing, so no removed value comes back.
+        let is_refused = matches!(why.kind(), ErrorKind::InvalidInput | OTHER_OWNER);
+        if is_refused {
+            self.counts.damaged += 1;
+            self.trouble = Some(self.failed("read", &path, &why));
+        }
+        !is_refused
+    }
+
     /// Forget a segment, and read it again without its snapshot.
-    pub(super) fn load_anew(&mut self, id: u64) -> Result<()> {
-        let mut found = LoadBuffers::default();
+    pub(super) fn load_anew(&mut self, id: u64, seed: u64) -> Result<()> {
         self.drop_segments(|known| known == id);
-        self.load_segment(id, &mut found)?;
-        found.uses.into_iter().for_each(|used| self.index.show_use(used));
-        Ok(())
+        self.add_segment(Segment::new(id, seed, SegmentState::Open))?;
+        self.loading = None;
+        self.refresh()
     }
 
     pub(super) fn list(&mut self) -> Result<Listing> {
@@ -98,61 +208,97 @@ impl Store {
         Ok(listing.sorted())
     }
 
+    /// Add to the index that everything before a stamp was removed.
+    pub(super) fn show_clearing(&mut self, stamp: u64) -> Result<()> {
+        let all = Name { kind: 1, ..Name::default() };
+        let row = RecordInfo::new(&Header::new(&all, Form::Cleared, stamp, &[], &self.checks), 0);
+        let (segments, evicted) = (&mut self.segments, self.options.evicted);
+        self.index.show_cleared(row, 0, |entry| {
+            lose(segments, entry);
+            if entry.is_live() {
+                evicted(&entry.name());
+            }
+        })
+    }
+
     fn failed_here(&mut self, verb: &str, why: &std::io::Error) -> Error {
         let directory = self.directory.clone();
         self.failed(verb, &directory, why)
     }
 
-    fn load_all(&mut self, listing: &Listing, found: &mut LoadBuffers) -> Result<Presence> {
-        let mut presence = Presence::Here;
-        for &id in &listing.segments {
-            let sealed = listing.snapshots.binary_search(&id).is_ok();
+    /// Read the listed segments until the budget is used up; true if all were read.
+    fn load_some(&mut self, loading: &mut Loading) -> Result<bool> {
+        let begin = loading.done;
+        while let Some(&id) = loading.listing.segments.get(loading.done) {
+            if loading.budget == 0 && loading.done > begin {
+                return Ok(false);
+            }
+            let sealed = loading.listing.snapshots.binary_search(&id).is_ok();
             let there = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
                 Ok(position) if self.segments[position].state == SegmentState::Open => {
-                    self.extend(id, sealed, found)?
+                    self.extend(id, sealed, loading)?
                 }
                 Ok(_) => Presence::Here,
-                Err(_) if sealed && self.load_snapshot(id, found)? => Presence::Here,
-                Err(_) => self.load_segment(id, found)?,
+                Err(_) if sealed && self.load_snapshot(id, loading)? => Presence::Here,
+                Err(_) => self.load_segment(id, loading)?,
             };
-            if there == Presence::Gone {
-                presence = Presence::Gone;
+            if loading.at.is_some() {
+                return Ok(false);
             }
+            if there == Presence::Gone {
+                loading.presence = Presence::Gone;
+            }
+            loading.done += 1;
         }
-        Ok(presence)
+        Ok(true)
+    }
+
+    pub(super) fn scan_limits(&self) -> ScanLimits {
+        let Options { segment_limit, entry_limit, .. } = self.options;
+        // Other processes may have other limits. A record that is longer than a segment has a segment of its own.
+        let segment = segment_limit.max(Options::new(|| 0).segment_limit).saturating_add(record_size(entry_limit));
+        ScanLimits { segment: segment.min(LONGEST_SEGMENT), entry: entry_limit }
     }
 
     /// Load a segment from its snapshot. False if the snapshot is missing or invalid.
-    fn load_snapshot(&mut self, id: u64, found: &mut LoadBuffers) -> Result<bool> {
+    fn load_snapshot(&mut self, id: u64, loading: &mut Loading) -> Result<bool> {
         let path = self.path(id, "idx");
+        loading.spend(OPENED);
         let Ok(file) = self.io.open(&path) else { return Ok(false) };
-        let LoadBuffers { uses, bytes } = found;
-        let length = match read_snapshot(&*file, bytes)? {
+        let limits = self.scan_limits();
+        let length = match read_snapshot(&*file, &mut loading.bytes, limits.segment)? {
             Ok(length) => length,
             Err(why) => {
                 self.failed("read", &path, &why);
                 return Ok(false);
             }
         };
-        let Some(snapshot) = IndexSnapshot::decode(&bytes[..length], id) else {
-            self.counts.damaged += 1;
+        loading.spend(length as u64);
+        let bytes = std::mem::take(&mut loading.bytes);
+        let Some(snapshot) = IndexSnapshot::decode(&bytes[..length], id, limits.segment, &self.checks) else {
+            self.counts.damaged += u64::from(!snapshot::is_foreign(&bytes[..length], &self.checks));
+            loading.bytes = bytes;
             return Ok(false);
         };
         self.index.reserve(snapshot.row_count())?;
         let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, SegmentState::Sealed) };
         let position = self.add_segment(segment)?;
         for row in snapshot.rows() {
+            self.segments[position].has_long |= row.form.is_value() && row.stored.max(row.raw) > limits.entry;
             self.show_at(row, position)?;
         }
         for used in snapshot.uses() {
-            try_push(uses, used)?;
+            self.segments[position].uses += 1;
+            loading.add_use(&mut self.index, used)?;
         }
+        loading.bytes = bytes;
         Ok(true)
     }
 
-    fn load_segment(&mut self, id: u64, found: &mut LoadBuffers) -> Result<Presence> {
+    fn load_segment(&mut self, id: u64, loading: &mut Loading) -> Result<Presence> {
         let path = self.path(id, "seg");
         let mut heads = [0; HEADS];
+        loading.spend(OPENED);
         let file = match self.io.open(&path).and_then(|file| Ok((read_exact_at(&*file, &mut heads, 0)?, file))) {
             Ok((true, file)) => file,
             // Its writer has not written the heads yet.
@@ -163,18 +309,31 @@ impl Store {
                 return Ok(Presence::Here);
             }
         };
-        match decode_heads(&heads, id) {
+        match decode_heads(&heads, id, self.checks.format) {
             Head::Ours { seed } => {
                 self.add_segment(Segment::new(id, seed, SegmentState::Open))?;
-                self.scan(id, &*file, found)?;
+                self.scan(id, &*file, loading)?;
+                if self.segment_position(id).is_none() {
+                    return Ok(Presence::Gone);
+                }
             }
             Head::Foreign { format } => {
                 self.add_segment(Segment::new(id, 0, SegmentState::Foreign))?;
                 let directory = self.directory.display();
-                self.foreign = Some(error!(
-                    Unsupported,
-                    "'{directory}' has segments of format {format}, which this version does not read: they are ignored and kept"
-                ));
+                self.foreign = Some(match format {
+                    FORMAT => error!(
+                        Unsupported,
+                        "'{directory}' has segments that were written without a secret: they are ignored and kept"
+                    ),
+                    KEYED.. => error!(
+                        Unsupported,
+                        "'{directory}' has segments that were written with another secret: they are ignored and kept"
+                    ),
+                    _ => error!(
+                        Unsupported,
+                        "'{directory}' has segments of format {format}, which this version does not read: they are ignored and kept"
+                    ),
+                });
             }
             Head::Damaged => {
                 self.add_segment(Segment::new(id, 0, SegmentState::Damaged))?;
@@ -185,19 +344,22 @@ impl Store {
     }
 
     /// Read records appended to a known segment.
-    fn extend(&mut self, id: u64, sealed: bool, found: &mut LoadBuffers) -> Result<Presence> {
-        if self.is_own(id) {
+    fn extend(&mut self, id: u64, sealed: bool, loading: &mut Loading) -> Result<Presence> {
+        if self.is_own(id) || self.segment_mut(id).is_some_and(|segment| segment.is_cut) {
             return Ok(Presence::Here);
         }
         let path = self.path(id, "seg");
         let known = self.segment_mut(id).and_then(|segment| segment.file.clone());
+        loading.spend(OPENED);
         let is_read = match known.map_or_else(|| self.io.open(&path), Ok) {
-            Ok(file) => self.scan(id, &*file, found)?,
+            Ok(file) => self.scan(id, &*file, loading)?,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
             Err(why) => self.not_read(&path, &why),
         };
-        if let Some(segment) = self.segment_mut(id).filter(|_| sealed && is_read) {
-            segment.state = SegmentState::Sealed;
+        match self.segment_mut(id) {
+            Some(segment) if sealed && is_read => segment.state = SegmentState::Sealed,
+            Some(_) => {}
+            None => return Ok(Presence::Gone),
         }
         Ok(Presence::Here)
     }
@@ -209,38 +371,63 @@ impl Store {
         false
     }
 
-    /// Read a segment from its known end on; false if reading failed.
-    fn scan(&mut self, id: u64, file: &dyn File, found: &mut LoadBuffers) -> Result<bool> {
+    /// Read a segment from its known end on; false if that failed, or was interrupted. A segment that was emptied to be
+    /// deleted is forgotten.
+    fn scan(&mut self, id: u64, file: &dyn File, loading: &mut Loading) -> Result<bool> {
         let Some(&mut Segment { seed, length, .. }) = self.segment_mut(id) else { return Ok(true) };
-        let scanned = scan(file, seed, length, |offset, header, payload| {
+        let from = loading.at.take().unwrap_or(ScanPosition::after(length));
+        let (limits, mut budget) = (self.scan_limits(), loading.budget);
+        let checks = self.checks;
+        let scanned = scan(file, &checks, seed, from, limits, &mut budget, |offset, header, payload| {
             let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
-                return payload
-                    .chunks_exact(Usage::SIZE)
-                    .try_for_each(|used| try_push(&mut found.uses, Usage::decode(used)));
+                let uses = payload.chunks_exact(Usage::SIZE);
+                self.segment_mut(id).into_iter().for_each(|segment| segment.uses += uses.len() as u64);
+                return uses.map(Usage::decode).try_for_each(|used| loading.add_use(&mut self.index, used));
             }
             self.show(RecordInfo::new(header, unit), id)
         });
+        loading.budget = budget;
+        if file.length().is_ok_and(is_emptied) {
+            self.drop_segments(|known| known == id);
+            return Ok(false);
+        }
         match scanned {
             Ok(scanned) => {
                 self.counts.damaged += scanned.damaged;
+                loading.at = (!scanned.is_done).then_some(scanned.position);
                 if let Some(segment) = self.segment_mut(id) {
-                    segment.length = scanned.end;
+                    segment.length = scanned.position.end;
+                    segment.has_long |= scanned.has_long;
                 }
-                Ok(true)
+                if scanned.is_done && scanned.is_cut {
+                    self.cut(id, limits.segment);
+                }
+                Ok(scanned.is_done)
             }
             Err(ScanError::Io(why)) => Ok(self.not_read(&self.path(id, "seg"), &why)),
             Err(ScanError::Other(why)) => Err(why),
         }
     }
 
+    /// Report that a file is longer than a segment can be. It is not read again.
+    fn cut(&mut self, id: u64, longest: u64) {
+        self.counts.damaged += 1;
+        let path = self.path(id, "seg");
+        self.trouble = Some(error!(
+            Malformed,
+            "'{}' is longer than a segment can be: only its first {longest} bytes are read",
+            path.display()
+        ));
+        if let Some(segment) = self.segment_mut(id) {
+            segment.is_cut = true;
+        }
+    }
+
     fn drop_missing(&mut self, listed: &[u64]) {
         let is_missing = |id: u64| listed.binary_search(&id).is_err();
         // Somebody emptied the directory, so further appends could never be found.
-        if self.writer.as_ref().is_some_and(|writer| is_missing(writer.id)) {
-            self.writer = None;
-        }
-        self.full.retain(|writer| !is_missing(writer.id));
+        self.abandon(is_missing);
         if self.segments.iter().any(|segment| is_missing(segment.id)) {
             self.drop_segments(is_missing);
         }
@@ -259,27 +446,35 @@ impl Store {
     }
 }
 
+/// Whether a segment of that length was emptied to be deleted, or not begun.
+pub(super) fn is_emptied(length: u64) -> bool {
+    length < HEADS as u64
+}
+
 /// Read a snapshot; returns the number of bytes read. A short snapshot needs no length query. A long one is read past
-/// its first 16 KiB only if the file is as long as its head says.
-fn read_snapshot(file: &dyn File, bytes: &mut Vec<u8>) -> Result<io::Result<usize>> {
+/// its first 16 KiB only if the file is as long as its head says, and has at most `longest` bytes.
+fn read_snapshot(file: &dyn File, bytes: &mut Vec<u8>, longest: u64) -> Result<io::Result<usize>> {
     const SHORT: usize = 16 << 10;
     let (mut filled, mut end) = (0, SHORT);
+    if bytes.len() < SHORT {
+        resize(bytes, SHORT)?;
+    }
     loop {
         if filled == SHORT {
             end = match file.length() {
-                Ok(length) if snapshot::length(bytes) == Some(length) => usize::try_from(length).unwrap_or(usize::MAX),
+                Ok(length) if length <= longest && snapshot::length(bytes) == Some(length) => length as usize,
                 Ok(_) => return Ok(Ok(filled)),
                 Err(why) => return Ok(Err(why)),
             };
+            if bytes.len() < end {
+                if resize(bytes, end).is_err() {
+                    return Ok(Err(ErrorKind::OutOfMemory.into()));
+                }
+                filled = 0;
+            }
         }
         if filled >= end {
             return Ok(Ok(filled));
-        }
-        if bytes.len() < end {
-            if bytes.try_reserve_exact(end - bytes.len()).is_err() {
-                return Ok(Err(ErrorKind::OutOfMemory.into()));
-            }
-            bytes.resize(end, 0);
         }
         match file.read_at(&mut bytes[filled..end], filled as u64) {
             Ok(0) => return Ok(Ok(filled)),

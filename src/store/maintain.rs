@@ -1,20 +1,19 @@
-//! Maintenance: evict the values least worth keeping, then copy live records out of wasteful segments and unlink those.
-//!
-//! A value's worth is uses × build time, per byte and per time since the last use. This is hyperbolic caching
-//! (Blankstein, Sen and Freedman, 2017) with the costs of GreedyDual-Size-Frequency. Unlike GreedyDual, it needs no
-//! clock on the disk.
+//! Maintenance: remove old values, keep the [limits](super::limits), then copy live records out of wasteful segments and
+//! delete those.
 //!
 //! Other processes keep running meanwhile. A lock admits one maintainer at a time. Segments of living writers are not
 //! touched. A copy keeps its stamp, so a reader may see the old record, the new one, or both. A removal mark is kept
-//! while another segment might hold a record that it removed.
+//! while another segment has a record that it removed.
 
-use super::format::{Form, HEADS, Header, UNIT, Usage, hash};
+use super::format::{Form, HEADS, Header, UNIT, Usage};
 use super::index::IndexEntry;
-use super::io::Lock;
+use super::io::{Lock, on_disk};
+use super::limits::Cut;
+use super::load::is_emptied;
 use super::read::{Buffer, ReadResult};
-use super::segment::{Segment, SegmentState, scan};
-use super::snapshot::{Contents, RecordInfo};
-use super::write::{AppendError, END_OF_IDS, SegmentWriter, encode_uses};
+use super::segment::{ScanPosition, Segment, SegmentState, scan};
+use super::snapshot::{self, Contents, RecordInfo};
+use super::write::{AppendError, END_OF_IDS, SegmentWriter, USES, encode_uses};
 use super::{Name, Store};
 use crate::base::{Result, error, try_collect, try_push};
 
@@ -24,10 +23,6 @@ const WASTEFUL: u64 = 4;
 /// at least [`MANY`].
 const SMALL_SHARE: u64 = 4;
 const MANY: usize = 4;
-/// Tenths of the limit that remain after an eviction.
-const KEPT_TENTHS: u64 = 9;
-/// Added to the seconds since the last use, so that uses within the last hour weigh about the same.
-const RECENT_SECONDS: u32 = 3600;
 /// An unused claim is removed after this time: a day.
 const STALE_CLAIM_SECONDS: u64 = 24 * 60 * 60;
 
@@ -49,11 +44,32 @@ pub struct Maintained {
 }
 
 /// A segment that may be rewritten, with the lock of its dead writer if it was not sealed.
-struct RewriteCandidate {
-    id: u64,
-    live_bytes: u64,
-    length: u64,
+pub(super) struct RewriteCandidate {
+    pub id: u64,
+    /// Bytes of records to copy.
+    pub live_bytes: u64,
+    pub length: u64,
     lock: Option<Box<dyn Lock>>,
+}
+
+/// The records of a segment that are copied before it is deleted. Uses are copied with values.
+pub(super) enum Keep {
+    /// Current values of enough worth, and marks.
+    Worth(Cut),
+    /// Only marks that hide older values in other segments.
+    Marks,
+}
+
+impl Keep {
+    /// Whether a current value is copied.
+    pub fn keeps(&self, entry: &IndexEntry) -> bool {
+        matches!(self, Self::Worth(cut) if cut.keeps(entry))
+    }
+
+    /// Whether the environment goes as a whole.
+    pub fn removes(&self, environment: u64) -> bool {
+        matches!(self, Self::Worth(cut) if cut.removes(environment))
+    }
 }
 
 impl Store {
@@ -62,6 +78,7 @@ impl Store {
     pub fn maintain(&mut self, budget_bytes: u64) -> Result<Maintained> {
         self.must_be_writable()?;
         self.appended = 0;
+        self.retry_full();
         // A failure here, such as a full disk, makes eviction more urgent. Sealing is retried later.
         let _ = self.seal_full();
         self.refresh()?;
@@ -69,50 +86,68 @@ impl Store {
         if self.segments.is_empty() {
             return Ok(done);
         }
-        let path = self.directory.join("maintain.lock");
-        let lock = self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))?;
-        let Some(_lock) = lock else {
+        let Some(lock) = self.try_maintenance()? else {
             done.busy = true;
             return Ok(done);
         };
-        self.age_out(&mut done)?;
-        self.evict(&mut done)?;
-        if self.wastes_its_own() {
-            self.seal()?;
+        let maintained = self.maintain_alone(budget_bytes, &mut done);
+        self.end_maintenance(lock);
+        maintained.map(|()| done)
+    }
+
+    fn maintain_alone(&mut self, budget_bytes: u64, done: &mut Maintained) -> Result<()> {
+        // Without space for removal marks there is still eviction.
+        let aged = self.age_out(done);
+        self.measure(0)?;
+        if self.is_nearly_full() {
+            self.reclaim(0, done)?;
         }
-        let chosen = self.choose(budget_bytes, &mut done)?;
-        if !chosen.is_empty() {
-            self.merge(chosen, &mut done)?;
+        let mut chosen = self.choose(budget_bytes, done)?;
+        while !chosen.is_empty() {
+            let (mut copied, spare) = (0, self.space.spare());
+            let affordable = chosen.iter().take_while(|candidate| {
+                copied += candidate.live_bytes;
+                copied <= spare
+            });
+            let count = affordable.count();
+            if count == 0 {
+                break;
+            }
+            let rest = chosen.split_off(count);
+            self.space.is_full = false;
+            match self.merge(std::mem::replace(&mut chosen, rest), &Keep::Worth(Cut::default()), done) {
+                // Writes delete segments for themselves on a full disk.
+                Err(_) if self.space.is_full => break,
+                merged => merged?,
+            }
+            self.measure(0)?;
         }
-        self.clean_up()?;
-        Ok(done)
+        self.space.is_full = false;
+        match self.clean_up() {
+            // Segments without snapshots are read, too.
+            Err(_) if self.space.is_full => {}
+            cleaned => cleaned?,
+        }
+        done.more |= !self.is_loaded();
+        aged
     }
 
-    /// Whether this process's own segment should be rewritten: its dead bytes exceed a quarter of the limit.
-    fn wastes_its_own(&self) -> bool {
-        let own = self.writer.as_ref().map(|writer| writer.id);
-        let dead = |segment: &Segment| segment.length.saturating_sub(segment.live_bytes);
-        let is_wasted =
-            |segment: &Segment| Some(segment.id) == own && dead(segment) > self.options.limit_bytes / WASTEFUL;
-        self.segments.iter().any(is_wasted)
-    }
-
-    fn age(&self, entry: &IndexEntry) -> u32 {
-        self.seconds().saturating_sub(entry.used)
-    }
-
+    /// Remove values that were not used for long. The clock may be wrong, so it does not decide alone: ages end at the
+    /// newest use before this launch.
     fn age_out(&mut self, done: &mut Maintained) -> Result<()> {
         let limit = self.options.max_age_seconds;
+        let end = self.last_activity.unwrap_or(0).min(self.seconds());
+        let is_old = |entry: &IndexEntry| end.saturating_sub(entry.used) > limit;
         for environment in self.environments()? {
             let of_it = || self.live().filter(move |entry| entry.row.environment == environment);
-            if of_it().all(|entry| self.age(entry) > limit) {
+            if of_it().all(is_old) {
                 done.aged += of_it().count() as u64;
                 self.clear(Some(environment))?;
             }
         }
         for position in 0..self.index.entries.len() {
             let entry = self.index.entries[position];
-            if entry.is_live() && self.age(&entry) > limit {
+            if entry.is_live() && is_old(&entry) {
                 self.remove(&entry.name())?;
                 done.aged += 1;
             }
@@ -121,45 +156,9 @@ impl Store {
         Ok(())
     }
 
-    fn evict(&mut self, done: &mut Maintained) -> Result<()> {
-        for environment in self.environments()? {
-            let held =
-                self.live().filter(|entry| entry.row.environment == environment).map(IndexEntry::live_bytes).sum();
-            if held > self.options.limit_bytes {
-                self.evict_from(environment, held, done)?;
-            }
-        }
-        self.counts.evicted += done.evicted;
-        Ok(())
-    }
-
-    fn evict_from(&mut self, environment: u64, mut held: u64, done: &mut Maintained) -> Result<()> {
-        let keep = self.options.limit_bytes / 10 * KEPT_TENTHS;
-        let entries = self.index.entries.iter().enumerate();
-        let here = entries.filter(|(_, entry)| entry.is_live() && entry.row.environment == environment);
-        let mut victims = try_collect(here.map(|(position, entry)| (self.worth(entry), position)))?;
-        victims.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        for (_, position) in victims {
-            if held <= keep {
-                break;
-            }
-            let entry = self.index.entries[position];
-            self.remove(&entry.name())?;
-            held -= entry.live_bytes();
-            done.evicted += 1;
-        }
-        Ok(())
-    }
-
-    fn worth(&self, entry: &IndexEntry) -> f64 {
-        let saves = f64::from(entry.uses) * (f64::from(entry.row.build_us) + 1.0);
-        let since = f64::from(self.age(entry)) + f64::from(RECENT_SECONDS);
-        saves / (entry.live_bytes() as f64 * since)
-    }
-
     /// Segments to rewrite, cheapest first.
     fn choose(&mut self, budget: u64, done: &mut Maintained) -> Result<Vec<RewriteCandidate>> {
-        let small = self.options.segment_limit / SMALL_SHARE;
+        let small = self.segment_limit() / SMALL_SHARE;
         let mut candidates = self.candidates()?;
         let many = candidates.iter().filter(|candidate| candidate.length < small).count() >= MANY;
         let is_wasteful =
@@ -183,12 +182,14 @@ impl Store {
     }
 
     /// Readable segments without a living writer. Their ids must be below those of the copies.
-    fn candidates(&mut self) -> Result<Vec<RewriteCandidate>> {
+    pub(super) fn candidates(&mut self) -> Result<Vec<RewriteCandidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
         for position in 0..self.segments.len() {
-            let Segment { id, state, length, live_bytes, .. } = self.segments[position];
+            let Segment { id, state, length, live_bytes, has_long, is_cut, .. } = self.segments[position];
             let lock = match state {
+                // This store cannot copy all of its values.
+                _ if is_cut || has_long && self.has_live_long(id) => continue,
                 _ if id >= END_OF_IDS => continue,
                 SegmentState::Sealed => None,
                 SegmentState::Open if !self.is_own(id) => match self.lock_orphan(id)? {
@@ -202,24 +203,30 @@ impl Store {
         Ok(candidates)
     }
 
+    /// Whether a segment has live values that are longer than this store may read.
+    fn has_live_long(&self, id: u64) -> bool {
+        let is_long = |entry: &IndexEntry| entry.row.stored.max(entry.row.raw) > self.options.entry_limit;
+        self.live().any(|entry| entry.segment == id && is_long(entry))
+    }
+
     /// The lock of a segment whose writer has died; `None` if the writer lives.
     fn lock_orphan(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
         let path = self.path(id, "live");
         self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))
     }
 
-    /// Copy live records, sync the copies, unlink the old segments.
-    fn merge(&mut self, chosen: Vec<RewriteCandidate>, done: &mut Maintained) -> Result<()> {
+    /// Copy the records to keep, sync the copies, delete the old segments.
+    pub(super) fn merge(&mut self, chosen: Vec<RewriteCandidate>, keep: &Keep, done: &mut Maintained) -> Result<()> {
         let mut ids = try_collect(chosen.iter().map(|candidate| candidate.id))?;
         ids.sort_unstable();
         // Read records that a dead writer appended since the last refresh.
         self.refresh()?;
         // Unread records would not be copied, and removal marks may be kept because of them.
-        if !self.is_all_read {
+        if !self.knows_all() {
             return Ok(());
         }
-        let mut copy = Copy { targets: Vec::new(), moved: Vec::new() };
-        let copied = self.copy_all(&ids, &mut copy).and_then(|()| self.make_sure(&copy));
+        let mut copy = Copy::default();
+        let copied = self.copy_all(&ids, keep, &mut copy).and_then(|()| self.make_sure(&ids, &copy));
         if let Err(why) = copied {
             self.undo(copy);
             return Err(why);
@@ -228,19 +235,22 @@ impl Store {
         for (row, target) in copy.moved {
             self.show(row, target)?;
         }
-        // Unlink first, since snapshots need disk space.
+        done.evicted += copy.evicted;
+        self.counts.evicted += copy.evicted;
+        // Delete first, since snapshots need disk space.
         self.unlink(&ids, done)?;
         copy.targets.into_iter().try_for_each(|target| self.seal_writer(target))
     }
 
-    fn copy_all(&mut self, ids: &[u64], copy: &mut Copy) -> Result<()> {
+    fn copy_all(&mut self, ids: &[u64], keep: &Keep, copy: &mut Copy) -> Result<()> {
         let is_chosen = |id: u64| ids.binary_search(&id).is_ok();
         let positions = self.index.in_place(|entry| is_chosen(entry.segment))?;
         let mut buffer = Buffer::default();
         for position in positions {
             let entry = self.index.entries[position];
-            let found = if entry.is_live() { self.read_record(&entry, &mut buffer)? } else { ReadResult::Damaged };
-            match found {
+            let is_evicted = entry.is_live() && !keep.keeps(&entry);
+            let is_read = entry.is_live() && !is_evicted;
+            match if is_read { self.read_record(&entry, &mut buffer)? } else { ReadResult::Damaged } {
                 ReadResult::Whole => {
                     let Some((header, payload)) = buffer.record() else { continue };
                     // The snapshot's stamp was used so far, so the copy keeps it, even if the record has another.
@@ -251,9 +261,15 @@ impl Store {
                     let directory = self.directory.display();
                     return Err(error!(Busy, "another process changes the segments of '{directory}': call again"));
                 }
-                ReadResult::Damaged => {
-                    self.counts.damaged += u64::from(entry.is_live());
-                    if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment) {
+                // Segments with live values that are too long are not rewritten.
+                ReadResult::Damaged | ReadResult::TooLong => {
+                    self.counts.damaged += u64::from(is_read);
+                    if is_evicted {
+                        // A removal mark takes effect at once.
+                        (self.options.evicted)(&entry.name());
+                        copy.evicted += 1;
+                    }
+                    if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment, is_evicted) {
                         self.copy_mark(&RecordInfo { form: Form::Removed, ..entry.row }, copy)?;
                     }
                 }
@@ -261,47 +277,53 @@ impl Store {
         }
         for position in 0..self.index.cleared.len() {
             let cleared = self.index.cleared[position];
-            if is_chosen(cleared.segment) && self.may_outlive(cleared.row.stamp, cleared.segment) {
+            if is_chosen(cleared.segment) && self.may_outlive(cleared.row.stamp, cleared.segment, false) {
                 self.copy_mark(&cleared.row, copy)?;
             }
         }
-        self.copy_uses(copy)
+        let have_uses = |segment: &Segment| is_chosen(segment.id) && segment.uses > 0;
+        if matches!(keep, Keep::Worth(_)) && self.segments.iter().any(have_uses) {
+            self.copy_uses(keep, copy)?;
+        }
+        Ok(())
     }
 
-    /// Whether another segment may hold a record that this removal hides. The removal's own segment is unlinked as a
+    /// Whether another segment has a record that this removal or replacement hides. Its own segment is deleted as a
     /// whole.
-    fn may_outlive(&self, stamp: u64, segment: u64) -> bool {
-        let may_hold = |other: &&Segment| other.id != segment && (other.oldest < stamp || !other.is_readable());
-        self.segments.iter().find(may_hold).is_some()
+    fn may_outlive(&self, stamp: u64, segment: u64, is_evicted: bool) -> bool {
+        let hides = |other: &Segment| other.id != segment && other.hides_older_than(stamp);
+        // A version that reads those segments may read this one, too.
+        let is_unknown = |other: &Segment| other.state == SegmentState::Foreign && !is_evicted;
+        self.segments.iter().any(|other| hides(other) || is_unknown(other))
     }
 
     fn copy_mark(&mut self, row: &RecordInfo, copy: &mut Copy) -> Result<()> {
         let RecordInfo { kind, form, raw, build_us, stamp, environment, key, .. } = *row;
-        let payload_hash = hash(&[]);
+        let payload_hash = self.checks.payload(&[]);
         let header = Header { kind, form, stored: 0, raw, build_us, stamp, environment, key, payload_hash };
         self.copy_record(&header, &[], copy)
     }
 
     /// Copy the use counts of all live values: merged segments may hold those of values in other segments.
-    fn copy_uses(&mut self, copy: &mut Copy) -> Result<()> {
-        let used = self.live().filter(|entry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32);
+    fn copy_uses(&mut self, keep: &Keep, copy: &mut Copy) -> Result<()> {
+        let is_used = |entry: &&IndexEntry| entry.uses > 1 || entry.used > (entry.row.stamp >> 32) as u32;
+        let used = self.live().filter(is_used).filter(|entry| keep.keeps(entry));
         let usage =
             |entry: &IndexEntry| Usage { name_hash: entry.name().hash(), second: entry.used, count: entry.uses };
         let uses = try_collect(used.map(usage))?;
-        if uses.is_empty() {
-            return Ok(());
+        for uses in uses.chunks(USES) {
+            let payload = encode_uses(uses)?;
+            let header = Header::new(&Name::default(), Form::Uses, self.stamp(), &payload, &self.checks);
+            self.copy_record(&header, &payload, copy)?;
+            let Some(target) = copy.targets.last_mut() else { continue };
+            target.contents.uses.try_reserve(uses.len())?;
+            target.contents.uses.extend_from_slice(uses);
         }
-        let payload = encode_uses(&uses)?;
-        let header = Header::new(&Name::default(), Form::Uses, self.stamp(), &payload);
-        self.copy_record(&header, &payload, copy)?;
-        let Some(target) = copy.targets.last_mut() else { return Ok(()) };
-        target.contents.uses.try_reserve(uses.len())?;
-        target.contents.uses.extend_from_slice(&uses);
         Ok(())
     }
 
     fn copy_record(&mut self, header: &Header, payload: &[u8], copy: &mut Copy) -> Result<()> {
-        let limit = self.options.segment_limit;
+        let limit = self.segment_limit();
         if copy.targets.last().is_none_or(|target| target.is_full_for(header.size(), limit)) {
             let target = self.begin_segment()?;
             try_push(&mut copy.targets, target)?;
@@ -323,9 +345,10 @@ impl Store {
         }
     }
 
-    /// Sync the copies, and all segments whose records made other records dead. Otherwise unlinking could destroy the
-    /// last good copy of a value.
-    fn make_sure(&mut self, copy: &Copy) -> Result<()> {
+    /// Sync the copies, and all segments whose records made other records dead. Otherwise deleting could destroy the
+    /// last good copy of a value. The snapshots go first: one must not outlive the bytes of its segment.
+    fn make_sure(&mut self, ids: &[u64], copy: &Copy) -> Result<()> {
+        ids.iter().for_each(|&id| self.remove_snapshot(id));
         for SegmentWriter { id, length, .. } in &copy.targets {
             if let Some(segment) = self.segment_mut(*id) {
                 segment.length = *length;
@@ -351,7 +374,7 @@ impl Store {
         self.drop_segments(|id| targets.iter().any(|target| target.id == id));
     }
 
-    fn unlink(&mut self, ids: &[u64], done: &mut Maintained) -> Result<()> {
+    pub(super) fn unlink(&mut self, ids: &[u64], done: &mut Maintained) -> Result<()> {
         for &id in ids {
             self.remove_files(id);
         }
@@ -360,9 +383,14 @@ impl Store {
         self.sync_directory()
     }
 
-    /// Unlink the segment first: a snapshot without a segment has no effect.
-    fn remove_files(&self, id: u64) {
-        for extension in ["seg", "idx", "live"] {
+    pub(super) fn remove_snapshot(&self, id: u64) {
+        let _ = self.io.remove(&self.path(id, "idx"));
+    }
+
+    pub(super) fn remove_files(&self, id: u64) {
+        self.remove_snapshot(id);
+        let _ = self.io.discard(&self.path(id, "seg"));
+        for extension in ["idx.new", "live"] {
             let _ = self.io.remove(&self.path(id, extension));
         }
     }
@@ -372,13 +400,12 @@ impl Store {
         let candidates = self.candidates()?;
         // Read records that they appended since the last refresh: a sealed segment is not read again.
         self.refresh()?;
-        if !self.is_all_read {
+        if !self.knows_all() {
             return Ok(());
         }
         for RewriteCandidate { id, lock, .. } in candidates {
             if lock.is_some() {
                 self.seal_orphan(id)?;
-                let _ = self.io.remove(&self.path(id, "live"));
             }
         }
         self.clear_away()
@@ -394,8 +421,13 @@ impl Store {
         for &id in listing.unfinished.iter().filter(|&&id| !exists(id)) {
             let _ = self.io.remove(&self.path(id, "idx.new"));
         }
+        for &stamp in &listing.clearings {
+            if !self.segments.iter().any(|segment| segment.oldest < stamp) {
+                let _ = self.io.remove(&self.path(stamp, "clear"));
+            }
+        }
         for &id in &listing.segments {
-            if self.segment_mut(id).is_none() {
+            if self.segment_mut(id).is_none_or(|segment| segment.state == SegmentState::Damaged) {
                 self.remove_unbegun(id)?;
             }
         }
@@ -413,11 +445,11 @@ impl Store {
         Ok(())
     }
 
-    /// Remove a segment whose writer died before it wrote the heads.
+    /// Remove a segment whose writer died before it wrote the heads, or that was emptied to be deleted.
     fn remove_unbegun(&mut self, id: u64) -> Result<()> {
         let Some(_held) = self.lock_orphan(id)? else { return Ok(()) };
         let length = self.io.open(&self.path(id, "seg")).and_then(|file| file.length());
-        if length.is_ok_and(|length| length < HEADS as u64) {
+        if length.is_ok_and(is_emptied) {
             self.remove_files(id);
         }
         Ok(())
@@ -427,8 +459,9 @@ impl Store {
         let Some(file) = self.file(id)? else { return Ok(()) };
         let Some(&mut Segment { seed, state: SegmentState::Open, .. }) = self.segment_mut(id) else { return Ok(()) };
         let mut contents = Contents::default();
-        let from = HEADS as u64;
-        let scanned = scan(&*file, seed, from, |offset, header, payload| {
+        let (from, limits) = (ScanPosition::after(HEADS as u64), self.scan_limits());
+        let checks = self.checks;
+        let scanned = scan(&*file, &checks, seed, from, limits, &mut u64::MAX.clone(), |offset, header, payload| {
             let Ok(unit) = u32::try_from(offset / UNIT) else { return Ok(()) };
             if header.form == Form::Uses {
                 return payload
@@ -439,9 +472,16 @@ impl Store {
         });
         match scanned {
             Ok(scanned) => {
+                let bytes = on_disk(snapshot::bytes_of(contents.rows.len() as u64, contents.uses.len() as u64));
+                if bytes > self.space.left {
+                    return Ok(());
+                }
                 let path = self.path(id, "seg");
                 file.sync().map_err(|why| self.failed("sync", &path, &why))?;
-                self.write_snapshot(id, seed, scanned.end, &contents)
+                self.write_snapshot(id, seed, scanned.position.end, &contents)?;
+                self.space.take(bytes);
+                let _ = self.io.remove(&self.path(id, "live"));
+                Ok(())
             }
             // Keep it unsealed; it is read record by record.
             Err(_) => Ok(()),
@@ -450,7 +490,10 @@ impl Store {
 }
 
 /// Targets of the copies, and the records that were copied there.
+#[derive(Default)]
 struct Copy {
     targets: Vec<SegmentWriter>,
     moved: Vec<(RecordInfo, u64)>,
+    /// Number of values that were not copied.
+    evicted: u64,
 }

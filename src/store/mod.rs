@@ -6,7 +6,7 @@
 //! written after the last [`sync`](Store::sync). Every record has checksums, and begins at an aligned offset where a
 //! reader that lost its position tries again: a flipped bit costs one value. A sealed segment has a snapshot of its
 //! index beside it, so that opening reads little. [`maintain`](Store::maintain) evicts and merges: it copies live
-//! records and unlinks whole segments.
+//! records and deletes whole segments. Every write keeps the [limits](Options::limit_bytes) of the disk by itself.
 //!
 //! A value that is served was put under that name, bit for bit. It may be an older value: a power loss or damage may
 //! destroy a record before its segment is sealed. The store then behaves as if that record had never been written.
@@ -20,13 +20,16 @@
 //! Invariants:
 //! 1. One process writes a segment. It holds the lock of the `.live` file beside it, from before the segment is created
 //!    until it is sealed.
-//! 2. A sealed segment never changes. It is only unlinked.
+//! 2. A sealed segment never changes. It is only deleted: emptied, so that open files do not keep its blocks, then
+//!    unlinked. Its snapshot is deleted before.
 //! 3. The larger stamp of two records of a name is the newer one. A copy keeps its stamp, so segments can be read in
 //!    any order.
 //! 4. A reader checks the header, the payload and the name of a record before it returns the value. The checksum of the
 //!    header is seeded with the segment and the offset, so a record from elsewhere is not accepted.
-//! 5. Maintenance syncs the copies of live records before it unlinks the segment that they come from.
-//! 6. A removal mark is kept while another segment might hold a record that it removed.
+//! 5. Maintenance syncs the copies of live records before it deletes the segment that they come from.
+//! 6. The newest record of a name is kept, as a removal mark if the value is evicted, while another segment holds an
+//!    older value of any name. On a full disk everything may go at once: the name of an empty file then says that all
+//!    records before a stamp are removed.
 //! 7. Segments of another format are neither read nor changed.
 //! 8. One process at a time runs maintenance, under `maintain.lock`. A lock is tried and never waited for, so locks
 //!    need no order.
@@ -41,24 +44,39 @@
 //! | `load` | reading the directory, at first and on `refresh` |
 //! | `read` | reading a value: one read, three checks |
 //! | `write` | put, remove, clear and touch: appending to the process's own segment |
-//! | `maintain` | expiry, eviction by worth, merging, sealing for dead writers |
+//! | `maintain` | expiry, merging, sealing for dead writers |
+//! | `limits` | bytes on the disk, and eviction by worth |
+//! | `full_disk` | freeing space without writing |
+//! | `budgets` | the file with the limit of each environment |
+//! | `presence` | whether the directory was deleted or replaced meanwhile |
+//! | `clear` | deleting everything in a directory |
 //! | `bundle` | a single shipped segment as a read-only directory |
+//! | `path`, `posix` | paths, and the system's calls on them, without allocations |
 //! | `process_locks` | locks between the threads of one process, for file systems without locks |
 //! | `fault_io` | a disk in memory with fault injection, for tests |
 //!
 //! Sources: Bitcask (Sheehy and Smith, 2010) and the log-structured file system (Rosenblum and Ousterhout, 1992). The
 //! format is in `docs/formats.md`. Every function here may wait for a file, so call them in the background queue of an
 //! executor.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod budgets;
 mod bundle;
+mod clear;
 #[cfg(any(test, feature = "fault-injection"))]
 pub mod fault_io;
 mod format;
+mod full_disk;
 mod index;
 pub mod io;
+mod limits;
 mod load;
 mod maintain;
+mod path;
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "calls the system")]
+mod posix;
+mod presence;
 pub(crate) mod process_locks;
 mod read;
 mod segment;
@@ -68,19 +86,23 @@ mod tests;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::base::{Error, Result, error, try_collect};
+use crate::base::{Error, Result, Shared, Text, error, try_collect, try_path};
 
 pub use bundle::{Bundle, BundleWriter};
+pub use clear::Cleared;
+pub use format::Secret;
 pub use index::Name;
 pub use maintain::Maintained;
 pub use read::Buffer;
 pub use write::Value;
 
+use format::Checks;
 use index::{Effect, Index, IndexEntry};
-use io::Io;
+use io::SharedIo;
+use limits::Space;
+use path::FilePath;
 use segment::{Segment, SegmentState};
 use snapshot::RecordInfo;
 use write::SegmentWriter;
@@ -101,9 +123,19 @@ pub enum Compression {
 /// Limits and modes of a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Bytes of records that an environment may keep through [`Store::maintain`]. Default: 512 MiB.
+    /// Bytes that the files of an environment may take, at least [`LEAST_LIMIT`](Self::LEAST_LIMIT); `limits` says when.
+    /// Default: 512 MiB.
     pub limit_bytes: u64,
-    /// Seconds without a use after which maintenance removes a value. Default: 30 days.
+    /// Bytes that all files of the directory may take. 0, the default: twice the largest limit of an environment in it.
+    pub directory_limit: u64,
+    /// The environment that this process uses: it is never removed as a whole. The others that it writes count as used,
+    /// too. Default: none.
+    pub environment: Option<u64>,
+    /// Called with the name of each value that is evicted to make room, before that. The value stays if a file operation
+    /// fails after the call. Default: nothing.
+    pub evicted: fn(&Name),
+    /// Seconds without a use after which maintenance removes a value. Default: 30 days. They end at the newest use in
+    /// the directory before this launch, or now, if that is earlier: a wrong clock removes nothing in its launch.
     pub max_age_seconds: u32,
     /// Compression of values that are put from now on. Default: uncompressed.
     pub compression: Compression,
@@ -113,20 +145,30 @@ pub struct Options {
     pub segment_limit: u64,
     /// Never change the directory. Default: false.
     pub read_only: bool,
+    /// Authenticates everything in the directory: segments without this secret are ignored and kept. Bundles have no
+    /// secret. Default: none; then the checksums find accidents only. See `docs/trust.md`.
+    pub secret: Option<Secret>,
     /// The clock: seconds since 1970.
     pub now: fn() -> u64,
 }
 
 impl Options {
+    /// The smallest limit of an environment or directory, in bytes.
+    pub const LEAST_LIMIT: u64 = 256 << 10;
+
     /// The defaults, with the host's clock.
     pub fn new(now: fn() -> u64) -> Self {
         Self {
             limit_bytes: 512 << 20,
+            directory_limit: 0,
+            environment: None,
+            evicted: |_| (),
             max_age_seconds: 30 * 24 * 60 * 60,
             compression: Compression::None,
             entry_limit: 256 << 20,
             segment_limit: 64 << 20,
             read_only: false,
+            secret: None,
             now,
         }
     }
@@ -193,9 +235,10 @@ pub struct Statistics {
 pub struct Store {
     /// Unique among the stores of the process: all bundles have the same id and seed.
     number: u64,
-    io: Arc<dyn Io>,
-    directory: PathBuf,
+    io: SharedIo,
+    directory: Shared<PathBuf>,
     options: Options,
+    checks: Checks,
     index: Index,
     /// In order of id.
     segments: Vec<Segment>,
@@ -209,8 +252,17 @@ pub struct Store {
     open_files: usize,
     /// Bytes of records written since maintenance last began.
     appended: u64,
+    /// Bytes written since the last look whether the own segments still have their names.
+    unchecked: u64,
+    /// Values that were lost with the directory, and not reported yet.
+    lost: u64,
+    /// Second of the newest use in the directory when it was first read.
+    last_activity: Option<u32>,
+    /// Reading of the directory that is not finished.
+    loading: Option<load::Loading>,
     /// Whether the last look at the directory had no read failures.
     is_all_read: bool,
+    space: Space,
     counts: Statistics,
     trouble: Option<Error>,
     foreign: Option<Error>,
@@ -218,13 +270,26 @@ pub struct Store {
 
 impl Store {
     /// Open a directory. A missing directory is created when the first value is put.
-    pub fn open(io: Arc<dyn Io>, directory: &Path, options: Options) -> Result<Self> {
+    pub fn open(io: SharedIo, directory: &Path, options: Options) -> Result<Self> {
+        let mut store = Self::begin(io, directory, options)?;
+        store.load(u64::MAX)?;
+        Ok(store)
+    }
+
+    /// Open a directory in steps: it is read by [`load`](Self::load), until that returns true.
+    pub fn begin(io: SharedIo, directory: &Path, options: Options) -> Result<Self> {
         static STORES: AtomicU64 = AtomicU64::new(1);
-        let mut store = Self {
+        path::check_directory(directory)?;
+        let least = Options::LEAST_LIMIT;
+        if options.limit_bytes < least || (1..least).contains(&options.directory_limit) {
+            return Err(error!(InvalidArgument, "a limit of the disk is below {least} bytes: raise it"));
+        }
+        Ok(Self {
             number: STORES.fetch_add(1, Ordering::Relaxed),
             io,
-            directory: directory.to_path_buf(),
+            directory: Shared::try_new(try_path(directory)?)?,
             options,
+            checks: Checks::new(options.secret),
             index: Index::default(),
             segments: Vec::new(),
             writer: None,
@@ -234,28 +299,41 @@ impl Store {
             buffer: Buffer::default(),
             open_files: 0,
             appended: 0,
+            unchecked: 0,
+            lost: 0,
+            last_activity: None,
+            loading: None,
             is_all_read: false,
+            space: Space::new(&options)?,
             counts: Statistics::default(),
             trouble: None,
             foreign: None,
-        };
-        store.refresh()?;
-        Ok(store)
+        })
     }
 
     /// Open a bundle: a segment that was shipped. Read-only.
     pub fn open_bundle(bundle: Bundle, options: Options) -> Result<Self> {
-        Self::open(Arc::new(bundle), Path::new(""), Options { read_only: true, ..options })
+        let mut store = Self::begin_bundle(bundle, options)?;
+        store.load(u64::MAX)?;
+        Ok(store)
+    }
+
+    /// [`open_bundle`](Self::open_bundle) in steps, as [`begin`](Self::begin).
+    pub fn begin_bundle(bundle: Bundle, options: Options) -> Result<Self> {
+        // A bundle is one segment, however long.
+        let options = Options { read_only: true, segment_limit: u64::MAX, secret: None, ..options };
+        Self::begin(io::share(bundle)?, Path::new(""), options)
     }
 
     /// [`open_bundle`](Self::open_bundle) of a bundle in memory.
-    pub fn from_bytes(segment: Arc<[u8]>, snapshot: Option<Arc<[u8]>>, options: Options) -> Result<Self> {
+    pub fn from_bytes(segment: Vec<u8>, snapshot: Option<Vec<u8>>, options: Options) -> Result<Self> {
         Self::open_bundle(Bundle::of_bytes(segment, snapshot)?, options)
     }
 
-    /// Set the bytes of records that an environment may keep through [`maintain`](Self::maintain) from now on.
+    /// Set the limit of this process's environments from now on; at least [`Options::LEAST_LIMIT`].
     pub fn set_limit(&mut self, limit_bytes: u64) {
-        self.options.limit_bytes = limit_bytes;
+        self.options.limit_bytes = limit_bytes.max(Options::LEAST_LIMIT);
+        self.space.change();
     }
 
     /// Whether the index has a value of that name. The record is not read, so it may still turn out to be damaged.
@@ -319,7 +397,12 @@ impl Store {
     /// The current problem, if any. Values are still served as far as possible. The next successful write clears a
     /// write failure.
     pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_ref().or(self.foreign.as_ref()).map(Error::sentence)
+        self.trouble.as_ref().map(Error::sentence)
+    }
+
+    /// Why segments are ignored, if any are: they have another format or secret. Reading and writing others succeeds.
+    pub fn foreign(&self) -> Option<&str> {
+        self.foreign.as_ref().map(Error::sentence)
     }
 
     fn live(&self) -> impl Iterator<Item = &IndexEntry> {
@@ -330,8 +413,12 @@ impl Store {
         u32::try_from((self.options.now)()).unwrap_or(u32::MAX)
     }
 
-    fn path(&self, id: u64, extension: &str) -> PathBuf {
-        self.directory.join(format!("{id:016x}.{extension}"))
+    fn path(&self, id: u64, extension: &str) -> FilePath {
+        self.path_of(Text::<32>::format(format_args!("{id:016x}.{extension}")).as_str())
+    }
+
+    fn path_of(&self, name: &str) -> FilePath {
+        FilePath::new(&self.directory, name)
     }
 
     fn own_writers(&self) -> impl Iterator<Item = &SegmentWriter> {
@@ -369,17 +456,22 @@ impl Store {
     fn show_at(&mut self, row: RecordInfo, position: usize) -> Result<()> {
         let id = self.segments[position].id;
         if row.form == format::Form::Cleared {
+            self.segments[position].rows += 1;
             let segments = &mut self.segments;
             return self.index.show_cleared(row, id, |entry| lose(segments, entry));
         }
         let effect = self.index.show(row, id)?;
         let segment = &mut self.segments[position];
-        if row.form.is_value() {
+        segment.rows += 1;
+        // The index ignores records with stamp 0.
+        if row.form.is_value() && row.stamp > 0 {
             segment.oldest = segment.oldest.min(row.stamp);
+            segment.values += 1;
         }
         if let Effect::Applied { before } = effect {
             if row.form.is_value() {
                 segment.live_bytes += format::record_size(row.stored);
+                segment.live_values += 1;
             }
             if let Some(before) = before {
                 lose(&mut self.segments, &before);
@@ -402,6 +494,7 @@ impl Store {
     /// Count a failed file operation; returns its error.
     fn failed(&mut self, verb: &str, path: &Path, why: &std::io::Error) -> Error {
         self.counts.io_errors += 1;
+        self.space.is_full |= full_disk::is_no_space(why);
         io_error(verb, path, why)
     }
 }
@@ -411,16 +504,24 @@ fn lose(segments: &mut [Segment], entry: &IndexEntry) {
     if let Ok(position) = segments.binary_search_by_key(&entry.segment, |segment| segment.id) {
         let segment = &mut segments[position];
         segment.live_bytes = segment.live_bytes.saturating_sub(entry.live_bytes());
+        segment.live_values = segment.live_values.saturating_sub(entry.is_live().into());
     }
 }
 
 /// The error of a failed file operation, with advice.
 pub(crate) fn io_error(verb: &str, path: &Path, why: &std::io::Error) -> Error {
-    use std::io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    use std::io::ErrorKind::{
+        NotADirectory, OutOfMemory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+    };
     let advice = match why.kind() {
+        OutOfMemory => return Error::OUT_OF_MEMORY,
+        io::OTHER_OWNER => {
+            let path = path.display();
+            return error!(Io, "cannot {verb} '{path}': it belongs to another user: use one of this user or of root");
+        }
         NotADirectory => ": give a directory, not a file",
         PermissionDenied | ReadOnlyFilesystem => ": allow this user to write there, or open it read-only",
-        StorageFull => ": free some space or lower the limit",
+        StorageFull | QuotaExceeded => ": free some space or lower the limit",
         _ => "",
     };
     let (path, kind) = (path.display(), crate::base::files::io_reason(why));

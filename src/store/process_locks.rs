@@ -1,11 +1,12 @@
 //! Locks between the threads of this process, for file systems without locks. Directories there belong to this process
 //! alone, and several of its stores may use them.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::io::Lock;
+use super::io::{Lock, box_lock};
+use crate::base::try_path;
 
 /// Identifies a file system: two words that no other file system has.
 pub(crate) type Owner = (usize, usize);
@@ -23,8 +24,12 @@ pub(crate) fn try_lock(owner: Owner, path: &Path) -> io::Result<Option<Box<dyn L
         return Ok(None);
     }
     held.try_reserve(1)?;
-    held.push((owner, path.to_path_buf()));
-    Ok(Some(Box::new(ProcessLock { owner, path: path.to_path_buf() })))
+    let copy = || try_path(path).map_err(|_| ErrorKind::OutOfMemory);
+    let (listed, own) = (copy()?, copy()?);
+    held.push((owner, listed));
+    // Dropping the lock needs the list.
+    drop(held);
+    box_lock(ProcessLock { owner, path: own }).map(Some)
 }
 
 struct ProcessLock {

@@ -1,11 +1,12 @@
 //! Reading values: one read, three checks.
 
 use std::io::{self, ErrorKind};
-use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads, hash};
+use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads};
 use super::index::{IndexEntry, Location};
-use super::io::{File, read_exact_at};
+use super::io::{File, SharedFile, read_exact_at};
+use super::load::is_emptied;
+use super::segment::{Segment, SegmentState, resize};
 use super::{Name, Store};
 use crate::base::{Result, error};
 
@@ -25,6 +26,8 @@ pub(super) enum ReadResult {
     Whole,
     /// Other bytes are there.
     Damaged,
+    /// The value is longer than the caller accepts.
+    TooLong,
     /// The segment is missing.
     Missing,
 }
@@ -106,8 +109,7 @@ impl Buffer {
         let room = wanted + CACHE_LINE;
         self.filled = 0;
         if self.bytes.len() < room {
-            self.bytes.try_reserve(room - self.bytes.len())?;
-            self.bytes.resize(room, 0);
+            resize(&mut self.bytes, room)?;
         }
         self.start = (offset as usize).wrapping_sub(self.bytes.as_ptr().addr()) % CACHE_LINE;
         self.from = self.start;
@@ -128,32 +130,61 @@ impl Store {
     /// Read a value into `out`, replacing its contents. Returns the build time in microseconds, or `None` if the value
     /// is missing. A damaged value is removed from the index.
     pub fn get(&mut self, name: &Name, out: &mut Vec<u8>) -> Result<Option<u32>> {
-        out.clear();
+        self.get_within(name, self.options.entry_limit, out)
+    }
+
+    /// [`get`](Self::get) of a value of at most `longest` bytes. A longer one counts as missing, and takes no memory.
+    pub fn get_within(&mut self, name: &Name, longest: u32, out: &mut Vec<u8>) -> Result<Option<u32>> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let found = self.view(name, &mut buffer).and_then(|found| {
-            let Some((build_us, value)) = found else { return Ok(None) };
-            out.try_reserve(value.len())?;
-            out.extend_from_slice(value);
-            Ok(Some(build_us))
-        });
-        self.buffer = buffer;
-        found
+        // A compressed value is decompressed straight into `out`.
+        std::mem::swap(&mut buffer.value, out);
+        let found = self.view_within(name, longest, &mut buffer).map(|found| found.map(|(build_us, _)| build_us));
+        std::mem::swap(&mut buffer.value, out);
+        let copied = match buffer.record().filter(|_| matches!(found, Ok(Some(_)))) {
+            Some((header, _)) if header.form == Form::Lz4 => Ok(()),
+            Some((_, payload)) => resize(out, payload.len()).map(|()| out.copy_from_slice(payload)),
+            None => {
+                out.clear();
+                Ok(())
+            }
+        };
+        // The memory of a long value is not kept.
+        if buffer.memory_used() <= 2 * Buffer::GREATEST_STRIDE {
+            self.buffer = buffer;
+        }
+        copied.and(found)
     }
 
     /// [`get`](Self::get) without a copy: returns the value in the buffer that it was read into.
     pub fn view<'a>(&mut self, name: &Name, buffer: &'a mut Buffer) -> Result<Option<(u32, &'a [u8])>> {
+        self.view_within(name, self.options.entry_limit, buffer)
+    }
+
+    /// [`view`](Self::view) of a value of at most `longest` bytes. A longer one counts as missing, and takes no memory.
+    pub fn view_within<'a>(
+        &mut self,
+        name: &Name,
+        longest: u32,
+        buffer: &'a mut Buffer,
+    ) -> Result<Option<(u32, &'a [u8])>> {
+        let longest = longest.min(self.options.entry_limit);
         // The value usually lies at the likely location. The record holds its name, so the guess can be checked.
-        if let Some(location) = self.index.likely_location(name.hash())
-            && self.read_value(location, buffer)? == ReadResult::Whole
-            && buffer.has_value_of(name)
-        {
-            return Ok(buffer.value());
+        if let Some(location) = self.index.likely_location(name.hash()) {
+            match self.read_value(location, longest, buffer)? {
+                ReadResult::Whole if buffer.has_value_of(name) => return Ok(buffer.value()),
+                ReadResult::Missing => self.refresh()?,
+                ReadResult::Whole | ReadResult::Damaged | ReadResult::TooLong => {}
+            }
         }
         for _ in 0..ATTEMPTS {
             let Some(position) = self.index.live(name) else { return Ok(None) };
-            match self.read_value(self.index.entries[position].location(), buffer)? {
+            match self.read_value(self.index.entries[position].location(), longest, buffer)? {
                 ReadResult::Whole if buffer.has_value_of(name) => return Ok(buffer.value()),
                 ReadResult::Missing => self.refresh()?,
+                ReadResult::TooLong => {
+                    self.counts.refused += 1;
+                    return Ok(None);
+                }
                 ReadResult::Whole | ReadResult::Damaged => {
                     self.counts.damaged += 1;
                     self.drop_entry(position);
@@ -165,8 +196,8 @@ impl Store {
     }
 
     /// Read a value and check everything except its name.
-    fn read_value(&mut self, location: Location, buffer: &mut Buffer) -> Result<ReadResult> {
-        let found = self.read_location(location, buffer)?;
+    fn read_value(&mut self, location: Location, longest: u32, buffer: &mut Buffer) -> Result<ReadResult> {
+        let found = self.read_location(location, longest, buffer)?;
         if buffer.header.as_ref().is_some_and(|header| header.form == Form::Lz4) {
             let mut value = std::mem::take(&mut buffer.value);
             let done = buffer.record().map_or(Ok(false), |(header, payload)| decompress(header, payload, &mut value));
@@ -178,14 +209,17 @@ impl Store {
 
     /// Read a value's whole record, with its header, and check everything.
     pub(super) fn read_record(&mut self, entry: &IndexEntry, buffer: &mut Buffer) -> Result<ReadResult> {
-        let found = self.read_location(entry.location(), buffer)?;
+        let found = self.read_location(entry.location(), self.options.entry_limit, buffer)?;
         let is_another = found == ReadResult::Whole && !buffer.has_value_of(&entry.name());
         Ok(if is_another { ReadResult::Damaged } else { found })
     }
 
     /// Read a record and check everything except its name.
-    fn read_location(&mut self, location: Location, buffer: &mut Buffer) -> Result<ReadResult> {
+    fn read_location(&mut self, location: Location, longest: u32, buffer: &mut Buffer) -> Result<ReadResult> {
         buffer.header = None;
+        if location.stored > longest {
+            return Ok(ReadResult::TooLong);
+        }
         let Some(listed) = self.open_segment(location.segment)? else { return Ok(ReadResult::Missing) };
         let segment = &self.segments[listed];
         let Some(file) = segment.file.as_deref() else { return Ok(ReadResult::Missing) };
@@ -198,15 +232,25 @@ impl Store {
         let source = Source { store: self.number, segment: segment.id, seed: segment.seed };
         match buffer.fetch(file, source, segment.length, offset, length)? {
             Ok(true) => {}
+            Ok(false) if file.length().is_ok_and(is_emptied) => {
+                let id = segment.id;
+                self.lose_segment(id)?;
+                return Ok(ReadResult::Missing);
+            }
             Ok(false) => return Ok(ReadResult::Damaged),
             Err(why) => {
                 let path = self.path(location.segment, "seg");
                 return Err(self.failed("read", &path, &why));
             }
         }
-        buffer.header = Header::decode(&buffer.bytes[buffer.from..], segment.seed, offset);
+        buffer.header = Header::decode(&buffer.bytes[buffer.from..], &self.checks, segment.seed, offset);
         buffer.header.take_if(|header| header.stored != location.stored);
-        let is_whole = buffer.record().is_some_and(|(header, payload)| hash(payload) == header.payload_hash);
+        if buffer.header.is_some_and(|header| header.raw > longest) {
+            buffer.header = None;
+            return Ok(ReadResult::TooLong);
+        }
+        let is_whole =
+            buffer.record().is_some_and(|(header, payload)| self.checks.payload(payload) == header.payload_hash);
         if !is_whole {
             buffer.header = None;
         }
@@ -214,7 +258,7 @@ impl Store {
     }
 
     /// The open file of a segment; `None` if the segment is missing.
-    pub(super) fn file(&mut self, id: u64) -> Result<Option<Arc<dyn File>>> {
+    pub(super) fn file(&mut self, id: u64) -> Result<Option<SharedFile>> {
         let position = self.open_segment(id)?;
         Ok(position.and_then(|position| self.segments[position].file.clone()))
     }
@@ -233,7 +277,7 @@ impl Store {
         let opened = self.io.open(&path).and_then(|file| {
             let mut heads = [0; HEADS];
             let read = read_exact_at(&*file, &mut heads, 0)?;
-            Ok((if read { decode_heads(&heads, id) } else { Head::Damaged }, file.length()?, file))
+            Ok((if read { decode_heads(&heads, id, self.checks.format) } else { Head::Damaged }, file.length()?, file))
         });
         let (head, length, file) = match opened {
             Ok(opened) => opened,
@@ -244,16 +288,29 @@ impl Store {
             self.close_files();
         }
         self.open_files += 1;
+        if is_emptied(length) {
+            self.lose_segment(id)?;
+            return Ok(None);
+        }
         let segment = &mut self.segments[position];
         // The file was replaced, or the snapshot belongs to another file. If the heads are damaged, the checksums of
         // the records decide.
-        if matches!(head, Head::Ours { seed } if seed != segment.seed) {
-            self.load_anew(id)?;
+        if let Head::Ours { seed } = head
+            && seed != segment.seed
+        {
+            self.load_anew(id, seed)?;
             return Ok(None);
         }
         segment.length = segment.length.min(length);
         segment.file = Some(file);
         Ok(Some(position))
+    }
+
+    /// Forget a segment that was emptied to be deleted. A snapshot of it may be left over, so it counts as damaged
+    /// until its file is missing.
+    fn lose_segment(&mut self, id: u64) -> Result<()> {
+        self.drop_segments(|known| known == id);
+        self.add_segment(Segment::new(id, 0, SegmentState::Damaged)).map(drop)
     }
 
     /// Close all files that can be reopened.
@@ -272,7 +329,6 @@ fn decompress(header: &Header, payload: &[u8], out: &mut Vec<u8>) -> Result<bool
         return Ok(false);
     }
     let length = header.raw as usize;
-    out.try_reserve(length.saturating_sub(out.len()))?;
-    out.resize(length, 0);
+    resize(out, length)?;
     Ok(lz4_flex::block::decompress_into(payload, out).is_ok_and(|made| made == length))
 }

@@ -1,10 +1,10 @@
 //! Known segments, and the scan of their parts that no snapshot covers.
 
 use std::io;
-use std::sync::Arc;
 
-use super::format::{HEADER, HEADS, Header, UNIT, hash};
-use super::io::{File, read_exact_at};
+use super::format::{Checks, HEADER, HEADS, Header, UNIT};
+use super::io::{File, SharedFile, on_disk, read_exact_at};
+use super::snapshot;
 use crate::base::Result;
 
 /// Whether a segment can be read, and how.
@@ -27,14 +27,51 @@ pub(super) struct Segment {
     /// Bytes that have been read into the index or written.
     pub length: u64,
     pub live_bytes: u64,
+    /// Records except those of uses: a row of the snapshot each.
+    pub rows: u64,
+    /// Records that hold a value.
+    pub values: u64,
+    /// Records that hold the current value of their name.
+    pub live_values: u64,
+    /// Use counts in its records.
+    pub uses: u64,
     /// Smallest stamp of its values.
     pub oldest: u64,
-    pub file: Option<Arc<dyn File>>,
+    /// It has values that are longer than this store may read.
+    pub has_long: bool,
+    /// Its file is longer than a segment can be: the rest is not read, and it is not rewritten.
+    pub is_cut: bool,
+    pub file: Option<SharedFile>,
 }
 
 impl Segment {
     pub fn new(id: u64, seed: u64, state: SegmentState) -> Self {
-        Self { id, seed, state, length: HEADS as u64, live_bytes: 0, oldest: u64::MAX, file: None }
+        Self {
+            id,
+            seed,
+            state,
+            length: HEADS as u64,
+            live_bytes: 0,
+            rows: 0,
+            values: 0,
+            live_values: 0,
+            uses: 0,
+            oldest: u64::MAX,
+            has_long: false,
+            is_cut: false,
+            file: None,
+        }
+    }
+
+    /// Whether it holds a replaced or removed value with a smaller stamp. Without the newer record, that value would
+    /// be served again.
+    pub fn hides_older_than(&self, stamp: u64) -> bool {
+        self.is_readable() && self.values > self.live_values && self.oldest < stamp
+    }
+
+    /// Bytes of its files on the disk.
+    pub fn disk_bytes(&self) -> u64 {
+        on_disk(self.length) + on_disk(snapshot::bytes_of(self.rows, self.uses))
     }
 
     pub fn is_readable(&self) -> bool {
@@ -42,13 +79,56 @@ impl Segment {
     }
 }
 
-/// Result of a scan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scanned {
+/// Bounds of a scan, so that no file costs more memory or time than a segment can.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScanLimits {
+    /// Longest segment, in bytes. The rest of a longer file is not read.
+    pub segment: u64,
+    /// Longest value, in bytes.
+    pub entry: u32,
+}
+
+impl ScanLimits {
+    /// Longest list of uses, in bytes.
+    const LONGEST_LIST: u32 = 4 << 20;
+
+    /// Whether a record is short enough to be read.
+    fn allow(&self, header: &Header) -> bool {
+        match header.form.is_value() {
+            true => header.stored.max(header.raw) <= self.entry,
+            false => header.stored <= Self::LONGEST_LIST,
+        }
+    }
+}
+
+/// Position of a scan: by default the begin of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ScanPosition {
     /// Offset of the end of the last whole record.
     pub end: u64,
+    /// Offset where the scan continues.
+    at: u64,
+}
+
+impl ScanPosition {
+    /// After the whole record that ends there.
+    pub fn after(end: u64) -> Self {
+        Self { end, at: end }
+    }
+}
+
+/// Result of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scanned {
+    pub position: ScanPosition,
+    /// Whether the scan reached the end; otherwise the budget was used up.
+    pub is_done: bool,
     /// Damaged stretches that were skipped.
     pub damaged: u64,
+    /// Values were found whose payload was not read, because they are too long.
+    pub has_long: bool,
+    /// The file is longer than a segment can be.
+    pub is_cut: bool,
 }
 
 /// A failed scan: `Io` if the file could not be read, `Other` if visiting a record failed.
@@ -69,48 +149,87 @@ impl From<crate::base::Error> for ScanError {
     }
 }
 
-/// Visit every whole record from `from` on. Bytes between whole records are skipped. The scan stops after the last
-/// whole record: its writer may append more later.
+/// Visit every whole record from `from` on, those that are too long without their payload. Bytes between whole records are skipped. The scan stops after the last
+/// whole record: its writer may append more later. It also stops when it has read `budget` bytes, which it counts down,
+/// but makes some progress.
 pub(super) fn scan(
     file: &dyn File,
+    checks: &Checks,
     seed: u64,
-    from: u64,
+    from: ScanPosition,
+    limits: ScanLimits,
+    budget: &mut u64,
     mut visit: impl FnMut(u64, &Header, &[u8]) -> Result<()>,
 ) -> std::result::Result<Scanned, ScanError> {
-    let length = file.length()?;
-    let mut window = Window { file, bytes: Vec::new(), begin: 0, end: length };
-    let mut scanned = Scanned { end: from, damaged: 0 };
-    let mut at = from;
-    while let Some(header) = next_header(&mut window, seed, &mut at)? {
-        if at + header.size() > length {
-            break;
-        }
-        let payload = window.bytes(at + HEADER as u64, header.stored as usize)?;
+    let whole = file.length()?;
+    let length = whole.min(limits.segment);
+    let mut window = Window { file, bytes: Vec::new(), begin: 0, end: length, budget };
+    let (mut damaged, mut has_long) = (0, false);
+    let ScanPosition { mut end, mut at } = from;
+    let is_done = loop {
+        let header = match next_header(&mut window, checks, seed, &mut at)? {
+            Next::Header(header) => header,
+            Next::Interrupted => break false,
+            Next::End => break true,
+        };
         let next = at + header.size();
-        let whole = hash(payload) == header.payload_hash;
-        if !whole && next == length {
-            break;
+        if next > length {
+            break true;
         }
-        if whole {
-            scanned.damaged += u64::from(at > scanned.end);
+        let is_short = limits.allow(&header);
+        if is_short && at > from.at && window.is_used_up() && !window.holds(at + HEADER as u64, header.stored as usize)
+        {
+            break false;
+        }
+        let payload = if is_short { window.bytes(at + HEADER as u64, header.stored as usize)? } else { &[] };
+        let is_whole = !is_short || checks.payload(payload) == header.payload_hash;
+        if !is_whole && next == length {
+            break true;
+        }
+        if is_whole {
+            has_long |= !is_short && header.form.is_value();
+            damaged += u64::from(at > end);
             visit(at, &header, payload)?;
-            scanned.end = next;
+            end = next;
         }
         at = next;
-    }
-    Ok(scanned)
+    };
+    Ok(Scanned { position: ScanPosition { end, at }, is_done, damaged, has_long, is_cut: whole > length })
+}
+
+/// The next header of a scan.
+enum Next {
+    Header(Header),
+    /// The budget is used up.
+    Interrupted,
+    End,
 }
 
 /// The first header at or after `at`; moves `at` there.
-fn next_header(window: &mut Window<'_>, seed: u64, at: &mut u64) -> std::result::Result<Option<Header>, ScanError> {
-    while *at + HEADER as u64 <= window.end {
-        let header = Header::decode(window.bytes(*at, HEADER)?, seed, *at);
-        if header.is_some() {
-            return Ok(header);
+fn next_header(
+    window: &mut Window<'_>,
+    checks: &Checks,
+    seed: u64,
+    at: &mut u64,
+) -> std::result::Result<Next, ScanError> {
+    while at.saturating_add(HEADER as u64) <= window.end {
+        if !window.holds(*at, HEADER) {
+            if window.is_used_up() {
+                return Ok(Next::Interrupted);
+            }
+            let data = window.file.next_data(*at);
+            if data > *at {
+                // No record begins with zeros.
+                *at = data / UNIT * UNIT;
+                continue;
+            }
+        }
+        if let Some(header) = Header::decode(window.bytes(*at, HEADER)?, checks, seed, *at) {
+            return Ok(Next::Header(header));
         }
         *at += UNIT;
     }
-    Ok(None)
+    Ok(Next::End)
 }
 
 /// A part of a file in memory, at least a mebibyte unless the file ends first.
@@ -119,19 +238,29 @@ struct Window<'a> {
     bytes: Vec<u8>,
     begin: u64,
     end: u64,
+    /// Bytes that may still be read.
+    budget: &'a mut u64,
 }
 
 impl Window<'_> {
     const AHEAD: u64 = 1 << 20;
 
+    fn holds(&self, at: u64, count: usize) -> bool {
+        let held = self.begin..=self.begin + self.bytes.len() as u64;
+        held.contains(&at) && held.contains(&(at + count as u64))
+    }
+
+    /// Whether the budget is used up. The first read is always allowed.
+    fn is_used_up(&self) -> bool {
+        *self.budget == 0 && !self.bytes.is_empty()
+    }
+
     /// The bytes at an offset. The caller has checked that they lie before the end.
     fn bytes(&mut self, at: u64, count: usize) -> std::result::Result<&[u8], ScanError> {
-        let held = self.begin..=self.begin + self.bytes.len() as u64;
-        if !held.contains(&at) || !held.contains(&(at + count as u64)) {
+        if !self.holds(at, count) {
             let wanted = (self.end - at).min(Self::AHEAD.max(count as u64)) as usize;
-            self.bytes.clear();
-            self.bytes.try_reserve(wanted).map_err(crate::base::Error::from)?;
-            self.bytes.resize(wanted, 0);
+            *self.budget = self.budget.saturating_sub(wanted as u64);
+            resize(&mut self.bytes, wanted)?;
             self.begin = at;
             if !read_exact_at(self.file, &mut self.bytes, at)? {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
@@ -140,4 +269,14 @@ impl Window<'_> {
         let from = (at - self.begin) as usize;
         Ok(&self.bytes[from..from + count])
     }
+}
+
+/// Give a buffer another length. Its contents are lost. Frees the old memory before it allocates more.
+pub(super) fn resize(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
+    if buffer.capacity() < length {
+        *buffer = Vec::new();
+        buffer.try_reserve_exact(length)?;
+    }
+    buffer.resize(length, 0);
+    Ok(())
 }

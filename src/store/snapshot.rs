@@ -3,7 +3,7 @@
 //! One checksum covers the whole snapshot. An invalid snapshot counts as missing; then the segment itself is read.
 
 use super::Key;
-use super::format::{FORMAT, Form, HEADER, HEADS, Header, Usage, hash, key_at, u32_at, u64_at};
+use super::format::{Checks, Form, HEADER, HEADS, Header, Usage, key_at, u32_at, u64_at};
 use crate::base::Result;
 
 const MAGIC: [u8; 8] = *b"HOBIDX\r\n";
@@ -70,12 +70,12 @@ pub struct Contents {
 }
 
 /// Encode the snapshot of a segment of `length` bytes.
-pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Vec<u8>> {
+pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents, checks: &Checks) -> Result<Vec<u8>> {
     let Contents { rows, uses } = contents;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(HEAD + rows.len() * RecordInfo::SIZE + uses.len() * Usage::SIZE + HASH)?;
     bytes.extend_from_slice(&MAGIC);
-    bytes.extend_from_slice(&FORMAT.to_le_bytes());
+    bytes.extend_from_slice(&checks.format.to_le_bytes());
     bytes.extend_from_slice(&(rows.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&(uses.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&[0; 4]);
@@ -84,17 +84,25 @@ pub fn encode(id: u64, seed: u64, length: u64, contents: &Contents) -> Result<Ve
     bytes.extend_from_slice(&length.to_le_bytes());
     rows.iter().for_each(|row| bytes.extend_from_slice(&row.encode()));
     uses.iter().for_each(|used| bytes.extend_from_slice(&used.encode()));
-    let check = hash(&bytes);
+    let check = checks.snapshot(&bytes);
     bytes.extend_from_slice(&check.to_le_bytes());
     Ok(bytes)
+}
+
+/// Whether a snapshot that begins with these bytes is of another format or secret.
+pub fn is_foreign(begin: &[u8], checks: &Checks) -> bool {
+    begin.len() >= HEAD && begin[..8] == MAGIC && u32_at(begin, 8) != checks.format
 }
 
 /// Length of the snapshot that begins with these bytes.
 pub fn length(begin: &[u8]) -> Option<u64> {
     let head = begin.first_chunk::<HEAD>()?;
-    let lists =
-        u64::from(u32_at(head, 12)) * RecordInfo::SIZE as u64 + u64::from(u32_at(head, 16)) * Usage::SIZE as u64;
-    Some((HEAD + HASH) as u64 + lists)
+    Some(bytes_of(u32_at(head, 12).into(), u32_at(head, 16).into()))
+}
+
+/// Length of a snapshot with so many rows and uses.
+pub fn bytes_of(rows: u64, uses: u64) -> u64 {
+    (HEAD + HASH) as u64 + rows * RecordInfo::SIZE as u64 + uses * Usage::SIZE as u64
 }
 
 /// A snapshot with a valid checksum.
@@ -106,21 +114,21 @@ pub struct IndexSnapshot<'a> {
 }
 
 impl<'a> IndexSnapshot<'a> {
-    /// Decode a whole snapshot of that segment; `None` if it is invalid.
-    pub fn decode(bytes: &'a [u8], id: u64) -> Option<Self> {
+    /// Decode a whole snapshot of that segment, which has at most `longest` bytes; `None` if it is invalid.
+    pub fn decode(bytes: &'a [u8], id: u64, longest: u64, checks: &Checks) -> Option<Self> {
         let (body, check) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
         let (head, lists) = body.split_at_checked(HEAD)?;
-        let ours = head[..8] == MAGIC && u32_at(head, 8) == FORMAT && u64_at(head, 24) == id;
-        if !ours || u64_at(check, 0) != hash(body) {
+        let ours = head[..8] == MAGIC && u32_at(head, 8) == checks.format && u64_at(head, 24) == id;
+        if !ours || u64_at(check, 0) != checks.snapshot(body) {
             return None;
         }
         let rows = (u32_at(head, 12) as usize).checked_mul(RecordInfo::SIZE)?;
         let uses = (u32_at(head, 16) as usize).checked_mul(Usage::SIZE)?;
         let (rows, rest) = lists.split_at_checked(rows)?;
         let length = u64_at(head, 40);
-        // The sum of two such lengths does not overflow.
-        const MOST: u64 = u64::MAX >> 16;
-        let fits = rest.len() == uses && length >= HEADS as u64 && length <= MOST;
+        // Each row and each use takes at least as much in the segment.
+        let listed = (lists.len() + HEADS) as u64;
+        let fits = rest.len() == uses && length >= listed && length <= longest;
         fits.then_some(Self { seed: u64_at(head, 32), length, rows, uses: rest })
     }
 

@@ -5,13 +5,12 @@
 
 use std::io::{ErrorKind, IoSlice};
 use std::path::Path;
-use std::sync::Arc;
 
-use super::format::{Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, record_size};
-use super::io::{File, Lock};
+use super::format::{Checks, Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, record_size};
+use super::io::{BLOCK, Lock, SharedFile, on_disk};
 use super::segment::{Segment, SegmentState};
-use super::snapshot::{Contents, RecordInfo, encode};
-use super::{Compression, Name, Store};
+use super::snapshot::{Contents, RecordInfo, bytes_of, encode};
+use super::{Compression, Name, Store, full_disk};
 use crate::base::{Error, Result, error, try_collect};
 
 /// Segment ids to try before reporting that other processes are in the way.
@@ -25,12 +24,14 @@ pub(super) const END_OF_IDS: u64 = 0xffff_0000 << 32;
 /// Most records per system call. Each call costs the system a search for its place in the file, and longer writes get
 /// longer pieces of memory. Writing a run of 16 takes two thirds of the time.
 const RUN: usize = 16;
+/// Part of the limit that no value can take: the other files.
+const BESIDE_VALUE: u64 = 16 << 10;
 /// A run ends before its values exceed this many bytes; a longer value is a run by itself.
 const RUN_BYTES: usize = 1 << 20;
 /// Most names in one record of uses.
-const USES: usize = 4096;
+pub(super) const USES: usize = 4096;
 /// Greatest offset that a row can hold.
-const LONGEST_SEGMENT: u64 = u32::MAX as u64 * UNIT;
+pub(super) const LONGEST_SEGMENT: u64 = u32::MAX as u64 * UNIT;
 const PADDING: [u8; UNIT as usize] = [0; UNIT as usize];
 
 /// A claimed segment id, with its lock.
@@ -57,8 +58,8 @@ pub(super) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn new(name: &Name, form: Form, stamp: u64, payload: &'a [u8]) -> Self {
-        Self { header: Header::new(name, form, stamp, payload), payload }
+    fn new(name: &Name, form: Form, stamp: u64, payload: &'a [u8], checks: &Checks) -> Self {
+        Self { header: Header::new(name, form, stamp, payload, checks), payload }
     }
 }
 
@@ -67,16 +68,29 @@ pub(super) struct SegmentWriter {
     pub id: u64,
     pub seed: u64,
     pub length: u64,
-    pub file: Arc<dyn File>,
+    pub file: SharedFile,
     pub contents: Contents,
     /// Whether the segment's name has been synced to the directory.
     named: bool,
+    /// Identity of the file, if the file system has such.
+    pub identity: Option<(u64, u64)>,
+    checks: Checks,
     _lock: Box<dyn Lock>,
 }
 
 impl SegmentWriter {
     pub fn memory_used(&self) -> usize {
         self.contents.rows.capacity() * size_of::<RecordInfo>() + self.contents.uses.capacity() * size_of::<Usage>()
+    }
+
+    /// Bytes of its snapshot.
+    pub fn snapshot_bytes(&self) -> u64 {
+        bytes_of(self.contents.rows.len() as u64, self.contents.uses.len() as u64)
+    }
+
+    /// Bytes of its files on the disk, with the snapshot to come.
+    fn disk_bytes(&self) -> u64 {
+        on_disk(self.length) + on_disk(self.snapshot_bytes())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -88,12 +102,13 @@ impl SegmentWriter {
         !self.is_empty() && self.length + size > limit.min(LONGEST_SEGMENT)
     }
 
-    /// Number of these records to write with one call; at least 1.
-    fn run_of(&self, records: &[Record<'_>], limit: u64) -> usize {
+    /// Number of these records to write with one call; at least 1. `room` is for all of them.
+    fn run_of(&self, records: &[Record<'_>], limit: u64, room: u64) -> usize {
         let mut end = self.length;
+        let most = limit.min(LONGEST_SEGMENT).min(end.saturating_add(room));
         let fits = |record: &&Record<'_>| {
             end += record.header.size();
-            end <= limit.min(LONGEST_SEGMENT)
+            end <= most
         };
         records.iter().take(RUN).take_while(fits).count().max(1)
     }
@@ -116,7 +131,7 @@ impl SegmentWriter {
         let mut slices = [IoSlice::new(&[]); 3 * RUN];
         let mut end = self.length;
         for ((record, bytes), slices) in run.iter().zip(&mut headers).zip(slices.as_chunks_mut().0) {
-            *bytes = record.header.encode(self.seed, end);
+            *bytes = record.header.encode(&self.checks, self.seed, end);
             end += record.header.size();
             let padding = (record.header.size() - HEADER as u64) as usize - record.payload.len();
             *slices = [&bytes[..], record.payload, &PADDING[..padding]].map(IoSlice::new);
@@ -186,11 +201,13 @@ impl Store {
     /// Whether the value is short enough.
     fn may_keep(&self, value: &Value<'_>) -> bool {
         let length = value.data.len();
+        let size = record_size(u32::try_from(length).unwrap_or(u32::MAX));
         length <= self.options.entry_limit as usize
-            && record_size(u32::try_from(length).unwrap_or(u32::MAX)) <= self.options.limit_bytes.min(u32::MAX.into())
+            && size <= (self.options.limit_bytes - BESIDE_VALUE).min(u32::MAX.into())
     }
 
     fn put_run(&mut self, values: &[Value<'_>], kept: &mut dyn FnMut(usize)) -> Result<()> {
+        values.iter().try_for_each(|value| self.uses_environment(value.name.environment))?;
         let mut scratch = std::mem::take(&mut self.scratch);
         let done = self.records(values, &mut scratch).and_then(|records| self.append_all(&records, kept));
         self.scratch = scratch;
@@ -213,7 +230,7 @@ impl Store {
         records.extend(values.iter().zip(compressed).zip(0..).map(|((value, range), after)| {
             let is_plain = range.is_empty();
             let (form, payload) = if is_plain { (Form::Plain, value.data) } else { (Form::Lz4, &scratch[range]) };
-            let record = Record::new(&value.name, form, stamp.saturating_add(after), payload);
+            let record = Record::new(&value.name, form, stamp.saturating_add(after), payload, &self.checks);
             let header = Header { raw: value.data.len() as u32, build_us: value.build_us, ..record.header };
             Record { header, ..record }
         }));
@@ -223,17 +240,21 @@ impl Store {
     /// Remove the value of that name; false if it was missing.
     pub fn remove(&mut self, name: &Name) -> Result<bool> {
         self.must_be_writable()?;
-        if self.index.live(name).is_none() {
-            return Ok(false);
+        let is_known = self.index.live(name).is_some();
+        // It may be in a segment that could not be read.
+        if is_known || !self.knows_all() {
+            self.append_mark(name, Form::Removed)?;
         }
-        self.append_mark(name, Form::Removed).map(|()| true)
+        Ok(is_known)
     }
 
     /// Remove all values of an environment, or of all environments. This includes values that other processes have put.
     pub fn clear(&mut self, environment: Option<u64>) -> Result<()> {
         self.must_be_writable()?;
         self.refresh()?;
-        if self.live().all(|entry| environment.is_some_and(|environment| entry.row.environment != environment)) {
+        if self.knows_all()
+            && self.live().all(|entry| environment.is_some_and(|environment| entry.row.environment != environment))
+        {
             return Ok(());
         }
         let all = Name { kind: u8::from(environment.is_none()), environment: environment.unwrap_or(0), key: [0; 32] };
@@ -280,18 +301,28 @@ impl Store {
     }
 
     /// Wait until everything that was put is on the disk.
+    /// Fails once if the directory was deleted or replaced.
     pub fn sync(&mut self) -> Result<()> {
+        self.check_own()?;
         self.seal_full()?;
-        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        self.settle()?;
+        let Some(mut writer) = self.writer.take() else { return self.report_lost() };
         let done = self.sync_writer(&mut writer);
         self.writer = Some(writer);
-        done
+        done.and_then(|()| self.report_lost())
     }
 
     /// Seal the current segment and write its snapshot, so that the next opening is fast. It waits for the disk, so
     /// call it when there is time. If the store is dropped without it, the next maintenance seals the segment.
     pub fn seal(&mut self) -> Result<()> {
+        self.check_own()?;
         self.claim = None;
+        self.seal_own()?;
+        self.settle()
+    }
+
+    /// Seal all segments of this process.
+    pub(super) fn seal_own(&mut self) -> Result<()> {
         self.seal_full()?;
         self.retire()?;
         self.seal_full()
@@ -334,7 +365,7 @@ impl Store {
 
     /// Append a record and add it to the index.
     fn append(&mut self, name: &Name, form: Form, payload: &[u8]) -> Result<()> {
-        self.append_all(&[Record::new(name, form, self.stamp(), payload)], &mut |_| ())
+        self.append_all(&[Record::new(name, form, self.stamp(), payload, &self.checks)], &mut |_| ())
     }
 
     /// Append records and add them to the index. Calls `kept` with the index of each. Failed records are skipped;
@@ -353,12 +384,38 @@ impl Store {
         failure
     }
 
-    /// Append the first few records with one system call, and count them. After a failure, the record after the counted
-    /// ones is the failed one.
+    /// Append the first few records, and count them. On a full disk, other segments are deleted for them. After a
+    /// failure, the record after the counted ones is the failed one.
     fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
+        let (enough, mut freed, mut done) = (4 * self.growth(first.header.size()), 0, Ok(()));
+        for _ in 0..full_disk::ATTEMPTS {
+            self.space.is_full = false;
+            done = self.append_run(records, written);
+            if done.is_ok() || !self.space.is_full {
+                break;
+            }
+            if *written > 0 {
+                // The caller continues with the record that failed.
+                return Ok(());
+            }
+            // Beyond that, evicting does not help: another program fills the disk.
+            match self.give_way()? {
+                Some(bytes) if freed <= enough => freed += bytes,
+                _ => break,
+            }
+        }
+        done
+    }
+
+    /// Append the first few records with one system call, and count them.
+    fn append_run(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
+        let Some(first) = records.first() else { return Ok(()) };
         self.index.reserve(records.len())?;
-        let limit = self.options.segment_limit;
+        self.check_own_after(first.header.size())?;
+        self.make_room(self.growth(first.header.size()))?;
+        // A run may begin a block of the segment and of its snapshot.
+        let (limit, room) = (self.segment_limit(), self.space.room.saturating_sub(2 * BLOCK));
         if self.writer.as_ref().is_some_and(|writer| writer.is_full_for(first.header.size(), limit)) {
             self.retire()?;
         }
@@ -366,10 +423,12 @@ impl Store {
             Some(writer) => writer,
             None => self.begin_segment()?,
         };
-        let (id, mut offset) = (writer.id, writer.length);
-        let run = &records[..writer.run_of(records, limit)];
+        let (id, mut offset, before) = (writer.id, writer.length, writer.disk_bytes());
+        let before = if writer.is_empty() { 0 } else { before };
+        let run = &records[..writer.run_of(records, limit, room)];
         let done = writer.append_run(run, written);
         let length = writer.length;
+        self.space.take(writer.disk_bytes() - before);
         // If truncating failed, recovery handles the segment, and the next record goes to another segment.
         let is_lost = matches!(done, Err(AppendError::Failed { restored: false, .. }));
         self.writer = (!is_lost).then_some(writer);
@@ -390,6 +449,17 @@ impl Store {
         })
     }
 
+    /// Bytes on the disk that a record of that size adds.
+    fn growth(&self, size: u64) -> u64 {
+        match self.writer.as_ref().filter(|writer| !writer.is_full_for(size, self.segment_limit())) {
+            Some(writer) => {
+                let snapshot = writer.snapshot_bytes() + RecordInfo::SIZE as u64;
+                on_disk(writer.length + size) + on_disk(snapshot) - writer.disk_bytes()
+            }
+            None => on_disk(HEADS as u64 + size) + BLOCK,
+        }
+    }
+
     /// Create a segment of our own and add it to the list.
     pub(super) fn begin_segment(&mut self) -> Result<SegmentWriter> {
         let mut is_made = false;
@@ -397,13 +467,14 @@ impl Store {
             let claim = self.claim()?;
             let path = self.path(claim.id, "seg");
             let seed = self.io.nonce();
-            let heads = encode_heads(claim.id, seed);
+            let heads = encode_heads(claim.id, seed, self.checks.format);
             let file = match self.io.create(&path) {
                 Ok(file) => file,
                 Err(why) if why.kind() == ErrorKind::AlreadyExists => continue,
                 // Locks need not be files. In that case this is the first call that needs the directory.
+                // Or the directory was deleted, and the lock's file with it.
                 Err(why) if why.kind() == ErrorKind::NotFound && !is_made => {
-                    self.claim = Some(claim);
+                    drop(claim);
                     self.make_directory()?;
                     is_made = true;
                     continue;
@@ -413,7 +484,7 @@ impl Store {
                     return Err(self.failed("create", &path, &why));
                 }
             };
-            let segment = Segment { file: Some(Arc::clone(&file)), ..Segment::new(claim.id, seed, SegmentState::Open) };
+            let segment = Segment { file: Some(file.clone()), ..Segment::new(claim.id, seed, SegmentState::Open) };
             let begun = match file.append(&mut [IoSlice::new(&heads)]) {
                 Ok(()) => self.add_segment(segment).map(|_| ()),
                 Err(why) => Err(self.failed("write", &path, &why)),
@@ -425,7 +496,10 @@ impl Store {
             }
             let contents = Contents::default();
             let Claim { id, lock } = claim;
-            return Ok(SegmentWriter { id, seed, length: HEADS as u64, file, contents, named: false, _lock: lock });
+            self.list_own(id);
+            let identity = file.identity().ok().flatten();
+            let (length, checks) = (HEADS as u64, self.checks);
+            return Ok(SegmentWriter { id, seed, length, file, contents, named: false, identity, checks, _lock: lock });
         }
         Err(error!(Busy, "other processes keep taking the names of segments in '{}'", self.directory.display()))
     }
@@ -477,7 +551,12 @@ impl Store {
     /// Write the snapshot of a synced segment and release its lock.
     pub(super) fn seal_writer(&mut self, writer: SegmentWriter) -> Result<()> {
         let SegmentWriter { id, seed, length, contents, .. } = &writer;
-        self.write_snapshot(*id, *seed, *length, contents)?;
+        self.space.is_full = false;
+        match self.write_snapshot(*id, *seed, *length, contents) {
+            // It only makes opening faster.
+            Err(_) if self.space.is_full => return Ok(()),
+            written => written?,
+        }
         let path = self.path(*id, "live");
         let _ = self.io.remove(&path);
         Ok(())
@@ -485,7 +564,7 @@ impl Store {
 
     /// Write the snapshot of a segment whose lock we hold.
     pub(super) fn write_snapshot(&mut self, id: u64, seed: u64, length: u64, contents: &Contents) -> Result<()> {
-        let bytes = encode(id, seed, length, contents)?;
+        let bytes = encode(id, seed, length, contents, &self.checks)?;
         let (fresh, path) = (self.path(id, "idx.new"), self.path(id, "idx"));
         self.write_file(&fresh, &bytes)?;
         self.io.rename(&fresh, &path).map_err(|why| self.failed("rename", &fresh, &why))?;

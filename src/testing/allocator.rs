@@ -13,6 +13,8 @@ static ALLOCATOR: TestAllocator = TestAllocator;
 thread_local! {
     /// Allocations that may still succeed.
     static ALLOWED: Cell<usize> = const { Cell::new(usize::MAX) };
+    /// Allocations that still succeed before a single one fails.
+    static BEFORE_FAILURE: Cell<usize> = const { Cell::new(usize::MAX) };
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
     /// Bytes that this thread allocated minus those that it freed.
     static HELD: Cell<isize> = const { Cell::new(0) };
@@ -29,6 +31,14 @@ fn admit(bytes: isize) -> bool {
     let Some(left) = ALLOWED.get().checked_sub(1) else { return false };
     if ALLOWED.get() != usize::MAX {
         ALLOWED.set(left);
+    }
+    match BEFORE_FAILURE.get() {
+        usize::MAX => {}
+        0 => {
+            BEFORE_FAILURE.set(usize::MAX);
+            return false;
+        }
+        left => BEFORE_FAILURE.set(left - 1),
     }
     ALLOCATIONS.set(ALLOCATIONS.get() + 1);
     hold(bytes);
@@ -76,6 +86,14 @@ pub fn with_allowance<T>(count: usize, call: impl FnOnce() -> T) -> T {
     ALLOWED.set(count);
     let result = call();
     ALLOWED.set(usize::MAX);
+    result
+}
+
+/// The result of `call` in which a single allocation of this thread fails: the one after the first `count`.
+pub fn with_failure<T>(count: usize, call: impl FnOnce() -> T) -> T {
+    BEFORE_FAILURE.set(count);
+    let result = call();
+    BEFORE_FAILURE.set(usize::MAX);
     result
 }
 

@@ -13,6 +13,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::guard::call_host;
+use super::reserve;
 
 pub type AllocateFn = extern "C" fn(user_data: *mut c_void, size: usize, alignment: usize) -> *mut c_void;
 pub type FreeFn = extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize);
@@ -61,8 +62,34 @@ fn host_allocate(allocate: AllocateFn, size: usize, alignment: usize) -> *mut u8
     call_host(|| allocate(USER_DATA.load(Ordering::Relaxed), size, alignment)).cast()
 }
 
-fn host_free(free: FreeFn, memory: *mut u8, layout: Layout) {
-    call_host(|| free(USER_DATA.load(Ordering::Relaxed), memory.cast(), layout.size(), layout.align()));
+/// Memory from the host or the system, or for a panic from the reserve.
+///
+/// # Safety
+/// As for [`GlobalAlloc::alloc`].
+unsafe fn take(layout: Layout) -> *mut u8 {
+    let memory = match hook() {
+        Some((allocate, _)) => host_allocate(allocate, layout.size(), layout.align()),
+        // SAFETY: by this function's contract.
+        None => unsafe { System.alloc(layout) },
+    };
+    if memory.is_null() { reserve::take(layout) } else { memory }
+}
+
+/// Gives memory back to where it is from.
+///
+/// # Safety
+/// As for [`GlobalAlloc::dealloc`].
+unsafe fn give_back(memory: *mut u8, layout: Layout) {
+    if reserve::owns(memory) {
+        return reserve::give_back(memory);
+    }
+    match hook() {
+        Some((_, free)) => {
+            call_host(|| free(USER_DATA.load(Ordering::Relaxed), memory.cast(), layout.size(), layout.align()));
+        }
+        // SAFETY: by this function's contract; the hook has not changed since this was allocated.
+        None => unsafe { System.dealloc(memory, layout) },
+    }
 }
 
 /// Counts a successful allocation.
@@ -79,12 +106,8 @@ fn counted(memory: *mut u8, size: usize) -> *mut u8 {
 unsafe impl GlobalAlloc for HostAllocator {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let memory = match hook() {
-            Some((allocate, _)) => host_allocate(allocate, layout.size(), layout.align()),
-            // SAFETY: by the caller's contract.
-            None => unsafe { System.alloc(layout) },
-        };
-        counted(memory, layout.size())
+        // SAFETY: by the caller's contract.
+        counted(unsafe { take(layout) }, layout.size())
     }
 
     /// The system returns large blocks as pages that are zero and not yet committed.
@@ -108,33 +131,33 @@ unsafe impl GlobalAlloc for HostAllocator {
     /// The system can grow a block in place or move its pages. With a hook the block is copied.
     #[inline(never)]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        let moved = match hook() {
-            Some((allocate, free)) => {
-                let moved = host_allocate(allocate, new_size, layout.align());
-                if !moved.is_null() {
-                    // SAFETY: both blocks hold the lesser size, and a new block overlaps no live one.
-                    unsafe { ptr::copy_nonoverlapping(memory, moved, layout.size().min(new_size)) };
-                    host_free(free, memory, layout);
-                }
-                moved
+        // SAFETY: by the caller's contract.
+        let wanted = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        let in_place = hook().is_none() && !reserve::owns(memory);
+        // SAFETY: by the caller's contract; the hook has not changed since this was allocated.
+        let mut moved = if in_place { unsafe { System.realloc(memory, layout, new_size) } } else { ptr::null_mut() };
+        if moved.is_null() {
+            // SAFETY: by the caller's contract.
+            moved = if in_place { reserve::take(wanted) } else { unsafe { take(wanted) } };
+            if moved.is_null() {
+                return moved;
             }
-            // SAFETY: by the caller's contract; the hook has not changed since this was allocated.
-            None => unsafe { System.realloc(memory, layout, new_size) },
-        };
-        if !moved.is_null() {
-            // If the block shrinks, the difference wraps, and the sum is still right.
-            LIVE_BYTES.fetch_add(new_size.wrapping_sub(layout.size()), Ordering::Relaxed);
+            // SAFETY: both blocks hold the lesser size, and a new block overlaps no live one. The old one is the
+            // caller's to give back.
+            unsafe {
+                ptr::copy_nonoverlapping(memory, moved, layout.size().min(new_size));
+                give_back(memory, layout);
+            }
         }
+        // If the block shrinks, the difference wraps, and the sum is still right.
+        LIVE_BYTES.fetch_add(new_size.wrapping_sub(layout.size()), Ordering::Relaxed);
         moved
     }
 
     #[inline(never)]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        match hook() {
-            Some((_, free)) => host_free(free, memory, layout),
-            // SAFETY: by the caller's contract; the hook has not changed since this was allocated.
-            None => unsafe { System.dealloc(memory, layout) },
-        }
+        // SAFETY: by the caller's contract.
+        unsafe { give_back(memory, layout) };
         LIVE_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
     }
 }

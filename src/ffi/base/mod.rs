@@ -81,6 +81,8 @@ pub mod user_data;
 pub mod handle;
 #[cfg(feature = "host-allocator")]
 mod forwarding;
+#[cfg(feature = "host-allocator")]
+mod reserve;
 
 pub mod library;
 pub mod hooks;

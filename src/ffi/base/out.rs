@@ -164,6 +164,11 @@ impl<T: Element, N: Output + TryFrom<usize>> OutArray<T, N> {
         Ok(Self { start, stride, capacity, out_count, what })
     }
 
+    /// The number of elements that it has room for.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     /// Fills in all `elements`.
     pub fn fill(self, elements: impl ExactSizeIterator<Item = T>) -> Result<()> {
         self.fill_by_index(elements.len(), |place| {

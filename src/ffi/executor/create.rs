@@ -1,13 +1,11 @@
 //! Creating and destroying executors.
 
-use std::sync::Arc;
-
 use hobgoblin_macros::entry;
 
 use super::desc::{HOB_EXECUTOR_CALLING_THREAD_ONLY, hob_background, hob_executor, hob_executor_desc};
 use super::host_jobs::HostJobs;
-use crate::base::{Result, error};
-use crate::executor::{Background, Executor, Helpers, MAX_CONCURRENCY, Options};
+use crate::base::{Result, Shared, error};
+use crate::executor::{Background, Executor, Helpers, JobSystem, MAX_CONCURRENCY, Options};
 use crate::ffi::base::guard::enclose;
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
@@ -61,13 +59,13 @@ pub extern "C" fn hob_executor_create_pool(threads: u32, out_executor: *mut *mut
 pub extern "C" fn hob_executor_destroy(executor: *mut hob_executor) {}
 
 fn create(desc: hob_executor_desc) -> Result<*mut hob_executor> {
-    let user_data = Arc::new(UserData::new(desc.user_data, desc.release));
+    let user_data = Shared::try_new(UserData::new(desc.user_data, desc.release))?;
     let executor = handle::create::<hob_executor>(Executor::new(options(desc, &user_data)?)?)?;
     user_data.own();
     Ok(executor)
 }
 
-fn options(desc: hob_executor_desc, user_data: &Arc<UserData>) -> Result<Options> {
+fn options(desc: hob_executor_desc, user_data: &Shared<UserData>) -> Result<Options> {
     let refused = |why: &str| Err(error!(InvalidArgument, "hob_executor_desc: {why}"));
     let background = match desc.background.check("hob_executor_desc.background")? {
         hob_background::Thread => Background::Thread,
@@ -94,10 +92,11 @@ fn options(desc: hob_executor_desc, user_data: &Arc<UserData>) -> Result<Options
         (None, 0) => Helpers::None,
         (None, threads) => Helpers::Pool(threads as usize),
     };
+    let jobs = Shared::try_new(HostJobs::new(desc, user_data.clone()))?;
     Ok(Options {
         helpers,
         background,
-        host: Some(Box::new(HostJobs::new(desc, Arc::clone(user_data)))),
+        host: Some(Shared::into_dyn::<dyn JobSystem>(jobs, |jobs| jobs)),
         max_concurrency: desc.max_concurrency as usize,
         task_limit: desc.task_limit as usize,
         calling_thread_only: desc.flags & HOB_EXECUTOR_CALLING_THREAD_ONLY != 0,

@@ -1,10 +1,9 @@
 //! The host's job system: the callbacks of a `hob_executor_desc` behind [`JobSystem`].
 
 use std::ffi::{c_char, c_void};
-use std::sync::Arc;
 
 use super::desc::{hob_executor_desc, hob_priority};
-use crate::base::Text;
+use crate::base::{Shared, Text};
 use crate::executor::{JobSystem, Priority, Run};
 use crate::ffi::base::guard::call_host;
 use crate::ffi::base::user_data::UserData;
@@ -12,7 +11,7 @@ use crate::ffi::base::user_data::UserData;
 /// The host's callbacks.
 pub struct HostJobs {
     desc: hob_executor_desc,
-    user_data: Arc<UserData>,
+    user_data: Shared<UserData>,
 }
 
 // SAFETY: the header says where the callbacks run; the host makes `user_data` fit for them.
@@ -21,7 +20,7 @@ unsafe impl Send for HostJobs {}
 unsafe impl Sync for HostJobs {}
 
 impl HostJobs {
-    pub fn new(desc: hob_executor_desc, user_data: Arc<UserData>) -> Self {
+    pub fn new(desc: hob_executor_desc, user_data: Shared<UserData>) -> Self {
         Self { desc, user_data }
     }
 }

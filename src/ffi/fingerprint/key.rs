@@ -9,7 +9,7 @@ use crate::base::{Result, error, try_collect_all};
 use crate::ffi::base::array::{Array, Element, bytes};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::text::hob_str;
-use crate::fingerprint::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage, program};
+use crate::fingerprint::{Attribute, Feedback, MAX_ENTRIES, Mode, Program, Stage, program, shader};
 
 // == Program keys ==
 
@@ -135,6 +135,21 @@ pub struct hob_program_key_desc {
     pub feedback_mode: u32,
     /// Must be 0.
     pub reserved: u32,
+}
+
+/// Computes a shader key: that of a stage and its source.
+/// hob_program_manager names its shaders so, so hob_program_cache_get_shader_status can tell about them. `stage` is a
+/// hob_shader_stage or a number of the host. `source` may be NULL if `size` is 0. HOB_RESULT_INVALID_ARGUMENT: the stage
+/// is unknown. Threads: any.
+#[entry(any)]
+pub extern "C" fn hob_fingerprint_hash_shader(
+    stage: u32,
+    source: *const c_void,
+    size: usize,
+    out_fingerprint: *mut hob_fingerprint,
+) -> hob_result {
+    out_fingerprint.write(shader(known_stage(stage)?, source).into());
+    Ok(())
 }
 
 /// Computes a program key.

@@ -128,6 +128,16 @@ mod tests {
     }
 
     #[test]
+    fn coarse_precision_raises_the_default_node_limit() {
+        let nodes = |precision: u32, node_limit: u64| {
+            let tuning = hob_goblin_tuning { precision, node_limit, ..hob_goblin_tuning::defaults() };
+            config(&hob_goblin_desc { tuning: &raw const tuning, ..hob_goblin_desc::defaults() }).node_limit
+        };
+        assert_eq!((nodes(20, 256), nodes(100, 256), nodes(101, 256)), (4096, 4096, 256));
+        assert_eq!((nodes(20, 255), nodes(crate::ffi::goblin::tuning::HOB_PRECISION_PROVEN, 256)), (255, 256));
+    }
+
+    #[test]
     fn parameters_survive_a_round_trip() {
         let changed = Config {
             sigmas: 0.0,

@@ -6,7 +6,7 @@ use hobgoblin_macros::{entry, open_enum, versioned};
 
 use super::create::hob_goblin;
 use super::ids::hob_setting_id;
-use crate::base::{error, try_boxed};
+use crate::base::{error, try_box};
 use crate::ffi::base::guard::{call_host, set_last_error};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::Versioned;
@@ -27,11 +27,9 @@ unsafe impl Send for Writer {}
 // SAFETY: as above; a shared writer can do nothing.
 unsafe impl Sync for Writer {}
 
-/// Made from an array, since its allocation can fail without a panic.
-impl Sink for [Writer; 1] {
+impl Sink for Writer {
     fn write(&mut self, bytes: &[u8]) {
-        let [Writer { user_data, write }] = *self;
-        call_host(|| write(user_data, bytes.as_ptr().cast(), bytes.len()));
+        call_host(|| (self.write)(self.user_data, bytes.as_ptr().cast(), bytes.len()));
     }
 }
 
@@ -54,7 +52,7 @@ pub extern "C" fn hob_goblin_start_recording(
 ) -> hob_result {
     let write =
         write.ok_or_else(|| error!(InvalidArgument, "write is NULL: pass the function that receives the recording"))?;
-    let sink = try_boxed(Writer { user_data, write })?;
+    let sink = try_box(Writer { user_data, write })?;
     goblin.with(|cell| {
         cell.goblin.record(sink)?;
         cell.recording = Some(UserData::owned(user_data, release));

@@ -1,15 +1,14 @@
 //! The cache: its parameters, create and destroy.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use hobgoblin_macros::{element, entry, opaque, open_enum, versioned};
 
 use super::bound::unbind;
 use super::material::environment_material;
 use super::path::path;
-use crate::base::{Result, error};
-use crate::executor::{Executor, Options as ExecutorOptions};
+use crate::base::{Result, Shared, error};
+use crate::executor::Executor;
 use crate::ffi::base::argument::Argument;
 use crate::ffi::base::handle;
 use crate::ffi::base::result::hob_result;
@@ -20,9 +19,9 @@ use crate::ffi::fingerprint::environment::{hob_environment, with_environment};
 use crate::ffi::store::hob_file_io;
 use crate::ffi::store::host_io::{HostFiles, HostIo};
 use crate::fingerprint::Environment;
-use crate::program_cache::{Cache, Counted, Desc, Material, Options, Policy};
-use crate::store::io::{Io, OsIo};
-use crate::store::{self, Compression};
+use crate::program_cache::{Cache, Counted, Desc, Material, OpenCache, Options, Policy};
+use crate::store::io::{OsIo, share};
+use crate::store::{self, Compression, Secret};
 
 // == Ids ==
 
@@ -42,7 +41,7 @@ pub struct hob_use_id {
 
 /// A cache of programs, in memory and, with a directory, on disk.
 /// A handle: see "Handles" in base.h.
-#[opaque(Cache, tag = b"hobprogr")]
+#[opaque(OpenCache, tag = b"hobprogr")]
 pub struct hob_program_cache {
     _private: [u8; 0],
 }
@@ -92,8 +91,8 @@ pub struct hob_program_cache_desc {
     /// processes may share a directory. The first program or use that is written creates it. A path: on Unix any bytes
     /// without NUL, elsewhere UTF-8.
     ///
-    /// Programs that other processes have written are found at create. Later ones are found each time that this process
-    /// has written 1024 programs, or a sixteenth of `disk_limit`.
+    /// Programs that other processes have written are found at create, and later when one is missed: the disk looks for
+    /// them at most every 100 ms.
     pub directory: hob_str,
     /// The driver, device and build that the programs are for. NULL: driver and device are unknown. A new driver then
     /// gets the old driver's binaries. Set it for every cache with a directory or a bundle.
@@ -111,9 +110,17 @@ pub struct hob_program_cache_desc {
     /// nothing.
     #[default(64 << 20)]
     pub memory_limit: u64,
-    /// Limit of the disk for each environment, in bytes. 0: the default, 512 MiB. UINT64_MAX: no limit. 1 empties the
-    /// environment. A program that is larger than this, or than 256 MiB, is not written. To write nothing, set
-    /// HOB_PROGRAM_CACHE_READ_ONLY.
+    /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
+    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file in the directory, also of files that
+    /// are deleted but open.
+    ///
+    /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
+    /// files take at most 1.25 * limit, and at most 1.0 * limit after a flush or destroy. Several processes that write
+    /// at once have taken up to 1.33 * limit, and may leave programs unwritten for lack of room.
+    ///
+    /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
+    /// up to the sum of their limits, or `directory_limit`. A program that is larger than the limit, or than 256 MiB,
+    /// is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
     #[default(512 << 20)]
     pub disk_limit: u64,
     /// Limit of the programs that wait to be written, in bytes of data, reflection and fingerprints of shaders. 0: the
@@ -136,6 +143,14 @@ pub struct hob_program_cache_desc {
     pub described_keys: u32,
     /// The file system of the directory and of bundles; copied. NULL: the operating system's.
     pub file_io: *const hob_file_io,
+    /// A secret of the host, at least 16 bytes; copied. Programs on disk that were written with another one, or without
+    /// one, are ignored and kept. So nobody without the secret can make the cache give bytes to the driver. Bundles
+    /// and strikes have no secret. Default empty: checksums find damage, but no forgery. docs/trust.md has the details.
+    pub secret: hob_str,
+    /// Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were not used
+    /// for the longest time are removed first, as a whole, and this one never. 0: the default, twice the largest
+    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. Files of another format or secret do not count.
+    pub directory_limit: u64,
 }
 
 /// Creates a program cache.
@@ -173,7 +188,7 @@ pub extern "C" fn hob_program_cache_create(
 #[entry(destroy)]
 pub extern "C" fn hob_program_cache_destroy(cache: *mut hob_program_cache) {
     cache.read(|cache| {
-        unbind(&cache.shared_memory());
+        unbind(cache);
         Ok(())
     })?;
 }
@@ -183,8 +198,9 @@ struct DescValues {
     directory: Option<PathBuf>,
     environment: u64,
     material: Material,
-    executor: Executor,
-    files: Option<Arc<HostFiles>>,
+    executor: Option<Executor>,
+    files: Option<Shared<HostFiles>>,
+    secret: Option<Secret>,
 }
 
 impl DescValues {
@@ -199,8 +215,11 @@ impl DescValues {
         let describe = |found: &Environment<'_>| Ok((found.id(&mut |_| ()), environment_material(found)?));
         let (environment, material) = unsafe { with_environment(&environment, describe) }?;
         let executor = match desc.executor.is_null() {
-            true => Executor::new(ExecutorOptions::default())?,
-            false => unsafe { hob_executor::take(desc.executor, "executor") }?.read(|executor| Ok(executor.clone()))?,
+            true => None,
+            false => {
+                let executor = unsafe { hob_executor::take(desc.executor, "executor") }?;
+                Some(executor.read(|executor| Ok(executor.clone()))?)
+            }
         };
         let directory = path(unsafe { desc.directory.argument("directory") }, "directory")?;
         Ok(Self {
@@ -209,7 +228,21 @@ impl DescValues {
             material,
             executor,
             files: unsafe { HostFiles::of(desc.file_io, "file_io") }?,
+            secret: secret(unsafe { desc.secret.argument("secret") }.bytes()?)?,
         })
+    }
+}
+
+/// The secret of the store, from that of the host.
+fn secret(bytes: &[u8]) -> Result<Option<Secret>> {
+    const LEAST: usize = 16;
+    match bytes.len() {
+        0 => Ok(None),
+        LEAST.. => Ok(Some(Secret(blake3::derive_key("hobgoblin store secret 1", bytes)))),
+        length => Err(error!(
+            InvalidArgument,
+            "the secret has {length} bytes, which can be guessed: pass at least {LEAST} random bytes"
+        )),
     }
 }
 
@@ -235,10 +268,15 @@ fn described(desc: &hob_program_cache_desc, given: DescValues) -> Result<Desc> {
         directory: given.directory,
         environment: given.environment,
         store: store::Options {
-            limit_bytes: desc.disk_limit,
+            limit_bytes: disk_limit(desc.disk_limit, "disk_limit")?,
+            directory_limit: disk_limit(desc.directory_limit, "directory_limit")?,
+            environment: Some(given.environment),
             max_age_seconds: desc.max_age_seconds,
             compression: if has(HOB_PROGRAM_CACHE_COMPRESS) { Compression::Lz4 } else { Compression::None },
             read_only: has(HOB_PROGRAM_CACHE_READ_ONLY),
+            secret: given.secret,
+            // Memory takes no larger program. Beside its data, a value on disk has a head and reflection.
+            entry_limit: u32::try_from(desc.memory_limit.saturating_add(1 << 20).min(256 << 20)).unwrap_or(256 << 20),
             ..store::Options::new(seconds)
         },
         material: given.material,
@@ -246,9 +284,24 @@ fn described(desc: &hob_program_cache_desc, given: DescValues) -> Result<Desc> {
         ban_at: if desc.ban_at == u32::MAX { 0 } else { desc.ban_at },
         waiting_limit: desc.waiting_limit,
         load_ahead: !has(HOB_PROGRAM_CACHE_LOAD_LAZILY),
-        io: given.files.map_or(Arc::new(OsIo) as Arc<dyn Io>, |files| Arc::new(HostIo(files))),
+        io: match given.files {
+            Some(files) => share(HostIo(files))?,
+            None => share(OsIo)?,
+        },
         executor: given.executor,
     })
+}
+
+/// A limit of the disk: 0 for the default, or large enough.
+pub(super) fn disk_limit(limit: u64, what: &str) -> Result<u64> {
+    let least = store::Options::LEAST_LIMIT;
+    if limit > 0 && limit < least {
+        return Err(error!(
+            InvalidArgument,
+            "{what} {limit} is too small: pass at least {least} bytes (256 KiB), or 0 for the default"
+        ));
+    }
+    Ok(limit)
 }
 
 /// Seconds since 1970.

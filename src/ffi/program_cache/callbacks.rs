@@ -11,7 +11,7 @@ use crate::base::{Result, fault_point, try_collect};
 use crate::ffi::base::array::bytes;
 use crate::ffi::base::guard::call_host;
 use crate::ffi::base::structs::Versioned;
-use crate::fingerprint::{Builder, Mode, Program, Stage, program};
+use crate::fingerprint::{self, Mode, Program, Stage, program};
 use crate::program_cache::manager::{Binary, Driver, Keys, Shader};
 use crate::program_cache::{Blob, Key, Material};
 
@@ -163,9 +163,7 @@ impl<'a> Keys for FingerprintKeys<'a> {
     type Extra = Extra<'a>;
 
     fn shader(&self, stage: u32, source: &[u8]) -> Key {
-        let mut name = Builder::new("hobgoblin shader 1");
-        name.part(1, stage, source);
-        name.finish().0
+        fingerprint::shader(stage, source).0
     }
 
     fn program(&self, shaders: &[&mut Shader], extra: &Self::Extra) -> Result<Key> {

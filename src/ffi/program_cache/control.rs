@@ -2,37 +2,49 @@
 
 use hobgoblin_macros::{entry, open_enum};
 
-use super::cache::hob_program_cache;
+use super::cache::{disk_limit, hob_program_cache};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
-use crate::program_cache::{Options, Pressure, Status};
+use crate::program_cache::{Options, Pressure, Scope, Status};
 use crate::store;
 
 // == Limits ==
 
 /// Removes a program from memory and disk.
-/// A key without a program is allowed. Threads: shared.
+/// A key without a program is allowed. The disk is changed in the background. If that fails, the program is hidden from
+/// this cache, but another cache may find it: hob_program_cache_flush tries again, and returns HOB_RESULT_IO while it
+/// fails. HOB_RESULT_IO here: an earlier removal has failed like that. HOB_RESULT_LIMIT_EXCEEDED: 65536 requests wait for
+/// the disk; the program is hidden from this cache. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key: *const hob_fingerprint) -> hob_result {
-    cache.memory().remove(&key.bytes);
-    Ok(())
+    cache.remove(&key.bytes).map(|_| ())
 }
 
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
 /// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps bundles, programs of other
 /// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
-/// hob_program_cache_describe stay in memory. Threads: shared.
+/// hob_program_cache_describe stay in memory. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
+/// shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_too: u32) -> hob_result {
-    cache.memory().clear(disk_too != 0);
-    Ok(())
+    cache.clear((disk_too != 0).then_some(Scope::Environment))
+}
+
+/// Removes all programs of all environments from memory and disk, also those that other versions of the library wrote.
+/// A user's way to empty the directory, which need not be deleted. Strikes and bans stay: see
+/// hob_program_cache_clear_strikes. Programs with another `secret` are removed, too. It keeps bundles, the start-up set,
+/// open uses, blobs, limits and statistics. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
+/// shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_clear_directory(cache: *const hob_program_cache) -> hob_result {
+    cache.clear(Some(Scope::Directory))
 }
 
 /// Evicts programs until memory holds at most `max_bytes`; 0: all of them.
 /// The limit stays. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_trim(cache: *const hob_program_cache, max_bytes: u64) -> hob_result {
-    cache.memory().trim(max_bytes);
+    cache.trim(max_bytes);
     Ok(())
 }
 
@@ -45,9 +57,11 @@ pub extern "C" fn hob_program_cache_set_memory_limit(cache: *const hob_program_c
 }
 
 /// Changes the limit of the disk, in bytes: see hob_program_cache_desc.disk_limit.
-/// 0: the default. UINT64_MAX: no limit. The disk is trimmed in the background. Threads: shared.
+/// 0: the default. UINT64_MAX: no limit. Less than 256 KiB: HOB_RESULT_INVALID_ARGUMENT. The disk is trimmed in the
+/// background. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_set_disk_limit(cache: *const hob_program_cache, limit: u64) -> hob_result {
+    let limit = disk_limit(limit, "limit")?;
     cache.disk().set_limit(if limit == 0 { store::Options::new(|| 0).limit_bytes } else { limit })
 }
 
@@ -55,23 +69,23 @@ pub extern "C" fn hob_program_cache_set_disk_limit(cache: *const hob_program_cac
 #[open_enum]
 #[repr(C)]
 pub enum hob_memory_pressure {
-    /// Not short: nothing is done.
+    /// Not short: the limits of memory pressure end.
     None = 0,
-    /// Memory is trimmed to a quarter of its limit.
+    /// The limit of memory is a quarter of memory_limit.
     Moderate = 1,
-    /// All programs are evicted from memory, except those that wait to be written: hob_program_cache_flush writes them.
-    /// The disk keeps its programs.
+    /// All programs are evicted from memory, and then memory holds one program, the last that was stored. Programs that
+    /// wait to be written stay: hob_program_cache_flush writes them. The disk keeps its programs.
     Critical = 2,
 }
 
-/// Trims memory as the system asks.
-/// Call it each time that the system reports memory pressure. Threads: shared.
+/// Limits memory as the system asks, until the next report.
+/// Call it when memory pressure begins, and with HOB_MEMORY_PRESSURE_NONE when it ends. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_report_memory_pressure(
     cache: *const hob_program_cache,
     pressure: hob_memory_pressure,
 ) -> hob_result {
-    cache.memory().pressure(match pressure.check("pressure")? {
+    cache.pressure(match pressure.check("pressure")? {
         hob_memory_pressure::Moderate => Pressure::Moderate,
         hob_memory_pressure::Critical => Pressure::Critical,
         _ => Pressure::None,
@@ -81,7 +95,8 @@ pub extern "C" fn hob_program_cache_report_memory_pressure(
 
 /// Adds a key to the start-up set (`marked` not 0), or removes it.
 /// Programs of the set are loaded before all others, also at the next start: hob_program_cache_flush and
-/// hob_program_cache_destroy write the set. The key needs no program yet. Threads: shared.
+/// hob_program_cache_destroy write the set. The key needs no program yet. HOB_RESULT_LIMIT_EXCEEDED: the set has 65536
+/// keys. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_mark_startup(
     cache: *const hob_program_cache,

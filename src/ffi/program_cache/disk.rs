@@ -1,26 +1,29 @@
 //! Calls that wait for the disk, and the state of reading and writing.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::time::Duration;
 
-use hobgoblin_macros::entry;
+use hobgoblin_macros::{entry, versioned};
 
 use super::cache::hob_program_cache;
 use super::frame::{EmptyBlob, hob_blob, missed};
-use crate::base::error;
+use crate::base::{Shared, Text, error};
+use crate::ffi::base::guard::call_host;
 use crate::ffi::base::result::hob_result;
+use crate::ffi::base::text::hob_str;
+use crate::ffi::base::user_data::UserData;
 use crate::ffi::fingerprint::bytes::hob_fingerprint;
 
 // == Disk ==
 //
 // Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
-// pieces of work, such as one batch of programs or opening a directory. The piece that a call has begun is always
-// finished.
+// pieces of work. A piece is one program or a megabyte of programs, eight megabytes of a directory that is opened, or a
+// maintenance of eight megabytes. The piece that a call has begun is always finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
-/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too, as
-/// far as this cache knows its contents (hob_program_cache_desc.directory). HOB_RESULT_TIMEOUT: the time was too short.
-/// Threads: shared.
+/// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too. A
+/// program that another process or cache wrote more than 100 ms ago is found. HOB_RESULT_TIMEOUT: the time was too
+/// short. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_wait(
     cache: *const hob_program_cache,
@@ -52,8 +55,11 @@ pub extern "C" fn hob_program_cache_wait_idle(cache: *const hob_program_cache, t
 
 /// Writes all programs that wait, their times of use and the start-up set, so that a loss of power cannot lose them.
 /// Waits for `timeout_us` microseconds at most. After it a process without open uses may end by _exit; an open use
-/// would add a strike. HOB_RESULT_TIMEOUT: the time was too short. HOB_RESULT_IO: a program that was put since the last
-/// flush could not be written; reported once. Threads: shared.
+/// would add a strike. HOB_RESULT_TIMEOUT: the time was too short.
+///
+/// HOB_RESULT_IO: programs could not be written or removed. Each flush returns it until the problem is over. If it was
+/// over already, but programs that were put since the last flush are lost, one flush returns it.
+/// HOB_RESULT_OUT_OF_MEMORY: the same, for lack of memory. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_flush(cache: *const hob_program_cache, timeout_us: u64) -> hob_result {
     cache.disk().flush(Duration::from_micros(timeout_us))
@@ -70,6 +76,64 @@ pub extern "C" fn hob_program_cache_get_loading_progress(
     let progress = cache.disk().progress();
     out_done.write(progress.preload_done);
     out_total.write(progress.preload_total);
+    Ok(())
+}
+
+/// The host's observer of problems.
+/// A problem keeps programs from being read, written or removed, such as a full disk or a damaged bundle. It is also
+/// written to the log, at HOB_LOG_LEVEL_WARNING.
+#[versioned(size = 32, last = release)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hob_problem_callback {
+    /// sizeof(hob_problem_callback).
+    pub struct_size: u32,
+    /// Must be 0.
+    pub reserved: u32,
+    /// Passed to the callbacks.
+    pub user_data: *mut c_void,
+    /// Receives each new problem once, as hob_program_cache_get_problem returns it. Empty: the problem is over.
+    /// `sentence.data` ends in NUL and is valid during the call. Runs on the thread that noticed the problem: in a
+    /// background task, or inside a call of the cache. All functions of the cache may be called, except
+    /// hob_program_cache_destroy. Must be set.
+    pub report: Option<extern "C" fn(user_data: *mut c_void, sentence: hob_str)>,
+    /// Called exactly once, when `user_data` is no longer needed. May be NULL.
+    pub release: Option<extern "C" fn(user_data: *mut c_void)>,
+}
+
+// SAFETY: the header says where the callbacks run; the host makes `user_data` fit for them.
+unsafe impl Send for hob_problem_callback {}
+// SAFETY: as above.
+unsafe impl Sync for hob_problem_callback {}
+
+/// Sets the observer of problems; `callback` NULL removes it.
+/// The struct is copied. On success `user_data` is the library's: it is released when the observer is replaced or the
+/// cache is destroyed, and `report` does not run. A problem that is present already is not reported: ask
+/// hob_program_cache_get_problem. With an executor of HOB_BACKGROUND_PUMP or HOB_EXECUTOR_CALLING_THREAD_ONLY the
+/// background reports in hob_executor_pump. Threads: shared.
+#[entry(shared, nullable(callback))]
+pub extern "C" fn hob_program_cache_set_problem_callback(
+    cache: *const hob_program_cache,
+    callback: *const hob_problem_callback,
+) -> hob_result {
+    let Some(callback) = callback else {
+        cache.set_observer(None);
+        return Ok(());
+    };
+    let Some(report) = callback.report else {
+        return Err(error!(InvalidArgument, "hob_problem_callback: report must be set"));
+    };
+    let user_data = Shared::try_new(UserData::new(callback.user_data, callback.release))?;
+    let owner = user_data.clone();
+    let observer = move |sentence: &str| {
+        // Ends in NUL.
+        let line = Text::<240>::format(format_args!("{sentence}\0"));
+        let sentence = hob_str { data: line.as_str().as_ptr().cast(), len: sentence.len() };
+        call_host(|| report(owner.get(), sentence));
+    };
+    let observer = Shared::into_dyn::<dyn Fn(&str) + Send + Sync>(Shared::try_new(observer)?, |observer| observer);
+    user_data.own();
+    cache.set_observer(Some(observer));
     Ok(())
 }
 

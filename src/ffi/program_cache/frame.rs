@@ -62,7 +62,24 @@ pub extern "C" fn hob_program_cache_get(
 ) -> hob_result {
     // SAFETY: the header's contract.
     let place = unsafe { EmptyBlob::at(blob) }?;
-    place.fill(cache.memory().get(&key.bytes).ok_or_else(|| missed(cache, &key.bytes))?);
+    place.fill(cache.get(&key.bytes).ok_or_else(|| missed(cache, &key.bytes))?);
+    Ok(())
+}
+
+/// Gets a program from memory for a group, and moves it there.
+/// As hob_program_cache_get. With HOB_EVICTION_GROUPS a page, level or material that uses a program of another one makes
+/// it its own: pass its number as `group`. The program stays in that group while it is in memory. On disk it keeps the
+/// group of its put. Threads: shared.
+#[entry(shared)]
+pub extern "C" fn hob_program_cache_get_for_group(
+    cache: *const hob_program_cache,
+    key: *const hob_fingerprint,
+    group: u32,
+    blob: *mut hob_blob,
+) -> hob_result {
+    // SAFETY: the header's contract.
+    let place = unsafe { EmptyBlob::at(blob) }?;
+    place.fill(cache.get_for(&key.bytes, Some(group)).ok_or_else(|| missed(cache, &key.bytes))?);
     Ok(())
 }
 
@@ -105,7 +122,8 @@ pub struct hob_program {
     pub shader_count: usize,
     /// Microseconds of compiling and linking, for HOB_EVICTION_COST_AWARE. 0 counts as 1.
     pub build_us: u64,
-    /// The page, level or material that it belongs to, for HOB_EVICTION_GROUPS.
+    /// The page, level or material that it belongs to, for HOB_EVICTION_GROUPS. hob_program_cache_get_for_group and
+    /// hob_program_manager_link move it to another one.
     pub group: u32,
     /// Must be 0.
     pub reserved: u32,
@@ -140,7 +158,7 @@ pub extern "C" fn hob_program_cache_put(
     let stages = try_collect(shaders.iter().map(|shader| shader.bytes))?;
     let (format, cost_us, group) = (program.format, program.build_us, program.group);
     let program = Program { format, data, reflection, stages: &stages, cost_us, group };
-    match cache.memory().put(&key.bytes, &program)? {
+    match cache.put(&key.bytes, &program)? {
         Put::Stored | Put::Replaced | Put::Refused(Refusal::Banned | Refusal::Exists) => Ok(()),
         Put::Refused(_) => Err(error!(
             LimitExceeded,
@@ -165,8 +183,8 @@ pub enum hob_use_outcome {
 }
 
 /// Begins a use: call it just before the driver gets the binary of `key`.
-/// "Use" at the top of this file says when to end it, and the example there shows how. If the process ends before that,
-/// even by exit(), the key gets a strike. hob_program_cache_destroy ends open uses without a strike.
+/// "Use" at the top of this file says when to end it, and the example there shows how. If the process crashes or is
+/// killed before that, the key gets a strike. exit() and hob_program_cache_destroy end open uses without a strike.
 ///
 /// HOB_RESULT_BANNED: the key is banned; build the program from source.
 ///
@@ -180,7 +198,7 @@ pub extern "C" fn hob_program_cache_begin_use(
     key: *const hob_fingerprint,
     out_use: *mut hob_use_id,
 ) -> hob_result {
-    let begun = cache.memory().use_begin(&key.bytes)?;
+    let begun = cache.begin_use(&key.bytes)?;
     let Id { index1, generation } = begun.ok_or_else(|| banned(cache.strikes(&key.bytes).0))?.0;
     out_use.write(hob_use_id { index1, generation });
     Ok(())
@@ -199,13 +217,19 @@ pub extern "C" fn hob_program_cache_end_use(
     use_id: hob_use_id,
     outcome: hob_use_outcome,
 ) -> hob_result {
-    let verdict = match outcome.check("outcome")? {
-        hob_use_outcome::Rejected => Verdict::Rejected,
-        hob_use_outcome::Unused => Verdict::Unused,
-        _ => Verdict::Accepted,
-    };
     let hob_use_id { index1, generation } = use_id;
-    cache.memory().use_end(UseToken(Id { index1, generation }), verdict)
+    cache.end_use(UseToken(Id { index1, generation }), outcome.verdict()?)
+}
+
+impl hob_use_outcome {
+    /// The verdict of the safe core.
+    pub fn verdict(self) -> Result<Verdict> {
+        Ok(match self.check("outcome")? {
+            hob_use_outcome::Rejected => Verdict::Rejected,
+            hob_use_outcome::Unused => Verdict::Unused,
+            _ => Verdict::Accepted,
+        })
+    }
 }
 
 const _: () = assert!(size_of::<Blob>() == size_of::<*mut c_void>());

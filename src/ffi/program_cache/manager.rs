@@ -4,13 +4,12 @@
 //! when it ends.
 
 use std::ffi::{c_char, c_void};
-use std::sync::Arc;
 
 use hobgoblin_macros::{element, entry, opaque, open_enum, versioned};
 
 use super::cache::{hob_program_cache, hob_use_id};
 use super::callbacks::{Extra, FingerprintKeys, HostDriver, hob_program_callbacks};
-use crate::base::{Error, Id, Result, Slots, error, try_collect};
+use crate::base::{Error, Id, Result, Shared, Slots, error, try_collect};
 use crate::ffi::base::argument::Argument;
 use crate::ffi::base::array::Array;
 use crate::ffi::base::guard;
@@ -23,7 +22,7 @@ use crate::ffi::fingerprint::bytes::hob_fingerprint;
 use crate::ffi::fingerprint::key::{hob_program_key_desc, known_stage, with_program};
 use crate::fingerprint::{Mode, Program};
 use crate::program_cache::manager::{Failure, Linked, Manager, Shader, ShaderState};
-use crate::program_cache::{ProgramCache, Put, Tag};
+use crate::program_cache::{Cache, IdSalt, Put};
 
 /// Links programs from a cache, and compiles only the shaders that it must.
 /// A handle: see "Handles" in base.h. Build times are measured with the host's clock: without a hob_clock_hook programs
@@ -35,17 +34,17 @@ pub struct hob_program_manager {
 
 /// A manager: its cache, its callbacks, and its shaders except those that a running call has taken.
 pub struct ManagerCell {
-    cache: Arc<ProgramCache>,
+    cache: Cache,
     callbacks: hob_program_callbacks,
-    _user_data: Arc<UserData>,
-    tag: Tag,
+    _user_data: Shared<UserData>,
+    salt: IdSalt,
     shaders: Slots<Option<Shader>>,
 }
 
 impl ManagerCell {
     fn shader(&mut self, id: Id) -> Result<&mut Option<Shader>> {
         let unknown = || error!(NotFound, "unknown shader: it was removed, or belongs to another manager");
-        let position = self.shaders.position(self.tag.of(id)).ok_or_else(unknown)?;
+        let position = self.shaders.position(self.salt.apply(id)).ok_or_else(unknown)?;
         self.shaders.at_mut(position).ok_or_else(unknown)
     }
 
@@ -76,10 +75,10 @@ pub extern "C" fn hob_program_manager_create(
     if callbacks.compile.is_none() || callbacks.link.is_none() || callbacks.load.is_none() {
         return Err(error!(InvalidArgument, "hob_program_callbacks: compile, link and load must be set"));
     }
-    let cache = cache.read(|cache| Ok(cache.shared_memory()))?;
-    let user_data = Arc::new(UserData::new(callbacks.user_data, callbacks.release));
-    let _user_data = Arc::clone(&user_data);
-    let cell = ManagerCell { cache, callbacks, _user_data, tag: Tag::default(), shaders: Slots::default() };
+    let cache = cache.read(|cache| Ok(Cache::clone(cache)))?;
+    let user_data = Shared::try_new(UserData::new(callbacks.user_data, callbacks.release))?;
+    let _user_data = user_data.clone();
+    let cell = ManagerCell { cache, callbacks, _user_data, salt: IdSalt::default(), shaders: Slots::default() };
     out_manager.write(handle::create::<hob_program_manager>(cell)?);
     user_data.own();
     Ok(())
@@ -115,7 +114,7 @@ pub extern "C" fn hob_program_manager_add_shader(
     let stage = known_stage(stage)?;
     let Id { index1, generation } = manager.with(|cell| {
         cell.shaders.reserve_one()?;
-        Ok::<Id, Error>(cell.tag.of(cell.shaders.insert(Some(Shader::new(stage, object as usize)))))
+        Ok::<Id, Error>(cell.salt.apply(cell.shaders.insert(Some(Shader::new(stage, object as usize)))))
     })?;
     out_shader.write(hob_shader_id { index1, generation });
     Ok(())
@@ -131,7 +130,7 @@ pub extern "C" fn hob_program_manager_remove_shader(
 ) -> hob_result {
     manager.with(|cell| {
         cell.shader(id_of(shader))?;
-        cell.shaders.remove(cell.tag.of(id_of(shader)));
+        cell.shaders.remove(cell.salt.apply(id_of(shader)));
         Ok(())
     })
 }
@@ -177,7 +176,7 @@ pub extern "C" fn hob_program_manager_compile(
 ) -> hob_result {
     let id = id_of(shader);
     let (mut shader, cache, calls) =
-        manager.with(|cell| Ok::<_, Error>((cell.take(id)?, Arc::clone(&cell.cache), cell.callbacks)))?;
+        manager.with(|cell| Ok::<_, Error>((cell.take(id)?, cell.cache.clone(), cell.callbacks)))?;
     let (keys, mut driver) = (FingerprintKeys::default(), HostDriver::new(calls, std::ptr::null_mut()));
     let compiled = Manager::new(&cache, &keys).compile(&mut driver, &mut shader);
     let state = shader.state();
@@ -207,7 +206,7 @@ pub extern "C" fn hob_program_manager_compile(
 pub struct hob_program_link_desc {
     /// sizeof(hob_program_link_desc).
     pub struct_size: u32,
-    /// See hob_program.group.
+    /// See hob_program.group. A cached program moves to this group.
     pub group: u32,
     /// Passed to the callbacks: the host's program object.
     pub program: *mut c_void,
@@ -301,7 +300,7 @@ fn link(
     // SAFETY: the header's contract for the fields.
     let ids = unsafe { Array::new(desc.shaders, 0, desc.shader_count, "shaders") }?;
     let taken = BorrowedShaders::new(held, ids.iter().map(id_of))?;
-    let (cache, calls) = held.with(|cell| (Arc::clone(&cell.cache), cell.callbacks));
+    let (cache, calls) = held.with(|cell| (cell.cache.clone(), cell.callbacks));
     let (keys, mut driver) = (FingerprintKeys::default(), HostDriver::new(calls, desc.program));
     let done = taken.lend(|shaders| Manager::new(&cache, &keys).link(&mut driver, shaders, &extra, desc.group))?;
     Ok((result_of(&done, driver.load_code()), done.map(|_| ()).map_err(refused)))

@@ -44,9 +44,9 @@
 //! - Use: the time from giving a binary to the driver until the GPU has finished the first frame drawn with it. Drivers
 //!   compile late and lose the device late: a load or a submit alone proves nothing. Wait for that frame's fence, or
 //!   for a few frames more. Many uses may be open at once. A use may last several frames, and end on another thread.
-//! - Strike: a mark against a key. Each key with an open use gets one when the process ends, whatever ended it: a
-//!   crash, exit() or a kill. hob_program_cache_destroy ends open uses without a strike. Strikes are forgotten after 30
-//!   days.
+//! - Strike: a mark against a key. Each key with an open use gets one when the process crashes, is killed, or calls
+//!   abort() or _exit(). A clean exit and hob_program_cache_destroy end open uses without a strike: docs/threads.md.
+//!   Strikes are forgotten after 30 days.
 //! - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a
 //!   strike is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new
 //!   one, as after a driver update, the key has none.
@@ -64,6 +64,7 @@ mod cache;
 mod frame;
 mod control;
 mod disk;
+mod list;
 mod statistics;
 mod bundle;
 mod why;

@@ -1,9 +1,9 @@
 //! Paths from the caller.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::base::{Result, error};
+use crate::base::{Result, error, try_path};
 use crate::ffi::base::text::Str;
 
 /// The path in a caller's text; `None` if it is empty. `what` names the parameter or field.
@@ -18,5 +18,5 @@ pub fn path(text: Str<'_>, what: &str) -> Result<Option<PathBuf>> {
     let path = OsStr::new(
         std::str::from_utf8(bytes).map_err(|_| error!(InvalidArgument, "{what} is not UTF-8: pass UTF-8 text"))?,
     );
-    Ok((!path.is_empty()).then(|| PathBuf::from(path)))
+    if path.is_empty() { Ok(None) } else { try_path(Path::new(path)).map(Some) }
 }

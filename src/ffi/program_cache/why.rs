@@ -121,7 +121,7 @@ pub extern "C" fn hob_program_cache_describe(
             Some(key) => key.bytes,
             None => program(mode, described, &mut |_| ())?.0,
         };
-        cache.memory().describe(&key, &program_material(described)?)
+        cache.describe(&key, &program_material(described)?)
     };
     // SAFETY: the header's contract for the fields of the desc.
     unsafe { with_program(&desc, describe) }
@@ -141,7 +141,7 @@ pub extern "C" fn hob_program_cache_explain_miss(
     desc: *const hob_program_key_desc,
     out_miss: *mut hob_program_miss,
 ) -> hob_result {
-    let explain = |_, described: &Program<'_>| cache.memory().why_missed(&program_material(described)?);
+    let explain = |_, described: &Program<'_>| cache.why_missed(&program_material(described)?);
     // SAFETY: the header's contract for the fields of the desc.
     let why = unsafe { with_program(&desc, explain) }?;
     let why = why.ok_or_else(|| {

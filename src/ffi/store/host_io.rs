@@ -4,17 +4,16 @@ use std::ffi::{OsString, c_void};
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::Path;
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::hob_file_io;
-use crate::base::{Result, error};
+use crate::base::{Result, Shared, error};
 use crate::ffi::base::guard::{call_host_barred, guard, unbarred};
 use crate::ffi::base::result::hob_result;
 use crate::ffi::base::structs::read_struct;
 use crate::ffi::base::text::hob_str;
 use crate::ffi::base::user_data::UserData;
-use crate::store::io::{File, Io, Lock, OsIo};
+use crate::store::io::{File, Io, Lock, OsIo, SharedFile, box_lock, share_file};
 use crate::store::process_locks;
 
 /// Limit of the number of names in one directory.
@@ -40,14 +39,14 @@ impl HostFiles {
     ///
     /// # Safety
     /// `io` is NULL or meets the contract of [`read_struct`].
-    pub unsafe fn of(io: *const hob_file_io, what: &str) -> Result<Option<Arc<Self>>> {
+    pub unsafe fn of(io: *const hob_file_io, what: &str) -> Result<Option<Shared<Self>>> {
         if io.is_null() {
             return Ok(None);
         }
         // SAFETY: by this function's contract.
         let io = unsafe { read_struct(io, what) }?;
         check(&io)?;
-        Ok(Some(Arc::new(Self { io, user_data: UserData::new(io.user_data, io.release) })))
+        Shared::try_new(Self { io, user_data: UserData::new(io.user_data, io.release) }).map(Some)
     }
 
     /// Takes ownership of `user_data`.
@@ -169,15 +168,15 @@ unsafe extern "C" fn add_name(names: *mut c_void, name: hob_str) -> hob_result {
 }
 
 /// The host's file system.
-pub struct HostIo(pub Arc<HostFiles>);
+pub struct HostIo(pub Shared<HostFiles>);
 
 type Opens = extern "C" fn(*mut c_void, hob_str, *mut *mut c_void) -> u32;
 
 impl HostIo {
-    fn file(&self, path: &Path, open: Option<Opens>, end: Option<AtomicU64>) -> io::Result<Arc<dyn File>> {
+    fn file(&self, path: &Path, open: Option<Opens>, end: Option<AtomicU64>) -> io::Result<SharedFile> {
         let (path, mut file) = (HostPath::of(path)?, ptr::null_mut());
         self.0.ask(open, |open, host| open(host, path.text(), &raw mut file))?;
-        Ok(Arc::new(HostFile { files: Arc::clone(&self.0), file, end }))
+        share_file(HostFile { files: self.0.clone(), file, end })
     }
 }
 
@@ -194,11 +193,11 @@ impl Io for HostIo {
         self.0.ask(self.0.io.create_directory, |create, host| create(host, directory.text()))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn open(&self, path: &Path) -> io::Result<SharedFile> {
         self.file(path, self.0.io.open, None)
     }
 
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn create(&self, path: &Path) -> io::Result<SharedFile> {
         self.file(path, self.0.io.create, Some(AtomicU64::new(0)))
     }
 
@@ -227,7 +226,7 @@ impl Io for HostIo {
         };
         let (path, mut lock) = (HostPath::of(path)?, ptr::null_mut());
         match self.0.ask(Some(try_lock), |try_lock, host| try_lock(host, path.text(), &raw mut lock)) {
-            Ok(()) => Ok(Some(Box::new(HostLock { files: Arc::clone(&self.0), lock }))),
+            Ok(()) => box_lock(HostLock { files: self.0.clone(), lock }).map(Some),
             Err(why) if why.kind() == ErrorKind::AlreadyExists => Ok(None),
             Err(why) => Err(why),
         }
@@ -243,7 +242,7 @@ impl Io for HostIo {
 }
 
 struct HostLock {
-    files: Arc<HostFiles>,
+    files: Shared<HostFiles>,
     lock: *mut c_void,
 }
 
@@ -263,7 +262,7 @@ impl Drop for HostLock {
 }
 
 struct HostFile {
-    files: Arc<HostFiles>,
+    files: Shared<HostFiles>,
     file: *mut c_void,
     /// The offset of the next append. `None`: the file is only read.
     end: Option<AtomicU64>,

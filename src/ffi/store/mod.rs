@@ -34,7 +34,7 @@ pub mod host_io;
 /// - HOB_RESULT_BUSY: of `create`, the name is in use; of `try_lock`, another holder has the lock.
 /// - HOB_RESULT_LIMIT_EXCEEDED: the file system is full.
 /// - HOB_RESULT_UNSUPPORTED: no permission to write.
-/// - HOB_RESULT_OUT_OF_MEMORY: out of memory.
+/// - HOB_RESULT_OUT_OF_MEMORY: out of memory. The function of the library may then return it, too.
 /// - HOB_RESULT_IO, or any other number: another failure.
 ///
 /// Paths begin with the directory that the cache was created with. Then follow '/' and a name of ASCII letters, digits,

@@ -9,11 +9,11 @@ use crate::base::Code;
 #[test]
 fn same_values_give_the_same_bundle_bytes() {
     let disk = FaultDisk::default();
-    let io: Arc<dyn Io> = Arc::new(disk.process());
+    let io: SharedIo = shared(disk.process());
     io.create_directory(&directory()).unwrap();
     let path = |file: &str| directory().join(file);
     let write = |file: &str, values: u64| {
-        let mut bundle = BundleWriter::create(Arc::clone(&io), &path(file), Compression::Lz4).unwrap();
+        let mut bundle = BundleWriter::create(io.clone(), &path(file), Compression::Lz4).unwrap();
         (0..values).for_each(|number| assert!(bundle.put(&name(number), 7, &value(number, 300)).unwrap()));
         bundle.finish()
     };
@@ -45,7 +45,7 @@ fn failed_bundle_write_keeps_the_old_file() {
     let mut failures = 0;
     for calls in 0..10 {
         process.plan(|plan| plan.calls_to_error = Some(calls));
-        let mut bundle = BundleWriter::create(Arc::new(process.clone()), &path, Compression::None).unwrap();
+        let mut bundle = BundleWriter::create(shared(process.clone()), &path, Compression::None).unwrap();
         let written = bundle.put(&name(1), 0, b"value").and_then(|_| bundle.finish());
         process.plan(|plan| plan.calls_to_error = None);
         assert_eq!(disk.files().len(), 1, "{calls}: no file remains");
@@ -63,10 +63,10 @@ fn failed_bundle_write_keeps_the_old_file() {
 #[test]
 fn bundle_in_memory_reads_like_a_directory() {
     let disk = populated(20, 100);
-    let segment: Arc<[u8]> = disk.read(&with_extension(&disk, "seg")[0]).unwrap().into();
-    let snapshot: Arc<[u8]> = disk.read(&with_extension(&disk, "idx")[0]).unwrap().into();
+    let segment = disk.read(&with_extension(&disk, "seg")[0]).unwrap();
+    let snapshot = disk.read(&with_extension(&disk, "idx")[0]).unwrap();
     for snapshot in [Some(snapshot), None] {
-        let mut bundle = Store::from_bytes(Arc::clone(&segment), snapshot, options()).unwrap();
+        let mut bundle = Store::from_bytes(segment.clone(), snapshot, options()).unwrap();
         assert!((0..20).all(|number| get(&mut bundle, &name(number)) == Some(value(number, 100))));
         let refused = bundle.put(&name(1), 0, b"x").unwrap_err();
         assert_eq!(refused.code(), Code::Unsupported);

@@ -60,7 +60,7 @@ fn segments_and_snapshots_match_the_document() {
 fn files_of_older_versions_are_served() {
     let [segment, snapshot] = ["seg", "idx"].map(|extension| std::fs::read(fixture(extension)).unwrap());
     for snapshot in [None, Some(snapshot)] {
-        let mut store = Store::from_bytes(segment.as_slice().into(), snapshot.map(Into::into), options()).unwrap();
+        let mut store = Store::from_bytes(segment.clone(), snapshot, options()).unwrap();
         assert_eq!(get(&mut store, &key(0x0a)).as_deref(), Some(PLAIN));
         assert_eq!(get(&mut store, &key(0x0b)).as_deref(), Some(&REPEATED[..]));
         assert_eq!(get(&mut store, &key(0x0c)), None);

@@ -55,7 +55,7 @@ impl Record {
         let needed = self.begin..self.begin + HEADER + self.header.stored as usize;
         // If a record's padding is cut off, only a snapshot can still find the record.
         let end = if self.is_sealed { needed.end } else { self.begin + self.header.size() as usize };
-        let has_seed = self.is_sealed || decode_heads(after, id_of(&self.path)) != Head::Damaged;
+        let has_seed = self.is_sealed || decode_heads(after, id_of(&self.path), FORMAT) != Head::Damaged;
         after.len() >= end && before[needed.clone()] == after[needed] && has_seed
     }
 }
@@ -69,11 +69,11 @@ fn records(disk: &FaultDisk) -> Vec<Record> {
     let mut records = Vec::new();
     for path in with_extension(disk, "seg") {
         let bytes = disk.read(&path).unwrap();
-        let Head::Ours { seed } = decode_heads(&bytes, id_of(&path)) else { panic!("{path:?}") };
+        let Head::Ours { seed } = decode_heads(&bytes, id_of(&path), FORMAT) else { panic!("{path:?}") };
         let is_sealed = disk.read(&path.with_extension("idx")).is_some();
         let mut begin = HEADS;
         while begin < bytes.len() {
-            let header = Header::decode(&bytes[begin..], seed, begin as u64).unwrap();
+            let header = Header::decode(&bytes[begin..], &plain_checks(), seed, begin as u64).unwrap();
             let payload = &bytes[begin + HEADER..][..header.stored as usize];
             let mut made = vec![0; header.raw as usize];
             let value = match header.form {

@@ -2,20 +2,20 @@
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::super::fault_io::FaultDisk;
 use super::super::format::HEADS;
-use super::super::io::{File, Io, Lock, OsIo};
+use super::super::io::{File, Io, Lock, OsIo, SharedFile, SharedIo, share_file};
 use super::super::{Buffer, Bundle, BundleWriter, Compression, Store, Value};
 use super::*;
 
 /// A bundle with these values.
 fn bundle(disk: &FaultDisk, file: &str, values: &[(u64, Vec<u8>)]) -> Store {
-    let io: Arc<dyn Io> = Arc::new(disk.process());
+    let io: SharedIo = shared(disk.process());
     io.create_directory(&directory()).unwrap();
     let path = directory().join(file);
-    let mut bundle = BundleWriter::create(Arc::clone(&io), &path, Compression::None).unwrap();
+    let mut bundle = BundleWriter::create(io.clone(), &path, Compression::None).unwrap();
     values.iter().for_each(|(number, data)| assert!(bundle.put(&name(*number), 7, data).unwrap()));
     bundle.finish().unwrap();
     Store::open_bundle(Bundle::of_file(&*io, &path).unwrap(), options()).unwrap()
@@ -75,8 +75,8 @@ struct Tricks {
     no_length: bool,
 }
 
-struct TrickIo(Arc<dyn Io>, Arc<Mutex<Tricks>>);
-struct TrickFile(Arc<dyn File>, Arc<Mutex<Tricks>>);
+struct TrickIo(SharedIo, Arc<Mutex<Tricks>>);
+struct TrickFile(SharedFile, Arc<Mutex<Tricks>>);
 
 impl Io for TrickIo {
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
@@ -85,11 +85,11 @@ impl Io for TrickIo {
     fn create_directory(&self, directory: &Path) -> io::Result<()> {
         self.0.create_directory(directory)
     }
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        self.0.open(path).map(|file| Arc::new(TrickFile(file, self.1.clone())) as Arc<dyn File>)
+    fn open(&self, path: &Path) -> io::Result<SharedFile> {
+        self.0.open(path).and_then(|file| share_file(TrickFile(file, self.1.clone())))
     }
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        self.0.create(path).map(|file| Arc::new(TrickFile(file, self.1.clone())) as Arc<dyn File>)
+    fn create(&self, path: &Path) -> io::Result<SharedFile> {
+        self.0.create(path).and_then(|file| share_file(TrickFile(file, self.1.clone())))
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.0.rename(from, to)
@@ -149,8 +149,8 @@ impl File for TrickFile {
 fn sequential_read_loses_only_the_value_in_a_bad_sector() {
     let disk = populated(100, 1000);
     let tricks = Arc::new(Mutex::new(Tricks { bad: Some(64 + 90 * 1088 + 500), ..Tricks::default() }));
-    let io = TrickIo(Arc::new(disk.process()), tricks);
-    let mut store = Store::open(Arc::new(io), &directory(), options()).unwrap();
+    let io = TrickIo(shared(disk.process()), tricks);
+    let mut store = Store::open(shared(io), &directory(), options()).unwrap();
     let mut buffer = Buffer::default();
     let served = (0..100).filter(|&number| matches!(store.view(&name(number), &mut buffer), Ok(Some(_)))).count();
     assert_eq!(served, 99);
@@ -160,8 +160,8 @@ fn sequential_read_loses_only_the_value_in_a_bad_sector() {
 fn partial_write_does_not_cost_the_next_value() {
     let disk = FaultDisk::default();
     let tricks = Arc::<Mutex<Tricks>>::default();
-    let io = TrickIo(Arc::new(disk.process()), tricks.clone());
-    let mut store = Store::open(Arc::new(io), &directory(), options()).unwrap();
+    let io = TrickIo(shared(disk.process()), tricks.clone());
+    let mut store = Store::open(shared(io), &directory(), options()).unwrap();
     store.put(&name(1000), 0, b"first").unwrap();
     tricks.lock().unwrap().late_failure = true;
     let data: Vec<_> = (0..17).map(|number| value(number, 10)).collect();
@@ -209,7 +209,7 @@ fn merge_keeps_a_record_first_seen_half_written() {
 #[test]
 fn enormous_snapshot_does_not_fail_the_open() {
     let place = std::env::temp_dir().join(format!("hobgoblin-sparse-{}", std::process::id()));
-    let mut store = Store::open(Arc::new(OsIo), &place, options()).unwrap();
+    let mut store = Store::open(shared(OsIo), &place, options()).unwrap();
     store.put(&name(1), 0, b"x").unwrap();
     store.seal().unwrap();
     drop(store);
@@ -221,7 +221,7 @@ fn enormous_snapshot_does_not_fail_the_open() {
             assert!(file.metadata().unwrap().len() > 1 << 30);
         }
     }
-    let opened = Store::open(Arc::new(OsIo), &place, options()).map(|store| store.statistics().values);
+    let opened = Store::open(shared(OsIo), &place, options()).map(|store| store.statistics().values);
     std::fs::remove_dir_all(&place).unwrap();
     assert_eq!(opened.unwrap(), 1);
 }
@@ -238,7 +238,7 @@ fn exaggerated_snapshots_do_not_overflow_the_statistics() {
     for path in with_extension(&disk, "idx") {
         let old = disk.read(&path).unwrap();
         let (id, seed) = (super::super::format::u64_at(&old, 24), super::super::format::u64_at(&old, 32));
-        disk.write(&path, &encode(id, seed, u64::MAX, &Contents::default()).unwrap());
+        disk.write(&path, &encode(id, seed, u64::MAX, &Contents::default(), &plain_checks()).unwrap());
     }
     on(&disk).statistics();
 }
@@ -265,7 +265,7 @@ fn bundle_with_a_failed_put_cannot_be_finished() {
     let process = disk.process();
     process.create_directory(&directory()).unwrap();
     let path = directory().join("bundle");
-    let mut bundle = BundleWriter::create(Arc::new(process.clone()), &path, Compression::None).unwrap();
+    let mut bundle = BundleWriter::create(shared(process.clone()), &path, Compression::None).unwrap();
     bundle.put(&name(1), 0, &value(1, 300)).unwrap();
     disk.set_space(Some(10));
     process.plan(|plan| plan.calls_to_error = Some(1));
@@ -293,7 +293,7 @@ fn value_without_a_stamp_is_dropped_with_its_segment() {
         key,
         payload_hash: hash(&[7; 16]),
     };
-    let bytes = [&encode_heads(id, 9)[..], &header.encode(9, 64), &[7; 16]].concat();
+    let bytes = [&encode_heads(id, 9, FORMAT)[..], &header.encode(&plain_checks(), 9, 64), &[7; 16]].concat();
     let path = directory().join(format!("{id:016x}.seg"));
     disk.write(&path, &bytes);
     let io = disk.process();
@@ -310,8 +310,8 @@ fn reader_during_a_failed_write_misses_no_later_value() {
     let disk = FaultDisk::default();
     let tricks = Arc::<Mutex<Tricks>>::default();
     let process = disk.process();
-    let io = TrickIo(Arc::new(process.clone()), tricks.clone());
-    let mut writer = Store::open(Arc::new(io), &directory(), options()).unwrap();
+    let io = TrickIo(shared(process.clone()), tricks.clone());
+    let mut writer = Store::open(shared(io), &directory(), options()).unwrap();
     writer.put(&name(50), 0, b"first").unwrap();
     let reader = Arc::new(Mutex::new(open(&disk.process(), options())));
     let hook = reader.clone();

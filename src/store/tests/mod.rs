@@ -1,20 +1,26 @@
 mod basics;
+mod bombs;
 mod bundles;
 mod damage;
 mod golden;
+mod gone;
+mod limits;
 mod lived_in;
+mod memory;
 mod misfortune;
 mod model;
 #[cfg(unix)]
 mod processes;
+mod secret;
 mod sharing;
 mod upkeep;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::fault_io::{FaultDisk, FaultIo};
+use super::format::{Checks, FORMAT};
+use super::io::{Io, SharedIo, share};
 use super::{Name, Options, Store};
 
 /// SplitMix64 (Steele, Lea and Flood).
@@ -47,19 +53,37 @@ pub fn now() -> u64 {
 }
 
 pub fn wait(seconds: u64) {
-    SECOND.set(SECOND.get() + seconds);
+    SECOND.set(SECOND.get().wrapping_add(seconds));
+}
+
+thread_local! {
+    static EVICTED: std::cell::RefCell<Vec<Name>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Names of evicted values, and forget them.
+pub fn evicted() -> Vec<Name> {
+    EVICTED.take()
 }
 
 pub fn options() -> Options {
-    Options::new(now)
+    Options { evicted: |name| EVICTED.with_borrow_mut(|names| names.push(*name)), ..Options::new(now) }
+}
+
+/// The checksums without a secret.
+pub fn plain_checks() -> Checks {
+    Checks::new(None)
 }
 
 pub fn directory() -> PathBuf {
     PathBuf::from("/cache")
 }
 
+pub fn shared(io: impl Io + 'static) -> SharedIo {
+    share(io).expect("there is memory")
+}
+
 pub fn open(io: &FaultIo, options: Options) -> Store {
-    Store::open(Arc::new(io.clone()), &directory(), options).expect("opens")
+    Store::open(shared(io.clone()), &directory(), options).expect("opens")
 }
 
 pub fn on(disk: &FaultDisk) -> Store {

@@ -180,7 +180,7 @@ impl Run {
         self.restart();
         let calls = self.random.below(20);
         self.io.plan(|plan| plan.calls_to_misread = Some(calls));
-        if let Ok(mut store) = Store::open(Arc::new(self.io.clone()), &directory(), some_options(&mut self.random)) {
+        if let Ok(mut store) = Store::open(shared(self.io.clone()), &directory(), some_options(&mut self.random)) {
             let _ = store.maintain(u64::MAX);
             let _ = store.maintain(u64::MAX);
         }

@@ -3,7 +3,7 @@ use std::io;
 use std::sync::Mutex;
 
 use super::super::fault_io::{FaultDisk, FaultIo};
-use super::super::io::{File, Io, Lock};
+use super::super::io::{Io, Lock, SharedFile};
 use super::super::{Options, Store};
 use super::*;
 use crate::base::Code;
@@ -24,11 +24,11 @@ impl Io for Meanwhile {
         self.io.create_directory(directory)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn open(&self, path: &Path) -> io::Result<SharedFile> {
         self.io.open(path)
     }
 
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+    fn create(&self, path: &Path) -> io::Result<SharedFile> {
         self.io.create(path)
     }
 
@@ -79,7 +79,7 @@ fn writes_during_maintenance_by_another_process_are_kept() {
         };
         let happens = Mutex::new(Some(Box::new(happens) as Box<dyn FnOnce() + Send>));
         let io = Meanwhile { io: disk.process(), locked: "maintain.lock", happens };
-        let mut other = Store::open(Arc::new(io), &directory(), options()).unwrap();
+        let mut other = Store::open(shared(io), &directory(), options()).unwrap();
         for _ in 0..3 {
             other.maintain(u64::MAX).unwrap();
             for store in [&mut other, &mut on(&disk)] {
@@ -152,7 +152,7 @@ fn segment_without_a_header_is_removed() {
     for length in [0, 1, 63] {
         let disk = populated(3, 30);
         let path = directory().join("6553f20000000001.seg");
-        disk.write(&path, &super::super::format::encode_heads(0x6553_f200_0000_0001, 5)[..length]);
+        disk.write(&path, &super::super::format::encode_heads(0x6553_f200_0000_0001, 5, FORMAT)[..length]);
         disk.write(&path.with_extension("live"), b"");
         let io = disk.process();
         let held = io.try_lock(&path.with_extension("live")).unwrap();
@@ -308,7 +308,8 @@ fn segment_with_a_reused_name_is_read_again() {
         key: name(9).key,
         payload_hash: hash(&[9; 16]),
     };
-    let segment = [&encode_heads(id, 999)[..], &header.encode(999, HEADS as u64), &[9; 16]].concat();
+    let segment =
+        [&encode_heads(id, 999, FORMAT)[..], &header.encode(&plain_checks(), 999, HEADS as u64), &[9; 16]].concat();
     // The snapshot still belongs to the other segment, and is valid.
     disk.write(path, &segment);
     for store in [&mut reader, &mut on(&disk)] {

@@ -13,10 +13,11 @@ fn limits_hold_to_the_byte() {
     assert_eq!(get(&mut store, &name(1)), Some(vec![1; 10]), "the old value is kept");
     assert_eq!(store.statistics().refused, 1);
 
-    for (limit, fits) in [(0, false), (95, false), (96, true), (u64::MAX, true)] {
-        let disk = FaultDisk::default();
-        let mut store = open(&disk.process(), Options { limit_bytes: limit, ..options() });
-        assert_eq!(store.put(&name(1), 0, &[1; 16]).unwrap(), fits, "{limit}");
+    let least = Options::LEAST_LIMIT;
+    for limits in [(0, 0), (least - 1, 0), (least, least - 1), (least, 1)] {
+        let options = Options { limit_bytes: limits.0, directory_limit: limits.1, ..options() };
+        let Err(why) = Store::open(share(disk.process()).unwrap(), &directory(), options) else { panic!("{limits:?}") };
+        assert!(why.sentence().contains("below 262144 bytes: raise it"), "{why}");
     }
 }
 
@@ -80,33 +81,11 @@ fn uses_outlive_their_segment() {
 }
 
 #[test]
-fn least_worth_is_evicted_first() {
-    let disk = FaultDisk::default();
-    let limit_bytes = 100 * 1104;
-    let mut store = open(&disk.process(), Options { limit_bytes, ..options() });
-    for number in 0..120 {
-        let build_us = if number % 2 == 0 { 100_000 } else { 10 };
-        store.put(&name(number), build_us, &value(number, 1024)).unwrap();
-    }
-    let done = store.maintain(u64::MAX).unwrap();
-    assert_eq!((done.evicted, done.more), (30, false), "to nine tenths of the limit");
-    assert!((0..120).step_by(2).all(|number| store.contains(&name(number))), "the costly ones are all there");
-    let left = on(&disk).statistics();
-    assert_eq!((left.values, left.live_bytes), (90, 90 * 1104));
-    // The space of evicted values is freed.
-    store.seal().unwrap();
-    store.maintain(u64::MAX).unwrap();
-    let left = store.statistics();
-    assert!(left.file_bytes < left.live_bytes * 4 / 3 + 1000, "{left:?}");
-    assert_eq!(on(&disk).statistics().values, 90);
-}
-
-#[test]
 fn maintenance_is_due_after_a_sixteenth_of_the_limit() {
     let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { limit_bytes: 160 * 1104, ..options() });
-    for number in 0..30 {
-        assert_eq!(store.wants_maintenance(), number % 11 == 0 && number > 0, "{number}");
+    let mut store = open(&disk.process(), Options { limit_bytes: 320 * 1104, ..options() });
+    for number in 0..60 {
+        assert_eq!(store.wants_maintenance(), number % 21 == 0 && number > 0, "{number}");
         if store.wants_maintenance() {
             store.maintain(u64::MAX).unwrap();
         }
@@ -116,43 +95,51 @@ fn maintenance_is_due_after_a_sixteenth_of_the_limit() {
 }
 
 #[test]
-fn used_values_outlive_unused_values() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { limit_bytes: 20 * 1104, ..options() });
-    (0..20).for_each(|number| _ = store.put(&name(number), 50, &value(number, 1024)).unwrap());
-    wait(10_000);
-    store.touch(&[name(3), name(4)]).unwrap();
-    (20..40).for_each(|number| _ = store.put(&name(number), 50, &value(number, 1024)).unwrap());
-    store.maintain(u64::MAX).unwrap();
-    assert!(store.contains(&name(3)) && store.contains(&name(4)));
-    assert!(!store.contains(&name(0)) && !store.contains(&name(19)));
-}
-
-#[test]
-fn each_environment_has_its_own_limit() {
-    let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { limit_bytes: 10 * 1104, ..options() });
-    (0..20).for_each(|number| _ = store.put(&named(1, number), 0, &value(number, 1024)).unwrap());
-    (0..10).for_each(|number| _ = store.put(&named(2, number), 0, &value(number, 1024)).unwrap());
-    store.maintain(u64::MAX).unwrap();
-    assert_eq!((store.entries(1).count(), store.entries(2).count()), (9, 10));
-}
-
-#[test]
 fn unused_values_expire() {
     let disk = FaultDisk::default();
-    let mut store = open(&disk.process(), Options { max_age_seconds: 1000, ..options() });
+    let launch = || open(&disk.process(), Options { max_age_seconds: 1000, ..options() });
+    let mut store = launch();
     store.put(&named(1, 1), 0, b"old environment").unwrap();
     store.put(&named(2, 1), 0, b"old").unwrap();
     store.put(&named(2, 2), 0, b"used").unwrap();
-    wait(1000);
-    assert_eq!(store.maintain(u64::MAX).unwrap().aged, 0);
-    store.touch(&[named(2, 2)]).unwrap();
-    wait(1);
-    assert_eq!(store.maintain(u64::MAX).unwrap().aged, 2);
+    for (seconds, aged) in [(1000, 0), (1, 2)] {
+        wait(seconds);
+        store.touch(&[named(2, 2)]).unwrap();
+        store = launch();
+        assert_eq!(store.maintain(u64::MAX).unwrap().aged, aged);
+    }
     assert_eq!(store.environments().unwrap(), [2]);
     assert_eq!(get(&mut on(&disk), &named(2, 2)).as_deref(), Some(&b"used"[..]));
     assert_eq!(on(&disk).statistics().values, 1);
+}
+
+#[test]
+fn wrong_clock_ages_nothing_in_its_launch() {
+    const TEN_YEARS: u64 = 10 * 365 * 24 * 3600;
+    for jump in [0_u64.wrapping_sub(TEN_YEARS), TEN_YEARS] {
+        let disk = populated(20, 90);
+        let then = now();
+        wait(60);
+        let mut store = on(&disk);
+        // The clock jumps before the launch, and again within it.
+        for _ in 0..2 {
+            wait(jump);
+            let mut jumped = on(&disk);
+            for store in [&mut store, &mut jumped] {
+                assert_eq!(store.maintain(u64::MAX).unwrap().aged, 0);
+                assert!((0..20).all(|number| store.contains(&name(number))));
+            }
+        }
+        jumped_back(then);
+        // With the right clock nothing is lost either.
+        let mut store = on(&disk);
+        assert_eq!(store.maintain(u64::MAX).unwrap().aged, 0);
+        assert!((0..20).all(|number| get(&mut store, &name(number)) == Some(value(number, 90))));
+    }
+}
+
+fn jumped_back(to: u64) {
+    wait(to.wrapping_sub(now()));
 }
 
 #[test]
@@ -200,6 +187,7 @@ fn asked_by_opening(disk: &FaultDisk) -> CallCounts {
         bytes_read: after.bytes_read - before.bytes_read,
         appends: after.appends - before.appends,
         syncs: after.syncs - before.syncs,
+        looks: after.looks - before.looks,
     }
 }
 

@@ -20,22 +20,6 @@ fn options() -> Options {
     Options { segment_limit: 20_000, ..Options::new(now) }
 }
 
-/// Puts values until one is refused for lack of space. Returns how many were stored.
-fn fill(store: &mut Store, first: u32) -> u32 {
-    for number in first..first + 10_000 {
-        let name = name(1, number);
-        match store.put(&name, 1, &value(&name, 1)) {
-            Ok(stored) => assert!(stored),
-            Err(why) => {
-                assert_eq!(why.code(), Code::Io);
-                assert!(store.trouble().is_some_and(|trouble| trouble.starts_with("values are not kept")), "{why}");
-                return number;
-            }
-        }
-    }
-    panic!("there is room for everything");
-}
-
 fn has_all(store: &mut Store, count: u32) {
     (0..count).for_each(|number| assert_eq!(version(store, &name(1, number), &mut Vec::new()), Some(1), "{number}"));
 }
@@ -60,43 +44,35 @@ impl Drop for Mounted<'_> {
 }
 
 #[test]
-fn full_file_system_loses_nothing_and_recovers_with_space() {
+fn full_file_system_evicts_for_new_values_and_is_used_again_with_space() {
     let scratch = Scratch::new("full");
     let Some(_mounted) = Mounted::small(&scratch.0) else {
         return skip("this user may not mount a small file system");
     };
     std::fs::write(scratch.0.join("ballast"), [1; 80_000]).expect("there is room");
-    let mut store = open(&scratch.store(), options());
-    let mut count = fill(&mut store, 0);
-    assert!(store.trouble().is_some_and(|trouble| trouble.contains("free some space")), "{:?}", store.trouble());
-    assert!(count > 50, "{count}");
-    for _ in 0..3 {
-        // Without free space, stored values persist, and neither sealing nor maintenance breaks anything.
+    // The number of values that are there after a thousand puts.
+    let fill = |first: u32| {
+        let mut store = open(&scratch.store(), options());
+        let mut bytes = Vec::new();
+        for number in first..first + 1000 {
+            let name = name(1, number);
+            assert!(store.put(&name, 1, &value(&name, 1)).expect("others go for it"));
+            assert_eq!(version(&mut store, &name, &mut bytes), Some(1), "{number}");
+        }
         let _ = store.seal();
         let _ = store.maintain(u64::MAX);
-        has_all(&mut store, count);
-        count = fill(&mut store, count);
-        store = open(&scratch.store(), options());
-        has_all(&mut store, count);
-        assert_eq!(store.statistics().damaged, 0);
+        assert_eq!((store.trouble(), store.statistics().damaged), (None, 0));
+        let mut store = open(&scratch.store(), options());
+        (0..first + 1000).filter(|&number| version(&mut store, &name(1, number), &mut bytes).is_some()).count()
+    };
+    for round in 0..3 {
+        let count = fill(round * 1000);
+        assert!(count > 50, "{count}");
     }
-    // A lower limit frees space, but the log needs some space even for the record of a removal.
-    let limit_bytes = store.statistics().live_bytes / 2;
-    // An open file keeps its space after it is unlinked.
-    drop(store);
-    let mut store = open(&scratch.store(), Options { limit_bytes, ..options() });
+    let before = fill(3000);
     std::fs::remove_file(scratch.0.join("ballast")).expect("it is there");
-    while store.maintain(10_000).expect("there is room to copy some").more {}
-    let kept: Vec<_> = (0..count).filter(|&number| store.contains(&name(1, number))).collect();
-    assert!(store.statistics().live_bytes <= limit_bytes, "{:?}", store.statistics());
-    let new = name(1, count);
-    assert!(store.put(&new, 1, &value(&new, 1)).expect("there is room again"));
-    assert_eq!(store.trouble(), None);
-    for mut store in [store, open(&scratch.store(), options())] {
-        let mut bytes = Vec::new();
-        kept.iter().for_each(|&number| assert_eq!(version(&mut store, &name(1, number), &mut bytes), Some(1)));
-        assert_eq!(version(&mut store, &new, &mut bytes), Some(1));
-    }
+    let after = fill(4000);
+    assert!(after > before, "{after} after {before}");
 }
 
 /// Runs as a user who may read the directory but not write to it.
@@ -114,7 +90,7 @@ pub fn read_without_rights(directory: &Path) {
 }
 
 #[test]
-fn directory_of_another_user_is_read_but_not_written() {
+fn directory_of_root_is_read_but_not_written() {
     let scratch = Scratch::new("denied");
     let mut store = open(&scratch.store(), options());
     (0..10).for_each(|number| {
@@ -127,6 +103,11 @@ fn directory_of_another_user_is_read_but_not_written() {
         std::fs::set_permissions(scratch.store(), rights).expect("the directory is ours");
     };
     may_write(0o555);
+    // Root prepared the directory for all users.
+    for path in std::fs::read_dir(scratch.store()).expect("listable") {
+        let path = path.expect("listable").path();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).expect("the file is ours");
+    }
     let before = files(&scratch.store(), "seg");
     let mut command = child("stranger", &scratch.store());
     // Root can write everywhere.
@@ -152,7 +133,7 @@ fn file_in_place_of_the_directory_is_unchanged() {
     let scratch = Scratch::new("file");
     std::fs::write(scratch.store(), b"mine").expect("it can be written");
     for path in [scratch.store(), scratch.store().join("deeper")] {
-        let opened = Store::open(Arc::new(OsIo), &path, options());
+        let opened = Store::open(shared(OsIo), &path, options());
         let Err(why) = opened else { panic!("{path:?} was opened") };
         assert_eq!(why.code(), Code::Io);
         assert!(why.sentence().contains("give a directory, not a file"), "{why}");
@@ -191,11 +172,55 @@ fn segments_of_a_newer_version_are_unchanged_and_reported() {
     std::fs::write(old, &newer).expect("it can be written");
     put(2);
     let mut store = open(&scratch.store(), options());
-    assert!(store.trouble().is_some_and(|trouble| trouble.contains("format 2")), "{:?}", store.trouble());
+    assert!(store.foreign().is_some_and(|foreign| foreign.contains("format 2")), "{:?}", store.foreign());
     assert_eq!(version(&mut store, &name, &mut Vec::new()), Some(2));
     store.clear(None).expect("nothing is in the way");
     store.maintain(u64::MAX).expect("nothing is in the way");
     assert_eq!(std::fs::read(old).expect("it is there"), newer);
+}
+
+/// A segment of 15.7 MB with a value of 3.9 GB: LZ4 of zeros. All checksums are right.
+fn bomb(id: u64) -> Vec<u8> {
+    use crate::store::format::{Checks, FORMAT, Form, Header, encode_heads};
+    const LENGTH: usize = 15_400_000;
+    // One literal and a match of that zero, whose length each further byte of 255 extends. Then five literals.
+    let mut payload = vec![255; LENGTH];
+    payload[..4].copy_from_slice(&[0x1f, 0, 1, 0]);
+    payload.extend_from_slice(&[0, 0x50, 0, 0, 0, 0, 0]);
+    let raw = 1 + 4 + 15 + 255 * (LENGTH - 4) + 5;
+    let checks = Checks::new(None);
+    let header = Header::new(&name(1, 1), Form::Lz4, 5 << 32, &payload, &checks);
+    let header = Header { raw: u32::try_from(raw).expect("it fits"), ..header };
+    [&encode_heads(id, 1, FORMAT)[..], &header.encode(&checks, 1, 64), &payload].concat()
+}
+
+/// Runs with little memory.
+pub fn read_a_bomb(directory: &Path) {
+    for entry_limit in [1 << 20, Options::new(now).entry_limit] {
+        let mut store = open(directory, Options { entry_limit, ..options() });
+        let mut bytes = Vec::new();
+        assert!(store.get(&name(1, 1), &mut bytes).expect("it can be read").is_none());
+        assert!(version(&mut store, &name(2, 1), &mut bytes).is_some());
+        store.maintain(u64::MAX).expect("nothing is in the way");
+    }
+    println!("@ it was refused");
+}
+
+#[test]
+fn decompression_bomb_is_refused_with_little_memory() {
+    let scratch = Scratch::new("bomb");
+    let name = name(2, 1);
+    assert!(open(&scratch.store(), options()).put(&name, 1, &value(&name, 1)).expect("the file is created"));
+    std::fs::write(scratch.store().join("0000000500000000.seg"), bomb(5 << 32)).expect("it can be written");
+    let child = child("bomb", &scratch.store());
+    let mut command = Command::new("sh");
+    // 256 MiB of addresses; the bomb alone would take 3.7 GiB.
+    command.args(["-c", "ulimit -v 262144 && exec \"$0\" \"$@\""]).arg(child.get_program()).args(child.get_args());
+    command.envs(child.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = command.output().expect("there is a shell");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("@ it was refused"), "{printed}{complaint}");
 }
 
 /// Entries that another program may put in place of a file, with the commands that make them.
@@ -228,7 +253,7 @@ fn in_time<T: Send + 'static>(what: String, work: impl FnOnce() -> T + Send + 's
 /// Drives a store through every operation that opens files, and returns its messages. Each value that it returns must be
 /// right.
 fn use_store(directory: &Path) -> Vec<String> {
-    let mut store = match Store::open(Arc::new(OsIo), directory, options()) {
+    let mut store = match Store::open(shared(OsIo), directory, options()) {
         Ok(store) => store,
         Err(why) => return vec![why.sentence().to_owned()],
     };
@@ -245,6 +270,33 @@ fn use_store(directory: &Path) -> Vec<String> {
     }
     let _ = (store.remove(&name(1, 3)), store.seal(), store.maintain(u64::MAX), store.clear(None));
     messages
+}
+
+#[test]
+fn only_an_empty_file_clears_a_directory() {
+    let scratch = Scratch::new("clearings");
+    let full: (&str, &[&str]) = ("a file with bytes", &["cp", "/proc/self/status"]);
+    for (what, command) in IMPOSTORS.into_iter().chain([full]) {
+        let mut store = open(&scratch.0, options());
+        for number in 0..20 {
+            assert!(store.put(&name(1, number), 1, &value(&name(1, number), 1)).expect("nothing is in the way"));
+        }
+        drop(store);
+        replace(&scratch.0.join("ffffffffffffffff.clear"), command);
+        let store = in_time(what.to_owned(), {
+            let directory = scratch.0.clone();
+            move || open(&directory, options())
+        });
+        assert_eq!(store.statistics().values, 20, "{what}");
+        assert!(store.trouble().is_some_and(|text| text.contains("ffffffffffffffff.clear")), "{what}");
+        drop(store);
+        std::fs::remove_dir_all(&scratch.0).expect("it can be removed");
+    }
+    let mut store = open(&scratch.0, options());
+    assert!(store.put(&name(1, 1), 1, &value(&name(1, 1), 1)).expect("nothing is in the way"));
+    drop(store);
+    std::fs::write(scratch.0.join("ffffffffffffffff.clear"), b"").expect("nothing is in the way");
+    assert_eq!(open(&scratch.0, options()).statistics().values, 0);
 }
 
 #[test]
@@ -279,7 +331,7 @@ fn bundle_is_a_regular_file_or_a_link_to_one() {
     let scratch = Scratch::new("bundles");
     let bundle = scratch.0.join("bundle");
     let write = |path: &Path| {
-        let mut writer = BundleWriter::create(Arc::new(OsIo), path, Compression::None)?;
+        let mut writer = BundleWriter::create(shared(OsIo), path, Compression::None)?;
         writer.put(&name(1, 1), 1, &value(&name(1, 1), 1))?;
         writer.finish()
     };

@@ -28,7 +28,7 @@ fn options(random: &mut Random) -> Options {
     let compression = if random.below(2) == 0 { Compression::Lz4 } else { Compression::None };
     let segment_limit = if random.below(2) == 0 { 20 << 10 } else { 400 << 10 };
     // The values of one writer fit into the limit, those of the churn do not.
-    Options { compression, limit_bytes: 100 << 10, segment_limit, ..Options::new(now) }
+    Options { compression, limit_bytes: 1 << 20, segment_limit, ..Options::new(now) }
 }
 
 /// A time at which an unused claim of a segment id may be removed.

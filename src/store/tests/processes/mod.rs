@@ -1,17 +1,19 @@
 //! The store with real processes on real file systems. This test program runs itself as child processes, which write,
 //! read, and are killed.
 
+mod evictions;
 mod hostile;
 mod kills;
 mod peers;
+mod rights;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 
 use super::Random;
 use crate::store::io::OsIo;
+use crate::store::tests::shared;
 use crate::store::{Name, Options, Store};
 
 /// A temporary directory that drop removes. It is in the directory `HOB_STORE_PLACE` if that is set.
@@ -68,7 +70,10 @@ fn child_process_entry() {
     println!();
     match what.to_str() {
         Some("writer") => kills::write_for_ever(&directory),
+        Some("filler") => evictions::fill_for_ever(&directory),
         Some("peer") => peers::write_and_read(&directory),
+        Some("bomb") => hostile::read_a_bomb(&directory),
+        Some("reader") => rights::read_a_bundle(&directory),
         Some("stranger") => hostile::read_without_rights(&directory),
         _ => panic!("unknown command for the child process"),
     }
@@ -86,7 +91,7 @@ pub fn now() -> u64 {
 }
 
 pub fn open(directory: &Path, options: Options) -> Store {
-    Store::open(Arc::new(OsIo), directory, options).unwrap_or_else(|why| panic!("opening was refused: {why}"))
+    Store::open(shared(OsIo), directory, options).unwrap_or_else(|why| panic!("opening was refused: {why}"))
 }
 
 pub fn name(environment: u64, number: u32) -> Name {

@@ -1,0 +1,124 @@
+//! Freeing space on a full disk, where not even a removal mark can be written.
+//!
+//! The segments of least worth are deleted as a whole. The order brings no replaced or removed value back: see
+//! [`Store::give_way`].
+
+use std::thread::sleep;
+
+use super::Store;
+use super::index::IndexEntry;
+use super::limits::{LEAST_SEGMENT, SPARE, WAIT, WAITS, saving};
+use super::maintain::{Keep, Maintained, RewriteCandidate};
+use crate::base::{Result, try_collect};
+
+/// Attempts to write a record to a disk that stays full.
+pub(super) const ATTEMPTS: u32 = 64;
+
+impl Store {
+    /// Free space on a full disk by deleting the segment of least worth. Returns the bytes; `None` if there is no segment
+    /// to delete.
+    ///
+    /// Nothing is copied but removal marks. First come segments that need none: no other segment has an older value of
+    /// the names in it. If there is not even space for marks, everything goes.
+    pub(super) fn give_way(&mut self) -> Result<Option<u64>> {
+        if self.is_bundle() || self.options.read_only {
+            return Ok(None);
+        }
+        self.measure(0)?;
+        let before = self.space.used;
+        // Leave space for copies from now on.
+        let full_at = (before / SPARE * (SPARE - 1)).max(LEAST_SEGMENT);
+        self.space.full_at = Some(self.space.full_at.unwrap_or(u64::MAX).min(full_at));
+        let mut done = Maintained::default();
+        let mut is_dropped = self.space.is_maintaining && self.drop_least(&mut done)?;
+        for _ in 0..if self.space.is_maintaining { 0 } else { WAITS } {
+            if let Some(lock) = self.try_maintenance()? {
+                let dropped = self.drop_least(&mut done);
+                self.end_maintenance(lock);
+                is_dropped = dropped?;
+                break;
+            }
+            sleep(WAIT);
+        }
+        self.measure(0)?;
+        Ok(is_dropped.then(|| before.saturating_sub(self.space.used)))
+    }
+
+    /// [`give_way`](Self::give_way), for the process that maintains.
+    pub(super) fn drop_least(&mut self, done: &mut Maintained) -> Result<bool> {
+        // Full segments of this process may go as well as others, and the one it writes if there are no others.
+        self.full.clear();
+        Ok(self.drop_one(done)? || self.writer.take().is_some() && self.drop_one(done)?)
+    }
+
+    fn drop_one(&mut self, done: &mut Maintained) -> Result<bool> {
+        self.load(u64::MAX)?;
+        let order = self.droppable()?;
+        let mut has_snapshots = true;
+        for (needs_marks, _, id) in order {
+            if needs_marks && std::mem::take(&mut has_snapshots) {
+                // They only make opening faster, and their bytes are enough for many marks.
+                self.candidates()?.iter().for_each(|candidate| self.remove_snapshot(candidate.id));
+            }
+            let mut chosen = self.candidates()?;
+            chosen.retain(|candidate| candidate.id == id);
+            self.space.is_full = false;
+            match self.merge(chosen, &Keep::Marks, done) {
+                Ok(()) => return Ok(true),
+                Err(_) if self.space.is_full => {}
+                Err(why) => return Err(why),
+            }
+        }
+        self.clear_for_space(done)
+    }
+
+    /// Evict everything: the last resort on a full disk, where not even marks can be written. The name of an empty file
+    /// says that all older records are removed, so the segments can be deleted in any order. False if no segment can go.
+    fn clear_for_space(&mut self, done: &mut Maintained) -> Result<bool> {
+        let ids = try_collect(self.candidates()?.iter().map(|candidate| candidate.id))?;
+        if ids.is_empty() {
+            return Ok(false);
+        }
+        let stamp = self.stamp();
+        let path = self.path(stamp, "clear");
+        self.live().map(IndexEntry::name).for_each(|name| (self.options.evicted)(&name));
+        self.io.create(&path).map_err(|why| self.failed("create", &path, &why))?;
+        self.sync_directory()?;
+        done.evicted += self.live().count() as u64;
+        self.counts.evicted += self.live().count() as u64;
+        self.show_clearing(stamp)?;
+        self.unlink(&ids, done)?;
+        Ok(true)
+    }
+
+    /// All segments that may be deleted: whether marks must be copied, the worth, and the id. The first is best.
+    fn droppable(&mut self) -> Result<Vec<(bool, f64, u64)>> {
+        let candidates = self.candidates()?;
+        let mut order = Vec::new();
+        order.try_reserve_exact(candidates.len())?;
+        let second = self.seconds();
+        for RewriteCandidate { id, .. } in candidates {
+            let Some(position) = self.segment_position(id) else { continue };
+            let newest = self.newest_in(id);
+            let needs_marks = self.segments.iter().any(|other| other.id != id && other.hides_older_than(newest));
+            let here = self.live().filter(|entry| entry.segment == id);
+            let saved: f64 = here.map(|entry| saving(entry, second)).sum();
+            order.push((needs_marks, saved / self.segments[position].disk_bytes() as f64, id));
+        }
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        Ok(order)
+    }
+
+    /// The greatest stamp of a current record in a segment.
+    fn newest_in(&self, id: u64) -> u64 {
+        let entries = self.index.entries.iter().filter(|entry| entry.segment == id).map(|entry| entry.row.stamp);
+        let cleared = self.index.cleared.iter().filter(|cleared| cleared.segment == id);
+        entries.chain(cleared.map(|cleared| cleared.row.stamp)).max().unwrap_or(0)
+    }
+}
+
+/// Whether a file operation failed because the file system is full.
+pub(super) fn is_no_space(why: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(why.kind(), StorageFull | QuotaExceeded)
+}

@@ -1,0 +1,69 @@
+//! Whether the files that this process writes still have their names: somebody may delete or replace the directory.
+//!
+//! An open file stays usable without its name, so writes to it would succeed and be lost. The identity of the own
+//! segment is compared with that of the file at its path, before every sync and after every 256 KiB. When they differ,
+//! the loss is counted, and the next put makes the directory anew.
+
+use std::io::ErrorKind;
+
+use super::Store;
+use super::write::SegmentWriter;
+use crate::base::{Result, error, try_collect};
+
+/// Bytes that may be written between two checks.
+const UNCHECKED: u64 = 256 << 10;
+
+impl Store {
+    /// [Check](Self::check_own) if enough was written since the last time.
+    pub(super) fn check_own_after(&mut self, bytes: u64) -> Result<()> {
+        self.unchecked = self.unchecked.saturating_add(bytes);
+        if self.unchecked < UNCHECKED { Ok(()) } else { self.check_own() }
+    }
+
+    /// Find out whether segments of this process have lost their names. If so, read the directory again.
+    pub(super) fn check_own(&mut self) -> Result<()> {
+        self.unchecked = 0;
+        if !self.own_writers().any(|writer| self.has_lost_its_name(writer)) {
+            return Ok(());
+        }
+        let gone = try_collect(self.own_writers().filter(|writer| self.has_lost_its_name(writer)).map(|own| own.id))?;
+        self.abandon(|id| gone.contains(&id));
+        self.drop_segments(|id| gone.contains(&id));
+        self.loading = None;
+        self.refresh()
+    }
+
+    fn has_lost_its_name(&self, writer: &SegmentWriter) -> bool {
+        let Some(identity) = writer.identity else { return false };
+        match self.io.identity(&self.path(writer.id, "seg")) {
+            Ok(found) => found.is_some_and(|found| found != identity),
+            Err(why) => matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        }
+    }
+
+    /// Stop writing to segments of this process that are missing, and count the values that are lost. Their entries are
+    /// dropped with their segments.
+    pub(super) fn abandon(&mut self, is_gone: impl Fn(u64) -> bool) {
+        if !self.own_writers().any(|writer| is_gone(writer.id)) {
+            return;
+        }
+        let is_lost = |segment: u64| is_gone(segment) && self.is_own(segment);
+        self.lost += self.live().filter(|entry| is_lost(entry.segment)).count() as u64;
+        self.writer.take_if(|writer| is_gone(writer.id));
+        self.full.retain(|writer| !is_gone(writer.id));
+        // Its lock file is missing, too.
+        self.claim = None;
+    }
+
+    /// The loss since the last time, as an error.
+    pub(super) fn report_lost(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.lost) {
+            0 => Ok(()),
+            lost => Err(error!(
+                Io,
+                "'{}' was deleted or replaced while it was in use, and {lost} values with it: later ones are kept",
+                self.directory.display()
+            )),
+        }
+    }
+}

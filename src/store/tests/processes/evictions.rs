@@ -1,0 +1,235 @@
+//! Writers with a small limit that are killed at random moments, on a file system of a few megabytes. Every value that
+//! is missing was reported as evicted, no put is refused, and the files stay within the limits at every moment.
+
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
+use std::io::{BufRead, BufReader};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::store::{Name, Options};
+
+use super::*;
+
+const ENVIRONMENT: u64 = 1;
+/// Size of the file system, in bytes.
+const DISK: u64 = 3 << 20;
+/// Limit of a directory that is smaller than the file system, and of one that is larger.
+const SMALLER: u64 = 3 << 19;
+const LARGER: u64 = 6 << 20;
+/// Numbers that one writer can put.
+const NUMBERS: u32 = 1 << 12;
+/// A writer is killed within this time, in milliseconds.
+const LIFETIME: u64 = 60;
+
+fn number_of(name: &Name) -> u32 {
+    u32::from_le_bytes(*name.key.first_chunk().expect("a key is longer"))
+}
+
+fn options(limit_bytes: u64) -> Options {
+    let evicted = |name: &Name| println!("@evicted {}", number_of(name));
+    // A process that clears a full disk removes the values that others put within the same second.
+    let seconds = || std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+    Options { limit_bytes, environment: Some(ENVIRONMENT), evicted, ..Options::new(seconds) }
+}
+
+/// Runs a writer. It prints each number before the put that stores it, after it, and before its value is evicted.
+pub fn fill_for_ever(directory: &Path) {
+    let first = number_in("HOB_VERSION").expect("it was given") as u32;
+    let limit = number_in("HOB_LIMIT").expect("it was given");
+    let mut random = Random(first.into());
+    let mut store = super::open(directory, options(limit));
+    println!("@open");
+    for number in first..first + NUMBERS {
+        let name = name(ENVIRONMENT, number);
+        let stored = store.put(&name, random.below(100) as u32, &value(&name, number));
+        if !matches!(stored, Ok(true)) {
+            println!("@failed {number}: {stored:?}");
+        }
+        println!("@done {number}");
+        match random.below(200) {
+            0 => store.seal().expect("it can be sealed"),
+            1 => store.sync().expect("it can be synced"),
+            2 => drop(store.maintain(1 << 20).expect("there is space")),
+            _ => {}
+        }
+    }
+}
+
+/// Numbers that a writer has stored, and those that it has evicted.
+#[derive(Default)]
+struct Heard {
+    done: Vec<u32>,
+    evicted: Vec<u32>,
+}
+
+/// Start a writer, kill it at a random moment, and return what it printed.
+fn live_and_die(directory: &Path, first: u32, limit: u64, microseconds: u64) -> Heard {
+    let mut command = child("filler", directory);
+    command.env("HOB_VERSION", first.to_string()).env("HOB_LIMIT", limit.to_string());
+    let mut running = Running(command.spawn().expect("a child can be started"));
+    let printed = BufReader::new(running.0.stdout.take().expect("it was piped"));
+    let mut heard = Heard::default();
+    let mut lines = printed.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "@open"), "the writer opens the directory");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_micros(microseconds));
+            drop(running);
+        });
+        for line in lines {
+            // The last line may be cut off. A number without its last digits was put or evicted as well, or never.
+            let number = line.split(' ').nth(1).and_then(|word| word.parse().ok());
+            match (line.split(' ').next(), number) {
+                (Some("@done"), Some(number)) => heard.done.push(number),
+                (Some("@evicted"), Some(number)) => heard.evicted.push(number),
+                (Some("@failed"), _) => panic!("a put was refused: {line}"),
+                _ => {}
+            }
+        }
+    });
+    heard
+}
+
+/// A file system of a fixed size, unmounted on drop.
+struct Mounted(Scratch);
+
+impl Mounted {
+    /// `None` without the right to mount.
+    fn new(name: &str) -> Option<Self> {
+        let scratch = Scratch::new(name);
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={DISK}"), "tmpfs"]).arg(&scratch.0).stderr(Stdio::null());
+        mount.status().is_ok_and(|status| status.success()).then_some(Self(scratch))
+    }
+
+    /// Bytes in use, those of deleted files that are open included.
+    #[allow(unsafe_code, reason = "the standard library does not ask file systems for their size")]
+    fn used(path: &Path) -> u64 {
+        let path = CString::new(OsStr::new(path).as_bytes()).expect("no NUL");
+        let mut found = MaybeUninit::<libc::statvfs>::uninit();
+        // SAFETY: a C string, and room for the result.
+        let found = unsafe {
+            assert_eq!(libc::statvfs(path.as_ptr(), found.as_mut_ptr()), 0);
+            found.assume_init()
+        };
+        (found.f_blocks - found.f_bfree) * found.f_frsize
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0.0).status();
+    }
+}
+
+/// Kill that many writers in a directory, up to two at a time. Returns the number of evicted values.
+fn kill(directory: &Path, limit: u64, kills: u64) -> usize {
+    let seed = number_in("HOB_STORE_SEED").unwrap_or(0);
+    let mut random = Random(seed);
+    let (mut present, mut evicted) = (BTreeSet::new(), BTreeSet::new());
+    let (mut killed, mut first) = (0, 0);
+    while killed < kills {
+        let writers = 1 + random.below(2);
+        let heard: Vec<_> = std::thread::scope(|scope| {
+            let start = |_| {
+                first += NUMBERS;
+                let (first, lifetime) = (first, random.below(LIFETIME * 1000));
+                scope.spawn(move || live_and_die(directory, first, limit, lifetime))
+            };
+            let writers: Vec<_> = (0..writers).map(start).collect();
+            writers.into_iter().map(|writer| writer.join().expect("a writer was not refused")).collect()
+        });
+        killed += writers;
+        for Heard { done, evicted: also } in heard {
+            present.extend(done);
+            evicted.extend(also);
+        }
+        let mut store = super::open(directory, Options { read_only: true, ..options(limit) });
+        let mut bytes = Vec::new();
+        present.retain(|&number| {
+            let found = version(&mut store, &name(ENVIRONMENT, number), &mut bytes);
+            assert!(found.is_some() || evicted.contains(&number), "{number} is missing after {killed} kills");
+            found.is_some()
+        });
+        assert_eq!((store.trouble(), store.statistics().damaged), (None, 0));
+    }
+    // The next flush deletes leftovers of the killed writers.
+    let mut store = super::open(directory, options(limit));
+    assert!(
+        store.put(&name(ENVIRONMENT, u32::MAX), 1, &value(&name(ENVIRONMENT, u32::MAX), 1)).expect("there is room")
+    );
+    store.seal().expect("there is room");
+    evicted.len()
+}
+
+fn kills() -> u64 {
+    number_in("HOB_STORE_KILLS").unwrap_or(20)
+}
+
+/// `HOB_STORE_KILLS` sets the number of kills. Without the right to mount, only the values and the bytes at rest are
+/// checked.
+#[test]
+fn killed_writers_stay_within_the_limit_and_lose_only_evicted_values() {
+    let mounted = Mounted::new("evictions");
+    let plain = mounted.is_none().then(|| Scratch::new("evictions"));
+    let place = mounted.as_ref().map_or_else(|| plain.as_ref().expect("one of both").store(), |disk| disk.0.store());
+    let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(0));
+    let evicted = std::thread::scope(|scope| {
+        if let Some(disk) = &mounted {
+            let (is_over, most) = (&is_over, &most);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Acquire) {
+                    most.fetch_max(Mounted::used(&disk.0.0), Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+            });
+        }
+        let end = EndOnDrop(&is_over);
+        let evicted = kill(&place, SMALLER, kills());
+        drop(end);
+        evicted
+    });
+    let at_rest: u64 = std::fs::read_dir(&place)
+        .expect("it is there")
+        .map(|entry| std::os::unix::fs::MetadataExt::blocks(&entry.expect("listed").metadata().expect("there")) * 512)
+        .sum();
+    let most = most.into_inner();
+    println!("{} kills, {evicted} values evicted; at most {most} bytes, at rest {at_rest}, of {SMALLER}", kills());
+    assert!(at_rest <= SMALLER && most * 4 <= SMALLER * 5, "{at_rest} {most}");
+    assert!(evicted > 0 || kills() < 20);
+}
+
+/// Ends the sampling, also when the test fails.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Writers that are killed on a file system that is smaller than their limit: no put is refused.
+#[test]
+fn killed_writers_never_wedge_a_full_disk() {
+    let Some(disk) = Mounted::new("full-disk") else {
+        // The disk in memory of the other tests has a quota.
+        println!("skipped: this user may not mount a file system");
+        return;
+    };
+    let mut store = super::open(&disk.0.store(), options(LARGER));
+    for number in u32::MAX / 2.. {
+        let name = name(ENVIRONMENT, number);
+        assert!(store.put(&name, 1, &value(&name, number)).expect("there is space"));
+        if Mounted::used(&disk.0.0) > DISK - (64 << 10) {
+            break;
+        }
+    }
+    drop(store);
+    let evicted = kill(&disk.0.store(), LARGER, kills().div_ceil(2));
+    println!("{} kills on a full disk, {evicted} values evicted", kills().div_ceil(2));
+    assert!(evicted > 0);
+}
