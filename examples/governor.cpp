@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cstdio>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,7 +25,7 @@
 namespace {
 
 constexpr int frame_count = 1200;
-constexpr std::size_t gpu_frames_late = 3;
+constexpr int gpu_frames_late = 3;
 constexpr double gpu_budget_ms = 16.6, game_budget_ms = 5.0;
 
 /// A quality setting of the renderer.
@@ -43,12 +42,12 @@ struct Quality {
 /// Stands for an engine: applies choices, and measures what they cost.
 class Renderer {
 public:
-    std::vector<Quality> qualities{
+    std::array<Quality, 4> qualities{{
         {"shadows", hob::Lane::gpu, {0, 40, 60, 70}, {0.2, 1.5, 2.8, 4.5}},
         {"reflections", hob::Lane::gpu, {0, 15, 35, 45}, {0.0, 0.9, 2.6, 5.0}},
         {"resolution", hob::Lane::gpu, {0, 50, 80, 100}, {3.5, 5.0, 6.5, 9.0}},
         {"crowd", hob::Lane::game_thread, {0, 10, 20, 30}, {0.5, 1.5, 3.0, 6.0}},
-    };
+    }};
 
     /// The milliseconds of a setting in this frame, with 3 % of noise: a stand-in for a timer query or a clock.
     double measure(const Quality& quality, int frame) { return mean_ms(quality, frame) * noise(random); }
@@ -64,8 +63,8 @@ private:
 
 /// A frame that the GPU has not finished yet.
 struct FrameInFlight {
-    std::uint64_t decision_id;
-    std::vector<double> ms; ///< By setting.
+    std::uint64_t decision_id = 0;
+    std::array<double, 4> ms{}; ///< By setting.
 };
 
 hob::Goblin make_goblin(Renderer& renderer) {
@@ -108,28 +107,32 @@ void save_profile(const hob::Goblin& goblin, const std::string& path) {
     std::filesystem::rename(beside, path);
 }
 
+/// Gives the goblin a sample. A failure must not end the game. NOT_FOUND: the sample is too late.
+void sample(hob::Goblin& goblin, std::uint64_t decision_id, const Quality& of, double ms) {
+    const auto given = goblin.try_measure(decision_id, of.setting, of.lane, ms);
+    if (!given && given.code() != HOB_RESULT_NOT_FOUND) std::fprintf(stderr, "%s\n", given.message());
+}
+
 void run_frames(hob::Goblin& goblin, Renderer& renderer) {
-    std::deque<FrameInFlight> in_flight;
+    std::array<FrameInFlight, gpu_frames_late> in_flight;
     int late = 0, late_at_end = 0;
     std::uint32_t trials = 0;
     for (int frame = 0; frame < frame_count; ++frame) {
-        if (in_flight.size() == gpu_frames_late) { // the GPU has finished the oldest frame: its timers have results now
-            const FrameInFlight& done = in_flight.front();
+        FrameInFlight& slot = in_flight[static_cast<std::size_t>(frame % gpu_frames_late)];
+        if (frame >= gpu_frames_late) // the GPU has finished that frame: its timers have results now
             for (std::size_t i = 0; i < renderer.qualities.size(); ++i)
                 if (renderer.qualities[i].lane == hob::Lane::gpu)
-                    goblin.measure(done.decision_id, renderer.qualities[i].setting, hob::Lane::gpu, done.ms[i]);
-            in_flight.pop_front();
-        }
+                    sample(goblin, slot.decision_id, renderer.qualities[i], slot.ms[i]);
         const hob::Decision decision = goblin.update(); // calls set_choice
+        slot.decision_id = decision.id;
         trials += decision.trial_count;
-        FrameInFlight drawn{decision.id, {}};
         double gpu_ms = 0;
-        for (const Quality& quality : renderer.qualities) {
-            drawn.ms.push_back(renderer.measure(quality, frame));
-            if (quality.lane == hob::Lane::gpu) gpu_ms += drawn.ms.back();
-            else goblin.measure(decision.id, quality.setting, quality.lane, drawn.ms.back()); // a clock has no delay
+        for (std::size_t i = 0; i < renderer.qualities.size(); ++i) { // draws the frame
+            const Quality& quality = renderer.qualities[i];
+            slot.ms[i] = renderer.measure(quality, frame);
+            if (quality.lane == hob::Lane::gpu) gpu_ms += slot.ms[i];
+            else sample(goblin, decision.id, quality, slot.ms[i]); // the game thread's clock has no delay
         }
-        in_flight.push_back(std::move(drawn));
         late += gpu_ms > gpu_budget_ms;
         late_at_end += gpu_ms > gpu_budget_ms && frame >= frame_count - 200;
     }

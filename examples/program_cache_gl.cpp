@@ -25,7 +25,7 @@ namespace {
 
 // The part of EGL and OpenGL ES that this file needs. With EGL/egl.h and GLES3/gl3.h these declarations are not needed.
 using GLenum = unsigned int;
-using GLuint = unsigned int;
+using GLuint = GLenum;
 using GLint = int;
 constexpr GLenum GL_TRIANGLES = 4, GL_VENDOR = 0x1F00, GL_RENDERER = 0x1F01, GL_VERSION = 0x1F02,
                  GL_FRAGMENT_SHADER = 0x8B30, GL_VERTEX_SHADER = 0x8B31, GL_LINK_STATUS = 0x8B82,
@@ -52,11 +52,11 @@ constexpr GLenum EGL_OPENGL_ES_API = 0x30A0, EGL_PLATFORM_SURFACELESS_MESA = 0x3
     X(void, glUseProgram, (GLuint)) X(void, glGetProgramiv, (GLuint, GLenum, GLint*))                                  \
     X(void, glProgramParameteri, (GLuint, GLenum, GLint)) X(void, glDrawArrays, (GLenum, GLint, GLint))                \
     X(void, glProgramBinary, (GLuint, GLenum, const void*, GLint))                                                     \
+    X(void, glGetProgramInfoLog, (GLuint, GLint, GLint*, char*))                                                       \
     X(void, glGetProgramBinary, (GLuint, GLint, GLint*, GLenum*, void*))
 
 /// A context of OpenGL ES 3 without a window, and its functions.
-class Gl {
-public:
+struct Gl {
 #define DECLARE(result, name, arguments) result(*name) arguments = nullptr;
     EGL_FUNCTIONS(DECLARE)
     GL_FUNCTIONS(DECLARE)
@@ -83,15 +83,13 @@ public:
             throw std::runtime_error("EGL offers no OpenGL ES 3");
         void* const context = eglCreateContext(display, config, nullptr, version);
         void* const surface = eglCreatePbufferSurface(display, config, size);
-        if (eglMakeCurrent(display, surface, surface, context) == 0) throw std::runtime_error("EGL makes no context");
+        if (!context || !surface || !eglMakeCurrent(display, surface, surface, context))
+            throw std::runtime_error("EGL makes no context");
         GL_FUNCTIONS(LOAD)
 #undef LOAD
     }
     Gl(const Gl&) = delete;
-    ~Gl() {
-        eglMakeCurrent(display, nullptr, nullptr, nullptr);
-        eglTerminate(display); // with the context and the surface
-    }
+    ~Gl() { eglMakeCurrent(display, nullptr, nullptr, nullptr), eglTerminate(display); }
 
     bool is_linked(GLuint program) const {
         GLint linked = 0;
@@ -128,7 +126,10 @@ void compile(const Gl& gl, GLuint program, const std::string& fragment_source) {
     }
     gl.glProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, 1);
     gl.glLinkProgram(program);
-    if (!gl.is_linked(program)) throw std::runtime_error("a program does not link");
+    if (gl.is_linked(program)) return;
+    char log[1024] = ""; // with the errors of its shaders
+    gl.glGetProgramInfoLog(program, sizeof log, nullptr, log);
+    throw std::runtime_error(std::string("a program does not link: ") + log);
 }
 
 /// Stores the binary of a linked program.
@@ -192,7 +193,6 @@ void run(const std::string& directory) {
 int main(int argument_count, char** arguments) {
     try {
         run(argument_count > 1 ? arguments[1] : "program_cache_gl.cache");
-        return 0;
     } catch (const std::exception& error) { // hob::Error carries the library's sentence
         std::fprintf(stderr, "program_cache_gl: %s\n", error.what());
         return 1;

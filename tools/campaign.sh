@@ -6,7 +6,7 @@
 #
 #   --quick   a few seconds of each, to see whether it works
 #   --json    one line of JSON for each campaign on standard output; what it prints goes to standard error
-#   NAME      one or more of: api random kills damage peers fuzz (default: all of them)
+#   NAME      one or more of: api random kills evictions damage peers fuzz memory (default: all of them)
 #
 # HOB_FUZZ_SEED   seed of the API fuzzer (default 1)
 set -euo pipefail
@@ -20,11 +20,11 @@ for word in "$@"; do
         --quick) quick=1 ;;
         --json) json=1 ;;
         -h | --help) usage; exit ;;
-        api | random | kills | damage | peers | fuzz) names+=("$word") ;;
+        api | random | kills | evictions | damage | peers | fuzz | memory) names+=("$word") ;;
         *) echo "tools/campaign.sh: unknown argument $word" >&2; usage >&2; exit 2 ;;
     esac
 done
-if ((${#names[@]} == 0)); then names=(api random kills damage peers fuzz); fi
+if ((${#names[@]} == 0)); then names=(api random kills evictions damage peers fuzz memory); fi
 if [ "$json" ]; then exec 3>&1 1>&2; else exec 3>/dev/null; fi
 
 # The first number, or the second one with --quick.
@@ -37,9 +37,12 @@ rust_tests() { CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --locked --lib -p hobgo
 # All random tests in Rust, against their models and brute force.
 random() { HOB_TEST_EFFORT=$(amount 30 1) rust_tests --quiet; }
 kills() { HOB_STORE_KILLS=$(amount 1000 20) rust_tests --nocapture store::tests::processes::kills; }
+# The same with a limit of half of a small file system, and on a full one.
+evictions() { HOB_STORE_KILLS=$(amount 1000 20) rust_tests --nocapture store::tests::processes::evictions; }
 damage() { HOB_STORE_DAMAGES=$(amount 1000000 3000) rust_tests --nocapture store::tests::lived_in; }
 peers() { HOB_STORE_SECONDS=$(amount 60 2) rust_tests --nocapture store::tests::processes::peers; }
 fuzz() { tools/fuzz.sh "$(amount 600 5)"; }
+memory() { HOB_MEMORY_STRIDE=$(amount 1 50) cargo test --locked -p hobgoblin-tests --test no_memory -- --nocapture; }
 
 for number in "${!names[@]}"; do
     name=${names[number]} began=$SECONDS

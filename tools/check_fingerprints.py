@@ -95,6 +95,7 @@ def golden():
     program, environment = "hobgoblin program 1", "hobgoblin environment 1"
     yield "bytes, none", blake3(b"")
     yield "bytes, 5000", blake3(LONG)
+    yield "shader, the fragment stage", name("hobgoblin shader 1", stages[1:])
     yield "program, two stages", name(program, stages)
     yield "program, everything", name(
         program, stages + [(2, 0, attributes), (3, 0, b"FOG 1\n"), (4, 0, feedback), (5, 0, b"\x01")])

@@ -9,11 +9,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hobgoblin::store::fault_io::FaultDisk;
-use hobgoblin::store::{Name, Options, Store};
+use hobgoblin::store::io::share;
+use hobgoblin::store::{Secret, Name, Options, Store};
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -208,6 +208,32 @@ fn served(store: &mut Store) -> BTreeMap<(u8, u64, [u8; 32]), Vec<u8>> {
     served
 }
 
+/// Reading in steps finds the same values.
+fn in_steps(disk: &FaultDisk, whole: &BTreeMap<(u8, u64, [u8; 32]), Vec<u8>>) {
+    let io = share(disk.process()).expect("there is memory");
+    let mut store = Store::begin(io, Path::new(DIRECTORY), options()).expect("it opens");
+    while !store.load(1).expect("it opens") {}
+    assert!(served(&mut store) == *whole, "reading in steps differs");
+}
+
+/// A small limit hides long values and changes no other. Nothing passes for a value with a secret.
+fn with_limits(disk: &FaultDisk, whole: &BTreeMap<(u8, u64, [u8; 32]), Vec<u8>>) {
+    const LONGEST: u32 = 100;
+    let open = |options| {
+        let io = share(disk.process()).expect("there is memory");
+        Store::open(io, Path::new(DIRECTORY), options).expect("it opens")
+    };
+    MEMORY.0.store(0, Ordering::Relaxed);
+    let short = served(&mut open(Options { entry_limit: LONGEST, ..options() }));
+    assert!(short.values().all(|value| value.len() <= LONGEST as usize));
+    for (name, value) in whole.iter().filter(|(_, value)| value.len() <= LONGEST as usize) {
+        // A record that is stored in more bytes than its value has is too long, too.
+        assert!(short.get(name).is_none_or(|found| found == value), "{name:?} differs");
+    }
+    let keyed = served(&mut open(Options { secret: Some(Secret([7; 32])), ..options() }));
+    assert!(keyed.is_empty(), "a forged value was served");
+}
+
 fuzz_target!(|input: &[u8]| {
     let pairs = pairs(input);
     MEMORY.0.store(0, Ordering::Relaxed);
@@ -217,12 +243,11 @@ fuzz_target!(|input: &[u8]| {
         if let Some(snapshot) = snapshot {
             disk.write(&Path::new(DIRECTORY).join(format!("{id:016x}.idx")), snapshot);
         }
-        let snapshot = snapshot.as_deref().map(Arc::from);
-        if let Ok(mut bundle) = Store::from_bytes(segment.as_slice().into(), snapshot, options()) {
+                if let Ok(mut bundle) = Store::from_bytes(segment.clone(), snapshot.clone(), options()) {
             served(&mut bundle);
         }
     }
-    let open = || Store::open(Arc::new(disk.process()), Path::new(DIRECTORY), options()).expect("it opens");
+    let open = || Store::open(share(disk.process()).expect("there is memory"), Path::new(DIRECTORY), options()).expect("it opens");
     let mut store = open();
     let before = served(&mut store);
     for (&(kind, environment, key), value) in &before {
@@ -231,6 +256,8 @@ fuzz_target!(|input: &[u8]| {
     // LZ4 expands a byte to at most 255. All other memory is a few times the input's length.
     let largest = MEMORY.0.load(Ordering::Relaxed);
     assert!(largest <= 300 * input.len() + (64 << 10), "{largest} bytes for {} of input", input.len());
+    in_steps(&disk, &before);
+    with_limits(&disk, &before);
 
     let name = Name { kind: 200, environment: 1, key: [0xcc; 32] };
     let is_new = !before.contains_key(&(name.kind, name.environment, name.key));

@@ -3,7 +3,7 @@
 
     tools/program_trace/compare.py tests/fixtures/programs.txt
 
-A model of src/program_cache/fading.rs beside others, on the recorded trace with room for 5, 10 and 20 % of all bytes, and on
+A model of src/program_cache/memory/fading.rs beside others, on the recorded trace with room for 5, 10 and 20 % of all bytes, and on
 traces made up, with room for 10 %; `s0.5` is the spread of build costs, the deviation of their logarithms.
 """
 

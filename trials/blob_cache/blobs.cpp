@@ -31,6 +31,10 @@ std::uint64_t wait_us() {
 
 void say(const std::string& sentence) { std::fprintf(stderr, "hobgoblin: %s\n", sentence.c_str()); }
 
+void Blobs::end_frame() {
+    if (has_strikes) hob_program_cache_end_blob_uses(cache, HOB_USE_OUTCOME_OK);
+}
+
 void Blobs::set(const void* key, ptrdiff_t key_size, const void* value, ptrdiff_t value_size) {
     ++sets;
     hob_egl_blob_set(key, key_size, value, value_size);
@@ -63,6 +67,8 @@ void Blobs::open() {
     if (hob_program_cache_create(&desc, &cache) != HOB_RESULT_OK) return;
     if (hob_program_cache_wait_idle(cache, wait_us()) != HOB_RESULT_OK)
         say("not all blobs are loaded yet; the rest comes in the background");
+    has_strikes = std::string(variable("HOB_BLOB_CACHE_STRIKES")) == "1";
+    hob_program_cache_track_blob_uses(cache, has_strikes);
     hob_program_cache_bind_egl(cache);
 }
 

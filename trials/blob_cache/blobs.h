@@ -23,6 +23,9 @@ public:
     /// Whether there is a cache: without one, `set` and `get` are not worth giving to a driver.
     explicit operator bool() const { return cache != nullptr; }
 
+    /// Ends the uses of all blobs that were loaded until now, if HOB_BLOB_CACHE_STRIKES is 1.
+    void end_frame();
+
     /// An EGLSetBlobFuncANDROID and an EGLGetBlobFuncANDROID that count calls and forward them.
     /// A host without counters gives hob_egl_blob_set and hob_egl_blob_get directly to the driver.
     static void set(const void* key, ptrdiff_t key_size, const void* value, ptrdiff_t value_size);
@@ -36,6 +39,7 @@ private:
     std::string directory;
     hob_executor* executor = nullptr;
     hob_program_cache* cache = nullptr;
+    bool has_strikes = false;
 };
 
 /// Prints a line on stderr.

@@ -40,6 +40,7 @@ constexpr EGLint EGL_SUCCESS = 0x3000, EGL_EXTENSIONS = 0x3055;
 using Function = void (*)();
 using MakeCurrent = EGLBoolean (*)(EGLDisplay, EGLSurface, EGLSurface, EGLContext);
 using Terminate = EGLBoolean (*)(EGLDisplay);
+using SwapBuffers = EGLBoolean (*)(EGLDisplay, EGLSurface);
 using GetProcAddress = Function (*)(const char*);
 using QueryString = const char* (*)(EGLDisplay, EGLint);
 using GetError = EGLint (*)();
@@ -73,6 +74,7 @@ Dlsym real_dlsym() noexcept {
 struct Egl {
     MakeCurrent make_current = nullptr;
     Terminate terminate = nullptr;
+    SwapBuffers swap_buffers = nullptr;
     GetProcAddress get_proc_address = nullptr;
     QueryString query_string = nullptr;
     GetError get_error = nullptr;
@@ -82,11 +84,12 @@ struct Egl {
         const Dlsym find = real_dlsym();
         make_current = as<MakeCurrent>(find(handle, "eglMakeCurrent"));
         terminate = as<Terminate>(find(handle, "eglTerminate"));
+        swap_buffers = as<SwapBuffers>(find(handle, "eglSwapBuffers"));
         get_proc_address = as<GetProcAddress>(find(handle, "eglGetProcAddress"));
         query_string = as<QueryString>(find(handle, "eglQueryString"));
         get_error = as<GetError>(find(handle, "eglGetError"));
     }
-    bool is_whole() const { return make_current && terminate && get_proc_address && query_string && get_error; }
+    bool is_whole() const { return make_current && terminate && swap_buffers && get_proc_address && query_string && get_error; }
 };
 
 std::mutex lock; // guards `egls` and their `served`; never held while foreign code runs
@@ -157,15 +160,23 @@ template <std::size_t which> EGLBoolean terminate(EGLDisplay display) {
     return egls[which]->terminate(display);
 }
 
+/// A blob is in use from its load until the frame that needed it was given to the display.
+template <std::size_t which> EGLBoolean swap_buffers(EGLDisplay display, EGLSurface surface) {
+    const EGLBoolean is_swapped = egls[which]->swap_buffers(display, surface);
+    if (blobs != nullptr) blobs->end_frame();
+    return is_swapped;
+}
+
 template <std::size_t which> Function get_proc_address(const char* name);
 
 struct Hooks {
-    Function make_current, terminate, get_proc_address;
+    Function make_current, terminate, swap_buffers, get_proc_address;
 
     Function named(const char* name) const {
         if (name == nullptr) return nullptr;
         if (std::strcmp(name, "eglMakeCurrent") == 0) return make_current;
         if (std::strcmp(name, "eglTerminate") == 0) return terminate;
+        if (std::strcmp(name, "eglSwapBuffers") == 0) return swap_buffers;
         if (std::strcmp(name, "eglGetProcAddress") == 0) return get_proc_address;
         return nullptr;
     }
@@ -173,6 +184,7 @@ struct Hooks {
 
 template <std::size_t... which> constexpr std::array<Hooks, most_egls> make_hooks(std::index_sequence<which...>) {
     return {Hooks{reinterpret_cast<Function>(make_current<which>), reinterpret_cast<Function>(terminate<which>),
+                  reinterpret_cast<Function>(swap_buffers<which>),
                   reinterpret_cast<Function>(get_proc_address<which>)}...};
 }
 
@@ -226,6 +238,11 @@ EXPORT unsigned int eglMakeCurrent(void* display, void* draw, void* read, void* 
 EXPORT unsigned int eglTerminate(void* display) {
     static const auto next = blob_cache::linked<blob_cache::Terminate>("eglTerminate");
     return next == nullptr ? 0 : next(display);
+}
+
+EXPORT unsigned int eglSwapBuffers(void* display, void* surface) {
+    static const auto next = blob_cache::linked<blob_cache::SwapBuffers>("eglSwapBuffers");
+    return next == nullptr ? 0 : next(display, surface);
 }
 
 EXPORT void (*eglGetProcAddress(const char* name))() {

@@ -16,6 +16,8 @@ HOB_BLOB_CACHE=DIR cargo run --release -p hobgoblin-trials --bin blob_cache -- P
   HOB_BLOB_CACHE          the directory of the cache; several processes may share one
   HOB_BLOB_CACHE_WAIT_MS  how long a program waits for the stored blobs when it first draws, and for its own to be
                           written when it ends (default: 1000)
+  HOB_BLOB_CACHE_STRIKES  1: a blob that the driver has had since the last frame in two processes that were killed is
+                          not loaded again (default: 0); for programs that call eglSwapBuffers after each frame
   HOB_BLOB_CACHE_REPORT   a file that gets a line when a program with the cache ends: the blobs found and stored
 
 A driver without the extension causes a message on stderr. Without cargo, with both paths written in full:
