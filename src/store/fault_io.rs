@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::io::{File, Io, Lock, SharedFile, box_lock, on_disk, share_file};
+use super::io::{File, Io, Lock, SharedFile, Size, box_lock, on_disk, share_file};
 
 #[derive(Default)]
 struct Inode {
@@ -424,11 +424,11 @@ impl Io for FaultIo {
         self.remove(path)
     }
 
-    fn disk_bytes(&self, path: &Path) -> io::Result<u64> {
+    fn size(&self, path: &Path) -> io::Result<Size> {
         self.look()?;
         let state = self.disk.state();
         let inode = *state.names.get(path).ok_or(ErrorKind::NotFound)?;
-        Ok(on_disk(state.inodes[inode].bytes.len() as u64))
+        Ok(Size::of(state.inodes[inode].bytes.len() as u64))
     }
 
     fn sync_directory(&self, _: &Path) -> io::Result<()> {

@@ -59,9 +59,9 @@ pub trait Io: Send + Sync {
     fn discard(&self, path: &Path) -> io::Result<()> {
         self.remove(path)
     }
-    /// Bytes that a file takes on the disk; 0 for anything but a regular file.
-    fn disk_bytes(&self, path: &Path) -> io::Result<u64> {
-        self.open(path)?.length().map(on_disk)
+    /// Size of a file; 0 for anything but a regular file.
+    fn size(&self, path: &Path) -> io::Result<Size> {
+        self.open(path)?.length().map(Size::of)
     }
     /// Wait until the names in a directory are on the disk.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
@@ -150,7 +150,13 @@ pub trait File: Send + Sync {
 }
 
 /// A lock, held until it is dropped or its process ends.
-pub trait Lock: Send + Sync {}
+pub trait Lock: Send + Sync {
+    /// Make the file of the lock that long. Its length tells other processes how many bytes the holder may write, also
+    /// after the holder's death. Does nothing where locks are not files.
+    fn reserve(&self, _bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// A file whose owner counts as alive while this value exists.
 pub struct Owned {
@@ -192,6 +198,22 @@ pub(super) fn read_exact_at(file: &dyn File, mut buffer: &mut [u8], mut offset: 
         }
     }
     Ok(true)
+}
+
+/// Size of a file, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Up to the last byte.
+    pub length: u64,
+    /// Its blocks.
+    pub on_disk: u64,
+}
+
+impl Size {
+    /// A file without holes.
+    pub fn of(length: u64) -> Self {
+        Self { length, on_disk: on_disk(length) }
+    }
 }
 
 /// Bytes that a file of this length takes on a disk with blocks of 4 KiB.
@@ -246,8 +268,8 @@ impl Io for OsIo {
         system::remove(path)
     }
 
-    fn disk_bytes(&self, path: &Path) -> io::Result<u64> {
-        system::disk_bytes(path)
+    fn size(&self, path: &Path) -> io::Result<Size> {
+        system::size(path)
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
@@ -398,8 +420,8 @@ mod system {
         }
     }
 
-    pub fn disk_bytes(path: &Path) -> io::Result<u64> {
-        posix::find(path, false).map(|found| if found.kind == libc::S_IFREG { found.bytes } else { 0 })
+    pub fn size(path: &Path) -> io::Result<Size> {
+        posix::find(path, false).map(|found| if found.kind == libc::S_IFREG { found.size } else { Size::default() })
     }
 
     pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
@@ -435,8 +457,8 @@ mod system {
         fs::create_dir_all(directory)
     }
 
-    pub fn disk_bytes(path: &Path) -> io::Result<u64> {
-        fs::symlink_metadata(path).map(|found| if found.is_file() { on_disk(found.len()) } else { 0 })
+    pub fn size(path: &Path) -> io::Result<Size> {
+        fs::symlink_metadata(path).map(|found| if found.is_file() { Size::of(found.len()) } else { Size::default() })
     }
 
     pub fn is_file_or_link(path: &Path) -> io::Result<bool> {
@@ -453,9 +475,14 @@ pub(crate) fn is_dead(file: &fs::File) -> bool {
     file.metadata().is_ok_and(|found| found.len() > 0) && file.try_lock_shared().is_ok() && file.unlock().is_ok()
 }
 
-struct OsLock(#[expect(dead_code, reason = "holds the lock while it is open")] fs::File);
+struct OsLock(fs::File);
 
-impl Lock for OsLock {}
+impl Lock for OsLock {
+    // The length of a sparse file: it takes no block, and everybody can read it without the lock.
+    fn reserve(&self, bytes: u64) -> io::Result<()> {
+        self.0.set_len(bytes)
+    }
+}
 
 struct OsFile(fs::File);
 

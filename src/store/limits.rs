@@ -8,8 +8,12 @@
 //! *When.* A write first makes room for itself. Measuring costs more than a write, so the directory is measured again
 //! after this process has written a certain share of the limit ([`MEASURED`]). A merge writes copies before it deletes
 //! their sources, in portions that fit into a spare share above the limit ([`SPARE`]). So the files take at most 1.25
-//! times the limit at any moment, and at most the limit when nobody writes. Several processes that write at once can
-//! take more between two measurements: 1.33 times the limit was seen with four, at a limit of 1 MB.
+//! times the limit at any moment, and at most the limit when nobody writes.
+//!
+//! *Several processes.* Before a process measures, it reserves what it will write until it measures again. Others see
+//! the reservation as the length of the writer's lock file, and count it like written bytes. Two processes that reserve
+//! at once both see both reservations, so they never write too much; one of them may make room without need. The
+//! process that maintains reserves its spare share by the lock of maintenance.
 //!
 //! *What goes.* Each environment keeps the limit of the process that opened it last: see [`budgets`](super::budgets).
 //! Above it, its values of least worth are evicted. The directory has a limit, too, for which whole environments go
@@ -35,6 +39,12 @@ use crate::base::{Code, Result, error, try_collect, try_path_join, try_push};
 const MEASURED: u64 = 32;
 /// A merge may exceed the limit by one part in this many.
 pub(super) const SPARE: u64 = 8;
+/// Writers and a merge together may exceed the limit by one part in this many. The rest of the quarter that the header
+/// names is for lists of budgets, and for what others write without reservations.
+const HARD: u64 = 5;
+/// Segments that are not sealed cannot be evicted by others. Full ones take at most one part in this many of a writer's
+/// part of the limit.
+const UNSEALED: u64 = 4;
 /// A segment takes at most one part in this many of the limit, and at least [`LEAST_SEGMENT`] bytes.
 const SEGMENTS: u64 = 16;
 pub(super) const LEAST_SEGMENT: u64 = 32 << 10;
@@ -47,6 +57,8 @@ const RECENT_SECONDS: u32 = 3600;
 /// How often, and how long, to wait for a process that makes room.
 pub(super) const WAITS: u32 = 2000;
 pub(super) const WAIT: Duration = Duration::from_millis(1);
+/// How often to make room beside other writers, which take some of it.
+const ATTEMPTS: u32 = 16;
 
 /// The bytes of the directory, and what may be written.
 #[derive(Default)]
@@ -59,8 +71,12 @@ pub(super) struct Space {
     pub used: u64,
     /// Limit of the directory at that time, or of the file system if that was full.
     limit: u64,
-    /// Most bytes that the files may take at any moment, less what other processes may write unseen.
+    /// Bytes that the maintaining process has reserved for copies.
+    copies: u64,
+    /// Most bytes that the files may take at any moment.
     most: u64,
+    /// Segments of other processes that are not sealed.
+    writers: u64,
     /// A lower limit, because the file system was full.
     pub full_at: Option<u64>,
     /// Whether a file operation failed because the file system was full.
@@ -97,13 +113,13 @@ impl Space {
     /// Bytes of copies that a merge may write before it deletes their sources.
     pub fn spare(&self) -> u64 {
         // A directory of an older version, or with a lowered limit, may be far above it.
-        if self.used > self.most { self.limit } else { above(self.limit).saturating_sub(self.used) }
+        if self.used > self.most {
+            return self.limit;
+        }
+        let spare = self.limit / SPARE;
+        let most = if self.full_at.is_some() { self.limit + spare } else { self.most };
+        most.saturating_sub(self.used).min(spare)
     }
-}
-
-/// A limit, and the spare bytes of a merge.
-fn above(limit: u64) -> u64 {
-    limit.saturating_add(limit / SPARE)
 }
 
 /// The values of an environment.
@@ -168,6 +184,11 @@ impl Store {
         self.options.segment_limit.min((self.space.limit / SEGMENTS).max(LEAST_SEGMENT))
     }
 
+    /// Bytes that full segments may take before they must be sealed.
+    pub(super) fn unsealed_bytes(&self) -> u64 {
+        self.space.limit / UNSEALED / (self.space.writers + 1)
+    }
+
     /// Note that this process uses an environment.
     pub(super) fn uses_environment(&mut self, environment: u64) -> Result<()> {
         if self.space.own.contains(&environment) {
@@ -183,11 +204,14 @@ impl Store {
         if needed <= self.space.room {
             return Ok(());
         }
-        let mut failure = Ok(());
+        let (mut failure, mut attempts) = (Ok(()), 0);
         for wait in 0..WAITS {
-            self.measure(needed)?;
+            self.measure_for(needed)?;
             if needed <= self.space.room {
                 return Ok(());
+            }
+            if wait == 0 {
+                self.end_reservations_of_the_dead();
             }
             // A maintenance writes removal marks.
             if !self.space.is_maintaining
@@ -195,19 +219,24 @@ impl Store {
             {
                 failure = self.reclaim(needed, &mut Maintained::default());
                 self.end_maintenance(lock);
-                if needed <= self.space.left {
+                attempts += 1;
+                self.measure_for(needed)?;
+                if needed <= self.space.room {
                     return Ok(());
                 }
             } else if wait == 0 {
                 failure = Err(error!(Busy, "another process makes room in '{}'", self.directory.display()));
             }
             // The rest is in use by other processes, or the bytes that others make room for are not free yet.
-            if self.space.used.saturating_add(needed) <= self.space.most {
+            if self.space.used.saturating_add(self.space.copies).saturating_add(needed) <= self.space.most {
                 self.space.room = needed;
                 return Ok(());
             }
-            if !matches!(&failure, Err(why) if why.code() == Code::Busy) {
-                break;
+            let is_alone = self.space.copies == 0 && (self.space.writers == 0 || attempts >= ATTEMPTS);
+            match &failure {
+                Err(why) if why.code() == Code::Busy => {}
+                Ok(()) if !is_alone && !self.space.is_maintaining => {}
+                _ => break,
             }
             sleep(WAIT);
         }
@@ -215,6 +244,15 @@ impl Store {
             let (directory, limit) = (self.directory.display(), self.space.limit);
             Err(error!(LimitExceeded, "'{directory}' has no room below its limit of {limit} bytes: raise the limit"))
         })
+    }
+
+    /// Measure the directory, and reserve bytes for a write.
+    fn measure_for(&mut self, needed: u64) -> Result<()> {
+        // Its lock carries the reservation.
+        if self.writer.is_none() && self.claim.is_none() {
+            self.claim = Some(self.claim()?);
+        }
+        self.measure(needed)
     }
 
     /// Bring the directory below its limit, if other processes wrote at the same time.
@@ -234,7 +272,10 @@ impl Store {
 
     /// Measure the directory.
     pub(super) fn measure(&mut self, needed: u64) -> Result<()> {
-        let mut used = self.own_writers().map(|writer| on_disk(writer.snapshot_bytes())).sum::<u64>();
+        let snapshots = self.own_writers().map(|writer| on_disk(writer.snapshot_bytes())).sum::<u64>();
+        let reserved = self.reserve(needed.max(self.space.limit / MEASURED), snapshots);
+        let others = self.reservations();
+        let mut used = snapshots + others.of_writers;
         used += self.bytes_in(&self.directory, |name| self.counts(name));
         used += self.bytes_in(&self.path_of("quarantine"), |_| true);
         self.record_budgets();
@@ -245,21 +286,67 @@ impl Store {
             0 => largest.saturating_mul(2),
             limit => limit,
         });
-        let most = above(limit);
+        let most = limit.saturating_add(limit / HARD);
         let limit = limit.min(self.space.full_at.unwrap_or(u64::MAX));
         let left = |held: &Held| held.budget.saturating_sub(held.bytes);
         let own = held.iter().filter(|held| self.space.own.contains(&held.environment)).map(left);
         let left = own.fold(limit.saturating_sub(used), u64::min);
-        let room = left.min(needed.max(limit / MEASURED));
-        self.space = Space { room, left, used, limit, most, ..std::mem::take(&mut self.space) };
+        let (room, copies, writers) = (left.min(reserved), others.of_merge, others.writers);
+        self.space = Space { room, left, used, limit, copies, most, writers, ..std::mem::take(&mut self.space) };
         Ok(())
+    }
+
+    /// Tell other processes how much this one may write until it measures again. Returns that number: 0 if it has no
+    /// lock to tell it with.
+    fn reserve(&self, bytes: u64, snapshots: u64) -> u64 {
+        let of_writer = self.writer.as_ref().map(|writer| &writer.lock);
+        let Some(lock) = of_writer.or(self.claim.as_ref().map(|claim| &claim.lock)) else { return 0 };
+        // Without the reservation, other processes learn of the bytes when they are written.
+        let _ = lock.reserve(bytes.saturating_add(snapshots));
+        self.full.iter().for_each(|writer| drop(writer.lock.reserve(0)));
+        bytes
+    }
+
+    /// What other processes have reserved.
+    fn reservations(&self) -> Reservations {
+        let mut all = Reservations::default();
+        // A damaged file may be of any length.
+        let bytes = |path: &Path| self.io.size(path).map_or(0, |size| size.length.min(self.space.limit));
+        for id in self.other_writers() {
+            all.writers += 1;
+            all.of_writers += bytes(&self.path(id, "live"));
+        }
+        if !self.space.is_maintaining {
+            all.of_merge = bytes(&self.path_of("maintain.lock"));
+        }
+        all
+    }
+
+    /// The segments that other processes write, or have written until they died.
+    fn other_writers(&self) -> impl Iterator<Item = u64> + '_ {
+        let names = if self.is_bundle() { Vec::new() } else { self.io.list(&self.directory).unwrap_or_default() };
+        let id_of = |name: std::ffi::OsString| u64::from_str_radix(name.to_str()?.strip_suffix(".live")?, 16).ok();
+        let is_claim = |id: u64| self.claim.as_ref().is_some_and(|claim| claim.id == id);
+        names.into_iter().filter_map(id_of).filter(move |&id| !self.is_own(id) && !is_claim(id))
+    }
+
+    /// A process that was killed cannot end its reservation.
+    fn end_reservations_of_the_dead(&self) {
+        for id in self.other_writers() {
+            let path = self.path(id, "live");
+            if self.io.size(&path).is_ok_and(|size| size.length > 0)
+                && let Ok(Some(lock)) = self.io.try_lock(&path)
+            {
+                let _ = lock.reserve(0);
+            }
+        }
     }
 
     /// Bytes of some files in a folder. A missing folder has none, and another process may delete files meanwhile.
     fn bytes_in(&self, folder: &Path, counts: impl Fn(&str) -> bool) -> u64 {
         let names = self.io.list(folder).unwrap_or_default();
         let names = names.iter().filter_map(|name| name.to_str()).filter(|name| counts(name));
-        names.filter_map(|name| self.io.disk_bytes(&try_path_join(folder, name).ok()?).ok()).sum()
+        names.filter_map(|name| self.io.size(&try_path_join(folder, name).ok()?).ok()).map(|size| size.on_disk).sum()
     }
 
     /// Whether a file is one that this store may change or replace.
@@ -482,12 +569,14 @@ impl Store {
             Err(why) => return Err(self.failed("lock", &path, &why)),
         };
         self.space.is_maintaining = true;
-        Ok(Some(MaintenanceLock(lock)))
+        let lock = MaintenanceLock(lock);
+        lock.reserve(self.space.limit / SPARE);
+        Ok(Some(lock))
     }
 
     pub(super) fn end_maintenance(&mut self, lock: MaintenanceLock) {
         self.space.is_maintaining = false;
-        drop(lock);
+        lock.reserve(0);
     }
 
     /// Probe again whether the file system is full.
@@ -507,7 +596,22 @@ impl Store {
 }
 
 /// Held by the process that maintains.
-pub(super) struct MaintenanceLock(#[expect(dead_code, reason = "holds the lock")] Option<Box<dyn Lock>>);
+pub(super) struct MaintenanceLock(Option<Box<dyn Lock>>);
+
+impl MaintenanceLock {
+    fn reserve(&self, bytes: u64) {
+        let _ = self.0.as_ref().map(|lock| lock.reserve(bytes));
+    }
+}
+
+/// What other processes have reserved, in bytes.
+#[derive(Default)]
+struct Reservations {
+    of_writers: u64,
+    of_merge: u64,
+    /// Number of writers, those included that have died.
+    writers: u64,
+}
 
 /// Bytes on the disk of a segment with only the records to copy.
 fn copied_bytes(candidate: &RewriteCandidate) -> u64 {

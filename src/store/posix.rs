@@ -13,6 +13,7 @@ use libc::{lstat, open as open_file, stat};
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::{lstat64 as lstat, open64 as open_file, stat64 as stat};
 
+use super::io::Size;
 use crate::base::with_c_path;
 
 /// The result of a system call that returns -1 after a failure.
@@ -65,8 +66,8 @@ pub struct Found {
     pub owner: u32,
     /// Device and inode. No other existing file has both.
     pub identity: (u64, u64),
-    /// Bytes that it takes on the disk.
-    pub bytes: u64,
+    /// Its length, and the bytes of its blocks.
+    pub size: Size,
 }
 
 /// Type, owner and identity of the file at a path. A link there is followed, or described itself.
@@ -79,8 +80,9 @@ pub fn find(path: &Path, follows_links: bool) -> io::Result<Found> {
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
     let (identity, blocks) = ((found.st_dev as u64, found.st_ino as u64), found.st_blocks as u64);
     let kind = found.st_mode & libc::S_IFMT;
-    // POSIX leaves the unit open; all systems count in these.
-    Ok(Found { kind, owner: found.st_uid, identity, bytes: blocks.saturating_mul(512) })
+    // POSIX leaves the unit of blocks open; all systems count in these.
+    let size = Size { length: found.st_size as u64, on_disk: blocks.saturating_mul(512) };
+    Ok(Found { kind, owner: found.st_uid, identity, size })
 }
 
 /// The user that this process acts as.

@@ -15,9 +15,9 @@ use crate::base::{Error, Result, error, try_collect};
 
 /// Segment ids to try before reporting that other processes are in the way.
 const ATTEMPTS: usize = 64;
-/// Most segments that may be full but not sealed. A put waits for the disk only if neither [`Store::maintain`] nor
-/// [`Store::sync`] was called while that many filled up.
-const MOST_FULL: usize = 8;
+/// Most segments that may be full but not sealed; fewer where the limit is small or shared with other writers. A put
+/// waits for the disk only if neither [`Store::maintain`] nor [`Store::sync`] was called while that many filled up.
+const MOST_FULL: u64 = 8;
 /// Bound of segment ids: new ids start below it, or a little above. Greater ids are files that somebody placed to block
 /// new segments.
 pub(super) const END_OF_IDS: u64 = 0xffff_0000 << 32;
@@ -36,8 +36,8 @@ const PADDING: [u8; UNIT as usize] = [0; UNIT as usize];
 
 /// A claimed segment id, with its lock.
 pub(super) struct Claim {
-    id: u64,
-    lock: Box<dyn Lock>,
+    pub id: u64,
+    pub lock: Box<dyn Lock>,
 }
 
 /// A value to put.
@@ -75,7 +75,7 @@ pub(super) struct SegmentWriter {
     /// Identity of the file, if the file system has such.
     pub identity: Option<(u64, u64)>,
     checks: Checks,
-    _lock: Box<dyn Lock>,
+    pub lock: Box<dyn Lock>,
 }
 
 impl SegmentWriter {
@@ -331,6 +331,8 @@ impl Store {
     /// Seal the full segments.
     pub(super) fn seal_full(&mut self) -> Result<()> {
         while !self.full.is_empty() {
+            // A reservation ends with the segment.
+            self.space.room = 0;
             let mut writer = self.full.remove(0);
             if let Err(why) = self.sync_writer(&mut writer) {
                 self.full.insert(0, writer);
@@ -343,7 +345,9 @@ impl Store {
 
     /// Mark the current segment as full; the next record begins another.
     fn retire(&mut self) -> Result<()> {
-        if self.full.len() >= MOST_FULL {
+        if self.full.len() as u64
+            >= self.unsealed_bytes().checked_div(self.segment_limit()).map_or(0, |most| most.min(MOST_FULL))
+        {
             self.seal_full()?;
         }
         self.full.try_reserve(1)?;
@@ -499,13 +503,13 @@ impl Store {
             self.list_own(id);
             let identity = file.identity().ok().flatten();
             let (length, checks) = (HEADS as u64, self.checks);
-            return Ok(SegmentWriter { id, seed, length, file, contents, named: false, identity, checks, _lock: lock });
+            return Ok(SegmentWriter { id, seed, length, file, contents, named: false, identity, checks, lock });
         }
         Err(error!(Busy, "other processes keep taking the names of segments in '{}'", self.directory.display()))
     }
 
     /// Claim the id of a segment that does not exist yet, by its lock.
-    fn claim(&mut self) -> Result<Claim> {
+    pub(super) fn claim(&mut self) -> Result<Claim> {
         if let Some(claim) = self.claim.take() {
             return Ok(claim);
         }

@@ -116,7 +116,7 @@ pub struct hob_program_cache_desc {
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
     /// files take at most 1.25 * limit, and at most 1.0 * limit after a flush or destroy. Several processes that write
-    /// at once have taken up to 1.33 * limit, and may leave programs unwritten for lack of room.
+    /// at once share the limit, so each needs room for its values besides those of the others.
     ///
     /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
     /// up to the sum of their limits, or `directory_limit`. A program that is larger than the limit, or than 256 MiB,

@@ -9,6 +9,8 @@ use crate::testing::allocator::{allocations, with_allowance, with_failure};
 /// Values in the directory beforehand. Those from here on are put by the scenario.
 const OLD: u64 = 12;
 const ALL: u64 = 40;
+/// With no more effort than usual, one allocation in this many fails.
+const EACH: u32 = 7;
 /// The environment that is cleared.
 const CLEARED: u64 = 9;
 
@@ -218,7 +220,8 @@ fn copy(why: &Error) -> Error {
 #[test]
 fn failed_allocations_abort_nothing_and_lose_nothing() {
     let data: Vec<[Vec<u8>; 3]> = (0..ALL).map(|number| [0, 1, 2].map(|version| data(number, version))).collect();
-    for (compression, step) in [(Compression::Lz4, 1), (Compression::None, 5)] {
+    for (compression, share) in [(Compression::Lz4, EACH), (Compression::None, 5 * EACH)] {
+        let step = (share / crate::testing::scaled(1)).max(1) as usize;
         let scratch = Scratch::new("no-memory");
         let mut out = Vec::with_capacity(40_000);
         let mut run = |what: &str, ration: &dyn Fn(&mut dyn FnMut())| {

@@ -24,6 +24,8 @@ const LARGER: u64 = 6 << 20;
 const NUMBERS: u32 = 1 << 12;
 /// A writer is killed within this time, in milliseconds.
 const LIFETIME: u64 = 60;
+/// A writer that shares a limit lives that long, in microseconds.
+const LONG_LIFE: u64 = 1_000_000;
 
 fn number_of(name: &Name) -> u32 {
     u32::from_le_bytes(*name.key.first_chunk().expect("a key is longer"))
@@ -40,12 +42,15 @@ fn options(limit_bytes: u64) -> Options {
 pub fn fill_for_ever(directory: &Path) {
     let first = number_in("HOB_VERSION").expect("it was given") as u32;
     let limit = number_in("HOB_LIMIT").expect("it was given");
+    let longest = number_in("HOB_LONGEST").unwrap_or(0) as usize;
     let mut random = Random(first.into());
     let mut store = super::open(directory, options(limit));
     println!("@open");
     for number in first..first + NUMBERS {
         let name = name(ENVIRONMENT, number);
-        let stored = store.put(&name, random.below(100) as u32, &value(&name, number));
+        let mut data = value(&name, number);
+        data.resize(data.len().max(random.below(longest as u64 + 1) as usize), 7);
+        let stored = store.put(&name, random.below(100) as u32, &data);
         if !matches!(stored, Ok(true)) {
             println!("@failed {number}: {stored:?}");
         }
@@ -67,9 +72,10 @@ struct Heard {
 }
 
 /// Start a writer, kill it at a random moment, and return what it printed.
-fn live_and_die(directory: &Path, first: u32, limit: u64, microseconds: u64) -> Heard {
+fn live_and_die(directory: &Path, first: u32, limit: u64, longest: u64, microseconds: u64) -> Heard {
     let mut command = child("filler", directory);
     command.env("HOB_VERSION", first.to_string()).env("HOB_LIMIT", limit.to_string());
+    command.env("HOB_LONGEST", longest.to_string());
     let mut running = Running(command.spawn().expect("a child can be started"));
     let printed = BufReader::new(running.0.stdout.take().expect("it was piped"));
     let mut heard = Heard::default();
@@ -138,7 +144,7 @@ fn kill(directory: &Path, limit: u64, kills: u64) -> usize {
             let start = |_| {
                 first += NUMBERS;
                 let (first, lifetime) = (first, random.below(LIFETIME * 1000));
-                scope.spawn(move || live_and_die(directory, first, limit, lifetime))
+                scope.spawn(move || live_and_die(directory, first, limit, 0, lifetime))
             };
             let writers: Vec<_> = (0..writers).map(start).collect();
             writers.into_iter().map(|writer| writer.join().expect("a writer was not refused")).collect()
@@ -177,30 +183,53 @@ fn killed_writers_stay_within_the_limit_and_lose_only_evicted_values() {
     let mounted = Mounted::new("evictions");
     let plain = mounted.is_none().then(|| Scratch::new("evictions"));
     let place = mounted.as_ref().map_or_else(|| plain.as_ref().expect("one of both").store(), |disk| disk.0.store());
-    let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(0));
-    let evicted = std::thread::scope(|scope| {
-        if let Some(disk) = &mounted {
-            let (is_over, most) = (&is_over, &most);
-            scope.spawn(move || {
-                while !is_over.load(Ordering::Acquire) {
-                    most.fetch_max(Mounted::used(&disk.0.0), Ordering::Relaxed);
-                    std::thread::sleep(Duration::from_micros(200));
-                }
-            });
-        }
-        let end = EndOnDrop(&is_over);
-        let evicted = kill(&place, SMALLER, kills());
-        drop(end);
-        evicted
-    });
+    let work = || kill(&place, SMALLER, kills());
+    let (most, evicted) = mounted.as_ref().map_or_else(|| (0, work()), |disk| watch(disk, work));
     let at_rest: u64 = std::fs::read_dir(&place)
         .expect("it is there")
         .map(|entry| std::os::unix::fs::MetadataExt::blocks(&entry.expect("listed").metadata().expect("there")) * 512)
         .sum();
-    let most = most.into_inner();
     println!("{} kills, {evicted} values evicted; at most {most} bytes, at rest {at_rest}, of {SMALLER}", kills());
     assert!(at_rest <= SMALLER && most * 4 <= SMALLER * 5, "{at_rest} {most}");
     assert!(evicted > 0 || kills() < 20);
+}
+
+/// Run `work`. Returns the most bytes that the file system had in use meanwhile, and the result.
+fn watch<T>(disk: &Mounted, work: impl FnOnce() -> T) -> (u64, T) {
+    let (is_over, most) = (AtomicBool::new(false), AtomicU64::new(0));
+    let done = std::thread::scope(|scope| {
+        let _end = EndOnDrop(&is_over);
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
+                most.fetch_max(Mounted::used(&disk.0.0), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        });
+        work()
+    });
+    (most.into_inner(), done)
+}
+
+/// Writers that all live: each holds a segment that nobody else can evict from.
+#[test]
+fn living_writers_share_a_small_limit() {
+    for (limit, writers, longest) in [(256 << 10, 3, 0), (256 << 10, 4, 8 << 10), (1 << 20, 4, 24 << 10)] {
+        let Some(disk) = Mounted::new("living") else {
+            println!("skipped: this user may not mount a file system");
+            return;
+        };
+        let place = &disk.0.store();
+        let (most, evicted) = watch(&disk, || {
+            std::thread::scope(|scope| {
+                let start = |at| scope.spawn(move || live_and_die(place, at * NUMBERS, limit, longest, LONG_LIFE));
+                let writers: Vec<_> = (1..=writers).map(start).collect();
+                let heard = writers.into_iter().map(|writer| writer.join().expect("no put was refused"));
+                heard.map(|heard| heard.evicted.len()).sum::<usize>()
+            })
+        });
+        println!("{writers} writers, {evicted} evicted: {:.3} of the limit", most as f64 / limit as f64);
+        assert!(most * 4 <= limit * 5 && evicted > 0, "{most} of {limit}");
+    }
 }
 
 /// Ends the sampling, also when the test fails.
