@@ -19,7 +19,7 @@ const hob_program_stage stage = {HOB_SHADER_STAGE_COMPUTE, 0, source, sizeof sou
 const char binary_bytes[] = "binary";
 const std::string json = R"({"task":[[1,1,0],[2,3,0.5]]})";
 /// A recording with only a header.
-const std::string recording("HOBREC\r\n\1\0\0\0\0\0\0\0", 16);
+const std::string recording("HOBREC\r\n\2\0\0\0\0\0\0\0", 16);
 
 const hob_fingerprint& program_key() {
     static const hob_fingerprint key = [] {

@@ -65,6 +65,8 @@ public:
     void fill(hob_goblin_desc& desc) {
         desc.lanes[HOB_LANE_GPU].limit = 16;
         desc.max_settings = 64;
+        desc.changes_per_second = 2;
+        desc.decisions_per_second = 30;
     }
     void fill(hob_goblin_tuning&) {}
     void fill(hob_knapsack_desc& desc) { desc.memory_limit = 1 << 20; }

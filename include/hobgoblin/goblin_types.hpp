@@ -60,6 +60,8 @@ struct GoblinOptions {
     double overrun_probability = 0;
     /// How long an improvement must persist before it is applied. Negative: at once. 0: as in `desc`, 1 by default.
     double patience = 0;
+    /// Most visible changes a second. HUGE_VAL: no limit. 0: as in `desc`, 1 by default.
+    double changes_per_second = 0;
     hob_goblin_desc desc = HOB_GOBLIN_DESC_INIT;
 
     /// The C struct: `desc` with the fields above.
@@ -121,6 +123,7 @@ inline hob_goblin_desc GoblinOptions::capi() const noexcept {
     detail::put_limits(*this, made.lanes);
     if (overrun_probability != 0) made.overrun_probability = overrun_probability;
     if (patience != 0) made.patience = patience;
+    if (changes_per_second != 0) made.changes_per_second = changes_per_second;
     return made;
 }
 

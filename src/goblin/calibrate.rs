@@ -20,6 +20,7 @@
 //! Residuals count whether or not the frame was near its limit, so that the correction is known before it is needed.
 
 use super::history::{Forecast, Part};
+use super::tuning::TUNING;
 use crate::base::Result;
 
 /// Corrections to the forecast, learned from forecasts and what came of them.
@@ -127,10 +128,21 @@ impl Calibration {
         deviation.min(1e30).powi(2)
     }
 
-    /// What to multiply every burden by: the followers' factors, weighted by how little they were off.
-    pub fn common(&self) -> f64 {
+    /// The slow common factor: the factor on every burden in forecasts. Fast noise is left out, so a settled choice does
+    /// not follow it.
+    pub fn slow(&self) -> f64 {
+        self.common_of(TUNING.slow_followers)
+    }
+
+    /// The common factor with its fast component. It normalises samples, and TRIM settings follow it.
+    pub fn fast(&self) -> f64 {
+        self.common_of(SPEEDS.len())
+    }
+
+    /// The factors of the `count` slowest followers, weighted by how little they were off.
+    fn common_of(&self, count: usize) -> f64 {
         let error = |at: usize| (self.followers[at].error + LEAST_ERROR * LEAST_ERROR) * (1.0 + HANDICAPS[at]);
-        let all = 0..self.followers.len();
+        let all = 0..count;
         let least = all.clone().map(error).fold(f64::INFINITY, f64::min);
         let (sum, weights) = all.fold((0.0, 0.0), |(sum, weights), at| {
             let weight = (least / error(at)).powi(SHARPNESS);
@@ -191,14 +203,15 @@ impl Calibration {
         let jump = (measured - forecast.mean).abs() > FARTHEST * deviation;
         let jumped = std::mem::replace(&mut self.jumped, jump);
         let error = self.followers.iter().map(|follower| follower.error).fold(f64::INFINITY, f64::min);
-        let off = (typical - 1.0).abs();
+        let factor = typical * forecast.common;
+        let off = (factor / forecast.fast - 1.0).abs();
         let shifts = off > LEAST_SHIFT.max(SHIFT * error.sqrt());
         self.shifts = if shifts { self.shifts + 1 } else { 0 };
         let hitch = measured > HITCH * forecast.mean + FARTHEST * deviation;
         if hitch && !jumped {
             return;
         }
-        self.follow(typical * forecast.common, &forecast.said);
+        self.follow(factor, &forecast.said);
         if jump && jumped && self.jumps < MOST_JUMPS {
             // Something has changed, and the common factor is on its way: that is not how totals usually stray.
             self.jumps += 1;
@@ -247,6 +260,7 @@ mod tests {
             own_variance: 1.0,
             measured,
             common: 1.0,
+            fast: 1.0,
             ratio: 1.0,
             said,
             ..Default::default()
@@ -285,9 +299,9 @@ mod tests {
     fn a_single_hitch_changes_nothing_and_two_in_a_row_do() {
         let mut calibration = Calibration::default();
         calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
-        assert_eq!((calibration.tail(), calibration.common()), (1.0, 1.0));
+        assert_eq!((calibration.tail(), calibration.fast()), (1.0, 1.0));
         calibration.came(&forecast(300.0, 1.0), 3.0, 1.0, 2.0, 0.01);
-        assert!(calibration.tail() == 1.0 && calibration.common() > 1.2);
+        assert!(calibration.tail() == 1.0 && calibration.fast() > 1.2);
     }
 
     #[test]

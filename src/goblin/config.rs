@@ -51,6 +51,10 @@ pub struct Config {
     pub explore_value: f64,
     /// Samples from which on an option's recent burden is trusted alone.
     pub measure_quota: u32,
+    /// Changes a second that a player may see, TRIM settings apart; trials and their returns count. Infinite: no limit.
+    pub changes_per_second: f64,
+    /// Decisions a second. Seconds are counted in decisions, so that a replay chooses the same.
+    pub decisions_per_second: f64,
     /// How unknown options are tried.
     pub exploration: Exploration,
     /// Options tried in one frame at most, when bounded; 0 tries none.
@@ -84,6 +88,8 @@ impl Default for Config {
             patience: 1.0,
             explore_value: 0.0,
             measure_quota: 30,
+            changes_per_second: 1.0,
+            decisions_per_second: 60.0,
             exploration: Exploration::Bounded,
             trial_limit: 8,
             trial_risk: 0.015,
@@ -123,6 +129,8 @@ impl Config {
         at_most("sigmas", self.sigmas, 100.0)?;
         in_range("overrun_probability", self.overrun_probability, 0.0, 0.5)?;
         at_most("patience", self.patience, LARGEST)?;
+        in_range("changes_per_second", self.changes_per_second, 1e-3, f64::INFINITY)?;
+        in_range("decisions_per_second", self.decisions_per_second, 1e-3, LARGEST)?;
         in_range("trial_risk", self.trial_risk, 1e-6, 0.5)?;
         in_range("switch_limit", self.switch_limit, 0.0, f64::INFINITY)?;
         in_range("explore_value", self.explore_value, -LARGEST, LARGEST)?;
@@ -133,6 +141,11 @@ impl Config {
     /// Deviations kept free: as asked, or as many as the asked probability needs if burdens are normal and independent.
     pub fn nominal_sigmas(&self) -> f64 {
         if self.overrun_probability > 0.0 { -normal_quantile(self.overrun_probability) } else { self.sigmas }
+    }
+
+    /// Decisions in so many seconds.
+    pub fn decisions_of(&self, seconds: f64) -> u64 {
+        (seconds * self.decisions_per_second) as u64
     }
 
     /// Accepted relative gap.

@@ -6,6 +6,7 @@ use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::Goblin;
+use super::calibrate::Calibration;
 use super::config::{Burdens, Exploration, LANES};
 use super::formulate::{Formulation, Sum, Weighed};
 use super::history::{Forecast, Given, Part};
@@ -93,6 +94,7 @@ impl Goblin {
         self.weigh_beside(&economies);
         let economies = &economies[..self.lanes.count()];
         let effort = self.effort();
+        self.begin_pace();
         let settled =
             if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
         self.remember_settled(&settled);
@@ -128,6 +130,15 @@ impl Goblin {
             nodes: self.formulation.nodes,
             elapsed_ns: elapsed.unwrap_or(0),
         })
+    }
+
+    /// Earn the changes that this decision may spend.
+    fn begin_pace(&mut self) {
+        let now = self.history.latest() + 1;
+        let rate = self.config.changes_per_second / self.config.decisions_per_second;
+        let is_free = now <= self.explorer.window_end || rate.is_infinite() || self.config.burdens == Burdens::Totals;
+        let price = if is_free { 0.0 } else { self.switch_scale };
+        self.pace.begin(now, rate.min(1e6), price, 60.0 * self.config.decisions_per_second);
     }
 
     fn explores(&self) -> bool {
@@ -179,12 +190,19 @@ impl Goblin {
         }
     }
 
-    /// How much slower than usual everything is at present, by governed lane.
+    /// The slow common factor of every governed lane; see [`Calibration::slow`].
     pub(super) fn common_factors(&self) -> [f64; LANES] {
+        self.factors(Calibration::slow)
+    }
+
+    /// The common factor of every governed lane with its fast component; see [`Calibration::fast`].
+    fn fast_factors(&self) -> [f64; LANES] {
+        self.factors(Calibration::fast)
+    }
+
+    fn factors(&self, of: impl Fn(&Calibration) -> f64) -> [f64; LANES] {
         let learned = self.config.exploration == Exploration::Bounded && self.config.burdens == Burdens::Learned;
-        std::array::from_fn(|lane| {
-            self.calibrations.get(lane).filter(|_| learned).map_or(1.0, |calibration| calibration.common())
-        })
+        std::array::from_fn(|lane| self.calibrations.get(lane).filter(|_| learned).map_or(1.0, &of))
     }
 
     /// Deviations to keep free: as asked, or corrected by experience if a probability was asked for.
@@ -203,8 +221,9 @@ impl Goblin {
     fn publish(&mut self, settled: &Settled, other_strategy: bool) -> (Net, u32) {
         let decision = self.history.begin();
         let lanes = self.lanes;
-        let (mut sum, mut changes) = (Sum::default(), 0);
-        let Self { settings, formulation, history, strategies, published, .. } = self;
+        let (mut sum, mut changes, mut visible, mut reversals) = (Sum::default(), 0, 0, 0);
+        let reversal = self.config.decisions_of(super::tuning::TUNING.reversal_seconds);
+        let Self { settings, formulation, history, strategies, published, pace, .. } = self;
         let edition = published.write(decision);
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
@@ -214,6 +233,12 @@ impl Goblin {
                 setting.options[usize::from(choice)].failed_trials = 0;
             }
             changes += u32::from(before != choice);
+            if before != choice && !setting.is_trim {
+                visible += 1;
+                let is_back = setting.left == choice && setting.left_at + reversal >= decision;
+                reversals += u32::from(is_back);
+                (setting.left, setting.left_at) = (before, decision);
+            }
             setting.choice = choice;
             edition.set(entry.position, choice);
             if choice == NO_CHOICE {
@@ -234,6 +259,7 @@ impl Goblin {
             }
         }
         edition.publish();
+        pace.pay(visible, reversals);
         sum.add(0.0, &formulation.beside[..lanes.count()], 1.0);
         (Net::of(&sum, &lanes), changes)
     }
@@ -249,7 +275,7 @@ impl Goblin {
     /// make a difference.
     fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool) {
         let decision = self.history.latest();
-        let common = self.common_factors();
+        let (common, fast) = (self.common_factors(), self.fast_factors());
         for (index, lane) in self.lanes.iter().enumerate() {
             let (mut awaited, mut known_mean) = (0, 0.0);
             for (entry, &choice) in self.formulation.entries.iter().zip(&self.formulation.choices) {
@@ -274,6 +300,8 @@ impl Goblin {
                 awaited,
                 residual: beside.mean,
                 common: common[index],
+                fast: fast[index],
+                full: weighed.burden[index],
                 said: self.calibrations[index].said(),
                 ratio: self.ratios[index],
                 fair: fair && known_mean >= KNOWN_SHARE * chosen.mean[lane],

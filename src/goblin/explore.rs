@@ -30,6 +30,7 @@ use super::config::{Burdens, LANES, LARGEST};
 use super::formulate::{Bar, Entry, Sum, Weighed, weigh};
 use super::record::Event;
 use super::steady::rough;
+use super::tuning::TUNING;
 
 /// Samples after which an option needs no more trials.
 const FEW_SAMPLES: u64 = 3;
@@ -74,6 +75,9 @@ pub struct Explorer {
     /// No trial of stale knowledge before these decisions.
     next_stale: u64,
     next_rare: u64,
+    /// The trial that is under way once changes have a price, and the first decision of the next.
+    probe: Option<Probe>,
+    next_probe: u64,
     /// Until this decision the host has opened a window: more may be risked.
     pub window_end: u64,
     /// By which share of a limit frames in the window may be over it.
@@ -104,10 +108,24 @@ impl Default for Explorer {
             cursor: 0,
             next_stale: 0,
             next_rare: 0,
+            probe: None,
+            next_probe: 0,
             window_end: 0,
             window_share: 0.0,
         }
     }
+}
+
+/// A trial that lasts, so that it does not look like a flicker.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    position: usize,
+    option: u16,
+    /// The choice that it stands in for.
+    settled: u16,
+    /// What it is reckoned with until it was measured.
+    guess: [Weight; LANES],
+    began: u64,
 }
 
 impl Explorer {
@@ -210,6 +228,10 @@ impl Goblin {
         let now = self.history.latest() + 1;
         let in_window = now <= self.explorer.window_end;
         self.explorer.calm_down();
+        if !self.pace.is_free() {
+            return Ok(self.probe(chosen, economies));
+        }
+        self.explorer.probe = None;
         let most = if in_window { u32::MAX } else { self.config.trial_limit };
         let risky = self.risky(economies, in_window);
         let risky = &risky[..economies.len()];
@@ -247,6 +269,68 @@ impl Goblin {
             }
         }
         Ok((weighed, trials))
+    }
+
+    /// After the learning phase: one trial of one setting at a time, which lasts a second.
+    fn probe(&mut self, chosen: Weighed, economies: &[Economy]) -> (Weighed, u32) {
+        let now = self.history.latest() + 1;
+        let risky = self.risky(economies, false);
+        let risky = &risky[..economies.len()];
+        if let Some(probe) = self.explorer.probe {
+            let held = self.holding(economies);
+            if let Some(found) = self.go_on(&probe, &chosen, &held[..economies.len()], now) {
+                return (found, 1);
+            }
+            self.explorer.probe = None;
+        }
+        let is_quiet = now > self.target.last_change() + TUNING.trial_quiet;
+        if now < self.explorer.next_probe || !is_quiet || !chosen.feasible || self.pace.allowance() < 2 {
+            return (chosen, 0);
+        }
+        let steps = self.typical_steps(economies);
+        let count = self.formulation.entries.len();
+        let first = self.explorer.cursor % count.max(1);
+        for at in (first..count).chain(0..first) {
+            self.give_up(at);
+            let Some((option, cause)) = self.next_trial(at) else { continue };
+            let entry = self.formulation.entries[at];
+            let settled = self.formulation.choices[at];
+            let mut trial = self.trial(at, option, cause, chosen.feasible, &steps);
+            trial.must_gain = true;
+            let against = if trial.guessed.1 > 0.0 { risky } else { economies };
+            let found = self.in_place(&trial, &chosen, against);
+            self.note(&trial, found.is_some());
+            let Some(found) = found else { continue };
+            self.explorer.cursor = at + 1;
+            self.explorer.next_probe = now + TUNING.trial_interval;
+            self.explorer.probe = Some(Probe {
+                position: entry.position,
+                option: option as u16,
+                settled,
+                guess: trial.guess,
+                began: now,
+            });
+            return (found, 1);
+        }
+        (chosen, 0)
+    }
+
+    /// Keep what is on trial, while it may stay.
+    fn go_on(&mut self, probe: &Probe, chosen: &Weighed, held: &[Economy], now: u64) -> Option<Weighed> {
+        let at = self.formulation.entries.iter().position(|entry| entry.position == probe.position)?;
+        let entry = self.formulation.entries[at];
+        let option = entry.start + usize::from(probe.option);
+        let is_over = now >= probe.began + TUNING.trial_length;
+        if is_over || self.formulation.choices[at] != probe.settled || !chosen.feasible || option >= entry.end {
+            return None;
+        }
+        let mut trial = Trial::of_known(at, usize::from(probe.option), Weight::default());
+        match self.formulation.bars[option] {
+            Bar::Free => trial.guess[..held.len()].copy_from_slice(self.formulation.weights_of(option)),
+            Bar::Untried => trial.guess = probe.guess,
+            _ => return None,
+        }
+        self.in_place(&trial, chosen, held)
     }
 
     /// What a frame with trials is held against.

@@ -30,14 +30,18 @@ pub struct Entry {
     pub price_per_loss: f64,
     /// The choice that a penalty is not paid for.
     pub held: u16,
+    /// The option that was left lately, and the factor on the price of a return to it.
+    pub back: u16,
+    pub price_of_return: f64,
     /// The only option that may be chosen; `NO_CHOICE` for any.
     pub forced: u16,
 }
 
 impl Entry {
-    /// What it costs to change it by so much value, in value times decisions.
-    fn price_of(&self, moved: f64) -> f64 {
-        self.price + if moved < 0.0 { -moved * self.price_per_loss } else { moved * self.price_per_gain }
+    /// The price of a change to an option that moves the value by `moved`, in value times decisions.
+    fn price_of(&self, option: usize, moved: f64) -> f64 {
+        let price = self.price + if moved < 0.0 { -moved * self.price_per_loss } else { moved * self.price_per_gain };
+        if option == usize::from(self.back) { price * self.price_of_return } else { price }
     }
 }
 
@@ -205,8 +209,8 @@ impl Formulation {
             if penalty != 0.0 && entry.held != NO_CHOICE {
                 let held = usize::from(entry.held);
                 let before = values[entry.start + held];
-                for (_, candidate) in candidates.iter_mut().enumerate().filter(|(index, _)| *index != held) {
-                    candidate.value -= penalty * entry.price_of(candidate.value - before);
+                for (index, candidate) in candidates.iter_mut().enumerate().filter(|(index, _)| *index != held) {
+                    candidate.value -= penalty * entry.price_of(index, candidate.value - before);
                 }
             }
             if entry.forced != NO_CHOICE {
@@ -263,7 +267,7 @@ impl Formulation {
         if index == usize::from(entry.held) || entry.held == NO_CHOICE {
             return 0.0;
         }
-        entry.price_of(self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)])
+        entry.price_of(index, self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)])
     }
 
     /// Make what was found the choices.
@@ -283,6 +287,11 @@ impl Formulation {
             );
         }
         sum
+    }
+
+    /// What choices of this value are worth more than the lightest: the part of the value that decisions are about.
+    pub fn at_stake(&self, value: f64) -> f64 {
+        (value - self.lightest.value).max(0.0)
     }
 
     /// Whether all choices can be chosen; not whether they fit.
@@ -392,6 +401,8 @@ impl Goblin {
                 price_per_gain: 0.0,
                 price_per_loss: 0.0,
                 held,
+                back: NO_CHOICE,
+                price_of_return: 1.0,
                 forced: NO_CHOICE,
             });
         }

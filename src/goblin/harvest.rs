@@ -7,8 +7,9 @@ use crate::profile::Learned;
 
 use super::Goblin;
 use super::config::{Burdens, Exploration, LANES, LARGEST};
-use super::history::Given;
+use super::history::{Forecast, Given};
 use super::record::Event;
+use super::tuning::TUNING;
 
 /// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +91,7 @@ impl Goblin {
             }
         }
         let cell = setting.cell(usize::from(choice));
-        let common = self.history.forecast(decision, lane).common;
+        let common = self.history.forecast(decision, lane).fast;
         let learned = self.tasks.at_mut(setting.task).learned_mut(lane, cell);
         if lane == 0 && learned.run.count() > 0 {
             self.books.measured_sum += sample.burden;
@@ -136,6 +137,7 @@ impl Goblin {
         if !forecast.fair {
             return;
         }
+        self.learn_hold(&forecast, lane);
         if let Some(total) = forecast.total.filter(|_| forecast.measured > 0.0) {
             self.residuals[lane].add_unless_hitch((total - forecast.measured).max(0.0), decision);
         }
@@ -144,6 +146,14 @@ impl Goblin {
         let calibration = &mut self.calibrations[lane];
         let typical = calibration.typical_ratio(self.history.parts(decision, lane));
         calibration.came(&forecast, typical, ratio, sigmas, probability);
+    }
+
+    /// A frame with settled choices was late, or not.
+    fn learn_hold(&mut self, forecast: &Forecast, lane: usize) {
+        let limit = self.strategies.limits(&self.config)[self.lanes.lane(lane)];
+        let total = forecast.total.unwrap_or(forecast.measured + forecast.residual);
+        let is_near = forecast.full > (1.0 - TUNING.hold_near) * limit;
+        self.holds[lane].observe(total > limit, is_near, self.config.overrun_probability);
     }
 
     /// Whether [`Goblin::measure`] would take the sample.

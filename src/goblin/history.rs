@@ -56,8 +56,12 @@ pub struct Forecast {
     pub total: Option<f64>,
     /// What is in the forecast for that which no setting reports.
     pub residual: f64,
-    /// The common factor that is in the forecast.
+    /// The slow common factor: it is part of the forecast.
     pub common: f64,
+    /// The common factor with its fast component: samples are learned relative to it.
+    pub fast: f64,
+    /// The burden that the forecast holds against the limit: mean + sigmas × deviation.
+    pub full: f64,
     /// The common factors that it was made of.
     pub said: Said,
     /// Present over past burdens as it was known.

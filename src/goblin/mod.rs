@@ -21,7 +21,9 @@ mod explore;
 mod formulate;
 mod harvest;
 mod history;
+mod hold;
 mod lanes;
+mod pace;
 mod product;
 mod published;
 mod reason;
@@ -33,6 +35,7 @@ mod settings;
 mod steady;
 mod strategy;
 mod task;
+mod tuning;
 mod warnings;
 mod watch;
 mod wire;
@@ -57,7 +60,9 @@ use explore::Explorer;
 use formulate::Formulation;
 use harvest::Books;
 use history::History;
+use hold::Hold;
 use lanes::Lanes;
+use pace::Pace;
 use record::{Event, Recorder};
 use regression::Regression;
 use setting::Setting;
@@ -93,6 +98,9 @@ pub struct Goblin {
     /// The latest decision of which a total came, by governed lane.
     latest_totals: [u64; LANES],
     target: Target,
+    pace: Pace,
+    /// By governed lane.
+    holds: [Hold; LANES],
     watch: Watch,
     /// What the host multiplies the costs of changes by.
     switch_scale: f64,
@@ -137,6 +145,8 @@ impl Goblin {
             residuals: Vec::new(),
             latest_totals: [0; LANES],
             target: Target::default(),
+            pace: Pace::default(),
+            holds: [Hold::default(); LANES],
             watch: Watch::default(),
             switch_scale: 1.0,
             explorer: Explorer::default(),
@@ -189,6 +199,9 @@ impl Goblin {
             self.govern_with(lanes, depth)?;
         } else {
             self.history.resize(depth, positions, lanes.count())?;
+        }
+        if config.limits != self.config.limits {
+            self.target.unsettle(self.history.latest());
         }
         self.config = *config;
         self.published.set_depth(depth);
@@ -470,6 +483,8 @@ fn no_such_option(option: u32, count: usize) -> Error {
 
 #[cfg(test)]
 mod brute_force_test;
+#[cfg(test)]
+mod calm_test;
 #[cfg(test)]
 mod published_test;
 #[cfg(test)]

@@ -424,10 +424,10 @@ fn small_recording_cannot_request_much_memory() {
     goblin.update().unwrap();
     drop(goblin);
     let mut recording = tape.lock().unwrap().clone();
-    // The offset of the history. Before it are the tag, 14 numbers of 8 bytes, and the numbers 30, 8, 0 and 2000, which
+    // The offset of the history. Before it are the tag, 16 numbers of 8 bytes, and the numbers 30, 8, 0 and 2000, which
     // take one, one, one and two bytes.
     let block = blocks(&recording)[0].clone();
-    let at = block.start + 8 + 1 + 14 * 8 + 5;
+    let at = block.start + 8 + 1 + 16 * 8 + 5;
     assert_eq!(recording[at], 1);
     recording.splice(at..=at, [0x80, 0x80, 0x04]);
     let length = (block.len() - 8 + 2) as u32;
@@ -445,6 +445,8 @@ fn recording_matches_the_documented_example() {
         sigmas: 3.0,
         overrun_probability: 0.0,
         patience: 1.0,
+        changes_per_second: 1.0,
+        decisions_per_second: 60.0,
         explore_value: 0.0,
         measure_quota: 30,
         exploration: Exploration::Bounded,

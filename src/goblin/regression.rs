@@ -429,7 +429,7 @@ impl Goblin {
         if now < self.regression.next_trial || !self.regression.knows() || !chosen.feasible {
             return Ok((chosen, 0));
         }
-        self.price_changes([0.0; LANES]);
+        self.price_changes([0.0; LANES], false);
         let limit = economies[0].capacity.abs();
         let Some((deviation, trial)) = self.least_known() else { return Ok((chosen, 0)) };
         let seldom = TRY_EVERY + self.regression.trials / TRIALS_A_FRAME;

@@ -97,6 +97,9 @@ pub struct Setting {
     pub settled: u16,
     /// The decision in which that changed last.
     pub changed: u64,
+    /// The option that the host was told before `choice`, and the decision of that change.
+    pub left: u16,
+    pub left_at: u64,
     /// What a better choice, for which the goblin waits, has in place of it.
     pub target: u16,
     /// Burdens are per unit of this.
@@ -131,6 +134,8 @@ impl Setting {
             choice: 0,
             settled: 0,
             changed: 0,
+            left: NO_CHOICE,
+            left_at: 0,
             target: 0,
             work: 1.0,
             born,
@@ -155,6 +160,7 @@ impl Setting {
         self.settled = self.choice;
         self.target = self.choice;
         self.changed = 0;
+        (self.left, self.left_at) = (NO_CHOICE, 0);
         self.reason = Reason::default();
     }
 

@@ -7,6 +7,7 @@ use crate::profile::{Estimate, Learned};
 use super::formulate::Formulation;
 use super::record::Event;
 use super::setting::{OptionState, Setting, cells, check_options, check_setting, check_value, check_work};
+use super::tuning::TUNING;
 use super::{Burdens, Goblin, LARGEST, OptionDesc, SettingDesc, no_such_option, no_such_setting};
 
 impl Goblin {
@@ -58,6 +59,7 @@ impl Goblin {
             self.reborn(task);
         }
         self.option_count += options;
+        self.pace.learn_until(born + TUNING.learning);
         let setting = Setting::new(desc, states, task, born);
         let choice = setting.choice;
         let id = self.settings.insert(setting);
@@ -127,6 +129,7 @@ impl Goblin {
         let choice = setting.choice;
         self.published.restart(id, choice);
         self.warnings.change_shape();
+        self.pace.learn_until(self.history.latest() + 1 + TUNING.learning);
         self.reborn(task);
         self.write_down(Event::SetOptions(id, options));
         Ok(())

@@ -24,27 +24,21 @@ use super::config::{Burdens, LANES};
 use super::formulate::{Bar, Entry, Weighed, weigh};
 use super::reason::Why;
 use super::setting::Setting;
+use super::tuning::TUNING;
 
-/// Share of the deviation of the total that targets and forced changes leave free, for small moves of the estimates.
-const BAND: f64 = 0.2;
 /// What the band grows by each time that a choice had to be left all the same, and how long it remembers that.
 const WIDENS: f64 = 1.2;
 const WIDEST_FACTOR: f64 = 8.0;
 const WIDE_FOR: f64 = 2000.0;
 /// Decisions after an upheaval in which small moves are to be expected.
 const UNSETTLED: u64 = 120;
-/// What lost value counts for: right after an upheaval, later, and how many decisions are between.
+/// What lost value counts for right after an upheaval, and the decisions until it counts for [`TUNING`]`.loss`.
 const LOST_AT_FIRST: f64 = 1.5;
-const LOST: f64 = 7.0;
 const LOST_LATER: f64 = 3000.0;
 /// A choice that is over by more deviations than this was not left because of small moves.
 const SMALL_MOVE: f64 = 3.0;
 /// The most that they leave free, as a share of the limit.
 const WIDEST: f64 = 0.04;
-/// Decisions in which a change must pay for itself at least, and in which one must that is made because the old choice
-/// does not fit.
-const SOON: f64 = 900.0;
-const IN_NEED: f64 = 120.0;
 /// Decisions between two searches for a target, and for one that gains much, once things have settled.
 const TARGET_EVERY: u64 = 32;
 const TARGET_SOON: u64 = 8;
@@ -61,6 +55,8 @@ const NARROW: f64 = 2.5;
 const UPHEAVAL: f64 = 0.05;
 /// A gain above this share of the value is looked for at once.
 const LARGE_GAIN: f64 = 0.01;
+/// Searches for a target with ever fewer changes, at most.
+const MOST_SEARCHES: usize = 4;
 /// A gain below this share of the value is none.
 const NO_GAIN: f64 = 1e-6;
 
@@ -95,15 +91,30 @@ impl Target {
         1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / WIDE_FOR).exp()
     }
 
+    /// The host changed the limits: follow that without the patience of settled times.
+    pub fn unsettle(&mut self, now: u64) {
+        (self.upheaval, self.searched) = (now, 0);
+    }
+
+    /// The decision of the last change, trials apart.
+    pub fn last_change(&self) -> u64 {
+        self.changed.max(self.left)
+    }
+
     /// Whether there has been no upheaval for long.
     pub fn is_settled(&self, now: u64) -> bool {
         now > self.upheaval + LOST_LATER as u64
     }
 
+    /// The factor on the patience. Right after an upheaval true shifts are followed at once.
+    fn ramp(&self, now: u64) -> f64 {
+        1.0 + (TUNING.patience_most - 1.0) * ((now - self.upheaval) as f64 / TUNING.patience_ramp).min(1.0)
+    }
+
     /// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end
     /// only their difference is won. Soon after an upheaval it matters less.
-    fn loss(&self, now: u64) -> f64 {
-        LOST_AT_FIRST + (LOST - LOST_AT_FIRST) * ((now - self.upheaval) as f64 / LOST_LATER).min(1.0)
+    fn loss(&self, now: u64, most: f64) -> f64 {
+        LOST_AT_FIRST + (most - LOST_AT_FIRST) * ((now - self.upheaval) as f64 / LOST_LATER).min(1.0)
     }
 
     /// A choice had to be left that was hardly over.
@@ -138,7 +149,7 @@ impl Goblin {
         self.load_settled();
         self.trim(economies);
         let can = self.formulation.can(&self.formulation.choices);
-        let held = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+        let held = self.weigh_held(economies);
         if !held.feasible || !can {
             return self.leave(&held, economies, effort);
         }
@@ -149,10 +160,10 @@ impl Goblin {
                 self.watch(found, &held, economies)
             }
         };
-        self.price_changes(self.watch.found.prices);
+        self.price_changes(self.watch.found.prices, false);
         let mut settled = Settled {
             weighed: held,
-            gap: gap(best.upper_bound, held.sum.value),
+            gap: self.gap(best.upper_bound, held.sum.value),
             gain: best.gain,
             headroom: economies[0].capacity - held.burden[0],
             held: true,
@@ -161,7 +172,7 @@ impl Goblin {
         self.follow_target(&held, best.gain, economies, effort)?;
         if self.take_target(&held, economies) {
             settled.weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
-            settled.gap = gap(best.upper_bound, settled.weighed.sum.value);
+            settled.gap = self.gap(best.upper_bound, settled.weighed.sum.value);
             settled.held = false;
         }
         settled.waits = self.target.exists;
@@ -177,27 +188,72 @@ impl Goblin {
         let weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
         self.watch(best, &weighed, economies);
         let headroom = economies[0].capacity - weighed.burden[0];
-        let gap = gap(best.upper_bound, weighed.sum.value);
+        let gap = self.gap(best.upper_bound, weighed.sum.value);
         Ok(Settled { weighed, gap, headroom, ..Settled::default() })
     }
 
-    /// What each entry's change costs, in value times decisions.
-    pub(super) fn price_changes(&mut self, prices: [f64; LANES]) {
+    /// What the settled choices come to. A lane that would be over the limit with all of its deviations, but was late
+    /// seldom enough, keeps only a share of them free.
+    fn weigh_held(&self, economies: &[Economy]) -> Weighed {
+        let held = self.holding(economies);
+        weigh(&self.formulation.sum(&self.formulation.choices), &held[..economies.len()])
+    }
+
+    /// The limits with the deviations that a settled choice keeps free.
+    pub(super) fn holding(&self, economies: &[Economy]) -> [Economy; LANES] {
+        let mut held = [Economy::default(); LANES];
+        for (lane, economy) in economies.iter().enumerate() {
+            held[lane] = Economy { sigmas: economy.sigmas * self.hold_share(lane), ..*economy };
+        }
+        held
+    }
+
+    /// The share of the deviations that a settled choice keeps free.
+    fn hold_share(&self, lane: usize) -> f64 {
+        if self.config.overrun_probability > 0.0 && self.config.burdens == Burdens::Learned {
+            self.holds[lane].share()
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether changes bring knowledge: in the learning phase, and always with totals only.
+    fn is_restless(&self) -> bool {
+        self.config.burdens == Burdens::Totals || self.pace.is_learning(self.history.latest() + 1)
+    }
+
+    /// The price of each entry's change, in value times decisions. `is_forced`: something must change.
+    pub(super) fn price_changes(&mut self, prices: [f64; LANES], is_forced: bool) {
         let now = self.history.latest() + 1;
         let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
-        let lost = self.target.loss(now);
+        let patience = if self.pace.is_free() { patience } else { patience * self.target.ramp(now) };
+        let most_lost = if self.is_restless() { TUNING.free_loss } else { TUNING.loss };
+        let lost = self.target.loss(now, most_lost);
+        let reversal = self.config.decisions_of(TUNING.reversal_seconds);
+        let price_of_return = match (self.pace.has_reversal(), is_forced) {
+            _ if self.pace.is_free() => 1.0,
+            (true, _) => TUNING.return_factor,
+            (false, true) => TUNING.forced_return_factor,
+            (false, false) => TUNING.voluntary_return_factor,
+        };
+        let stake = self.formulation.at_stake(self.formulation.highest.value) / self.formulation.entries.len() as f64;
+        let flat =
+            if is_forced && !self.is_restless() { TUNING.forced_change * TUNING.forced_horizon * stake } else { 0.0 };
         let Self { settings, formulation, .. } = self;
         for entry in &mut formulation.entries {
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
-            let dwells = setting.changed > 0 && now - setting.changed < dwell;
+            let dwells = !is_forced && setting.changed > 0 && now - setting.changed < dwell;
             let factor = match (setting.is_trim, dwells) {
                 (true, _) => 0.0,
                 (_, true) => STILL_DWELLING * scale,
                 _ => scale,
             };
-            entry.price = factor * prices[0] * setting.switch_burden;
+            entry.price = factor * (prices[0] * setting.switch_burden + flat);
             entry.price_per_gain = factor * patience;
             entry.price_per_loss = factor * patience * lost;
+            let left_lately = setting.left_at > 0 && now - setting.left_at <= reversal;
+            entry.back = if left_lately { setting.left } else { NO_CHOICE };
+            entry.price_of_return = price_of_return;
         }
     }
 
@@ -221,15 +277,16 @@ impl Goblin {
             let found = self.formulation.solve(economies, effort, 0.0)?;
             self.watch(found, held, economies);
         }
-        self.price_changes(self.watch.found.prices);
+        self.price_changes(self.watch.found.prices, true);
+        let horizon = if self.is_restless() { TUNING.free_forced_horizon } else { TUNING.forced_horizon };
         let banded = self.banded(economies);
-        self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / IN_NEED)?;
+        self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / horizon)?;
         let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
         if !weighed.feasible {
             return Ok(Settled { headroom, ..self.settle_anew(economies, effort)? });
         }
         self.formulation.accept();
-        let gap = gap(self.moved_best(&weighed, economies).upper_bound, weighed.sum.value);
+        let gap = self.gap(self.moved_best(&weighed, economies).upper_bound, weighed.sum.value);
         Ok(Settled { weighed, gap, headroom, ..Settled::default() })
     }
 
@@ -244,36 +301,58 @@ impl Goblin {
             self.target.sum += gained;
             self.target.exists = self.target.sum > 0.0 && gain < OVERTAKEN * gained;
         }
-        let worth_it = gain > NO_GAIN * held.sum.value.abs();
-        let soon = gain > LARGE_GAIN * held.sum.value.abs();
+        let stake = self.formulation.at_stake(held.sum.value);
+        let worth_it = gain > NO_GAIN * stake;
+        let soon = gain > LARGE_GAIN * stake;
         // Right after an upheaval every decision brings something new.
         let wait = if soon { ((now - self.target.upheaval) / UNSETTLED).min(TARGET_SOON) } else { TARGET_EVERY };
+        let wait = if self.pace.is_free() { wait } else { TUNING.search_interval };
         let is_due = worth_it && now >= self.target.searched + wait;
         // One solve a decision is enough, but for a lot.
-        let is_late = self.formulation.solved > 0 && gain < UPHEAVAL * held.sum.value.abs();
-        if self.target.exists || !is_due || is_late {
+        let is_late = self.formulation.solved > 0 && gain < UPHEAVAL * stake;
+        let allowance = self.pace.allowance();
+        if self.target.exists || !is_due || is_late || allowance == 0 {
             return Ok(());
         }
         self.target.searched = now;
-        let penalty = 1.0 / SOON.max((now - self.target.changed) as f64);
+        let horizon = if self.is_restless() { TUNING.free_horizon } else { TUNING.horizon };
+        let mut penalty = 1.0 / horizon.max((now - self.target.changed) as f64);
         let banded = self.banded(economies);
         let bars = soon && self.config.burdens == Burdens::Totals && self.target.widening(now) < NARROW;
         let (mut found, mut gained) = (Weighed::default(), f64::NEG_INFINITY);
         for limits in [&banded[..economies.len()], economies] {
-            self.formulation.solve(limits, rough(effort), penalty)?;
-            found = weigh(&self.formulation.sum(&self.formulation.found), economies);
-            gained = found.sum.value - held.sum.value;
+            for _ in 0..MOST_SEARCHES {
+                self.formulation.solve(limits, rough(effort), penalty)?;
+                let changed = self.visible_changes();
+                found = weigh(&self.formulation.sum(&self.formulation.found), economies);
+                gained = found.sum.value - held.sum.value;
+                if changed <= allowance {
+                    break;
+                }
+                // Fewer changes: each must gain more.
+                let each = (gained / changed as f64).max(0.0);
+                penalty = penalty.max(1e-12);
+                for entry in &mut self.formulation.entries {
+                    entry.price += if entry.price_per_gain > 0.0 { each / penalty } else { 0.0 };
+                }
+                (found.feasible, gained) = (false, f64::NEG_INFINITY);
+            }
             if !bars || gained > BARRED * gain {
                 break;
             }
         }
-        self.target.exists = found.feasible && gained > NO_GAIN * held.sum.value.abs();
+        self.target.exists = found.feasible && gained > NO_GAIN * stake;
         self.target.sum = gained;
         let Self { settings, formulation, .. } = self;
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.found) {
             settings.at_mut(entry.position).expect("entries are made of the settings there are").target = choice;
         }
         Ok(())
+    }
+
+    /// Changes that a player would see if what was found were chosen.
+    fn visible_changes(&self) -> usize {
+        self.changed_entries().filter(|(_, entry)| !self.setting(entry.position).is_trim).count()
     }
 
     /// Make the target the formulation's choices once it has paid for its changes, as many of them as the switch limit
@@ -286,12 +365,16 @@ impl Goblin {
         let price: f64 = self.changed_entries().map(|(at, entry)| self.formulation.price(entry, found(at))).sum();
         let now = self.history.latest() + 1;
         let gain = self.formulation.sum(&self.formulation.found).value - held.sum.value;
-        let is_quiet = now < self.target.left + QUIET && gain < LARGE_GAIN * held.sum.value.abs();
-        if self.target.sum < price * (1.0 - 1e-9) || (is_quiet && self.target.is_settled(now)) {
+        let stake = self.formulation.at_stake(held.sum.value);
+        let is_quiet = now < self.target.left + QUIET && gain < LARGE_GAIN * stake;
+        if self.visible_changes() > self.pace.allowance()
+            || self.target.sum < price * (1.0 - 1e-9)
+            || (is_quiet && self.target.is_settled(now))
+        {
             return false;
         }
         self.target.changed = now;
-        if gain > UPHEAVAL * held.sum.value.abs() {
+        if gain > UPHEAVAL * stake {
             self.target.upheaval = self.target.changed;
         }
         let burden: f64 = self.changed_entries().map(|(_, entry)| self.setting(entry.position).switch_burden).sum();
@@ -329,6 +412,13 @@ impl Goblin {
             }
         }
         any
+    }
+
+    /// Distance from the upper bound, as a share of what the bound is worth more than the lightest choice. A constant
+    /// added to all options of a setting does not change it.
+    fn gap(&self, upper_bound: f64, value: f64) -> f64 {
+        let span = self.formulation.at_stake(upper_bound).max(f64::MIN_POSITIVE);
+        ((upper_bound - value).max(0.0) / span).min(1.0)
     }
 
     /// Entries in which what was found differs from the choices.
@@ -371,7 +461,7 @@ impl Goblin {
         let widening = self.target.widening(self.history.latest() + 1);
         let mut banded = [Economy::default(); LANES];
         for (lane, economy) in economies.iter().enumerate() {
-            let free = widening * BAND * held.weights[lane].variance.max(0.0).sqrt();
+            let free = widening * TUNING.band * held.weights[lane].variance.max(0.0).sqrt();
             let limit = economy.capacity.abs();
             let band = if limit.is_finite() { free.min(WIDEST * limit) } else { 0.0 };
             banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };
@@ -419,11 +509,6 @@ const STILL_DWELLING: f64 = 1e6;
 /// Effort for what need not be the best: targets, and what is tried.
 pub fn rough(effort: Effort) -> Effort {
     Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(128) }
-}
-
-/// Distance from the upper bound, relatively.
-fn gap(upper_bound: f64, value: f64) -> f64 {
-    (upper_bound - value).max(0.0) / upper_bound.abs().max(f64::MIN_POSITIVE)
 }
 
 impl Settled {

@@ -719,7 +719,9 @@ fn while_nothing_moves_little_is_solved_and_what_moves_is_seen_at_once() {
     assert!(solved < 80, "{solved} of 320 decisions solved anything");
     let before = calm.last().unwrap().chosen.value;
     goblin.configure(&config(24.0)).unwrap();
-    let after = (0..3).map(|_| machine.frame(&mut goblin).0.chosen.value).fold(0.0, f64::max);
+    let first = (0..3).map(|_| machine.frame(&mut goblin).0.chosen.value).fold(0.0, f64::max);
+    assert!(first > before, "a raised limit is used at once, as far as the pace allows");
+    let after = (0..600).map(|_| machine.frame(&mut goblin).0.chosen.value).fold(0.0, f64::max);
     assert!(after > before + 5.0, "half as much again is worth more than {before}: {after}");
     goblin.configure(&config(12.0)).unwrap();
     let lowered = machine.frame(&mut goblin).0;

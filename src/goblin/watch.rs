@@ -61,7 +61,7 @@ impl Goblin {
         }
         let best = self.moved_best(held, economies);
         // After a solve comes a decision without, in which targets and trials may be solved for.
-        let has_grown = best.gain > watch.gain + MOVED * held.sum.value.abs();
+        let has_grown = best.gain > watch.gain + MOVED * self.formulation.at_stake(held.sum.value);
         (now == watch.solved + 1 || !has_grown).then_some(best)
     }
 

@@ -13,7 +13,7 @@ use super::strategy::StrategyDesc;
 /// How a recording begins. Transfers that take it for text spoil the line ends, and so are found out.
 pub const MAGIC: [u8; 8] = *b"HOBREC\r\n";
 /// The form of what follows; another form gets another number.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 /// The library: major, minor, patch and 0.
 pub const LIBRARY: [u8; 4] = [
     number(env!("CARGO_PKG_VERSION_MAJOR")),
@@ -138,6 +138,8 @@ pub fn config<W: Wire>(wire: &mut W, config: &mut Config) -> Result<(), W::Stop>
         sigmas,
         overrun_probability,
         patience,
+        changes_per_second,
+        decisions_per_second,
         explore_value,
         measure_quota,
         exploration,
@@ -156,6 +158,9 @@ pub fn config<W: Wire>(wire: &mut W, config: &mut Config) -> Result<(), W::Stop>
         wire.real(limit)?;
     }
     for number in [sigmas, overrun_probability, patience, explore_value, trial_risk, switch_limit] {
+        wire.real(number)?;
+    }
+    for number in [changes_per_second, decisions_per_second] {
         wire.real(number)?;
     }
     for number in [measure_quota, trial_limit, dwell, precision, history, max_settings] {

@@ -114,6 +114,9 @@ impl Goblins {
         if player != Player::Goblin {
             config.patience = 0.0;
         }
+        if let Some(rate) = know.rules.changes_per_second {
+            config.changes_per_second = rate;
+        }
         if player == Player::Original {
             config.sigmas = config.nominal_sigmas();
             config.overrun_probability = 0.0;

@@ -36,7 +36,7 @@ Simulates the goblin on seeded machines and holds it against its targets.
   --full         65 536 frames wherever that makes sense
   --threads N    seeds simulated at once (all cores)
   --json         JSON on stdout
-  --curve        the learning phase by and by
+  --curve        the learning phase by and by; with --renderer the value by asked changes a second
   --list         names of the rows
   --renderer     the renderer-like workloads, nothing else
   --foresight    their oracle knows the noise of the frame before, too

@@ -75,6 +75,16 @@ pub struct hob_goblin_desc {
     pub max_settings: u32,
     /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means unchanged.
     pub tuning: *const hob_goblin_tuning,
+    /// Most changes a second that a player may see: one setting whose choice differs from the frame before is one
+    /// change. Trials count, TRIM settings do not. A change that keeps the frame inside its limits is made at once, and
+    /// later changes wait for it. Changes are free for 1,024 decisions after a setting was added, in trial windows and
+    /// while the switch scale is 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is
+    /// negative. At least 0.001. Default 1; HUGE_VAL: no limit.
+    #[default(1.0)]
+    pub changes_per_second: f64,
+    /// Decisions a second, which convert seconds to decisions. Default 60.
+    #[default(60.0)]
+    pub decisions_per_second: f64,
 }
 
 /// Creates a goblin.
@@ -121,6 +131,8 @@ pub fn config_of(desc: &hob_goblin_desc, present: &Config) -> Result<Config> {
         limits: limits_of(&desc.lanes),
         overrun_probability: desc.overrun_probability,
         patience: if desc.patience < 0.0 { 0.0 } else { desc.patience },
+        changes_per_second: desc.changes_per_second,
+        decisions_per_second: desc.decisions_per_second,
         history: desc.history,
         burdens: match desc.burdens {
             hob_burdens::Learned => Burdens::Learned,
@@ -150,6 +162,8 @@ impl From<&Config> for hob_goblin_desc {
             lanes: config.limits.map(|limit| hob_lane_desc { limit }),
             overrun_probability: config.overrun_probability,
             patience: or_else(config.patience, -1.0),
+            changes_per_second: config.changes_per_second,
+            decisions_per_second: config.decisions_per_second,
             memory_limit: config.memory_limit,
             history: config.history,
             max_settings: config.max_settings,

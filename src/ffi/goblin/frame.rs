@@ -29,12 +29,13 @@ pub struct hob_decision {
     pub id: u64,
     /// Sum of the chosen values.
     pub value: f64,
-    /// Largest possible distance of `value` from the optimum, as a share of the optimum. 0: it is the optimum. While
-    /// choices are held without a new solve, it is the last proven gap, corrected for changed estimates.
+    /// Largest possible distance of `value` from the optimum, as a share of what the optimum is worth more than the
+    /// lightest options; at most 1. 0: it is the optimum. While choices are held without a new solve, it is the last
+    /// proven gap, corrected for changed estimates.
     pub gap: f64,
     /// Settings whose choice differs from the decision before.
     pub change_count: u32,
-    /// Options on trial in this frame.
+    /// Settings with an option on trial in this frame. The first and the last frame of a trial are changes, too.
     pub trial_count: u32,
     /// The strategy in force; 0 without strategies.
     pub strategy: u32,
