@@ -7,8 +7,8 @@
 /// See [`TUNING`].
 #[derive(Debug)]
 pub struct Tuning {
-    /// How many of the slowest common-factor followers make forecasts. The others normalise samples only. With 4, the
-    /// row `common-12%` falls from .982 to .904 of the value.
+    /// How many of the slowest common-factor followers make forecasts. The others normalise samples only. Not
+    /// measured alone: with 4, before other changes, `common-12%` had .904 of the value, now .970.
     pub slow_followers: usize,
     /// How far the hold share moves with a late frame. At .15 the hard set is .9464 instead of .9461, with 1.01 % late
     /// instead of .95 %.
@@ -57,8 +57,8 @@ pub struct Tuning {
     pub trial_quiet: u64,
     /// A return to an option within this many seconds after it was left is a reversal.
     pub reversal_seconds: f64,
-    /// Reversals a minute that are paid for as other changes are, but for `return_factor`. With 2 instead of 1, five
-    /// rows of 14 have more than 2 reversals a minute; with 1 none has.
+    /// Reversals a minute that are paid for as other changes are, but for `return_factor`. Not measured alone:
+    /// with 2, before other changes, eight rows of 14 had more than 2 reversals a minute.
     pub reversals_per_minute: f64,
     /// The factor on the price of a reversal.
     pub return_factor: f64,
