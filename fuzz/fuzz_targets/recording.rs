@@ -22,7 +22,7 @@ fn check(bytes: &[u8]) {
 
 /// A recording with a valid header and the bytes as payload, split into blocks with right checksums.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
-    let mut recording = b"HOBREC\r\n\x01\0\0\0\0\x01\0\0".to_vec();
+    let mut recording = b"HOBREC\r\n\x02\0\0\0\0\x01\0\0".to_vec();
     assert_eq!(recording.len(), HEADER);
     let payload = bytes.get(HEADER + 8..).filter(|_| bytes.starts_with(b"HOBREC")).unwrap_or(bytes);
     for block in payload.chunks(1 << 16) {

@@ -479,3 +479,15 @@ fn recording_matches_the_documented_example() {
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains(&dump), "docs/formats.md should show\n{dump}");
 }
+
+/// Otherwise the fuzzer starts with inputs that are refused at once.
+#[test]
+fn seeds_of_the_fuzzer_are_recordings_of_this_format() {
+    for seed in [
+        &include_bytes!("../../fuzz/seeds/recording/frames.rec")[..],
+        &include_bytes!("../../fuzz/seeds/recording/more_frames.rec")[..],
+    ] {
+        let report = replay(seed).expect("it can be replayed");
+        assert!(report.decisions > 0, "{report:?}");
+    }
+}
