@@ -21,7 +21,7 @@ use crate::store::{self, Bundle, Name, Store, Value};
 /// Bytes that one call of the store's maintenance may copy.
 const MAINTAINED: u64 = 8 << 20;
 /// Bytes of a directory or a bundle that one step reads while it is opened.
-const OPENED: u64 = 8 << 20;
+const OPENED: u64 = 1 << 20;
 /// Saves between two maintenances, at most.
 const SAVES: u32 = 1024;
 /// Values that are written at once, and the bytes after which no value is added.

@@ -173,8 +173,8 @@ fn opening_a_long_directory_looks_at_the_deadline() {
     host.trap.read_ms.store(2, SeqCst);
     assert!(!host.cache.disk().wait_idle(Duration::from_millis(10)), "it took less than 120 ms");
     let reads = host.trap.reads.load(SeqCst);
-    // 5 reads until the deadline, and the step that has begun: 8 MiB.
-    assert!(reads <= 20, "{reads}");
+    // 5 reads until the deadline, and the step that has begun: 1 MiB.
+    assert!(reads <= 12, "{reads}");
     assert!(host.cache.disk().look_for(&key(1), FOREVER).unwrap());
     assert!(host.trap.reads.load(SeqCst) >= 60);
 }
