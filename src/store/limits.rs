@@ -307,7 +307,7 @@ impl Store {
         bytes
     }
 
-    /// What other processes have reserved.
+    /// Measure the reservations of other processes.
     fn reservations(&self) -> Reservations {
         let mut all = Reservations::default();
         // A damaged file may be of any length.
@@ -604,7 +604,7 @@ impl MaintenanceLock {
     }
 }
 
-/// What other processes have reserved, in bytes.
+/// Reservations of other processes, in bytes.
 #[derive(Default)]
 struct Reservations {
     of_writers: u64,

@@ -156,7 +156,7 @@ impl Store {
         self.loading.is_none()
     }
 
-    /// Whether all that was listed has been read, without a failure.
+    /// Whether all listed segments were read without a failure.
     pub(super) fn knows_all(&self) -> bool {
         self.is_all_read && self.is_loaded()
     }

@@ -18,7 +18,7 @@ pub type Place = (usize, Name);
 pub struct Sources {
     /// The directory's store, if it could be opened.
     pub own: Option<Store>,
-    /// In the order in which they were added.
+    /// The first one was added first.
     pub bundles: Vec<Store>,
 }
 
@@ -79,7 +79,7 @@ impl Sources {
     }
 }
 
-/// The time of use from which on programs have at most `room` bytes together.
+/// The earliest time of use such that the programs used since then have at most `room` bytes together.
 fn oldest_with_room(latest: &mut [(u32, u32)], room: u64) -> u32 {
     latest.sort_unstable_by_key(|&(used, _)| Reverse(used));
     let mut total = 0;

@@ -207,7 +207,7 @@ impl Memory {
         self.state().mark_start_up(&self.table, key, marked)
     }
 
-    /// A copy of the start-up set, in the order in which it was marked.
+    /// A copy of the start-up set. The key that was marked first comes first.
     pub fn start_up_keys(&self) -> Result<Vec<Key>> {
         let state = self.state();
         let mut keys = try_filled(Key::default(), state.start_up_keys().len())?;

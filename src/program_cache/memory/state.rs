@@ -32,7 +32,7 @@ pub enum Origin {
 /// The limit of keys in the start-up set.
 pub const START_UP_KEYS: usize = 1 << 16;
 
-/// Keys that are loaded before all others, in the order in which they were marked.
+/// Keys that are loaded before all others. The key that was marked first comes first.
 #[derive(Default)]
 struct StartUpSet {
     keys: Vec<Key>,
@@ -279,7 +279,7 @@ impl State {
         Ok(())
     }
 
-    /// The start-up set, in the order in which it was marked.
+    /// The start-up set. The key that was marked first comes first.
     pub fn start_up_keys(&self) -> &[Key] {
         &self.rules.start_up.keys
     }

@@ -68,7 +68,7 @@ fn cached(cache: &Cache, numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
     numbers.into_iter().filter(|&number| cache.memory().contains(&key(number))).collect()
 }
 
-/// A disk on which a key has the strikes of two processes that ended during its use.
+/// A disk with two strikes of a key: two processes ended during its use.
 fn disk_with_ban(key: &Key) -> FaultDisk {
     let disk = FaultDisk::default();
     for _ in 0..2 {
