@@ -160,11 +160,13 @@ typedef struct hob_goblin_desc {
     uint32_t max_settings;
     /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means unchanged.
     const struct hob_goblin_tuning *tuning;
-    /// Most changes a second that a player may see: one setting whose choice differs from the frame before is one
-    /// change. Trials count, TRIM settings do not. A change that keeps the frame inside its limits is made at once, and
-    /// later changes wait for it. Changes are free for 1,024 decisions after a setting was added, in trial windows and
-    /// while the switch scale is 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is
-    /// negative. At least 0.001. Default 1; HUGE_VAL: no limit.
+    /// Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.
+    ///
+    /// A change is one setting whose choice differs from the frame before. Trials count, TRIM settings do not. A change
+    /// that keeps the frame inside its limits is made at once, and later changes wait for it.
+    ///
+    /// Changes are free for 1,024 decisions after a setting was added, in trial windows and while the switch scale is
+    /// 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is negative.
     double changes_per_second;
     /// Decisions a second, which convert seconds to decisions. Default 60.
     double decisions_per_second;
@@ -209,9 +211,10 @@ typedef struct hob_decision {
     uint64_t id;
     /// Sum of the chosen values.
     double value;
-    /// Largest possible distance of `value` from the optimum, as a share of what the optimum is worth more than the
-    /// lightest options; at most 1. 0: it is the optimum. While choices are held without a new solve, it is the last
-    /// proven gap, corrected for changed estimates.
+    /// Largest possible distance of `value` from the optimum, 0 to 1. 0: it is the optimum.
+    ///
+    /// It is a share of the optimum's value above the value of the lightest options. While choices are held without a
+    /// new solve, it is the last proven gap, corrected for changed estimates.
     double gap;
     /// Settings whose choice differs from the decision before.
     uint32_t change_count;

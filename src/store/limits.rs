@@ -39,8 +39,8 @@ use crate::base::{Code, Result, error, try_collect, try_path_join, try_push};
 const MEASURED: u64 = 32;
 /// A merge may exceed the limit by one part in this many.
 pub(super) const SPARE: u64 = 8;
-/// Writers and a merge together may exceed the limit by one part in this many. The rest of the quarter that the header
-/// names is for lists of budgets, and for what others write without reservations.
+/// Writers and a merge together may exceed the limit by one part in this many. The header allows a quarter. The
+/// difference is for the list of budgets and for file systems without reservations.
 const HARD: u64 = 5;
 /// Segments that are not sealed cannot be evicted by others. Full ones take at most one part in this many of a writer's
 /// part of the limit.

@@ -75,11 +75,13 @@ pub struct hob_goblin_desc {
     pub max_settings: u32,
     /// How it decides; copied. NULL: the defaults. For hob_goblin_set_desc NULL means unchanged.
     pub tuning: *const hob_goblin_tuning,
-    /// Most changes a second that a player may see: one setting whose choice differs from the frame before is one
-    /// change. Trials count, TRIM settings do not. A change that keeps the frame inside its limits is made at once, and
-    /// later changes wait for it. Changes are free for 1,024 decisions after a setting was added, in trial windows and
-    /// while the switch scale is 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is
-    /// negative. At least 0.001. Default 1; HUGE_VAL: no limit.
+    /// Most visible changes a second, at least 0.001. HUGE_VAL: no limit. Default 1.
+    ///
+    /// A change is one setting whose choice differs from the frame before. Trials count, TRIM settings do not. A change
+    /// that keeps the frame inside its limits is made at once, and later changes wait for it.
+    ///
+    /// Changes are free for 1,024 decisions after a setting was added, in trial windows and while the switch scale is
+    /// 0. Without effect for HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, or if `patience` is negative.
     #[default(1.0)]
     pub changes_per_second: f64,
     /// Decisions a second, which convert seconds to decisions. Default 60.

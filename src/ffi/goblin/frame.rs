@@ -29,9 +29,10 @@ pub struct hob_decision {
     pub id: u64,
     /// Sum of the chosen values.
     pub value: f64,
-    /// Largest possible distance of `value` from the optimum, as a share of what the optimum is worth more than the
-    /// lightest options; at most 1. 0: it is the optimum. While choices are held without a new solve, it is the last
-    /// proven gap, corrected for changed estimates.
+    /// Largest possible distance of `value` from the optimum, 0 to 1. 0: it is the optimum.
+    ///
+    /// It is a share of the optimum's value above the value of the lightest options. While choices are held without a
+    /// new solve, it is the last proven gap, corrected for changed estimates.
     pub gap: f64,
     /// Settings whose choice differs from the decision before.
     pub change_count: u32,
