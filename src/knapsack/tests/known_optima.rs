@@ -241,7 +241,8 @@ fn fifty_settings_of_hard_families_match_a_dynamic_program() {
 
 #[test]
 fn fifty_settings_of_hard_families_are_proven_within_the_default_limit() {
-    for (range, seeds) in [(1000, scaled(1)), (1_000_000, 1)] {
+    // The wide range takes most of the time.
+    for (range, seeds) in [(1000, scaled(1)), (1_000_000, (scaled(1) / 2).min(1))] {
         for_each_hard_case(
             &[(10, 10), (50, 2), (50, 4), (50, 10)],
             range,

@@ -51,7 +51,7 @@ fn used_values_outlive_unused_values() {
 /// Values of any size, replaced and removed, in one store and after launches that were killed or sealed.
 #[test]
 fn files_never_exceed_the_limits() {
-    for (limit, length) in [(256 << 10, 200), (256 << 10, 5000), (1 << 20, 20_000), (1 << 20, 2000), (2 << 20, 30_000)]
+    for (limit, length) in [(256 << 10, 200), (256 << 10, 5000), (1 << 20, 20_000), (1 << 20, 4000), (2 << 20, 30_000)]
     {
         let disk = FaultDisk::default();
         let mut random = Random(limit + length);
@@ -212,7 +212,7 @@ fn full_disk_frees_its_own_space() {
     for quota in [LIMIT * 2, LIMIT, LIMIT * 2 / 3, LIMIT / 2, LIMIT / 4, LIMIT / 16] {
         let disk = FaultDisk::default();
         disk.set_quota(Some(quota));
-        for launch in 0..4 {
+        for launch in 0..3 {
             let io = disk.process();
             let mut store = open(&io, limited());
             for number in 0..400 {
@@ -272,7 +272,7 @@ fn start_on_a_full_disk_recovers() {
 #[test]
 fn full_disk_restores_no_removed_or_replaced_value() {
     let mut deaths = 0;
-    for seed in 0..u64::from(crate::testing::scaled(5)) {
+    for seed in 0..u64::from(crate::testing::scaled(3)) {
         let mut random = Random(seed);
         let disk = FaultDisk::default();
         disk.set_quota(Some([300 << 10, 600 << 10][random.below(2) as usize]));

@@ -216,7 +216,7 @@ impl Run {
 /// `HOB_STORE_SEED` sets the first seed.
 #[test]
 fn store_matches_the_model() {
-    let runs = u64::from(scaled(150));
+    let runs = u64::from(scaled(80));
     let first = std::env::var("HOB_STORE_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(0);
     for seed in first..first + runs {
         let mut run = Run::new(seed);
