@@ -42,7 +42,10 @@ evictions() { HOB_STORE_KILLS=$(amount 1000 20) rust_tests --nocapture store::te
 damage() { HOB_STORE_DAMAGES=$(amount 1000000 3000) rust_tests --nocapture store::tests::lived_in; }
 peers() { HOB_STORE_SECONDS=$(amount 60 2) rust_tests --nocapture store::tests::processes::peers; }
 fuzz() { tools/fuzz.sh "$(amount 600 5)"; }
-memory() { HOB_MEMORY_STRIDE=$(amount 1 50) cargo test --locked -p hobgoblin-tests --test no_memory -- --nocapture; }
+memory() {
+    HOB_MEMORY_STRIDE=$(amount 1 50) cargo test --locked -p hobgoblin-tests --test no_memory -- --nocapture
+    HOB_TEST_EFFORT=$(amount 35 1) cargo test --locked -p hobgoblin --lib store::tests::memory
+}
 
 for number in "${!names[@]}"; do
     name=${names[number]} began=$SECONDS
