@@ -362,9 +362,9 @@ TEST("bad_input: invalid products are rejected") {
     // Only products have axes.
     uint32_t choice = 77;
     const uint32_t indices[] = {0, 0};
-    fixture.refuses(invalid, "no product",
+    fixture.refuses(invalid, "not a product",
                     [&](auto* g) { return hob_goblin_get_product_choice(g, fixture.setting, indices, 1, &choice); });
-    ENSURE(hob_goblin_product_index(fixture.goblin.get(), fixture.setting, 1, 0) == 0 && last_error_has("no product"));
+    ENSURE(hob_goblin_product_index(fixture.goblin.get(), fixture.setting, 1, 0) == 0 && last_error_has("not a product"));
     hob_setting_id product = {0, 0};
     const hob_product_axis axes[] = {{values.data(), works.data(), 2, 0}, {values.data(), nullptr, 2, 0}};
     hob_product_desc desc = HOB_PRODUCT_DESC_INIT;

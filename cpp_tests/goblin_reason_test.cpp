@@ -96,7 +96,7 @@ TEST("goblin: the reason of a trial names the option to return to") {
         ENSURE((found.why == HOB_WHY_TRIAL) == (decision.trial_count == 1));
     }
     ENSURE(found.why == HOB_WHY_TRIAL && found.from == 0 && found.to == 1);
-    ENSURE(reason_text(goblin.get(), setting) == "1 on trial for one frame, to learn what it costs");
+    ENSURE(reason_text(goblin.get(), setting) == "1 on trial, to measure its cost");
 }
 
 TEST("goblin: pins, ranges and disabled settings have reasons") {

@@ -1,34 +1,33 @@
-//! Without profiling: only whole frames are measured, and burdens are the host's rough idea.
+//! Capacity control without profiling: only whole frames are measured, and burdens are the host's rough idea.
 //!
-//! The unit of the host's burdens is unknown, so the capacity in that unit is found by a controller, as the seed
-//! describes: lowered when frames are late, raised when there is time to spare. A late frame lowers it at once, in
-//! proportion; spare time raises it slowly, and only up to what would change the choices, so that it does not run away
-//! while everything is at its highest.
+//! The unit of the host's burdens is unknown, so a controller finds the capacity in that unit, as in the seed. A late
+//! frame lowers the capacity at once, in proportion. Spare time raises it slowly. It never rises beyond the burden of
+//! the highest choices, so there is no windup while all settings are at their highest.
 
 /// Finds the capacity in the unit of the host's burdens.
 #[derive(Debug, Default)]
 pub struct Controller {
-    /// Present estimate; 0 before the first decision.
+    /// Present estimate of the capacity; 0 before the first decision.
     capacity: f64,
-    /// What the last decision used of it.
+    /// Burden of the last decision.
     used: f64,
-    /// What the highest choices would use.
+    /// Burden of the highest choices.
     highest: f64,
-    /// Frames until a late frame may lower it again: those already in flight were decided under the old capacity.
+    /// Frames until a late frame may lower the capacity again: frames in flight were decided under the old capacity.
     wait: u32,
 }
 
 /// A frame that uses less than this share of the limit has time to spare.
 const SPARE: f64 = 0.95;
-/// Raise per frame with time to spare, relatively.
+/// Relative increase per frame with time to spare.
 const RAISE: f64 = 0.01;
-/// Never lower by more than this factor at a time: one hitch is not a measure.
+/// Least factor of a single reduction: one hitch must not halve the capacity.
 const LOWEST_FACTOR: f64 = 0.7;
-/// Frames from a decision until its total has come in, about.
+/// Approximate latency from a decision to its measured total, in frames.
 const LATENCY: u32 = 4;
 
 impl Controller {
-    /// The capacity to decide by, given what the lightest and the highest choices would use.
+    /// The capacity for a decision, given the burdens of the lightest and the highest choices.
     pub fn capacity(&mut self, lightest: f64, highest: f64) -> f64 {
         if self.capacity <= 0.0 {
             self.capacity = lightest;
@@ -38,21 +37,21 @@ impl Controller {
         self.capacity
     }
 
-    /// What the decision used of it.
+    /// Report the burden of the decision.
     pub fn decided(&mut self, used: f64) {
         self.used = used;
         self.wait = self.wait.saturating_sub(1);
     }
 
-    /// A frame took so long.
+    /// Observe the time of a frame.
     pub fn frame_took(&mut self, burden: f64, limit: f64) {
-        // With nothing to spend, every frame is late.
+        // Without capacity, every frame is late.
         let load = if limit > 0.0 { burden / limit } else { f64::INFINITY };
         if load > 1.0 && self.wait == 0 {
             self.capacity = self.used * (SPARE / load).max(LOWEST_FACTOR);
             self.wait = LATENCY;
         } else if load < SPARE {
-            // Of the highest at least, since the lightest may use nothing.
+            // The step is relative to half of the highest burden at least, since the lightest may be 0.
             self.capacity += RAISE * self.capacity.max(0.5 * self.highest);
         }
     }
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_capacity_finds_the_limit_from_either_side() {
+    fn the_capacity_converges_to_the_limit_from_both_sides() {
         let mut controller = Controller::default();
         assert!((14.0..=16.0).contains(&settle(4.0, 400, &mut controller)));
         // The machine slows down, then recovers.
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rises_from_nothing() {
+    fn capacity_rises_from_zero() {
         let mut controller = Controller::default();
         for _ in 0..400 {
             let used = controller.capacity(0.0, 10.0);
@@ -92,11 +91,11 @@ mod tests {
         }
         assert_eq!(controller.capacity(0.0, 10.0), 10.0);
         controller.frame_took(1.0, -1.0);
-        assert!(controller.capacity(0.0, 10.0) < 10.0, "a limit below 0 leaves nothing to spend");
+        assert!(controller.capacity(0.0, 10.0) < 10.0, "a limit below 0 leaves no capacity");
     }
 
     #[test]
-    fn it_does_not_run_away_while_all_is_at_its_highest_or_lowest() {
+    fn capacity_has_no_windup_at_its_highest_or_lowest() {
         let mut controller = Controller::default();
         settle(0.1, 100_000, &mut controller);
         assert!(controller.capacity(1.0, 10.0) <= 10.0);

@@ -1,26 +1,27 @@
-//! What the host asks of a goblin.
+//! The configuration of a goblin.
 
 use crate::base::Number;
 use crate::base::{Result, error};
 use crate::stats::normal_quantile;
 
-/// Named lanes: what a frame is short of. Frame time is the longest of the time lanes; memory lanes stand beside them.
+/// Number of lanes, the budgeted resources of a frame. Frame time is the longest of the time lanes; memory lanes are
+/// separate.
 pub const LANES: usize = 8;
 
 /// The names of the lanes in profiles and messages.
 pub const LANE_NAMES: [&str; LANES] =
     ["gpu", "frame", "game_thread", "render_thread", "video_memory", "user0", "user1", "user2"];
 
-/// Largest value, burden and work that are accepted: sums, products and squares of such numbers keep their precision.
+/// Largest accepted value, burden and work. Sums, products and squares of such numbers keep their precision.
 pub const LARGEST: f64 = 1e9;
 
-/// How much an unknown option may cost the frame.
+/// How unknown options are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exploration {
-    /// An option without data is tried for one frame at a time, and only when the others can be chosen so that a
-    /// cautious guess of its burden fits.
+    /// An option without data is put on trial for a frame, after the learning phase for a second. It is tried only if a
+    /// cautious estimate of its burden fits beside the other choices.
     Bounded,
-    /// The seed's: an option without data looks cheap, so the solver picks it until it has proven dear.
+    /// As in the seed: an option without data looks cheap, so the solver picks it until measurements show its cost.
     Optimistic,
 }
 
@@ -31,7 +32,7 @@ pub enum Burdens {
     Learned,
     /// From the host's rough relative burdens; only frame totals are measured, and a controller finds the capacity.
     Relative,
-    /// As `Relative`, but a regression on totals and choices finds what each option costs.
+    /// As `Relative`, but a regression of totals on choices estimates the cost of each option.
     Totals,
 }
 
@@ -42,40 +43,40 @@ pub struct Config {
     pub limits: [f64; LANES],
     /// Deviations kept free.
     pub sigmas: f64,
-    /// Share of frames that may be over the limit; 0 means that `sigmas` says.
+    /// Share of frames that may be over the limit; 0 uses `sigmas`.
     pub overrun_probability: f64,
-    /// How long a better choice is waited with: until what it would have gained adds up to this many times the value by
-    /// which settings move up and down. 0 takes it at once.
+    /// How long a better choice must persist before it is applied: until its summed gain reaches this many times the
+    /// moved value. Moves up and down both count. 0 applies it at once.
     pub patience: f64,
     /// Extra value of an option with fewer samples than the quota.
     pub explore_value: f64,
-    /// Samples from which on an option's recent burden is trusted alone.
+    /// Number of samples after which an option's recent burden is used alone.
     pub measure_quota: u32,
-    /// Changes a second that a player may see, TRIM settings apart; trials and their returns count. Infinite: no limit.
+    /// Limit of visible changes a second. TRIM settings are exempt; trials and their returns count. Infinite: no limit.
     pub changes_per_second: f64,
-    /// Decisions a second. Seconds are counted in decisions, so that a replay chooses the same.
+    /// Decisions a second. Durations are counted in decisions, so that a replay makes the same choices.
     pub decisions_per_second: f64,
-    /// How unknown options are tried.
+    /// How unknown options are explored.
     pub exploration: Exploration,
-    /// Options tried in one frame at most, when bounded; 0 tries none.
+    /// Most options tried in one frame, when bounded; 0 tries none.
     pub trial_limit: u32,
-    /// Probability, about, with which a frame with trials may be over a limit because of them.
+    /// Approximate probability that trials make a frame exceed a limit.
     pub trial_risk: f64,
-    /// Decisions for which a setting keeps a choice at least, unless it no longer fits.
+    /// Least number of decisions for which a setting keeps a choice, unless it no longer fits.
     pub dwell: u32,
-    /// Most switch burden of changes that are not needed, in one decision.
+    /// Most switch burden of voluntary changes in one decision.
     pub switch_limit: f64,
-    /// Accepted distance from the optimum as 1/precision; 0 wants the optimum, proven.
+    /// Accepted distance from the optimum as 1/precision; 0 requires the proven optimum.
     pub precision: u32,
     /// Most nodes that the solver visits in one update.
     pub node_limit: u64,
-    /// Decisions remembered for samples that arrive late.
+    /// Number of remembered decisions, for late samples.
     pub history: u32,
     /// Where burdens come from.
     pub burdens: Burdens,
     /// Most settings.
     pub max_settings: u32,
-    /// Most bytes.
+    /// Memory limit in bytes.
     pub memory_limit: u64,
 }
 
@@ -106,7 +107,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuse what makes no sense, with a sentence. A replay accepts limits of 0 and below, as recordings may have them.
+    /// Reject invalid parameters with an error. A replay accepts limits of 0 and below, because recordings may have
+    /// them.
     pub fn check(&self, is_replay: bool) -> Result<()> {
         check_limits(&self.limits, is_replay)?;
         let in_range = |what, x: f64, from: f64, to: f64| {
@@ -117,7 +119,7 @@ impl Config {
                 Err(error!(InvalidArgument, "{what} is {x}: it must be {from} to {to}"))
             }
         };
-        // In C a negative number is a value of its own.
+        // The C interface uses negative numbers as special values, so the message gives the upper bound only.
         let at_most = |what, x: f64, most: f64| {
             if x >= 0.0 && x <= most {
                 Ok(())
@@ -138,12 +140,12 @@ impl Config {
         in_range("max_settings", f64::from(self.max_settings), 0.0, 16_777_216.0)
     }
 
-    /// Deviations kept free: as asked, or as many as the asked probability needs if burdens are normal and independent.
+    /// Deviations kept free: as configured, or for the configured probability if burdens are normal and independent.
     pub fn nominal_sigmas(&self) -> f64 {
         if self.overrun_probability > 0.0 { -normal_quantile(self.overrun_probability) } else { self.sigmas }
     }
 
-    /// Decisions in so many seconds.
+    /// Number of decisions in this many seconds.
     pub fn decisions_of(&self, seconds: f64) -> u64 {
         (seconds * self.decisions_per_second) as u64
     }
@@ -155,7 +157,7 @@ impl Config {
 }
 
 impl Config {
-    /// How the rules of estimation judge an option without data.
+    /// How an option without data is estimated.
     pub fn blind(&self) -> crate::profile::Blind {
         match self.exploration {
             Exploration::Bounded => crate::profile::Blind::Cautious,
@@ -164,7 +166,7 @@ impl Config {
     }
 }
 
-/// Refuse limits that make no sense; in a replay only those that no recording has.
+/// Reject invalid limits; a replay rejects only limits that no recording has.
 pub fn check_limits(limits: &[f64; LANES], is_replay: bool) -> Result<()> {
     let is_valid = |limit: f64| limit > 0.0 || (is_replay && limit > f64::NEG_INFINITY);
     match limits.iter().position(|&limit| !is_valid(limit)) {

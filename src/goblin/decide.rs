@@ -1,4 +1,4 @@
-//! The second half of a frame: formulate, solve, hand out.
+//! The second half of a frame: formulate, solve, publish.
 
 use crate::base::host::{Zone, now_ns};
 use crate::base::{Result, fault_point};
@@ -14,7 +14,7 @@ use super::lanes::{Lanes, by_host_lane};
 use super::record::Event;
 use super::steady::Settled;
 
-/// What a choice of one option of every setting comes to. Burdens are by lane.
+/// Totals of a choice of one option of every setting. Burdens are by lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Net {
     /// Sum of the values.
@@ -36,34 +36,34 @@ impl Net {
     }
 }
 
-/// What was decided for a frame. Lanes that are not governed are 0.
+/// The decision of a frame. Lanes that are not governed are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decision {
-    /// Counts up from 1; samples quote it.
+    /// Counts up from 1; samples name it.
     pub id: u64,
-    /// Whether the choice fits. If not, it is the one of least burden.
+    /// Whether the choice fits. If not, it is the choice of least burden.
     pub feasible: bool,
     /// The choice.
     pub chosen: Net,
-    /// Mean + sigmas × deviation of the choice: what is held against the capacity.
+    /// Mean + sigmas × deviation of the choice. It is compared with `capacity`.
     pub burden: [f64; LANES],
-    /// What it was held against: the limit, or with [`Burdens::Relative`] its estimate in the host's unit.
+    /// The limit, or with [`Burdens::Relative`] its estimate in the host's unit.
     pub capacity: [f64; LANES],
-    /// By how much the burden is over; 0 when feasible.
+    /// Excess of the burden over the capacity; 0 when feasible.
     pub excess: [f64; LANES],
-    /// Relative distance from the optimum at most; 0 when it is the optimum.
+    /// Upper bound of the relative distance from the optimum; 0 when it is the optimum.
     pub gap: f64,
     /// The lightest option of every setting.
     pub lightest: Net,
     /// The most valuable option of every setting, whether or not they fit together.
     pub highest: Net,
-    /// Settings there were.
+    /// Number of settings.
     pub settings: u32,
-    /// Settings whose choice is another than in the decision before.
+    /// Number of settings whose choice differs from the decision before.
     pub changes: u32,
-    /// Options that are tried for this frame in order to learn their burden.
+    /// Number of options on trial in this frame.
     pub trials: u32,
-    /// The strategy that is in force.
+    /// The active strategy.
     pub strategy: u32,
     /// Nodes that the solver visited.
     pub nodes: u64,
@@ -72,10 +72,10 @@ pub struct Decision {
 }
 
 impl Goblin {
-    /// Choose an option for every setting. On an error the choices of the decision before stand.
+    /// Choose an option for every setting. On an error the previous choices stay in force.
     pub fn decide(&mut self) -> Result<Decision> {
         let decided = self.decide_unrecorded();
-        self.write_down(if decided.is_ok() { Event::Decide } else { Event::DecideFailed });
+        self.record_event(if decided.is_ok() { Event::Decide } else { Event::DecideFailed });
         if !self.is_replay {
             self.warn();
         }
@@ -132,7 +132,7 @@ impl Goblin {
         })
     }
 
-    /// Earn the changes that this decision may spend.
+    /// Credit the change account for this decision.
     fn begin_pace(&mut self) {
         let now = self.history.latest() + 1;
         let rate = self.config.changes_per_second / self.config.decisions_per_second;
@@ -151,7 +151,7 @@ impl Goblin {
         Effort { accepted_gap: self.config.accepted_gap(), node_limit: self.config.node_limit }
     }
 
-    /// What to hold the totals against.
+    /// The capacity and the margin of every governed lane.
     pub(super) fn economies(&mut self, lightest: &Net, highest: &Net) -> [Economy; LANES] {
         let mut economies = [Economy::default(); LANES];
         let limits = *self.strategies.limits(&self.config);
@@ -168,7 +168,7 @@ impl Goblin {
         economies
     }
 
-    /// Burdens that no setting reports, and the variance of totals that no single burden has.
+    /// Set the burdens that no setting reports, and the variance of totals beyond that of single burdens.
     pub(super) fn weigh_beside(&mut self, economies: &[Economy]) {
         for (lane, economy) in economies.iter().enumerate().take(self.lanes.count()) {
             let mut beside = Weight::default();
@@ -205,7 +205,7 @@ impl Goblin {
         std::array::from_fn(|lane| self.calibrations.get(lane).filter(|_| learned).map_or(1.0, &of))
     }
 
-    /// Deviations to keep free: as asked, or corrected by experience if a probability was asked for.
+    /// Deviations to keep free: as configured, or calibrated if a probability was configured.
     fn sigmas(&self, lane: usize) -> f64 {
         let nominal = self.config.nominal_sigmas();
         if self.config.overrun_probability > 0.0 { nominal * self.calibrations[lane].tail() } else { nominal }
@@ -217,7 +217,7 @@ impl Goblin {
         (Net::of(lightest, &self.lanes), Net::of(highest, &self.lanes))
     }
 
-    /// Hand out the choices and remember them; what they come to, and how many changed.
+    /// Publish the choices and remember them. Returns their totals and the number of changes.
     fn publish(&mut self, settled: &Settled, other_strategy: bool) -> (Net, u32) {
         let decision = self.history.begin();
         let lanes = self.lanes;
@@ -229,7 +229,7 @@ impl Goblin {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
             let before = setting.choice;
             if before != choice && choice != NO_CHOICE && setting.on_trial != decision {
-                // What is chosen again is known again: the waits for its trials begin anew.
+                // The solver chose it, so its retry backoff is reset.
                 setting.options[usize::from(choice)].failed_trials = 0;
             }
             changes += u32::from(before != choice);
@@ -264,15 +264,15 @@ impl Goblin {
         (Net::of(&sum, &lanes), changes)
     }
 
-    /// Whether what a choice is expected to cost on a governed lane rests on enough samples.
+    /// Whether the expected cost of a choice on a governed lane rests on enough samples.
     fn is_known(&self, position: usize, choice: u16, lane: usize) -> bool {
         let setting = self.setting(position);
         let (task, cell) = (self.tasks.at(setting.task), setting.cell(usize::from(choice)));
         task.learned(lane)[cell].is_known() || task.past(lane).is_some_and(|past| past[cell].is_solid())
     }
 
-    /// Write down what the decision is expected to cost, and whose samples its total needs: those that are expected to
-    /// make a difference.
+    /// Store the forecast of the decision, and which settings its total needs samples of: all with a non-negligible
+    /// expected cost.
     fn await_samples(&mut self, chosen: &Net, weighed: &Weighed, fair: bool) {
         let decision = self.history.latest();
         let (common, fast) = (self.common_factors(), self.fast_factors());
@@ -302,7 +302,7 @@ impl Goblin {
                 common: common[index],
                 fast: fast[index],
                 full: weighed.burden[index],
-                said: self.calibrations[index].said(),
+                factors: self.calibrations[index].factors(),
                 ratio: self.ratios[index],
                 fair: fair && known_mean >= KNOWN_SHARE * chosen.mean[lane],
                 trials: !fair,
@@ -312,7 +312,7 @@ impl Goblin {
     }
 }
 
-/// Share of a total that must rest on enough samples for it to be held against its forecast.
+/// Least share of a total that must rest on enough samples for its forecast to be judged.
 const KNOWN_SHARE: f64 = 0.8;
-/// Share of a total that it does not wait for.
+/// A total does not wait for samples below this share of it.
 const NEGLIGIBLE: f64 = 1e-4;

@@ -1,23 +1,24 @@
-//! Trying what is not known, without paying for it with the frame.
+//! Exploration: trials of options with unknown cost, inside the frame's budget.
 //!
-//! The solver chooses among what is known. Beside it, unknown options may be put on *trial*: chosen for one frame. What
-//! they cost comes back as samples some frames later; from then on they are known. What an unknown option costs is
-//! guessed, with a deviation as wide as the guess is vague, and trials are put into a frame as long as the probability
-//! that it is over a limit stays below `trial_risk`: many while there is room, one at a time when there is little. If
-//! there is no room for a trial beside what is chosen, the other settings are re-solved around it for that frame.
+//! The solver chooses among known options (exploitation). Unknown options may be put on *trial*: chosen for one frame,
+//! after the learning phase for a second. Their samples arrive some frames later; from then on they are known. Until
+//! then the cost is a *guess*, a prior whose deviation reflects its uncertainty. Trials are added to a frame while the
+//! probability of exceeding a limit stays below `trial_risk`: many while there is room, one at a time when there is
+//! little. If a trial does not fit beside the present choices, the other settings are re-solved around it for that
+//! frame.
 //!
-//! Three kinds of options deserve a trial, in this order: those without any data; those with so few samples that one
-//! hitch could have spoiled them, or better ones with so few that their deviation is not known; and better ones than
-//! the present choice that were found too dear a while ago. Those of the third kind are tried the more rarely the
-//! longer nothing comes of it; ones that once were cheaper than they are thought to be come before others. Once things
-//! have settled, whatever found no room at first is tried rarely, for every trial is a frame that looks different.
+//! Three kinds of options are candidates, in this order. First, options without data. Second, options with so few
+//! samples that one hitch could have spoiled them, or better options whose deviation is not known yet. Third, better
+//! options than the present choice that were too expensive a while ago. The third kind is retried with exponential
+//! backoff; options that once were cheaper than their estimate go first. After the learning phase, options that found
+//! no room at first are rarely tried, because every trial is a frame that looks different.
 //!
-//! The guess for an option without data goes by the host's relative burdens where there are any. Else it is the dearest
-//! known option of lower value plus a step as large as options of other settings are, since ladders mostly climb. Each
-//! trial that finds no room doubles the wait and halves the step and the doubt; in the end the option is taken to cost
-//! as little as may be hoped, and tried if it would gain by that. How good guesses are is learned as well: what was
-//! measured over what was guessed corrects the next guess, and its deviation is theirs. And the share of frames with
-//! trials that were over a limit corrects how much is kept free of the next.
+//! The guess uses the host's relative burdens, if there are any. Otherwise it is the cost of the most expensive known
+//! option of lower value, plus the typical cost of options of other settings. This assumes that costs mostly rise with
+//! value. Each trial that finds no room doubles the wait and halves the step and its deviation. In the end the guess is
+//! an optimistic lower bound (optimism in the face of uncertainty), and the option is tried if it would gain by that.
+//! The ratio of measured to guessed cost is learned: its mean corrects the next guess, and its variance is the variance
+//! of guesses. The share of frames with trials that were over a limit corrects the margin of the next ones.
 
 use crate::base::Number;
 use crate::base::Result;
@@ -34,70 +35,70 @@ use super::tuning::TUNING;
 
 /// Samples after which an option needs no more trials.
 const FEW_SAMPLES: u64 = 3;
-/// Decisions after which a trial's sample will no longer come.
-const LOST_AFTER: u64 = 32;
-/// Decisions until a trial that found no room is considered again; doubled each time.
-const NO_ROOM_WAIT: u64 = 16;
-/// Decisions after which knowledge of a better option is stale; doubled each time it proves still too dear.
+/// Decisions after which the sample of a trial counts as lost.
+const SAMPLE_TIMEOUT: u64 = 32;
+/// Decisions until a trial that found no room is retried; doubled each time.
+const RETRY_WAIT: u64 = 16;
+/// Decisions after which the estimate of a better option is stale; doubled each time it is still too expensive.
 const STALE_AFTER: u64 = 400;
-/// Decisions between two trials of a better option that has some samples, but not enough to know its deviation.
-const CONFIRM_APART: u64 = 30;
-/// Trials without room after which a few samples are no longer believed.
-const DOUBTED_AFTER: u8 = 3;
-/// Decisions between two trials of stale knowledge for options that had to be left: each is a frame that looks
+/// Decisions between two trials of a better option that has samples, but not enough to know its deviation.
+const CONFIRM_INTERVAL: u64 = 30;
+/// Trials without room after which an estimate from few samples is replaced by a guess.
+const DISTRUST_AFTER: u8 = 3;
+/// Decisions between two trials of stale estimates of options that became more expensive: each is a frame that looks
 /// different.
-const STALE_APART: u64 = 60;
-/// Decisions, for each setting that changed, after a trial without need: of stale knowledge, or once things have
-/// settled of what found no room at first.
-const RARELY: u64 = 3600;
-/// The least share of its guess that an option may be hoped to cost.
-const LEAST_HOPE: f64 = 0.25;
-/// Most doublings.
-const LONGEST_WAIT: u8 = 8;
-/// Penalty for each change that a trial makes to other settings.
-const FEW_CHANGES: f64 = 0.03;
-/// Once things have settled, no trial changes more settings than this.
-const MOST_DISTURBED: usize = 4;
-/// No trial is solved for in a decision that has solved so many knapsacks already; one more if every one does, or if
-/// nothing fits.
+const STALE_INTERVAL: u64 = 60;
+/// Decisions to wait after a trial that is not needed, for each setting that it changed. Such trials are of stale
+/// estimates, or after the learning phase of options that found no room at first.
+const RARE_INTERVAL: u64 = 3600;
+/// Optimistic lower bound of a guess, as a share of it.
+const LOWER_BOUND: f64 = 0.25;
+/// Most doublings of a wait.
+const MOST_DOUBLINGS: u8 = 8;
+/// Penalty for each change of another setting that a trial causes.
+const CHANGE_PENALTY: f64 = 0.03;
+/// After the learning phase, no trial changes more settings than this.
+const MOST_CHANGES: usize = 4;
+/// No trial is solved for in a decision that has solved this many knapsacks already. The limit is one more if every
+/// decision solves one, or if nothing fits.
 const MOST_SOLVES: u32 = 1;
 
-/// When what is next to be tried, and how good guesses are.
+/// The state of exploration: when which option is tried next, and how accurate guesses are.
 #[derive(Debug)]
 pub struct Explorer {
-    /// Mean and mean square of what was measured over what was guessed.
+    /// Mean and mean square of measured over guessed cost.
     ratio: f64,
     square: f64,
-    /// What to multiply the sigmas by that are kept free of frames with trials.
+    /// Factor on the margin of frames with trials.
     caution: f64,
-    /// The entry that is considered first.
+    /// The first entry to consider.
     cursor: usize,
-    /// No trial of stale knowledge before these decisions.
+    /// No trial of stale estimates before these decisions.
     next_stale: u64,
     next_rare: u64,
-    /// The trial that is under way once changes have a price, and the first decision of the next.
+    /// The present trial after the learning phase, and the first decision of the next.
     probe: Option<Probe>,
     next_probe: u64,
-    /// Until this decision the host has opened a window: more may be risked.
+    /// Until this decision the host's trial window is open: more risk is allowed.
     pub window_end: u64,
-    /// By which share of a limit frames in the window may be over it.
+    /// In the window, frames may exceed a limit by this share of it.
     pub window_share: f64,
 }
 
-/// Guesses before the first trial are taken to be off like this: mean and mean square of measured over guessed.
+/// Initial mean and mean square of measured over guessed cost.
 const FIRST_RATIO: f64 = 1.5;
 const FIRST_SQUARE: f64 = 5.0;
-/// Guesses that are remembered.
-const GUESSES: f64 = 96.0;
-/// A guess that is off by more than this factor counts as off by so much.
-const FARTHEST_OFF: f64 = 8.0;
+/// Memory of the accuracy of guesses, in guesses.
+const GUESS_MEMORY: f64 = 96.0;
+/// Ratios of measured to guessed cost are clamped to this.
+const MOST_RATIO: f64 = 8.0;
 /// The least relative deviation of a guess.
-const LEAST_DOUBT: f64 = 0.3;
-/// How far the caution moves with a frame with trials that is over, relatively; and how far it goes.
+const LEAST_RELATIVE_DEVIATION: f64 = 0.3;
+/// Relative step of the caution for a frame with trials that is over a limit; and its range.
 const CAUTION_STEP: f64 = 0.25;
-const CAUTIONS: std::ops::Range<f64> = 0.5..6.0;
-/// Decisions after which caution is forgotten, about.
-const CALM_AFTER: f64 = 300.0;
+const CAUTION_RANGE: std::ops::Range<f64> = 0.5..6.0;
+/// Approximate time constant of the decay of caution, in decisions.
+const CAUTION_DECAY: f64 = 300.0;
 
 impl Default for Explorer {
     fn default() -> Self {
@@ -116,55 +117,56 @@ impl Default for Explorer {
     }
 }
 
-/// A trial that lasts, so that it does not look like a flicker.
+/// A trial that lasts a second, so that it does not look like a flicker.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     position: usize,
     option: u16,
-    /// The choice that it stands in for.
+    /// The settled choice that it replaces.
     settled: u16,
-    /// What it is reckoned with until it was measured.
+    /// Its assumed cost until it is measured.
     guess: [Weight; LANES],
     began: u64,
 }
 
 impl Explorer {
-    /// What a guess was made of: what is known, and the step beyond it that was widened.
+    /// The parts of a guess: the known cost, and the uncorrected step beyond it.
     fn step_of(&self, guess: &Weight) -> (f64, f64) {
         let step = (guess.variance / self.relative_variance()).sqrt();
         (guess.mean - self.ratio * step, step)
     }
 
-    /// What was guessed has been measured.
+    /// Observe the measured cost of a guessed option.
     pub fn compare(&mut self, measured: f64, (known, step): (f64, f64)) {
-        let ratio = ((measured - known) / step).clamp(0.0, FARTHEST_OFF);
-        self.ratio += (ratio - self.ratio) / GUESSES;
-        self.square += (ratio * ratio - self.square) / GUESSES;
+        let ratio = ((measured - known) / step).clamp(0.0, MOST_RATIO);
+        self.ratio += (ratio - self.ratio) / GUESS_MEMORY;
+        self.square += (ratio * ratio - self.square) / GUESS_MEMORY;
     }
 
-    /// A frame with trials was over a limit, or not, where a share of `risk` may be.
-    pub fn came(&mut self, over: bool, risk: f64) {
+    /// Observe whether a frame with trials was over a limit. A share of `risk` may be.
+    pub fn observe(&mut self, over: bool, risk: f64) {
         let push = if over { 1.0 - risk } else { -risk };
-        self.caution = (self.caution * (1.0 + CAUTION_STEP * push)).clamp(CAUTIONS.start, CAUTIONS.end);
+        self.caution = (self.caution * (1.0 + CAUTION_STEP * push)).clamp(CAUTION_RANGE.start, CAUTION_RANGE.end);
     }
 
-    /// A decision later, what went wrong before weighs less.
-    fn calm_down(&mut self) {
-        self.caution += (1.0 - self.caution).min(0.0) / CALM_AFTER;
+    /// Decay the caution by one decision.
+    fn decay_caution(&mut self) {
+        self.caution += (1.0 - self.caution).min(0.0) / CAUTION_DECAY;
     }
 
-    /// A guess as wide as guesses have been off.
+    /// A guess with the mean and the variance that guesses had so far.
     fn widened(&self, guess: f64) -> Weight {
         Weight { mean: self.ratio * guess, variance: self.relative_variance() * guess * guess }
     }
 
     fn relative_variance(&self) -> f64 {
         let square = self.ratio * self.ratio;
-        (self.square - square).max(LEAST_DOUBT * LEAST_DOUBT * square.max(LEAST_DOUBT))
+        (self.square - square)
+            .max(LEAST_RELATIVE_DEVIATION * LEAST_RELATIVE_DEVIATION * square.max(LEAST_RELATIVE_DEVIATION))
     }
 }
 
-/// Why an option deserves a trial.
+/// Why an option is a candidate for a trial.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     Unknown,
@@ -174,21 +176,21 @@ pub enum Cause {
     Stale,
 }
 
-/// An option that deserves a trial, and what to reckon it with.
+/// A candidate for a trial, and its assumed cost.
 pub struct Trial {
     entry: usize,
     option: usize,
     cause: Cause,
-    /// Whether it is on only if it would gain: what it is reckoned with is the best that can be hoped for.
+    /// Whether it is tried only if it would gain: its assumed cost is then optimistic.
     must_gain: bool,
     guess: [Weight; LANES],
-    /// On the first lane: what is known of the guess, and the step beyond it before it was corrected; 0 if it is not a
-    /// guess.
+    /// On the first lane: the known cost in the guess, and the uncorrected step beyond it; the second is 0 if there was
+    /// no guess.
     guessed: (f64, f64),
 }
 
 impl Trial {
-    /// Of an option whose cost is known more or less.
+    /// A trial of an option with an approximately known cost.
     pub fn of_known(entry: usize, option: usize, weight: Weight) -> Self {
         let mut guess = [Weight::default(); LANES];
         guess[0] = weight;
@@ -197,8 +199,8 @@ impl Trial {
 }
 
 impl Goblin {
-    /// For so many decisions from the next on, trials are not limited in number, and frames may be over the limits by
-    /// `share` of them: a menu, a loading screen, a cut. 0 decisions close the window.
+    /// Open a window of `decisions` from the next one on, for a menu, a loading screen or a cut. In it the number of
+    /// trials is not limited, and frames may exceed the limits by `share` of them. 0 decisions close the window.
     pub fn open_trial_window(&mut self, decisions: u32, share: f64) -> Result<()> {
         if !(0.0..=LARGEST).contains(&share) {
             return Err(crate::base::error!(
@@ -211,23 +213,24 @@ impl Goblin {
         self.explorer.window_end = self.history.latest() + u64::from(decisions);
         self.explorer.window_share = share;
         if decisions > 0 {
-            // There may be room now for what found none.
+            // Options that found no room may find it now.
             (self.explorer.next_stale, self.explorer.next_rare) = (0, 0);
             let options = self.settings.iter_mut().flat_map(|(_, setting)| &mut setting.options);
             options.for_each(|state| state.next_trial = 0);
         }
-        self.write_down(Event::OpenWindow(decisions, share));
+        self.record_event(Event::OpenWindow(decisions, share));
         Ok(())
     }
 
-    /// Put options on trial, as many as allowed and as fit; what the choices then come to, and how many.
+    /// Put options on trial, as many as the configuration allows and as fit. Returns the totals of the resulting
+    /// choices and the number of trials.
     pub(super) fn explore(&mut self, chosen: Weighed, economies: &[Economy], effort: Effort) -> Result<(Weighed, u32)> {
         if self.config.burdens == Burdens::Totals {
             return self.explore_totals(chosen, economies, effort);
         }
         let now = self.history.latest() + 1;
         let in_window = now <= self.explorer.window_end;
-        self.explorer.calm_down();
+        self.explorer.decay_caution();
         if !self.pace.is_free() {
             return Ok(self.probe(chosen, economies));
         }
@@ -249,7 +252,7 @@ impl Goblin {
             let Some((option, cause)) = self.next_trial(at) else { continue };
             let steps = steps.get_or_insert_with(|| self.typical_steps(economies));
             let trial = self.trial(at, option, cause, weighed.feasible, steps);
-            // What is known is no risk.
+            // A known cost is no risk, so it needs no extra margin.
             let against = if guesses || trial.guessed.1 > 0.0 { risky } else { economies };
             let found = if let Some(found) = self.in_place(&trial, &weighed, against) {
                 Some(found)
@@ -315,7 +318,7 @@ impl Goblin {
         (chosen, 0)
     }
 
-    /// Keep what is on trial, while it may stay.
+    /// Continue the present trial while it is allowed.
     fn go_on(&mut self, probe: &Probe, chosen: &Weighed, held: &[Economy], now: u64) -> Option<Weighed> {
         let at = self.formulation.entries.iter().position(|entry| entry.position == probe.position)?;
         let entry = self.formulation.entries[at];
@@ -333,7 +336,7 @@ impl Goblin {
         self.in_place(&trial, chosen, held)
     }
 
-    /// What a frame with trials is held against.
+    /// Capacity and margin of a frame with trials.
     fn risky(&self, economies: &[Economy], in_window: bool) -> [Economy; LANES] {
         let sigmas = -normal_quantile(self.config.trial_risk) * self.explorer.caution;
         let mut risky = [Economy::default(); LANES];
@@ -345,8 +348,7 @@ impl Goblin {
         risky
     }
 
-    /// What known options of settings cost typically (their geometric mean), by lane; before anything is known an equal
-    /// share of the limit.
+    /// Geometric mean of the costs of known options, by lane. Before any is known, an equal share of the limit.
     fn typical_steps(&self, economies: &[Economy]) -> [f64; LANES] {
         let formulation = &self.formulation;
         let mut steps = [0.0; LANES];
@@ -362,22 +364,22 @@ impl Goblin {
         steps
     }
 
-    /// A trial whose sample has not come for long led nowhere, and the next waits longer.
+    /// Give up a trial whose sample is lost; the next one waits longer.
     fn give_up(&mut self, at: usize) {
         let position = self.formulation.entries[at].position;
         let (now, latest) = (self.history.latest() + 1, self.history.latest());
         let setting = self.setting_mut(position);
-        if setting.on_trial == 0 || now - setting.on_trial < LOST_AFTER {
+        if setting.on_trial == 0 || now - setting.on_trial < SAMPLE_TIMEOUT {
             return;
         }
         setting.on_trial = 0;
         if let Some(state) = setting.options.get_mut(usize::from(setting.tried)) {
             state.lost_trials = state.lost_trials.saturating_add(1);
-            state.next_trial = latest + (LOST_AFTER << state.lost_trials.min(LONGEST_WAIT));
+            state.next_trial = latest + (SAMPLE_TIMEOUT << state.lost_trials.min(MOST_DOUBLINGS));
         }
     }
 
-    /// The option of an entry that deserves a trial most.
+    /// The best candidate for a trial among the options of an entry.
     fn next_trial(&self, at: usize) -> Option<(usize, Cause)> {
         let entry = self.formulation.entries[at];
         let setting = self.setting(entry.position);
@@ -387,7 +389,7 @@ impl Goblin {
             return None;
         }
         let rare = self.explorer.next_rare <= now;
-        let is_due = |failures: u8| rare || failures < DOUBTED_AFTER || !self.target.is_settled(now);
+        let is_due = |failures: u8| rare || failures < DISTRUST_AFTER || !self.target.is_settled(now);
         let task = self.tasks.at(setting.task);
         let present = setting.options[usize::from(choice)].desc.value;
         let mut first: Option<(Cause, f64, usize)> = None;
@@ -401,14 +403,17 @@ impl Goblin {
                     let cell = setting.cell(option);
                     let (is_better, learned) = (state.desc.value > present, task.best_known(cell));
                     if !is_better && learned.run.count() >= FEW_SAMPLES {
-                        // Nearly all options of nearly all frames.
+                        // This skips nearly all options of nearly all frames.
                         continue;
                     }
                     let is_doubtful = !learned.is_known() && !task.has_solid_past(cell);
                     let age = now - setting.measured(option).min(now);
                     if is_doubtful && learned.run.count() < FEW_SAMPLES && is_due(state.failed_trials) {
                         Cause::FewSamples
-                    } else if is_better && is_doubtful && age >= CONFIRM_APART && (rare || !self.target.is_settled(now))
+                    } else if is_better
+                        && is_doubtful
+                        && age >= CONFIRM_INTERVAL
+                        && (rare || !self.target.is_settled(now))
                     {
                         Cause::Confirm
                     } else if !is_better || age < STALE_AFTER {
@@ -433,7 +438,7 @@ impl Goblin {
         first.map(|(cause, _, option)| (option, cause))
     }
 
-    /// A trial of an option, with what to reckon it with.
+    /// A trial of an option with its assumed cost.
     fn trial(&self, at: usize, option: usize, cause: Cause, feasible: bool, steps: &[f64; LANES]) -> Trial {
         let entry = self.formulation.entries[at];
         let mut guess = [Weight::default(); LANES];
@@ -446,24 +451,24 @@ impl Goblin {
             Cause::Dearer | Cause::Stale => true,
             Cause::Confirm => false,
             Cause::Unknown | Cause::FewSamples => {
-                feasible && self.setting(entry.position).options[option].failed_trials >= DOUBTED_AFTER
+                feasible && self.setting(entry.position).options[option].failed_trials >= DISTRUST_AFTER
             }
         };
         Trial { entry: at, option, cause, must_gain, guess, guessed }
     }
 
-    /// What to reckon a trial with on a lane.
+    /// The assumed cost of a trial on a lane.
     fn guess(&self, entry: &Entry, option: usize, cause: Cause, lane: usize, feasible: bool, step: f64) -> Weight {
         let setting = self.setting(entry.position);
         let state = &setting.options[option];
         let own = self.formulation.weights_of(entry.start + option)[lane];
         let halved = |failures: u8| 0.5f64.powi(i32::from(failures));
         match cause {
-            // Found no room for long: perhaps all it ever was is a hitch, so it is guessed anew.
-            Cause::FewSamples if state.failed_trials < DOUBTED_AFTER => return own,
-            // Only that its deviation is not known yet may keep it away.
+            // After many trials without room the few samples may all be hitches, so the cost is guessed.
+            Cause::FewSamples if state.failed_trials < DISTRUST_AFTER => return own,
+            // Its unknown deviation alone must not exclude it.
             Cause::Confirm => return Weight { variance: 0.0, ..own },
-            // What it cost when nothing got in its way; less each time that leads nowhere, for that may be wrong too.
+            // Its lowest measured cost, halved after each unsuccessful trial because the measurement may be wrong too.
             Cause::Dearer | Cause::Stale => {
                 let learned = &self.tasks.at(setting.task).learned(lane)[setting.cell(option)];
                 let lowest = learned.lowest * setting.work_of(option) * self.common_factors()[lane];
@@ -474,9 +479,9 @@ impl Goblin {
         if !self.is_measured(setting.task, lane) {
             return Weight::default();
         }
-        // What found no room for long may be much cheaper than it seems, but not by any factor.
+        // An option that found no room for long may be much cheaper than its guess, but not by any factor.
         let failures = if cause == Cause::Unknown { state.failed_trials } else { 0 };
-        let (sure, hope) = (halved(failures), halved(failures.saturating_sub(DOUBTED_AFTER)).max(LEAST_HOPE));
+        let (sure, hope) = (halved(failures), halved(failures.saturating_sub(DISTRUST_AFTER)).max(LOWER_BOUND));
         if let Some(Weight { mean, variance }) = self.guess_by_relative_burden(entry, option, lane) {
             return Weight { mean: mean * hope, variance: variance * sure * sure };
         }
@@ -488,8 +493,8 @@ impl Goblin {
         let below = known().filter(|(other, _)| setting.options[*other].desc.value <= state.desc.value);
         let dearest_below = below.map(|(_, mean)| mean).fold(f64::NEG_INFINITY, f64::max);
         if dearest_below < 0.0 || !feasible {
-            // All that is known is more valuable, and so probably heavier; or nothing known fits, and all else is
-            // better.
+            // All known options are more valuable, and so probably more expensive; or no known option fits, and any
+            // other is better.
             let lightest = known().map(|(_, mean)| mean).fold(f64::INFINITY, f64::min);
             let mean = if feasible { lightest } else { lightest / 2.0 };
             return Weight { mean, variance: 0.0 };
@@ -499,7 +504,7 @@ impl Goblin {
         Weight { mean: dearest_below * hope + mean, variance }
     }
 
-    /// By what a known option of the setting costs for each unit of the host's relative burden.
+    /// A guess from the cost of known options per unit of the host's relative burden.
     fn guess_by_relative_burden(&self, entry: &Entry, option: usize, lane: usize) -> Option<Weight> {
         let setting = self.setting(entry.position);
         let relative = setting.options[option].desc.relative_burden;
@@ -517,13 +522,13 @@ impl Goblin {
         Some(self.explorer.widened(relative * sum / units))
     }
 
-    /// Whether anything was ever measured of a task on a lane.
+    /// Whether a task has any samples on a lane, in this run or a past one.
     fn is_measured(&self, task: usize, lane: usize) -> bool {
         let task = self.tasks.at(task);
         task.past(lane).is_some() || task.learned(lane).iter().any(|learned| learned.run.count() > 0)
     }
 
-    /// The trial with all other settings as they are, if that fits.
+    /// Add the trial without changing other settings, if it fits.
     pub(super) fn in_place(&mut self, trial: &Trial, weighed: &Weighed, risky: &[Economy]) -> Option<Weighed> {
         let entry = self.formulation.entries[trial.entry];
         let present = entry.start + usize::from(self.formulation.choices[trial.entry]);
@@ -540,7 +545,7 @@ impl Goblin {
         Some(Weighed { feasible: weighed.feasible, ..found })
     }
 
-    /// Solve around the trial; what it then comes to, if the trial is on.
+    /// Solve the other settings around the trial. Returns the totals if the trial is accepted.
     pub(super) fn attempt(
         &mut self,
         trial: &Trial,
@@ -555,7 +560,7 @@ impl Goblin {
         formulation.set_aside.clear();
         formulation.set_aside.extend_from_slice(&formulation.weights[option * lanes..][..lanes]);
         formulation.weights_of_mut(option).copy_from_slice(&trial.guess[..lanes]);
-        // Others that are on trial stay what they are.
+        // Other trials of this frame keep their options.
         for at in 0..formulation.entries.len() {
             let position = formulation.entries[at].position;
             let setting = self.settings.at(position).expect("entries are made of the settings there are");
@@ -563,15 +568,15 @@ impl Goblin {
             formulation.entries[at].forced = if choice == setting.settled { NO_CHOICE } else { choice };
         }
         formulation.entries[trial.entry].forced = trial.option as u16;
-        let solved = formulation.solve(risky, rough(effort), FEW_CHANGES);
+        let solved = formulation.solve(risky, rough(effort), CHANGE_PENALTY);
         formulation.entries.iter_mut().for_each(|entry| entry.forced = NO_CHOICE);
         let found = solved.map(|_| weigh(&formulation.sum(&formulation.found), risky));
         let is_on = found.as_ref().is_ok_and(|found| match trial.must_gain {
             true => found.feasible && found.sum.value > before.sum.value,
-            // When nothing fits, whatever may be lighter is worth a try.
+            // When nothing fits, an option that may be lighter is worth a try.
             false => found.feasible || (!before.feasible && found.worst_excess(risky) < before.worst_excess(economies)),
         });
-        if is_on && !self.disturbs() {
+        if is_on && !self.changes_too_many() {
             self.formulation.accept();
             return found.map(Some);
         }
@@ -581,36 +586,36 @@ impl Goblin {
         found.map(|_| None)
     }
 
-    /// Whether the trial that was found changes more settings than one should once things have settled.
-    fn disturbs(&self) -> bool {
+    /// Whether the trial that was found changes too many settings for the time after the learning phase.
+    fn changes_too_many(&self) -> bool {
         let pairs = self.formulation.choices.iter().zip(&self.formulation.found);
         let changed = pairs.filter(|(choice, found)| choice != found).count();
-        changed > MOST_DISTURBED && self.target.is_settled(self.history.latest() + 1)
+        changed > MOST_CHANGES && self.target.is_settled(self.history.latest() + 1)
     }
 
-    /// When the option may be tried next.
+    /// Set when the option may be tried next.
     pub(super) fn note(&mut self, trial: &Trial, is_on: bool) {
         let now = self.history.latest() + 1;
         match trial.cause {
-            Cause::Dearer => self.explorer.next_stale = now + STALE_APART,
-            Cause::Stale => self.explorer.next_rare = now + RARELY,
+            Cause::Dearer => self.explorer.next_stale = now + STALE_INTERVAL,
+            Cause::Stale => self.explorer.next_rare = now + RARE_INTERVAL,
             Cause::Unknown | Cause::FewSamples | Cause::Confirm if is_on && self.target.is_settled(now) => {
                 let settled = |entry: &Entry| self.setting(entry.position).settled;
                 let pairs = self.formulation.entries.iter().zip(&self.formulation.choices);
                 let changed = pairs.filter(|(entry, choice)| settled(entry) != **choice).count();
-                self.explorer.next_rare = now + RARELY * changed as u64;
+                self.explorer.next_rare = now + RARE_INTERVAL * changed as u64;
             }
             Cause::Unknown | Cause::FewSamples | Cause::Confirm => {}
         }
         let position = self.formulation.entries[trial.entry].position;
         let setting = self.setting_mut(position);
         let state = &mut setting.options[trial.option];
-        let doubled = |wait: u64| wait << state.failed_trials.min(LONGEST_WAIT);
+        let doubled = |wait: u64| wait << state.failed_trials.min(MOST_DOUBLINGS);
         let is_stale = matches!(trial.cause, Cause::Dearer | Cause::Stale);
         let wait = match (is_on, is_stale) {
             (_, true) => doubled(STALE_AFTER),
             (true, _) => 1,
-            (false, _) => doubled(NO_ROOM_WAIT),
+            (false, _) => doubled(RETRY_WAIT),
         };
         state.next_trial = now + wait;
         let learns = is_on && !is_stale;

@@ -1,4 +1,4 @@
-//! A frame's question: what can be chosen, what it is worth and what it is expected to cost.
+//! The optimisation problem of a frame: the available options, their values and their expected costs.
 
 use crate::base::Result;
 use crate::knapsack::several::{MOST_RESOURCES, Several, Weight};
@@ -13,24 +13,24 @@ use super::task::Task;
 
 const _: () = assert!(MOST_RESOURCES >= LANES);
 
-/// A setting in the question.
+/// A setting in the problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Position of the setting.
     pub position: usize,
-    /// Its options are from here to `end` in the lists of options.
+    /// The range of its options in the lists of options: `start..end`.
     pub start: usize,
     pub end: usize,
-    /// Whether anything is known of its burdens.
+    /// Whether any of its burdens is known.
     pub known: bool,
-    /// What changing it costs, in value times decisions: by itself, and for each unit of value that the
-    /// setting gains or loses.
+    /// Price of a change, in value times decisions: a fixed part, and parts per unit of value that the setting gains or
+    /// loses.
     pub price: f64,
     pub price_per_gain: f64,
     pub price_per_loss: f64,
-    /// The choice that a penalty is not paid for.
+    /// The held choice, which has no penalty.
     pub held: u16,
-    /// The option that was left lately, and the factor on the price of a return to it.
+    /// The option before a recent change, and the factor on the price of a return to it.
     pub back: u16,
     pub price_of_return: f64,
     /// The only option that may be chosen; `NO_CHOICE` for any.
@@ -38,7 +38,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The price of a change to an option that moves the value by `moved`, in value times decisions.
+    /// The price of a change to an option that changes the value by `moved`, in value times decisions.
     fn price_of(&self, option: usize, moved: f64) -> f64 {
         let price = self.price + if moved < 0.0 { -moved * self.price_per_loss } else { moved * self.price_per_gain };
         if option == usize::from(self.back) { price * self.price_of_return } else { price }
@@ -48,79 +48,80 @@ impl Entry {
 /// Why an option cannot be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bar {
-    /// It can.
+    /// It can be chosen.
     Free,
-    /// Nothing is known of it; it may be tried.
+    /// Its cost is unknown; it may be tried.
     Untried,
-    /// Not now, says the host.
+    /// The host declared it not ready.
     NotReady,
-    /// Beyond a floor or ceiling, or not the one that is pinned.
+    /// Outside the host's range: its floor, ceiling or pin.
     OutOfRange,
-    /// Nothing is known of the setting, so it is at its default.
+    /// No burden of the setting is known, so it is at its default.
     Unknown,
 }
 
-/// What choices come to.
+/// Totals of choices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
     pub value: f64,
     pub weights: [Weight; LANES],
 }
 
-/// What choices come to, held against the limits.
+/// Totals of choices, compared with the limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weighed {
     pub feasible: bool,
     pub sum: Sum,
     /// Mean + sigmas × deviation.
     pub burden: [f64; LANES],
-    /// By how much that is over.
+    /// Excess over the capacity.
     pub excess: [f64; LANES],
 }
 
 impl Weighed {
-    /// How far over the limits, the worst lane's share.
+    /// The largest relative excess of any lane.
     pub fn worst_excess(&self, economies: &[Economy]) -> f64 {
         let share = |(excess, economy): (&f64, &Economy)| excess / economy.capacity.abs().max(f64::MIN_POSITIVE);
         self.excess.iter().zip(economies).map(share).fold(0.0, f64::max)
     }
 }
 
-/// What a solver says beside the choices.
+/// Further results of a solver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Found {
-    /// No choice that fits is worth more.
+    /// Upper bound of the value of choices that fit.
     pub upper_bound: f64,
-    /// Value per unit of each lane.
+    /// Shadow price of each lane: value per unit.
     pub prices: [f64; LANES],
 }
 
-/// The question and what it was made from. Lists of options have an entry for every option of every entry; weights have
-/// one for each lane of each option.
+/// The problem and its inputs. Lists of options have an entry for every option of every entry; weights have one for
+/// each lane of each option.
 #[derive(Debug, Default)]
 pub struct Formulation {
     one: Knapsack,
     several: Several,
     lanes: usize,
     pub entries: Vec<Entry>,
-    /// With the extra value of options that lack samples.
+    /// Values, with the extra value of options that lack samples.
     pub values: Vec<f64>,
-    /// For the present work.
+    /// Costs for the present work.
     pub weights: Vec<Weight>,
     pub bars: Vec<Bar>,
-    /// Burdens that no setting reports, and the variance that the total has beside the single burdens.
+    /// Burdens that no setting reports, and the variance of the total beyond the single burdens.
     pub beside: [Weight; LANES],
-    /// The lightest option of every entry, and the most valuable, whether or not they fit together.
+    /// The totals of the lightest option of every entry, and of the most valuable ones, whether or not they fit
+    /// together.
     pub lightest: Sum,
     pub highest: Sum,
-    /// How often this question was solved, and the nodes that took.
+    /// How often this problem was solved, and the nodes visited.
     pub solved: u32,
     pub nodes: u64,
-    /// An entry a setting.
+    /// The choice of each entry.
     pub choices: Vec<u16>,
-    /// What the last solve found.
+    /// The solution of the last solve, by entry.
     pub found: Vec<u16>,
-    /// Weights that a trial's guess stands in for.
+    /// Weights that a trial's guess replaces.
     pub set_aside: Vec<Weight>,
     burdens: Vec<Burden>,
     candidates: Vec<Candidate>,
@@ -129,11 +130,11 @@ pub struct Formulation {
 }
 
 impl Formulation {
-    /// Bytes an option takes here and in the solver, from above.
+    /// Upper bound of the bytes of an option, here and in the solver.
     pub const PER_OPTION: usize =
         2 * size_of::<Candidate>() + size_of::<Burden>() + 3 * LANES * size_of::<Weight>() + 160;
 
-    /// Room for so many, so that no decision allocates.
+    /// Reserve memory for this many, so that decisions do not allocate.
     pub fn reserve(&mut self, settings: usize, options: usize, widest: usize, lanes: usize) -> Result<()> {
         fn at_least<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
             let more = count.saturating_sub(list.len());
@@ -154,7 +155,7 @@ impl Formulation {
         if lanes > 1 { self.several.reserve(settings + 1, options + 1, lanes) } else { Ok(()) }
     }
 
-    /// Begin a question on so many lanes, of so many options at most.
+    /// Begin a problem with `lanes` lanes and at most `options` options.
     fn begin(&mut self, lanes: usize, options: usize) {
         self.lanes = lanes;
         (self.solved, self.nodes) = (0, 0);
@@ -167,12 +168,12 @@ impl Formulation {
         self.bars.resize(options, Bar::Free);
     }
 
-    /// What an option weighs on every lane.
+    /// The costs of an option on every lane.
     pub fn weights_of(&self, option: usize) -> &[Weight] {
         &self.weights[option * self.lanes..][..self.lanes]
     }
 
-    /// What an option weighs on every lane.
+    /// The costs of an option on every lane.
     pub fn weights_of_mut(&mut self, option: usize) -> &mut [Weight] {
         &mut self.weights[option * self.lanes..][..self.lanes]
     }
@@ -185,7 +186,8 @@ impl Formulation {
         self.bars[entry.start + index] == Bar::Free
     }
 
-    /// Solve it; the choices are in `found`. Each change from what an entry holds pays `penalty` times its price.
+    /// Solve the problem; the choices are in `found`. Each change from the held choice of an entry pays `penalty` times
+    /// its price.
     pub fn solve(&mut self, economies: &[Economy], effort: Effort, penalty: f64) -> Result<Found> {
         self.solved += 1;
         if self.lanes == 1 {
@@ -262,7 +264,7 @@ impl Formulation {
         if penalty == 0.0 { value } else { value - penalty * self.price(entry, index) }
     }
 
-    /// What it costs to change an entry from what it holds to another option, in value times decisions.
+    /// Price of changing an entry from its held choice to another option, in value times decisions.
     pub fn price(&self, entry: &Entry, index: usize) -> f64 {
         if index == usize::from(entry.held) || entry.held == NO_CHOICE {
             return 0.0;
@@ -270,13 +272,13 @@ impl Formulation {
         entry.price_of(index, self.values[entry.start + index] - self.values[entry.start + usize::from(entry.held)])
     }
 
-    /// Make what was found the choices.
+    /// Make the found solution the choices.
     pub fn accept(&mut self) {
         self.choices.clear();
         self.choices.extend_from_slice(&self.found);
     }
 
-    /// What choices come to.
+    /// Totals of choices.
     pub fn sum(&self, choices: &[u16]) -> Sum {
         let mut sum = Sum { value: 0.0, weights: self.beside };
         for (entry, &choice) in self.entries.iter().zip(choices).filter(|(_, choice)| **choice != NO_CHOICE) {
@@ -289,12 +291,12 @@ impl Formulation {
         sum
     }
 
-    /// What choices of this value are worth more than the lightest: the part of the value that decisions are about.
+    /// Value above the lightest choice: the part that decisions can change.
     pub fn at_stake(&self, value: f64) -> f64 {
         (value - self.lightest.value).max(0.0)
     }
 
-    /// Whether all choices can be chosen; not whether they fit.
+    /// Whether all choices are available, whether or not they fit.
     pub fn can(&self, choices: &[u16]) -> bool {
         let mut pairs = self.entries.iter().zip(choices);
         pairs.all(|(entry, &choice)| choice == NO_CHOICE || self.may(entry, usize::from(choice)))
@@ -316,7 +318,7 @@ impl Formulation {
 }
 
 impl Sum {
-    /// Add an option, or with `sign` -1 take it away.
+    /// Add an option, or with `sign` -1 subtract it.
     pub fn add(&mut self, value: f64, weights: &[Weight], sign: f64) {
         self.value += sign * value;
         for (sum, weight) in self.weights.iter_mut().zip(weights) {
@@ -326,14 +328,14 @@ impl Sum {
     }
 }
 
-/// Hold a sum against what it must fit into.
+/// Compare totals with the capacities.
 pub fn weigh(sum: &Sum, economies: &[Economy]) -> Weighed {
     let mut weighed = Weighed { feasible: true, sum: *sum, ..Weighed::default() };
     for (lane, economy) in economies.iter().enumerate() {
         let Weight { mean, variance } = sum.weights[lane];
         let burden = mean + economy.sigmas * variance.max(0.0).sqrt();
         let excess = burden - economy.capacity;
-        // As the solver: equality fits, however it was rounded.
+        // As in the solver, equality fits, however it was rounded.
         let fits = burden.is_finite() && excess <= 1e-12 * economy.capacity.abs();
         weighed.burden[lane] = burden;
         weighed.excess[lane] = if fits { 0.0 } else { excess };
@@ -342,16 +344,16 @@ pub fn weigh(sum: &Sum, economies: &[Economy]) -> Weighed {
     weighed
 }
 
-/// What holds for all burdens of a frame.
+/// Inputs that are common to all burdens of a frame.
 struct Present<'a> {
     rules: Rules,
-    /// Present over past burdens, and how much slower than usual everything is, by governed lane.
+    /// Present over past burdens, and the common factor, by governed lane.
     ratios: &'a [f64],
     common: &'a [f64],
 }
 
 impl Goblin {
-    /// Estimate every burden, and from burdens, values and the host's wishes make the question.
+    /// Estimate every burden, and build the problem from burdens, values and the host's restrictions.
     pub(super) fn formulate(&mut self) {
         let lanes = self.lanes.count();
         let (rules, common) = (self.rules(), self.common_factors());
@@ -412,8 +414,8 @@ impl Goblin {
 }
 
 impl Formulation {
-    /// The burdens of the setting whose options begin at `start`, as estimated from samples and for the present work;
-    /// whether anything is known of them.
+    /// Estimate the burdens of the setting whose options begin at `start`, for the present work. Returns whether any
+    /// burden is known.
     fn weigh_learned(
         &mut self,
         present: &Present<'_>,
@@ -435,7 +437,7 @@ impl Formulation {
             known = true;
             for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
                 let burden = &burdens[setting.cell(option)];
-                let normal = tame(burden.normal.scaled(setting.work * state.desc.work * work * common));
+                let normal = clamped(burden.normal.scaled(setting.work * state.desc.work * work * common));
                 weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
                 if burden.source == Source::Blind && rules.blind == Blind::Cautious {
                     *bar = Bar::Untried;
@@ -445,10 +447,9 @@ impl Formulation {
         known
     }
 
-    /// Bar the options that must not be chosen of the setting whose options begin at `start`; the bars say which of
-    /// them were never tried. While nothing is known of the setting that is all but the default. If nothing is left,
-    /// the default stays. Sums up the lightest of those that are left, and the most valuable of those that the host
-    /// allows.
+    /// Exclude options of the setting whose options begin at `start`; untried ones are marked already. While no burden
+    /// of the setting is known, only the default is available. If no option is, the default is made available. Adds the
+    /// lightest available option and the most valuable one that the host allows to the totals.
     fn restrict(&mut self, setting: &Setting, known: bool, start: usize) {
         let (mut lightest, mut highest) = (None, None);
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -476,7 +477,7 @@ impl Formulation {
             }
         }
         if lightest.is_none() {
-            let option = least_wrong(setting);
+            let option = fallback_option(setting);
             lightest = bars.get_mut(option).map(|bar| *bar = Bar::Free).map(|()| option);
         }
         if let Some(option) = lightest {
@@ -488,7 +489,7 @@ impl Formulation {
     }
 }
 
-/// The host's rough burdens, on the first governed lane.
+/// Weights from the host's relative burdens, on the first governed lane.
 fn weigh_relative(setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bool {
     for (option, state) in setting.options.iter().enumerate() {
         weights[option * lanes].mean = state.desc.relative_burden * setting.work_of(option);
@@ -496,14 +497,14 @@ fn weigh_relative(setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bo
     true
 }
 
-/// A past profile may hold any finite numbers; the solver wants some room above.
-fn tame(burden: Normal) -> Normal {
+/// Clamp an estimate: a past profile may hold any finite numbers, and the solver needs headroom for sums.
+fn clamped(burden: Normal) -> Normal {
     const HIGHEST: f64 = 1e30;
     Normal { mean: burden.mean.min(HIGHEST), variance: burden.variance.min(HIGHEST * HIGHEST) }
 }
 
-/// The option to stay with when there is no reason for any.
-fn least_wrong(setting: &Setting) -> usize {
+/// The option to use when no option is available.
+fn fallback_option(setting: &Setting) -> usize {
     let ready = |index: usize| setting.options.get(index).is_some_and(|state| state.desc.ready);
     let fallback = usize::from(setting.fallback());
     let or_ready = (0..setting.options.len()).find(|&index| setting.allows(index) && ready(index));

@@ -1,4 +1,4 @@
-//! The first half of a frame: samples come in.
+//! The first half of a frame: samples are collected.
 
 use crate::base::Number;
 use crate::base::{Id, Result, error};
@@ -14,39 +14,38 @@ use super::tuning::TUNING;
 /// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// The decision of the frame it belongs to; 0 for the latest.
+    /// The decision of the measured frame; 0 for the latest.
     pub decision: u64,
-    /// The lane it was measured on.
+    /// The measured lane.
     pub lane: u32,
-    /// What it cost, in the lane's unit.
+    /// The cost, in the lane's unit.
     pub burden: f64,
-    /// Whether to learn from it: not if vsync capped it, a hitch spoiled it, or the game was paused.
+    /// Whether to learn from it. False if vsync capped it, a hitch spoiled it, or the game was paused.
     pub good: bool,
 }
 
-/// What has come in so far.
+/// Counts of the samples so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Samples learned from.
     pub samples: u64,
-    /// Samples that the host flagged: counted, not learned from.
+    /// Samples that the host flagged as bad: counted, not learned from.
     pub flagged: u64,
     /// Samples of a lane without a limit, or of a setting without a burden: counted, not learned from.
     pub ungoverned: u64,
-    /// Samples refused: their decision is no longer, or not yet, remembered.
+    /// Rejected samples: their decision is no longer, or not yet, remembered.
     pub refused: u64,
-    /// Frame totals that came in.
+    /// Frame totals reported.
     pub totals: u64,
     /// Frame totals over the limit.
     pub totals_over: u64,
-    /// Last harvest's samples over what they typically cost, on the first governed lane; 1 is normal. 0 before the
-    /// first.
+    /// The last harvest's samples over their typical cost, on the first governed lane; 1 is normal. 0 before the first.
     pub anomaly: f64,
-    /// The same, faded as recent burdens are.
+    /// The same, exponentially smoothed as recent burdens are.
     pub recent_anomaly: f64,
 }
 
-/// Sums of the harvest that is under way.
+/// Counts, and the sums of the present harvest.
 #[derive(Debug, Default)]
 pub struct Books {
     pub statistics: Statistics,
@@ -55,10 +54,10 @@ pub struct Books {
 }
 
 impl Goblin {
-    /// Take a sample of what a setting's choice cost. On an error nothing was learned.
+    /// Report a sample of the cost of a setting's choice. On an error nothing was learned.
     pub fn measure(&mut self, id: Id, sample: &Sample) -> Result<()> {
         self.take(id, sample)?;
-        self.write_down(Event::Measure(id, sample));
+        self.record_event(Event::Measure(id, sample));
         Ok(())
     }
 
@@ -107,32 +106,32 @@ impl Goblin {
         Ok(())
     }
 
-    /// Book a sample on its decision's total.
+    /// Add a sample to its decision's total.
     fn account(&mut self, decision: u64, position: usize, lane: usize, burden: f64) {
         let part = self.history.part(decision, position, lane);
         let (awaited, before) = (part.is_awaited(), f64::from(part.measured.max(0.0)));
         part.measured = burden as f32;
         let forecast = self.history.forecast(decision, lane);
-        // A later sample of the same choice takes the place of the first.
+        // A later sample of the same choice replaces the first.
         forecast.measured += burden - before;
         forecast.awaited -= u32::from(awaited);
         self.close(decision, lane);
     }
 
-    /// Hold the decision's total against its forecast once all of it has come in.
+    /// Compare the decision's total with its forecast once it is complete.
     fn close(&mut self, decision: u64, lane: usize) {
         let latest_total = self.latest_totals[lane];
-        let totals_come = latest_total > 0 && latest_total + self.history.latest() - self.history.oldest() >= decision;
+        let has_totals = latest_total > 0 && latest_total + self.history.latest() - self.history.oldest() >= decision;
         let forecast = self.history.forecast(decision, lane);
-        let complete = forecast.awaited == 0 && (forecast.total.is_some() || !totals_come);
+        let complete = forecast.awaited == 0 && (forecast.total.is_some() || !has_totals);
         if !complete || std::mem::replace(&mut forecast.settled, true) {
             return;
         }
         let forecast = *forecast;
         if forecast.trials {
-            let came = forecast.total.unwrap_or(forecast.measured + forecast.residual);
+            let total = forecast.total.unwrap_or(forecast.measured + forecast.residual);
             let limit = self.strategies.limits(&self.config)[self.lanes.lane(lane)];
-            self.explorer.came(came > limit, self.config.trial_risk);
+            self.explorer.observe(total > limit, self.config.trial_risk);
         }
         if !forecast.fair {
             return;
@@ -145,10 +144,10 @@ impl Goblin {
         let ratio = self.ratio_on(lane);
         let calibration = &mut self.calibrations[lane];
         let typical = calibration.typical_ratio(self.history.parts(decision, lane));
-        calibration.came(&forecast, typical, ratio, sigmas, probability);
+        calibration.observe(&forecast, typical, ratio, sigmas, probability);
     }
 
-    /// A frame with settled choices was late, or not.
+    /// Observe whether a frame with settled choices was late.
     fn learn_hold(&mut self, forecast: &Forecast, lane: usize) {
         let limit = self.strategies.limits(&self.config)[self.lanes.lane(lane)];
         let total = forecast.total.unwrap_or(forecast.measured + forecast.residual);
@@ -156,21 +155,21 @@ impl Goblin {
         self.holds[lane].observe(total > limit, is_near, self.config.overrun_probability);
     }
 
-    /// Whether [`Goblin::measure`] would take the sample.
+    /// Whether [`Goblin::measure`] would accept the sample.
     pub fn can_measure(&self, id: Id, sample: &Sample) -> bool {
         let decision = self.decision_of(sample.decision);
         let in_range = (sample.lane as usize) < LANES && (0.0..=LARGEST).contains(&sample.burden);
         let Some(position) = self.settings.position(id).filter(|_| in_range && self.history.remembers(decision)) else {
             return false;
         };
-        decision >= self.setting(position).born && self.history.given(decision, position).choice != NO_CHOICE
+        decision >= self.setting(position).valid_from && self.history.given(decision, position).choice != NO_CHOICE
     }
 
-    /// Take what a whole frame cost on a lane. What settings do not report of it is learned as a burden that nothing
-    /// can be done about; [`Burdens::Relative`] and [`Burdens::Totals`] go by totals alone.
+    /// Report the cost of a whole frame on a lane. The part that settings do not report is learned as a fixed burden.
+    /// [`Burdens::Relative`] and [`Burdens::Totals`] use totals alone.
     pub fn measure_total(&mut self, sample: &Sample) -> Result<()> {
         self.take_total(sample)?;
-        self.write_down(Event::MeasureTotal(sample));
+        self.record_event(Event::MeasureTotal(sample));
         Ok(())
     }
 
@@ -210,7 +209,7 @@ impl Goblin {
         Ok(())
     }
 
-    /// The host did something else in that frame than was decided; its samples belong to this choice.
+    /// Report that the host applied another choice in that frame than was decided. Its samples belong to this choice.
     pub fn applied(&mut self, id: Id, decision: u64, choice: u32) -> Result<()> {
         let position = self.position(id)?;
         let setting = self.setting(position);
@@ -221,7 +220,7 @@ impl Goblin {
         let given = self.given(position, decision)?;
         let decision = self.decision_of(decision);
         if u32::from(given.choice) == choice {
-            self.write_down(Event::Applied(id, decision, choice));
+            self.record_event(Event::Applied(id, decision, choice));
             return Ok(());
         }
         let setting = self.setting(position);
@@ -229,13 +228,13 @@ impl Goblin {
         let work = given.work / desc(u32::from(given.choice)) * desc(choice);
         self.history.spoil(decision);
         self.history.give(decision, position, Given { choice: choice as u16, work });
-        self.write_down(Event::Applied(id, decision, choice));
+        self.record_event(Event::Applied(id, decision, choice));
         Ok(())
     }
 
-    /// Close the books on the samples since the last harvest.
+    /// Close the harvest: the samples since the last one.
     pub fn harvest(&mut self) {
-        self.write_down(Event::Harvest);
+        self.record_event(Event::Harvest);
         let (measured, typical) = (self.books.measured_sum, self.books.typical_sum);
         self.books.measured_sum = 0.0;
         self.books.typical_sum = 0.0;
@@ -251,7 +250,7 @@ impl Goblin {
         }
     }
 
-    /// What has come in so far.
+    /// Counts of the samples so far.
     pub fn statistics(&self) -> &Statistics {
         &self.books.statistics
     }
@@ -260,7 +259,7 @@ impl Goblin {
         if decision == 0 { self.history.latest() } else { decision }
     }
 
-    /// What the setting was given in a decision.
+    /// The choice and the work of a setting in a decision.
     fn given(&mut self, position: usize, decision: u64) -> Result<Given> {
         let decision = self.decision_of(decision);
         if !self.history.remembers(decision) {
@@ -268,11 +267,11 @@ impl Goblin {
             return Err(self.forgotten(decision));
         }
         let given = self.history.given(decision, position);
-        if decision < self.setting(position).born || given.choice == NO_CHOICE {
+        if decision < self.setting(position).valid_from || given.choice == NO_CHOICE {
             self.books.statistics.refused += 1;
             return Err(error!(
                 NotFound,
-                "the setting had no choice in decision {decision}: it came or changed later, or was disabled"
+                "the setting had no choice in decision {decision}: it was added or changed later, or was disabled"
             ));
         }
         Ok(given)
@@ -285,7 +284,7 @@ impl Goblin {
         } else {
             error!(
                 NotFound,
-                "decision {decision} is not remembered, only {oldest} to {latest}: raise `history` if samples come later"
+                "decision {decision} is not remembered, only {oldest} to {latest}: raise `history` for later samples"
             )
         }
     }
@@ -298,7 +297,7 @@ fn check_sample(sample: &Sample) -> Result<()> {
     if !(0.0..=LARGEST).contains(&sample.burden) {
         return Err(error!(
             InvalidArgument,
-            "a burden of {} is none: it must be 0 to {:e}; drop samples that the timer got wrong",
+            "invalid burden {}: it must be 0 to {:e}; drop samples with timer errors",
             Number(sample.burden),
             Number(LARGEST)
         ));

@@ -1,32 +1,32 @@
-//! What was chosen in the last frames, so that a sample that arrives late is booked on the choice of *its* frame.
+//! Choices of the last frames, so that a late sample is attributed to the choice of *its* frame.
 
 use crate::base::Result;
 use crate::knapsack::NO_CHOICE;
 
-use super::calibrate::Said;
+use super::calibrate::Factors;
 
-/// What a setting was given in one decision.
+/// The choice of a setting in one decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Given {
-    /// The option; `NO_CHOICE` for a setting that had no part in it.
+    /// The option; `NO_CHOICE` for a setting that did not take part.
     pub choice: u16,
-    /// The work of that option in that frame: burdens are per unit of it.
+    /// The work of that option in that frame. Burdens are per unit of work.
     pub work: f64,
 }
 
 impl Given {
-    /// Given to nobody.
+    /// No choice.
     pub const NOTHING: Self = Self { choice: NO_CHOICE, work: 1.0 };
 }
 
-/// What a setting was expected to cost on one lane in one decision, and what it did.
+/// Expected and measured cost of a setting on one lane in one decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// What it was expected to cost; 0 if it is not in the forecast.
+    /// Expected cost; 0 if it is not in the forecast.
     pub expected: f32,
-    /// What it cost; negative while that is not known.
+    /// Measured cost; negative while unknown.
     pub measured: f32,
-    /// Whether the expectation rests on enough samples that it tells something if it is missed.
+    /// Whether the expectation rests on enough samples to judge it.
     pub known: bool,
 }
 
@@ -34,47 +34,47 @@ impl Part {
     /// Neither expected nor measured.
     pub const NOTHING: Self = Self { expected: 0.0, measured: -1.0, known: false };
 
-    /// Whether the decision's total is not known without this sample.
+    /// Whether the decision's total is incomplete without this sample.
     pub fn is_awaited(&self) -> bool {
         self.expected > 0.0 && self.measured < 0.0
     }
 }
 
-/// What a decision was expected to cost on one lane, and what of it has come in.
+/// The forecast of a decision on one lane, and its measurements so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Forecast {
     pub mean: f64,
-    /// All of it.
+    /// Variance of the total.
     pub variance: f64,
-    /// What of it the single burdens have.
+    /// The part of the variance from single burdens.
     pub own_variance: f64,
-    /// Samples that are missing.
+    /// Number of missing samples.
     pub awaited: u32,
-    /// Sum of those that came.
+    /// Sum of the samples so far.
     pub measured: f64,
-    /// What the host measured of the whole; `None` while it has not.
+    /// The measured total; `None` while unknown.
     pub total: Option<f64>,
-    /// What is in the forecast for that which no setting reports.
+    /// The part of the forecast that no setting reports.
     pub residual: f64,
-    /// The slow common factor: it is part of the forecast.
+    /// The slow common factor, which is part of the forecast.
     pub common: f64,
     /// The common factor with its fast component: samples are learned relative to it.
     pub fast: f64,
-    /// The burden that the forecast holds against the limit: mean + sigmas × deviation.
+    /// Mean + sigmas × deviation: the burden that is compared with the limit.
     pub full: f64,
-    /// The common factors that it was made of.
-    pub said: Said,
-    /// Present over past burdens as it was known.
+    /// The followers' common factors at the time of the forecast.
+    pub factors: Factors,
+    /// Present over past burdens as known then.
     pub ratio: f64,
-    /// Whether the forecast is one that the total can be held against: no guesses in it, no flagged samples.
+    /// Whether the total can be compared with the forecast: it has no guesses and no flagged samples.
     pub fair: bool,
     /// Whether options were on trial.
     pub trials: bool,
-    /// Whether all of it has come in.
+    /// Whether the measurements are complete.
     pub settled: bool,
 }
 
-/// A ring of decisions, each with an entry a slot, and a slot with an entry a lane.
+/// A ring buffer of decisions, with an entry per slot, and per slot an entry per lane.
 #[derive(Debug, Default)]
 pub struct History {
     given: Vec<Given>,
@@ -84,13 +84,13 @@ pub struct History {
     slots: usize,
     lanes: usize,
     latest: u64,
-    /// Where the latest decision stands in the ring.
+    /// Row of the latest decision.
     newest: usize,
 }
 
 impl History {
-    /// Room for `depth` decisions of `slots` settings on `lanes` lanes; keeps the decisions that still fit, but none
-    /// when the lanes change. On an error nothing changed.
+    /// Make room for `depth` decisions of `slots` settings on `lanes` lanes. Keeps the decisions that still fit, but
+    /// none when the lanes change. On an error nothing changed.
     pub fn resize(&mut self, depth: usize, slots: usize, lanes: usize) -> Result<()> {
         if self.is_enough(depth, slots, lanes) {
             return Ok(());
@@ -116,7 +116,7 @@ impl History {
         Ok(())
     }
 
-    /// What resizing would take beyond what is held.
+    /// Additional bytes that resizing would take.
     pub fn memory_wanted(&self, depth: usize, slots: usize, lanes: usize) -> usize {
         if self.is_enough(depth, slots, lanes) {
             return 0;
@@ -125,7 +125,7 @@ impl History {
         cells.saturating_mul(size_of::<Given>() + lanes * size_of::<Part>()) + depth * lanes * size_of::<Forecast>()
     }
 
-    /// Begin the next decision with nothing given; its id.
+    /// Begin the next decision without any choice. Returns its id.
     pub fn begin(&mut self) -> u64 {
         self.latest += 1;
         self.newest = if self.newest + 1 < self.depth { self.newest + 1 } else { 0 };
@@ -151,36 +151,36 @@ impl History {
         (self.oldest()..=self.latest).contains(&decision)
     }
 
-    /// What the slot was given in a remembered decision.
+    /// The choice of the slot in a remembered decision.
     pub fn given(&self, decision: u64, slot: usize) -> Given {
         self.given[self.cell(decision, slot)]
     }
 
-    /// Note what the slot is given, or was in fact given, in a remembered decision.
+    /// Store the choice of the slot in a remembered decision: the decided or the applied one.
     pub fn give(&mut self, decision: u64, slot: usize, given: Given) {
         let cell = self.cell(decision, slot);
         self.given[cell] = given;
     }
 
-    /// What the slot was to cost and did on a lane in a remembered decision.
+    /// Expected and measured cost of the slot on a lane in a remembered decision.
     pub fn part(&mut self, decision: u64, slot: usize, lane: usize) -> &mut Part {
         let at = self.cell(decision, slot) * self.lanes + lane;
         &mut self.parts[at]
     }
 
-    /// What all slots were to cost and did on a lane in a remembered decision.
+    /// Expected and measured costs of all slots on a lane in a remembered decision.
     pub fn parts(&self, decision: u64, lane: usize) -> impl Iterator<Item = Part> + '_ {
         let row = self.cell(decision, 0) * self.lanes;
         self.parts[row..row + self.slots * self.lanes].chunks_exact(self.lanes).map(move |parts| parts[lane])
     }
 
-    /// What a remembered decision was expected to cost on a lane.
+    /// The forecast of a remembered decision on a lane.
     pub fn forecast(&mut self, decision: u64, lane: usize) -> &mut Forecast {
         let at = self.row(decision) * self.lanes + lane;
         &mut self.forecasts[at]
     }
 
-    /// The decision's total cannot be held against its forecast, on any lane.
+    /// Exclude the decision's total from comparison with its forecast, on all lanes.
     pub fn spoil(&mut self, decision: u64) {
         (0..self.lanes).for_each(|lane| self.forecast(decision, lane).fair = false);
     }
@@ -200,7 +200,7 @@ impl History {
         if slots <= self.slots { self.slots } else { slots.next_power_of_two() }
     }
 
-    /// By age, which takes no division.
+    /// By age, which needs no division.
     fn row(&self, decision: u64) -> usize {
         let age = (self.latest - decision) as usize;
         if age <= self.newest { self.newest - age } else { self.newest + self.depth - age }
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growing_keeps_what_was_given() {
+    fn resizing_keeps_choices_and_costs() {
         let mut history = History::default();
         history.resize(4, 1, 2).unwrap();
         for choice in 1..=6 {

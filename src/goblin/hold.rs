@@ -1,14 +1,13 @@
-//! Holding a settled choice by what comes of it.
+//! Feedback for held choices: how much margin a settled choice keeps.
 //!
-//! A forecast is cautious where it matters least: a settled choice that is late as rarely as the host asked need not be
-//! left because its forecast says otherwise. So the deviations that a settled choice must keep free are a *share* of
-//! those that a new choice must. The share rises with every late frame and falls with every punctual one near the limit,
-//! such that both balance when the asked share of frames is late (stochastic approximation of a quantile, H. Robbins and
-//! S. Monro, 1951).
+//! A forecast can be too cautious: a settled choice that is late as rarely as the host asked need not be changed
+//! because its forecast predicts otherwise. So the margin of a settled choice is a *share* of the margin of a new one.
+//! The share rises with every late frame and falls with every punctual frame near the limit. Both balance when the
+//! asked share of frames is late (stochastic approximation of a quantile, H. Robbins and S. Monro, 1951).
 
 use super::tuning::TUNING;
 
-/// The share of the deviations that a settled choice keeps free on a lane.
+/// The share of the margin that a settled choice keeps on a lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Hold {
     share: f64,
@@ -21,13 +20,13 @@ impl Default for Hold {
 }
 
 impl Hold {
-    /// The share.
+    /// The present share.
     pub fn share(&self) -> f64 {
         self.share
     }
 
-    /// A frame with a settled choice was measured; a share `probability` of frames may be late. `is_near`: the forecast
-    /// was near the limit.
+    /// Observe a frame with a settled choice. A share `probability` of frames may be late. `is_near`: the forecast was
+    /// near the limit.
     pub fn observe(&mut self, is_late: bool, is_near: bool, probability: f64) {
         let push = match (is_late, is_near) {
             (true, _) => 1.0 - probability,

@@ -1,12 +1,12 @@
-//! Which lanes are governed.
+//! The governed lanes.
 //!
-//! The host names eight lanes; few of them have a limit. Inside, governed lanes are numbered densely from 0, and every
-//! array "by lane" has an entry for each of them only. Lanes keep their order, so the first governed lane is the
-//! lowest.
+//! The host names eight lanes; few of them have a limit. Internally, governed lanes are numbered densely from 0, and
+//! every array "by lane" has entries for these only. The order is kept, so the first governed lane has the lowest
+//! number.
 
 use super::config::LANES;
 
-/// The governed lanes. Never none: without a limit anywhere, lane 0 is learned, for when it gets one.
+/// The governed lanes: at least one. Without any limit, lane 0 is learned in case it gets one later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
     lanes: [u8; LANES],
@@ -14,8 +14,8 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Those of which `is_limited` says that they have a limit.
-    pub fn those(is_limited: impl Fn(usize) -> bool) -> Self {
+    /// The lanes for which `is_limited` is true.
+    pub fn limited(is_limited: impl Fn(usize) -> bool) -> Self {
         let mut found = Self { lanes: [0; LANES], count: 0 };
         for lane in (0..LANES).filter(|&lane| is_limited(lane)) {
             found.lanes[usize::from(found.count)] = lane as u8;
@@ -25,7 +25,7 @@ impl Lanes {
         found
     }
 
-    /// How many there are.
+    /// Number of governed lanes.
     pub fn count(&self) -> usize {
         usize::from(self.count)
     }
@@ -40,13 +40,13 @@ impl Lanes {
         self.lanes[..self.count()].iter().map(|&lane| usize::from(lane))
     }
 
-    /// Where the host's lane stands among the governed ones.
+    /// Index of the host's lane among the governed ones.
     pub fn index(&self, lane: usize) -> Option<usize> {
         self.iter().position(|governed| governed == lane)
     }
 }
 
-/// Spread an array by governed lane out to the host's lanes; the others get `T::default()`.
+/// Expand an array by governed lane to the host's lanes; other lanes get `T::default()`.
 pub fn by_host_lane<T: Copy + Default>(lanes: &Lanes, governed: &[T]) -> [T; LANES] {
     let mut all = [T::default(); LANES];
     lanes.iter().zip(governed).for_each(|(lane, &value)| all[lane] = value);
@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn governed_lanes_are_numbered_densely() {
-        let lanes = Lanes::those(|lane| lane == 1 || lane == 4);
+        let lanes = Lanes::limited(|lane| lane == 1 || lane == 4);
         assert_eq!((lanes.count(), lanes.lane(0), lanes.lane(1)), (2, 1, 4));
         assert_eq!((lanes.index(4), lanes.index(0)), (Some(1), None));
         assert_eq!(by_host_lane(&lanes, &[7, 9]), [0, 7, 0, 0, 9, 0, 0, 0]);
-        assert_eq!(Lanes::those(|_| false).iter().collect::<Vec<_>>(), [0]);
+        assert_eq!(Lanes::limited(|_| false).iter().collect::<Vec<_>>(), [0]);
     }
 }

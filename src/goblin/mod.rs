@@ -1,16 +1,15 @@
-//! The goblin: settings in, choices out, every frame.
+//! The goblin: chooses an option of every setting, every frame.
 //!
-//! The host names *settings*, each with *options* of a certain *value*. The goblin learns what each option costs (its
-//! *burden*) from measurements, and every frame picks one option of each setting such that the total value is greatest
-//! while mean + sigmas × deviation of the total burden stays inside the limit. The idea, the vocabulary and the rules
-//! of estimation are those of Performance Goblin (Evan Balster); `docs/decisions.md` says where we differ and why.
+//! The host declares *settings*, each with *options* of a certain *value*. The goblin learns the cost of each option
+//! (its *burden*) from measurements. Every frame it chooses one option of each setting. The choice maximises the total
+//! value while mean + sigmas × deviation of the total burden stays inside the limit. The idea, the vocabulary and the
+//! estimators are those of Performance Goblin (Evan Balster); `docs/decisions.md` says where we differ and why.
 //!
-//! A frame has two halves. [`Goblin::harvest`] closes the books on the samples that came in through
-//! [`Goblin::measure`], however late: each quotes the *decision* of the frame that it belongs to. [`Goblin::decide`]
-//! estimates every burden, formulates a multiple-choice knapsack, solves it, and tries an unknown option where there is
-//! room (`explore`). [`Goblin::update`] is both.
+//! A frame has two halves. [`Goblin::harvest`] closes the samples that [`Goblin::measure`] reported. They may be late:
+//! each names the *decision* of its frame. [`Goblin::decide`] estimates every burden, formulates a multiple-choice
+//! knapsack, solves it, and tries an unknown option where there is room (`explore`). [`Goblin::update`] does both.
 //!
-//! Neither half allocates: memory is taken when settings are added.
+//! Neither half allocates: memory is reserved when settings are added.
 #![forbid(unsafe_code)]
 
 mod calibrate;
@@ -72,7 +71,7 @@ use task::{Tasks, key_in_profile};
 use warnings::Warnings;
 use watch::Watch;
 
-/// Keeps a frame inside its budget. See the module's page.
+/// Keeps a frame inside its budget. See the module documentation.
 #[derive(Debug)]
 pub struct Goblin {
     config: Config,
@@ -80,7 +79,7 @@ pub struct Goblin {
     settings: Slots<Setting>,
     tasks: Tasks,
     past: Profile,
-    /// Present over past burdens, by governed lane.
+    /// Ratios of present to past burdens, by governed lane.
     ratios: [f64; LANES],
     history: History,
     books: Books,
@@ -91,24 +90,24 @@ pub struct Goblin {
     regression: Regression,
     /// By governed lane.
     calibrations: Vec<Calibration>,
-    /// Totals of earlier decisions have parts whose setting, or whose options, are gone.
+    /// Totals of decisions before this one are not used: a setting of theirs was removed or got other options.
     totals_from: u64,
-    /// What of the totals no setting reports, by governed lane.
+    /// Part of the totals that no setting reports, by governed lane.
     residuals: Vec<Learned>,
-    /// The latest decision of which a total came, by governed lane.
+    /// The latest decision with a reported total, by governed lane.
     latest_totals: [u64; LANES],
     target: Target,
     pace: Pace,
     /// By governed lane.
     holds: [Hold; LANES],
     watch: Watch,
-    /// What the host multiplies the costs of changes by.
+    /// The host's factor on the price of changes.
     switch_scale: f64,
     explorer: Explorer,
     option_count: usize,
     recorder: Recorder,
     warnings: Warnings,
-    /// Repeats a recorded run: accepts what was accepted when it was recorded, and logs no warnings.
+    /// Repeats a recorded run: accepts all recorded input, and logs no warnings.
     is_replay: bool,
     published: Shared<Published>,
 }
@@ -128,7 +127,7 @@ impl Goblin {
         config.check(is_replay)?;
         let mut goblin = Self {
             config: *config,
-            lanes: Lanes::those(|lane| config.limits[lane].is_finite()),
+            lanes: Lanes::limited(|lane| config.limits[lane].is_finite()),
             settings: Slots::default(),
             tasks: Tasks::default(),
             past: Profile::new(),
@@ -175,12 +174,12 @@ impl Goblin {
         self.lanes.index(lane).is_some()
     }
 
-    /// The parameters in force.
+    /// The present parameters.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Exchange the parameters. What was learned stays, on lanes that are still governed. On an error nothing changed.
+    /// Replace the parameters. Estimates are kept on lanes that are still governed. On an error nothing changed.
     pub fn configure(&mut self, config: &Config) -> Result<()> {
         config.check(self.is_replay)?;
         let lanes = self.lanes_with(config, None);
@@ -205,19 +204,19 @@ impl Goblin {
         }
         self.config = *config;
         self.published.set_depth(depth);
-        self.write_down(Event::Configure(config));
+        self.record_event(Event::Configure(config));
         Ok(())
     }
 
-    /// The lanes that have a limit by this configuration, a strategy, or `another`; those of now if there is none.
+    /// The lanes with a limit in this configuration, a strategy, or `another`; the present lanes if no lane has one.
     fn lanes_with(&self, config: &Config, another: Option<&[f64; LANES]>) -> Lanes {
         let is_limited = |lane: usize| {
             config.limits[lane].is_finite()
                 || self.strategies.limit_lane(lane)
                 || another.is_some_and(|limits| limits[lane].is_finite())
         };
-        // Without a limit for a while, what was learned is kept for when it is back.
-        if (0..LANES).any(is_limited) { Lanes::those(is_limited) } else { self.lanes }
+        // Estimates are kept in case the limit returns.
+        if (0..LANES).any(is_limited) { Lanes::limited(is_limited) } else { self.lanes }
     }
 
     /// Govern other lanes. On an error nothing changed.
@@ -236,11 +235,11 @@ impl Goblin {
         self.formulation.reserve(self.settings.len(), self.option_count, widest, count)?;
         self.tasks.set_lanes(&self.lanes, &lanes, &self.past)?;
         if let Err(error) = self.history.resize(depth, self.settings.positions(), count) {
-            // Back: what is dropped was learned on lanes that are not governed in either case.
+            // Undo. This only drops estimates of lanes that are not governed in either case.
             self.tasks.set_lanes(&lanes, &self.lanes, &self.past)?;
             return Err(error);
         }
-        // From here on nothing fails.
+        // Nothing below can fail.
         self.watch = Watch::default();
         let before = std::mem::replace(&mut self.lanes, lanes);
         let mut old = std::mem::replace(&mut self.calibrations, calibrations);
@@ -259,7 +258,7 @@ impl Goblin {
         Ok(())
     }
 
-    /// Why a setting's choice is what it is.
+    /// The reason for a setting's choice.
     pub fn reason(&self, id: Id) -> Result<Reason> {
         let setting = self.setting(self.position(id)?);
         if !setting.enabled {
@@ -277,7 +276,7 @@ impl Goblin {
         self.decide()
     }
 
-    /// What the latest decision gave the setting; `None` for a setting without options.
+    /// The choice of the latest decision for the setting; `None` for a setting without options.
     pub fn choice(&self, id: Id) -> Result<Option<u16>> {
         let choice = self.setting(self.position(id)?).choice;
         Ok((choice != NO_CHOICE).then_some(choice))
@@ -293,7 +292,7 @@ impl Goblin {
         self.history.latest()
     }
 
-    /// Settings there are.
+    /// Number of settings.
     pub fn setting_count(&self) -> usize {
         self.settings.len()
     }
@@ -303,7 +302,8 @@ impl Goblin {
         Ok(self.setting(self.position(id)?).options.len())
     }
 
-    /// What an option is expected to cost on a lane now, for the setting's present work, with the samples of this run.
+    /// Expected burden of an option on a lane now, for the setting's present work, and its number of samples in this
+    /// run.
     pub fn estimate(&self, id: Id, option: u32, lane: usize) -> Result<(Burden, u64)> {
         let position = self.position(id)?;
         let setting = self.setting(position);
@@ -328,30 +328,30 @@ impl Goblin {
         Ok((burdens[cell], learned[cell].run.count()))
     }
 
-    /// What totals have beyond the samples, on a lane; 0 while that is not known.
+    /// Mean part of totals that the samples do not explain, on a lane; 0 while unknown.
     pub fn residual(&self, lane: usize) -> f64 {
         self.lanes.index(lane).map_or(0.0, |lane| self.residuals[lane].steady.normal().mean)
     }
 
-    /// Strategies there are; 1 if the host has added none.
+    /// Number of strategies; 1 if the host has added none.
     pub fn strategy_count(&self) -> usize {
         self.strategies.count()
     }
 
-    /// Use what a past run knew, perhaps on another machine: the ratio between the two is learned. Replaces an earlier
-    /// past. On an error nothing changed.
+    /// Use the profile of a past run, perhaps of another machine: the ratio between the two is learned. Replaces an
+    /// earlier past profile. On an error nothing changed.
     pub fn set_past_profile(&mut self, profile: &Profile) -> Result<()> {
         self.check_memory(2 * profile.memory_used(), self.config.memory_limit)?;
         let past = profile.try_clone()?;
         self.tasks.set_past(&self.lanes, &past)?;
         self.past = past;
         self.refresh_ratios();
-        self.write_down(Event::SetPastProfile(profile));
+        self.record_event(Event::SetPastProfile(profile));
         Ok(())
     }
 
-    /// What is known now: this run's samples, and for options that this run did not measure what the past knew, scaled
-    /// to this machine. Nothing that was known is lost.
+    /// The present estimates: this run's samples, and for options without samples the past estimates, scaled to this
+    /// machine. All other past estimates are kept.
     pub fn profile(&self) -> Result<Profile> {
         let mut profile = self.past.try_clone()?;
         let ratio = self.ratio();
@@ -379,7 +379,7 @@ impl Goblin {
         Ok(profile)
     }
 
-    /// Present over past burdens on the first governed lane; 1 while nothing can be compared.
+    /// Ratio of present to past burdens on the first governed lane; 1 while there is nothing to compare.
     pub fn ratio(&self) -> f64 {
         self.ratio_on(0)
     }
@@ -392,7 +392,7 @@ impl Goblin {
         crate::profile::past_to_present_ratio(&self.rules(), both)
     }
 
-    /// Compare this run with the past, lane by lane.
+    /// Update the ratios of present to past burdens on all lanes.
     fn refresh_ratios(&mut self) {
         for lane in 0..self.lanes.count() {
             self.ratios[lane] = self.ratio_on(lane);
@@ -419,13 +419,13 @@ impl Goblin {
             + self.published.memory_used()
     }
 
-    /// The id of the setting at a position, if there is one; positions are below [`Goblin::positions`]. Settings keep
+    /// The id of the setting at a position, if there is one. Positions are below [`Goblin::positions`]. Settings keep
     /// their position.
     pub fn id_at(&self, position: usize) -> Option<Id> {
         self.settings.at(position).map(|_| self.settings.id_at(position))
     }
 
-    /// Positions that settings may stand at.
+    /// Upper bound of the positions of settings.
     pub fn positions(&self) -> usize {
         self.settings.positions()
     }
@@ -446,17 +446,17 @@ impl Goblin {
         self.settings.at_mut(position).expect("a position that was just found")
     }
 
-    /// The task's options are others now: samples of earlier decisions no longer belong to them.
-    fn reborn(&mut self, task: usize) {
+    /// The task's options changed: samples of earlier decisions no longer belong to them.
+    fn invalidate_samples(&mut self, task: usize) {
         let next = self.history.latest() + 1;
         self.totals_from = next;
         for (_, setting) in self.settings.iter_mut().filter(|(_, setting)| setting.task == task) {
-            setting.born = next;
+            setting.valid_from = next;
             setting.on_trial = 0;
         }
     }
 
-    /// Refuse to grow past a memory limit.
+    /// Fail if `wanted` more bytes exceed the memory limit.
     fn check_memory(&self, wanted: usize, limit: u64) -> Result<()> {
         let used = self.memory_used();
         if wanted > 0 && (used as u64).saturating_add(wanted as u64) > limit {
@@ -474,7 +474,7 @@ fn scaled(past: Estimate, ratio: f64) -> Estimate {
 }
 
 fn no_such_setting() -> Error {
-    error!(NotFound, "no such setting: the id is none, or its setting was removed")
+    error!(NotFound, "no such setting: the id is invalid, or the setting was removed")
 }
 
 fn no_such_option(option: u32, count: usize) -> Error {

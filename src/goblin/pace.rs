@@ -1,24 +1,24 @@
-//! The account of changes.
+//! The rate limiter of visible changes: a token bucket.
 //!
 //! The host states how many changes a second a player may see. The account earns that many tokens a second, and each
-//! change costs one. A change that is not needed (a better choice, a trial, its return) waits until the account can pay
-//! for it. A change that keeps the frame inside its limits is made at once; it may overdraw the account, and what comes
-//! after it pays back.
+//! change costs one. A voluntary change (a better choice, a trial, its return) waits until the account can pay for it.
+//! A forced change, which keeps the frame inside its limits, is made at once. It may overdraw the account, and later
+//! income pays that back.
 
 use super::tuning::TUNING;
 
-/// Tokens, as of a decision.
+/// The token bucket, as of a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Changes that can be paid for; below 0: what is owed.
+    /// Tokens for changes; negative while overdrawn.
     tokens: f64,
-    /// Reversals that can be paid for.
+    /// Tokens for reversals.
     reversals: f64,
-    /// The decision up to which tokens were earned.
+    /// The decision of the last credit.
     at: u64,
-    /// Changes are free until this decision: what there is must be learned first.
+    /// The last decision of the learning phase. Changes are free until then, because new options must be learned.
     learning_end: u64,
-    /// The share of a token that a change costs now.
+    /// Tokens that a change costs now: 0 to 1.
     price: f64,
 }
 
@@ -29,17 +29,18 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// There is something new to learn.
+    /// Begin or extend the learning phase.
     pub fn learn_until(&mut self, decision: u64) {
         self.learning_end = decision;
     }
 
-    /// Whether changes are free because of what must be learned.
+    /// Whether a decision is in the learning phase.
     pub fn is_learning(&self, now: u64) -> bool {
         now <= self.learning_end
     }
 
-    /// A decision begins: earn. `rate` is in changes a decision, `price` the share of a token that a change costs now.
+    /// Credit the tokens since the last decision. `rate` is in changes a decision, `price` in tokens a change,
+    /// `per_minute` in decisions a minute.
     pub fn begin(&mut self, now: u64, rate: f64, price: f64, per_minute: f64) {
         let passed = now.saturating_sub(self.at) as f64;
         self.at = now;
@@ -50,22 +51,22 @@ impl Pace {
             (self.reversals + TUNING.reversals_per_minute * passed / per_minute).min(TUNING.reversals_per_minute);
     }
 
-    /// Changes that are not needed but can be paid for now.
+    /// Number of voluntary changes that can be paid for now.
     pub fn allowance(&self) -> usize {
         if self.price <= 0.0 { usize::MAX } else { (self.tokens / self.price).max(0.0) as usize }
     }
 
-    /// Whether changes are free at present.
+    /// Whether changes are free now.
     pub fn is_free(&self) -> bool {
         self.price <= 0.0
     }
 
-    /// Whether the minute's reversals are spent.
+    /// Whether there is a token for a reversal.
     pub fn has_reversal(&self) -> bool {
         self.price <= 0.0 || self.reversals >= 1.0
     }
 
-    /// Changes were made, some of which took a change back.
+    /// Pay for changes. `reversals` of them return to a recent option.
     pub fn pay(&mut self, changes: u32, reversals: u32) {
         self.tokens -= self.price * f64::from(changes);
         self.reversals -= if self.price > 0.0 { f64::from(reversals) } else { 0.0 };
@@ -88,7 +89,7 @@ mod tests {
             let (mut begin, mut pace, mut made) = (account(rate), Pace::default(), Vec::new());
             for now in 1..=600 * SECOND {
                 begin(&mut pace, now);
-                // Idle minutes save up for a burst.
+                // Idle minutes save tokens for a burst.
                 let wanted = if now % (200 * SECOND) < 100 * SECOND { 0 } else { 3 };
                 let changes = pace.allowance().min(wanted);
                 pace.pay(changes as u32, 0);

@@ -1,12 +1,12 @@
-//! Product settings: related choices, such as resolution and samples a pixel, made as one.
+//! Product settings: related choices, such as resolution and samples a pixel, decided as one setting.
 //!
-//! What they cost together is no sum, so they are one setting whose options are all combinations. An axis that only
-//! changes how much there is to do (the pixels of a resolution) says so by its *works*; the others are *measured*.
-//! Combinations that differ in works alone share a cell: what is learned of one of them is known of all. So four
-//! resolutions and three sample counts are twelve options but three cells.
+//! Their joint cost is not a sum, so they form one setting whose options are all combinations. An axis that only
+//! changes the amount of work (the pixels of a resolution) declares its *works*; the other axes are *measured*.
+//! Combinations that differ in works alone share a cell, and so share their samples. Four resolutions and three sample
+//! counts are twelve options but three cells.
 //!
-//! Options are ordered with the measured axes outermost and those with works innermost, in each group as the host has
-//! them, the last one changing fastest: the options of a cell stand side by side.
+//! Measured axes are outermost and those with works innermost, each group in the host's order, the last axis changing
+//! fastest. So the options of a cell are contiguous.
 
 use crate::base::{Id, Result, error, try_collect_all, try_filled};
 use crate::profile::MAX_OPTIONS;
@@ -21,9 +21,9 @@ pub const MOST_AXES: usize = 16;
 /// One of the choices that make a product.
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
-    /// What each index is worth; a combination is worth the sum.
+    /// Value of each index; the value of a combination is the sum.
     pub values: Vec<f64>,
-    /// By what each index multiplies the burden; empty for an axis that is measured.
+    /// Factor of each index on the burden; empty for a measured axis.
     pub works: Vec<f64>,
     /// The index of the default choice.
     pub default_index: u32,
@@ -32,19 +32,19 @@ pub struct Axis {
 /// A product setting as the host describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductDesc<'a> {
-    /// The task whose burdens these are, with a cell for each combination of the measured axes.
+    /// The task that learns the burdens, with a cell for each combination of the measured axes.
     pub id: &'a str,
     /// The axes.
     pub axes: &'a [Axis],
     /// The host's rough idea of the burden of a unit of work.
     pub relative_burden: f64,
-    /// As that of a setting.
+    /// See [`SettingDesc`].
     pub is_trim: bool,
-    /// As that of a setting.
+    /// See [`SettingDesc`].
     pub switch_burden: f64,
 }
 
-/// How a product's axes lie in its options; without axes, of a setting that is no product.
+/// Layout of a product's axes in its options; without axes for a setting that is not a product.
 #[derive(Debug, Default)]
 pub struct Shape {
     /// In the host's order.
@@ -54,7 +54,7 @@ pub struct Shape {
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     count: u32,
-    /// How far apart options are that are neighbours on this axis.
+    /// Distance between options that are neighbours on this axis.
     stride: u32,
 }
 
@@ -64,18 +64,18 @@ impl Shape {
         !self.axes.is_empty()
     }
 
-    /// Where a choice stands on an axis.
+    /// Index of a choice on an axis.
     fn index(&self, choice: u32, axis: usize) -> Result<u32> {
         let Some(extent) = self.axes.get(axis) else {
             return Err(match self.axes.len() {
-                0 => error!(InvalidArgument, "the setting is no product: it has no axes"),
+                0 => error!(InvalidArgument, "the setting is not a product: it has no axes"),
                 count => error!(InvalidArgument, "axis {axis} does not exist: the product has {count}"),
             });
         };
         Ok(choice / extent.stride % extent.count)
     }
 
-    /// The choice that stands there on every axis.
+    /// The choice with these indices, one per axis.
     fn choice(&self, indices: &[u32]) -> Result<u32> {
         if indices.len() != self.axes.len() {
             let (given, count) = (indices.len(), self.axes.len());
@@ -96,7 +96,7 @@ impl Shape {
         self.axes.capacity() * size_of::<Extent>()
     }
 
-    /// The shape of these axes, how many combinations they have, and how many of them share a cell.
+    /// The shape of these axes, the number of combinations, and how many of them share a cell.
     fn of(axes: &[Axis]) -> Result<(Self, usize, usize)> {
         if axes.is_empty() {
             return Err(error!(InvalidArgument, "a product needs an axis"));
@@ -115,7 +115,7 @@ impl Shape {
                 if combinations > MAX_OPTIONS {
                     return Err(error!(
                         LimitExceeded,
-                        "the axes have more than {MAX_OPTIONS} combinations: make them coarser, or settings of their own"
+                        "the axes have more than {MAX_OPTIONS} combinations: make them coarser, or separate settings"
                     ));
                 }
                 shape.axes[number] = Extent { count: axis.values.len() as u32, stride: stride as u32 };
@@ -167,11 +167,11 @@ impl Goblin {
         })?;
         let position = self.position(id)?;
         self.setting_mut(position).shape = shape;
-        self.write_down(Event::AddProduct(id, desc));
+        self.record_event(Event::AddProduct(id, desc));
         Ok(id)
     }
 
-    /// Where a product's choice stands on one of its axes.
+    /// Index of a product's choice on one of its axes.
     pub fn product_index(&self, id: Id, choice: u32, axis: u32) -> Result<u32> {
         let setting = self.setting(self.position(id)?);
         if choice as usize >= setting.options.len() {
@@ -180,11 +180,11 @@ impl Goblin {
         setting.shape.index(choice, axis as usize)
     }
 
-    /// The choice of a product that has these indices, one for each axis.
+    /// The choice of a product with these indices, one per axis.
     pub fn product_choice(&self, id: Id, indices: &[u32]) -> Result<u32> {
         let shape = &self.setting(self.position(id)?).shape;
         if !shape.is_product() {
-            return Err(error!(InvalidArgument, "the setting is no product: it has no axes"));
+            return Err(error!(InvalidArgument, "the setting is not a product: it has no axes"));
         }
         shape.choice(indices)
     }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_a_cell_stand_side_by_side() {
+    fn options_of_a_cell_are_contiguous() {
         let axes =
             [axis(&[0.0, 1.0], &[]), axis(&[0.0; 3], &[1.0; 3]), axis(&[0.0; 2], &[]), axis(&[0.0; 4], &[1.0; 4])];
         let (shape, combinations, shared) = Shape::of(&axes).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_that_make_no_sense_are_refused() {
+    fn invalid_axes_are_rejected() {
         use crate::base::Code;
         let refused = |axes: &[Axis]| Shape::of(axes).unwrap_err().code();
         assert_eq!(refused(&[]), Code::InvalidArgument);

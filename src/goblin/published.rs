@@ -3,7 +3,7 @@
 //! The goblin writes here, one thread at a time; any number of threads read. There is no lock, and reading allocates
 //! nothing.
 //!
-//! * *The choice in force* is one word per setting: generation and choice. [`Published::choice`] is one load.
+//! * *The choice in force* is one word per setting: generation and choice. [`Published::choice`] takes one load.
 //! * *Remembered decisions* are rows of a ring, one cell per setting. A row carries the id of its decision: 0 while it
 //!   is written. A reader copies cells and then checks the id again; if it has changed, the copy is discarded.
 //! * *The held row.* A reader of the latest decision that was overtaken [`ATTEMPTS`] times raises `readers_waiting`. The
@@ -38,34 +38,36 @@ use super::no_such_setting;
 const ATTEMPTS: usize = 4;
 /// Each table but the first has at least twice the settings or twice the decisions, up to 2^24 and 2^16.
 const MOST_TABLES: usize = 48;
-/// So many that a reader is hardly ever overtaken, however short the history.
+/// Enough that a reader is hardly ever overtaken, however short the history.
 const FEWEST_ROWS: usize = 16;
 const FEWEST_POSITIONS: usize = 16;
-/// Rows beside the ring: two of which one is held, see the module's page, and the choices before the first decision.
+/// Rows outside the ring: two spare ones, for the held row that the module documentation explains, and one for the
+/// choices before the first decision.
 const SPARE_ROWS: usize = 3;
 const DEFAULTS: usize = 2;
 
-/// The choices of one decision were copied out.
+/// The result of copying the choices of one decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The decision; 0 for the default choices before the first decision.
     pub decision: u64,
-    /// Entries that the whole answer has: one more than the highest position of a setting so far. Never decreases.
+    /// Number of entries of the complete answer: one more than the highest position of a setting so far. Never
+    /// decreases.
     pub count: usize,
 }
 
-/// The choices of the latest decision and of those that `history` remembers, readable from any thread at any time.
+/// The choices of the latest decision and of the older ones in `history`, readable from any thread at any time.
 pub struct Published {
     tables: [OnceLock<Table>; MOST_TABLES],
     /// The table in use.
     table: AtomicUsize,
     /// The latest decision; 0 before the first.
     latest: AtomicU64,
-    /// Decisions remembered.
+    /// Number of remembered decisions.
     depth: AtomicUsize,
     /// Positions in use.
     positions: AtomicUsize,
-    /// Readers that need the held row to stay as it is.
+    /// Number of readers that need the held row unchanged.
     readers_waiting: AtomicUsize,
 }
 
@@ -73,7 +75,7 @@ impl Published {
     /// Entry of [`Published::choices`] for a setting without a choice in that decision.
     pub const NONE: u32 = u32::MAX;
 
-    /// Room for `depth` decisions.
+    /// A table with room for `depth` decisions.
     pub(super) fn new(depth: usize) -> Result<Self> {
         let first = Table::new(rows_for(depth), FEWEST_POSITIONS)?;
         let published = Self {
@@ -103,11 +105,11 @@ impl Published {
         Ok((word.choice() != NO_CHOICE).then_some(word.choice()))
     }
 
-    /// What a decision chose for a setting; decision 0 is the latest, or the defaults before the first.
+    /// The choice of a decision for a setting; decision 0 is the latest, or the defaults before the first.
     ///
-    /// This is what was *decided*: [`super::Goblin::applied`] does not change it. `NotFound` if `history` no longer
-    /// remembers the decision, or if the setting had no choice in it: it was added later, got another number of
-    /// options later, was disabled, or has no options.
+    /// This is the *decided* choice: [`super::Goblin::applied`] does not change it. `NotFound` if `history` no longer
+    /// remembers the decision. Also `NotFound` if the setting had no choice in it: it was added later, got another
+    /// number of options later, was disabled, or has no options.
     pub fn choice_of(&self, decision: u64, id: Id) -> Result<u16> {
         let table = self.table();
         table.now(id).ok_or_else(no_such_setting)?;
@@ -135,9 +137,9 @@ impl Published {
         Ok(choice)
     }
 
-    /// Copy all choices of one decision: that of the setting with id `id` to `out[id.index1 - 1]`, and
-    /// [`Published::NONE`] where no setting had a choice: nobody's position, or a setting as [`Published::choice_of`]
-    /// describes. Entries beyond the answer are `NONE`; what does not fit is left out, and `count` tells.
+    /// Copy all choices of one decision. The choice of the setting with id `id` goes to `out[id.index1 - 1]`. Settings
+    /// without a choice, as in [`Published::choice_of`], and positions without a setting get [`Published::NONE`], as do
+    /// entries beyond the answer. Entries that do not fit are omitted; `count` gives the complete size.
     ///
     /// Decision 0 is the latest, or the defaults before the first. `NotFound` if `history` no longer remembers the
     /// decision; then all of `out` is `NONE`.
@@ -150,7 +152,7 @@ impl Published {
     pub fn read_choices(&self, decision: u64, capacity: usize, mut put: impl FnMut(usize, u32)) -> Result<Snapshot> {
         let mut snapshot = Snapshot { decision, count: 0 };
         let mut copy = |table: &Table, choice: &dyn Fn(usize) -> u16| {
-            // Loaded after the row's id: so these are all positions of that decision, or more.
+            // Loaded after the row's id, so it covers all positions of that decision, or more.
             let count = self.positions.load(Ordering::Acquire).min(table.positions);
             (0..count.min(capacity)).for_each(|index| put(index, widened(choice(index))));
             (count..capacity).for_each(|index| put(index, Self::NONE));
@@ -185,7 +187,7 @@ impl Published {
         size_of::<Self>() + tables.sum::<usize>()
     }
 
-    /// Let `copy` read the row of the latest decision, or of one that was the latest during this call; which one.
+    /// Let `copy` read the row of the latest decision, or of one that was the latest during this call. Returns its id.
     /// `copy` may be called several times; the last time counts. There must have been a decision.
     fn read_latest(&self, mut copy: impl FnMut(&Table, usize, u64)) -> u64 {
         for _ in 0..ATTEMPTS {
@@ -197,10 +199,11 @@ impl Published {
         self.read_held(copy)
     }
 
-    /// The same from the spare row that was completed last.
+    /// Let `copy` read the spare row that was completed last. Returns the id of its decision.
     fn read_held(&self, mut copy: impl FnMut(&Table, usize, u64)) -> u64 {
         let _waiting = Waiting::begin(&self.readers_waiting);
-        // After the counter was raised: a table or a spare row that the writer has begun before that is another one.
+        // Loaded after the counter was raised. The writer never writes to the table and the spare row that are loaded
+        // now: those that it began earlier are different ones.
         let table = self.table();
         let row = table.rows + table.held.load(Ordering::Acquire);
         let decision = table.ids[row].load(Ordering::Acquire);
@@ -209,13 +212,13 @@ impl Published {
         decision
     }
 
-    /// As a reader that was overtaken too often.
+    /// Copies the held row, as a reader does that was overtaken too often.
     #[cfg(test)]
     pub(super) fn held_choices(&self, out: &mut [u32]) -> u64 {
         self.read_held(|table, row, _| (0..out.len()).for_each(|n| out[n] = widened(table.cell(row, n))))
     }
 
-    /// What a remembered decision chose at a position.
+    /// The choice of a remembered decision at a position.
     fn cell(&self, table: &Table, decision: u64, position: usize) -> Option<u16> {
         let mut choice = NO_CHOICE;
         let is_whole = self.remembers(decision)
@@ -245,14 +248,14 @@ impl Published {
     }
 }
 
-/// What the goblin does. One thread at a time: it is borrowed exclusively.
+/// The writer's side. One thread at a time: the goblin is borrowed exclusively.
 impl Published {
-    /// Bytes that [`Published::reserve`] would take.
+    /// Additional bytes that [`Published::reserve`] would take.
     pub(super) fn memory_wanted(&self, depth: usize, positions: usize) -> usize {
         self.wanted(depth, positions).map_or(0, |(rows, positions)| Table::bytes(rows, positions))
     }
 
-    /// Make room for so many decisions and positions.
+    /// Make room for this many decisions and positions.
     pub(super) fn reserve(&self, depth: usize, positions: usize) -> Result<()> {
         let Some((rows, positions)) = self.wanted(depth, positions) else { return Ok(()) };
         let next = self.table.load(Ordering::Relaxed) + 1;
@@ -266,13 +269,13 @@ impl Published {
         Ok(())
     }
 
-    /// Remember so many decisions, for which there is room.
+    /// Remember this many decisions. There must be room.
     pub(super) fn set_depth(&self, depth: usize) {
         debug_assert!(depth < self.table().rows);
         self.depth.store(depth, Ordering::Relaxed);
     }
 
-    /// A setting was added: this is its choice until the next decision. There must be room.
+    /// Add a setting with its choice until the next decision. There must be room.
     pub(super) fn add(&self, id: Id, choice: u16) {
         let (table, position) = (self.table(), id.index1 as usize - 1);
         table.now[position].store(Word::new(id.generation, choice).0, Ordering::Release);
@@ -280,7 +283,8 @@ impl Published {
         self.positions.fetch_max(position + 1, Ordering::Release);
     }
 
-    /// A setting got other options: this is its choice until the next decision, and remembered ones have none for it.
+    /// Reset a setting that got other options: its choice until the next decision. Remembered decisions lose their
+    /// choice for it.
     pub(super) fn restart(&self, id: Id, choice: u16) {
         let (table, position) = (self.table(), id.index1 as usize - 1);
         table.now[position].store(Word::new(id.generation, choice).0, Ordering::Release);
@@ -288,18 +292,18 @@ impl Published {
         table.set_default(position, choice);
     }
 
-    /// A setting was removed.
+    /// Remove a setting.
     pub(super) fn remove(&self, position: usize) {
         let table = self.table();
         table.now[position].store(Word::REMOVED.0, Ordering::Release);
         table.clear(position);
     }
 
-    /// Begin to write down a decision, in which nothing has a choice yet.
+    /// Begin to write a decision. At first no setting has a choice.
     pub(super) fn write(&self, decision: u64) -> Edition<'_> {
         let table = self.table();
         let row = table.row(decision);
-        // A read-modify-write: a reader that raises the counter after this sees all that was completed before.
+        // A read-modify-write: a reader that raises the counter after this sees every row that was completed before.
         let is_held = self.readers_waiting.fetch_add(0, Ordering::AcqRel) > 0;
         let held = (!is_held).then(|| 1 - table.held.load(Ordering::Relaxed));
         let positions = self.positions.load(Ordering::Relaxed);
@@ -330,7 +334,7 @@ impl fmt::Debug for Published {
     }
 }
 
-/// A decision that is being written down. It is published by [`Edition::publish`] only.
+/// A decision that is being written. Only [`Edition::publish`] publishes it.
 pub struct Edition<'a> {
     published: &'a Published,
     table: &'a Table,
@@ -341,12 +345,12 @@ pub struct Edition<'a> {
     /// By position.
     now: &'a [AtomicU64],
     cells: &'a [AtomicU16],
-    /// None while a reader waits.
+    /// Empty while a reader waits.
     held_cells: &'a [AtomicU16],
 }
 
 impl Edition<'_> {
-    /// The setting at a position has this choice.
+    /// Set the choice of the setting at a position.
     pub fn set(&self, position: usize, choice: u16) {
         let now = &self.now[position];
         let generation = Word::load(now).generation();
@@ -357,7 +361,7 @@ impl Edition<'_> {
         }
     }
 
-    /// It is the latest decision from here on.
+    /// Publish it as the latest decision.
     pub fn publish(self) {
         self.table.ids[self.row].store(self.decision, Ordering::Release);
         if let Some(held) = self.held {
@@ -419,14 +423,15 @@ impl Word {
     }
 }
 
-/// The choices in force, and a ring of decisions.
+/// The choices in force, and a ring buffer of decisions.
 struct Table {
-    /// Of the ring: one more than are remembered, so that all of these can be read while the next decision is written.
+    /// Rows of the ring: one more than the remembered decisions, so that all of these are readable while the next one
+    /// is written.
     rows: usize,
     positions: usize,
     /// By position: a [`Word`].
     now: Vec<AtomicU64>,
-    /// By row, the spare ones last: its decision; 0 for none, or while it is written.
+    /// By row, the spare ones last: the id of its decision; 0 if it has none, or while it is written.
     ids: Vec<AtomicU64>,
     /// By row and position.
     cells: Vec<AtomicU16>,
@@ -453,7 +458,7 @@ impl Table {
             + (rows + positions) * size_of::<AtomicU64>()
     }
 
-    /// The state of the setting with this id, if it is there.
+    /// The state of the setting with this id, if it exists.
     fn now(&self, id: Id) -> Option<Word> {
         let position = (id.index1 as usize).checked_sub(1)?;
         Some(Word::load(self.now.get(position)?)).filter(|word| word.is(id))
@@ -467,7 +472,7 @@ impl Table {
         self.cells[row * self.positions + position].load(Ordering::Acquire)
     }
 
-    /// Let `copy` read a row; whether all that it read is of this decision.
+    /// Let `copy` read a row. Returns whether all cells were of this decision.
     fn read(&self, row: usize, decision: u64, copy: impl FnOnce(usize)) -> bool {
         if self.ids[row].load(Ordering::Acquire) != decision {
             return false;
@@ -481,13 +486,13 @@ impl Table {
         self.cells[(self.rows + DEFAULTS) * self.positions + position].store(choice, Ordering::Release);
     }
 
-    /// No remembered decision has a choice at this position.
+    /// Remove the choices of all remembered decisions at this position.
     fn clear(&self, position: usize) {
         (0..self.ids.len())
             .for_each(|row| self.cells[row * self.positions + position].store(NO_CHOICE, Ordering::Release));
     }
 
-    /// Take over everything from a smaller table. Nobody reads this one yet.
+    /// Copy everything from a smaller table. No thread reads this one yet.
     fn copy_from(&self, other: &Self, latest: u64) {
         let word = |from: &AtomicU64, to: &AtomicU64| to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
         other.now.iter().zip(&self.now).for_each(|(from, to)| word(from, to));

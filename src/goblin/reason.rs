@@ -1,62 +1,62 @@
-//! Why a choice is what it is, as data and as a sentence.
+//! The reason for a choice, as data and as a sentence.
 
 use std::fmt;
 
 use crate::base::Number;
 
-/// What made a choice.
+/// The cause of a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Why {
-    /// Nothing was decided yet.
+    /// No decision yet.
     #[default]
     Undecided,
-    /// Nothing is known of the setting: its default.
+    /// No burden of the setting is known, so it has its default.
     Unknown,
     /// Part of the most valuable choice that fits.
     Best,
-    /// A more valuable option than before: there was room.
+    /// A more valuable option than before, because it fits now.
     Raised,
-    /// A less valuable option than before, so that the whole fits, or something worth more does.
+    /// A less valuable option than before, so that the total fits or a more valuable choice elsewhere does.
     Lowered,
-    /// Something better would fit, but its gain has not paid for the change yet.
+    /// A better choice would fit, but its gain has not paid for the change yet.
     Held,
-    /// Chosen for one frame in order to learn what it costs.
+    /// On trial, to measure its cost.
     Trial,
-    /// The host allows no other.
+    /// The host allows this option only.
     Pinned,
-    /// The host's floor or ceiling keeps something better away.
+    /// The host's floor or ceiling excludes a better option.
     Limited,
-    /// Something better is not ready.
+    /// A better option is not ready.
     NotReady,
-    /// Nothing fits: the lightest.
+    /// No choice fits, so the lightest options are chosen.
     NothingFits,
-    /// Takes up the last slack.
+    /// A TRIM setting that uses the remaining capacity.
     Trim,
     /// The setting is disabled.
     Disabled,
-    /// Another strategy was taken.
+    /// The strategy changed.
     Strategy,
 }
 
-/// Why a choice is what it is.
+/// The reason for a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reason {
-    /// What made it.
+    /// The cause.
     pub why: Why,
     /// The option before the last change; the present one if it never changed.
     pub from: u16,
-    /// The option.
+    /// The present option.
     pub to: u16,
-    /// The decision in which it changed last; 0 if it never did.
+    /// The decision of the last change; 0 before the first.
     pub since: u64,
-    /// What was left free on the first governed lane, in its unit; below 0: what it was over by.
+    /// Free capacity on the first governed lane, in its unit; negative: the excess.
     pub headroom: f64,
-    /// The value that the change gained, or that waiting forgoes in each frame.
+    /// Value gained by the change, or lost per frame by waiting.
     pub gain: f64,
 }
 
 impl Reason {
-    /// What becomes of it in a decision. What a change was made for stays with the choice.
+    /// The reason after another decision. The cause of a change stays with the choice.
     #[must_use]
     pub fn next(self, why: Why, to: u16, decision: u64, headroom: f64, gain: f64) -> Self {
         let is_first = self.why == Why::Undecided;
@@ -86,7 +86,7 @@ impl fmt::Display for Reason {
             Why::Held => {
                 write!(f, "held at {to}: a better choice gains {gain:.3} a frame and has not paid for the change yet")
             }
-            Why::Trial => write!(f, "{to} on trial for one frame, to learn what it costs"),
+            Why::Trial => write!(f, "{to} on trial, to measure its cost"),
             Why::Pinned => write!(f, "{to}: pinned"),
             Why::Limited => write!(f, "{to}: the allowed range excludes a better option"),
             Why::NotReady => write!(f, "{to}: a better option is not ready"),

@@ -1,13 +1,12 @@
-//! Writing down a run, so that it can be [replayed](super::replay()).
+//! Recording of a run, so that it can be [replayed](super::replay()).
 //!
-//! Every call that may change what a goblin will choose is an *event*, written when the call has succeeded; failed
-//! calls are left out, since they change nothing that choices depend on. Two events hold more than the call: adding a
-//! setting holds the id that it got, and a decision all that was chosen. A call that makes others, as adding a product
-//! does, is one event.
+//! Every call that may change a goblin's choices is an *event*. It is written after the call has succeeded. Failed
+//! calls are omitted, since they change nothing that choices depend on. Two events hold more than the call: adding a
+//! setting includes its id, and a decision includes all choices. A call that makes other calls, such as adding a
+//! product, is one event.
 //!
-//! Events are encoded into a buffer that is taken when the recording begins, and handed to the host in blocks, each
-//! with its length and check sum: after every decision, and whenever the buffer is full. Nothing is allocated in
-//! between.
+//! Events are encoded into a buffer that is allocated when the recording begins. The host gets it in blocks, each with
+//! its length and check sum: after every decision, and whenever the buffer is full. Nothing else is allocated.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -23,9 +22,9 @@ use super::{Axis, Config, Goblin, OptionDesc, ProductDesc, Sample, SettingDesc, 
 /// Bytes of a block.
 const BLOCK: usize = 8192;
 
-/// Takes a recording as it comes. Dropped when the recording is stopped, or with the goblin.
+/// Receives a recording in pieces. Dropped when the recording is stopped, or with the goblin.
 pub trait Sink: Send + Sync {
-    /// The next bytes: what is concatenated is the recording.
+    /// Receive the next bytes. All pieces concatenated are the recording.
     fn write(&mut self, bytes: &[u8]);
 }
 
@@ -35,7 +34,7 @@ impl<F: FnMut(&[u8]) + Send + Sync> Sink for F {
     }
 }
 
-/// A call that may change what a goblin will choose.
+/// A call that may change a goblin's choices.
 pub enum Event<'a> {
     Configure(&'a Config),
     AddSetting(Id, &'a SettingDesc<'a>),
@@ -62,15 +61,15 @@ pub enum Event<'a> {
     DecideFailed,
 }
 
-/// Whether the run is being written down.
+/// The state of the recording.
 #[derive(Debug, Default)]
 pub enum Recorder {
-    /// Nothing has happened yet, so that a recording may begin.
+    /// No call has changed anything yet, so a recording may begin.
     #[default]
     Fresh,
-    /// It is.
+    /// The run is recorded.
     On(Writer),
-    /// It is not, and what has happened is not known: no recording can begin.
+    /// The run is not recorded, and a recording can no longer begin because earlier calls are missing.
     Off,
 }
 
@@ -82,8 +81,8 @@ impl Recorder {
 }
 
 impl Goblin {
-    /// Record the run from here on. `sink` gets a header at once and a block with every decision; without memory for
-    /// the buffer, or after any other call that changed something, it is refused: a replay needs the whole run.
+    /// Record the run. `sink` gets a header at once and a block with every decision. It is an error if there is no
+    /// memory for the buffer, or if an earlier call changed something: a replay needs the whole run.
     pub fn record(&mut self, sink: Box<dyn Sink>) -> Result<()> {
         match self.recorder {
             Recorder::Fresh => {
@@ -95,12 +94,12 @@ impl Goblin {
             Recorder::On(_) => Err(error!(Unsupported, "the run is recorded already: stop that recording first")),
             Recorder::Off => Err(error!(
                 Unsupported,
-                "a recording begins with the goblin's life: start it before the first call that changes something"
+                "a recording must be complete: start it before the first call that changes something"
             )),
         }
     }
 
-    /// End the recording, if there is one. Another cannot be begun.
+    /// End the recording, if there is one. It cannot be resumed.
     pub fn stop_recording(&mut self) {
         if self.is_recording() {
             self.recorder = Recorder::Off;
@@ -112,8 +111,8 @@ impl Goblin {
         matches!(self.recorder, Recorder::On(_))
     }
 
-    /// The call has succeeded.
-    pub(super) fn write_down(&mut self, event: Event<'_>) {
+    /// Record a call that succeeded.
+    pub(super) fn record_event(&mut self, event: Event<'_>) {
         if !matches!(self.recorder, Recorder::Off) {
             self.write_event(&event);
         }
@@ -137,10 +136,10 @@ impl Goblin {
     }
 }
 
-/// Encodes and hands out.
+/// Encodes events and passes blocks to the sink.
 pub struct Writer {
     sink: Box<dyn Sink>,
-    /// A block: its head, then what is filled of the payload.
+    /// A block: its head, then the payload so far.
     buffer: Vec<u8>,
     filled: usize,
 }
@@ -162,7 +161,7 @@ impl Writer {
         Ok(Self { sink, buffer, filled: BLOCK_HEAD })
     }
 
-    /// Hand out what there is.
+    /// Pass the block to the sink.
     fn flush(&mut self) {
         let block = &mut self.buffer[..self.filled];
         if block.len() == BLOCK_HEAD {
@@ -217,7 +216,7 @@ impl Writer {
         options.iter().try_for_each(|&desc| wire::option(self, &mut { desc }))
     }
 
-    /// How many decisions ago, the lane and whether it is good, and the burden.
+    /// The age in decisions, the lane and whether it is good, and the burden.
     fn put_sample(&mut self, sample: &Sample, latest: u64) -> Put {
         let Sample { decision, lane, burden, good } = *sample;
         self.put(age(decision, latest))?;
@@ -329,7 +328,7 @@ impl Writer {
         }
     }
 
-    /// What was decided: the decision, the strategy, and position by position the choice plus one.
+    /// The decision, the strategy, and by position the choice plus one.
     fn decision(&mut self, decision: u64, strategy: usize, settings: &Slots<Setting>) {
         let Ok(()) = (|| {
             self.put(decision)?;
@@ -376,8 +375,8 @@ impl Wire for Writer {
         Ok(())
     }
 
-    fn nonsense(&self) -> Infallible {
-        unreachable!("what is written was checked by the call")
+    fn invalid(&self) -> Infallible {
+        unreachable!("the call has checked the values that are written")
     }
 }
 
@@ -411,12 +410,12 @@ impl Event<'_> {
     }
 }
 
-/// How many decisions ago; 0 as the decision is the latest.
+/// Age of a decision, in decisions. Decision 0 is the latest.
 fn age(decision: u64, latest: u64) -> u64 {
     if decision == 0 { 0 } else { latest.saturating_sub(decision) }
 }
 
-/// A choice as it is written: 0 for none.
+/// Encoding of a choice: 0 for no choice.
 pub fn plus_one(choice: u16) -> u16 {
     choice.wrapping_add(1)
 }

@@ -1,8 +1,8 @@
-//! Repeating a recorded run: do the same calls lead to the same choices?
+//! Replay of a recorded run, to check that the same calls lead to the same choices.
 //!
-//! [`replay`] makes a goblin, makes every call of the recording, and compares every decision with what was decided
-//! then. A recording that was cut off or damaged is replayed up to there. Bytes may be anything: what they ask for in
-//! memory is held against their own number, and what the goblin refuses ends the replay.
+//! [`replay`] creates a goblin, repeats every call of the recording, and compares every decision with the recorded one.
+//! A truncated or damaged recording is replayed up to that place. Input may be arbitrary bytes: the memory that they
+//! request is limited by their number, and a call that the goblin rejects ends the replay.
 
 use crate::base::{Code, Error, Id, Result, error, try_push};
 use crate::knapsack::NO_CHOICE;
@@ -12,61 +12,61 @@ use super::record::plus_one;
 use super::wire::{self, BLOCK_HEAD, FORMAT, HEADER, LIBRARY, MAGIC, MOST_PAYLOAD, Tag, Wire};
 use super::{Axis, Config, Goblin, MOST_AXES, OptionDesc, ProductDesc, Sample, SettingDesc, StrategyDesc};
 
-/// What a goblin may hold during a replay: so much, and so many times the size of the recording.
+/// Memory limit of the goblin in a replay: a constant, plus bytes per byte of the recording.
 const MEMORY: u64 = 128 << 20;
 const MEMORY_PER_BYTE: u64 = 64;
 
-/// How a replay went.
+/// The result of a replay.
 #[derive(Debug)]
 pub struct Report {
-    /// Decisions that were repeated.
+    /// Number of replayed decisions.
     pub decisions: u64,
-    /// How many of them came out differently.
+    /// Number of decisions that differ.
     pub different: u64,
-    /// The first of these.
+    /// The first difference.
     pub difference: Option<Difference>,
-    /// Calls that were repeated, decisions included.
+    /// Number of replayed calls, decisions included.
     pub calls: u64,
-    /// Bytes that were replayed: where it ended.
+    /// Number of replayed bytes, and so the offset of the end.
     pub bytes: usize,
-    /// Why it ended there.
+    /// Why the replay ended.
     pub end: End,
-    /// The version of the library that recorded: major, minor, patch. Another one may choose otherwise.
+    /// The version of the recording library: major, minor, patch. Another version may choose differently.
     pub library: [u8; 3],
 }
 
-/// How a decision came out differently.
+/// How a decision differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The decision.
     pub decision: u64,
-    /// The first setting, in order of position, with another choice; none if it is the strategy that differs.
+    /// The first setting, by position, with another choice; `None` if the strategy differs.
     pub setting: Option<Id>,
-    /// The choice, or the strategy, then; `None` for no choice.
+    /// The recorded choice or strategy; `None` without a choice.
     pub recorded: Option<u32>,
-    /// And now.
+    /// The replayed one.
     pub replayed: Option<u32>,
 }
 
 /// Why a replay ended.
 #[derive(Debug)]
 pub enum End {
-    /// That is where the recording was stopped.
+    /// The recording was stopped there.
     Complete,
-    /// The recording is cut off: the block that begins there is not all there, or there is none.
+    /// The recording is truncated: the next block is incomplete or missing.
     Truncated,
-    /// What is there is not what was written.
+    /// The recording is damaged there.
     Damaged,
-    /// A decision failed there when it was recorded, for want of memory. What it left cannot be repeated.
+    /// A decision failed there in the recorded run, without memory. The state after it cannot be replayed.
     Failed,
-    /// The goblin refuses a call there that succeeded then; the error says why.
+    /// The goblin rejects a call there that succeeded in the recorded run; the error says why.
     Refused(Error),
 }
 
-/// Repeat a run. An error if that is no recording, or if there is no memory.
+/// Replay a run. Fails if `recording` is not a recording, or without memory.
 pub fn replay(recording: &[u8]) -> Result<Report> {
     let library = check_header(recording)?;
-    let mut reader = Reader { data: recording, next: HEADER, left: &[] };
+    let mut reader = Reader { data: recording, next: HEADER, unread: &[] };
     let mut report =
         Report { decisions: 0, different: 0, difference: None, calls: 0, bytes: HEADER, end: End::Complete, library };
     let mut goblin = None;
@@ -94,10 +94,16 @@ pub fn replay(recording: &[u8]) -> Result<Report> {
 fn check_header(recording: &[u8]) -> Result<[u8; 3]> {
     let Some((header, _)) = recording.split_first_chunk::<HEADER>() else {
         let size = recording.len();
-        return Err(error!(Malformed, "{size} bytes are no recording: it begins with a header of {HEADER} bytes"));
+        return Err(error!(
+            Malformed,
+            "{size} bytes are not a recording: a recording begins with a header of {HEADER} bytes"
+        ));
     };
     if header[..8] != MAGIC {
-        return Err(error!(Malformed, "this is no recording, or was transferred as text: it must begin with HOBREC"));
+        return Err(error!(
+            Malformed,
+            "this is not a recording, or it was transferred as text: a recording begins with HOBREC"
+        ));
     }
     let format = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
     if format != FORMAT {
@@ -111,7 +117,7 @@ fn check_header(recording: &[u8]) -> Result<[u8; 3]> {
     Ok([header[12], header[13], header[14]])
 }
 
-/// Why a call cannot be read or repeated.
+/// Why a call cannot be read or replayed.
 enum Stop {
     At(End, usize),
     Refused(Error),
@@ -125,33 +131,33 @@ impl From<Error> for Stop {
 
 type Read<T> = std::result::Result<T, Stop>;
 
-/// Reads calls out of blocks.
+/// Reads calls from blocks.
 struct Reader<'a> {
     data: &'a [u8],
-    /// Where the next block begins.
+    /// Offset of the next block.
     next: usize,
-    /// What is left of the payload of this one.
-    left: &'a [u8],
+    /// The unread payload of the present block.
+    unread: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    /// Where the next byte comes from.
+    /// Offset of the next byte.
     fn position(&self) -> usize {
-        self.next - self.left.len()
+        self.next - self.unread.len()
     }
 
-    /// Bytes that are yet to come at most: what is promised beyond that is not there.
+    /// Upper bound of the unread payload bytes. Larger counts are invalid.
     fn remaining(&self) -> usize {
         self.data.len() - self.position()
     }
 
     /// Up to `most` bytes, at least one.
     fn some(&mut self, most: usize) -> Read<&'a [u8]> {
-        if self.left.is_empty() {
-            self.left = self.block()?;
+        if self.unread.is_empty() {
+            self.unread = self.block()?;
         }
-        let (now, later) = self.left.split_at(most.min(self.left.len()));
-        self.left = later;
+        let (now, later) = self.unread.split_at(most.min(self.unread.len()));
+        self.unread = later;
         Ok(now)
     }
 
@@ -216,11 +222,11 @@ impl<'a> Reader<'a> {
         Ok(Id { index1: self.number()?, generation: self.number()? })
     }
 
-    /// How many things follow, each of `size` bytes at least.
+    /// A count of items of at least `size` bytes each.
     fn count(&mut self, size: usize) -> Read<usize> {
         let count: u64 = self.number()?;
         let possible = (self.remaining() / size) as u64;
-        if count > possible { Err(self.nonsense()) } else { Ok(count as usize) }
+        if count > possible { Err(self.invalid()) } else { Ok(count as usize) }
     }
 
     fn text(&mut self) -> Read<String> {
@@ -232,13 +238,13 @@ impl<'a> Reader<'a> {
             bytes.extend_from_slice(some);
             left -= some.len();
         }
-        String::from_utf8(bytes).map_err(|_| self.nonsense())
+        String::from_utf8(bytes).map_err(|_| self.invalid())
     }
 
     fn options(&mut self) -> Read<Vec<OptionDesc>> {
         let count = self.count(wire::OPTION)?;
         if count > MAX_OPTIONS {
-            return Err(self.nonsense());
+            return Err(self.invalid());
         }
         let mut options = Vec::new();
         options.try_reserve_exact(count).map_err(Error::from)?;
@@ -262,9 +268,9 @@ impl<'a> Reader<'a> {
         let mut before: Option<String> = None;
         for _ in 0..self.count(2)? {
             let id = self.text()?;
-            // In order, as they were written: elsewhere than at the end, each would cost a move of all.
+            // Ids must be in order, as they were written. Otherwise each insertion would move all later ones.
             if before.is_some_and(|before| before >= id) {
-                return Err(self.nonsense());
+                return Err(self.invalid());
             }
             known.clear();
             for _ in 0..self.count(wire::ESTIMATE)? {
@@ -278,12 +284,12 @@ impl<'a> Reader<'a> {
         Ok(profile)
     }
 
-    /// A decision of a goblin as it is now, from how long ago it was.
+    /// A decision, from its age.
     fn decision(&mut self, goblin: &Goblin) -> Read<u64> {
         let age: u64 = self.number()?;
-        // A call on a decision that never was does not succeed.
+        // A call for a decision that does not exist never succeeds.
         let decision = goblin.latest_decision().checked_sub(age).filter(|decision| *decision > 0);
-        decision.ok_or_else(|| self.nonsense())
+        decision.ok_or_else(|| self.invalid())
     }
 
     fn sample(&mut self, goblin: &Goblin) -> Read<Sample> {
@@ -293,21 +299,21 @@ impl<'a> Reader<'a> {
         Ok(Sample { decision, lane: lane_and_good >> 1, burden, good: lane_and_good & 1 == 1 })
     }
 
-    /// Repeat the next call; false at the end.
+    /// Replay the next call. Returns false at the end.
     fn call(&mut self, goblin: &mut Option<Goblin>, report: &mut Report) -> Read<bool> {
-        let tag = Tag::of(self.exact::<1>()?[0]).ok_or_else(|| self.nonsense())?;
+        let tag = Tag::of(self.exact::<1>()?[0]).ok_or_else(|| self.invalid())?;
         let goblin = match (tag, goblin) {
             (Tag::Configure, goblin) => {
                 self.configure(goblin)?;
                 return Ok(true);
             }
             (_, Some(goblin)) => goblin,
-            // The first call makes the goblin.
-            (_, None) => return Err(self.nonsense()),
+            // The first call creates the goblin.
+            (_, None) => return Err(self.invalid()),
         };
         match tag {
             Tag::Configure => {}
-            Tag::End if self.remaining() > 0 => return Err(self.nonsense()),
+            Tag::End if self.remaining() > 0 => return Err(self.invalid()),
             Tag::End => return Ok(false),
             Tag::AddSetting => self.add_setting(goblin)?,
             Tag::AddProduct => self.add_product(goblin)?,
@@ -340,12 +346,12 @@ impl<'a> Reader<'a> {
     fn configure(&mut self, goblin: &mut Option<Goblin>) -> Read<()> {
         let mut config = Config::default();
         wire::config(self, &mut config)?;
-        // Memory limits refuse calls, and no refused call was written: another one changes no choice. The recorded one
-        // may be too low for a library that keeps more.
+        // Memory limits reject calls, and rejected calls are not recorded, so another limit changes no choice. The
+        // recorded limit may be too low for a library that holds more.
         config.memory_limit = MEMORY.saturating_add(MEMORY_PER_BYTE.saturating_mul(self.data.len() as u64));
         let goblin = match goblin {
             Some(goblin) => goblin,
-            // The history is not held against the limit when a goblin is made, but when it is configured.
+            // The memory limit applies to the history when a goblin is configured, not when it is created.
             None => goblin.insert(Goblin::for_replay(&Config { history: 1, ..config })?),
         };
         Ok(goblin.configure(&config)?)
@@ -368,7 +374,7 @@ impl<'a> Reader<'a> {
             is_trim: self.truth()?,
             switch_burden: self.double()?,
         })?;
-        if replayed == recorded { Ok(()) } else { Err(self.nonsense()) }
+        if replayed == recorded { Ok(()) } else { Err(self.invalid()) }
     }
 
     fn add_product(&mut self, goblin: &mut Goblin) -> Read<()> {
@@ -388,14 +394,14 @@ impl<'a> Reader<'a> {
             is_trim: self.truth()?,
             switch_burden: self.double()?,
         })?;
-        if replayed == recorded { Ok(()) } else { Err(self.nonsense()) }
+        if replayed == recorded { Ok(()) } else { Err(self.invalid()) }
     }
 
     fn decide(&mut self, goblin: &mut Goblin, report: &mut Report) -> Read<()> {
         let (recorded_id, strategy) = (self.number::<u64>()?, self.number::<u32>()?);
         let positions = self.count(1)?;
         if recorded_id != goblin.latest_decision() + 1 || positions != goblin.positions() {
-            return Err(self.nonsense());
+            return Err(self.invalid());
         }
         let decision = goblin.decide()?;
         let mut difference = (strategy != decision.strategy).then_some(Difference {
@@ -440,7 +446,7 @@ impl Wire for Reader<'_> {
                 return Ok(());
             }
         }
-        Err(self.nonsense())
+        Err(self.invalid())
     }
 
     fn real(&mut self, number: &mut f64) -> Read<()> {
@@ -448,7 +454,7 @@ impl Wire for Reader<'_> {
         Ok(())
     }
 
-    fn nonsense(&self) -> Stop {
+    fn invalid(&self) -> Stop {
         Stop::At(End::Damaged, self.position())
     }
 }

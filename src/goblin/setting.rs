@@ -1,4 +1,4 @@
-//! A setting: what can be chosen, and what was.
+//! A setting: its options and its choice.
 
 use crate::base::{Number, Result, error, try_collect};
 use crate::knapsack::NO_CHOICE;
@@ -11,19 +11,19 @@ use super::reason::Reason;
 /// One option as the host describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptionDesc {
-    /// What choosing it is worth to the host.
+    /// Its value to the host.
     pub value: f64,
     /// The host's rough idea of its burden, in any unit that all settings share; used with
     /// [`super::Burdens::Relative`].
     pub relative_burden: f64,
     /// Whether it can be chosen now (not streaming, not compiling).
     pub ready: bool,
-    /// How much it has to do compared with other options of its cell: burdens are per unit of it.
+    /// Its work compared with other options of its cell: burdens are per unit of work.
     pub work: f64,
 }
 
 impl OptionDesc {
-    /// An option that is worth that much.
+    /// An option with this value.
     pub fn worth(value: f64) -> Self {
         Self { value, relative_burden: 0.0, ready: true, work: 1.0 }
     }
@@ -32,41 +32,42 @@ impl OptionDesc {
 /// A setting as the host describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingDesc<'a> {
-    /// The task whose burdens these are; settings may share one.
+    /// The task that learns the burdens; settings may share one.
     pub id: &'a str,
-    /// The options, in the order in which choices count them.
+    /// The options; choices are indices into them.
     pub options: &'a [OptionDesc],
-    /// How many successive options share what is learned of each of them, so that their `work` tells them apart: 1 for
-    /// none. Option `o` is learned as cell `o / shared`.
+    /// Number of successive options that share their estimates and differ in `work` only; 1 if no options share. Option
+    /// `o` is learned as cell `o / shared`.
     pub shared: u16,
-    /// Chosen while nothing at all is known of the setting.
+    /// The choice while no burden of the setting is known.
     pub default_choice: u16,
-    /// Whether it costs something; a fixed incentive does not, and is not measured.
+    /// Whether it has a cost. A fixed incentive has none, and is not measured.
     pub has_burden: bool,
-    /// A fine ladder that takes up the last slack every frame while the others stay put.
+    /// A TRIM setting: fine steps that use the remaining capacity in every frame while other settings keep their
+    /// choices.
     pub is_trim: bool,
-    /// What is lost, on the first governed lane, on the frame in which it changes.
+    /// Cost of a change, on the first governed lane, in the frame in which the setting changes.
     pub switch_burden: f64,
 }
 
 impl<'a> SettingDesc<'a> {
-    /// A setting that costs something, its first option the default.
+    /// A setting with a cost, whose first option is the default.
     pub fn new(id: &'a str, options: &'a [OptionDesc]) -> Self {
         Self { id, options, shared: 1, default_choice: 0, has_burden: true, is_trim: false, switch_burden: 0.0 }
     }
 }
 
-/// What becomes of an option beside its burden.
+/// The state of an option, without its burden.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionState {
     pub desc: OptionDesc,
-    /// Not to be tried before this decision.
+    /// Trials are allowed from this decision on.
     pub next_trial: u64,
-    /// Trials without success: each doubles the wait.
+    /// Number of unsuccessful trials: each doubles the wait.
     pub failed_trials: u8,
-    /// Trials whose sample did not come: each doubles the wait.
+    /// Number of trials without a sample: each doubles the wait.
     pub lost_trials: u8,
-    /// The decision of the latest sample of its cell; of the cell's first option only.
+    /// The decision of the latest sample of its cell. Only valid for the cell's first option.
     pub measured: u64,
 }
 
@@ -76,7 +77,7 @@ impl OptionState {
     }
 }
 
-/// A setting as the goblin keeps it.
+/// The state of a setting.
 #[derive(Debug)]
 pub struct Setting {
     /// Position of its task.
@@ -87,40 +88,41 @@ pub struct Setting {
     pub has_burden: bool,
     pub is_trim: bool,
     pub switch_burden: f64,
-    /// Whether it takes part at all.
+    /// Whether it is part of decisions.
     pub enabled: bool,
     /// The first and the last option that may be chosen.
     pub range: (u16, u16),
-    /// What the host was told last.
+    /// The published choice.
     pub choice: u16,
-    /// What was chosen last, trials apart.
+    /// The settled choice: the last one that was not a trial.
     pub settled: u16,
-    /// The decision in which that changed last.
+    /// The decision of its last change.
     pub changed: u64,
-    /// The option that the host was told before `choice`, and the decision of that change.
+    /// The published choice before `choice`, and the decision of that change.
     pub left: u16,
     pub left_at: u64,
-    /// What a better choice, for which the goblin waits, has in place of it.
+    /// Its option in the target, the better choice whose gain is being summed.
     pub target: u16,
-    /// Burdens are per unit of this.
+    /// The present work. Burdens are per unit of work.
     pub work: f64,
-    /// Samples of decisions before this one are not this setting's as it is now.
-    pub born: u64,
-    /// The decision in which an option was tried and whose sample has not come back; 0 for none.
+    /// Samples of decisions before this one do not belong to the present options.
+    pub valid_from: u64,
+    /// The decision of a trial whose sample is missing; 0 without a trial.
     pub on_trial: u64,
-    /// The option that was tried.
+    /// The option on trial.
     pub tried: u16,
-    /// What it was guessed to cost on the first governed lane, see [`super::explore`]; the second 0 if it was no guess.
+    /// The guess of its cost on the first governed lane, see [`super::explore`]; the second number is 0 without a
+    /// guess.
     pub guessed: (f64, f64),
-    /// Why the choice is what it is.
+    /// The reason for the choice.
     pub reason: Reason,
-    /// Of a product.
+    /// The axes of a product.
     pub shape: Shape,
 }
 
 impl Setting {
-    /// A setting of a task, in which these options are new.
-    pub fn new(desc: &SettingDesc<'_>, options: Vec<OptionState>, task: usize, born: u64) -> Self {
+    /// A setting of a task with new options.
+    pub fn new(desc: &SettingDesc<'_>, options: Vec<OptionState>, task: usize, valid_from: u64) -> Self {
         let mut setting = Self {
             task,
             options,
@@ -138,7 +140,7 @@ impl Setting {
             left_at: 0,
             target: 0,
             work: 1.0,
-            born,
+            valid_from,
             on_trial: 0,
             tried: 0,
             guessed: (0.0, 0.0),
@@ -149,12 +151,12 @@ impl Setting {
         setting
     }
 
-    /// Options with their states. On an error nothing was taken.
+    /// New states for options. On an error nothing was allocated.
     pub fn states(options: &[OptionDesc]) -> Result<Vec<OptionState>> {
         try_collect(options.iter().map(|&desc| OptionState::new(desc)))
     }
 
-    /// Back to the default, as if nothing had been chosen.
+    /// Reset to the default choice.
     pub fn begin(&mut self) {
         self.choice = self.fallback();
         self.settled = self.choice;
@@ -164,7 +166,7 @@ impl Setting {
         self.reason = Reason::default();
     }
 
-    /// The default choice, for as many options as there are and as may be chosen.
+    /// The default choice, limited to the allowed range and the present options.
     pub fn fallback(&self) -> u16 {
         match self.options.len() {
             0 => NO_CHOICE,
@@ -172,18 +174,18 @@ impl Setting {
         }
     }
 
-    /// Whether the host lets the option be chosen, ready or not.
+    /// Whether the host's range includes the option, ready or not.
     pub fn allows(&self, option: usize) -> bool {
         (usize::from(self.range.0)..=usize::from(self.range.1)).contains(&option)
     }
 
-    /// What is learned of an option is learned here.
+    /// The cell that learns an option's burden.
     pub fn cell(&self, option: usize) -> usize {
-        // Asked for every option in every frame, and nearly always an option has its cell to itself.
+        // A shortcut: this runs for every option in every frame, and cells are rarely shared.
         if self.shared <= 1 { option } else { option / usize::from(self.shared) }
     }
 
-    /// How many cells its task needs.
+    /// Number of cells that its task needs.
     pub fn cells(&self) -> usize {
         cells(self.options.len(), self.shared)
     }
@@ -193,28 +195,28 @@ impl Setting {
         self.options[self.first_of_cell(option)].measured
     }
 
-    /// The option that speaks for its cell.
+    /// The first option of an option's cell, which stores the cell's state.
     pub fn first_of_cell(&self, option: usize) -> usize {
         self.cell(option) * usize::from(self.shared.max(1))
     }
 
-    /// Bytes held beside itself.
+    /// Bytes on the heap.
     pub fn memory_used(&self) -> usize {
         self.options.capacity() * size_of::<OptionState>() + self.shape.memory_used()
     }
 
-    /// What an option has to do now: its burden is per unit of this.
+    /// The present work of an option: its burden is per unit of it.
     pub fn work_of(&self, option: usize) -> f64 {
         self.work * self.options[option].desc.work
     }
 }
 
-/// How many cells so many options need of which `shared` successive ones share one.
+/// Number of cells of this many options, if `shared` successive ones share a cell.
 pub fn cells(options: usize, shared: u16) -> usize {
     options.div_ceil(usize::from(shared.max(1)))
 }
 
-/// Refuse a setting that makes no sense, with a sentence.
+/// Reject an invalid setting.
 pub fn check_setting(desc: &SettingDesc<'_>) -> Result<()> {
     check_options(desc.options)?;
     let options = desc.options.len();
@@ -236,7 +238,7 @@ pub fn check_setting(desc: &SettingDesc<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Refuse options that make no sense, with a sentence.
+/// Reject invalid options.
 pub fn check_options(options: &[OptionDesc]) -> Result<()> {
     if options.len() > MAX_OPTIONS {
         return Err(error!(LimitExceeded, "{} options; a setting can have {MAX_OPTIONS}", options.len()));
@@ -256,7 +258,7 @@ pub fn check_options(options: &[OptionDesc]) -> Result<()> {
     Ok(())
 }
 
-/// Refuse work that makes no sense.
+/// Reject invalid work.
 pub fn check_work(work: f64) -> Result<()> {
     if (1.0 / LARGEST..=LARGEST).contains(&work) {
         return Ok(());
@@ -265,7 +267,7 @@ pub fn check_work(work: f64) -> Result<()> {
     Err(error!(InvalidArgument, "work {work} must be above 0, from {least:e} to {most:e}"))
 }
 
-/// Refuse a value that makes no sense.
+/// Reject an invalid value.
 pub fn check_value(index: usize, value: f64) -> Result<()> {
     if value.abs() <= LARGEST {
         return Ok(());

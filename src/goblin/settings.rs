@@ -1,4 +1,4 @@
-//! What the host says of its settings: that they are there, what their options are and are worth, which it allows.
+//! Calls that change settings: their existence, options, values and allowed range.
 
 use crate::base::Number;
 use crate::base::{Id, Result, error};
@@ -14,7 +14,7 @@ impl Goblin {
     /// Add a setting, at any time. On an error nothing changed.
     pub fn add_setting(&mut self, desc: &SettingDesc<'_>) -> Result<Id> {
         let id = self.add_unrecorded(desc)?;
-        self.write_down(Event::AddSetting(id, desc));
+        self.record_event(Event::AddSetting(id, desc));
         Ok(id)
     }
 
@@ -53,14 +53,14 @@ impl Goblin {
                 return Err(error);
             }
         };
-        // From here on nothing fails.
-        let born = self.history.latest() + 1;
+        // Nothing below can fail.
+        let valid_from = self.history.latest() + 1;
         if dropped {
-            self.reborn(task);
+            self.invalidate_samples(task);
         }
         self.option_count += options;
-        self.pace.learn_until(born + TUNING.learning);
-        let setting = Setting::new(desc, states, task, born);
+        self.pace.learn_until(valid_from + TUNING.learning);
+        let setting = Setting::new(desc, states, task, valid_from);
         let choice = setting.choice;
         let id = self.settings.insert(setting);
         self.published.add(id, choice);
@@ -68,7 +68,7 @@ impl Goblin {
         Ok(id)
     }
 
-    /// Remove a setting, at any time. What was learned of its task stays, for when it comes back.
+    /// Remove a setting, at any time. The estimates of its task are kept in case it returns.
     pub fn remove_setting(&mut self, id: Id) -> Result<()> {
         let position = self.position(id)?;
         let setting = self.settings.remove(id).ok_or_else(no_such_setting)?;
@@ -78,12 +78,12 @@ impl Goblin {
         self.strategies.forget(position);
         self.forget_units(position);
         self.tasks.leave(setting.task);
-        self.write_down(Event::RemoveSetting(id));
+        self.record_event(Event::RemoveSetting(id));
         Ok(())
     }
 
-    /// Exchange a setting's options. With another count the options are others: the task's estimates are dropped and
-    /// learned anew, and the log says so. A product keeps its count and its works. On an error nothing changed.
+    /// Replace a setting's options. With another count the options are new: the task's estimates are dropped and
+    /// learned again, and this is logged. A product keeps its count and its works. On an error nothing changed.
     pub fn set_options(&mut self, id: Id, options: &[OptionDesc]) -> Result<()> {
         check_options(options)?;
         let position = self.position(id)?;
@@ -105,7 +105,7 @@ impl Goblin {
                 }
                 state.desc = desc;
             }
-            self.write_down(Event::SetOptions(id, options));
+            self.record_event(Event::SetOptions(id, options));
             return Ok(());
         }
         let lanes = self.lanes;
@@ -120,7 +120,7 @@ impl Goblin {
             self.regression.set_options(position, &mut units(options))?;
         }
         self.tasks.relearn(task, most, &lanes, &self.past)?;
-        // From here on nothing fails.
+        // Nothing below can fail.
         self.option_count = total;
         self.strategies.forget(position);
         let setting = self.setting_mut(position);
@@ -130,37 +130,37 @@ impl Goblin {
         self.published.restart(id, choice);
         self.warnings.change_shape();
         self.pace.learn_until(self.history.latest() + 1 + TUNING.learning);
-        self.reborn(task);
-        self.write_down(Event::SetOptions(id, options));
+        self.invalidate_samples(task);
+        self.record_event(Event::SetOptions(id, options));
         Ok(())
     }
 
-    /// Exchange one option's value.
+    /// Replace one option's value.
     pub fn set_value(&mut self, id: Id, option: u32, value: f64) -> Result<()> {
         check_value(option as usize, value)?;
         self.option_mut(id, option)?.desc.value = value;
-        self.write_down(Event::SetValue(id, option, value));
+        self.record_event(Event::SetValue(id, option, value));
         Ok(())
     }
 
-    /// Say whether an option can be chosen now.
+    /// Declare whether an option can be chosen now.
     pub fn set_ready(&mut self, id: Id, option: u32, ready: bool) -> Result<()> {
         self.option_mut(id, option)?.desc.ready = ready;
-        self.write_down(Event::SetReady(id, option, ready));
+        self.record_event(Event::SetReady(id, option, ready));
         Ok(())
     }
 
-    /// State how much there is to do (objects, pixels, lights): burdens are learned per unit of work.
+    /// Set the amount of work (objects, pixels, lights): burdens are learned per unit of work.
     pub fn set_work(&mut self, id: Id, work: f64) -> Result<()> {
         check_work(work)?;
         let position = self.position(id)?;
         self.setting_mut(position).work = work;
-        self.write_down(Event::SetWork(id, work));
+        self.record_event(Event::SetWork(id, work));
         Ok(())
     }
 
-    /// Allow only the options from `first` to `last`: a floor and a ceiling; both the same is a pin. What is ready
-    /// comes before what is allowed only if nothing that is allowed is ready.
+    /// Allow only the options from `first` to `last`: a floor and a ceiling; the same option twice is a pin. If no
+    /// allowed option is ready, the default choice is used, limited to this range.
     pub fn set_range(&mut self, id: Id, first: u32, last: u32) -> Result<()> {
         let position = self.position(id)?;
         let count = self.setting(position).options.len();
@@ -171,12 +171,12 @@ impl Goblin {
             return Err(error!(InvalidArgument, "first is {first} and last is {last}: first must not come after last"));
         }
         self.setting_mut(position).range = (first as u16, last.min(u32::from(u16::MAX)) as u16);
-        self.write_down(Event::SetRange(id, first, last));
+        self.record_event(Event::SetRange(id, first, last));
         Ok(())
     }
 
-    /// Take a setting out of the game or back in. While it is out it has no part in decisions: it costs nothing, is
-    /// worth nothing, and keeps its choice.
+    /// Enable or disable a setting. While disabled it is not part of decisions: it costs nothing, is worth nothing, and
+    /// keeps its choice.
     pub fn set_enabled(&mut self, id: Id, enabled: bool) -> Result<()> {
         let position = self.position(id)?;
         let setting = self.setting_mut(position);
@@ -184,22 +184,23 @@ impl Goblin {
             setting.enabled = enabled;
             setting.on_trial = 0;
         }
-        self.write_down(Event::SetEnabled(id, enabled));
+        self.record_event(Event::SetEnabled(id, enabled));
         Ok(())
     }
 
-    /// Multiply the costs of changes until said otherwise: below 1 when changes are hard to notice, as in a cut; above
-    /// 1 when they are easy to.
+    /// Set the factor on the price of changes, until the next call. Below 1 if changes are hard to notice, as in a cut;
+    /// above 1 if they are easy to notice.
     pub fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
         if !(0.0..=LARGEST).contains(&scale) {
             return Err(error!(InvalidArgument, "switch scale {} must be 0 to {:e}", Number(scale), Number(LARGEST)));
         }
         self.switch_scale = scale;
-        self.write_down(Event::SetSwitchScale(scale));
+        self.record_event(Event::SetSwitchScale(scale));
         Ok(())
     }
 
-    /// Settings with one id learn from each other's samples, option by option. Settings without options fit any.
+    /// Settings with the same id share samples, option by option, so their options must match. Settings without options
+    /// match any.
     fn check_shape(&self, desc: &SettingDesc<'_>) -> Result<()> {
         let count = cells(desc.options.len(), desc.shared);
         let Some(task) = self.tasks.used(desc.id).filter(|_| count > 0 && !self.is_replay) else { return Ok(()) };
@@ -209,7 +210,7 @@ impl Goblin {
             Some(other) => Err(error!(
                 InvalidArgument,
                 "setting '{}' has {count} options to measure, and another setting with this id has {other}: settings with \
-                 one id share their samples, so give them the same options, or ids of their own",
+                 one id share their samples, so give them the same options, or different ids",
                 desc.id
             )),
         }
@@ -222,7 +223,7 @@ impl Goblin {
         options.get_mut(option as usize).ok_or_else(|| no_such_option(option, count))
     }
 
-    /// What a setting takes beside its place in the history, from above.
+    /// Upper bound of the bytes of a setting, without its entries in the history.
     fn memory_of(&self, id: &str, options: usize) -> usize {
         let lanes = self.lanes.count();
         let per_option =
@@ -230,10 +231,10 @@ impl Goblin {
         id.len() + options * per_option + size_of::<Setting>() + 512
     }
 
-    /// A setting is gone, or never came.
+    /// Remove a setting's options from the regression, after it was removed or failed to be added.
     fn forget_units(&mut self, position: usize) {
         if self.config.burdens == Burdens::Totals {
-            // Without memory for the smaller filter the larger one stays: a setting that is gone is never chosen.
+            // Without memory for the smaller filter the larger one stays: a removed setting is never chosen.
             _ = self.regression.set_options(position, &mut [].into_iter());
         }
     }

@@ -1,20 +1,22 @@
-//! Not changing without need.
+//! Hysteresis: voluntary changes must pay for themselves, forced changes are few.
 //!
 //! Estimates move a little every frame, and an exact solver follows: with fifty settings some change every frame, for
-//! gains nobody sees. So the settled choice is held while it fits, and a better one is a *target* whose gain is added
-//! up, frame by frame, with its sign: as estimates wander, what looked better turns worse again, and the target is
-//! dropped. When the sum has reached what the change costs (rent or buy: A. Karlin et al., "Competitive snoopy
-//! caching", 1988) the target is taken: at once if it is much better, after a while if it is a little better, and in
-//! the end always.
+//! gains that no player sees. So the settled choice is held while it fits. A better one is a *target*, whose signed
+//! gain is summed frame by frame. As estimates fluctuate, an apparent gain turns into a loss, and the target is
+//! dropped. The target is taken when the sum reaches the price of the change (rent or buy: A. Karlin et al.,
+//! "Competitive snoopy caching", 1988). So a much better choice is taken at once, a slightly better one after a while,
+//! and each lasting gain in the end.
 //!
-//! What a change costs: `patience` times the value by which the setting moves, up or down, and the burden that is lost
-//! on the frame in which it changes, at the present price of burden. So what only raises settings is done after
-//! `patience` frames, and what exchanges one for another, for little more value, after many. Targets are found with
-//! those costs as penalties, spread over the time since the last change, so that a target holds few changes, each of
-//! which pays for itself. Value that is given up counts many times what is won, so that exchanges for little are rare.
+//! The price of a change has two parts. One is `patience` times the value by which the setting moves, up or down. The
+//! other is the burden that is lost in the frame of the change, at the present shadow price of burden. So a change that
+//! only raises settings is made after `patience` frames, and an exchange for little more value after many. Targets are
+//! found with these prices as penalties, spread over the time since the last change. So a target has few changes, and
+//! each pays for itself. Lost value weighs several times as much as gained value, so exchanges for little gain are
+//! rare.
 //!
-//! What does not fit any more is left at once, with as few changes as may be, for something that leaves a band below
-//! the limit free, so that the next small move still fits. The band grows when that was not enough.
+//! A choice that no longer fits is changed at once (a *forced* change), with as few changes as possible. The new choice
+//! leaves a band below the limit free, so that the next small fluctuation still fits. The band grows when it was too
+//! narrow.
 
 use crate::base::Result;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
@@ -26,122 +28,133 @@ use super::reason::Why;
 use super::setting::Setting;
 use super::tuning::TUNING;
 
-/// What the band grows by each time that a choice had to be left all the same, and how long it remembers that.
-const WIDENS: f64 = 1.2;
-const WIDEST_FACTOR: f64 = 8.0;
-const WIDE_FOR: f64 = 2000.0;
-/// Decisions after an upheaval in which small moves are to be expected.
-const UNSETTLED: u64 = 120;
-/// What lost value counts for right after an upheaval, and the decisions until it counts for [`TUNING`]`.loss`.
-const LOST_AT_FIRST: f64 = 1.5;
-const LOST_LATER: f64 = 3000.0;
-/// A choice that is over by more deviations than this was not left because of small moves.
-const SMALL_MOVE: f64 = 3.0;
-/// The most that they leave free, as a share of the limit.
-const WIDEST: f64 = 0.04;
-/// Decisions between two searches for a target, and for one that gains much, once things have settled.
-const TARGET_EVERY: u64 = 32;
-const TARGET_SOON: u64 = 8;
-/// A target is given up for another when the best choice gains so many times more.
-const OVERTAKEN: f64 = 4.0;
-/// Decisions after a choice had to be left in which little is not won back: what was too much just now may be so again.
-const QUIET: u64 = 120;
-/// Where only totals are known, settings are few and deviations rough: a band that leaves less than this share of a
-/// large gain is done without, but not while it is wider than so many times its least because choices had to be left
-/// lately.
-const BARRED: f64 = 0.5;
-const NARROW: f64 = 2.5;
-/// A gain above this share of the value is an upheaval.
-const UPHEAVAL: f64 = 0.05;
-/// A gain above this share of the value is looked for at once.
+/// Growth factor of the band with each forced change, the most that it grows, and the time constant of its decay in
+/// decisions.
+const BAND_GROWTH: f64 = 1.2;
+const MOST_BAND_GROWTH: f64 = 8.0;
+const BAND_DECAY: f64 = 2000.0;
+/// Length of the transient after a change point, in decisions. Small fluctuations are expected in it.
+const TRANSIENT: u64 = 120;
+/// Weight of lost value right after a change point, and the decisions until it reaches [`TUNING`]`.loss`.
+const FIRST_LOSS: f64 = 1.5;
+const LOSS_RAMP: f64 = 3000.0;
+/// A forced change with an excess above this many deviations is a change point, not a small fluctuation.
+const SMALL_EXCESS: f64 = 3.0;
+/// Widest band, as a share of the limit.
+const WIDEST_BAND: f64 = 0.04;
+/// Decisions between two searches for a target: the regular interval, and that for a large gain, long after a change
+/// point.
+const SEARCH_INTERVAL: u64 = 32;
+const LARGE_GAIN_INTERVAL: u64 = 8;
+/// A target is replaced when the best choice gains this many times as much.
+const REPLACED_AT: f64 = 4.0;
+/// Cooldown after a forced change, in decisions: targets with small gains wait, because the excess may return.
+const COOLDOWN: u64 = 120;
+/// With totals only, there are few settings and rough deviations. The band is ignored if it leaves less than this share
+/// of a large gain. It is not ignored while recent forced changes have widened it by more than `NARROW_BAND`.
+const LEAST_BANDED_GAIN: f64 = 0.5;
+const NARROW_BAND: f64 = 2.5;
+/// A gain above this share of the value is a change point.
+const CHANGE_POINT_GAIN: f64 = 0.05;
+/// A gain above this share of the value is large: a target is searched at once.
 const LARGE_GAIN: f64 = 0.01;
-/// Searches for a target with ever fewer changes, at most.
+/// Most searches for a target with fewer changes each time.
 const MOST_SEARCHES: usize = 4;
-/// A gain below this share of the value is none.
-const NO_GAIN: f64 = 1e-6;
+/// A gain below this share of the value is ignored.
+const LEAST_GAIN: f64 = 1e-6;
 
-/// The better choice that is waited with; which one it is, the settings know.
+/// The target, a better choice whose gain is being summed. Its options are stored in the settings.
 #[derive(Debug)]
 pub struct Target {
-    /// Whether there is one.
+    /// Whether there is a target.
     exists: bool,
-    /// What it would have gained so far, in value times decisions.
+    /// Its summed gain, in value times decisions.
     sum: f64,
-    /// When the last change was made that was not needed, and when a target was last looked for.
+    /// The decision of the last voluntary change, and that of the last search for a target.
     changed: u64,
     searched: u64,
-    /// The decision of the last change that was not small, or the first.
-    upheaval: u64,
-    /// The decision in which a choice was last left because it did not fit.
-    left: u64,
-    /// What the band is multiplied by, as of the decision after it.
+    /// The decision of the last change point; at first 0.
+    change_point: u64,
+    /// The decision of the last forced change.
+    forced: u64,
+    /// Factor on the band at its last growth, and the decision of that.
     widened: f64,
     widened_at: u64,
 }
 
 impl Default for Target {
     fn default() -> Self {
-        Self { exists: false, sum: 0.0, changed: 0, searched: 0, upheaval: 0, left: 0, widened: 1.0, widened_at: 0 }
+        Self {
+            exists: false,
+            sum: 0.0,
+            changed: 0,
+            searched: 0,
+            change_point: 0,
+            forced: 0,
+            widened: 1.0,
+            widened_at: 0,
+        }
     }
 }
 
 impl Target {
-    /// What the band is multiplied by now.
+    /// The present factor on the band.
     fn widening(&self, now: u64) -> f64 {
-        1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / WIDE_FOR).exp()
+        1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / BAND_DECAY).exp()
     }
 
-    /// The host changed the limits: follow that without the patience of settled times.
+    /// Mark a change point because the host changed the limits, so that targets are taken with the short patience of a
+    /// transient.
     pub fn unsettle(&mut self, now: u64) {
-        (self.upheaval, self.searched) = (now, 0);
+        (self.change_point, self.searched) = (now, 0);
     }
 
-    /// The decision of the last change, trials apart.
+    /// The decision of the last change that was not a trial.
     pub fn last_change(&self) -> u64 {
-        self.changed.max(self.left)
+        self.changed.max(self.forced)
     }
 
-    /// Whether there has been no upheaval for long.
+    /// Whether the last change point is long ago.
     pub fn is_settled(&self, now: u64) -> bool {
-        now > self.upheaval + LOST_LATER as u64
+        now > self.change_point + LOSS_RAMP as u64
     }
 
-    /// The factor on the patience. Right after an upheaval true shifts are followed at once.
+    /// The factor on the patience. It is 1 at a change point, so that true shifts are followed at once.
     fn ramp(&self, now: u64) -> f64 {
-        1.0 + (TUNING.patience_most - 1.0) * ((now - self.upheaval) as f64 / TUNING.patience_ramp).min(1.0)
+        1.0 + (TUNING.patience_most - 1.0) * ((now - self.change_point) as f64 / TUNING.patience_ramp).min(1.0)
     }
 
-    /// Value that a setting loses in a change counts for so many times what one gains: both are seen, and in the end
-    /// only their difference is won. Soon after an upheaval it matters less.
+    /// Weight of value that a setting loses in a change, relative to gained value. Players see both, but only the
+    /// difference is gained. The weight is lower soon after a change point.
     fn loss(&self, now: u64, most: f64) -> f64 {
-        LOST_AT_FIRST + (most - LOST_AT_FIRST) * ((now - self.upheaval) as f64 / LOST_LATER).min(1.0)
+        FIRST_LOSS + (most - FIRST_LOSS) * ((now - self.change_point) as f64 / LOSS_RAMP).min(1.0)
     }
 
-    /// A choice had to be left that was hardly over.
+    /// Widen the band after a forced change with a small excess.
     fn widen(&mut self, now: u64) {
-        self.widened = (WIDENS * self.widening(now)).min(WIDEST_FACTOR);
+        self.widened = (BAND_GROWTH * self.widening(now)).min(MOST_BAND_GROWTH);
         self.widened_at = now;
     }
 }
 
-/// How the frame was settled.
+/// The settled choices of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settled {
     pub weighed: Weighed,
-    /// Distance from the optimum at most, relatively.
+    /// Upper bound of the relative distance from the optimum.
     pub gap: f64,
-    /// What a better choice would gain.
+    /// Gain of the best choice.
     pub gain: f64,
-    /// Left free on the first governed lane before the choice was made; below 0: what it was over by.
+    /// Free capacity on the first governed lane before the choice was made; negative: the excess.
     pub headroom: f64,
-    /// Whether the old choice was held.
+    /// Whether the previous choice was held.
     pub held: bool,
-    /// Whether there is a target that it was held against.
+    /// Whether there is a target.
     pub waits: bool,
 }
 
 impl Goblin {
-    /// Solve, and take the answer or hold what is settled; the choices are the formulation's.
+    /// Solve, and accept the solution or hold the settled choices. The result is the formulation's choices.
     pub(super) fn settle(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
         if self.config.patience == 0.0 || self.config.burdens == Burdens::Relative {
             return self.settle_anew(economies, effort);
@@ -151,7 +164,7 @@ impl Goblin {
         let can = self.formulation.can(&self.formulation.choices);
         let held = self.weigh_held(economies);
         if !held.feasible || !can {
-            return self.leave(&held, economies, effort);
+            return self.force_change(&held, economies, effort);
         }
         let best = match self.watched(&held, economies) {
             Some(best) => best,
@@ -179,7 +192,7 @@ impl Goblin {
         Ok(settled)
     }
 
-    /// Take the best there is, whatever was settled before.
+    /// Choose the optimum, regardless of the settled choices.
     pub(super) fn settle_anew(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
         self.target.exists = false;
         self.target.changed = self.history.latest();
@@ -192,14 +205,14 @@ impl Goblin {
         Ok(Settled { weighed, gap, headroom, ..Settled::default() })
     }
 
-    /// What the settled choices come to. A lane that would be over the limit with all of its deviations, but was late
-    /// seldom enough, keeps only a share of them free.
+    /// Totals of the settled choices. A lane that was late seldom enough keeps only a share of its margin, see
+    /// [`Hold`](super::hold::Hold).
     fn weigh_held(&self, economies: &[Economy]) -> Weighed {
         let held = self.holding(economies);
         weigh(&self.formulation.sum(&self.formulation.choices), &held[..economies.len()])
     }
 
-    /// The limits with the deviations that a settled choice keeps free.
+    /// The limits with the margin of a settled choice.
     pub(super) fn holding(&self, economies: &[Economy]) -> [Economy; LANES] {
         let mut held = [Economy::default(); LANES];
         for (lane, economy) in economies.iter().enumerate() {
@@ -208,7 +221,7 @@ impl Goblin {
         held
     }
 
-    /// The share of the deviations that a settled choice keeps free.
+    /// The share of the margin that a settled choice keeps.
     fn hold_share(&self, lane: usize) -> f64 {
         if self.config.overrun_probability > 0.0 && self.config.burdens == Burdens::Learned {
             self.holds[lane].share()
@@ -217,17 +230,17 @@ impl Goblin {
         }
     }
 
-    /// Whether changes bring knowledge: in the learning phase, and always with totals only.
-    fn is_restless(&self) -> bool {
+    /// Whether changes also explore: in the learning phase, and always with totals only.
+    fn is_exploring(&self) -> bool {
         self.config.burdens == Burdens::Totals || self.pace.is_learning(self.history.latest() + 1)
     }
 
-    /// The price of each entry's change, in value times decisions. `is_forced`: something must change.
+    /// Set the price of each entry's change, in value times decisions. `is_forced`: something must change.
     pub(super) fn price_changes(&mut self, prices: [f64; LANES], is_forced: bool) {
         let now = self.history.latest() + 1;
         let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
         let patience = if self.pace.is_free() { patience } else { patience * self.target.ramp(now) };
-        let most_lost = if self.is_restless() { TUNING.free_loss } else { TUNING.loss };
+        let most_lost = if self.is_exploring() { TUNING.free_loss } else { TUNING.loss };
         let lost = self.target.loss(now, most_lost);
         let reversal = self.config.decisions_of(TUNING.reversal_seconds);
         let price_of_return = match (self.pace.has_reversal(), is_forced) {
@@ -238,14 +251,14 @@ impl Goblin {
         };
         let stake = self.formulation.at_stake(self.formulation.highest.value) / self.formulation.entries.len() as f64;
         let flat =
-            if is_forced && !self.is_restless() { TUNING.forced_change * TUNING.forced_horizon * stake } else { 0.0 };
+            if is_forced && !self.is_exploring() { TUNING.forced_change * TUNING.forced_horizon * stake } else { 0.0 };
         let Self { settings, formulation, .. } = self;
         for entry in &mut formulation.entries {
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
             let dwells = !is_forced && setting.changed > 0 && now - setting.changed < dwell;
             let factor = match (setting.is_trim, dwells) {
                 (true, _) => 0.0,
-                (_, true) => STILL_DWELLING * scale,
+                (_, true) => DWELL_PRICE * scale,
                 _ => scale,
             };
             entry.price = factor * (prices[0] * setting.switch_burden + flat);
@@ -257,16 +270,16 @@ impl Goblin {
         }
     }
 
-    /// What is settled does not fit: change as little as may be, with a band to spare; or if that is not possible take
-    /// what is best.
-    fn leave(&mut self, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
+    /// Forced change: the settled choices do not fit. Change as little as possible and leave a band free; if that is
+    /// not possible, choose the optimum.
+    fn force_change(&mut self, held: &Weighed, economies: &[Economy], effort: Effort) -> Result<Settled> {
         self.target.exists = false;
         let now = self.history.latest() + 1;
-        self.target.left = now;
+        self.target.forced = now;
         let deviation = held.sum.weights[0].variance.max(0.0).sqrt();
-        if held.excess[0] >= SMALL_MOVE * deviation {
-            self.target.upheaval = now;
-        } else if !held.feasible && now > self.target.upheaval + UNSETTLED {
+        if held.excess[0] >= SMALL_EXCESS * deviation {
+            self.target.change_point = now;
+        } else if !held.feasible && now > self.target.change_point + TRANSIENT {
             self.target.widen(now);
         }
         let headroom = economies[0].capacity - held.burden[0];
@@ -278,7 +291,7 @@ impl Goblin {
             self.watch(found, held, economies);
         }
         self.price_changes(self.watch.found.prices, true);
-        let horizon = if self.is_restless() { TUNING.free_forced_horizon } else { TUNING.forced_horizon };
+        let horizon = if self.is_exploring() { TUNING.free_forced_horizon } else { TUNING.forced_horizon };
         let banded = self.banded(economies);
         self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / horizon)?;
         let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
@@ -290,8 +303,8 @@ impl Goblin {
         Ok(Settled { weighed, gap, headroom, ..Settled::default() })
     }
 
-    /// Add up what the target gains, drop it if that was an illusion, and look for one where there is none. `gain` is
-    /// what the best choice gains, which the formulation found last.
+    /// Sum the gain of the target, drop it when its summed gain turns negative, and search for one when there is no
+    /// target. `gain` is the gain of the best choice.
     fn follow_target(&mut self, held: &Weighed, gain: f64, economies: &[Economy], effort: Effort) -> Result<()> {
         let now = self.history.latest() + 1;
         if self.target.exists {
@@ -299,26 +312,30 @@ impl Goblin {
             let gained =
                 found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
             self.target.sum += gained;
-            self.target.exists = self.target.sum > 0.0 && gain < OVERTAKEN * gained;
+            self.target.exists = self.target.sum > 0.0 && gain < REPLACED_AT * gained;
         }
         let stake = self.formulation.at_stake(held.sum.value);
-        let worth_it = gain > NO_GAIN * stake;
+        let worth_it = gain > LEAST_GAIN * stake;
         let soon = gain > LARGE_GAIN * stake;
-        // Right after an upheaval every decision brings something new.
-        let wait = if soon { ((now - self.target.upheaval) / UNSETTLED).min(TARGET_SOON) } else { TARGET_EVERY };
+        // In the transient after a change point, every decision brings new estimates.
+        let wait = if soon {
+            ((now - self.target.change_point) / TRANSIENT).min(LARGE_GAIN_INTERVAL)
+        } else {
+            SEARCH_INTERVAL
+        };
         let wait = if self.pace.is_free() { wait } else { TUNING.search_interval };
         let is_due = worth_it && now >= self.target.searched + wait;
-        // One solve a decision is enough, but for a lot.
-        let is_late = self.formulation.solved > 0 && gain < UPHEAVAL * stake;
+        // One solve per decision is enough, except for a change point.
+        let is_late = self.formulation.solved > 0 && gain < CHANGE_POINT_GAIN * stake;
         let allowance = self.pace.allowance();
         if self.target.exists || !is_due || is_late || allowance == 0 {
             return Ok(());
         }
         self.target.searched = now;
-        let horizon = if self.is_restless() { TUNING.free_horizon } else { TUNING.horizon };
+        let horizon = if self.is_exploring() { TUNING.free_horizon } else { TUNING.horizon };
         let mut penalty = 1.0 / horizon.max((now - self.target.changed) as f64);
         let banded = self.banded(economies);
-        let bars = soon && self.config.burdens == Burdens::Totals && self.target.widening(now) < NARROW;
+        let may_ignore_band = soon && self.config.burdens == Burdens::Totals && self.target.widening(now) < NARROW_BAND;
         let (mut found, mut gained) = (Weighed::default(), f64::NEG_INFINITY);
         for limits in [&banded[..economies.len()], economies] {
             for _ in 0..MOST_SEARCHES {
@@ -329,7 +346,7 @@ impl Goblin {
                 if changed <= allowance {
                     break;
                 }
-                // Fewer changes: each must gain more.
+                // For fewer changes, each must gain more.
                 let each = (gained / changed as f64).max(0.0);
                 penalty = penalty.max(1e-12);
                 for entry in &mut self.formulation.entries {
@@ -337,11 +354,11 @@ impl Goblin {
                 }
                 (found.feasible, gained) = (false, f64::NEG_INFINITY);
             }
-            if !bars || gained > BARRED * gain {
+            if !may_ignore_band || gained > LEAST_BANDED_GAIN * gain {
                 break;
             }
         }
-        self.target.exists = found.feasible && gained > NO_GAIN * stake;
+        self.target.exists = found.feasible && gained > LEAST_GAIN * stake;
         self.target.sum = gained;
         let Self { settings, formulation, .. } = self;
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.found) {
@@ -350,13 +367,13 @@ impl Goblin {
         Ok(())
     }
 
-    /// Changes that a player would see if what was found were chosen.
+    /// Number of changes of the found choices that a player would see.
     fn visible_changes(&self) -> usize {
         self.changed_entries().filter(|(_, entry)| !self.setting(entry.position).is_trim).count()
     }
 
-    /// Make the target the formulation's choices once it has paid for its changes, as many of them as the switch limit
-    /// allows in a decision; whether anything changed.
+    /// Take the target once it has paid for its changes, as many of them as the switch limit allows in a decision.
+    /// Returns whether anything changed.
     fn take_target(&mut self, held: &Weighed, economies: &[Economy]) -> bool {
         if !self.target.exists || !self.load_target() {
             return false;
@@ -366,16 +383,16 @@ impl Goblin {
         let now = self.history.latest() + 1;
         let gain = self.formulation.sum(&self.formulation.found).value - held.sum.value;
         let stake = self.formulation.at_stake(held.sum.value);
-        let is_quiet = now < self.target.left + QUIET && gain < LARGE_GAIN * stake;
+        let is_cooling_down = now < self.target.forced + COOLDOWN && gain < LARGE_GAIN * stake;
         if self.visible_changes() > self.pace.allowance()
             || self.target.sum < price * (1.0 - 1e-9)
-            || (is_quiet && self.target.is_settled(now))
+            || (is_cooling_down && self.target.is_settled(now))
         {
             return false;
         }
         self.target.changed = now;
-        if gain > UPHEAVAL * stake {
-            self.target.upheaval = self.target.changed;
+        if gain > CHANGE_POINT_GAIN * stake {
+            self.target.change_point = self.target.changed;
         }
         let burden: f64 = self.changed_entries().map(|(_, entry)| self.setting(entry.position).switch_burden).sum();
         if burden <= self.config.switch_limit {
@@ -386,7 +403,7 @@ impl Goblin {
         self.take_part(held, economies)
     }
 
-    /// Make those changes of the target that fit the switch limit, the lighter options first so that there is room.
+    /// Make the changes of the target that fit the switch limit. Lighter options go first, to make room.
     fn take_part(&mut self, held: &Weighed, economies: &[Economy]) -> bool {
         let (mut sum, mut burden, mut any) = (held.sum, 0.0, false);
         for heavier in [false, true] {
@@ -414,21 +431,21 @@ impl Goblin {
         any
     }
 
-    /// Distance from the upper bound, as a share of what the bound is worth more than the lightest choice. A constant
-    /// added to all options of a setting does not change it.
+    /// Distance from the upper bound, relative to the bound's value above the lightest choice. A constant added to all
+    /// options of a setting does not change it.
     fn gap(&self, upper_bound: f64, value: f64) -> f64 {
         let span = self.formulation.at_stake(upper_bound).max(f64::MIN_POSITIVE);
         ((upper_bound - value).max(0.0) / span).min(1.0)
     }
 
-    /// Entries in which what was found differs from the choices.
+    /// Entries in which the found choice differs from the present one.
     fn changed_entries(&self) -> impl Iterator<Item = (usize, &Entry)> {
         let Self { formulation, .. } = self;
         let pairs = formulation.choices.iter().zip(&formulation.found).enumerate();
         pairs.filter(|(_, (choice, found))| choice != found).map(|(at, _)| (at, &formulation.entries[at]))
     }
 
-    /// Let trim settings take up the slack that the other choices leave.
+    /// Let TRIM settings use the capacity that the other choices leave.
     fn trim(&mut self, economies: &[Economy]) {
         for at in 0..self.formulation.entries.len() {
             let entry = self.formulation.entries[at];
@@ -455,7 +472,7 @@ impl Goblin {
         }
     }
 
-    /// The limits less a band.
+    /// The limits minus the band.
     fn banded(&self, economies: &[Economy]) -> [Economy; LANES] {
         let held = self.formulation.sum(&self.formulation.choices);
         let widening = self.target.widening(self.history.latest() + 1);
@@ -463,13 +480,13 @@ impl Goblin {
         for (lane, economy) in economies.iter().enumerate() {
             let free = widening * TUNING.band * held.weights[lane].variance.max(0.0).sqrt();
             let limit = economy.capacity.abs();
-            let band = if limit.is_finite() { free.min(WIDEST * limit) } else { 0.0 };
+            let band = if limit.is_finite() { free.min(WIDEST_BAND * limit) } else { 0.0 };
             banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };
         }
         banded
     }
 
-    /// Make the settled choices the formulation's.
+    /// Copy the settled choices to the formulation's choices.
     fn load_settled(&mut self) {
         let Self { settings, formulation, .. } = self;
         formulation.choices.clear();
@@ -477,7 +494,7 @@ impl Goblin {
         formulation.choices.extend(formulation.entries.iter().map(|entry| settled(entry.position)));
     }
 
-    /// Put the target where the formulation keeps what it found; whether it can be chosen at all.
+    /// Copy the target to the formulation's found choices. Returns whether its options are available.
     fn load_target(&mut self) -> bool {
         let Self { settings, formulation, .. } = self;
         formulation.found.clear();
@@ -486,7 +503,7 @@ impl Goblin {
         formulation.can(&formulation.found)
     }
 
-    /// Make the formulation's choices the settled ones.
+    /// Store the formulation's choices as the settled ones.
     pub(super) fn remember_settled(&mut self, settled: &Settled) {
         let now = self.history.latest() + 1;
         let Self { settings, formulation, .. } = self;
@@ -503,16 +520,16 @@ impl Goblin {
     }
 }
 
-/// How much dearer a change is while the setting dwells.
-const STILL_DWELLING: f64 = 1e6;
+/// Factor on the price of a change while the setting dwells.
+const DWELL_PRICE: f64 = 1e6;
 
-/// Effort for what need not be the best: targets, and what is tried.
+/// Solver effort for targets and trials, which need not be optimal.
 pub fn rough(effort: Effort) -> Effort {
     Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(128) }
 }
 
 impl Settled {
-    /// Why a setting has the choice that it has been given in this decision.
+    /// The cause of a setting's choice in this decision.
     pub fn why(&self, setting: &Setting, entry: &Entry, bars: &[Bar], decision: u64, other_strategy: bool) -> Why {
         let choice = setting.choice;
         let value = |option: usize| setting.options[option].desc.value;

@@ -1,9 +1,9 @@
 //! Strategies: other limits, values and work for the same settings, such as 30, 60 and 90 frames a second.
 //!
-//! Every frame the best choice under each strategy is found. A strategy's net value is what its best choice is worth
-//! and its own *incentive*; the best net wins. As with single settings, what another strategy gains is added up, with
-//! its sign, and it is taken when that has reached `patience` times the difference between the highest and the lightest
-//! value; at once if the strategy in force no longer fits and the other does.
+//! Every frame the best choice under each strategy is found. The net value of a strategy is the value of its best
+//! choice plus its own *incentive*; the highest net value wins. As with single settings, the signed gain of another
+//! strategy is summed. It takes over when the sum reaches `patience` times the difference between the highest and the
+//! lightest value. It takes over at once if only it fits.
 
 use crate::base::Number;
 use crate::base::{Error, Result, error};
@@ -20,11 +20,11 @@ use crate::base::Id;
 pub struct StrategyDesc {
     /// Its limits, by the host's lane.
     pub limits: [f64; LANES],
-    /// What it is worth beside its choices.
+    /// Its value in addition to that of its choices.
     pub incentive: f64,
 }
 
-/// What a strategy has of its own for a setting's option, or for the setting.
+/// A strategy's own value of an option, or its own factor on a setting's work.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     position: u32,
@@ -44,32 +44,32 @@ struct Strategy {
     net: f64,
 }
 
-/// All strategies. Number 0 is what the configuration says; it is always there.
+/// All strategies. Number 0 is the configuration; it always exists.
 #[derive(Debug, Default)]
 pub struct Strategies {
     incentive: f64,
     others: Vec<Strategy>,
     active: usize,
-    /// The strategy that may take over, and what it would have gained.
+    /// The strategy that may take over, and its summed gain.
     rival: usize,
     sum: f64,
 }
 
-/// Most strategies beside the configuration's.
+/// Most strategies in addition to the configuration's.
 const MOST: usize = 15;
 
 impl Strategies {
-    /// How many there are; 1 if the host has added none.
+    /// Number of strategies; 1 if the host has added none.
     pub fn count(&self) -> usize {
         1 + self.others.len()
     }
 
-    /// The one in force.
+    /// The active strategy.
     pub fn active(&self) -> usize {
         self.active
     }
 
-    /// The limits in force.
+    /// The limits of the active strategy.
     pub fn limits<'a>(&'a self, config: &'a Config) -> &'a [f64; LANES] {
         match self.active {
             0 => &config.limits,
@@ -77,17 +77,17 @@ impl Strategies {
         }
     }
 
-    /// Whether a lane has a limit in one of them.
+    /// Whether a lane has a limit in an added strategy.
     pub fn limit_lane(&self, lane: usize) -> bool {
         self.others.iter().any(|strategy| strategy.desc.limits[lane].is_finite())
     }
 
-    /// What an option is worth under the strategy in force.
+    /// The value of an option under the active strategy.
     pub fn value_of(&self, setting: &Setting, position: usize, option: usize) -> f64 {
         self.own(position, option as u32).unwrap_or(setting.options[option].desc.value)
     }
 
-    /// The factor to a setting's work under the strategy in force.
+    /// The factor on a setting's work under the active strategy.
     pub fn work(&self, position: usize) -> f64 {
         self.own(position, WORK).unwrap_or(1.0)
     }
@@ -105,7 +105,7 @@ impl Strategies {
 
     fn set_own(&mut self, strategy: usize, position: usize, option: u32, number: f64) -> Result<()> {
         if strategy == 0 {
-            return Err(error!(InvalidArgument, "strategy 0 has nothing of its own: change the setting"));
+            return Err(error!(InvalidArgument, "strategy 0 has no values or works: change the setting"));
         }
         let count = self.count();
         let Some(strategy) = self.others.get_mut(strategy - 1) else {
@@ -122,14 +122,14 @@ impl Strategies {
         Ok(())
     }
 
-    /// A setting is gone, or has other options: what was said of it is void.
+    /// Drop all values and works of a setting that was removed or got other options.
     pub fn forget(&mut self, position: usize) {
         for strategy in &mut self.others {
             strategy.own.retain(|own| own.position != position as u32);
         }
     }
 
-    /// Add up what the rival gains, or loses. What does not fit where the other does is out of the question.
+    /// Add the signed gain of the rival. The sum is reset if only the present strategy fits.
     fn add_up(&mut self, present: (bool, f64), rival: (bool, f64)) {
         let gained = if present.0 && !rival.0 { f64::NEG_INFINITY } else { rival.1 - present.1 };
         self.sum = (self.sum + gained).max(0.0);
@@ -143,23 +143,23 @@ impl Strategies {
 }
 
 impl Goblin {
-    /// Add a strategy; its number. On an error nothing changed.
+    /// Add a strategy. Returns its number. On an error nothing changed.
     pub fn add_strategy(&mut self, desc: &StrategyDesc) -> Result<usize> {
         check(desc, self.is_replay)?;
         if self.strategies.others.len() == MOST {
-            return Err(error!(LimitExceeded, "there are {MOST} strategies beside the first already"));
+            return Err(error!(LimitExceeded, "there are {MOST} strategies in addition to the first already"));
         }
         self.strategies.others.try_reserve(1)?;
         let config = self.config;
         let lanes = self.lanes_with(&config, Some(&desc.limits));
         self.govern(lanes)?;
         self.strategies.others.push(Strategy { desc: *desc, own: Vec::new(), net: 0.0 });
-        self.write_down(Event::AddStrategy(desc));
+        self.record_event(Event::AddStrategy(desc));
         Ok(self.strategies.others.len())
     }
 
-    /// Change a strategy's limits and incentive; of strategy 0 the incentive only, for its limits are the
-    /// configuration's.
+    /// Change a strategy's limits and incentive. Strategy 0 has its limits in the configuration, so only its incentive
+    /// changes.
     pub fn set_strategy(&mut self, strategy: usize, desc: &StrategyDesc) -> Result<()> {
         check(desc, self.is_replay)?;
         if strategy == 0 && desc.limits.iter().any(|limit| *limit != f64::INFINITY) {
@@ -167,7 +167,7 @@ impl Goblin {
         }
         if strategy == 0 {
             self.strategies.incentive = desc.incentive;
-            self.write_down(Event::SetStrategy(strategy, desc));
+            self.record_event(Event::SetStrategy(strategy, desc));
             return Ok(());
         }
         self.check_strategy(strategy)?;
@@ -175,11 +175,11 @@ impl Goblin {
         let lanes = self.lanes_with(&config, Some(&desc.limits));
         self.govern(lanes)?;
         self.strategies.others[strategy - 1].desc = *desc;
-        self.write_down(Event::SetStrategy(strategy, desc));
+        self.record_event(Event::SetStrategy(strategy, desc));
         Ok(())
     }
 
-    /// What an option is worth under a strategy other than 0.
+    /// Set the value of an option under a strategy other than 0.
     pub fn set_strategy_value(&mut self, strategy: usize, id: Id, option: u32, value: f64) -> Result<()> {
         let position = self.position(id)?;
         let count = self.setting(position).options.len();
@@ -188,20 +188,20 @@ impl Goblin {
         }
         check_value(option as usize, value)?;
         self.strategies.set_own(strategy, position, option, value)?;
-        self.write_down(Event::SetStrategyValue(strategy, id, option, value));
+        self.record_event(Event::SetStrategyValue(strategy, id, option, value));
         Ok(())
     }
 
-    /// By what a setting's work is to be multiplied under a strategy other than 0.
+    /// Set the factor on a setting's work under a strategy other than 0.
     pub fn set_strategy_work(&mut self, strategy: usize, id: Id, factor: f64) -> Result<()> {
         let position = self.position(id)?;
         super::setting::check_work(factor)?;
         self.strategies.set_own(strategy, position, WORK, factor)?;
-        self.write_down(Event::SetStrategyWork(strategy, id, factor));
+        self.record_event(Event::SetStrategyWork(strategy, id, factor));
         Ok(())
     }
 
-    /// The net value that a strategy's best choice had in the last decision; only known with more than one strategy.
+    /// The net value of a strategy's best choice in the last decision; only known with more than one strategy.
     pub fn strategy_net(&self, strategy: usize) -> Result<f64> {
         self.check_strategy(strategy)?;
         Ok(if strategy == 0 { self.net_of_first } else { self.strategies.others[strategy - 1].net })
@@ -212,7 +212,7 @@ impl Goblin {
         if strategy < count { Ok(()) } else { Err(no_such_strategy(strategy, count)) }
     }
 
-    /// Find the strategy to be in force; whether it is another than before.
+    /// Choose the active strategy. Returns whether it changed.
     pub(super) fn choose_strategy(&mut self) -> Result<bool> {
         if self.strategies.count() == 1 {
             return Ok(false);
@@ -256,8 +256,8 @@ impl Goblin {
         Ok(wins)
     }
 
-    /// What to prefer the strategy in force by: whether its best choice fits, and its net value, or how little it is
-    /// over; then the net value, and the range of values.
+    /// The rank, the net value and the range of values of the active strategy. The rank is whether its best choice
+    /// fits, then its net value, or minus its relative excess if it does not fit.
     fn rank(&mut self) -> Result<((bool, f64), f64, f64)> {
         self.formulate();
         let (lightest, highest) = self.nets();

@@ -1,4 +1,4 @@
-//! What a goblin learns: one entry a task id, shared by the settings that name it.
+//! Tasks: the estimates that a goblin learns, one entry per task id, shared by the settings with that id.
 
 use std::fmt::Write;
 
@@ -8,38 +8,38 @@ use crate::profile::{Estimate, Learned, Profile};
 use super::config::LANE_NAMES;
 use super::lanes::Lanes;
 
-/// A task: its samples of this run and what a past run knew, an entry a cell, lane after lane.
+/// A task: its samples of this run and its past estimates, with an entry per cell, lane after lane.
 #[derive(Debug)]
 pub struct Task {
     pub id: String,
-    /// Settings that name it.
+    /// Number of settings with this id.
     pub users: u32,
-    /// Cells of a lane.
+    /// Number of cells per lane.
     pub cells: usize,
     learned: Vec<Learned>,
-    /// As many, or none.
+    /// As many past estimates, or empty.
     past: Vec<Estimate>,
 }
 
 impl Task {
-    /// What was learned on a lane.
+    /// The estimates of a lane.
     pub fn learned(&self, lane: usize) -> &[Learned] {
         &self.learned[lane * self.cells..][..self.cells]
     }
 
-    /// What was learned of a cell on a lane.
+    /// The estimate of a cell on a lane.
     pub fn learned_mut(&mut self, lane: usize, cell: usize) -> &mut Learned {
         debug_assert!(cell < self.cells);
         &mut self.learned[lane * self.cells + cell]
     }
 
-    /// Past knowledge of a lane, if there is any.
+    /// Past estimates of a lane, if there are any.
     pub fn past(&self, lane: usize) -> Option<&[Estimate]> {
         let known = self.past.get(lane * self.cells..(lane + 1) * self.cells)?;
         known.iter().any(|estimate| estimate.count > 0).then_some(known)
     }
 
-    /// What was learned of a cell on the lane that knows it best: a setting need not burden every lane.
+    /// The estimate of a cell on the lane with most samples, since a setting need not burden every lane.
     pub fn best_known(&self, cell: usize) -> &Learned {
         if self.learned.len() == self.cells {
             return &self.learned[cell];
@@ -48,7 +48,7 @@ impl Task {
         lanes.max_by_key(|learned| learned.run.count()).expect("a task has a lane at least")
     }
 
-    /// Whether the past knows enough of a cell, on any lane.
+    /// Whether the past estimate of a cell is reliable on any lane.
     pub fn has_solid_past(&self, cell: usize) -> bool {
         !self.past.is_empty() && self.past.iter().skip(cell).step_by(self.cells).any(Estimate::is_solid)
     }
@@ -73,12 +73,12 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// The task at a position that a setting holds.
+    /// The task at the position that a setting stores.
     pub fn at(&self, position: usize) -> &Task {
         self.tasks.at(position).expect("a setting's task lives as long as the setting")
     }
 
-    /// The task at a position that a setting holds.
+    /// The task at the position that a setting stores.
     pub fn at_mut(&mut self, position: usize) -> &mut Task {
         self.tasks.at_mut(position).expect("a setting's task lives as long as the setting")
     }
@@ -88,8 +88,8 @@ impl Tasks {
         self.by_id.iter().map(|&position| self.at(position as usize))
     }
 
-    /// Another setting names task `id` with that many cells; where it stands, and whether its estimates were dropped
-    /// because its options are not as many as before. On an error nothing changed.
+    /// Register another setting for task `id` with that many cells. Returns the task's position, and whether its
+    /// estimates were dropped because its number of options changed. On an error nothing changed.
     pub fn join(&mut self, id: &str, cells: usize, lanes: &Lanes, past: &Profile) -> Result<(usize, bool)> {
         match self.search(id) {
             Ok(order) => {
@@ -119,13 +119,13 @@ impl Tasks {
         }
     }
 
-    /// Where the task with this id stands, if settings name it.
+    /// The position of the task with this id, if a setting uses it.
     pub fn used(&self, id: &str) -> Option<usize> {
         let position = self.by_id[self.search(id).ok()?] as usize;
         (self.at(position).users > 0).then_some(position)
     }
 
-    /// A setting no longer names the task. What was measured is kept for a setting that may come back.
+    /// Unregister a setting. The task's samples are kept in case the setting returns.
     pub fn leave(&mut self, position: usize) {
         self.at_mut(position).users -= 1;
         if !self.at(position).is_worth_keeping() {
@@ -135,7 +135,7 @@ impl Tasks {
         }
     }
 
-    /// The task's options are not what they were: drop its estimates. On an error nothing changed.
+    /// Drop the task's estimates because its options changed. On an error nothing changed.
     pub fn relearn(&mut self, position: usize, cells: usize, lanes: &Lanes, past: &Profile) -> Result<()> {
         let task = self.at(position);
         let fresh = try_filled(Learned::NOTHING, cells * lanes.count())?;
@@ -144,7 +144,7 @@ impl Tasks {
             host_log(
                 Level::Info,
                 format_args!(
-                    "task '{}' has {cells} options instead of {}: its estimates are dropped and learned anew",
+                    "task '{}' has {cells} options instead of {}: its estimates are dropped and learned again",
                     task.id, task.cells
                 ),
             );
@@ -154,7 +154,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Past knowledge for all tasks. On an error nothing changed.
+    /// Set the past estimates of all tasks. On an error nothing changed.
     pub fn set_past(&mut self, lanes: &Lanes, past: &Profile) -> Result<()> {
         let fresh = try_collect_all(self.iter().map(|task| matching(past, &task.id, task.cells, lanes)))?;
         for (order, known) in fresh.into_iter().enumerate() {
@@ -164,7 +164,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Other lanes are governed: keep what was learned on those that stay. On an error nothing changed.
+    /// Change the governed lanes. Estimates are kept on lanes that stay governed. On an error nothing changed.
     pub fn set_lanes(&mut self, from: &Lanes, to: &Lanes, past: &Profile) -> Result<()> {
         let fresh = try_collect_all(self.iter().map(|task| {
             let mut learned = try_filled(Learned::NOTHING, task.cells * to.count())?;
@@ -195,21 +195,22 @@ impl Tasks {
     }
 }
 
-/// Where a profile keeps a task's burdens on a governed lane: on the first under the task's id, as the seed does; on
-/// the others under the id with the lane's name.
+/// The key of a task's burdens in a profile: for the first governed lane the task's id, as in the seed, for others the
+/// id with the lane's name.
 pub fn key_in_profile(id: &str, lanes: &Lanes, lane: usize) -> Result<String> {
     let name = LANE_NAMES[lanes.lane(lane)];
     let mut key = String::new();
     key.try_reserve_exact(id.len() + name.len() + 1)?;
     key.push_str(id);
     if lane > 0 {
-        // Writing to reserved text cannot fail.
+        // Writing to a string with reserved memory cannot fail.
         _ = write!(key, "@{name}");
     }
     Ok(key)
 }
 
-/// What `past` knows of the task, lane after lane, if it knew it with as many options: others are not the same options.
+/// The estimates of the task in `past`, lane after lane. A lane with another number of options is not used, because
+/// these are other options.
 fn matching(past: &Profile, id: &str, cells: usize, lanes: &Lanes) -> Result<Vec<Estimate>> {
     let mut all = Vec::new();
     for lane in 0..lanes.count() {
@@ -224,7 +225,7 @@ fn matching(past: &Profile, id: &str, cells: usize, lanes: &Lanes) -> Result<Vec
         }
         if all.is_empty() {
             all = try_filled(Estimate::default(), cells * lanes.count())
-                .map_err(|_| error!(OutOfMemory, "out of memory for the past of task '{id}'"))?;
+                .map_err(|_| error!(OutOfMemory, "out of memory for the past estimates of task '{id}'"))?;
         }
         all[lane * cells..][..cells].copy_from_slice(known);
     }

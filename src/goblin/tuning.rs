@@ -1,73 +1,75 @@
-//! The constants of calm: how long choices are held, and how often they may change.
+//! Tuning constants for stable choices: how long choices are held, and how often they may change.
 //!
-//! A *hard set* below is `cargo bench -p hobgoblin-bench --bench goblin -- --renderer --seeds 4` with `--only` walk,
-//! race, cuts (both), bursts, game and trim. Its figures are the mean value as a share of the oracle's and the changes
-//! a second, each with the other constants as they were when this one was set.
+//! The *hard set* below is `cargo bench -p hobgoblin-bench --bench goblin -- --renderer --seeds 4` with `--only` walk,
+//! race, cuts (both), bursts, game and trim. Its figures are the mean value as a share of the oracle's, and the changes
+//! a second. Each was measured with the other constants as they were when this one was set.
 
-/// See [`TUNING`].
+/// The type of [`TUNING`].
 #[derive(Debug)]
 pub struct Tuning {
-    /// How many of the slowest common-factor followers make forecasts. The others normalise samples only. Not
-    /// measured alone: with 4, before other changes, `common-12%` had .904 of the value, now .970.
+    /// How many of the slowest common-factor followers make forecasts. The others normalise samples only. Not measured
+    /// alone: with 4, before other changes, `common-12%` had .904 of the value, now .970.
     pub slow_followers: usize,
-    /// How far the hold share moves with a late frame. At .15 the hard set is .9464 instead of .9461, with 1.01 % late
-    /// instead of .95 %.
+    /// Step of the hold share for a late frame. At .15 the hard set is .9464 instead of .9461, with 1.01 % late instead
+    /// of .95 %.
     pub hold_step: f64,
     /// The largest hold share, and the first. With .8, all rows have .969 instead of .974 of the value, at .85 % late
     /// instead of .94 %. With .6, the hard set has .9437 instead of .9461, at 1.07 % late.
     pub hold_most: f64,
-    /// A forecast is near the limit above 1 minus this share of it. Only such frames lower the hold share.
+    /// A forecast is near the limit if it is above 1 minus this share of it. Only such frames lower the hold share.
     pub hold_near: f64,
     /// The most changes that the account saves, in seconds of its rate. The hard set: 2 s .9406, 4 s .9461, 8 s .9490.
     pub saved_seconds: f64,
     /// Share of the host's rate that the account earns. With the saved changes, a minute then has no more voluntary
     /// changes than the host allows: .9 × 60 + 6.
     pub earned_share: f64,
-    /// The most changes that forced falls may overdraw. A larger debt is forgotten.
+    /// The largest overdraft by forced changes, in changes. Beyond it, debt is forgotten.
     pub most_debt: f64,
-    /// Decisions after a setting was added in which changes are free, because its options must be learned.
+    /// Length of the learning phase after a setting was added, in decisions. Changes are free in it, because the
+    /// options must be learned.
     pub learning: u64,
-    /// The factor on the patience in settled times, and the decisions after an upheaval in which it builds up. The hard
-    /// set: a factor of 8 .9499, 20 .9461, 40 .9450.
+    /// The factor on the patience long after a change point, and the decisions until it is reached. The hard set: a
+    /// factor of 8 .9499, 20 .9461, 40 .9450.
     pub patience_most: f64,
     pub patience_ramp: f64,
-    /// The weight of lost value in settled times. The hard set: 3 .9487, 7 .9461.
+    /// The weight of lost value long after a change point. The hard set: 3 .9487, 7 .9461.
     pub loss: f64,
     /// Share of the deviation that targets and forced changes leave free. The hard set: .15 .9460 at .601/s, .3 .9461
     /// at .568/s, .5 .9458 at .541/s.
     pub band: f64,
     /// Decisions in which a forced change must pay for itself. The hard set: 60 .9454, 120 .9461, 300 .9469.
     pub forced_horizon: f64,
-    /// The loss and the horizons while changes bring knowledge: in the learning phase, and always with totals only. With
-    /// the calm values, `past-x0.5` has 93.2 % instead of 97.8 % of the value in its worst ten frames.
+    /// The loss and the horizons while changes also explore: in the learning phase, and always with totals only. With
+    /// `loss`, `forced_horizon` and `horizon` instead, `past-x0.5` has 93.2 % instead of 97.8 % of the value in its
+    /// worst ten frames.
     pub free_loss: f64,
     pub free_forced_horizon: f64,
     pub free_horizon: f64,
-    /// Decisions in which a voluntary change must pay for itself at least. The hard set: 400 .9486, 900 .9461.
+    /// Least decisions in which a voluntary change must pay for itself. The hard set: 400 .9486, 900 .9461.
     pub horizon: f64,
-    /// The penalty of each forced change, in shares of the mean span of values of a setting. The hard set: 0 .9416, .1
+    /// The penalty of each forced change, as a share of the mean value range of a setting. The hard set: 0 .9416, .1
     /// .9428, .5 .9461, 1 .9465 with more late frames.
     pub forced_change: f64,
     /// Decisions between two searches for a target.
     pub search_interval: u64,
-    /// Decisions that a trial lasts, that are between two trials, and that must be quiet before one. The hard set:
-    /// 1,800 between two trials .9509 at 1.01 % late, 3,600 .9518 at .97 % late.
+    /// Decisions that a trial lasts, between two trials, and without a change before one. The hard set: 1,800 between
+    /// two trials .9509 at 1.01 % late, 3,600 .9518 at .97 % late.
     pub trial_length: u64,
     pub trial_interval: u64,
     pub trial_quiet: u64,
-    /// A return to an option within this many seconds after it was left is a reversal.
+    /// A return to an option within this many seconds after its replacement is a reversal.
     pub reversal_seconds: f64,
-    /// Reversals a minute that are paid for as other changes are, but for `return_factor`. Not measured alone:
-    /// with 2, before other changes, eight rows of 14 had more than 2 reversals a minute.
+    /// Reversals a minute at the regular price times `return_factor`. Not measured alone: with 2, before other changes,
+    /// eight rows of 14 had more than 2 reversals a minute.
     pub reversals_per_minute: f64,
     /// The factor on the price of a reversal.
     pub return_factor: f64,
-    /// The same once the minute's reversals are spent: forced and voluntary.
+    /// The same factor once the minute's reversals are spent: for forced and for voluntary changes.
     pub forced_return_factor: f64,
     pub voluntary_return_factor: f64,
 }
 
-/// The values in force.
+/// The present values.
 pub const TUNING: Tuning = Tuning {
     slow_followers: 3,
     hold_step: 0.25,

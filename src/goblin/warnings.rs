@@ -1,20 +1,20 @@
-//! Likely mistakes in how the host uses a goblin. Each is logged once, at [`Level::Warning`]: a goblin that is used
-//! wrongly should not just do nothing.
+//! Warnings about likely misuse of a goblin. Each is logged once, at [`Level::Warning`], so that misuse does not fail
+//! silently.
 
 use crate::base::{Level, host_log};
 
 use super::config::{Burdens, Config, Exploration, LANE_NAMES, LANES};
 use super::{Goblin, Strategies};
 
-/// Decisions after which a lane with a limit should have been measured.
+/// Decisions after which a lane with a limit should have a measurement.
 const PATIENCE: u64 = 120;
 
-/// What was logged, and what is still to be checked.
+/// The warnings logged so far, and the checks to come.
 #[derive(Debug)]
 pub struct Warnings {
     has_checked_limits: bool,
     has_checked_exploration: bool,
-    /// Options were exchanged for another number of them.
+    /// Options were replaced by another number of them.
     shapes_changed: bool,
     has_logged_shapes: bool,
     /// By the host's lane.
@@ -23,12 +23,12 @@ pub struct Warnings {
     next_lane_check: u64,
 }
 
-/// A lane that should be measured.
+/// The check of a lane that should be measured.
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
-    /// The first decision in which it was governed.
+    /// The lane is governed from this decision on.
     since: u64,
-    /// It was measured, or the warning was logged.
+    /// Whether it was measured or the warning was logged.
     is_done: bool,
 }
 
@@ -46,23 +46,23 @@ impl Default for Warnings {
 }
 
 impl Warnings {
-    /// A sample or a total of the host's lane was reported, good or not.
+    /// Report a sample or a total of the host's lane, good or not.
     pub fn measured(&mut self, lane: usize) {
         self.lanes[lane].is_done = true;
     }
 
-    /// A lane is governed from a decision on.
+    /// Report that a lane is governed from a decision on.
     pub fn govern(&mut self, lane: usize, decision: u64) {
         self.lanes[lane].since = decision;
         self.next_lane_check = self.next_lane_check.min(decision + PATIENCE - 1);
     }
 
-    /// Options were exchanged for another number of them.
+    /// Options were replaced by another number of them.
     pub fn change_shape(&mut self) {
         self.shapes_changed = true;
     }
 
-    /// The lanes among these that nobody has measured for long enough, each once.
+    /// The lanes that have not been measured for too long. Each is returned once.
     fn unmeasured(&mut self, latest: u64, should_be: impl Fn(usize) -> bool) -> [bool; LANES] {
         self.next_lane_check = u64::MAX;
         let mut found = [false; LANES];
@@ -74,7 +74,7 @@ impl Warnings {
                 watched.is_done = true;
                 found[lane] = true;
             } else {
-                // Not yet, as without settings.
+                // Check again later, for example when there are settings.
                 self.next_lane_check = self.next_lane_check.min(latest + PATIENCE);
             }
         }
@@ -83,7 +83,7 @@ impl Warnings {
 }
 
 impl Goblin {
-    /// After a decision.
+    /// Check for misuse after a decision.
     pub(super) fn warn(&mut self) {
         let latest = self.history.latest();
         if !self.warnings.has_checked_limits {
@@ -146,7 +146,7 @@ impl Goblin {
                 .find(|&(other, count)| other == task && count != 0 && count != cells)
                 .map(|(_, count)| (task, cells, count))
         };
-        // A task has as many cells as its largest setting needs, so of two that differ one has fewer.
+        // A task has as many cells as its largest setting needs, so one of two differing settings has fewer.
         let is_smaller = |&(task, cells): &(usize, usize)| {
             let task = self.tasks.at(task);
             cells > 0 && cells != task.cells && task.users > 1
@@ -157,7 +157,7 @@ impl Goblin {
                 Level::Warning,
                 format_args!(
                     "settings with id '{}' have different numbers of options, {cells} and {other}, and learn from each other's \
-                     samples: give them the same options, or ids of their own",
+                     samples: give them the same options, or different ids",
                     self.tasks.at(task).id
                 ),
             );
@@ -167,7 +167,7 @@ impl Goblin {
     fn warn_of_lanes(&mut self, latest: u64) {
         let Self { warnings, settings, config, strategies, lanes, .. } = self;
         let has_burden = settings.iter().any(|(_, setting)| setting.has_burden && !setting.options.is_empty());
-        // Without profiling the first one alone is measured.
+        // Without profiling only the first lane is measured.
         let is_measured = |lane: usize| match config.burdens {
             Burdens::Learned => true,
             Burdens::Relative | Burdens::Totals => lane == lanes.lane(0),

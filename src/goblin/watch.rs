@@ -1,14 +1,14 @@
-//! Whether the best choice is still worth what it was when the question was last solved.
+//! Tracks the value of the best choice between solves.
 //!
-//! To solve is the dearest part of a decision, and while a choice is held the answer is seldom used: estimates move
-//! slowly. With the last answer's price of burden `p` and deviation `t` on every lane, the Lagrangian relaxation
+//! Solving is the most expensive part of a decision, and while a choice is held the solution is seldom used: estimates
+//! move slowly. With the last solution's shadow price `p` and deviation `t` on every lane, the Lagrangian relaxation is
 //!
 //! `sum over settings of the largest (value - p·(mean + sigmas·variance / 2t)) + p·(capacity - sigmas·t / 2)`
 //!
-//! moves as the best choice's value does, as long as what has moved is small: the price is the slope of the best value
-//! in the capacity, and the root is replaced by its tangent at `t²` (H. Everett, "Generalized Lagrange multiplier
-//! method", 1963). It costs one pass over the options. So the question is solved again when that says that there is
-//! something to gain, and every [`SOLVE_EVERY`] decisions.
+//! It moves with the value of the best choice, as long as changes are small: the shadow price is the derivative of the
+//! best value by the capacity. The root of the variance is replaced by its tangent at `t²` (H. Everett, "Generalized
+//! Lagrange multiplier method", 1963). The relaxation costs one pass over the options. The problem is solved again when
+//! the relaxation predicts a gain, and every [`SOLVE_EVERY`] decisions.
 
 use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;
@@ -17,55 +17,55 @@ use super::Goblin;
 use super::config::LANES;
 use super::formulate::{Formulation, Found, Sum, Weighed};
 
-/// Decisions after which a held choice is held against the best anew.
+/// Decisions between two solves while a choice is held.
 const SOLVE_EVERY: u64 = 32;
-/// A gain that has grown by this share of the value is looked at.
+/// A gain that has grown by this share of the value triggers a solve.
 const MOVED: f64 = 0.003;
 
-/// The last answer.
+/// The last solution.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// The decision it was found in; 0 for none.
+    /// The decision of the solve; 0 before the first.
     solved: u64,
     lanes: usize,
     pub found: Found,
     deviations: [f64; LANES],
-    /// What it was worth, and more than the choice that was held against it.
+    /// Value of the best choice, and its gain over the choice held then.
     value: f64,
     gain: f64,
-    /// What the relaxation came to.
+    /// Value of the relaxation.
     relaxed: f64,
 }
 
-/// What is thought of the best choice.
+/// The estimated best choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Best {
-    /// What it is worth more than the choice that is held.
+    /// Gain over the held choice.
     pub gain: f64,
     pub upper_bound: f64,
 }
 
 impl Watch {
-    /// Whether it knows the answer to a question with so many lanes.
+    /// Whether there is a solution of a problem with this many lanes.
     pub fn knows(&self, lanes: usize) -> bool {
         self.solved > 0 && self.lanes == lanes
     }
 }
 
 impl Goblin {
-    /// What the best choice is by the last answer, while that may be believed.
+    /// The best choice estimated from the last solution, while that is valid.
     pub(super) fn watched(&self, held: &Weighed, economies: &[Economy]) -> Option<Best> {
         let (watch, now) = (&self.watch, self.history.latest() + 1);
         if !watch.knows(economies.len()) || now >= watch.solved + SOLVE_EVERY {
             return None;
         }
         let best = self.moved_best(held, economies);
-        // After a solve comes a decision without, in which targets and trials may be solved for.
+        // The decision after a solve does not solve, so that targets and trials may be solved for.
         let has_grown = best.gain > watch.gain + MOVED * self.formulation.at_stake(held.sum.value);
         (now == watch.solved + 1 || !has_grown).then_some(best)
     }
 
-    /// What the best choice is now, by how the relaxation has moved since the last answer.
+    /// The best choice now, from the change of the relaxation since the last solve.
     pub(super) fn moved_best(&self, held: &Weighed, economies: &[Economy]) -> Best {
         let watch = &self.watch;
         let moved = self.formulation.relaxed(economies, &watch.found.prices, &watch.deviations) - watch.relaxed;
@@ -73,7 +73,7 @@ impl Goblin {
         Best { gain, upper_bound: watch.found.upper_bound + moved }
     }
 
-    /// The formulation has just found the best choice, which is to be watched.
+    /// Store the best choice, which the formulation has just found.
     pub(super) fn watch(&mut self, found: Found, held: &Weighed, economies: &[Economy]) -> Best {
         let sum: Sum = self.formulation.sum(&self.formulation.found);
         let deviations = sum.weights.map(|weight| weight.variance.max(0.0).sqrt());

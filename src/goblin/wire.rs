@@ -1,7 +1,7 @@
-//! The form in which a recording holds a run, for both directions; `docs/formats.md` describes it byte by byte.
+//! The format of recordings, for both directions; `docs/formats.md` describes it byte by byte.
 //!
-//! What is made of numbers is passed over a [`Wire`] number by number. One wire writes them and another reads them, so
-//! that a field can never be written and not read. The wires themselves are [`record`](super::record) and
+//! Structures pass over a [`Wire`] number by number. One implementation writes them and another reads them, so that a
+//! field can never be written and not read. The implementations are [`record`](super::record) and
 //! [`replay`](super::replay).
 
 use crate::profile::Estimate;
@@ -10,11 +10,11 @@ use super::config::{Burdens, Config, Exploration};
 use super::setting::OptionDesc;
 use super::strategy::StrategyDesc;
 
-/// How a recording begins. Transfers that take it for text spoil the line ends, and so are found out.
+/// The first bytes of a recording. A transfer as text changes the line end, so it is detected.
 pub const MAGIC: [u8; 8] = *b"HOBREC\r\n";
-/// The form of what follows; another form gets another number.
+/// The version of the format.
 pub const FORMAT: u32 = 2;
-/// The library: major, minor, patch and 0.
+/// The version of the library: major, minor, patch and 0.
 pub const LIBRARY: [u8; 4] = [
     number(env!("CARGO_PKG_VERSION_MAJOR")),
     number(env!("CARGO_PKG_VERSION_MINOR")),
@@ -28,7 +28,7 @@ pub const BLOCK_HEAD: usize = 8;
 /// Most bytes of a payload.
 pub const MOST_PAYLOAD: usize = 1 << 16;
 
-/// Which call it was.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
@@ -59,7 +59,7 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// By number; the order is that of the numbers.
+    /// All tags, in order of their numbers.
     const ALL: [Self; 24] = [
         Self::End,
         Self::Configure,
@@ -93,19 +93,19 @@ impl Tag {
     }
 }
 
-/// Where numbers go, or come from.
+/// Writes or reads numbers.
 pub trait Wire {
-    /// Why there are no more.
+    /// The error.
     type Stop;
 
     /// A whole number.
     fn whole(&mut self, number: &mut u64) -> Result<(), Self::Stop>;
-    /// Any number, to the last bit.
+    /// Any number, bit-exact.
     fn real(&mut self, number: &mut f64) -> Result<(), Self::Stop>;
-    /// What came cannot be.
-    fn nonsense(&self) -> Self::Stop;
+    /// The error for an invalid number.
+    fn invalid(&self) -> Self::Stop;
 
-    /// A whole number that is of a smaller type.
+    /// A whole number of a smaller type.
     fn small<T>(&mut self, number: &mut T) -> Result<(), Self::Stop>
     where
         T: Copy + TryFrom<u64>,
@@ -113,26 +113,26 @@ pub trait Wire {
     {
         let mut wide = u64::from(*number);
         self.whole(&mut wide)?;
-        *number = T::try_from(wide).map_err(|_| self.nonsense())?;
+        *number = T::try_from(wide).map_err(|_| self.invalid())?;
         Ok(())
     }
 
-    /// Yes or no.
+    /// A flag.
     fn flag(&mut self, flag: &mut bool) -> Result<(), Self::Stop> {
         *flag = self.one_of(u64::from(*flag), [false, true])?;
         Ok(())
     }
 
-    /// The choice with a number.
+    /// One of several values, by its index.
     fn one_of<T: Copy, const N: usize>(&mut self, mut number: u64, all: [T; N]) -> Result<T, Self::Stop> {
         self.whole(&mut number)?;
-        usize::try_from(number).ok().and_then(|index| all.get(index)).copied().ok_or_else(|| self.nonsense())
+        usize::try_from(number).ok().and_then(|index| all.get(index)).copied().ok_or_else(|| self.invalid())
     }
 }
 
 /// A goblin's parameters.
 pub fn config<W: Wire>(wire: &mut W, config: &mut Config) -> Result<(), W::Stop> {
-    // Taken apart, so that a new parameter cannot be forgotten here.
+    // Destructured, so that a new parameter cannot be missed here.
     let Config {
         limits,
         sigmas,
@@ -173,7 +173,7 @@ pub fn config<W: Wire>(wire: &mut W, config: &mut Config) -> Result<(), W::Stop>
     Ok(())
 }
 
-/// An option; 25 bytes at least.
+/// An option; at least 25 bytes.
 pub fn option<W: Wire>(wire: &mut W, option: &mut OptionDesc) -> Result<(), W::Stop> {
     let OptionDesc { value, relative_burden, ready, work } = option;
     wire.flag(ready)?;
@@ -195,7 +195,7 @@ pub fn strategy<W: Wire>(wire: &mut W, strategy: &mut StrategyDesc) -> Result<()
     wire.real(incentive)
 }
 
-/// What a past run knew of an option; 17 bytes at least.
+/// A past estimate of an option; at least 17 bytes.
 pub fn estimate<W: Wire>(wire: &mut W, estimate: &mut Estimate) -> Result<(), W::Stop> {
     let Estimate { count, mean, deviation } = estimate;
     wire.whole(count)?;
@@ -206,8 +206,8 @@ pub fn estimate<W: Wire>(wire: &mut W, estimate: &mut Estimate) -> Result<(), W:
 /// Least bytes of an estimate.
 pub const ESTIMATE: usize = 17;
 
-/// CRC-32 as in zlib and PNG (reflected 0xEDB88320), of `bytes` after those that `before` is of; 0 for none. Four bits
-/// at a time: 64 bytes of table, and one to two nanoseconds a byte.
+/// CRC-32 as in zlib and PNG (reflected 0xEDB88320) of `bytes`, continued from the check sum `before`; 0 to begin. It
+/// works on four bits at a time: 64 bytes of table, and one to two nanoseconds a byte.
 pub fn check_sum(before: u32, bytes: &[u8]) -> u32 {
     const TABLE: [u32; 16] = {
         let mut table = [0; 16];
@@ -243,13 +243,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_check_sum_is_that_of_zlib() {
+    fn check_sum_equals_that_of_zlib() {
         assert_eq!(check_sum(0, b"123456789"), 0xCBF4_3926);
         assert_eq!(check_sum(check_sum(0, b"12345"), b"6789"), 0xCBF4_3926);
     }
 
     #[test]
-    fn tags_stand_at_their_numbers() {
+    fn tags_have_their_index_as_number() {
         for (number, tag) in Tag::ALL.into_iter().enumerate() {
             assert_eq!(tag as usize, number);
         }
