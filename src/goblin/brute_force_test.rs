@@ -1,4 +1,4 @@
-//! Small goblins that know everything, against all choices there are under all strategies.
+//! Small goblins with known costs, compared with all choices under all strategies.
 
 use crate::testing::scaled;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::task::key_in_profile;
 use super::{StrategyDesc, *};
 
-/// Limits are quarters, and so are burdens: sums are exact, and ties happen.
+/// Limits and burdens are quarters, so sums are exact and ties occur.
 fn quarters(most: u32) -> impl Strategy<Value = f64> {
     (0..=most).prop_map(|n| f64::from(n) / 4.0)
 }
@@ -15,7 +15,7 @@ fn whole() -> impl Strategy<Value = f64> {
     (-4i32..=12).prop_map(f64::from)
 }
 
-/// A setting: options with a value and a burden on each of three lanes. A lane in which all are 0 was never measured.
+/// A setting: options with a value and a burden on each of three lanes. A lane without any burden has no measurements.
 #[derive(Clone, Debug)]
 struct Made {
     options: Vec<(f64, [f64; 3])>,
@@ -52,7 +52,7 @@ struct Plan {
     works: Vec<(usize, f64)>,
 }
 
-/// Quarters, with less than any burden in place of 0, which is no limit.
+/// Quarters, and instead of 0, which is invalid, a number below every burden.
 fn above_zero(most: u32) -> impl Strategy<Value = f64> {
     quarters(most).prop_map(|limit| limit.max(1.0 / 64.0))
 }
@@ -68,7 +68,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     parts.prop_map(|(limits, incentive, values, works)| Plan { limits, incentive, values, works })
 }
 
-// The first is the one that is learned where none has a limit.
+// Lane 0 comes first, because it is learned if no lane has a limit.
 const HOST_LANES: [usize; 3] = [0, 4, 6];
 
 fn by_host_lane(lanes: usize, limits: &[f64; 3]) -> [f64; LANES] {
@@ -82,7 +82,7 @@ fn exact(limits: [f64; LANES]) -> Config {
     Config { node_limit: 1 << 20, ..free }
 }
 
-/// Teach by a past profile what every cell costs: by id, an entry a cell with a burden a lane.
+/// Set the cost of every cell by a past profile: by id, an entry per cell with a burden per lane.
 fn knows(goblin: &mut Goblin, lanes: usize, all: &[(String, Vec<[f64; 3]>)]) {
     let mut past = Profile::new();
     for (id, cells) in all {
@@ -99,7 +99,7 @@ fn knows(goblin: &mut Goblin, lanes: usize, all: &[(String, Vec<[f64; 3]>)]) {
     goblin.set_past_profile(&past).unwrap();
 }
 
-/// Each way to take one number below each count.
+/// Visit all tuples of numbers below these counts.
 fn each(counts: &[usize], mut visit: impl FnMut(&[usize])) {
     let mut at = vec![0; counts.len()];
     loop {
@@ -110,7 +110,7 @@ fn each(counts: &[usize], mut visit: impl FnMut(&[usize])) {
     }
 }
 
-/// The options that may be chosen, as the goblin's docs say.
+/// The options that may be chosen, according to the goblin's documentation.
 fn allowed(setting: &Made) -> Vec<usize> {
     let in_range = || setting.range.0..=setting.range.1;
     let ready: Vec<usize> = in_range().filter(|&option| setting.ready[option]).collect();
@@ -140,7 +140,7 @@ fn best(settings: &[Made], lanes: usize, plan: &Plan, is_first: bool) -> Option<
     best
 }
 
-/// A goblin of these settings and strategies, and their ids.
+/// A goblin with these settings and strategies, and their ids.
 fn build(lanes: usize, settings: &[Made], plans: &[Plan]) -> (Goblin, Vec<Id>) {
     let mut goblin = Goblin::new(&exact(by_host_lane(lanes, &plans[0].limits))).unwrap();
     let mut ids = Vec::new();
@@ -229,7 +229,7 @@ proptest! {
         let (mut best, mut lightest) = (f64::NEG_INFINITY, f64::INFINITY);
         let mut wrong = Vec::new();
         each(&counts, |at| {
-            // The table: what the combination of the measured axes costs, times all works.
+            // The expected cost: the burden of the combination of measured axes, times all works.
             let cell = measured.iter().fold(0, |cell, &axis| cell * counts[axis] + at[axis]);
             let work: f64 = axes.iter().zip(at).map(|(axis, &n)| axis.works.get(n).copied().unwrap_or(1.0)).product();
             let value: f64 = axes.iter().zip(at).map(|(axis, &n)| axis.values[n]).sum();

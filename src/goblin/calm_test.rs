@@ -1,10 +1,10 @@
-//! What a player sees of the goblin: how often settings change, and why.
+//! Visible changes of settings: how often they happen, and why.
 
 use super::*;
 
 const SECOND: u64 = 60;
 
-/// A deterministic stream of numbers from 0 to 1.
+/// A deterministic random number generator.
 struct Noise(u64);
 
 impl Noise {
@@ -14,7 +14,7 @@ impl Noise {
     }
 }
 
-/// A machine whose passes get heavier and lighter in slow waves, each in its own time.
+/// A machine whose pass costs follow slow waves, each with its own period.
 struct Machine {
     settings: Vec<(Id, Vec<f64>)>,
     noise: Noise,
@@ -27,7 +27,7 @@ impl Machine {
         Self { settings: Vec::new(), noise: Noise(seed), wave, frame: 0 }
     }
 
-    /// A ladder of options, and what is added to all of its values.
+    /// Add a setting with ordered options and an offset on all of its values.
     fn add(&mut self, goblin: &mut Goblin, id: &str, options: &[(f64, f64)], added: f64) {
         let descs: Vec<OptionDesc> = options.iter().map(|option| OptionDesc::worth(option.0 + added)).collect();
         let setting = goblin.add_setting(&SettingDesc::new(id, &descs)).unwrap();
@@ -38,7 +38,7 @@ impl Machine {
         self.settings.iter().map(|(id, _)| usize::from(goblin.choice(*id).unwrap().unwrap())).collect()
     }
 
-    /// A frame with its samples; the choices.
+    /// Run a frame with its samples. Returns the decision and the choices.
     fn frame(&mut self, goblin: &mut Goblin) -> (Decision, Vec<usize>) {
         let decision = goblin.update().unwrap();
         let choices = self.choices(goblin);
@@ -60,7 +60,7 @@ fn config(limit: f64) -> Config {
     config
 }
 
-/// No two choices are worth the same, and the values are exact beside 1e9.
+/// All choices have different values, and the values are exact beside 1e9.
 const LADDERS: [[(f64, f64); 3]; 6] = [
     [(0.0, 0.0), (4.0 + 1.0 / 4096.0, 2.0), (6.0 + 3.0 / 4096.0, 4.5)],
     [(0.0, 0.0), (3.0 + 9.0 / 4096.0, 1.5), (4.5 + 27.0 / 4096.0, 3.0)],
@@ -80,7 +80,7 @@ fn changes(before: &[usize], after: &[usize]) -> usize {
     before.iter().zip(after).filter(|(one, other)| one != other).count()
 }
 
-/// Changes in each of three minutes after the learning phase.
+/// Number of changes in each of three minutes after the learning phase.
 fn changes_by_minute(config: &Config, wave: f64) -> Vec<usize> {
     let mut goblin = Goblin::new(config).unwrap();
     let mut machine = Machine::new(7, wave);
@@ -110,7 +110,7 @@ fn changes_of_a_minute_follow_the_asked_rate() {
     let (few, by_minute) = asked(0.2);
     let (many, _) = asked(f64::INFINITY);
     assert!(many > 2 * few && few > 0, "{few} at .2 a second, {many} without a limit");
-    // Forced falls may overdraw the account.
+    // Forced changes may overdraw the account.
     assert!(by_minute.iter().all(|&made| made <= 24), "{by_minute:?}");
 }
 
@@ -141,11 +141,11 @@ fn a_constant_added_to_all_options_of_a_setting_changes_no_choice() {
 }
 
 #[test]
-fn a_dwelling_setting_falls_if_that_costs_least() {
+fn a_dwelling_setting_is_lowered_if_that_costs_least() {
     let mut goblin = Goblin::new(&Config { dwell: 6000, sigmas: 0.0, ..config(10.0) }).unwrap();
     let mut machine = Machine::new(3, 0.0);
     machine.add(&mut goblin, "cheap to lower", &[(0.0, 1.0), (1.0, 4.0)], 0.0);
-    machine.add(&mut goblin, "dear to lower", &[(0.0, 1.0), (100.0, 4.0)], 0.0);
+    machine.add(&mut goblin, "expensive to lower", &[(0.0, 1.0), (100.0, 4.0)], 0.0);
     (0..1200).for_each(|_| _ = machine.frame(&mut goblin));
     assert_eq!(machine.choices(&goblin), [1, 1]);
     // The cheap one changed last, so it dwells longest.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::*;
 use crate::base::Code;
 
-/// A deterministic stream of numbers.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -17,7 +17,7 @@ impl Dice {
 }
 
 fn config(history: u32) -> Config {
-    // How good the choices are does not matter here.
+    // The quality of the choices does not matter here.
     let mut config = Config { history, node_limit: 8, precision: 20, trial_limit: 2, ..Config::default() };
     config.limits[0] = 16.0;
     config
@@ -27,7 +27,7 @@ fn options(count: usize) -> Vec<OptionDesc> {
     (0..count).map(|n| OptionDesc { relative_burden: 1.0 + n as f64, ..OptionDesc::worth(n as f64) }).collect()
 }
 
-/// What the published answers must be.
+/// A model of the published answers.
 #[derive(Default)]
 struct Model {
     live: Vec<Id>,
@@ -35,7 +35,7 @@ struct Model {
     enabled: BTreeMap<u32, bool>,
     /// By decision: choices by `index1`.
     decided: BTreeMap<u64, BTreeMap<u32, u16>>,
-    /// Decisions before this one have been beyond `history`, though a larger one may reach them again.
+    /// Decisions before this one were beyond `history` once, though a larger one may reach them again.
     forgotten_before: u64,
 }
 
@@ -182,7 +182,7 @@ fn choices_before_the_first_decision_are_the_defaults() {
     let mut out = [0; 3];
     assert_eq!(published.choices(0, &mut out).unwrap(), Snapshot { decision: 0, count: 2 });
     assert_eq!(out, [2, Published::NONE, Published::NONE]);
-    assert_eq!(published.choices(0, &mut out[..1]).unwrap().count, 2, "the count tells what did not fit");
+    assert_eq!(published.choices(0, &mut out[..1]).unwrap().count, 2, "the count includes entries that did not fit");
     drop(goblin);
     assert_eq!(published.choice(id).unwrap(), Some(2), "the last choices outlive the goblin");
 }
@@ -196,7 +196,7 @@ fn deciding_keeps_the_memory_of_published_choices() {
     }
     let grown = goblin.published().memory_used();
     assert!(grown > empty.1 + 200 * 65 * 2 && grown < 4 * 256 * (67 * 2 + 8) + empty.1, "{grown}");
-    assert!(goblin.memory_used() - empty.0 > grown - empty.1, "it counts as the goblin's");
+    assert!(goblin.memory_used() - empty.0 > grown - empty.1, "the goblin counts it as its own");
     (0..300).for_each(|_| _ = goblin.update().unwrap());
     assert_eq!(goblin.published().memory_used(), grown);
     let limit = goblin.memory_used() as u64 + 1000;
@@ -205,13 +205,13 @@ fn deciding_keeps_the_memory_of_published_choices() {
     assert_eq!(goblin.published().memory_used(), grown);
 }
 
-/// All settings are pinned to this option in a decision, so that a mix of decisions shows.
+/// The option that all settings are pinned to in a decision, so that a mix of decisions is detected.
 fn pinned(decision: u64) -> u16 {
     (decision * 7 % 5) as u16
 }
 
-/// One thread decides, unpaced, and adds settings; the others read in every way.
-/// With `held`, the row that is held for overtaken readers is read all the time, so that it is older than it should be.
+/// One thread decides without pause, and adds settings; the others read with all calls. With `held`, one reads the held
+/// row for overtaken readers all the time, so that it is older than usual.
 fn hammer(history: u32, held: bool, decisions: u64) {
     const READERS: usize = 3;
     const FIRST: usize = 24;
@@ -234,7 +234,7 @@ fn hammer(history: u32, held: bool, decisions: u64) {
                     assert!(count >= FIRST);
                     let wanted = u32::from(pinned(decision));
                     assert!(out[..FIRST].iter().all(|&choice| choice == wanted), "{decision}: {:?}", &out[..FIRST]);
-                    // Settings that were added since have none.
+                    // Settings that were added later have no choice.
                     assert!(out[FIRST..].iter().all(|&choice| choice == wanted || choice == Published::NONE));
                 };
                 while !done.load(Ordering::Relaxed) {

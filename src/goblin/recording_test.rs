@@ -100,7 +100,7 @@ fn play(goblin: &mut Goblin, seed: u64, frames: usize) -> Vec<Vec<Option<u16>>> 
                 switch_burden: if dice.one_in(3) { 3.0 * dice.roll() } else { 0.0 },
                 ..SettingDesc::new("", &options)
             };
-            // Refused if a setting with this id has another number of options.
+            // Rejected if a setting with this id has another number of options.
             ids.extend(goblin.add_setting(&SettingDesc { id: &format!("task {}", dice.below(6)), ..desc }));
         }
         let id = ids[dice.below(ids.len())];
@@ -299,7 +299,7 @@ fn truncated_recording_replays_up_to_the_cut() {
         assert!((before..=whole.decisions).contains(&report.decisions), "more bytes, more decisions");
         before = report.decisions;
     }
-    assert_eq!(before, 12, "the end alone was missing");
+    assert_eq!(before, 12, "only the end marker was missing");
 }
 
 #[test]
@@ -480,7 +480,7 @@ fn recording_matches_the_documented_example() {
     assert!(page.contains(&dump), "docs/formats.md should show\n{dump}");
 }
 
-/// Otherwise the fuzzer starts with inputs that are refused at once.
+/// Otherwise the fuzzer starts with inputs that are rejected at once.
 #[test]
 fn seeds_of_the_fuzzer_are_recordings_of_this_format() {
     for seed in [

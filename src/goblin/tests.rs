@@ -28,7 +28,7 @@ fn choice(goblin: &Goblin, id: Id) -> usize {
     usize::from(goblin.choice(id).unwrap().unwrap())
 }
 
-/// A deterministic stream of numbers from 0 to 1.
+/// A deterministic random number generator.
 struct Noise(u64);
 
 impl Noise {
@@ -38,7 +38,7 @@ impl Noise {
     }
 }
 
-/// A renderer whose passes cost what a table says, give or take a few percent, and whose timers answer frames later.
+/// A renderer with pass costs from a table, with a few percent of noise, and with timers of some frames latency.
 struct Machine {
     costs: Vec<(Id, Vec<f64>)>,
     noise: Noise,
@@ -58,7 +58,7 @@ impl Machine {
         setting
     }
 
-    /// One frame; what was decided and what it cost.
+    /// Run one frame. Returns the decision and its cost.
     fn frame(&mut self, goblin: &mut Goblin) -> (Decision, f64) {
         let decision = goblin.update().unwrap();
         let noise = &mut self.noise;
@@ -92,7 +92,7 @@ fn renderer(machine: &mut Machine, goblin: &mut Goblin) -> Vec<Id> {
 }
 
 #[test]
-fn the_default_is_chosen_until_something_is_known() {
+fn the_default_is_chosen_until_a_burden_is_known() {
     let mut goblin = goblin(16.0);
     let options = [OptionDesc::worth(9.0), OptionDesc::worth(1.0), OptionDesc::worth(5.0)];
     let desc = SettingDesc { default_choice: 1, ..SettingDesc::new("a", &options) };
@@ -105,25 +105,25 @@ fn the_default_is_chosen_until_something_is_known() {
 }
 
 #[test]
-fn the_best_choice_that_fits_is_found_and_learning_it_does_not_blow_the_frame() {
+fn the_best_choice_that_fits_is_found_and_learning_keeps_the_frame_inside_its_limit() {
     let mut goblin = goblin(16.0);
     let mut machine = Machine::new(3);
     let settings = renderer(&mut machine, &mut goblin);
     let frames: Vec<_> = (0..1024).map(|_| machine.frame(&mut goblin)).collect();
     let over = |frames: &[(Decision, f64)]| frames.iter().filter(|(_, total)| *total > 16.0).count();
     assert!(over(&frames[..256]) <= 12, "{} of the first 256 frames are over", over(&frames[..256]));
-    // What was found dear with few samples is looked at again, a frame each.
+    // Options that few samples showed as too expensive are measured again, for a frame each.
     assert!(over(&frames[256..]) <= 8, "{} of the later frames are over", over(&frames[256..]));
-    // The optimum at these costs, by hand: shadows 1 (4 for 2.0), occlusion 1 (3 for 1.5), resolution 2 (8 for 8.0),
-    // detail 1 (2 for 1.0), rest 1.5: 14.0 for 17; post 1 (3 for 2.5) does not fit beside it at 16 less the noise, but
-    // does with resolution 1 (5 for 5.0): 13.5 + room for detail 2 (3 for 2.0): 14.5 for 18.
+    // The optimum, calculated by hand. Shadows 1 (4 for 2.0), occlusion 1 (3 for 1.5), resolution 2 (8 for 8.0), detail
+    // 1 (2 for 1.0) and rest 1.5 have value 17 for 14.0. Post 1 (3 for 2.5) does not fit in addition, at 16 minus the
+    // noise. With resolution 1 (5 for 5.0) it does: 13.5. Then detail 2 (3 for 2.0) fits too: value 18 for 14.5.
     let best: f64 = 4.0 + 3.0 + 5.0 + 3.0 + 3.0;
     assert!(frames[1000].0.chosen.value >= best.min(17.0), "{:?}", frames[1000].0);
     assert!(settings.iter().all(|&setting| goblin.estimate(setting, 0, GPU).is_ok()));
 }
 
 #[test]
-fn a_late_sample_is_booked_on_the_choice_of_its_frame() {
+fn a_late_sample_is_attributed_to_the_choice_of_its_frame() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[1.0, 2.0]);
     let first = goblin.update().unwrap().id;
@@ -137,7 +137,7 @@ fn a_late_sample_is_booked_on_the_choice_of_its_frame() {
 }
 
 #[test]
-fn samples_of_unknown_decisions_are_refused_and_counted() {
+fn samples_of_unknown_decisions_are_rejected_and_counted() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[1.0]);
     assert_eq!(goblin.measure(setting, &sample(0, 1.0)).unwrap_err().code(), Code::NotFound);
@@ -149,7 +149,7 @@ fn samples_of_unknown_decisions_are_refused_and_counted() {
     goblin.measure(setting, &sample(37, 1.0)).unwrap();
     goblin.measure(setting, &sample(0, 1.0)).unwrap();
     assert_eq!((goblin.statistics().refused, goblin.statistics().samples), (3, 2));
-    // A setting that came later has no part in earlier frames, also if it took a removed one's place.
+    // A setting that was added later is not part of earlier frames, even at the position of a removed setting.
     goblin.remove_setting(setting).unwrap();
     let other = add(&mut goblin, "b", &[1.0]);
     assert_eq!(other.index1, setting.index1);
@@ -158,7 +158,7 @@ fn samples_of_unknown_decisions_are_refused_and_counted() {
 }
 
 #[test]
-fn nonsense_is_refused_and_changes_nothing() {
+fn invalid_arguments_are_rejected_and_change_nothing() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[1.0, 2.0]);
     goblin.update().unwrap();
@@ -189,7 +189,7 @@ fn nonsense_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn no_settings_one_option_and_no_options_are_fine() {
+fn goblins_without_settings_and_settings_with_one_or_no_option_are_valid() {
     let mut goblin = goblin(10.0);
     let empty = goblin.update().unwrap();
     assert!(empty.feasible && empty.chosen == Net::default() && empty.gap == 0.0);
@@ -215,7 +215,7 @@ fn a_burden_that_equals_the_limit_fits() {
 }
 
 #[test]
-fn when_nothing_fits_the_lightest_is_chosen_and_flagged() {
+fn if_no_choice_fits_the_lightest_is_chosen_and_flagged() {
     for exploration in [Exploration::Bounded, Exploration::Optimistic] {
         let mut goblin = Goblin::new(&Config { exploration, ..config(1.0) }).unwrap();
         let mut machine = Machine::new(0);
@@ -232,7 +232,7 @@ fn optimistic_exploration_tries_everything_as_the_seed_does() {
     let mut machine = Machine::new(3);
     let settings = renderer(&mut machine, &mut goblin);
     let over = (0..600).filter(|_| machine.frame(&mut goblin).1 > 16.0).count();
-    assert!(over > 50, "the seed's learning phase is dear: only {over} frames were over");
+    assert!(over > 50, "the seed's learning phase is expensive: only {over} frames were over");
     for (setting, (_, costs)) in settings.iter().zip(&machine.costs) {
         for option in 0..costs.len() {
             assert!(goblin.estimate(*setting, option as u32, GPU).unwrap().1 > 0);
@@ -241,7 +241,7 @@ fn optimistic_exploration_tries_everything_as_the_seed_does() {
 }
 
 #[test]
-fn a_wait_for_samples_that_never_come_ends() {
+fn lost_samples_of_a_trial_are_given_up() {
     let mut goblin = goblin(16.0);
     let setting = add(&mut goblin, "a", &[1.0, 2.0]);
     let first = goblin.update().unwrap().id;
@@ -269,7 +269,7 @@ fn an_option_that_is_not_ready_is_not_chosen() {
 }
 
 #[test]
-fn a_heavier_scene_is_known_at_once_through_its_work() {
+fn work_predicts_the_burden_of_a_heavier_scene_at_once() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[0.0, 1.0, 2.0]);
     let frame = |goblin: &mut Goblin, work: f64| {
@@ -297,7 +297,7 @@ fn settings_that_share_a_task_pool_their_samples() {
     assert_eq!(goblin.estimate(b, 0, GPU).unwrap().1, 1);
     goblin.remove_setting(b).unwrap();
     let c = add(&mut goblin, "light", &[0.0, 5.0]);
-    assert_eq!(goblin.estimate(c, 0, GPU).unwrap().1, 1, "what was learned waits for the setting to come back");
+    assert_eq!(goblin.estimate(c, 0, GPU).unwrap().1, 1, "the estimate is kept in case the setting returns");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn another_number_of_options_drops_the_estimates() {
 }
 
 #[test]
-fn the_past_serves_at_once_and_its_scale_is_learned() {
+fn a_past_profile_is_used_at_once_and_its_scale_is_learned() {
     let mut first = goblin(16.0);
     let mut machine = Machine::new(3);
     renderer(&mut machine, &mut first);
@@ -333,8 +333,7 @@ fn the_past_serves_at_once_and_its_scale_is_learned() {
         renderer(&mut machine, &mut second);
         machine.costs.iter_mut().flat_map(|(_, costs)| costs).for_each(|cost| *cost *= speed);
         let values: Vec<f64> = (0..100).map(|_| machine.frame(&mut second).0.chosen.value).collect();
-        // From the sixth frame on, when the first samples are in; trials of what the past hardly knew are single
-        // frames.
+        // The first samples arrive before the sixth frame. Trials of options with few past samples are single frames.
         let good = values[6..].iter().filter(|&&value| value >= 0.9 * settled.chosen.value).count();
         assert!(good >= 84, "{speed}: {good} of 94 frames, {values:?}");
         assert!((second.ratio() / speed - 1.0).abs() < 0.1, "{speed}: {}", second.ratio());
@@ -342,7 +341,7 @@ fn the_past_serves_at_once_and_its_scale_is_learned() {
 }
 
 #[test]
-fn what_is_saved_is_what_was_known() {
+fn saved_profile_equals_the_known_estimates() {
     let mut past = Profile::new();
     let estimates = [Estimate { count: 7, mean: 0.1, deviation: 1.0 / 3.0 }, Estimate::default()];
     past.set("a", &estimates).unwrap();
@@ -350,7 +349,7 @@ fn what_is_saved_is_what_was_known() {
     let mut goblin = Goblin::new(&Config { trial_limit: 0, ..config(16.0) }).unwrap();
     goblin.set_past_profile(&past).unwrap();
     let setting = add(&mut goblin, "a", &[0.0, 1.0]);
-    assert_eq!(goblin.profile().unwrap(), past, "nothing measured: the past, to the last bit");
+    assert_eq!(goblin.profile().unwrap(), past, "without samples the past profile is returned bit-exact");
     goblin.update().unwrap();
     goblin.measure(setting, &sample(0, 0.2)).unwrap();
     let saved = goblin.profile().unwrap();
@@ -388,7 +387,7 @@ fn anomaly_is_measured_over_typical() {
     goblin.update().unwrap();
     goblin.measure(setting, &sample(0, 4.0)).unwrap();
     goblin.harvest();
-    assert_eq!(goblin.statistics().anomaly, 0.0, "the first sample is neither typical nor not");
+    assert_eq!(goblin.statistics().anomaly, 0.0, "the first sample has no typical cost yet");
     goblin.measure(setting, &sample(0, 6.0)).unwrap();
     goblin.harvest();
     assert_eq!((goblin.statistics().anomaly, goblin.statistics().recent_anomaly), (1.5, 1.5));
@@ -399,7 +398,7 @@ fn anomaly_is_measured_over_typical() {
 }
 
 #[test]
-fn without_profiling_the_controller_finds_what_fits() {
+fn without_profiling_the_controller_finds_the_capacity() {
     let mut goblin = Goblin::new(&Config { burdens: Burdens::Relative, ..config(16.0) }).unwrap();
     let rough = |burdens: &[f64]| -> Vec<OptionDesc> {
         let option =
@@ -428,7 +427,7 @@ fn without_profiling_the_controller_finds_what_fits() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn resource_limits_are_enforced() {
     let mut goblin = Goblin::new(&Config { max_settings: 2, ..config(16.0) }).unwrap();
     add(&mut goblin, "a", &[1.0]);
     let b = add(&mut goblin, "b", &[1.0]);
@@ -461,7 +460,7 @@ fn the_same_inputs_give_the_same_choices() {
 }
 
 #[test]
-fn a_single_hitch_is_lived_down() {
+fn an_option_recovers_from_a_single_hitch() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[0.0, 5.0]);
     let mut hitch = true;
@@ -499,7 +498,7 @@ fn a_better_and_lighter_option_is_found_when_nothing_known_fits() {
 }
 
 #[test]
-fn a_wrong_past_is_lived_down() {
+fn a_wrong_past_profile_is_corrected() {
     let mut past = Profile::new();
     let hitch = Estimate { count: 1, mean: 200.0, deviation: 0.0 };
     past.set("a", &[Estimate { count: 100, mean: 1.0, deviation: 0.1 }, hitch]).unwrap();
@@ -514,7 +513,7 @@ fn a_wrong_past_is_lived_down() {
 }
 
 #[test]
-fn what_stays_too_dear_is_tried_ever_more_rarely() {
+fn trials_of_an_option_that_stays_too_expensive_back_off() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[0.0, 5.0]);
     let mut noise = Noise(7);
@@ -534,7 +533,7 @@ fn extra_value_makes_an_option_explored_until_its_quota_is_full() {
     let explore = Config { explore_value: 3.0, exploration: Exploration::Optimistic, patience: 0.0, ..config(100.0) };
     let mut goblin = Goblin::new(&explore).unwrap();
     let mut machine = Machine::new(0);
-    // Worth less than the other, but 3 more while it has fewer than 30 samples.
+    // Worth less than the other option, but 3 more while it has fewer than 30 samples.
     let setting = machine.add(&mut goblin, "a", &[(2.0, 1.0), (0.0, 1.0)]);
     let used = (0..200).filter(|_| {
         machine.frame(&mut goblin);
@@ -544,7 +543,7 @@ fn extra_value_makes_an_option_explored_until_its_quota_is_full() {
 }
 
 #[test]
-fn a_task_that_comes_back_with_fewer_options_is_learned_anew() {
+fn a_task_that_returns_with_fewer_options_is_learned_again() {
     let mut goblin = goblin(10.0);
     let setting = add(&mut goblin, "a", &[0.0, 1.0, 2.0]);
     goblin.update().unwrap();
@@ -568,7 +567,7 @@ fn extreme_limits_and_probabilities_decide() {
 }
 
 #[test]
-fn a_lane_may_be_without_limit_for_a_while() {
+fn estimates_survive_while_a_lane_has_no_limit() {
     let mut on_frame = Config::default();
     on_frame.limits[1] = 10.0;
     let mut goblin = Goblin::new(&on_frame).unwrap();
@@ -581,11 +580,11 @@ fn a_lane_may_be_without_limit_for_a_while() {
     assert_eq!(goblin.statistics().samples, 2);
     goblin.configure(&on_frame).unwrap();
     goblin.configure(&config(10.0)).unwrap();
-    assert_eq!(goblin.estimate(setting, 0, GPU).unwrap().1, 0, "another lane's burdens are others");
+    assert_eq!(goblin.estimate(setting, 0, GPU).unwrap().1, 0, "another lane has other burdens");
 }
 
 #[test]
-fn totals_of_frames_with_a_setting_that_is_gone_teach_nothing() {
+fn totals_of_frames_with_a_removed_setting_are_not_learned() {
     let mut goblin = Goblin::new(&Config { burdens: Burdens::Totals, ..config(100.0) }).unwrap();
     let one = [OptionDesc { relative_burden: 5.0, ..OptionDesc::worth(0.0) }];
     let stays = goblin.add_setting(&SettingDesc::new("stays", &one)).unwrap();
@@ -615,12 +614,12 @@ fn totals_of_frames_with_a_setting_that_is_gone_teach_nothing() {
 }
 
 #[test]
-fn a_slow_down_of_everything_is_known_of_what_is_not_chosen() {
+fn a_common_slowdown_applies_to_options_that_are_not_chosen() {
     let mut goblin = goblin(16.0);
     let mut machine = Machine::new(3);
     let settings = renderer(&mut machine, &mut goblin);
     (0..1200).for_each(|_| _ = machine.frame(&mut goblin));
-    let dear = goblin.estimate(settings[0], 3, GPU).unwrap().0.normal.mean;
+    let expensive = goblin.estimate(settings[0], 3, GPU).unwrap().0.normal.mean;
     let before = machine.frame(&mut goblin).0.chosen.value;
     let scale = |machine: &mut Machine, factor: f64| {
         machine.costs.iter_mut().flat_map(|(_, costs)| costs).for_each(|cost| *cost *= factor);
@@ -629,26 +628,26 @@ fn a_slow_down_of_everything_is_known_of_what_is_not_chosen() {
     let over = (0..600).filter(|_| machine.frame(&mut goblin).1 > 16.0).count();
     assert!(over < 20, "{over} of 600 frames over");
     let slow = goblin.estimate(settings[0], 3, GPU).unwrap().0.normal.mean;
-    assert!((slow / dear / 1.3 - 1.0).abs() < 0.05, "not measured, and yet known to cost more: {dear} then {slow}");
+    assert!((slow / expensive / 1.3 - 1.0).abs() < 0.05, "the estimate rises without samples: {expensive} then {slow}");
     scale(&mut machine, 1.0 / 1.3);
     let values: Vec<f64> = (0..600).map(|_| machine.frame(&mut goblin).0.chosen.value).collect();
     assert!(values[100..].iter().sum::<f64>() / 500.0 > 0.98 * before, "{before} before");
 }
 
 #[test]
-fn what_is_steady_stays() {
+fn choices_stay_while_costs_are_steady() {
     let mut goblin = goblin(16.0);
     let mut machine = Machine::new(3);
     renderer(&mut machine, &mut goblin);
     (0..2000).for_each(|_| _ = machine.frame(&mut goblin));
     let changes: u32 = (0..6000).map(|_| machine.frame(&mut goblin).0.changes).sum();
-    assert!(changes <= 10, "{changes} changes in 100 seconds of the same");
+    assert!(changes <= 10, "{changes} changes in 100 seconds of steady costs");
 }
 
 #[test]
-fn totals_alone_tell_what_options_cost() {
+fn totals_alone_identify_the_costs_of_options() {
     let mut goblin = Goblin::new(&Config { burdens: Burdens::Totals, ..config(20.0) }).unwrap();
-    // True costs, and what the host thinks, in a unit of its own and off by up to two.
+    // True costs, and the host's estimates in its own unit, wrong by a factor of up to two.
     let costs = [[1.0, 4.0, 8.0], [0.5, 3.0, 7.0], [2.0, 5.0, 9.0]];
     let rough = [[80.0, 250.0, 1500.0], [90.0, 520.0, 400.0], [120.0, 880.0, 900.0]];
     let settings: Vec<Id> = (0..3)
@@ -671,17 +670,17 @@ fn totals_alone_tell_what_options_cost() {
             value += decision.chosen.value / 2000.0;
         }
     }
-    // 8 + 7 + 2 (10) or 8 + 3 + 5 (11, the best: 16 of 20) or 4 + 7 + 5 (11); two of the highest and a middle do not
-    // fit.
+    // Choices that fit: 8 + 7 + 2 (10), 8 + 3 + 5 (11, the best: 16 of 20) and 4 + 7 + 5 (11). Two of the highest and a
+    // middle one do not fit.
     assert!(over < 20 && value > 10.7, "{over} frames over, value {value}");
     for (n, &setting) in settings.iter().enumerate() {
-        let believed = goblin.estimate(setting, 1, GPU).unwrap().0.normal.mean;
-        assert!((believed - costs[n][1]).abs() < 1.0, "setting {n}: {believed}");
+        let estimated = goblin.estimate(setting, 1, GPU).unwrap().0.normal.mean;
+        assert!((estimated - costs[n][1]).abs() < 1.0, "setting {n}: {estimated}");
     }
 }
 
 #[test]
-fn a_single_dear_option_is_held_once_its_deviation_is_known() {
+fn a_single_expensive_option_is_held_once_its_deviation_is_known() {
     for cost in [7.0, 8.0, 8.5, 9.0] {
         let mut goblin = goblin(10.0);
         let mut machine = Machine::new(3);
@@ -692,7 +691,7 @@ fn a_single_dear_option_is_held_once_its_deviation_is_known() {
 }
 
 #[test]
-fn a_setting_that_burdens_only_the_second_lane_is_learned_and_left_alone() {
+fn a_setting_with_cost_on_the_second_lane_only_is_learned_and_not_changed() {
     let mut limits = config(10.0);
     limits.limits[2] = 10.0;
     let mut goblin = Goblin::new(&limits).unwrap();
@@ -709,20 +708,20 @@ fn a_setting_that_burdens_only_the_second_lane_is_learned_and_left_alone() {
 }
 
 #[test]
-fn while_nothing_moves_little_is_solved_and_what_moves_is_seen_at_once() {
+fn steady_costs_need_few_solves_and_changes_are_noticed_at_once() {
     let mut goblin = goblin(16.0);
     let mut machine = Machine::new(5);
     renderer(&mut machine, &mut goblin);
     (0..1500).for_each(|_| _ = machine.frame(&mut goblin));
     let calm: Vec<Decision> = (0..320).map(|_| machine.frame(&mut goblin).0).collect();
     let solved = calm.iter().filter(|decision| decision.nodes > 0).count();
-    assert!(solved < 80, "{solved} of 320 decisions solved anything");
+    assert!(solved < 80, "{solved} of 320 decisions needed a solve");
     let before = calm.last().unwrap().chosen.value;
     goblin.configure(&config(24.0)).unwrap();
     let first = (0..3).map(|_| machine.frame(&mut goblin).0.chosen.value).fold(0.0, f64::max);
     assert!(first > before, "a raised limit is used at once, as far as the pace allows");
     let after = (0..600).map(|_| machine.frame(&mut goblin).0.chosen.value).fold(0.0, f64::max);
-    assert!(after > before + 5.0, "half as much again is worth more than {before}: {after}");
+    assert!(after > before + 5.0, "a limit raised by half gives more value than {before}: {after}");
     goblin.configure(&config(12.0)).unwrap();
     let lowered = machine.frame(&mut goblin).0;
     assert!(lowered.feasible && lowered.chosen.value < before, "{lowered:?}");
