@@ -104,7 +104,7 @@ TEST("goblin: a recording begins at creation and is stopped once") {
     ENSURE_OK(hob_goblin_stop_recording(goblin.get()));
     ENSURE(tape.written == written && tape.released == 1);
     ENSURE(replayed(tape.bytes).end == HOB_REPLAY_END_COMPLETE && replayed(tape.bytes).decisions == 1);
-    ENSURE(late.record(goblin.get()) == HOB_RESULT_UNSUPPORTED && last_error_has("begins with the goblin's life"));
+    ENSURE(late.record(goblin.get()) == HOB_RESULT_UNSUPPORTED && last_error_has("a recording must be complete"));
     ENSURE(late.written == 0 && late.released == 0);
 }
 
@@ -167,7 +167,7 @@ TEST("bad_input: invalid and truncated recordings are rejected") {
     ENSURE(hob_goblin_replay(nullptr, 5, &report) == HOB_RESULT_INVALID_ARGUMENT && last_error_has("data"));
     ENSURE(hob_goblin_replay(zeros.data(), zeros.size(), nullptr) == HOB_RESULT_INVALID_ARGUMENT);
     ENSURE(hob_goblin_replay(zeros.data(), zeros.size(), &report) == HOB_RESULT_MALFORMED);
-    ENSURE(last_error_has("no recording"));
+    ENSURE(last_error_has("not a recording"));
     ENSURE(hob_goblin_replay(nullptr, 0, &report) == HOB_RESULT_MALFORMED && last_error_has("0 bytes"));
 
     Tape tape;
