@@ -1,11 +1,14 @@
 //! The index of all keys: a list of entries in order of arrival, and an open-addressed table into it.
 //!
 //! The table also holds the location of each value, so that a lookup in random order has one cache miss instead of two.
+//! Its hash is seeded at random, so nobody can write a directory or a bundle with names that collide.
 //!
 //! A removed key keeps its entry, because an older record of the key may still turn up in a segment that is read later.
 //! The larger stamp of two records is the newer one. Stamps are a hybrid logical clock (Kulkarni and others, "Logical
 //! Physical Clocks", 2014): the second in the upper half, a counter in the lower. A new stamp is never smaller than one
 //! already seen.
+
+use std::hash::{BuildHasher, RandomState};
 
 use super::Key;
 use super::format::{Form, Usage, hash_with_seed, record_size};
@@ -24,8 +27,13 @@ pub struct Name {
 }
 
 impl Name {
+    /// The hash that names a value in lists of uses.
     pub(super) fn hash(&self) -> u64 {
-        hash_with_seed(self.environment ^ u64::from(self.kind).rotate_right(8), &self.key)
+        self.hash_with(0)
+    }
+
+    fn hash_with(&self, seed: u64) -> u64 {
+        hash_with_seed(seed ^ self.environment ^ u64::from(self.kind).rotate_right(8), &self.key)
     }
 }
 
@@ -92,8 +100,10 @@ struct HashSlot {
     location: Location,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Index {
+    /// Seed of the table's hash.
+    seed: u64,
     /// The length is a power of two.
     slots: Vec<HashSlot>,
     pub entries: Vec<IndexEntry>,
@@ -111,7 +121,19 @@ pub(super) enum Effect {
     Applied { before: Option<IndexEntry> },
 }
 
+impl Default for Index {
+    fn default() -> Self {
+        let seed = RandomState::new().hash_one(0);
+        Self { seed, slots: Vec::new(), entries: Vec::new(), cleared: Vec::new(), live: 0, newest_stamp: 0 }
+    }
+}
+
 impl Index {
+    /// The tag of a name's slot.
+    pub fn tag(&self, name: &Name) -> u32 {
+        (name.hash_with(self.seed) >> 32) as u32
+    }
+
     /// Positions of the entries that `is_wanted` accepts, in disk order.
     pub fn in_place(&self, is_wanted: impl Fn(&IndexEntry) -> bool) -> Result<Vec<usize>> {
         let mut positions =
@@ -157,24 +179,21 @@ impl Index {
         }
     }
 
-    /// Location of the value with that hash, or of another name whose hash has the same upper half.
-    pub fn likely_location(&self, hash: u64) -> Option<Location> {
+    /// Location of the value of that name, or of another name with the same tag.
+    pub fn likely_location(&self, name: &Name) -> Option<Location> {
         if self.slots.is_empty() {
             return None;
         }
-        let slot = self.probe(tag(hash), |_| true).ok()?;
+        let slot = self.probe(self.tag(name), |_| true).ok()?;
         Some(self.slots[slot].location).filter(|location| *location != Location::default())
     }
 
     pub fn position(&self, name: &Name) -> Option<usize> {
-        self.find(name.hash(), |position| self.entries[position].name() == *name)
-    }
-
-    fn find(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
         }
-        self.probe(tag(hash), is_it).ok().map(|slot| self.slots[slot].entry as usize - 1)
+        let is_it = |position: usize| self.entries[position].name() == *name;
+        self.probe(self.tag(name), is_it).ok().map(|slot| self.slots[slot].entry as usize - 1)
     }
 
     pub fn live(&self, name: &Name) -> Option<usize> {
@@ -191,7 +210,7 @@ impl Index {
         let entry = IndexEntry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
         let (name, position) = (entry.name(), self.entries.len());
         self.reserve(1)?;
-        let tag = tag(name.hash());
+        let tag = self.tag(&name);
         let slot = match self.probe(tag, |known| self.entries[known].name() == name) {
             Ok(slot) => &mut self.slots[slot],
             Err(vacant) => {
@@ -234,14 +253,26 @@ impl Index {
         Ok(())
     }
 
-    /// Record a use; uses of unknown names are dropped.
-    pub fn show_use(&mut self, used: Usage) {
-        let is_it = |position: usize| self.entries[position].name().hash() == used.name_hash;
-        if let Some(position) = self.find(used.name_hash, is_it) {
-            let entry = &mut self.entries[position];
-            entry.used = entry.used.max(used.second);
-            entry.uses = entry.uses.max(used.count);
+    /// Record uses, and empty the list; uses of unknown names are dropped.
+    pub fn show_uses(&mut self, uses: &mut Vec<Usage>) {
+        if uses.is_empty() {
+            return;
         }
+        uses.sort_unstable_by_key(|used| used.name_hash);
+        uses.dedup_by(|next, used| {
+            let is_same = next.name_hash == used.name_hash;
+            if is_same {
+                (used.second, used.count) = (used.second.max(next.second), used.count.max(next.count));
+            }
+            is_same
+        });
+        for entry in &mut self.entries {
+            if let Ok(place) = uses.binary_search_by_key(&entry.name().hash(), |used| used.name_hash) {
+                let Usage { second, count, .. } = uses[place];
+                (entry.used, entry.uses) = (entry.used.max(second), entry.uses.max(count));
+            }
+        }
+        uses.clear();
     }
 
     /// Reset a name to unknown: any later record of it is accepted.
@@ -256,8 +287,8 @@ impl Index {
         let entry = &mut self.entries[position];
         self.live -= usize::from(entry.is_live());
         entry.row.form = Form::Removed;
-        let tag = tag(entry.name().hash());
-        if let Ok(slot) = self.probe(tag, |known| known == position) {
+        let name = entry.name();
+        if let Ok(slot) = self.probe(self.tag(&name), |known| known == position) {
             self.slots[slot].location = Location::default();
         }
     }
@@ -272,11 +303,8 @@ impl Index {
         self.slots.fill(HashSlot::default());
         for position in 0..self.entries.len() {
             let entry = &self.entries[position];
-            self.occupy(HashSlot {
-                tag: tag(entry.name().hash()),
-                entry: position as u32 + 1,
-                location: entry.location(),
-            });
+            let (tag, location) = (self.tag(&entry.name()), entry.location());
+            self.occupy(HashSlot { tag, entry: position as u32 + 1, location });
         }
         Ok(())
     }
@@ -288,7 +316,7 @@ impl Index {
         assert_eq!(taken, self.entries.len());
         assert_eq!(self.live, self.entries.iter().filter(|entry| entry.is_live()).count());
         for (position, entry) in self.entries.iter().enumerate() {
-            let slot = self.probe(tag(entry.name().hash()), |known| known == position);
+            let slot = self.probe(self.tag(&entry.name()), |known| known == position);
             assert_eq!(slot.map(|slot| self.slots[slot].location), Ok(entry.location()));
         }
     }
@@ -301,8 +329,4 @@ impl Index {
     pub fn memory_used(&self) -> usize {
         self.slots.capacity() * size_of::<HashSlot>() + self.entries.capacity() * size_of::<IndexEntry>()
     }
-}
-
-fn tag(hash: u64) -> u32 {
-    (hash >> 32) as u32
 }

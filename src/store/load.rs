@@ -97,7 +97,7 @@ impl Loading {
 
     fn add_use(&mut self, index: &mut Index, used: Usage) -> Result<()> {
         if self.uses.len() >= MOST_USES {
-            self.uses.drain(..).for_each(|used| index.show_use(used));
+            index.show_uses(&mut self.uses);
         }
         try_push(&mut self.uses, used)
     }
@@ -126,7 +126,7 @@ impl Store {
             }
             if loading.presence == Presence::Here {
                 self.drop_missing(&loading.listing.segments);
-                loading.uses.into_iter().for_each(|used| self.index.show_use(used));
+                self.index.show_uses(&mut loading.uses);
                 if self.last_activity.is_none() {
                     self.last_activity = Some(self.live().map(|entry| entry.used).max().unwrap_or(0));
                 }

@@ -169,7 +169,7 @@ impl Store {
     ) -> Result<Option<(u32, &'a [u8])>> {
         let longest = longest.min(self.options.entry_limit);
         // The value usually lies at the likely location. The record holds its name, so the guess can be checked.
-        if let Some(location) = self.index.likely_location(name.hash()) {
+        if let Some(location) = self.index.likely_location(name) {
             match self.read_value(location, longest, buffer)? {
                 ReadResult::Whole if buffer.has_value_of(name) => return Ok(buffer.value()),
                 ReadResult::Missing => self.refresh()?,

@@ -132,12 +132,12 @@ fn kind_environment_and_key_each_separate_values() {
 
 #[test]
 fn half_hash_collisions_keep_separate_values() {
-    let mut seen = std::collections::HashMap::new();
-    let (one, other) = (0..)
-        .find_map(|number| Some((seen.insert(name(number).hash() >> 32, number)?, number)))
-        .expect("there are more numbers than halves");
     let disk = FaultDisk::default();
     let mut store = on(&disk);
+    let mut seen = std::collections::HashMap::new();
+    let (one, other) = (0..)
+        .find_map(|number| Some((seen.insert(store.index.tag(&name(number)), number)?, number)))
+        .expect("there are more numbers than tags");
     // A value of the same length, so that the records have the same size.
     store.put(&name(one), 0, b"one..").unwrap();
     assert_eq!(get(&mut store, &name(other)), None);

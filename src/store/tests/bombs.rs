@@ -348,3 +348,32 @@ fn values_of_a_long_directory_are_removed_by_a_clear_before_they_are_read() {
     store.clear(None).unwrap();
     assert_eq!(on(&disk).statistics().values, 0);
 }
+
+/// Names with the same XXH3. Its first product is zero when the first word of the key cancels its public constant.
+fn colliding(count: u64) -> impl Iterator<Item = Name> {
+    (0..count).map(|number| {
+        let mut name = named(0, 0);
+        name.kind = 0;
+        name.key[..8].copy_from_slice(&0xbe4b_a423_396c_feb8_u64.to_le_bytes());
+        name.key[8..16].copy_from_slice(&number.to_le_bytes());
+        name
+    })
+}
+
+#[test]
+fn names_made_to_collide_spread_in_the_index() {
+    const COUNT: u64 = 5000;
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    colliding(COUNT).for_each(|name| assert!(store.put(&name, 0, b"value").unwrap()));
+    let hash = colliding(1).next().unwrap().hash();
+    assert!(colliding(COUNT).all(|name| name.hash() == hash), "the names collide without a seed");
+    let tags: std::collections::HashSet<_> = colliding(COUNT).map(|name| store.index.tag(&name)).collect();
+    assert!(tags.len() as u64 > COUNT - 10, "{} tags of {COUNT} names", tags.len());
+    let other = on(&disk);
+    assert_ne!(
+        colliding(1).map(|name| store.index.tag(&name)).next(),
+        colliding(1).map(|name| other.index.tag(&name)).next(),
+        "each store has a seed of its own"
+    );
+}
