@@ -93,6 +93,23 @@ TEST("hpp: a shader's key depends on its stage and source") {
     ENSURE(key != hob::shader_fingerprint(HOB_SHADER_STAGE_VERTEX, "another source"));
 }
 
+TEST("hpp: a cache with a secret serves the programs of that secret alone") {
+    const Directory directory;
+    const char* const secrets[] = {"", "sixteen bytes 01", "sixteen bytes 02"};
+    const auto key = key_of("source").fingerprint();
+    for (const char* const written : secrets) {
+        hob::ProgramCacheOptions options;
+        options.directory = directory.inside(*written != 0 ? written : "none");
+        options.secret = written;
+        hob::ProgramCache(options).put(key, program_of("binary"));
+        for (const char* const read : secrets) {
+            options.secret = read;
+            const hob::ProgramCache cache(options);
+            ENSURE(static_cast<bool>(cache.get_wait(key)) == (std::string_view(read) == written));
+        }
+    }
+}
+
 TEST("hpp: a scoped use ends as accepted, rejected or unused") {
     const auto key = key_of("a").fingerprint();
     const hob::ProgramCache cache;

@@ -177,8 +177,9 @@ typedef struct hob_program_cache_desc {
     /// The file system of the directory and of bundles; copied. NULL: the operating system's.
     const hob_file_io *file_io;
     /// A secret of the host, at least 16 bytes; copied. Programs on disk that were written with another one, or without
-    /// one, are ignored and kept. So nobody without the secret can make the cache give bytes to the driver. Bundles
-    /// and strikes have no secret. Default empty: checksums find damage, but no forgery. docs/trust.md has the details.
+    /// one, are ignored and kept, strikes are dropped. So nobody without the secret can make the cache give bytes to the
+    /// driver. Bundles have no secret. Default empty: checksums find damage, but no forgery. docs/trust.md has the
+    /// details.
     hob_str secret;
     /// Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were not used
     /// for the longest time are removed first, as a whole, and this one never. 0: the default, twice the largest

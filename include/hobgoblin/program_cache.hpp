@@ -163,6 +163,8 @@ struct ProgramCacheOptions {
     const Executor* executor = nullptr;
     /// The file system of the directory and of bundles. NULL: as in `desc`, by default the operating system's.
     std::shared_ptr<FileSystem> files;
+    /// A secret of at least 16 bytes, which authenticates the directory. Empty: as in `desc`, by default none.
+    std::string secret;
     hob_program_cache_desc desc = HOB_PROGRAM_CACHE_DESC_INIT;
 };
 
@@ -186,6 +188,7 @@ public:
         if (!options.directory.empty()) desc.directory = detail::text(options.directory);
         if (desc.environment == nullptr) desc.environment = &options.environment;
         if (options.executor != nullptr) desc.executor = options.executor->capi();
+        if (!options.secret.empty()) desc.secret = detail::text(options.secret);
         std::unique_ptr<detail::HostFiles> files;
         hob_file_io io = HOB_FILE_IO_INIT;
         if (options.files != nullptr) {

@@ -76,6 +76,7 @@ impl Cache {
                     environment: desc.environment,
                     ban_at: desc.ban_at,
                     read_only: desc.store.read_only,
+                    secret: desc.store.secret,
                     now_unix_s: (desc.store.now)(),
                 };
                 Strikes::open(desc.io.clone(), &options)?

@@ -10,6 +10,7 @@ use super::key::Key;
 use super::salt::IdSalt;
 use crate::base::{Id, Result, Slots, Text, error};
 use crate::quarantine::{self, Outcome, Quarantine, Token};
+use crate::store::Secret;
 use crate::store::io::SharedIo;
 
 /// The result of a use.
@@ -38,6 +39,8 @@ pub struct StrikeOptions<'a> {
     pub ban_at: u32,
     /// Write no files.
     pub read_only: bool,
+    /// Authenticates the files.
+    pub secret: Option<Secret>,
     /// The current time in seconds since 1970.
     pub now_unix_s: u64,
 }
@@ -74,6 +77,7 @@ impl Strikes {
         let quarantine_options = quarantine::Options {
             ban_at: options.ban_at,
             read_only: options.read_only,
+            secret: options.secret,
             ..quarantine::Options::at(options.now_unix_s)
         };
         let quarantine = Quarantine::open_on(io, options.directory, quarantine_options)?;

@@ -13,7 +13,7 @@ use super::format::{Content, FileKind, Record, most_bytes, parse};
 use super::strikes::{MOST_STRIKES, Strikes};
 use crate::base::{Code, Error, Result, Text, error, try_path, try_path_join, try_push};
 use crate::store::io::{File, Lock, Owned, SharedIo};
-use crate::store::io_error;
+use crate::store::{Secret, io_error};
 
 /// Most notes read from a file or written to it.
 pub const MOST_NOTES: usize = 4096;
@@ -24,6 +24,7 @@ const MOST_FILES: usize = 256;
 pub struct Directory {
     pub io: SharedIo,
     path: PathBuf,
+    pub secret: Option<Secret>,
 }
 
 /// Result of opening.
@@ -56,8 +57,8 @@ impl OpenResult {
 }
 
 impl Directory {
-    pub fn new(io: SharedIo, path: &Path) -> Result<Self> {
-        Ok(Self { io, path: try_path(path)? })
+    pub fn new(io: SharedIo, path: &Path, secret: Option<Secret>) -> Result<Self> {
+        Ok(Self { io, path: try_path(path)?, secret })
     }
 
     pub fn file(&self, name: &str) -> Result<PathBuf> {
@@ -142,7 +143,8 @@ impl Directory {
         for name in names.iter().take(MOST_FILES) {
             let path = self.file(name)?;
             let Ok(Some(notes)) = self.io.open_orphan(&path, for_good) else { continue };
-            match read_at_most(&*notes.file, most_bytes(MOST_NOTES)).and_then(|bytes| parse(FileKind::Notes, &bytes)) {
+            let bytes = read_at_most(&*notes.file, most_bytes(MOST_NOTES));
+            match bytes.and_then(|bytes| parse(FileKind::Notes, &bytes, self.secret.as_ref())) {
                 Ok(Content::Records(records, damaged)) => {
                     found.damaged += damaged;
                     for note in records {
@@ -167,7 +169,7 @@ impl Directory {
             }
             Err(why) => return Err(io_error("read", &path, &why)),
         };
-        let strikes = Strikes::from_bytes(&read_at_most(&*file, most_bytes(MOST_STRIKES))?)?;
+        let strikes = Strikes::from_bytes(&read_at_most(&*file, most_bytes(MOST_STRIKES))?, self.secret.as_ref())?;
         strikes.map(Some).ok_or_else(|| {
             error!(Unsupported, "'{}' was written by a newer library: it is ignored and kept", path.display())
         })
@@ -190,7 +192,7 @@ impl Directory {
 
     fn save(&self, strikes: &Strikes, sync: bool) -> Result<()> {
         let (fresh, path) = (self.file("strikes.new")?, self.file("strikes")?);
-        let bytes = strikes.to_bytes()?;
+        let bytes = strikes.to_bytes(self.secret.as_ref())?;
         let write = || {
             // A leftover of a process that was killed here.
             let _ = self.io.remove(&fresh);

@@ -55,6 +55,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::base::{Code, Error, Id, Result, Slots, error, try_collect};
+use crate::store::Secret;
 use crate::store::io::{OsIo, SharedIo, share};
 use directory::Directory;
 use notes::NotesFile;
@@ -73,12 +74,16 @@ pub struct Options {
     /// Never change the directory. Existing files are read, and dead processes are counted for this process alone.
     /// Default: false.
     pub read_only: bool,
+    /// Authenticates notes and strikes: records without this secret count as damaged. Default: none; then the checks
+    /// find accidents only.
+    pub secret: Option<Secret>,
 }
 
 impl Options {
     /// The defaults at that time: two strikes ban a key, and a strike expires after 30 days.
     pub fn at(now_unix_s: u64) -> Self {
-        Self { now_unix_s, strike_life_s: 30 * 24 * 3600, ban_at: 2, most_wait_ms: 250, read_only: false }
+        let strike_life_s = 30 * 24 * 3600;
+        Self { now_unix_s, strike_life_s, ban_at: 2, most_wait_ms: 250, read_only: false, secret: None }
     }
 }
 
@@ -171,7 +176,7 @@ impl Quarantine {
 
     /// [`open`](Self::open) on a file system other than the operating system's.
     pub fn open_on(io: SharedIo, directory: &Path, options: Options) -> Result<Self> {
-        let directory = Directory::new(io, directory)?;
+        let directory = Directory::new(io, directory, options.secret)?;
         let found = directory.open(&options)?;
         let struck = try_collect(found.strikes.counts().map(|(environment, key, count)| Struck {
             environment,
@@ -383,11 +388,11 @@ impl Drop for Quarantine {
 #[doc(hidden)]
 pub fn read_for_test(bytes: &[u8], is_notes: bool) -> Option<(usize, u32)> {
     if is_notes {
-        return match format::parse(format::FileKind::Notes, bytes).ok()? {
+        return match format::parse(format::FileKind::Notes, bytes, None).ok()? {
             format::Content::Records(records, damaged) => Some((records.len(), damaged)),
             format::Content::Newer => None,
         };
     }
-    let (strikes, damaged) = strikes::Strikes::from_bytes(bytes).ok()??;
+    let (strikes, damaged) = strikes::Strikes::from_bytes(bytes, None).ok()??;
     Some((strikes.counts().count(), damaged))
 }

@@ -13,7 +13,7 @@ use super::exit::RemovedAtExit;
 use super::format::{FileKind, RECORD, Record, header};
 use crate::base::{Result, error};
 use crate::store::io::{Owned, SharedIo};
-use crate::store::io_error;
+use crate::store::{Secret, io_error};
 
 /// Slots of a new file. It grows by doubling.
 const FIRST_SLOTS: usize = 64;
@@ -26,6 +26,7 @@ pub struct NotesFile {
     owned: Owned,
     path: PathBuf,
     incident: u64,
+    secret: Option<Secret>,
     slots: usize,
     /// Ends the uses in flight when the process exits.
     _at_exit: Option<RemovedAtExit>,
@@ -49,8 +50,10 @@ impl NotesFile {
                 return Err(why);
             }
         };
-        let mut notes = Self { io: directory.io.clone(), owned, path, incident, slots: 0, _at_exit: at_exit };
-        match notes.write(0, &header(FileKind::Notes, incident)).and_then(|()| notes.grow(FIRST_SLOTS)) {
+        let (io, secret) = (directory.io.clone(), directory.secret);
+        let mut notes = Self { io, owned, path, incident, secret, slots: 0, _at_exit: at_exit };
+        match notes.write(0, &header(FileKind::Notes, incident, secret.as_ref())).and_then(|()| notes.grow(FIRST_SLOTS))
+        {
             Ok(()) => Ok(notes),
             Err(why) => {
                 notes.close();
@@ -71,7 +74,7 @@ impl NotesFile {
             self.grow((slot + 1).next_power_of_two().min(MOST_NOTES))?;
         }
         let note = Record { environment, key: *key, incident: self.incident, when: 0 };
-        self.write(slot + 1, &note.to_bytes(FileKind::Notes))
+        self.write(slot + 1, &note.to_bytes(FileKind::Notes, self.secret.as_ref()))
     }
 
     /// Clear a note.

@@ -72,7 +72,7 @@ fn begin_noted(quarantine: &Quarantine, key: [u8; 32]) -> Token {
 fn lock_wait_respects_its_deadline() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
-    let held = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap().lock(0).unwrap();
+    let held = Directory::new(share(OsIo).unwrap(), &scratch.0, None).unwrap().lock(0).unwrap();
     let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 2, ..Options::at(NOW) }).unwrap();
     assert_eq!(quarantine.statistics().counted, 0);
     assert!(quarantine.problem().unwrap().as_str().contains("another process holds"));
@@ -90,7 +90,7 @@ fn lock_wait_respects_its_deadline() {
 fn note_failure_is_reported_until_a_note_succeeds() {
     let scratch = Scratch::new();
     let quarantine = Quarantine::open(&scratch.0, Options { most_wait_ms: 1, ..Options::at(NOW) }).unwrap();
-    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap();
+    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0, None).unwrap();
     directory.create().unwrap();
     let held = directory.lock(0).unwrap();
     let unnoted = quarantine.begin(DRIVER, &A).unwrap();
@@ -110,14 +110,14 @@ fn taken_notes_file_name_is_skipped() {
     for incident in [5, 6] {
         fs::write(scratch.0.join(notes_name(incident).as_str()), b"another's").unwrap();
     }
-    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap();
+    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0, None).unwrap();
     let mut offers = [5, 6, 5, 7, 8].into_iter();
     let mut notes = NotesFile::create_as(&directory, 0, || offers.next().unwrap()).unwrap();
     notes.note(0, DRIVER, &A).unwrap();
     drop(notes);
     assert_eq!(offers.next(), Some(8), "no more was asked than was needed");
     let bytes = fs::read(scratch.0.join(notes_name(7).as_str())).unwrap();
-    assert!(bytes.starts_with(&header(FileKind::Notes, 7)));
+    assert!(bytes.starts_with(&header(FileKind::Notes, 7, None)));
     for incident in [5, 6] {
         assert_eq!(fs::read(scratch.0.join(notes_name(incident).as_str())).unwrap(), b"another's");
     }
@@ -127,7 +127,7 @@ fn taken_notes_file_name_is_skipped() {
 #[test]
 fn search_for_a_free_notes_file_name_ends() {
     let scratch = Scratch::new();
-    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0).unwrap();
+    let directory = Directory::new(share(OsIo).unwrap(), &scratch.0, None).unwrap();
     let living = NotesFile::create_as(&directory, 0, || 5).unwrap();
     let mut offered = 0;
     let why = NotesFile::create_as(&directory, 0, || {

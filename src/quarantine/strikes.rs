@@ -2,6 +2,7 @@
 
 use super::format::{Content, FileKind, RECORD, Record, header, most_bytes, parse};
 use crate::base::Result;
+use crate::store::Secret;
 
 /// Most strikes kept; further ones are not counted.
 pub const MOST_STRIKES: usize = 4096;
@@ -14,8 +15,8 @@ pub struct Strikes {
 
 impl Strikes {
     /// Parse a file; also returns the number of damaged records. `None` if the file needs a newer library.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Option<(Self, u32)>> {
-        let Content::Records(records, damaged) = parse(FileKind::Strikes, bytes)? else { return Ok(None) };
+    pub fn from_bytes(bytes: &[u8], secret: Option<&Secret>) -> Result<Option<(Self, u32)>> {
+        let Content::Records(records, damaged) = parse(FileKind::Strikes, bytes, secret)? else { return Ok(None) };
         let mut strikes = Self::default();
         for record in records {
             strikes.add(record)?;
@@ -23,11 +24,11 @@ impl Strikes {
         Ok(Some((strikes, damaged)))
     }
 
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+    pub fn to_bytes(&self, secret: Option<&Secret>) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(most_bytes(self.list.len()))?;
-        bytes.extend_from_slice(&header(FileKind::Strikes, 0));
-        self.list.iter().for_each(|strike| bytes.extend_from_slice(&strike.to_bytes(FileKind::Strikes)));
+        bytes.extend_from_slice(&header(FileKind::Strikes, 0, secret));
+        self.list.iter().for_each(|strike| bytes.extend_from_slice(&strike.to_bytes(FileKind::Strikes, secret)));
         debug_assert_eq!(bytes.len() % RECORD, 0);
         Ok(bytes)
     }

@@ -100,6 +100,31 @@ fn two_crashes_ban_one_key_in_one_environment() {
 }
 
 #[test]
+fn strikes_and_notes_count_with_their_secret_alone() {
+    let with = |secret: Option<u8>| Options { secret: secret.map(|byte| Secret([byte; 32])), ..Options::at(NOW) };
+    for written in [None, Some(1)] {
+        let scratch = Scratch::new();
+        let open = |secret| Quarantine::open(&scratch.0, with(secret)).unwrap();
+        for _ in 0..2 {
+            let quarantine = open(written);
+            quarantine.begin(DRIVER, &A).unwrap();
+            quarantine.die();
+        }
+        // One crash is a strike on disk, the other is a note.
+        let files: Vec<_> = scratch.names().iter().map(|name| fs::read(scratch.0.join(name)).unwrap()).collect();
+        for read in [None, Some(1), Some(2)] {
+            for (name, bytes) in scratch.names().iter().zip(&files) {
+                fs::write(scratch.0.join(name), bytes).unwrap();
+            }
+            let read_only = Options { read_only: true, ..with(read) };
+            let quarantine = Quarantine::open(&scratch.0, read_only).unwrap();
+            assert_eq!(quarantine.strikes(DRIVER, &A), if read == written { 2 } else { 0 });
+            assert_eq!(quarantine.statistics().damaged > 0, read != written);
+        }
+    }
+}
+
+#[test]
 fn one_crash_on_each_of_two_keys_bans_neither() {
     let scratch = Scratch::new();
     scratch.death(&[A]);
@@ -405,17 +430,17 @@ fn strikes_file_matches_the_document() {
     for record in [strike(9, B, 0x1234, 0), strike(DRIVER, A, 0x5678, NOW), strike(DRIVER, A, 0x1234, NOW)] {
         assert!(strikes.add(record).unwrap());
     }
-    assert_eq!(strikes.to_bytes().unwrap(), expected);
+    assert_eq!(strikes.to_bytes(None).unwrap(), expected);
 }
 
 #[test]
 fn files_of_a_newer_version_are_unchanged() {
     let newer = |kind| {
-        let mut bytes = header(kind, 5);
+        let mut bytes = header(kind, 5, None);
         bytes[8] = 2;
         format::seal_for_test(kind, &mut bytes);
         let strike = Record { environment: DRIVER, key: A, incident: 5, when: NOW };
-        [bytes, strike.to_bytes(kind)].concat()
+        [bytes, strike.to_bytes(kind, None)].concat()
     };
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();

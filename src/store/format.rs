@@ -83,13 +83,20 @@ pub fn hash_with_seed(seed: u64, bytes: &[u8]) -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Secret(pub [u8; 32]);
 
+impl Secret {
+    /// The check of a small file, or of a record in it. The bytes begin with the magic of the file.
+    pub fn check(&self, bytes: &[u8]) -> u64 {
+        keyed(self, Subject::SmallFile, &[bytes])
+    }
+}
+
 impl std::fmt::Debug for Secret {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str("Secret")
     }
 }
 
-/// The checksums of records and snapshots. Without a secret they are XXH3 and find accidents. With one they are keyed
+/// The checksums of records, snapshots and the list of limits. Without a secret they are XXH3 and find accidents. With one they are keyed
 /// BLAKE3, cut to 64 bits. Bytes that pass can only be written with the secret.
 #[derive(Clone, Copy, Debug)]
 pub struct Checks {
@@ -105,6 +112,7 @@ enum Subject {
     Payload,
     Header,
     Snapshot,
+    SmallFile,
 }
 
 impl Checks {
@@ -119,6 +127,10 @@ impl Checks {
 
     pub fn snapshot(&self, bytes: &[u8]) -> u64 {
         self.secret.as_ref().map_or_else(|| hash(bytes), |secret| keyed(secret, Subject::Snapshot, &[bytes]))
+    }
+
+    pub fn small_file(&self, bytes: &[u8]) -> u64 {
+        self.secret.as_ref().map_or_else(|| hash(bytes), |secret| secret.check(bytes))
     }
 
     fn header(&self, bytes: &[u8; HEADER], seed: u64, offset: u64) -> u64 {

@@ -364,7 +364,7 @@ impl Store {
         if self.is_bundle() {
             return;
         }
-        self.space.budgets = budgets::read(&*self.io, &self.directory).unwrap_or_default();
+        self.space.budgets = budgets::read(&*self.io, &self.directory, &self.checks).unwrap_or_default();
         if self.options.read_only || self.space.is_recorded || self.space.own.is_empty() {
             return;
         }
@@ -382,7 +382,7 @@ impl Store {
         let has_values = |budget: &&Budget| self.live().any(|entry| entry.row.environment == budget.environment);
         let all = try_collect(own.chain(others.filter(has_values).copied()).take(budgets::MOST));
         if let Ok(all) = all
-            && budgets::write(&*self.io, &self.directory, &all).is_ok()
+            && budgets::write(&*self.io, &self.directory, &all, &self.checks).is_ok()
         {
             (self.space.budgets, self.space.is_recorded) = (all, true);
         }

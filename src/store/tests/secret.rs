@@ -1,6 +1,8 @@
 //! Directories whose checksums are keyed with a secret of the host.
 
+use super::super::budgets::{self, Budget};
 use super::super::fault_io::FaultDisk;
+use super::super::format::Checks;
 use super::super::format::{HEADER, HEADS, hash_with_seed, u64_at};
 use super::super::{BundleWriter, Compression, Options, Secret, Store};
 use super::*;
@@ -107,6 +109,22 @@ fn payload_cannot_pass_for_a_header() {
     let hashed = [&7_u64.to_le_bytes()[..], &64_u64.to_le_bytes(), &bytes[..72]].concat();
     assert_ne!(checks.payload(&hashed), u64_at(&bytes, 72));
     assert!(Header::decode(&bytes, &checks, 7, 64).is_some() && Header::decode(&bytes, &checks, 7, 80).is_none());
+}
+
+#[test]
+fn forged_limit_of_an_environment_is_accepted_without_a_secret_alone() {
+    for secret in [None, Some(Secret([1; 32]))] {
+        let disk = FaultDisk::default();
+        let (io, checks) = (disk.process(), Checks::new(secret));
+        let of = |environment| Options { secret, environment: Some(environment), ..options() };
+        open(&io, of(2)).put(&named(2, 1), 5, b"value").unwrap();
+        let forged = Budget { environment: 2, limit: Options::LEAST_LIMIT };
+        budgets::write(&io, &directory(), &[forged], &plain_checks()).unwrap();
+        open(&io, of(1)).put(&named(1, 1), 5, b"value").unwrap();
+        let limits = budgets::read(&io, &directory(), &checks).unwrap();
+        assert!(limits.iter().any(|limit| limit.environment == 1), "it was written");
+        assert_eq!(limits.contains(&forged), secret.is_none(), "{limits:?}");
+    }
 }
 
 #[test]
