@@ -405,6 +405,18 @@ impl Store {
         self.foreign.as_ref().map(Error::sentence)
     }
 
+    /// A sentence for the host although reading and writing succeeds: segments are ignored, or files are damaged. It stays
+    /// the same while the store is open.
+    pub fn notice(&self) -> Option<Text<232>> {
+        let foreign = self.foreign().map(|foreign| Text::format(format_args!("{foreign}")));
+        let is_damaged = self.counts.damaged > 0;
+        let damaged = || {
+            let directory = self.directory.display();
+            Text::format(format_args!("files in '{directory}' are damaged: the values in them count as missing"))
+        };
+        foreign.or_else(|| is_damaged.then(damaged))
+    }
+
     fn live(&self) -> impl Iterator<Item = &IndexEntry> {
         self.index.entries.iter().filter(|entry| entry.is_live())
     }

@@ -152,7 +152,7 @@ pub struct Queue<W> {
     reported_unwritten: u64,
     why_unwritten: Option<Trouble>,
     pub trouble: Option<Trouble>,
-    /// Segments that the store ignores: no failure of a flush.
+    /// Segments that the store ignores, or damaged files: no failure of a flush.
     notice: Option<Text<232>>,
     /// Programs that could not be removed from disk: a problem until a flush removes them.
     pub unremoved: Option<Trouble>,
@@ -319,7 +319,7 @@ impl<W> Queue<W> {
                 ));
             }
         }
-        self.notice = own.and_then(store::Store::foreign).map(|foreign| Text::format(format_args!("{foreign}")));
+        self.notice = own.and_then(store::Store::notice);
         let lasting = own.and_then(store::Store::trouble).map(|trouble| error!(Io, "{trouble}"));
         self.trouble = match (lasting, done) {
             // The store's sentence stays the same for all its failures.

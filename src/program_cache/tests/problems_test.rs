@@ -136,6 +136,42 @@ fn observer_receives_each_new_problem_and_its_end() {
 }
 
 #[test]
+fn segments_replaced_by_noise_are_reported_once_and_serve_nothing() {
+    for has_snapshot in [true, false] {
+        let disk = disk_with(0..20);
+        // The next process seals the segment of the first.
+        assert!(open(&disk).0.disk().wait_idle(FOREVER));
+        let (mut state, mut snapshots) = (7_u64, 0);
+        let mut noise = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 33) as u8
+        };
+        for path in disk.files() {
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("seg") => {
+                    let length = disk.read(&path).unwrap().len();
+                    disk.write(&path, &(0..length).map(|_| noise()).collect::<Vec<_>>());
+                }
+                Some("idx") if !has_snapshot => disk.process().remove(&path).unwrap(),
+                Some("idx") => snapshots += 1,
+                _ => {}
+            }
+        }
+        assert_eq!(snapshots > 0, has_snapshot);
+        let io = disk.process();
+        let cache = Cache::open(Desc { ban_at: 0, load_ahead: false, ..desc(Some(io), Options::default()) }).unwrap();
+        let seen = observe(&cache);
+        assert!((0..20).all(|number| !finds(&cache, number)), "nothing in it is served");
+        (0..20).for_each(|number| _ = put(&cache, number, 100));
+        cache.disk().flush(FOREVER).expect("reading and writing succeed");
+        assert!((0..20).all(|number| finds(&cache, number)));
+        let seen = seen.lock().unwrap();
+        assert!(seen.len() == 1 && seen[0].contains("damaged"), "{seen:?}");
+        assert_eq!(seen[0], cache.trouble().as_str());
+    }
+}
+
+#[test]
 fn waiting_get_finds_a_value_that_another_cache_has_written() {
     let disk = disk_with(0..1);
     let ((writer, _), (reader, _)) = (open(&disk), open(&disk));
