@@ -34,9 +34,14 @@ impl Store {
     }
 
     fn has_lost_its_name(&self, writer: &SegmentWriter) -> bool {
-        let Some(identity) = writer.identity else { return false };
-        match self.io.identity(&self.path(writer.id, "seg")) {
-            Ok(found) => found.is_some_and(|found| found != identity),
+        let path = self.path(writer.id, "seg");
+        let is_another = match writer.identity {
+            Some(identity) => self.io.identity(&path).map(|found| found.is_some_and(|found| found != identity)),
+            // It is only known whether there is a file.
+            None => self.io.size(&path).map(|_| false),
+        };
+        match is_another {
+            Ok(is_another) => is_another,
             Err(why) => matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
         }
     }

@@ -180,6 +180,22 @@ fn opening_a_long_directory_looks_at_the_deadline() {
 }
 
 #[test]
+fn deleted_files_are_noticed_on_a_file_system_without_identities() {
+    let (disk, host) = Host::with(0..1);
+    super::put(&host.cache, 1, 100);
+    host.cache.disk().flush(FOREVER).unwrap();
+    let io = disk.process();
+    disk.files().iter().for_each(|path| io.remove(path).unwrap());
+    super::put(&host.cache, 2, 100);
+    let why = host.cache.disk().flush(FOREVER).expect_err("the programs are lost");
+    assert!(why.sentence().contains("deleted or replaced"), "{why}");
+    super::put(&host.cache, 3, 100);
+    host.cache.disk().flush(FOREVER).expect("the loss is reported once");
+    let next = Host::on(&disk, 1);
+    assert!(next.cache.get_wait(&key(3), FOREVER).unwrap().is_some());
+}
+
+#[test]
 fn background_continues_after_a_panic_in_a_step() {
     let (_disk, host) = Host::with(0..3);
     host.before_the_next_read(|| panic!("on purpose"));
