@@ -551,8 +551,8 @@ typedef struct hob_program_info {
 /// counted, so a `capacity` of 0 gives 0.
 ///
 /// Programs may be put and removed between the calls: a program that stays is listed exactly once. Each call visits all
-/// programs: not for every frame. HOB_RESULT_TIMEOUT: the disk is still busy after `timeout_us` microseconds. Threads:
-/// shared.
+/// programs: not for every frame. HOB_RESULT_TIMEOUT: after `timeout_us` microseconds the disk is still busy, or more
+/// than 65536 programs on it were not visited. Threads: shared.
 HOB_API hob_result hob_program_cache_list(
     const hob_program_cache *cache, const hob_fingerprint *after, uint64_t timeout_us, hob_program_info *programs,
     size_t program_stride, size_t capacity, size_t *out_count);

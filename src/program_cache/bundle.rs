@@ -37,7 +37,7 @@ impl OpenCache {
     pub fn write_bundle(&self, path: &Path, contents: Contents) -> Result<u64> {
         let (environment, compression) = (self.disk().environment(), self.disk().compression());
         let name = |kind: u8, key: Key| Name { kind, environment, key };
-        self.disk().with_sources(Duration::MAX, |sources, _| {
+        self.disk().with_sources(Duration::MAX, |sources, _, _| {
             let start_up = self.memory().start_up_keys()?;
             let keys = match contents {
                 Contents::All => all_keys(self.memory(), sources, environment)?,
@@ -58,7 +58,7 @@ impl OpenCache {
                 writer.put(&name(kind::START_UP, [0; 32]), 0, start_up.as_flattened())?;
             }
             writer.finish().map(|()| written)
-        })?
+        })
     }
 }
 

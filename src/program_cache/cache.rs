@@ -21,6 +21,9 @@ use crate::base::{Result, Shared, Text, error, try_path_join};
 use crate::executor::Executor;
 use crate::store::{self, Name, io::SharedIo};
 
+/// Values of a store that a listing visits between two looks at its deadline.
+pub const LISTED: usize = if cfg!(test) { 1 << 8 } else { 1 << 16 };
+
 /// Parameters of a cache.
 pub struct Desc {
     /// Limits and policies of memory.
@@ -284,12 +287,13 @@ impl Cache {
     pub fn places(&self, key: &Key, timeout: Duration) -> Result<Places> {
         let environment = self.disk.environment();
         let name = Name { kind: kind::PROGRAM, environment, key: *key };
-        let mut places = self.disk.with_sources(timeout, |sources, is_hidden| {
+        let mut places = self.disk.with_sources(timeout, |sources, is_hidden, _| {
             let has = |source: usize| {
                 let store = sources.get(source);
                 store.is_some_and(|store| store.contains(&name)) && !is_hidden(source, key)
             };
-            Places { memory: false, disk: has(0), bundle: sources.numbers().any(|source| source > 0 && has(source)) }
+            let bundle = sources.numbers().any(|source| source > 0 && has(source));
+            Ok(Places { memory: false, disk: has(0), bundle })
         })?;
         places.memory = self.memory.contains(key);
         Ok(places)
@@ -301,11 +305,14 @@ impl Cache {
     pub fn list(&self, after: Option<Key>, most: usize, timeout: Duration) -> Result<Vec<Listed>> {
         let environment = self.disk.environment();
         let mut page = Page::new(after, most)?;
-        self.disk.with_sources(timeout, |sources, is_hidden| {
+        self.disk.with_sources(timeout, |sources, is_hidden, deadline| {
             for source in sources.numbers() {
                 let Some(store) = sources.get(source) else { continue };
-                for meta in store.entries(environment).filter(|meta| meta.name.kind == kind::PROGRAM) {
-                    if is_hidden(source, &meta.name.key) {
+                for (at, meta) in store.entries(environment).enumerate() {
+                    if at % LISTED == LISTED - 1 && deadline.is_over() {
+                        return Err(error!(Timeout, "the programs on disk were not all listed: allow more time"));
+                    }
+                    if meta.name.kind != kind::PROGRAM || is_hidden(source, &meta.name.key) {
                         continue;
                     }
                     let Some(listed) = page.entry(&meta.name.key) else { continue };
@@ -318,6 +325,7 @@ impl Cache {
                     listed.places.bundle |= source > 0;
                 }
             }
+            Ok(())
         })?;
         self.memory.for_each(|blob, uses, group| {
             if let Some(listed) = page.entry(blob.key()) {

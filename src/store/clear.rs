@@ -1,8 +1,17 @@
-//! Deleting everything in a directory, so that nobody needs to delete the directory itself.
+//! Clearing an environment or a whole directory, so that nobody needs to delete the directory itself.
+//!
+//! Segments without other values are deleted as a whole, which needs no space: a clear also frees a full disk. A mark
+//! removes the values in the others.
 
-use super::Store;
+use super::format::Form;
+use super::full_disk::Droppable;
+use super::maintain::{Keep, Maintained};
 use super::segment::SegmentState;
-use crate::base::Result;
+use super::{Name, Store};
+use crate::base::{Result, try_collect};
+
+/// Segments that a piece of a clear deletes at most.
+const DELETED: usize = 64;
 
 /// Result of [`Store::clear_all`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,16 +21,96 @@ pub struct Cleared {
     /// Segments that are still there. Their values are removed. Living processes write them, or they could not be
     /// deleted.
     pub left: u64,
+    /// There is more to delete: call again.
+    pub more: bool,
 }
 
 impl Store {
+    /// Remove all values of an environment, or of all environments. This includes values that other processes have put.
+    /// Segments without other values are deleted.
+    pub fn clear(&mut self, environment: Option<u64>) -> Result<()> {
+        while !self.clear_some(environment)? {}
+        Ok(())
+    }
+
+    /// A piece of [`clear`](Self::clear). True when all is done.
+    pub fn clear_some(&mut self, environment: Option<u64>) -> Result<bool> {
+        self.must_be_writable()?;
+        self.refresh()?;
+        if !self.drop_cleared(environment, false)? {
+            return Ok(false);
+        }
+        self.mark_cleared(environment)?;
+        self.drop_cleared(environment, true)
+    }
+
+    /// Remove the values of an environment or of all, and keep their files.
+    pub(super) fn mark_cleared(&mut self, environment: Option<u64>) -> Result<()> {
+        self.must_be_writable()?;
+        self.refresh()?;
+        if self.knows_all()
+            && self.live().all(|entry| environment.is_some_and(|environment| entry.row.environment != environment))
+        {
+            return Ok(());
+        }
+        let all = Name { kind: u8::from(environment.is_none()), environment: environment.unwrap_or(0), key: [0; 32] };
+        self.append_mark(&all, Form::Cleared)
+    }
+
+    /// Delete some segments without values of other environments, also those that this process writes. Before the values
+    /// are marked as removed: only segments that need no marks. False if there may be more to delete.
+    fn drop_cleared(&mut self, environment: Option<u64>, is_marked: bool) -> Result<bool> {
+        // Maintenance deletes them later.
+        if self.space.is_maintaining || !self.knows_all() || self.is_bundle() {
+            return Ok(true);
+        }
+        let others = self.live().filter(|entry| environment.is_some_and(|cleared| entry.row.environment != cleared));
+        let mut kept = try_collect(others.map(|entry| entry.segment))?;
+        kept.sort_unstable();
+        let is_kept = |id: u64| kept.binary_search(&id).is_ok();
+        if self.segments.iter().all(|segment| is_kept(segment.id)) {
+            return Ok(true);
+        }
+        let Ok(Some(lock)) = self.try_maintenance() else { return Ok(true) };
+        self.full.retain(|own| is_kept(own.id));
+        self.writer.take_if(|own| !is_kept(own.id));
+        let evicted = self.counts.evicted;
+        let dropped = self.drop_some(is_kept, is_marked);
+        // They were not evicted to make room.
+        self.counts.evicted = evicted;
+        self.end_maintenance(lock);
+        dropped.map(|more| !more)
+    }
+
+    /// Delete segments that are not kept: at first those that need no marks. True if there may be more.
+    fn drop_some(&mut self, is_kept: impl Fn(u64) -> bool, is_marked: bool) -> Result<bool> {
+        let mut order = self.droppable()?;
+        order.retain(|droppable| !is_kept(droppable.id) && (is_marked || !droppable.needs_marks));
+        let Some(&Droppable { needs_marks, .. }) = order.first() else { return Ok(false) };
+        let same = order.iter().filter(|droppable| droppable.needs_marks == needs_marks);
+        let mut ids = try_collect(same.take(DELETED).map(|droppable| droppable.id))?;
+        ids.sort_unstable();
+        let mut chosen = self.candidates()?;
+        chosen.retain(|candidate| ids.binary_search(&candidate.id).is_ok());
+        let mut done = Maintained::default();
+        self.space.is_full = false;
+        match self.merge(chosen, &Keep::Marks, &mut done) {
+            // The values are removed all the same.
+            Err(_) if self.space.is_full && needs_marks => Ok(false),
+            Ok(()) => Ok(done.unlinked > 0 && order.len() as u64 > done.unlinked),
+            Err(why) => Err(why),
+        }
+    }
+
     /// Delete the values of all environments and the files that hold them, also those of other formats and secrets.
     /// Segments that living processes write are kept, without their values; those processes, or a later maintenance,
     /// delete them. Files of other programs are unchanged.
+    ///
+    /// The first call removes the values. Each call deletes up to 64 segments.
     pub fn clear_all(&mut self) -> Result<Cleared> {
         self.must_be_writable()?;
         // On a full disk, there may be room for the mark only afterwards.
-        let mut marked = self.clear(None);
+        let mut marked = self.mark_cleared(None);
         let listing = self.list()?;
         if listing.ids().next().is_none() {
             return marked.map(|()| Cleared::default());
@@ -30,20 +119,26 @@ impl Store {
         let Ok(Some(_held)) = self.io.try_lock(&path) else {
             // The mark has removed all values. Files are unlinked by a later maintenance.
             let left = listing.segments.len() as u64;
-            return marked.map(|()| Cleared { unlinked: 0, left });
+            return marked.map(|()| Cleared { left, ..Cleared::default() });
         };
+        let mut deleted = 0;
         for id in listing.ids().filter(|&id| !self.is_own(id)) {
             // The lock shows that no living process writes the segment.
             if let Ok(Some(_writer)) = self.io.try_lock(&self.path(id, "live")) {
                 self.remove_files(id);
+                deleted += 1;
+            }
+            if deleted == DELETED {
+                break;
             }
         }
         if marked.is_err() {
-            marked = self.clear(None);
+            marked = self.mark_cleared(None);
         }
         let mut remaining = self.list()?;
+        let more = deleted == DELETED && remaining.ids().count() < listing.ids().count();
         let is_only_ours = remaining.segments.iter().all(|&id| self.is_own(id));
-        if is_only_ours {
+        if is_only_ours && !more {
             // The mark hides nothing any more.
             let (writer, full) = (self.writer.take(), std::mem::take(&mut self.full));
             writer.iter().chain(&full).for_each(|own| self.remove_files(own.id));
@@ -60,11 +155,11 @@ impl Store {
         if !self.segments.iter().any(|segment| segment.state == SegmentState::Foreign) {
             self.foreign = None;
         }
-        let left = remaining.segments.len();
+        let left = remaining.segments.len() as u64;
         let unlinked = listing.segments.iter().filter(|id| remaining.segments.binary_search(id).is_err()).count();
         if unlinked > 0 {
             self.sync_directory()?;
         }
-        marked.map(|()| Cleared { unlinked: unlinked as u64, left: left as u64 })
+        marked.map(|()| Cleared { unlinked: unlinked as u64, left, more })
     }
 }

@@ -105,6 +105,8 @@ pub struct CallCounts {
     pub syncs: u64,
     /// Calls that ask for a file's identity by its path.
     pub looks: u64,
+    /// Files removed.
+    pub removed: u64,
 }
 
 /// The disk.
@@ -415,6 +417,7 @@ impl Io for FaultIo {
             return Err(ErrorKind::NotFound.into());
         }
         self.rename_names(Renaming::Unlink(path.to_path_buf()));
+        self.disk.state().counts.removed += 1;
         Ok(())
     }
 

@@ -14,6 +14,15 @@ use crate::base::{Result, try_collect};
 /// Attempts to write a record to a disk that stays full.
 pub(super) const ATTEMPTS: u32 = 64;
 
+/// A segment that may be deleted.
+pub(super) struct Droppable {
+    pub id: u64,
+    /// Removal marks must be copied before.
+    pub needs_marks: bool,
+    /// Seconds of building that its values save, per byte.
+    worth: f64,
+}
+
 impl Store {
     /// Free space on a full disk by deleting the segment of least worth. Returns the bytes; `None` if there is no segment
     /// to delete.
@@ -55,7 +64,7 @@ impl Store {
         self.load(u64::MAX)?;
         let order = self.droppable()?;
         let mut has_snapshots = true;
-        for (needs_marks, _, id) in order {
+        for Droppable { needs_marks, id, .. } in order {
             if needs_marks && std::mem::take(&mut has_snapshots) {
                 // They only make opening faster, and their bytes are enough for many marks.
                 self.candidates()?.iter().for_each(|candidate| self.remove_snapshot(candidate.id));
@@ -91,8 +100,8 @@ impl Store {
         Ok(true)
     }
 
-    /// All segments that may be deleted: whether marks must be copied, the worth, and the id. The first is best.
-    fn droppable(&mut self) -> Result<Vec<(bool, f64, u64)>> {
+    /// All segments that may be deleted. The first is best.
+    pub(super) fn droppable(&mut self) -> Result<Vec<Droppable>> {
         let candidates = self.candidates()?;
         let mut order = Vec::new();
         order.try_reserve_exact(candidates.len())?;
@@ -103,9 +112,9 @@ impl Store {
             let needs_marks = self.segments.iter().any(|other| other.id != id && other.hides_older_than(newest));
             let here = self.live().filter(|entry| entry.segment == id);
             let saved: f64 = here.map(|entry| saving(entry, second)).sum();
-            order.push((needs_marks, saved / self.segments[position].disk_bytes() as f64, id));
+            order.push(Droppable { id, needs_marks, worth: saved / self.segments[position].disk_bytes() as f64 });
         }
-        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        order.sort_unstable_by(|a, b| a.needs_marks.cmp(&b.needs_marks).then(a.worth.total_cmp(&b.worth)));
         Ok(order)
     }
 

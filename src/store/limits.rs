@@ -255,19 +255,19 @@ impl Store {
         self.measure(needed)
     }
 
-    /// Bring the directory below its limit, if other processes wrote at the same time.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    /// Bring the directory nearer to its limit, if other processes wrote at the same time. True if there is more to do.
+    pub(super) fn settle_some(&mut self) -> Result<bool> {
         if self.options.read_only || self.space.own.is_empty() || self.is_bundle() {
-            return Ok(());
+            return Ok(false);
         }
         self.measure(0)?;
         if self.space.used <= self.space.limit {
-            return Ok(());
+            return Ok(false);
         }
-        let Some(lock) = self.try_maintenance()? else { return Ok(()) };
-        let done = self.reclaim(0, &mut Maintained::default());
+        let Some(lock) = self.try_maintenance()? else { return Ok(false) };
+        let more = self.reclaim_piece(0, &mut Maintained::default());
         self.end_maintenance(lock);
-        done
+        more
     }
 
     /// Measure the directory.
@@ -481,23 +481,35 @@ impl Store {
 
     /// Evict and merge until `needed` bytes can be written. This process maintains.
     pub(super) fn reclaim(&mut self, needed: u64, done: &mut Maintained) -> Result<()> {
+        self.load(u64::MAX)?;
+        while self.reclaim_piece(needed, done)? {}
+        Ok(())
+    }
+
+    /// A piece of [`reclaim`](Self::reclaim): one merge. True if there is more to do.
+    pub(super) fn reclaim_piece(&mut self, needed: u64, done: &mut Maintained) -> Result<bool> {
         let limit = self.segment_limit();
         // After the limit was lowered, the segment that is being written may be most of the directory.
         let is_long = self.writer.as_ref().is_some_and(|writer| writer.length > limit);
         let _ = if is_long { self.seal_own() } else { self.seal_full() };
-        self.load(u64::MAX)?;
+        self.refresh()?;
+        if !self.is_loaded() {
+            return Ok(true);
+        }
         for sixteenths in KEPT {
             if sixteenths < KEPT[1] {
                 let _ = self.seal_own();
             }
             let keep = Keep::Worth(self.worth_to_keep(sixteenths)?);
-            while self.reclaim_some(needed, &keep, done)? {}
+            if self.reclaim_some(needed, &keep, done)? {
+                return Ok(true);
+            }
             self.measure(needed)?;
             if needed <= self.space.left && self.space.used <= self.space.limit {
                 break;
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Rewrite the most wasteful segments. False if there is enough room, or no segment to rewrite.

@@ -23,6 +23,8 @@ const WASTEFUL: u64 = 4;
 /// at least [`MANY`].
 const SMALL_SHARE: u64 = 4;
 const MANY: usize = 4;
+/// Segments that one call copies at most.
+const MERGED: usize = 512;
 /// An unused claim is removed after this time: a day.
 const STALE_CLAIM_SECONDS: u64 = 24 * 60 * 60;
 
@@ -99,8 +101,9 @@ impl Store {
         // Without space for removal marks there is still eviction.
         let aged = self.age_out(done);
         self.measure(0)?;
-        if self.is_nearly_full() {
-            self.reclaim(0, done)?;
+        if self.is_nearly_full() && self.reclaim_piece(0, done)? {
+            done.more = true;
+            return aged;
         }
         let mut chosen = self.choose(budget_bytes, done)?;
         while !chosen.is_empty() {
@@ -123,7 +126,7 @@ impl Store {
             self.measure(0)?;
         }
         self.space.is_full = false;
-        match self.clean_up() {
+        match self.clean_up(budget_bytes, done) {
             // Segments without snapshots are read, too.
             Err(_) if self.space.is_full => {}
             cleaned => cleaned?,
@@ -142,7 +145,7 @@ impl Store {
             let of_it = || self.live().filter(move |entry| entry.row.environment == environment);
             if of_it().all(is_old) {
                 done.aged += of_it().count() as u64;
-                self.clear(Some(environment))?;
+                self.mark_cleared(Some(environment))?;
             }
         }
         for position in 0..self.index.entries.len() {
@@ -166,7 +169,7 @@ impl Store {
         candidates.retain(|candidate| is_wasteful(candidate) || many && candidate.length < small);
         candidates.sort_unstable_by_key(|candidate| (candidate.live_bytes, candidate.id));
         let mut copied = 0;
-        let affordable = candidates.iter().take_while(|candidate| {
+        let affordable = candidates.iter().take(MERGED).take_while(|candidate| {
             copied += candidate.live_bytes;
             copied <= budget || copied == candidate.live_bytes
         });
@@ -395,18 +398,24 @@ impl Store {
         }
     }
 
-    /// Seal the open segments of dead writers and remove orphaned files.
-    fn clean_up(&mut self) -> Result<()> {
+    /// Seal the open segments of dead writers, reading about that many bytes but at least one segment, and remove orphaned
+    /// files.
+    fn clean_up(&mut self, budget: u64, done: &mut Maintained) -> Result<()> {
         let candidates = self.candidates()?;
         // Read records that they appended since the last refresh: a sealed segment is not read again.
         self.refresh()?;
         if !self.knows_all() {
             return Ok(());
         }
-        for RewriteCandidate { id, lock, .. } in candidates {
-            if lock.is_some() {
-                self.seal_orphan(id)?;
+        let (mut read, mut is_any_sealed) = (0, false);
+        for RewriteCandidate { id, length, .. } in candidates.into_iter().filter(|orphan| orphan.lock.is_some()) {
+            if read > 0 && read + length > budget {
+                // One that cannot be sealed is not tried for ever.
+                done.more |= is_any_sealed;
+                return Ok(());
             }
+            read += length;
+            is_any_sealed |= self.seal_orphan(id)?;
         }
         self.clear_away()
     }
@@ -455,9 +464,10 @@ impl Store {
         Ok(())
     }
 
-    fn seal_orphan(&mut self, id: u64) -> Result<()> {
-        let Some(file) = self.file(id)? else { return Ok(()) };
-        let Some(&mut Segment { seed, state: SegmentState::Open, .. }) = self.segment_mut(id) else { return Ok(()) };
+    /// Write the snapshot of a segment whose writer has died; false if that is not possible.
+    fn seal_orphan(&mut self, id: u64) -> Result<bool> {
+        let Some(file) = self.file(id)? else { return Ok(false) };
+        let Some(&mut Segment { seed, state: SegmentState::Open, .. }) = self.segment_mut(id) else { return Ok(false) };
         let mut contents = Contents::default();
         let (from, limits) = (ScanPosition::after(HEADS as u64), self.scan_limits());
         let checks = self.checks;
@@ -474,17 +484,17 @@ impl Store {
             Ok(scanned) => {
                 let bytes = on_disk(snapshot::bytes_of(contents.rows.len() as u64, contents.uses.len() as u64));
                 if bytes > self.space.left {
-                    return Ok(());
+                    return Ok(false);
                 }
                 let path = self.path(id, "seg");
                 file.sync().map_err(|why| self.failed("sync", &path, &why))?;
                 self.write_snapshot(id, seed, scanned.position.end, &contents)?;
                 self.space.take(bytes);
                 let _ = self.io.remove(&self.path(id, "live"));
-                Ok(())
+                Ok(true)
             }
             // Keep it unsealed; it is read record by record.
-            Err(_) => Ok(()),
+            Err(_) => Ok(false),
         }
     }
 }

@@ -248,21 +248,8 @@ impl Store {
         Ok(is_known)
     }
 
-    /// Remove all values of an environment, or of all environments. This includes values that other processes have put.
-    pub fn clear(&mut self, environment: Option<u64>) -> Result<()> {
-        self.must_be_writable()?;
-        self.refresh()?;
-        if self.knows_all()
-            && self.live().all(|entry| environment.is_some_and(|environment| entry.row.environment != environment))
-        {
-            return Ok(());
-        }
-        let all = Name { kind: u8::from(environment.is_none()), environment: environment.unwrap_or(0), key: [0; 32] };
-        self.append_mark(&all, Form::Cleared)
-    }
-
     /// Append a removal mark twice, so that a flipped bit does not bring a value back.
-    fn append_mark(&mut self, name: &Name, form: Form) -> Result<()> {
+    pub(super) fn append_mark(&mut self, name: &Name, form: Form) -> Result<()> {
         self.append(name, form, &[])?;
         // The removal is already stored. If the second mark fails, [`Store::trouble`] reports it.
         let _ = self.append(name, form, &[]);
@@ -303,13 +290,24 @@ impl Store {
     /// Wait until everything that was put is on the disk.
     /// Fails once if the directory was deleted or replaced.
     pub fn sync(&mut self) -> Result<()> {
+        while !self.sync_some()? {}
+        Ok(())
+    }
+
+    /// A piece of [`sync`](Self::sync): at most one segment is sealed, or as much is evicted and merged as a merge may
+    /// copy. True when all is done.
+    pub fn sync_some(&mut self) -> Result<bool> {
         self.check_own()?;
-        self.seal_full()?;
-        self.settle()?;
-        let Some(mut writer) = self.writer.take() else { return self.report_lost() };
+        if !self.full.is_empty() {
+            return self.seal_first().map(|()| false);
+        }
+        if self.settle_some()? {
+            return Ok(false);
+        }
+        let Some(mut writer) = self.writer.take() else { return self.report_lost().map(|()| true) };
         let done = self.sync_writer(&mut writer);
         self.writer = Some(writer);
-        done.and_then(|()| self.report_lost())
+        done.and_then(|()| self.report_lost()).map(|()| true)
     }
 
     /// Seal the current segment and write its snapshot, so that the next opening is fast. It waits for the disk, so
@@ -318,7 +316,8 @@ impl Store {
         self.check_own()?;
         self.claim = None;
         self.seal_own()?;
-        self.settle()
+        while self.settle_some()? {}
+        Ok(())
     }
 
     /// Seal all segments of this process.
@@ -331,16 +330,21 @@ impl Store {
     /// Seal the full segments.
     pub(super) fn seal_full(&mut self) -> Result<()> {
         while !self.full.is_empty() {
-            // A reservation ends with the segment.
-            self.space.room = 0;
-            let mut writer = self.full.remove(0);
-            if let Err(why) = self.sync_writer(&mut writer) {
-                self.full.insert(0, writer);
-                return Err(why);
-            }
-            self.seal_writer(writer)?;
+            self.seal_first()?;
         }
         Ok(())
+    }
+
+    /// Seal the first of the full segments.
+    fn seal_first(&mut self) -> Result<()> {
+        // A reservation ends with the segment.
+        self.space.room = 0;
+        let mut writer = self.full.remove(0);
+        if let Err(why) = self.sync_writer(&mut writer) {
+            self.full.insert(0, writer);
+            return Err(why);
+        }
+        self.seal_writer(writer)
     }
 
     /// Mark the current segment as full; the next record begins another.

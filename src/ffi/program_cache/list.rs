@@ -99,8 +99,8 @@ const PAGE: usize = 4096;
 /// counted, so a `capacity` of 0 gives 0.
 ///
 /// Programs may be put and removed between the calls: a program that stays is listed exactly once. Each call visits all
-/// programs: not for every frame. HOB_RESULT_TIMEOUT: the disk is still busy after `timeout_us` microseconds. Threads:
-/// shared.
+/// programs: not for every frame. HOB_RESULT_TIMEOUT: after `timeout_us` microseconds the disk is still busy, or more
+/// than 65536 programs on it were not visited. Threads: shared.
 #[entry(shared, nullable(after))]
 pub extern "C" fn hob_program_cache_list(
     cache: *const hob_program_cache,

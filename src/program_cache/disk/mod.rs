@@ -273,15 +273,15 @@ impl Disk {
     }
 
     /// Do all requests that wait, then look at the stores. The background stops meanwhile. `look` also gets a function that
-    /// tells whether a key is hidden in a source.
+    /// tells whether a key is hidden in a source, and the deadline.
     pub fn with_sources<R>(
         &self,
         timeout: Duration,
-        look: impl FnOnce(&mut Sources, &dyn Fn(usize, &Key) -> bool) -> R,
+        look: impl FnOnce(&mut Sources, &dyn Fn(usize, &Key) -> bool, &Deadline) -> Result<R>,
     ) -> Result<R> {
         let deadline = Deadline::after(timeout);
         let is_ready = |queue: &Queue<Worker>| match &queue.stage {
-            Stage::Resting(worker) => queue.waiting.is_empty() && !worker.is_unopened(),
+            Stage::Resting(worker) => queue.waiting.is_empty() && !worker.is_amid(),
             _ => false,
         };
         loop {
@@ -297,7 +297,7 @@ impl Disk {
                 && let Some(mut turn) = self.take_turn(queue)
                 && let Some(worker) = &mut turn.worker
             {
-                return Ok(look(&mut worker.sources, &|source, key| self.desk.queue().is_hidden(source, key)));
+                return look(&mut worker.sources, &|source, key| self.desk.queue().is_hidden(source, key), &deadline);
             }
         }
     }

@@ -71,6 +71,12 @@ pub struct Worker {
     unremoved: Vec<Key>,
     /// Environments that could not be cleared. All programs are hidden then.
     uncleared: Option<Scope>,
+    /// Environments that are being cleared, in pieces, before the next request.
+    clearing: Option<Scope>,
+    /// Whether the next request has tried again to clear `uncleared`.
+    is_cleared_again: bool,
+    /// A request whose next piece comes before all others.
+    unfinished: Option<Request>,
     /// Programs to load ahead, the last one first.
     ahead: Vec<Place>,
     /// Materials to read when there is no other work, the last one first.
@@ -101,6 +107,9 @@ impl Worker {
             refreshed: Deadline::after(REFRESHED),
             unremoved: Vec::new(),
             uncleared: None,
+            clearing: None,
+            is_cleared_again: false,
+            unfinished: None,
             ahead: Vec::new(),
             materials: Vec::new(),
             start_up: None,
@@ -115,7 +124,7 @@ impl Worker {
 
     /// Whether there is work without any request.
     pub fn has_work(&self) -> bool {
-        self.is_unopened() || !self.ahead.is_empty() || !self.materials.is_empty() || self.is_maintenance_due
+        self.is_amid() || !self.ahead.is_empty() || !self.materials.is_empty() || self.is_maintenance_due
     }
 
     /// Whether the directory or a bundle is still to be opened.
@@ -126,6 +135,11 @@ impl Worker {
     /// Whether closing must work: something may have been written or used.
     pub fn must_finish(&self, desk: &Desk<Self>) -> bool {
         !self.is_unopened() || !desk.queue().waiting.is_empty() || desk.writes() && self.memory.has_start_up_keys()
+    }
+
+    /// Whether a piece of work has begun that comes before all requests.
+    pub fn is_amid(&self) -> bool {
+        self.is_unopened() || self.clearing.is_some() || self.unfinished.is_some()
     }
 
     /// Do one piece of work. Returns false without work.
@@ -144,12 +158,17 @@ impl Worker {
     }
 
     fn work(&mut self, desk: &Desk<Self>) -> (bool, Result<()>) {
+        if let Some(scope) = self.clearing {
+            return (true, self.clear(desk, scope));
+        }
         let mut queue = desk.queue();
-        let (request, is_closing) = (queue.pop(), queue.is_closed());
+        let (request, is_closing) = (self.unfinished.take().or_else(|| queue.pop()), queue.is_closed());
         drop(queue);
         if let Some(request) = request {
             self.is_tried_again = false;
-            return (true, self.perform(desk, request));
+            let done = self.perform(desk, request);
+            self.is_cleared_again &= self.unfinished.is_some();
+            return (true, done);
         }
         if is_closing {
             return (false, Ok(()));
@@ -259,6 +278,13 @@ impl Worker {
     }
 
     fn perform(&mut self, desk: &Desk<Self>, request: Request) -> Result<()> {
+        // Later writes must not be hidden.
+        if let (Some(scope), Request::Save(_) | Request::Flush(_), false) =
+            (self.uncleared, &request, self.is_cleared_again)
+        {
+            (self.unfinished, self.is_cleared_again) = (Some(request), true);
+            return self.clear(desk, scope);
+        }
         match request {
             Request::Load(key) => {
                 let loaded = self.load(desk, &key);
@@ -275,9 +301,12 @@ impl Worker {
             Request::Flush(number) => {
                 let removed = self.retry_removals(desk);
                 let noted = self.note_uses(desk);
-                let synced = self.writable(desk).map_or(Ok(()), Store::sync);
-                desk.queue().flushed = number;
-                removed.and(noted).and(synced)
+                let synced = self.writable(desk).map_or(Ok(true), Store::sync_some);
+                match synced {
+                    Ok(false) => self.unfinished = Some(Request::Flush(number)),
+                    _ => desk.queue().flushed = number,
+                }
+                removed.and(noted).and(synced.map(drop))
             }
             Request::Bundle(bundle) => self.begin_bundle(desk, bundle),
             Request::Limit(limit_bytes) => {
@@ -320,14 +349,16 @@ impl Worker {
         Err(why)
     }
 
-    /// Remove all programs from disk. If that fails, hide them.
+    /// Remove all programs from disk; each call does a piece of it. If that fails, hide them.
     fn clear(&mut self, desk: &Desk<Self>, scope: Scope) -> Result<()> {
         let environment = desk.options.environment;
-        let cleared = self.own(desk).and_then(|own| match (own, scope) {
-            (None, _) => Ok(()),
-            (Some(store), Scope::Environment) => store.clear(Some(environment)),
-            (Some(store), Scope::Directory) => store.clear_all().map(|_| ()),
+        let is_done = self.own(desk).and_then(|own| match (own, scope) {
+            (None, _) => Ok(true),
+            (Some(store), Scope::Environment) => store.clear_some(Some(environment)),
+            (Some(store), Scope::Directory) => store.clear_all().map(|done| !done.more),
         });
+        self.clearing = matches!(is_done, Ok(false)).then_some(scope);
+        let cleared = is_done.map(|_| ());
         self.uncleared = cleared.is_err().then_some(scope);
         let mut queue = desk.queue();
         match &cleared {
@@ -347,8 +378,8 @@ impl Worker {
 
     /// Remove the programs that could not be removed before.
     fn retry_removals(&mut self, desk: &Desk<Self>) -> Result<()> {
-        if let Some(scope) = self.uncleared {
-            self.clear(desk, scope)?;
+        if self.uncleared.is_some() {
+            return Err(error!(Io, "programs could not be cleared"));
         }
         while let Some(key) = self.unremoved.last().copied() {
             let name = name(desk, kind::PROGRAM, &key);
@@ -365,10 +396,6 @@ impl Worker {
 
     /// Write a value, together with the saves that follow it in the queue.
     fn save(&mut self, desk: &Desk<Self>, first: Save) -> Result<()> {
-        if let Some(scope) = self.uncleared {
-            // Later writes must not be hidden.
-            let _ = self.clear(desk, scope);
-        }
         let Self { sources, bytes, saves, is_maintenance_due, unremoved, .. } = self;
         bytes.clear();
         let (mut drafts, mut drafted, mut unwritten) = (Vec::new(), Ok(()), 0);
@@ -495,6 +522,10 @@ impl Worker {
     pub fn finish(&mut self, desk: &Desk<Self>) {
         while self.step(desk) {}
         // A failure is no problem of this process any more. A use that is not written only makes eviction less exact.
+        self.clearing = self.uncleared;
+        while let Some(scope) = self.clearing {
+            let _ = self.clear(desk, scope);
+        }
         let _ = self.retry_removals(desk);
         let _ = self.note_uses(desk);
     }

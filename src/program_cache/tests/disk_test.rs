@@ -10,11 +10,12 @@ use std::time::Duration;
 use super::{NOW, desc, key};
 use crate::base::Code;
 use crate::executor::{Executor, Options as ExecutorOptions};
+use crate::program_cache::cache::LISTED;
 use crate::program_cache::disk::value::{encode, kind};
 use crate::program_cache::memory::blob::ALIGNMENT;
 use crate::program_cache::*;
 use crate::store;
-use crate::store::fault_io::{FaultDisk, FaultIo};
+use crate::store::fault_io::{CallCounts, FaultDisk, FaultIo};
 use crate::store::io::{File, Io, Lock, SharedFile, share, share_file};
 
 const FOREVER: Duration = Duration::MAX;
@@ -177,6 +178,72 @@ fn opening_a_long_directory_looks_at_the_deadline() {
     assert!(reads <= 12, "{reads}");
     assert!(host.cache.disk().look_for(&key(1), FOREVER).unwrap());
     assert!(host.trap.reads.load(SeqCst) >= 60);
+}
+
+#[test]
+fn steps_of_a_flush_of_clears_and_of_maintenance_are_bounded() {
+    const SEGMENTS: u64 = 150;
+    for scope in [None, Some(Scope::Environment), Some(Scope::Directory)] {
+        let disk = FaultDisk::default();
+        for number in 0..SEGMENTS {
+            let options = store::Options::new(|| NOW);
+            let mut store = store::Store::open(share(disk.process()).unwrap(), Path::new("/cache"), options).unwrap();
+            let name = store::Name { kind: kind::PROGRAM, environment: 1, key: key(number) };
+            store.put(&name, 1, &[7; 200]).unwrap();
+            store.seal().unwrap();
+        }
+        let base = desc(Some(disk.process()), Options::default());
+        let store = store::Options { segment_limit: 64 << 10, ..base.store };
+        let cache = Cache::open(Desc { store, ban_at: 0, ..base }).unwrap();
+        assert!(cache.disk().look_for(&key(SEGMENTS), FOREVER).unwrap());
+        let segments = || disk.files().iter().filter(|path| path.extension().is_some_and(|last| last == "seg")).count();
+        match scope {
+            Some(_) => cache.clear(scope).unwrap(),
+            // Each segment has two of them.
+            None => (0..30).for_each(|number| _ = super::put(&cache, number, 30_000)),
+        }
+        let why = cache.disk().flush(Duration::ZERO).unwrap_err();
+        assert_eq!(why.code(), Code::Timeout, "nothing was done yet");
+        let (mut steps, mut most) = (0, CallCounts::default());
+        loop {
+            let before = disk.counts();
+            let did = cache.disk().step_once();
+            let after = disk.counts();
+            most.syncs = most.syncs.max(after.syncs - before.syncs);
+            most.removed = most.removed.max(after.removed - before.removed);
+            most.opened = most.opened.max(after.opened - before.opened);
+            most.bytes_read = most.bytes_read.max(after.bytes_read - before.bytes_read);
+            if !did {
+                break;
+            }
+            steps += 1;
+        }
+        println!("{scope:?}: {steps} steps, at most {most:?}");
+        assert!(steps > 4 && most.syncs <= 40, "{most:?}");
+        // A maintenance merges up to 512 segments of 8 MiB together.
+        assert!(scope.is_none() || most.removed <= 200 && most.opened <= 80, "{most:?}");
+        assert!(most.bytes_read < 4 << 20, "{most:?}");
+        assert!(cache.disk().flush(FOREVER).is_ok());
+        assert!(if scope.is_some() { segments() == 0 } else { segments() < 50 }, "{} remain", segments());
+        assert_eq!(cache.get_wait(&key(2), FOREVER).unwrap().is_some(), scope.is_none());
+    }
+}
+
+#[test]
+fn listing_of_many_programs_looks_at_the_deadline() {
+    let disk = FaultDisk::default();
+    let options = store::Options::new(|| NOW);
+    let mut store = store::Store::open(share(disk.process()).unwrap(), Path::new("/cache"), options).unwrap();
+    for number in 0..3 * LISTED as u64 {
+        let name = store::Name { kind: kind::PROGRAM, environment: 1, key: key(number) };
+        store.put(&name, 1, &[7; 60]).unwrap();
+    }
+    drop(store);
+    let host = Host::on(&disk, 1);
+    assert!(host.cache.disk().wait_idle(FOREVER));
+    let why = host.cache.list(None, 10, Duration::ZERO).unwrap_err();
+    assert_eq!(why.code(), Code::Timeout);
+    assert_eq!(host.cache.list(None, 10, FOREVER).unwrap().len(), 10);
 }
 
 #[test]
@@ -354,13 +421,13 @@ fn waiting_flush_completes_when_another_thread_clears() {
     assert!(host.cache.disk().wait_idle(FOREVER));
     let syncs = host.trap.syncs.load(SeqCst);
     std::thread::scope(|scope| {
-        let flush = host.cache.disk().with_sources(FOREVER, |_, _| {
+        let flush = host.cache.disk().with_sources(FOREVER, |_, _, _| {
             let flush = scope.spawn(|| host.cache.disk().flush(FOREVER));
             while host.cache.disk().progress().waiting == 0 {
                 std::thread::yield_now();
             }
             host.cache.clear(Some(Scope::Environment)).unwrap();
-            flush
+            Ok(flush)
         });
         flush.unwrap().join().unwrap().unwrap();
     });
@@ -493,7 +560,7 @@ fn flush_writes_uses_and_start_up_set() {
         later
             .cache
             .disk()
-            .with_sources(FOREVER, |sources, _| sources.own.as_ref().unwrap().meta(&name).unwrap().uses)
+            .with_sources(FOREVER, |sources, _, _| Ok(sources.own.as_ref().unwrap().meta(&name).unwrap().uses))
             .unwrap()
     };
     assert_eq!(uses(1), uses(0) + 1, "once for each process");

@@ -268,6 +268,36 @@ fn start_on_a_full_disk_recovers() {
     }
 }
 
+/// With and without space for the mark; a quota of 0 is a disk that others fill at once.
+#[test]
+fn clear_of_an_environment_frees_a_full_disk() {
+    for (is_sealed, quota) in [(true, None), (false, None), (true, Some(0)), (false, Some(0))] {
+        let disk = FaultDisk::default();
+        let large = Options { limit_bytes: 64 << 20, segment_limit: 100_000, ..limited() };
+        let mut own = open(&disk.process(), large);
+        (0..40).for_each(|number| assert!(own.put(&named(8, number), 9000, &value(number, 5000)).unwrap()));
+        own.seal().unwrap();
+        let others = disk.used();
+        let mut own = open(&disk.process(), large);
+        (0..400).for_each(|number| assert!(own.put(&named(7, number), 10, &value(number, 5000)).unwrap()));
+        if is_sealed {
+            own.seal().unwrap();
+            own = open(&disk.process(), large);
+        }
+        disk.set_quota(Some(quota.unwrap_or(disk.used())));
+        own.clear(Some(7)).unwrap();
+        assert_eq!(own.entries(7).count(), 0);
+        let used = disk.used();
+        assert!(used < others + 40_000, "{used} bytes remain, {others} of them of another environment");
+        let own_evicted = own.statistics().evicted;
+        drop(own);
+        let mut again = open(&disk.process(), large);
+        assert_eq!(again.entries(7).count(), 0);
+        let kept = (0..40).filter(|&number| get(&mut again, &named(8, number)).is_some()).count();
+        assert_eq!((kept, own_evicted), (40, 0));
+    }
+}
+
 /// Removed and replaced values stay so, however the disk fills up and whenever the process dies.
 #[test]
 fn full_disk_restores_no_removed_or_replaced_value() {

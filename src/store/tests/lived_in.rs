@@ -168,7 +168,7 @@ fn damage_costs_only_damaged_values_and_gives_no_wrong_one() {
     names.retain(|name| !history(&records, name).is_empty());
     let names: Vec<_> = names.into_iter().map(|name| (name, history(&records, &name))).collect();
     let forms = |form| records.iter().filter(|record| record.header.form == form).count();
-    assert!(forms(Form::Plain) > 10 && forms(Form::Lz4) > 2 && forms(Form::Removed) > 5 && forms(Form::Cleared) == 2);
+    assert!(forms(Form::Plain) > 10 && forms(Form::Lz4) > 2 && forms(Form::Removed) > 5 && forms(Form::Cleared) > 0);
     assert!(names.iter().filter(|(_, history)| history[0].value.is_some()).count() > 10 && names.len() > 15);
 
     let files = disk.files().into_iter().map(|path| (disk.read(&path).unwrap(), path));

@@ -176,6 +176,29 @@ fn maintenance_budget_bounds_copied_bytes() {
     assert_eq!(on(&disk).statistics().values, 100);
 }
 
+#[test]
+fn maintenance_budget_bounds_the_reading_of_orphans() {
+    const ORPHANS: u64 = 10;
+    let disk = FaultDisk::default();
+    let open_here = |disk: &FaultDisk| open(&disk.process(), Options { segment_limit: 1 << 20, ..options() });
+    for launch in 0..ORPHANS {
+        let mut store = open_here(&disk);
+        (0..9).for_each(|number| _ = store.put(&name(launch * 9 + number), 0, &[1; 100_000]).unwrap());
+    }
+    let mut store = open_here(&disk);
+    let (mut calls, mut more) = (0, true);
+    while more {
+        let before = disk.counts().bytes_read;
+        more = store.maintain(2 << 20).unwrap().more;
+        let read = disk.counts().bytes_read - before;
+        assert!(read < 3 << 20, "{read} bytes in one call");
+        calls += 1;
+        assert_eq!(more, with_extension(&disk, "idx").len() < ORPHANS as usize);
+    }
+    assert_eq!(calls, ORPHANS / 2);
+    assert_eq!(on(&disk).statistics().values, ORPHANS * 9);
+}
+
 /// Disk calls made by opening a directory of 5000 values.
 fn asked_by_opening(disk: &FaultDisk) -> CallCounts {
     let before = disk.counts();
@@ -187,6 +210,7 @@ fn asked_by_opening(disk: &FaultDisk) -> CallCounts {
         bytes_read: after.bytes_read - before.bytes_read,
         appends: after.appends - before.appends,
         syncs: after.syncs - before.syncs,
+        removed: after.removed - before.removed,
         looks: after.looks - before.looks,
     }
 }
