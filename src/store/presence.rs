@@ -37,6 +37,8 @@ impl Store {
         let path = self.path(writer.id, "seg");
         let is_another = match writer.identity {
             Some(identity) => self.io.identity(&path).map(|found| found.is_some_and(|found| found != identity)),
+            // A bundle has its name at the end.
+            None if self.is_bundle() => Ok(false),
             // It is only known whether there is a file.
             None => self.io.size(&path).map(|_| false),
         };

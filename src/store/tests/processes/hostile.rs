@@ -252,8 +252,8 @@ fn in_time<T: Send + 'static>(what: String, work: impl FnOnce() -> T + Send + 's
 
 /// Drives a store through every operation that opens files, and returns its messages. Each value that it returns must be
 /// right.
-fn use_store(directory: &Path) -> Vec<String> {
-    let mut store = match Store::open(shared(OsIo), directory, options()) {
+fn use_store(directory: &Path, options: Options) -> Vec<String> {
+    let mut store = match Store::open(shared(OsIo), directory, options) {
         Ok(store) => store,
         Err(why) => return vec![why.sentence().to_owned()],
     };
@@ -316,7 +316,7 @@ fn impostors_in_place_of_files_are_reported_and_cause_no_wait() {
             let path = path.unwrap_or_else(|| directory.join(format!("{:016x}.{kind}", 1_700_000_000_u64 << 32)));
             replace(&path, command);
             let used = directory.clone();
-            let messages = in_time(format!("{what} as {kind}"), move || use_store(&used));
+            let messages = in_time(format!("{what} as {kind}"), move || use_store(&used, options()));
             if kind == "seg" {
                 let is_named = messages.iter().any(|text| text.contains("not a regular file"));
                 assert!(is_named, "{what}: {messages:?}");
@@ -324,6 +324,97 @@ fn impostors_in_place_of_files_are_reported_and_cause_no_wait() {
             std::fs::remove_dir_all(directory).expect("it can be removed");
         }
     }
+}
+
+/// Longest value that the reader of a hostile directory accepts.
+const ENTRY: u32 = 1 << 20;
+
+/// The most memory that this process has used so far, in KiB.
+fn most_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux has it");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Uses a directory in every way, and prints by how much its memory grew.
+pub fn use_a_hostile_directory(directory: &Path) {
+    let before = most_memory();
+    let options = Options { entry_limit: ENTRY, ..options() };
+    let _ = use_store(directory, options);
+    let mut store = open(directory, options);
+    while store.maintain(1 << 20).is_ok_and(|done| done.more) {}
+    while store.clear_all().is_ok_and(|done| done.more) {}
+    println!("@ {}", most_memory() - before);
+}
+
+/// Puts a hostile file into a directory: a name of the library with contents that are chosen to cost time or memory.
+fn add_hostile_file(directory: &Path, random: &mut Random, number: u64) {
+    let id = (1_700_000_000 << 32) + number;
+    let kind = ["seg", "idx", "idx.new", "live", "clear"][random.below(5) as usize];
+    let path = directory.join(match random.below(12) {
+        0 => "limits".to_owned(),
+        1 => "maintain.lock".to_owned(),
+        _ => format!("{id:016x}.{kind}"),
+    });
+    match random.below(6) {
+        0 => replace(&path, IMPOSTORS[random.below(4) as usize].1),
+        1 => std::fs::write(directory.join(format!("{id:016x}.seg")), bomb(id)).expect("it can be written"),
+        2 => {
+            let _ = std::fs::remove_file(&path);
+            let file = std::fs::File::create(&path).expect("it can be created");
+            file.set_len(30_000_000_000).expect("a sparse file");
+        }
+        3 => {
+            let length = random.below(300_000) as usize;
+            let _ = std::fs::remove_file(&path);
+            std::fs::write(&path, random.bytes(length)).expect("it can be written");
+        }
+        // A file of the library with another name, or with claims of greater numbers.
+        _ => {
+            let whole = files(directory, "idx").into_iter().chain(files(directory, "seg"));
+            let whole: Vec<_> = whole.filter(|path| path.metadata().is_ok_and(|found| found.len() < 1 << 20)).collect();
+            let Some(source) = whole.get(random.below(whole.len().max(1) as u64) as usize) else { return };
+            if !std::fs::symlink_metadata(source).is_ok_and(|found| found.is_file()) {
+                return;
+            }
+            let mut bytes = std::fs::read(source).expect("it can be read");
+            if !bytes.is_empty() {
+                let place = random.below(bytes.len() as u64) as usize;
+                bytes[place..].iter_mut().take(4).for_each(|byte| *byte = 255);
+            }
+            let _ = std::fs::remove_file(&path);
+            std::fs::write(&path, bytes).expect("it can be written");
+        }
+    }
+}
+
+#[test]
+fn hostile_directories_cost_little_time_and_memory() {
+    if !cfg!(target_os = "linux") {
+        return skip("the memory of a process is read from /proc");
+    }
+    let mut most = 0;
+    for seed in 0..u64::from(crate::testing::scaled(6)) {
+        let scratch = Scratch::new(&format!("hostile-{seed}"));
+        let mut random = Random(seed);
+        let mut store = open(&scratch.store(), options());
+        for number in 0..40 {
+            assert!(store.put(&name(1, number), 1, &value(&name(1, number), 1)).expect("nothing is in the way"));
+            if number % 9 == 0 {
+                store.seal().expect("nothing is in the way");
+            }
+        }
+        drop(store);
+        (0..20).for_each(|number| add_hostile_file(&scratch.store(), &mut random, number));
+        let mut running = child("hostile", &scratch.store());
+        let output = in_time(format!("seed {seed}"), move || running.output().expect("a child can be started"));
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let growth = printed.lines().find_map(|line| line.strip_prefix("@ ")?.parse::<u64>().ok());
+        let growth = growth.unwrap_or_else(|| panic!("seed {seed}: {printed}"));
+        assert!(growth < 16 << 10, "seed {seed}: {growth} KiB");
+        most = most.max(growth);
+    }
+    println!("at most {most} KiB, for values of up to {} KiB", ENTRY >> 10);
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn child_process_entry() {
         Some("writer") => kills::write_for_ever(&directory),
         Some("filler") => evictions::fill_for_ever(&directory),
         Some("peer") => peers::write_and_read(&directory),
+        Some("hostile") => hostile::use_a_hostile_directory(&directory),
         Some("bomb") => hostile::read_a_bomb(&directory),
         Some("reader") => rights::read_a_bundle(&directory),
         Some("stranger") => hostile::read_without_rights(&directory),
