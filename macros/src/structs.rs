@@ -191,7 +191,7 @@ pub fn versioned(attribute: TokenStream, item: TokenStream) -> Result<TokenStrea
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn #init(value: *mut #name, size: u32) -> crate::ffi::base::result::hob_result {
             // SAFETY: the header asks for `size` writable bytes.
-            crate::ffi::base::guard::guard(|| unsafe { crate::ffi::base::structs::init_struct(value, size) })
+            unsafe { crate::ffi::base::structs::init_struct(value, size) }
         }
     })
 }

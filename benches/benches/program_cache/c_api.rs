@@ -64,6 +64,34 @@ unsafe extern "C" {
     fn hob_program_cache_put(cache: *const c_void, key: *const [u8; 32], program: *const Program) -> u32;
     fn hob_program_cache_get(cache: *const c_void, key: *const [u8; 32], blob: *mut Blob) -> u32;
     fn hob_blob_release(blob: *mut Blob);
+    fn hob_profile_create(desc: *const c_void, out: *mut *mut c_void) -> u32;
+    fn hob_profile_destroy(profile: *mut c_void);
+    fn hob_profile_task_count(profile: *const c_void) -> u32;
+}
+
+/// A handle with a call that does nothing but return a number.
+pub struct Nothing(*mut c_void);
+
+impl Nothing {
+    pub fn new() -> Self {
+        let mut profile = std::ptr::null_mut();
+        // SAFETY: the header allows no desc; the handle lives until drop.
+        let result = unsafe { hob_profile_create(std::ptr::null(), &raw mut profile) };
+        assert_eq!(result, 0);
+        Self(profile)
+    }
+
+    pub fn call(&self) -> u32 {
+        // SAFETY: the handle is alive.
+        unsafe { hob_profile_task_count(self.0) }
+    }
+}
+
+impl Drop for Nothing {
+    fn drop(&mut self) {
+        // SAFETY: this handle is ours, and not used afterwards.
+        unsafe { hob_profile_destroy(self.0) }
+    }
 }
 
 /// A `hob_program_cache`.

@@ -242,6 +242,7 @@ fn memory_parts(settings: &Settings, plan: &Plan<'_>, report: &mut Report) -> Re
         report.targets.extend([
             Target::at_most("hot get from memory, ns", number(&rows[0]["ns"]), 60.0),
             Target::at_most("allocations of hot gets", number(&rows[0]["allocations"]), 0.0),
+            Target::at_most("hot get through C without an empty call, x quick_cache", number(&through_c["ratio"]), 1.0),
         ]);
         report.add("get", json!(rows), |_| rows.iter().for_each(memory::print_get));
         report.add("get_through_c", through_c, memory::print_c_get);

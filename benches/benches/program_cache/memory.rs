@@ -10,7 +10,7 @@ use hobgoblin_bench::timing::{least_of, microseconds};
 use serde_json::{Value, json};
 
 use crate::blobs::key;
-use crate::c_api::Cache;
+use crate::c_api::{Cache, Nothing};
 use crate::report::number;
 use crate::{ALLOCATIONS, Settings};
 
@@ -54,18 +54,36 @@ pub fn print_get(row: &Value) {
     );
 }
 
-/// Gets of one key through the C API, with the release of the view.
+/// Gets of one key through the C API, with the set-up and the release of the view, without an empty guarded call.
 pub fn c_get_row(directory: &Path, settings: &Settings) -> Value {
     let (turns, runs) = if settings.quick { (200_000, 5) } else { (2_000_000, 11) };
-    let cache = Cache::new(directory);
+    let (cache, nothing) = (Cache::new(directory), Nothing::new());
+    let theirs: quick_cache::sync::Cache<Key, Arc<Vec<u8>>> = quick_cache::sync::Cache::new(20_000);
     let keys = [key(0)];
     cache.put(&keys[0], &[7; 1000]);
-    let (ns, allocations) = time_gets(&keys, turns, runs, |key| assert_eq!(black_box(cache.get(key)), 7));
-    json!({ "ns": ns, "allocations": allocations })
+    theirs.insert(keys[0], Arc::new(vec![7; 1000]));
+    let (mut ns, mut empty, mut quick_cache) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    let mut allocations = 0;
+    for _ in 0..runs {
+        let (get, allocated) = time_gets(&keys, turns, 1, |key| assert_eq!(black_box(cache.get(key)), 7));
+        (ns, allocations) = (ns.min(get), allocations + allocated);
+        empty = empty.min(time_gets(&keys, turns, 1, |_| assert_eq!(black_box(&nothing).call(), 0)).0);
+        let get = |key: &Key| assert_eq!(black_box(theirs.get(key).expect("cached"))[0], 7);
+        quick_cache = quick_cache.min(time_gets(&keys, turns, 1, get).0);
+    }
+    let ratio = (ns - empty) / quick_cache;
+    json!({ "ns": ns, "empty_ns": empty, "quick_cache_ns": quick_cache, "ratio": ratio, "allocations": allocations })
 }
 
 pub fn print_c_get(row: &Value) {
-    println!("get of 1 key through C:  {:5.1} ns, {} allocations", number(&row["ns"]), row["allocations"]);
+    println!(
+        "get of 1 key through C:  {:5.1} ns, an empty call {:5.1} ns, quick_cache {:5.1} ns, ratio of the rest {:.2}, {} allocations",
+        number(&row["ns"]),
+        number(&row["empty_ns"]),
+        number(&row["quick_cache_ns"]),
+        number(&row["ratio"]),
+        row["allocations"]
+    );
 }
 
 const PUT_BYTES: usize = 4800;

@@ -8,6 +8,8 @@
 
 use std::ptr;
 
+use super::guard::guard;
+use super::result::hob_result;
 use crate::base::{Error, Result, error};
 
 /// A struct that grows at its end.
@@ -210,8 +212,14 @@ impl std::fmt::Display for Upper {
 ///
 /// # Safety
 /// `to` is NULL or points to `size` writable bytes.
-pub unsafe fn init_struct<T: Versioned>(to: *mut T, size: u32) -> Result<()> {
+pub unsafe fn init_struct<T: Versioned>(to: *mut T, size: u32) -> hob_result {
     let defaults = T::defaults();
+    if !to.is_null() && size as usize == size_of::<T>() {
+        // The usual case needs no guard, which would take most of the call's time: nothing here fails or panics.
+        // SAFETY: as this function's. The defaults have this size as their `struct_size`.
+        unsafe { to.write_unaligned(defaults) };
+        return hob_result::Ok;
+    }
     // SAFETY: as this function's.
-    unsafe { Layout::of::<T>().init(to.cast(), size, (&raw const defaults).cast()) }
+    guard(|| unsafe { Layout::of::<T>().init(to.cast(), size, (&raw const defaults).cast()) })
 }

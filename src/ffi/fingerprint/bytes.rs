@@ -21,16 +21,23 @@ pub struct hob_fingerprint {
     pub bytes: [u8; 32],
 }
 
+/// A fingerprint that a caller has passed. Its hash reads it in words: with the alignment of words the compiler also
+/// copies it in words, and the reads need not wait for several writes of bytes.
+#[repr(align(8))]
+pub struct PassedFingerprint {
+    pub bytes: [u8; 32],
+}
+
 // SAFETY: reads as many bytes as the type has, which are bytes only.
 unsafe impl Argument for hob_fingerprint {
-    type Taken<'a> = Self;
+    type Taken<'a> = PassedFingerprint;
 
     unsafe fn take<'a>(pointer: *const Self, what: &'static str) -> Result<Self::Taken<'a>> {
         if pointer.is_null() {
             return Err(null(what, "a hob_fingerprint, such as hob_fingerprint_hash_program makes"));
         }
         // SAFETY: by the contract of `take`.
-        Ok(unsafe { pointer.read_unaligned() })
+        Ok(PassedFingerprint { bytes: unsafe { pointer.read_unaligned() }.bytes })
     }
 }
 

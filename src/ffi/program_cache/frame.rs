@@ -247,15 +247,6 @@ impl hob_blob {
             ..Self::defaults()
         }
     }
-
-    /// A view that owns the blob.
-    fn pinned(blob: Blob) -> Self {
-        let mut view = Self::view(&blob);
-        let blob = ManuallyDrop::new(blob);
-        // SAFETY: a blob is one pointer, which the view owns from here on.
-        view.pin = unsafe { (&raw const blob).cast::<*mut c_void>().read() };
-        view
-    }
 }
 
 /// A caller's hob_blob that holds no view.
@@ -267,6 +258,7 @@ impl EmptyBlob {
     /// # Safety
     /// `blob` meets the contract of [`check_struct`], and is writable until [`EmptyBlob::fill`]. Its `pin` is NULL, or
     /// from `fill`.
+    #[inline(always)]
     pub unsafe fn at(blob: *mut hob_blob) -> Result<Self> {
         const { assert!(std::mem::offset_of!(hob_blob, pin) + size_of::<*mut c_void>() <= hob_blob::FIRST_SIZE) };
         // SAFETY: by this function's contract. The pin lies within the first released size, so every caller has it.
@@ -284,8 +276,24 @@ impl EmptyBlob {
 
     /// Writes a view into the caller's blob.
     pub fn fill(self, blob: Blob) {
-        // SAFETY: by the contract of `at`, which has checked the place.
-        unsafe { write_struct(self.0, &hob_blob::pinned(blob)) };
+        const { assert!(hob_blob::FIRST_SIZE == size_of::<hob_blob>()) };
+        let hob_blob { format, data, size, reflection, reflection_size, .. } = hob_blob::view(&blob);
+        let (to, blob) = (self.0, ManuallyDrop::new(blob));
+        // SAFETY: by the contract of `at`, which has checked the place: every caller has all fields. A blob is one
+        // pointer, which the view owns from here on. Field by field: a copy of the whole struct would wait until its
+        // fields have reached the cache.
+        unsafe {
+            if (&raw const (*to).struct_size).read_unaligned() as usize != size_of::<hob_blob>() {
+                // Fields that this library does not know are 0.
+                write_struct(to, &hob_blob::defaults());
+            }
+            (&raw mut (*to).format).write_unaligned(format);
+            (&raw mut (*to).data).write_unaligned(data);
+            (&raw mut (*to).size).write_unaligned(size);
+            (&raw mut (*to).reflection).write_unaligned(reflection);
+            (&raw mut (*to).reflection_size).write_unaligned(reflection_size);
+            (&raw mut (*to).pin).write_unaligned((&raw const blob).cast::<*mut c_void>().read());
+        }
     }
 }
 
