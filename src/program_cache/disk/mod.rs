@@ -47,7 +47,7 @@ use crate::executor::{Context, Deadline, Executor, Priority, Task, try_task};
 use crate::store::io::SharedIo;
 use crate::store::{self, Bundle};
 
-use queue::{ASKED, Desk, Lane, Queue, Request, Save, Stage};
+use queue::{Desk, Lane, Queue, Request, Save, Stage};
 pub use queue::{DiskOptions, Progress, Scope};
 pub use sources::Sources;
 use worker::{MATERIAL_BYTES, Worker};
@@ -238,7 +238,7 @@ impl Disk {
             if why.code() != Code::LimitExceeded {
                 return Err(why);
             }
-            if !self.work_until(&deadline, |queue| queue.asked.len() < ASKED) {
+            if !self.work_until(&deadline, Queue::has_room) {
                 return Ok(false);
             }
         }

@@ -13,7 +13,7 @@ use crate::program_cache::memory::material::Material;
 use crate::store::{self, Bundle};
 
 /// Missed keys that wait at a time. More are not looked for.
-pub const ASKED: usize = 256;
+const ASKED: usize = 256;
 /// Requests that wait at a time. More are refused, except flushes, whose callers wait.
 pub const REQUESTS: usize = 1 << 16;
 
@@ -229,6 +229,11 @@ impl<W> Queue<W> {
         self.push(Request::Save(Save::Program(blob.clone())))?;
         self.pinned += size;
         Ok(())
+    }
+
+    /// Whether a load can be added.
+    pub fn has_room(&self) -> bool {
+        self.asked.len() < ASKED && self.waiting.len() < REQUESTS
     }
 
     /// Add a load, unless the key is asked for already.

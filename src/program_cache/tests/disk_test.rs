@@ -181,6 +181,21 @@ fn opening_a_long_directory_looks_at_the_deadline() {
 }
 
 #[test]
+fn waiting_get_works_when_the_queue_is_full() {
+    let base = desc(Some(FaultDisk::default().process()), Options::default());
+    let cache = Cache::open(Desc { ban_at: 0, ..base }).unwrap();
+    assert!(cache.disk().wait_idle(FOREVER));
+    // Without an executor the requests wait until a call works on them.
+    while cache.remove(&key(0)).is_ok() {}
+    let requests = || cache.disk().progress().waiting;
+    let full = requests();
+    assert!(!cache.disk().look_for(&key(1), Duration::ZERO).unwrap(), "0: no work and no waiting");
+    assert_eq!(requests(), full);
+    assert!(cache.disk().look_for(&key(1), FOREVER).unwrap());
+    assert!(requests() < full);
+}
+
+#[test]
 fn steps_of_a_flush_of_clears_and_of_maintenance_are_bounded() {
     const SEGMENTS: u64 = 150;
     for scope in [None, Some(Scope::Environment), Some(Scope::Directory)] {
