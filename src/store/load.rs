@@ -452,7 +452,8 @@ pub(super) fn is_emptied(length: u64) -> bool {
 }
 
 /// Read a snapshot; returns the number of bytes read. A short snapshot needs no length query. A long one is read past
-/// its first 16 KiB only if the file is as long as its head says, and has at most `longest` bytes.
+/// its first 16 KiB only if the file is as long as its head says, and has at most `longest` bytes. Reading stops where the
+/// head says that the file ends.
 fn read_snapshot(file: &dyn File, bytes: &mut Vec<u8>, longest: u64) -> Result<io::Result<usize>> {
     const SHORT: usize = 16 << 10;
     let (mut filled, mut end) = (0, SHORT);
@@ -473,7 +474,7 @@ fn read_snapshot(file: &dyn File, bytes: &mut Vec<u8>, longest: u64) -> Result<i
                 filled = 0;
             }
         }
-        if filled >= end {
+        if filled >= end || snapshot::length(&bytes[..filled]) == Some(filled as u64) {
             return Ok(Ok(filled));
         }
         match file.read_at(&mut bytes[filled..end], filled as u64) {
