@@ -56,8 +56,8 @@
 // of C++ or of a managed language, may leave them, and no longjmp: the handle would stay busy for ever.
 //
 // Inside a callback, const functions on the same handle work, and destroy takes effect when the running call returns.
-// All others return HOB_RESULT_BUSY, unless the callback's documentation says otherwise. In this header's hooks,
-// shared and exclusive functions on the call's handle return HOB_RESULT_BUSY.
+// All others return HOB_RESULT_BUSY, unless the callback's documentation says otherwise. In this header's hooks, call
+// no function on the running call's handle: if that call is exclusive, they return HOB_RESULT_BUSY.
 //
 // Processes and signals. Threads and locks of the library do not survive a fork. A child of fork() may use only
 // handles that it creates itself, and must not destroy those of the parent. No function may be called from a signal
@@ -205,8 +205,8 @@ typedef struct hob_log_hook {
     /// Passed to `write`.
     void *user_data;
     /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the
-    /// call. Runs on any thread that runs library code, perhaps on several at once, inside a call: shared and exclusive
-    /// functions on the call's handle return HOB_RESULT_BUSY.
+    /// call. Runs on any thread that runs library code, perhaps on several at once, inside a call: call no function on
+    /// that call's handle.
     void (*write)(void *user_data, hob_log_level level, hob_str line);
 } hob_log_hook;
 

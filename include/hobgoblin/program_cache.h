@@ -44,7 +44,8 @@
 //   for a few frames more. Many uses may be open at once. A use may last several frames, and end on another thread.
 // - Strike: a mark against a key. Each key with an open use gets one when the process crashes, is killed, or calls
 //   abort() or _exit(). A clean exit and hob_program_cache_destroy end open uses without a strike: docs/threads.md.
-//   Strikes are forgotten after 30 days.
+//   Strikes are forgotten after 30 days. A forked child that outlives a crash of its parent delays the strike until
+//   the child ends.
 // - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a
 //   strike is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new
 //   one, as after a driver update, the key has none.
@@ -377,7 +378,8 @@ HOB_API hob_result hob_program_cache_set_disk_limit(const hob_program_cache *cac
 typedef enum hob_memory_pressure {
     /// Not short: the limits of memory pressure end.
     HOB_MEMORY_PRESSURE_NONE = 0,
-    /// The limit of memory is a quarter of memory_limit.
+    /// The limit of memory is a quarter of memory_limit. A program that is larger, but within memory_limit, is stored
+    /// alone: all others are evicted.
     HOB_MEMORY_PRESSURE_MODERATE = 1,
     /// All programs are evicted from memory, and then memory holds one program, the last that was stored. Programs that
     /// wait to be written stay: hob_program_cache_flush writes them. The disk keeps its programs.
@@ -433,7 +435,7 @@ HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cach
 // ---- Disk ------------------------------------------------------------------------------------------------------------
 //
 // Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
-// pieces of work. A piece is one program or a megabyte of programs, eight megabytes of a directory that is opened, or a
+// pieces of work. A piece is one program or a megabyte of programs, one megabyte of a directory that is opened, or a
 // maintenance of eight megabytes. The piece that a call has begun is always finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.

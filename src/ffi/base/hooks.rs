@@ -46,8 +46,8 @@ pub struct hob_log_hook {
     /// Passed to `write`.
     pub user_data: *mut c_void,
     /// Receives one line of at most 512 bytes, without a line end. `line.data` ends in NUL and is valid during the
-    /// call. Runs on any thread that runs library code, perhaps on several at once, inside a call: shared and exclusive
-    /// functions on the call's handle return HOB_RESULT_BUSY.
+    /// call. Runs on any thread that runs library code, perhaps on several at once, inside a call: call no function on
+    /// that call's handle.
     pub write: Option<extern "C" fn(user_data: *mut c_void, level: hob_log_level, line: hob_str)>,
 }
 

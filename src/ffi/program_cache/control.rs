@@ -71,7 +71,8 @@ pub extern "C" fn hob_program_cache_set_disk_limit(cache: *const hob_program_cac
 pub enum hob_memory_pressure {
     /// Not short: the limits of memory pressure end.
     None = 0,
-    /// The limit of memory is a quarter of memory_limit.
+    /// The limit of memory is a quarter of memory_limit. A program that is larger, but within memory_limit, is stored
+    /// alone: all others are evicted.
     Moderate = 1,
     /// All programs are evicted from memory, and then memory holds one program, the last that was stored. Programs that
     /// wait to be written stay: hob_program_cache_flush writes them. The disk keeps its programs.

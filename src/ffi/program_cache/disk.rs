@@ -17,7 +17,7 @@ use crate::ffi::fingerprint::bytes::hob_fingerprint;
 // == Disk ==
 //
 // Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
-// pieces of work. A piece is one program or a megabyte of programs, eight megabytes of a directory that is opened, or a
+// pieces of work. A piece is one program or a megabyte of programs, one megabyte of a directory that is opened, or a
 // maintenance of eight megabytes. The piece that a call has begun is always finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.

@@ -46,7 +46,8 @@
 //!   for a few frames more. Many uses may be open at once. A use may last several frames, and end on another thread.
 //! - Strike: a mark against a key. Each key with an open use gets one when the process crashes, is killed, or calls
 //!   abort() or _exit(). A clean exit and hob_program_cache_destroy end open uses without a strike: docs/threads.md.
-//!   Strikes are forgotten after 30 days.
+//!   Strikes are forgotten after 30 days. A forked child that outlives a crash of its parent delays the strike until
+//!   the child ends.
 //! - Ban: a key with enough strikes is banned: the cache neither stores nor returns its binary. A ban ends when a
 //!   strike is forgotten, or by hob_program_cache_clear_strikes. Strikes and bans belong to an environment: in a new
 //!   one, as after a driver update, the key has none.
