@@ -328,7 +328,7 @@ impl Store {
     fn copy_record(&mut self, header: &Header, payload: &[u8], copy: &mut Copy) -> Result<()> {
         let limit = self.segment_limit();
         if copy.targets.last().is_none_or(|target| target.is_full_for(header.size(), limit)) {
-            let target = self.begin_segment()?;
+            let target = self.begin_copies()?;
             try_push(&mut copy.targets, target)?;
         }
         copy.moved.try_reserve(1)?;

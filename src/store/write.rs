@@ -468,6 +468,21 @@ impl Store {
         }
     }
 
+    /// [`begin_segment`](Self::begin_segment) for copies: its id is above those of all known segments, so that every
+    /// process prefers the copy of a record. A claim that was made before some of them is kept for the next put.
+    pub(super) fn begin_copies(&mut self) -> Result<SegmentWriter> {
+        let last = self.last_id();
+        let early = self.claim.take_if(|claim| Some(claim.id) <= last);
+        let begun = self.begin_segment();
+        self.claim = early.or(self.claim.take());
+        begun
+    }
+
+    /// The greatest id of a known segment, except those that somebody placed to block new ones.
+    fn last_id(&self) -> Option<u64> {
+        self.segments.iter().rev().map(|segment| segment.id).find(|&id| id < END_OF_IDS)
+    }
+
     /// Create a segment of our own and add it to the list.
     pub(super) fn begin_segment(&mut self) -> Result<SegmentWriter> {
         let mut is_made = false;
@@ -517,7 +532,7 @@ impl Store {
         if let Some(claim) = self.claim.take() {
             return Ok(claim);
         }
-        let last = self.segments.iter().rev().map(|segment| segment.id).find(|&id| id < END_OF_IDS);
+        let last = self.last_id();
         let now = u64::from(self.seconds()) << 32;
         let least = now.min(END_OF_IDS).max(last.map_or(0, |last| last + 1));
         // The random part avoids the id of a removed segment, which other processes may still know. It also keeps
