@@ -4,7 +4,6 @@
 //! removes the values in the others.
 
 use super::format::Form;
-use super::full_disk::Droppable;
 use super::maintain::{Keep, Maintained};
 use super::segment::SegmentState;
 use super::{Name, Store};
@@ -85,9 +84,9 @@ impl Store {
     /// Delete segments that are not kept: at first those that need no marks. True if there may be more.
     fn drop_some(&mut self, is_kept: impl Fn(u64) -> bool, is_marked: bool) -> Result<bool> {
         let mut order = self.droppable()?;
-        order.retain(|droppable| !is_kept(droppable.id) && (is_marked || !droppable.needs_marks));
-        let Some(&Droppable { needs_marks, .. }) = order.first() else { return Ok(false) };
-        let same = order.iter().filter(|droppable| droppable.needs_marks == needs_marks);
+        order.retain(|droppable| !is_kept(droppable.id) && (is_marked || droppable.marks == 0));
+        let Some(needs_marks) = order.first().map(|first| first.marks > 0) else { return Ok(false) };
+        let same = order.iter().filter(|droppable| (droppable.marks > 0) == needs_marks);
         let mut ids = try_collect(same.take(DELETED).map(|droppable| droppable.id))?;
         ids.sort_unstable();
         let mut chosen = self.candidates()?;
@@ -97,7 +96,12 @@ impl Store {
         match self.merge(chosen, &Keep::Marks, &mut done) {
             // The values are removed all the same.
             Err(_) if self.space.is_full && needs_marks => Ok(false),
-            Ok(()) => Ok(done.unlinked > 0 && order.len() as u64 > done.unlinked),
+            Ok(()) => {
+                // A file that cannot be deleted is not tried for ever.
+                let there = self.list()?.segments;
+                let is_gone = ids.iter().all(|id| there.binary_search(id).is_err());
+                Ok(is_gone && done.unlinked > 0 && order.len() as u64 > done.unlinked)
+            }
             Err(why) => Err(why),
         }
     }
