@@ -17,8 +17,8 @@ pub(super) const ATTEMPTS: u32 = 64;
 /// A segment that may be deleted.
 pub(super) struct Droppable {
     pub id: u64,
-    /// Removal marks must be copied before.
-    pub needs_marks: bool,
+    /// Bytes of the removal marks that must be copied before.
+    pub marks: u64,
     /// Seconds of building that its values save, per byte.
     worth: f64,
 }
@@ -60,12 +60,15 @@ impl Store {
         Ok(self.drop_one(done)? || self.writer.take().is_some() && self.drop_one(done)?)
     }
 
-    fn drop_one(&mut self, done: &mut Maintained) -> Result<bool> {
+    /// Delete the segment of least worth; false if there is none. The process maintains.
+    pub(super) fn drop_one(&mut self, done: &mut Maintained) -> Result<bool> {
         self.load(u64::MAX)?;
         let order = self.droppable()?;
         let mut has_snapshots = true;
-        for Droppable { needs_marks, id, .. } in order {
-            if needs_marks && std::mem::take(&mut has_snapshots) {
+        // A full disk refuses what is too much.
+        let most = if self.space.full_at.is_some() { u64::MAX } else { self.space.spare() };
+        for Droppable { marks, id, .. } in order.into_iter().filter(|droppable| droppable.marks <= most) {
+            if marks > 0 && std::mem::take(&mut has_snapshots) {
                 // They only make opening faster, and their bytes are enough for many marks.
                 self.candidates()?.iter().for_each(|candidate| self.remove_snapshot(candidate.id));
             }
@@ -105,24 +108,19 @@ impl Store {
         let candidates = self.candidates()?;
         let mut order = Vec::new();
         order.try_reserve_exact(candidates.len())?;
-        let second = self.seconds();
+        let (second, marks) = (self.seconds(), self.mark_bytes(&Keep::Marks)?);
         for RewriteCandidate { id, .. } in candidates {
             let Some(position) = self.segment_position(id) else { continue };
-            let newest = self.newest_in(id);
-            let needs_marks = self.segments.iter().any(|other| other.id != id && other.hides_older_than(newest));
             let here = self.live().filter(|entry| entry.segment == id);
             let saved: f64 = here.map(|entry| saving(entry, second)).sum();
-            order.push(Droppable { id, needs_marks, worth: saved / self.segments[position].disk_bytes() as f64 });
+            order.push(Droppable {
+                id,
+                marks: marks[position],
+                worth: saved / self.segments[position].disk_bytes() as f64,
+            });
         }
-        order.sort_unstable_by(|a, b| a.needs_marks.cmp(&b.needs_marks).then(a.worth.total_cmp(&b.worth)));
+        order.sort_unstable_by(|a, b| (a.marks > 0).cmp(&(b.marks > 0)).then(a.worth.total_cmp(&b.worth)));
         Ok(order)
-    }
-
-    /// The greatest stamp of a current record in a segment.
-    fn newest_in(&self, id: u64) -> u64 {
-        let entries = self.index.entries.iter().filter(|entry| entry.segment == id).map(|entry| entry.row.stamp);
-        let cleared = self.index.cleared.iter().filter(|cleared| cleared.segment == id);
-        entries.chain(cleared.map(|cleared| cleared.row.stamp)).max().unwrap_or(0)
     }
 }
 

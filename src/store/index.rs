@@ -117,6 +117,8 @@ pub(super) struct Index {
 pub(super) enum Effect {
     /// Ignored: a newer record is known.
     Stale,
+    /// Ignored: a copy in a segment with a greater id is known.
+    Copied,
     /// The record is now current and replaces the one before.
     Applied { before: Option<IndexEntry> },
 }
@@ -222,7 +224,8 @@ impl Index {
         };
         let known = &mut self.entries[slot.entry as usize - 1];
         if (known.row.stamp, known.segment, known.row.unit) >= (row.stamp, segment, row.unit) {
-            return Ok(Effect::Stale);
+            let is_copied = known.row.stamp == row.stamp && known.segment != segment;
+            return Ok(if is_copied { Effect::Copied } else { Effect::Stale });
         }
         let before = std::mem::replace(known, entry);
         slot.location = entry.location();

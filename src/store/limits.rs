@@ -27,10 +27,11 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::budgets::{self, Budget};
+use super::format::HEADER;
 use super::full_disk::is_no_space;
 use super::index::IndexEntry;
 use super::io::{BLOCK, Lock, on_disk};
-use super::maintain::{Keep, Maintained, RewriteCandidate};
+use super::maintain::{Hidden, Keep, Maintained, RewriteCandidate};
 use super::snapshot::RecordInfo;
 use super::{Options, Store};
 use crate::base::{Code, Result, error, try_collect, try_path_join, try_push};
@@ -76,7 +77,7 @@ pub(super) struct Space {
     /// Most bytes that the files may take at any moment.
     most: u64,
     /// Segments of other processes that are not sealed.
-    writers: u64,
+    pub writers: u64,
     /// A lower limit, because the file system was full.
     pub full_at: Option<u64>,
     /// Whether a file operation failed because the file system was full.
@@ -172,6 +173,9 @@ pub(super) fn saving(entry: &IndexEntry, second: u32) -> f64 {
     let since = f64::from(second.saturating_sub(entry.used)) + f64::from(RECENT_SECONDS);
     f64::from(entry.uses) * (f64::from(entry.row.build_us) + 1.0) / since
 }
+
+/// Bytes of a removal mark in a segment and in its snapshot.
+const MARK: u64 = (HEADER + RecordInfo::SIZE) as u64;
 
 /// Bytes of a value in a segment and in its snapshot.
 fn weight(entry: &IndexEntry) -> u64 {
@@ -506,10 +510,14 @@ impl Store {
             }
             self.measure(needed)?;
             if needed <= self.space.left && self.space.used <= self.space.limit {
-                break;
+                return Ok(false);
             }
         }
-        Ok(false)
+        // Many small values need marks that are not much shorter: segments go that need none.
+        let before = self.space.used;
+        let is_dropped = self.drop_one(done)?;
+        self.measure(needed)?;
+        Ok(is_dropped && self.space.used + BLOCK <= before)
     }
 
     /// Rewrite the most wasteful segments. False if there is enough room, or no segment to rewrite.
@@ -536,7 +544,8 @@ impl Store {
 
     /// Segments whose rewriting frees that many bytes, the most wasteful ones first, as far as their copies fit.
     fn most_wasteful(&mut self, keep: &Keep, wanted: u64) -> Result<Vec<RewriteCandidate>> {
-        let mut kept = try_collect(self.segments.iter().map(|_| 0_u64))?;
+        // What is copied, by segment.
+        let mut kept = self.mark_bytes(keep)?;
         for entry in self.live().filter(|entry| keep.keeps(entry)) {
             if let Some(position) = self.segment_position(entry.segment) {
                 kept[position] += weight(entry);
@@ -557,6 +566,15 @@ impl Store {
         candidates.retain(|candidate| frees(candidate) >= BLOCK.max(candidate.length / 16));
         let part = |of: &RewriteCandidate| of.live_bytes as f64 / of.length as f64;
         candidates.sort_unstable_by(|a, b| part(a).total_cmp(&part(b)).then(a.id.cmp(&b.id)));
+        // Those without current values go alone at first: without them, fewer evicted values need marks.
+        let is_dead = |of: &RewriteCandidate| {
+            of.live_bytes == 0 && self.segment_position(of.id).is_some_and(|at| self.segments[at].live_values == 0)
+        };
+        let dead = candidates.iter().take_while(|candidate| is_dead(candidate)).count();
+        if dead > 0 {
+            candidates.truncate(dead);
+            return Ok(candidates);
+        }
         let (mut copied, mut freed, spare) = (0, 0, self.space.spare());
         let count = candidates.iter().take_while(|candidate| {
             let is_wanted = freed < wanted;
@@ -566,6 +584,24 @@ impl Store {
         let count = count.count();
         candidates.truncate(count);
         Ok(candidates)
+    }
+
+    /// Bytes of the removal marks that go into copies, by segment in the order of the list.
+    pub(super) fn mark_bytes(&self, keep: &Keep) -> Result<Vec<u64>> {
+        let mut bytes = try_collect(self.segments.iter().map(|_| 0_u64))?;
+        let hidden = Hidden::of(&self.segments);
+        let entries = self.index.entries.iter().filter(|entry| entry.row.stamp != 0);
+        let gone = entries.filter(|entry| !entry.is_live() || !keep.keeps(entry));
+        let gone = gone.map(|entry| (entry.segment, entry.row.stamp, entry.is_live()));
+        let cleared = self.index.cleared.iter().map(|cleared| (cleared.segment, cleared.row.stamp, false));
+        for (segment, stamp, is_evicted) in gone.chain(cleared) {
+            if hidden.may_outlive(stamp, segment, is_evicted)
+                && let Some(position) = self.segment_position(segment)
+            {
+                bytes[position] += MARK;
+            }
+        }
+        Ok(bytes)
     }
 
     /// Become the process that maintains; `None` if another one is.

@@ -126,6 +126,8 @@ impl Store {
             }
             if loading.presence == Presence::Here {
                 self.drop_missing(&loading.listing.segments);
+            }
+            if loading.presence == Presence::Here && !self.must_reread {
                 self.index.show_uses(&mut loading.uses);
                 if self.last_activity.is_none() {
                     self.last_activity = Some(self.live().map(|entry| entry.used).max().unwrap_or(0));
@@ -158,12 +160,12 @@ impl Store {
 
     /// Whether all listed segments were read without a failure.
     pub(super) fn knows_all(&self) -> bool {
-        self.is_all_read && self.is_loaded()
+        self.is_all_read && self.is_loaded() && !self.must_reread
     }
 
     fn begin_loading(&mut self) -> Result<Loading> {
         let listing = self.list()?;
-        self.is_all_read = true;
+        (self.is_all_read, self.must_reread) = (true, false);
         for &stamp in &listing.clearings {
             if self.is_clearing(stamp) {
                 self.show_clearing(stamp)?;
@@ -433,13 +435,22 @@ impl Store {
         }
     }
 
-    /// Forget segments, and the entries whose records were only there.
+    /// Forget segments, and the entries whose records were only there. If they held copies, the process that merged may
+    /// have given up: then the sources are forgotten as well, and read again.
     pub(super) fn drop_segments(&mut self, dropped: impl Fn(u64) -> bool) {
         self.close_files();
-        self.segments.retain(|segment| !dropped(segment.id));
+        let may_return = self.index.entries.iter().any(|entry| entry.row.stamp != 0 && dropped(entry.segment));
+        for position in 0..self.segments.len() {
+            let Segment { id, is_copied, .. } = self.segments[position];
+            // Two processes may have written a name with one stamp.
+            self.segments[position].is_copied = is_copied && !self.is_own(id);
+        }
+        let is_source = |segment: &Segment| may_return && segment.is_copied && !dropped(segment.id);
+        self.must_reread |= self.segments.iter().any(is_source);
+        self.segments.retain(|segment| !dropped(segment.id) && !is_source(segment));
         for position in 0..self.index.entries.len() {
             let entry = &self.index.entries[position];
-            if entry.row.stamp != 0 && dropped(entry.segment) {
+            if entry.row.stamp != 0 && self.segment_position(entry.segment).is_none() {
                 self.forget(position);
             }
         }

@@ -107,9 +107,11 @@ impl Store {
         }
         let mut chosen = self.choose(budget_bytes, done)?;
         while !chosen.is_empty() {
-            let (mut copied, spare) = (0, self.space.spare());
+            let keep = Keep::Worth(Cut::default());
+            let (mut copied, spare, marks) = (0, self.space.spare(), self.mark_bytes(&keep)?);
             let affordable = chosen.iter().take_while(|candidate| {
                 copied += candidate.live_bytes;
+                copied += self.segment_position(candidate.id).map_or(0, |position| marks[position]);
                 copied <= spare
             });
             let count = affordable.count();
@@ -118,7 +120,7 @@ impl Store {
             }
             let rest = chosen.split_off(count);
             self.space.is_full = false;
-            match self.merge(std::mem::replace(&mut chosen, rest), &Keep::Worth(Cut::default()), done) {
+            match self.merge(std::mem::replace(&mut chosen, rest), &keep, done) {
                 // Writes delete segments for themselves on a full disk.
                 Err(_) if self.space.is_full => break,
                 merged => merged?,
@@ -248,6 +250,7 @@ impl Store {
     fn copy_all(&mut self, ids: &[u64], keep: &Keep, copy: &mut Copy) -> Result<()> {
         let is_chosen = |id: u64| ids.binary_search(&id).is_ok();
         let positions = self.index.in_place(|entry| is_chosen(entry.segment))?;
+        let hidden = Hidden::of(&self.segments);
         let mut buffer = Buffer::default();
         for position in positions {
             let entry = self.index.entries[position];
@@ -272,7 +275,7 @@ impl Store {
                         (self.options.evicted)(&entry.name());
                         copy.evicted += 1;
                     }
-                    if entry.row.stamp != 0 && self.may_outlive(entry.row.stamp, entry.segment, is_evicted) {
+                    if entry.row.stamp != 0 && hidden.may_outlive(entry.row.stamp, entry.segment, is_evicted) {
                         self.copy_mark(&RecordInfo { form: Form::Removed, ..entry.row }, copy)?;
                     }
                 }
@@ -280,7 +283,7 @@ impl Store {
         }
         for position in 0..self.index.cleared.len() {
             let cleared = self.index.cleared[position];
-            if is_chosen(cleared.segment) && self.may_outlive(cleared.row.stamp, cleared.segment, false) {
+            if is_chosen(cleared.segment) && hidden.may_outlive(cleared.row.stamp, cleared.segment, false) {
                 self.copy_mark(&cleared.row, copy)?;
             }
         }
@@ -289,15 +292,6 @@ impl Store {
             self.copy_uses(keep, copy)?;
         }
         Ok(())
-    }
-
-    /// Whether another segment has a record that this removal or replacement hides. Its own segment is deleted as a
-    /// whole.
-    fn may_outlive(&self, stamp: u64, segment: u64, is_evicted: bool) -> bool {
-        let hides = |other: &Segment| other.id != segment && other.hides_older_than(stamp);
-        // A version that reads those segments may read this one, too.
-        let is_unknown = |other: &Segment| other.state == SegmentState::Foreign && !is_evicted;
-        self.segments.iter().any(|other| hides(other) || is_unknown(other))
     }
 
     fn copy_mark(&mut self, row: &RecordInfo, copy: &mut Copy) -> Result<()> {
@@ -496,6 +490,34 @@ impl Store {
             // Keep it unsealed; it is read record by record.
             Err(_) => Ok(false),
         }
+    }
+}
+
+/// What the segments hold that a removal or replacement must go on hiding.
+pub(super) struct Hidden {
+    /// Smallest stamps of values in segments with replaced or removed values, and the ids of those segments.
+    oldest: [(u64, u64); 2],
+    has_foreign: bool,
+}
+
+impl Hidden {
+    pub fn of(segments: &[Segment]) -> Self {
+        let mut oldest = [(u64::MAX, 0); 2];
+        for segment in segments {
+            if segment.hides_older_than(oldest[1].0) {
+                oldest[1] = (segment.oldest, segment.id);
+                oldest.sort_unstable();
+            }
+        }
+        // A version that reads those segments may read this one, too.
+        let has_foreign = segments.iter().any(|segment| segment.state == SegmentState::Foreign);
+        Self { oldest, has_foreign }
+    }
+
+    /// Whether another segment has a record that this removal or replacement hides. Its own segment is deleted as a
+    /// whole.
+    pub fn may_outlive(&self, stamp: u64, segment: u64, is_evicted: bool) -> bool {
+        self.oldest.iter().any(|&(oldest, id)| oldest < stamp && id != segment) || self.has_foreign && !is_evicted
     }
 }
 

@@ -262,6 +262,8 @@ pub struct Store {
     loading: Option<load::Loading>,
     /// Whether the last look at the directory had no read failures.
     is_all_read: bool,
+    /// Segments were forgotten that are still there: the directory must be read again.
+    must_reread: bool,
     space: Space,
     counts: Statistics,
     trouble: Option<Error>,
@@ -304,6 +306,7 @@ impl Store {
             last_activity: None,
             loading: None,
             is_all_read: false,
+            must_reread: false,
             space: Space::new(&options)?,
             counts: Statistics::default(),
             trouble: None,
@@ -480,13 +483,22 @@ impl Store {
             segment.oldest = segment.oldest.min(row.stamp);
             segment.values += 1;
         }
-        if let Effect::Applied { before } = effect {
-            if row.form.is_value() {
-                segment.live_bytes += format::record_size(row.stored);
-                segment.live_values += 1;
-            }
-            if let Some(before) = before {
-                lose(&mut self.segments, &before);
+        match effect {
+            Effect::Stale => {}
+            Effect::Copied => segment.is_copied = true,
+            Effect::Applied { before } => {
+                if row.form.is_value() {
+                    segment.live_bytes += format::record_size(row.stored);
+                    segment.live_values += 1;
+                }
+                if let Some(before) = before {
+                    lose(&mut self.segments, &before);
+                    if before.row.stamp == row.stamp
+                        && let Some(source) = self.segment_mut(before.segment)
+                    {
+                        source.is_copied = true;
+                    }
+                }
             }
         }
         Ok(())

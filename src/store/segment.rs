@@ -37,6 +37,8 @@ pub(super) struct Segment {
     pub uses: u64,
     /// Smallest stamp of its values.
     pub oldest: u64,
+    /// Some of its records have copies in segments with greater ids: a merge ended early, or is under way.
+    pub is_copied: bool,
     /// It has values that are longer than this store may read.
     pub has_long: bool,
     /// Its file is longer than a segment can be: the rest is not read, and it is not rewritten.
@@ -57,6 +59,7 @@ impl Segment {
             live_values: 0,
             uses: 0,
             oldest: u64::MAX,
+            is_copied: false,
             has_long: false,
             is_cut: false,
             file: None,

@@ -5,9 +5,11 @@
 
 use std::io::{ErrorKind, IoSlice};
 use std::path::Path;
+use std::thread::sleep;
 
 use super::format::{Checks, Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, record_size};
 use super::io::{BLOCK, Lock, SharedFile, on_disk};
+use super::limits::WAIT;
 use super::segment::{Segment, SegmentState};
 use super::snapshot::{Contents, RecordInfo, bytes_of, encode};
 use super::{Compression, Name, Store, full_disk};
@@ -396,7 +398,7 @@ impl Store {
     /// failure, the record after the counted ones is the failed one.
     fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
-        let (enough, mut freed, mut done) = (4 * self.growth(first.header.size()), 0, Ok(()));
+        let (enough, mut freed, mut done) = (16 * self.growth(first.header.size()), 0, Ok(()));
         for _ in 0..full_disk::ATTEMPTS {
             self.space.is_full = false;
             done = self.append_run(records, written);
@@ -410,6 +412,8 @@ impl Store {
             // Beyond that, evicting does not help: another program fills the disk.
             match self.give_way()? {
                 Some(bytes) if freed <= enough => freed += bytes,
+                // Other processes may take what is freed, and hold all segments.
+                None if self.space.writers > 0 => sleep(WAIT),
                 _ => break,
             }
         }

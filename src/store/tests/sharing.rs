@@ -376,3 +376,65 @@ fn concurrent_processes_never_get_a_wrong_value() {
         }
     }
 }
+
+/// A merge that fails for lack of space deletes its copies again. Another process may have read them meanwhile.
+#[test]
+fn values_survive_a_merge_that_was_given_up() {
+    const COUNT: u64 = 40;
+    for calls in 1..60 {
+        let disk = populated(COUNT, 100);
+        let mut writing = on(&disk);
+        (0..COUNT / 2).for_each(|number| assert!(writing.put(&name(number), 5, &value(number, 50)).unwrap()));
+        writing.seal().unwrap();
+        drop(writing);
+        let sources = with_extension(&disk, "seg");
+        let io = disk.process();
+        let mut merging = open(&io, options());
+        io.plan(|plan| plan.calls_to_live = Some(calls));
+        let _ = merging.maintain(u64::MAX);
+        io.kill();
+        let is_there = |path: &PathBuf| disk.read(path).is_some_and(|bytes| !bytes.is_empty());
+        if !sources.iter().all(is_there) {
+            assert!(calls > 3, "copies are made first");
+            break;
+        }
+        let mut reading = on(&disk);
+        let copies: Vec<_> = with_extension(&disk, "seg").into_iter().filter(|path| !sources.contains(path)).collect();
+        for path in copies {
+            disk.process().remove(&path).unwrap();
+        }
+        reading.refresh().unwrap();
+        let is_kept = |store: &mut Store| {
+            for number in 0..COUNT {
+                let length = if number < COUNT / 2 { 50 } else { 100 };
+                assert_eq!(get(store, &name(number)), Some(value(number, length)), "{number} after {calls} calls");
+            }
+        };
+        is_kept(&mut reading);
+        while reading.maintain(u64::MAX).unwrap().more {}
+        is_kept(&mut reading);
+        is_kept(&mut on(&disk));
+    }
+}
+
+/// A process may have claimed an id before others began segments with greater ids.
+#[test]
+fn copies_are_kept_although_an_id_was_claimed_before_their_sources() {
+    let disk = FaultDisk::default();
+    let mut first = open(&disk.process(), Options { limit_bytes: 256 << 10, ..options() });
+    first.claim = Some(first.claim().unwrap());
+    wait(10);
+    let mut other = on(&disk);
+    (0..40).for_each(|number| assert!(other.put(&name(number), 5, &value(number, 100)).unwrap()));
+    (0..30).for_each(|number| assert!(other.put(&name(number), 5, &value(number, 50)).unwrap()));
+    other.seal().unwrap();
+    drop(other);
+    for _ in 0..2 {
+        assert!(first.maintain(u64::MAX).unwrap().copied_bytes > 0);
+        (30..40).for_each(|number| assert_eq!(get(&mut first, &name(number)), Some(value(number, 100))));
+        // Most of the copies are replaced, so that they are copied again.
+        (0..30).for_each(|number| assert!(first.put(&name(number), 5, &value(number, 50)).unwrap()));
+        first.seal().unwrap();
+    }
+    (30..40).for_each(|number| assert_eq!(get(&mut on(&disk), &name(number)), Some(value(number, 100))));
+}
