@@ -60,7 +60,7 @@ impl Store {
         Ok(self.drop_one(done)? || self.writer.take().is_some() && self.drop_one(done)?)
     }
 
-    /// Delete the segment of least worth; false if there is none. The process maintains.
+    /// Delete the segment of least worth; false if no segment can go. The process maintains.
     pub(super) fn drop_one(&mut self, done: &mut Maintained) -> Result<bool> {
         self.load(u64::MAX)?;
         let order = self.droppable()?;

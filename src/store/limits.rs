@@ -544,7 +544,7 @@ impl Store {
 
     /// Segments whose rewriting frees that many bytes, the most wasteful ones first, as far as their copies fit.
     fn most_wasteful(&mut self, keep: &Keep, wanted: u64) -> Result<Vec<RewriteCandidate>> {
-        // What is copied, by segment.
+        // Bytes to copy, by segment.
         let mut kept = self.mark_bytes(keep)?;
         for entry in self.live().filter(|entry| keep.keeps(entry)) {
             if let Some(position) = self.segment_position(entry.segment) {

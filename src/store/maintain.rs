@@ -493,7 +493,7 @@ impl Store {
     }
 }
 
-/// What the segments hold that a removal or replacement must go on hiding.
+/// Old records in the segments, which removals and replacements hide.
 pub(super) struct Hidden {
     /// Smallest stamps of values in segments with replaced or removed values, and the ids of those segments.
     oldest: [(u64, u64); 2],
