@@ -89,7 +89,7 @@ impl Store {
         let same = order.iter().filter(|droppable| (droppable.marks > 0) == needs_marks);
         let mut ids = try_collect(same.take(DELETED).map(|droppable| droppable.id))?;
         ids.sort_unstable();
-        let mut chosen = self.candidates()?;
+        let mut chosen = self.candidates(&Keep::Marks)?;
         chosen.retain(|candidate| ids.binary_search(&candidate.id).is_ok());
         let mut done = Maintained::default();
         self.space.is_full = false;

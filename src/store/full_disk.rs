@@ -38,6 +38,7 @@ impl Store {
         // Leave space for copies from now on.
         let full_at = (before / SPARE * (SPARE - 1)).max(LEAST_SEGMENT);
         self.space.full_at = Some(self.space.full_at.unwrap_or(u64::MAX).min(full_at));
+        self.space.full_since = self.seconds();
         let mut done = Maintained::default();
         let mut is_dropped = self.space.is_maintaining && self.drop_least(&mut done)?;
         for _ in 0..if self.space.is_maintaining { 0 } else { WAITS } {
@@ -70,9 +71,9 @@ impl Store {
         for Droppable { marks, id, .. } in order.into_iter().filter(|droppable| droppable.marks <= most) {
             if marks > 0 && std::mem::take(&mut has_snapshots) {
                 // They only make opening faster, and their bytes are enough for many marks.
-                self.candidates()?.iter().for_each(|candidate| self.remove_snapshot(candidate.id));
+                self.candidates(&Keep::Marks)?.iter().for_each(|candidate| self.remove_snapshot(candidate.id));
             }
-            let mut chosen = self.candidates()?;
+            let mut chosen = self.candidates(&Keep::Marks)?;
             chosen.retain(|candidate| candidate.id == id);
             self.space.is_full = false;
             match self.merge(chosen, &Keep::Marks, done) {
@@ -87,7 +88,7 @@ impl Store {
     /// Evict everything: the last resort on a full disk, where not even marks can be written. The name of an empty file
     /// says that all older records are removed, so the segments can be deleted in any order. False if no segment can go.
     fn clear_for_space(&mut self, done: &mut Maintained) -> Result<bool> {
-        let ids = try_collect(self.candidates()?.iter().map(|candidate| candidate.id))?;
+        let ids = try_collect(self.candidates(&Keep::Marks)?.iter().map(|candidate| candidate.id))?;
         if ids.is_empty() {
             return Ok(false);
         }
@@ -105,7 +106,7 @@ impl Store {
 
     /// All segments that may be deleted. The first is best.
     pub(super) fn droppable(&mut self) -> Result<Vec<Droppable>> {
-        let candidates = self.candidates()?;
+        let candidates = self.candidates(&Keep::Marks)?;
         let mut order = Vec::new();
         order.try_reserve_exact(candidates.len())?;
         let (second, marks) = (self.seconds(), self.mark_bytes(&Keep::Marks)?);

@@ -58,6 +58,8 @@ const RECENT_SECONDS: u32 = 3600;
 /// How often, and how long, to wait for a process that makes room.
 pub(super) const WAITS: u32 = 2000;
 pub(super) const WAIT: Duration = Duration::from_millis(1);
+/// A file system that was full is tried again after this time: other programs may have freed space.
+const FULL_SECONDS: u32 = 60;
 /// How often to make room beside other writers, which take some of it.
 const ATTEMPTS: u32 = 16;
 
@@ -80,6 +82,8 @@ pub(super) struct Space {
     pub writers: u64,
     /// A lower limit, because the file system was full.
     pub full_at: Option<u64>,
+    /// The second when `full_at` was set.
+    pub full_since: u32,
     /// Whether a file operation failed because the file system was full.
     pub is_full: bool,
     /// Environments that this process uses.
@@ -134,7 +138,6 @@ struct Held {
 }
 
 /// The worth below which values are evicted, for each environment that loses any.
-#[derive(Default)]
 pub(super) struct Cut {
     second: u32,
     /// Environment, worth and stamp of the first value that is kept. In order of environment.
@@ -144,6 +147,9 @@ pub(super) struct Cut {
 }
 
 impl Cut {
+    /// Nothing is evicted.
+    pub const NOTHING: Self = Self { second: 0, least: Vec::new(), removed: Vec::new() };
+
     pub fn keeps(&self, entry: &IndexEntry) -> bool {
         let environment = entry.row.environment;
         self.least.binary_search_by_key(&environment, |least| least.0).is_err()
@@ -291,6 +297,9 @@ impl Store {
             limit => limit,
         });
         let most = limit.saturating_add(limit / HARD);
+        if self.seconds().abs_diff(self.space.full_since) > FULL_SECONDS {
+            self.retry_full();
+        }
         let limit = limit.min(self.space.full_at.unwrap_or(u64::MAX));
         let left = |held: &Held| held.budget.saturating_sub(held.bytes);
         let own = held.iter().filter(|held| self.space.own.contains(&held.environment)).map(left);
@@ -434,7 +443,7 @@ impl Store {
             };
         }
         self.fit_directory(&mut all, self.space.limit / 16 * KEPT[0].min(sixteenths.max(1)));
-        let mut cut = Cut { second: self.seconds(), ..Cut::default() };
+        let mut cut = Cut { second: self.seconds(), ..Cut::NOTHING };
         for held in all.iter().filter(|held| held.bytes > held.kept) {
             try_push(&mut cut.least, self.least_kept(held, cut.second)?)?;
             if held.kept == 0 && !is_own(held) {
@@ -552,7 +561,7 @@ impl Store {
             }
         }
         let small = self.segment_limit() / 4;
-        let mut candidates = self.candidates()?;
+        let mut candidates = self.candidates(keep)?;
         for candidate in &mut candidates {
             let Some(position) = self.segment_position(candidate.id) else { continue };
             candidate.live_bytes = kept[position];

@@ -63,6 +63,9 @@ pub(super) enum Keep {
 }
 
 impl Keep {
+    /// All current values.
+    pub const ALL: Self = Self::Worth(Cut::NOTHING);
+
     /// Whether a current value is copied.
     pub fn keeps(&self, entry: &IndexEntry) -> bool {
         matches!(self, Self::Worth(cut) if cut.keeps(entry))
@@ -107,7 +110,7 @@ impl Store {
         }
         let mut chosen = self.choose(budget_bytes, done)?;
         while !chosen.is_empty() {
-            let keep = Keep::Worth(Cut::default());
+            let keep = Keep::ALL;
             let (mut copied, spare, marks) = (0, self.space.spare(), self.mark_bytes(&keep)?);
             let affordable = chosen.iter().take_while(|candidate| {
                 copied += candidate.live_bytes;
@@ -164,7 +167,7 @@ impl Store {
     /// Segments to rewrite, cheapest first.
     fn choose(&mut self, budget: u64, done: &mut Maintained) -> Result<Vec<RewriteCandidate>> {
         let small = self.segment_limit() / SMALL_SHARE;
-        let mut candidates = self.candidates()?;
+        let mut candidates = self.candidates(&Keep::ALL)?;
         let many = candidates.iter().filter(|candidate| candidate.length < small).count() >= MANY;
         let is_wasteful =
             |candidate: &RewriteCandidate| candidate.live_bytes < candidate.length / WASTEFUL * (WASTEFUL - 1);
@@ -186,15 +189,15 @@ impl Store {
         Ok(candidates)
     }
 
-    /// Readable segments without a living writer. Their ids must be below those of the copies.
-    pub(super) fn candidates(&mut self) -> Result<Vec<RewriteCandidate>> {
+    /// Readable segments without a living writer, of which this store can copy all values to keep. Their ids must be
+    /// below those of the copies.
+    pub(super) fn candidates(&mut self, keep: &Keep) -> Result<Vec<RewriteCandidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
         for position in 0..self.segments.len() {
             let Segment { id, state, length, live_bytes, has_long, is_cut, .. } = self.segments[position];
             let lock = match state {
-                // This store cannot copy all of its values.
-                _ if is_cut || has_long && self.has_live_long(id) => continue,
+                _ if is_cut || has_long && self.keeps_long(id, keep) => continue,
                 _ if id >= END_OF_IDS => continue,
                 SegmentState::Sealed => None,
                 SegmentState::Open if !self.is_own(id) => match self.lock_orphan(id)? {
@@ -208,10 +211,10 @@ impl Store {
         Ok(candidates)
     }
 
-    /// Whether a segment has live values that are longer than this store may read.
-    fn has_live_long(&self, id: u64) -> bool {
+    /// Whether a segment has values to keep that are longer than this store may read.
+    fn keeps_long(&self, id: u64, keep: &Keep) -> bool {
         let is_long = |entry: &IndexEntry| entry.row.stored.max(entry.row.raw) > self.options.entry_limit;
-        self.live().any(|entry| entry.segment == id && is_long(entry))
+        self.live().any(|entry| entry.segment == id && is_long(entry) && keep.keeps(entry))
     }
 
     /// The lock of a segment whose writer has died; `None` if the writer lives.
@@ -395,7 +398,7 @@ impl Store {
     /// Seal the open segments of dead writers, reading about that many bytes but at least one segment, and remove orphaned
     /// files.
     fn clean_up(&mut self, budget: u64, done: &mut Maintained) -> Result<()> {
-        let candidates = self.candidates()?;
+        let candidates = self.candidates(&Keep::ALL)?;
         // Read records that they appended since the last refresh: a sealed segment is not read again.
         self.refresh()?;
         if !self.knows_all() {

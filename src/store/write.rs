@@ -9,7 +9,7 @@ use std::thread::sleep;
 
 use super::format::{Checks, Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, record_size};
 use super::io::{BLOCK, Lock, SharedFile, on_disk};
-use super::limits::WAIT;
+use super::limits::{WAIT, WAITS};
 use super::segment::{Segment, SegmentState};
 use super::snapshot::{Contents, RecordInfo, bytes_of, encode};
 use super::{Compression, Name, Store, full_disk};
@@ -26,8 +26,9 @@ pub(super) const END_OF_IDS: u64 = 0xffff_0000 << 32;
 /// Most records per system call. Each call costs the system a search for its place in the file, and longer writes get
 /// longer pieces of memory. Writing a run of 16 takes two thirds of the time.
 const RUN: usize = 16;
-/// Part of the limit that no value can take: the other files.
-const BESIDE_VALUE: u64 = 16 << 10;
+/// Sixteenths of the limit that a value may take. Longer ones would be evicted at once: a little more is kept when
+/// values must go.
+const LONGEST_SHARE: u64 = 12;
 /// A run ends before its values exceed this many bytes; a longer value is a run by itself.
 const RUN_BYTES: usize = 1 << 20;
 /// Most names in one record of uses.
@@ -205,7 +206,7 @@ impl Store {
         let length = value.data.len();
         let size = record_size(u32::try_from(length).unwrap_or(u32::MAX));
         length <= self.options.entry_limit as usize
-            && size <= (self.options.limit_bytes - BESIDE_VALUE).min(u32::MAX.into())
+            && size <= (self.options.limit_bytes / 16 * LONGEST_SHARE).min(u32::MAX.into())
     }
 
     fn put_run(&mut self, values: &[Value<'_>], kept: &mut dyn FnMut(usize)) -> Result<()> {
@@ -399,7 +400,8 @@ impl Store {
     fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
         let (enough, mut freed, mut done) = (16 * self.growth(first.header.size()), 0, Ok(()));
-        for _ in 0..full_disk::ATTEMPTS {
+        let (mut drops, mut waits) = (0, 0);
+        while drops < full_disk::ATTEMPTS && waits < WAITS {
             self.space.is_full = false;
             done = self.append_run(records, written);
             if done.is_ok() || !self.space.is_full {
@@ -411,9 +413,12 @@ impl Store {
             }
             // Beyond that, evicting does not help: another program fills the disk.
             match self.give_way()? {
-                Some(bytes) if freed <= enough => freed += bytes,
-                // Other processes may take what is freed, and hold all segments.
-                None if self.space.writers > 0 => sleep(WAIT),
+                Some(bytes) if freed <= enough => (freed, drops) = (freed + bytes, drops + 1),
+                // Other processes hold all segments. They delete some for their own writes.
+                None if self.space.writers > 0 => {
+                    waits += 1;
+                    sleep(WAIT);
+                }
                 _ => break,
             }
         }

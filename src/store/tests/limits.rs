@@ -393,3 +393,50 @@ fn emptied_segment_that_was_not_deleted_is_removed() {
         assert_eq!(on(&disk).statistics().values, 1);
     }
 }
+
+/// Values that are longer than this process may read are evicted like others.
+#[test]
+fn too_long_values_do_not_block_a_lower_limit() {
+    let disk = FaultDisk::default();
+    let mut store = on(&disk);
+    (0..2).for_each(|number| assert!(store.put(&name(number), 5, &value(number, 3 << 20)).unwrap()));
+    store.seal().unwrap();
+    drop(store);
+    let limit = Options::LEAST_LIMIT;
+    let lower = Options { limit_bytes: limit, entry_limit: 1 << 20, ..limited() };
+    let mut store = open(&disk.process(), lower);
+    (10..110).for_each(|number| assert!(store.put(&name(number), 5, &value(number, 1000)).unwrap()));
+    store.seal().unwrap();
+    assert_eq!(evicted(), [name(0), name(1)]);
+    assert!(disk.used() <= limit, "{} bytes", disk.used());
+    (10..110).for_each(|number| assert_eq!(get(&mut store, &name(number)), Some(value(number, 1000))));
+}
+
+/// A value that a limit admits stays until others need its place.
+#[test]
+fn longest_value_of_a_limit_is_kept() {
+    let limit = Options::LEAST_LIMIT;
+    for length in (limit / 2..limit).step_by(4000) {
+        let disk = FaultDisk::default();
+        let mut store = open(&disk.process(), Options { limit_bytes: limit, ..limited() });
+        let is_kept = store.put(&name(1), 5, &value(1, length as usize)).unwrap();
+        store.seal().unwrap();
+        store.maintain(u64::MAX).unwrap();
+        assert_eq!(is_kept, length < limit / 4 * 3, "{length} bytes");
+        assert_eq!(get(&mut on(&disk), &name(1)).is_some(), is_kept, "{length} bytes");
+        assert!(disk.used() <= limit);
+    }
+}
+
+/// Space that another program frees is used within minutes, also by a process that writes little.
+#[test]
+fn cache_grows_again_after_a_full_disk() {
+    let disk = FaultDisk::default();
+    disk.set_quota(Some(400 << 10));
+    let mut store = open(&disk.process(), Options { limit_bytes: 64 << 20, ..limited() });
+    (0..200).for_each(|number| assert!(store.put(&name(number), 5, &value(number, 4000)).unwrap()));
+    disk.set_quota(None);
+    wait(120);
+    (200..500).for_each(|number| assert!(store.put(&name(number), 5, &value(number, 4000)).unwrap()));
+    (200..500).for_each(|number| assert_eq!(get(&mut store, &name(number)), Some(value(number, 4000))));
+}
