@@ -413,7 +413,7 @@ TEST("program_cache: library calls inside host file functions return without a w
         hob_use_id use = {};
         for (const hob_result result :
              {hob_program_cache_put(asked, &name, &program), hob_program_cache_get(asked, &name, &blob),
-              hob_blob_init(&blob, sizeof blob), hob_program_cache_begin_use(asked, &name, &use), hob_program_cache_flush(asked, forever),
+              hob_program_cache_begin_use(asked, &name, &use), hob_program_cache_flush(asked, forever),
               hob_program_cache_wait_idle(asked, forever), hob_program_cache_clear(asked, 1)})
             ++(result == HOB_RESULT_BUSY && last_error_has("make the call later") ? answers : others);
     };

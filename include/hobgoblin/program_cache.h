@@ -157,8 +157,8 @@ typedef struct hob_program_cache_desc {
     /// at once share the limit, so each needs room for its values besides those of the others.
     ///
     /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
-    /// up to the sum of their limits, or `directory_limit`. A program that is larger than the limit, or than 256 MiB,
-    /// is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
+    /// up to the sum of their limits, or `directory_limit`. A program of more than 3/4 of the limit, or of more than
+    /// 256 MiB, is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
     uint64_t disk_limit;
     /// Limit of the programs that wait to be written, in bytes of data, reflection and fingerprints of shaders. 0: the
     /// default, 256 MiB. UINT64_MAX: no limit. A program that is put beyond it stays in memory and is not written;
