@@ -189,8 +189,8 @@ impl Store {
         Ok(candidates)
     }
 
-    /// Readable segments without a living writer, of which this store can copy all values to keep. Their ids must be
-    /// below those of the copies.
+    /// Readable segments without a living writer. This store can copy all values to keep in them. Their ids must be below
+    /// those of the copies.
     pub(super) fn candidates(&mut self, keep: &Keep) -> Result<Vec<RewriteCandidate>> {
         let mut candidates = Vec::new();
         candidates.try_reserve_exact(self.segments.len())?;
