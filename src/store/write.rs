@@ -399,27 +399,27 @@ impl Store {
     /// failure, the record after the counted ones is the failed one.
     fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
-        let (enough, mut freed, mut done) = (16 * self.growth(first.header.size()), 0, Ok(()));
+        let (enough, mut freed, mut done) = (64 * self.growth(first.header.size()), 0, Ok(()));
         let (mut drops, mut waits) = (0, 0);
         while drops < full_disk::ATTEMPTS && waits < WAITS {
             self.space.is_full = false;
             done = self.append_run(records, written);
-            if done.is_ok() || !self.space.is_full {
+            // Beyond enough, evicting does not help: another program fills the disk.
+            if done.is_ok() || !self.space.is_full || freed > enough {
                 break;
             }
             if *written > 0 {
                 // The caller continues with the record that failed.
                 return Ok(());
             }
-            // Beyond that, evicting does not help: another program fills the disk.
             match self.give_way()? {
-                Some(bytes) if freed <= enough => (freed, drops) = (freed + bytes, drops + 1),
+                Some(bytes) => (freed, drops) = (freed + bytes, drops + 1),
                 // Other processes hold all segments. They delete some for their own writes.
                 None if self.space.writers > 0 => {
                     waits += 1;
                     sleep(WAIT);
                 }
-                _ => break,
+                None => break,
             }
         }
         done
