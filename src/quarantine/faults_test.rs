@@ -132,4 +132,17 @@ fn full_disk_falls_back_to_memory_and_reports_it() {
     assert!(quarantine.problem().unwrap().as_str().contains("free some space"));
     quarantine.end(token, Outcome::Ok).unwrap();
     assert_eq!(names(&disk), ["lock"], "the partial file is removed");
+
+    // With space again, uses are noted again.
+    disk.set_space(None);
+    let noted = (0..100).find(|_| {
+        let token = quarantine.begin(DRIVER, &A).unwrap();
+        let is_noted = quarantine.problem().is_none();
+        quarantine.end(token, Outcome::Ok).unwrap();
+        is_noted
+    });
+    assert!(noted.is_some() && quarantine.statistics().noted == 1);
+    let _in_flight = quarantine.begin(DRIVER, &B).unwrap();
+    quarantine.die();
+    assert_eq!(fresh(&disk).statistics().struck, 1);
 }

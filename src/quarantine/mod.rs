@@ -137,9 +137,14 @@ struct InFlight {
 enum NotesState {
     NotCreated,
     Open(NotesFile),
-    /// The notes file cannot be written, or was closed. It is not retried.
+    /// The notes file could not be created. Every [`RETRIED`]th use tries it again: a full disk may have space by then.
+    Failed,
+    /// There are no notes files on this file system, or the file was closed.
     Closed,
 }
+
+/// A few calls of the file system for so many uses cost little.
+const RETRIED: u64 = 64;
 
 /// The mutable state. A use's position in `in_flight` is its slot in the notes.
 struct State {
@@ -232,15 +237,22 @@ impl Quarantine {
     }
 
     fn note(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
-        if matches!(state.notes, NotesState::NotCreated) {
+        let is_due = match state.notes {
+            NotesState::NotCreated => true,
+            NotesState::Failed => state.unnoted.is_multiple_of(RETRIED),
+            _ => false,
+        };
+        if is_due {
             // Wait for other processes once only, not at every use.
             let wait_ms = if state.unnoted == 0 { self.options.most_wait_ms } else { 0 };
             match NotesFile::create(&self.directory, wait_ms) {
                 Ok(notes) => state.notes = NotesState::Open(notes),
                 Err(why) => {
-                    if !matches!(why.code(), Code::Busy | Code::OutOfMemory) {
-                        state.notes = NotesState::Closed;
-                    }
+                    state.notes = match why.code() {
+                        Code::Busy | Code::OutOfMemory => NotesState::NotCreated,
+                        Code::Unsupported => NotesState::Closed,
+                        _ => NotesState::Failed,
+                    };
                     return Err(why);
                 }
             }
