@@ -149,8 +149,9 @@ typedef struct hob_program_cache_desc {
     /// nothing.
     uint64_t memory_limit;
     /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
-    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file in the directory, also of files that
-    /// are deleted but open.
+    /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also of
+    /// files that are deleted but open. Files of another format or secret do not count, and are kept until
+    /// hob_program_cache_clear_directory.
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
     /// files take at most 1.25 * limit, and at most 1.0 * limit after a flush or destroy. Several processes that write
@@ -184,7 +185,7 @@ typedef struct hob_program_cache_desc {
     hob_str secret;
     /// Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were not used
     /// for the longest time are removed first, as a whole, and this one never. 0: the default, twice the largest
-    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. Files of another format or secret do not count.
+    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. The same files count as for `disk_limit`.
     uint64_t directory_limit;
 } hob_program_cache_desc;
 
