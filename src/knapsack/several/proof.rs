@@ -14,6 +14,8 @@ use super::search::{Root, Search};
 const FIRST_CORE: usize = 10;
 const CORE_GROWTH: f64 = 1.4;
 
+/// With a gap below this share of the value range, a search proves what ever smaller boxes approach slowly.
+const LEAST_GAP: f64 = 1e-9;
 /// One such search may use the remaining budget divided by this.
 const PART_OF_BUDGET: u64 = 3;
 
@@ -102,7 +104,7 @@ impl Proof<'_> {
         let by_value = self.worst_constraint(within, &relaxation.prices);
         let by_capacity = self.worst_constraint(within, &self.linear.importance);
         let (constraint, given_away, wanted) = match (by_value, by_capacity) {
-            _ if self.boxes.len() + 3 > MOST_BOXES => return None,
+            _ if self.boxes.len() + 3 > MOST_BOXES || gap <= LEAST_GAP * self.case.problem.value_range => return None,
             (Some((constraint, given_away)), _) if gap < f64::INFINITY => {
                 (constraint, given_away, SPREAD_OF_GAP * gap / self.linear.constraints as f64)
             }

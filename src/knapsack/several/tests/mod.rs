@@ -295,3 +295,23 @@ fn bound_includes_answers_within_the_accepted_gap() {
         check(&question, Effort { accepted_gap, ..Effort::default() }).expect("the bound holds");
     }
 }
+
+/// Found by chance: the bound of the relaxation is above the optimum by rounding alone.
+#[test]
+fn rounding_in_the_bound_costs_no_search() {
+    let weight = |mean, variance| Weight { mean, variance };
+    let none = Weight::default();
+    let weights = [
+        [none, none, weight(7.0, 0.0)],
+        [none, weight(0.0, 1.0), weight(0.0, 2.7161279890311985)],
+        [none, weight(1.0, 1.0), weight(8.0, 0.0)],
+    ];
+    let economy = |capacity, sigmas| Economy { capacity, sigmas };
+    let question = Question {
+        resources: 3,
+        settings: vec![(vec![0.0, 0.0, 1.0], weights.concat())],
+        economies: vec![economy(0.0, 0.0), economy(3.2298350123524697, 2.6095966803541866), economy(7.0, 1.0)],
+    };
+    let (_, answer) = question.solve(Effort::default());
+    assert!(answer.proven && answer.nodes < 1000, "{answer:?}");
+}
