@@ -79,7 +79,7 @@ pub(super) struct Space {
     /// Most bytes that the files may take at any moment.
     most: u64,
     /// Segments of other processes that are not sealed.
-    pub writers: u64,
+    writers: u64,
     /// A lower limit, because the file system was full.
     pub full_at: Option<u64>,
     /// The second when `full_at` was set.

@@ -5,11 +5,9 @@
 
 use std::io::{ErrorKind, IoSlice};
 use std::path::Path;
-use std::thread::sleep;
 
 use super::format::{Checks, Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads, record_size};
 use super::io::{BLOCK, Lock, SharedFile, on_disk};
-use super::limits::{WAIT, WAITS};
 use super::segment::{Segment, SegmentState};
 use super::snapshot::{Contents, RecordInfo, bytes_of, encode};
 use super::{Compression, Name, Store, full_disk};
@@ -400,8 +398,7 @@ impl Store {
     fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
         let (enough, mut freed, mut done) = (64 * self.growth(first.header.size()), 0, Ok(()));
-        let (mut drops, mut waits) = (0, 0);
-        while drops < full_disk::ATTEMPTS && waits < WAITS {
+        for _ in 0..full_disk::ATTEMPTS {
             self.space.is_full = false;
             done = self.append_run(records, written);
             // Beyond enough, evicting does not help: another program fills the disk.
@@ -413,12 +410,7 @@ impl Store {
                 return Ok(());
             }
             match self.give_way()? {
-                Some(bytes) => (freed, drops) = (freed + bytes, drops + 1),
-                // Other processes hold all segments. They delete some for their own writes.
-                None if self.space.writers > 0 => {
-                    waits += 1;
-                    sleep(WAIT);
-                }
+                Some(bytes) => freed += bytes,
                 None => break,
             }
         }
