@@ -272,29 +272,32 @@ impl Disk {
         self.desk.queue().report_unwritten()
     }
 
-    /// Do all requests that wait, then look at the stores. The background stops meanwhile. `look` also gets a function that
-    /// tells whether a key is hidden in a source, and the deadline.
+    /// Do all requests that wait, then look at the stores. Later requests wait until then, so steady puts cannot delay a
+    /// look for ever. `look` also gets a function that tells whether a key is hidden in a source, and the deadline.
     pub fn with_sources<R>(
         &self,
         timeout: Duration,
         look: impl FnOnce(&mut Sources, &dyn Fn(usize, &Key) -> bool, &Deadline) -> Result<R>,
     ) -> Result<R> {
         let deadline = Deadline::after(timeout);
-        let is_ready = |queue: &Queue<Worker>| match &queue.stage {
-            Stage::Resting(worker) => queue.waiting.is_empty() && !worker.is_amid(),
-            _ => false,
+        let number = self.change(|queue| match &queue.stage {
+            Stage::Resting(worker) if queue.waiting.is_empty() && !worker.is_amid() => queue.look_now(),
+            _ => queue.push_look(),
+        })?;
+        let looker = Looker { disk: self, number };
+        let may_look = |queue: &Queue<Worker>| {
+            queue.has_begun(looker.number) && matches!(queue.stage, Stage::Resting(_)) || queue.is_closed()
         };
         loop {
-            if !self.work_until(&deadline, is_ready) {
+            if !self.work_until(&deadline, may_look) {
                 return Err(error!(Timeout, "the disk still reads or writes: call again, or allow more time"));
             }
             let queue = self.desk.queue();
             if queue.is_closed() {
                 return Err(error!(InvalidArgument, "the cache was destroyed: its disk is closed"));
             }
-            // Another thread may have added a request, or taken the worker.
-            if is_ready(&queue)
-                && let Some(mut turn) = self.take_turn(queue)
+            // Another thread that looks may have taken the worker.
+            if let Some(mut turn) = self.take_worker(queue)
                 && let Some(worker) = &mut turn.worker
             {
                 return look(&mut worker.sources, &|source, key| self.desk.queue().is_hidden(source, key), &deadline);
@@ -372,6 +375,8 @@ impl Disk {
 
     fn post_by(&self, mut queue: Guard<'_>, post: impl FnOnce(Task) -> Result<()>) {
         let has_work = match &queue.stage {
+            // The thread that looks posts a task when it ends.
+            Stage::Resting(_) if queue.is_looked_at() => false,
             Stage::Resting(worker) => !queue.waiting.is_empty() || worker.has_work(),
             Stage::Working => !queue.waiting.is_empty(),
             Stage::Closing | Stage::Closed => false,
@@ -395,7 +400,7 @@ impl Disk {
             if context.is_ending() || self.desk.queue().executor.is_none() {
                 return;
             }
-            // If another thread works, it posts a task when it ends.
+            // If another thread works or looks, it posts a task when it ends.
             let Some(mut turn) = self.take_turn(self.desk.queue()) else { break };
             if !turn.step() {
                 break;
@@ -417,7 +422,7 @@ impl Disk {
                 self.post(queue);
                 return false;
             }
-            if matches!(queue.stage, Stage::Resting(_)) {
+            if matches!(queue.stage, Stage::Resting(_)) && !queue.is_looked_at() {
                 if let Some(mut turn) = self.take_turn(queue) {
                     turn.step();
                 }
@@ -430,8 +435,13 @@ impl Disk {
         }
     }
 
+    /// Take the worker for a step, if the queue has it and no thread is to look at the stores.
+    fn take_turn(&self, queue: Guard<'_>) -> Option<Turn<'_>> {
+        if queue.is_looked_at() { None } else { self.take_worker(queue) }
+    }
+
     /// Take the worker, if the queue has it.
-    fn take_turn(&self, mut queue: Guard<'_>) -> Option<Turn<'_>> {
+    fn take_worker(&self, mut queue: Guard<'_>) -> Option<Turn<'_>> {
         match std::mem::replace(&mut queue.stage, Stage::Working) {
             Stage::Resting(worker) => Some(Turn { disk: self, worker: Some(worker) }),
             stage => {
@@ -469,6 +479,24 @@ impl Drop for Turn<'_> {
         // In a panic the host is not called. The next step reports.
         if !is_panicking {
             self.disk.report();
+        }
+    }
+}
+
+/// A thread that waits to look at the stores, or looks. Dropping it lets the worker go on, also in a panic.
+struct Looker<'a> {
+    disk: &'a Disk,
+    number: u64,
+}
+
+impl Drop for Looker<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.disk.desk.queue();
+        queue.end_look(self.number);
+        self.disk.desk.changed.notify_all();
+        // In a panic the host is not called. The next request posts.
+        if !std::thread::panicking() {
+            self.disk.post(queue);
         }
     }
 }

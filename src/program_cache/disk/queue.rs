@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::base::{Code, Error, Result, Text, error};
+use crate::base::{Code, Error, Result, Text, error, try_push};
 use crate::executor::Executor;
 use crate::program_cache::key::{FoldKeys, Key};
 use crate::program_cache::memory::Blob;
@@ -14,7 +14,7 @@ use crate::store::{self, Bundle};
 
 /// Missed keys that wait at a time. More are not looked for.
 const ASKED: usize = 256;
-/// Requests that wait at a time. More are refused, except flushes, whose callers wait.
+/// Requests that wait at a time. More are refused, except flushes and looks, whose callers wait.
 pub const REQUESTS: usize = 1 << 16;
 
 /// The options of a disk tier.
@@ -67,6 +67,8 @@ pub enum Request {
     Clear(Scope),
     /// A flush, with its number.
     Flush(u64),
+    /// The place of a look at the stores, with its number.
+    Look(u64),
     Bundle(Bundle),
     Limit(u64),
 }
@@ -74,7 +76,7 @@ pub enum Request {
 impl Request {
     /// Whether clearing the disk makes it unnecessary.
     fn ends_with_clearing(&self) -> bool {
-        !matches!(self, Self::Flush(_) | Self::Bundle(_) | Self::Limit(_))
+        !matches!(self, Self::Flush(_) | Self::Look(_) | Self::Bundle(_) | Self::Limit(_))
     }
 }
 
@@ -147,6 +149,11 @@ pub struct Queue<W> {
     /// Numbers of the last flush that was requested, and of the last one that is done.
     pub flushes: u64,
     pub flushed: u64,
+    /// Looks whose callers wait or look, and the numbers of the last one that was requested and of the last one whose
+    /// turn has come.
+    lookers: Vec<u64>,
+    looks: u64,
+    looked: u64,
     pub progress: Progress,
     /// `progress.unwritten` at the last flush, and why the last program was not written.
     reported_unwritten: u64,
@@ -178,6 +185,9 @@ impl<W> Queue<W> {
             pinned: 0,
             flushes: 0,
             flushed: 0,
+            lookers: Vec::new(),
+            looks: 0,
+            looked: 0,
             progress: Progress::default(),
             reported_unwritten: 0,
             why_unwritten: None,
@@ -201,7 +211,7 @@ impl<W> Queue<W> {
 
     /// Add a request. On an error nothing changes.
     pub fn push(&mut self, request: Request) -> Result<()> {
-        if self.waiting.len() >= REQUESTS && !matches!(request, Request::Flush(_)) {
+        if self.waiting.len() >= REQUESTS && !matches!(request, Request::Flush(_) | Request::Look(_)) {
             return Err(error!(
                 LimitExceeded,
                 "{REQUESTS} requests to the disk wait: flush, or give the cache an executor"
@@ -229,6 +239,44 @@ impl<W> Queue<W> {
         self.push(Request::Save(Save::Program(blob.clone())))?;
         self.pinned += size;
         Ok(())
+    }
+
+    /// Request a look at the stores after all requests that wait. Returns its number.
+    pub fn push_look(&mut self) -> Result<u64> {
+        self.lookers.try_reserve(1)?;
+        self.push(Request::Look(self.looks + 1))?;
+        self.looks += 1;
+        self.lookers.push(self.looks);
+        Ok(self.looks)
+    }
+
+    /// Begin a look at the stores: no request waits. Returns its number.
+    pub fn look_now(&mut self) -> Result<u64> {
+        try_push(&mut self.lookers, self.looks + 1)?;
+        self.looks += 1;
+        self.begin_look(self.looks);
+        Ok(self.looks)
+    }
+
+    /// The requests before a look are done: the worker rests until [`end_look`](Self::end_look).
+    pub fn begin_look(&mut self, number: u64) {
+        self.looked = number;
+    }
+
+    /// Whether the requests before a look are done.
+    pub fn has_begun(&self, look: u64) -> bool {
+        self.looked >= look
+    }
+
+    /// Whether the worker waits for a thread that looks at the stores.
+    pub fn is_looked_at(&self) -> bool {
+        self.lookers.iter().any(|&look| self.has_begun(look))
+    }
+
+    /// End a look, or give it up.
+    pub fn end_look(&mut self, number: u64) {
+        self.lookers.retain(|&look| look != number);
+        self.waiting.retain(|request| !matches!(request, Request::Look(look) if *look == number));
     }
 
     /// Whether a load can be added.

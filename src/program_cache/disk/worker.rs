@@ -308,6 +308,10 @@ impl Worker {
                 }
                 removed.and(noted).and(synced.map(drop))
             }
+            Request::Look(number) => {
+                desk.queue().begin_look(number);
+                Ok(())
+            }
             Request::Bundle(bundle) => self.begin_bundle(desk, bundle),
             Request::Limit(limit_bytes) => {
                 let is_set = self.writable(desk).map(|store| store.set_limit(limit_bytes)).is_some();

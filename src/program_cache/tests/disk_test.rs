@@ -20,10 +20,11 @@ use crate::store::io::{File, Io, Lock, SharedFile, share, share_file};
 
 const FOREVER: Duration = Duration::MAX;
 
-/// Calls a function once before the next read, and counts syncs and listings of directories.
+/// Calls a function once before the next read, and another one before each write; counts syncs and listings.
 #[derive(Default)]
 struct Trap {
     before_read: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    before_write: Mutex<Option<Box<dyn FnMut() + Send>>>,
     syncs: AtomicU64,
     /// Milliseconds that each read takes, and the number of reads.
     read_ms: AtomicU64,
@@ -92,6 +93,9 @@ impl File for TrapFile {
         self.file.read_at(buffer, offset)
     }
     fn append(&self, parts: &mut [io::IoSlice<'_>]) -> io::Result<()> {
+        if let Some(before) = &mut *self.trap.before_write.lock().unwrap() {
+            before();
+        }
         self.file.append(parts)
     }
     fn truncate(&self, length: u64) -> io::Result<()> {
@@ -193,6 +197,43 @@ fn waiting_get_works_when_the_queue_is_full() {
     assert_eq!(requests(), full);
     assert!(cache.disk().look_for(&key(1), FOREVER).unwrap());
     assert!(requests() < full);
+}
+
+#[test]
+fn steady_puts_do_not_delay_looks_at_the_disk() {
+    const PUTS: u64 = 1000;
+    let host = Host::on(&FaultDisk::default(), 1);
+    assert!(host.cache.disk().wait_idle(FOREVER));
+    let (cache, puts) = (Cache::clone(&host.cache), Arc::new(AtomicU64::new(0)));
+    let made = Arc::clone(&puts);
+    // Each write of a program is the cause of the next one, so the queue is empty only after all of them.
+    *host.trap.before_write.lock().unwrap() = Some(Box::new(move || {
+        let number = made.fetch_add(1, SeqCst);
+        if number < PUTS {
+            super::put(&cache, number, 100);
+        }
+    }));
+    super::put(&host.cache, PUTS, 100);
+    assert!(!host.cache.list(None, 10, FOREVER).unwrap().is_empty());
+    assert!(host.cache.places(&key(PUTS), FOREVER).unwrap().disk);
+    let found = puts.load(SeqCst);
+    assert!(found < PUTS / 2, "the looks have waited for {found} puts");
+    assert!(host.cache.disk().wait_idle(FOREVER), "the worker goes on");
+    assert!(puts.load(SeqCst) >= PUTS);
+    *host.trap.before_write.lock().unwrap() = None;
+}
+
+#[test]
+fn list_that_ends_at_its_deadline_delays_no_other_call() {
+    let base = desc(Some(FaultDisk::default().process()), Options::default());
+    let cache = Cache::open(Desc { ban_at: 0, ..base }).unwrap();
+    super::put(&cache, 1, 100);
+    let waiting = cache.disk().progress().waiting;
+    assert_eq!(cache.list(None, 1, Duration::ZERO).unwrap_err().code(), Code::Timeout);
+    assert_eq!(cache.disk().progress().waiting, waiting);
+    assert!(cache.disk().flush(FOREVER).is_ok() && cache.disk().wait_idle(FOREVER));
+    assert_eq!(cache.list(None, 1, Duration::ZERO).unwrap().len(), 1, "0 is enough when nothing waits");
+    assert!(cache.places(&key(1), FOREVER).unwrap().disk);
 }
 
 #[test]
