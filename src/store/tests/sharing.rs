@@ -430,7 +430,11 @@ fn copies_are_kept_although_an_id_was_claimed_before_their_sources() {
     other.seal().unwrap();
     drop(other);
     for _ in 0..2 {
+        first.refresh().unwrap();
+        let last = first.segments.last().unwrap().id;
         assert!(first.maintain(u64::MAX).unwrap().copied_bytes > 0);
+        let copy = |number| &first.index.entries[first.index.live(&name(number)).unwrap()];
+        assert!((30..40).all(|number| copy(number).segment > last));
         (30..40).for_each(|number| assert_eq!(get(&mut first, &name(number)), Some(value(number, 100))));
         // Most of the copies are replaced, so that they are copied again.
         (0..30).for_each(|number| assert!(first.put(&name(number), 5, &value(number, 50)).unwrap()));
