@@ -115,6 +115,12 @@ impl From<&Error> for Trouble {
 }
 
 impl Trouble {
+    /// The problem of a failed removal. It is a failure of the disk also when memory ran out: the request was accepted.
+    pub fn unremoved(why: &Error) -> Self {
+        let text = format_args!("programs could not be removed from disk and are hidden from this process only: {why}");
+        Self { code: Code::Io, text: Text::format(text) }
+    }
+
     /// An error for the caller of a flush: out of memory, or a failed write.
     fn error(&self) -> Error {
         if self.code == Code::OutOfMemory { Error::OUT_OF_MEMORY } else { error!(Io, "{}", self.text) }
@@ -481,5 +487,18 @@ impl<W> Desk<W> {
     pub fn cancel_all(&self, queue: &mut Queue<W>) {
         self.is_cancelled.store(true, Relaxed);
         queue.drop_cleared();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::allocator::with_allowance;
+
+    #[test]
+    fn removal_without_memory_is_reported_as_a_failure_of_the_disk() {
+        let mut queue = Queue::new((), None).unwrap();
+        queue.unremoved = Some(with_allowance(0, || Trouble::unremoved(&Error::OUT_OF_MEMORY)));
+        assert_eq!(queue.check_unremoved().unwrap_err().code(), Code::Io);
     }
 }

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::queue::{Desk, DiskOptions, Request, Save, Scope};
+use super::queue::{Desk, DiskOptions, Request, Save, Scope, Trouble};
 use super::sources::{Place, Sources};
 use super::value::{decode, encode, kind};
-use crate::base::{Code, Error, Result, Shared, Text, error, try_collect, try_push};
+use crate::base::{Code, Result, Shared, Text, error, try_collect, try_push};
 use crate::executor::Deadline;
 use crate::program_cache::key::{FoldKeys, Key};
 use crate::program_cache::memory::material::Material;
@@ -342,7 +342,7 @@ impl Worker {
         let Err(why) = removed else { return Ok(()) };
         let listed = try_push(&mut self.unremoved, *key);
         let mut queue = desk.queue();
-        queue.unremoved = Some((&unremoved(&why)).into());
+        queue.unremoved = Some(Trouble::unremoved(&why));
         if listed.is_ok() {
             let _ = queue.hide(key);
         } else {
@@ -373,7 +373,7 @@ impl Worker {
                 queue.hide_own(!desk.writes());
             }
             Err(why) => {
-                queue.unremoved = Some((&unremoved(why)).into());
+                queue.unremoved = Some(Trouble::unremoved(why));
                 queue.hide_own(true);
             }
         }
@@ -557,11 +557,6 @@ impl Worker {
         }
         Ok(())
     }
-}
-
-/// The problem of a failed removal.
-fn unremoved(why: &Error) -> Error {
-    error!(Io, "programs could not be removed from disk and are hidden from this process only: {why}")
 }
 
 fn name(desk: &Desk<Worker>, kind: u8, key: &Key) -> Name {
