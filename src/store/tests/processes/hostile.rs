@@ -2,7 +2,6 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -12,9 +11,6 @@ use crate::store::{Bundle, BundleWriter, Compression, Options, Store};
 use crate::testing::skip;
 
 use super::*;
-
-/// The user and group `nobody`, without write permission anywhere.
-const NOBODY: u32 = 65534;
 
 fn options() -> Options {
     Options { segment_limit: 20_000, ..Options::new(now) }
@@ -109,20 +105,15 @@ fn directory_of_root_is_read_but_not_written() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).expect("the file is ours");
     }
     let before = files(&scratch.store(), "seg");
-    let mut command = child("stranger", &scratch.store());
     // Root can write everywhere.
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
-    if is_root {
-        command.uid(NOBODY).gid(NOBODY);
-    }
-    match command.output() {
-        Ok(output) => {
-            let printed = String::from_utf8_lossy(&output.stdout);
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success() && printed.contains("@ all was read"), "{printed}{complaint}");
-        }
-        Err(why) => skip(&format!("the user nobody cannot run this program: {why}")),
-    }
+    let output = match is_root {
+        true => output_as_nobody("stranger", &scratch.store(), &scratch),
+        false => child("stranger", &scratch.store()).output().expect("this program can be run"),
+    };
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("@ all was read"), "{printed}{complaint}");
     assert_eq!(files(&scratch.store(), "seg"), before);
     assert_eq!(files(&scratch.store(), "live").len(), 1);
     may_write(0o755);

@@ -8,13 +8,19 @@ mod peers;
 mod rights;
 
 use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use super::Random;
 use crate::store::io::OsIo;
 use crate::store::tests::shared;
 use crate::store::{Name, Options, Store};
+
+/// The number of a user who owns nothing.
+const NOBODY: u32 = 65534;
 
 /// A temporary directory that drop removes. It is in the directory `HOB_STORE_PLACE` if that is set.
 pub struct Scratch(PathBuf);
@@ -42,7 +48,25 @@ impl Drop for Scratch {
 
 /// The command that runs this program as a child of the given kind.
 pub fn child(what: &str, directory: &Path) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    child_of(&std::env::current_exe().expect("this program has a path"), what, directory)
+}
+
+/// The output of such a child that runs as the user nobody. It is a copy of this program, because nobody may not enter
+/// every directory. Only root can call this.
+pub fn output_as_nobody(what: &str, directory: &Path, scratch: &Scratch) -> Output {
+    let (here, copy) = (std::env::current_exe().expect("this program has a path"), scratch.0.join("program"));
+    // In a process of its own: a file that a child of another test holds open for writing cannot be run.
+    assert!(Command::new("cp").args([&here, &copy]).status().expect("cp is installed").success());
+    for path in [&scratch.0, &copy] {
+        std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it is ours");
+    }
+    let mut command = child_of(&copy, what, directory);
+    command.current_dir(&scratch.0).uid(NOBODY).gid(NOBODY);
+    command.output().expect("nobody can run programs of the temporary directory")
+}
+
+fn child_of(program: &Path, what: &str, directory: &Path) -> Command {
+    let mut command = Command::new(program);
     command
         .args(["--exact", "store::tests::processes::child_process_entry", "--nocapture"])
         .env("HOB_CHILD", what)

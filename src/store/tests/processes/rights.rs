@@ -1,16 +1,12 @@
 //! Owners and rights of files and directories, on real file systems.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use super::*;
 use crate::base::Code;
 use crate::store::{Bundle, BundleWriter, Compression};
 use crate::testing::skip;
-
-/// The user and group `nobody`.
-const NOBODY: u32 = 65534;
 
 fn options() -> Options {
     Options { segment_limit: 20_000, ..Options::new(now) }
@@ -150,14 +146,8 @@ fn bundle_may_belong_to_root_and_to_no_other_user() {
         set_rights(&scratch.0.join(name), 0o644);
     }
     chown(scratch.0.join("other"), Some(NOBODY - 1), None).expect("root may");
-    let mut command = child("reader", &scratch.0);
-    command.uid(NOBODY).gid(NOBODY);
-    match command.output() {
-        Ok(output) => {
-            let printed = String::from_utf8_lossy(&output.stdout);
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success() && printed.contains("@ root's alone was read"), "{printed}{complaint}");
-        }
-        Err(why) => skip(&format!("the user nobody cannot run this program: {why}")),
-    }
+    let output = output_as_nobody("reader", &scratch.0, &scratch);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("@ root's alone was read"), "{printed}{complaint}");
 }
