@@ -14,6 +14,9 @@
 //! | `Closing` | the thread in [`Disk::close`] | `Closed`, when all requests are done |
 //! | `Closed` | nobody: the stores are closed | – |
 //!
+//! A list, a look-up on disk and a bundle *look* at the stores. A look has a place among the requests. When its turn has
+//! come, nobody takes the worker for a step until its thread has looked or given up.
+//!
 //! | lane | meaning | next |
 //! |---|---|---|
 //! | `Free` | the executor has no task of this cache | `Posted`, when there is work |
@@ -285,9 +288,8 @@ impl Disk {
             _ => queue.push_look(),
         })?;
         let looker = Looker { disk: self, number };
-        let may_look = |queue: &Queue<Worker>| {
-            queue.has_begun(looker.number) && matches!(queue.stage, Stage::Resting(_)) || queue.is_closed()
-        };
+        let may_look =
+            |queue: &Queue<Worker>| queue.has_begun(looker.number) && matches!(queue.stage, Stage::Resting(_));
         loop {
             if !self.work_until(&deadline, may_look) {
                 return Err(error!(Timeout, "the disk still reads or writes: call again, or allow more time"));

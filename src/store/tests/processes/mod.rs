@@ -9,7 +9,7 @@ mod rights;
 
 use std::ffi::OsStr;
 use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -44,6 +44,11 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Whether this program runs as root, who may do what others may not.
+pub fn is_root(scratch: &Scratch) -> bool {
+    std::fs::metadata(&scratch.0).expect("it was created").uid() == 0
 }
 
 /// The command that runs this program as a child of the given kind.

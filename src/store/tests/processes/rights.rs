@@ -37,10 +37,6 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(directory).expect("listable").map(|entry| entry.expect("listable").path()).collect()
 }
 
-fn is_root(scratch: &Scratch) -> bool {
-    std::fs::metadata(&scratch.0).expect("it was created").uid() == 0
-}
-
 #[test]
 fn files_and_directories_are_created_for_this_user_alone() {
     let scratch = Scratch::new("mode");
