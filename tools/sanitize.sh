@@ -124,7 +124,8 @@ tsan() {
     nm -u "$folder/libhobgoblin.a" 2>/dev/null >"$out/tsan/undefined"
     names='' wraps=''
     for lock in LOCK=mutex5futex.*14lock_contended READ=rwlock5futex.*14read_contended \
-        WRITE=rwlock5futex.*15write_contended WAIT=condvar5futex.*4wait WAIT_FOR=condvar5futex.*12wait_timeout; do
+        WRITE=rwlock5futex.*15write_contended WAIT=condvar5futex.*4wait \
+        WAIT_FOR=condvar5futex.*12wait_timeout ONCE=once5futex.*4Once4call; do
         name=$(grep -oE "_R[A-Za-z0-9_]*${lock#*=}\$" "$out/tsan/undefined" | head -1)
         [ "$name" ] || { echo "the standard library has no ${lock#*=}: see tools/tsan_std.cpp" >&2; exit 1; }
         names="$names -D${lock%%=*}=\"$name\"" wraps="$wraps -Wl,--wrap=$name"

@@ -46,4 +46,14 @@ bool wrap_wait_for(void* condition, void* mutex, uint64_t seconds, uint32_t nano
     __tsan_acquire(mutex);
     return in_time;
 }
+
+// What a Once (and so a OnceLock) has run is published. Its state is stored inside the standard library; readers that
+// find it complete are inlined into instrumented code.
+void real_once(void* once, bool ignore_poisoning, void* closure, void* vtable) asm("__real_" ONCE);
+void wrap_once(void* once, bool ignore_poisoning, void* closure, void* vtable) asm("__wrap_" ONCE);
+void wrap_once(void* once, bool ignore_poisoning, void* closure, void* vtable) {
+    real_once(once, ignore_poisoning, closure, vtable);
+    __tsan_acquire(once);
+    __tsan_release(once);
+}
 }
