@@ -6,8 +6,9 @@
 use std::thread::sleep;
 
 use super::Store;
+use super::evict::saving;
 use super::index::IndexEntry;
-use super::limits::{LEAST_SEGMENT, SPARE, WAIT, WAITS, saving};
+use super::limits::{LEAST_SEGMENT, SPARE, WAIT, WAITS};
 use super::maintain::{Keep, Maintained, RewriteCandidate};
 use crate::base::{Result, try_collect};
 

@@ -15,11 +15,7 @@
 //! at once both see both reservations, so they never write too much; one of them may make room without need. The
 //! process that maintains reserves its spare share by the lock of maintenance.
 //!
-//! *What goes.* Each environment keeps the limit of the process that opened it last: see [`budgets`](super::budgets).
-//! Above it, its values of least worth are evicted. The directory has a limit, too, for which whole environments go
-//! that were not used for the longest time. A value is evicted by deleting its segment without copying it, which writes
-//! nothing. Segments with the largest part to evict come first; values in others are served until then. On a full disk,
-//! whole segments go: see [`full_disk`](super::full_disk).
+//! *What goes.* See [`evict`](super::evict) and, on a full disk, [`full_disk`](super::full_disk).
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -27,12 +23,10 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::budgets::{self, Budget};
-use super::format::HEADER;
+use super::evict::{FREED, Held};
 use super::full_disk::is_no_space;
-use super::index::IndexEntry;
-use super::io::{BLOCK, Lock, on_disk};
-use super::maintain::{Hidden, Keep, Maintained, RewriteCandidate};
-use super::snapshot::RecordInfo;
+use super::io::{Lock, on_disk};
+use super::maintain::Maintained;
 use super::{Options, Store};
 use crate::base::{Code, Result, error, try_collect, try_path_join, try_push};
 
@@ -49,12 +43,6 @@ const UNSEALED: u64 = 4;
 /// A segment takes at most one part in this many of the limit, and at least [`LEAST_SEGMENT`] bytes.
 const SEGMENTS: u64 = 16;
 pub(super) const LEAST_SEGMENT: u64 = 32 << 10;
-/// Sixteenths of the limit that stay free after room was made.
-const FREED: u64 = 1;
-/// Sixteenths of the limit that current values may take afterwards. The next one is tried if that did not free enough.
-const KEPT: [u64; 5] = [13, 10, 7, 4, 0];
-/// Added to the seconds since the last use, so that uses within the last hour weigh about the same.
-const RECENT_SECONDS: u32 = 3600;
 /// How often, and how long, to wait for a process that makes room.
 pub(super) const WAITS: u32 = 2000;
 pub(super) const WAIT: Duration = Duration::from_millis(1);
@@ -73,7 +61,7 @@ pub(super) struct Space {
     /// Bytes of all files and of the snapshots to come, when they were measured.
     pub used: u64,
     /// Limit of the directory at that time, or of the file system if that was full.
-    limit: u64,
+    pub limit: u64,
     /// Bytes that the maintaining process has reserved for copies.
     copies: u64,
     /// Most bytes that the files may take at any moment.
@@ -87,7 +75,7 @@ pub(super) struct Space {
     /// Whether a file operation failed because the file system was full.
     pub is_full: bool,
     /// Environments that this process uses.
-    own: Vec<u64>,
+    pub own: Vec<u64>,
     budgets: Vec<Budget>,
     /// Whether the limits of the own environments are in the file of budgets.
     is_recorded: bool,
@@ -125,67 +113,6 @@ impl Space {
         let most = if self.full_at.is_some() { self.limit + spare } else { self.most };
         most.saturating_sub(self.used).min(spare)
     }
-}
-
-/// The values of an environment.
-struct Held {
-    environment: u64,
-    bytes: u64,
-    last_used: u32,
-    budget: u64,
-    /// Bytes to keep.
-    kept: u64,
-}
-
-/// The worth below which values are evicted, for each environment that loses any.
-pub(super) struct Cut {
-    second: u32,
-    /// Environment, worth and stamp of the first value that is kept. In order of environment.
-    least: Vec<(u64, f64, u64)>,
-    /// Environments that go as a whole.
-    removed: Vec<u64>,
-}
-
-impl Cut {
-    /// Nothing is evicted.
-    pub const NOTHING: Self = Self { second: 0, least: Vec::new(), removed: Vec::new() };
-
-    pub fn keeps(&self, entry: &IndexEntry) -> bool {
-        let environment = entry.row.environment;
-        self.least.binary_search_by_key(&environment, |least| least.0).is_err()
-            || self.least.iter().any(|&(of, worth, stamp)| {
-                let order = self::worth(entry, self.second).total_cmp(&worth);
-                of == environment && order.then(entry.row.stamp.cmp(&stamp)).is_ge()
-            })
-    }
-}
-
-impl Cut {
-    /// Whether the environment goes as a whole.
-    pub fn removes(&self, environment: u64) -> bool {
-        self.removed.contains(&environment)
-    }
-}
-
-/// The worth of a value: uses × build time, per byte and per time since the last use.
-///
-/// This is hyperbolic caching (Blankstein, Sen and Freedman, 2017) with the costs of GreedyDual-Size-Frequency. Unlike
-/// GreedyDual, it needs no clock on the disk.
-fn worth(entry: &IndexEntry, second: u32) -> f64 {
-    saving(entry, second) / entry.live_bytes() as f64
-}
-
-pub(super) fn saving(entry: &IndexEntry, second: u32) -> f64 {
-    let since = f64::from(second.saturating_sub(entry.used)) + f64::from(RECENT_SECONDS);
-    f64::from(entry.uses) * (f64::from(entry.row.build_us) + 1.0) / since
-}
-
-/// Bytes of a removal mark in a segment and in its snapshot.
-const MARK: u64 = (HEADER + RecordInfo::SIZE) as u64;
-
-/// Bytes of a value in a segment and in its snapshot.
-fn weight(entry: &IndexEntry) -> u64 {
-    entry.live_bytes() + RecordInfo::SIZE as u64
 }
 
 impl Store {
@@ -403,214 +330,10 @@ impl Store {
     }
 
     /// Limit of an environment, in bytes.
-    fn budget(&self, environment: u64) -> u64 {
+    pub(super) fn budget(&self, environment: u64) -> u64 {
         let is_own = self.space.own.contains(&environment) && !self.space.is_recorded;
         let known = self.space.budgets.iter().find(|budget| budget.environment == environment && !is_own);
         known.map_or(self.options.limit_bytes, |budget| budget.limit)
-    }
-
-    /// All environments that have values, in order.
-    fn held(&self) -> Result<Vec<Held>> {
-        let mut all: Vec<Held> = Vec::new();
-        let mut last = 0;
-        for entry in self.live() {
-            let environment = entry.row.environment;
-            if all.get(last).is_none_or(|held| held.environment != environment) {
-                last = all.partition_point(|held| held.environment < environment);
-                if all.get(last).is_none_or(|held| held.environment != environment) {
-                    all.try_reserve(1)?;
-                    let budget = self.budget(environment);
-                    all.insert(last, Held { environment, bytes: 0, last_used: 0, budget, kept: 0 });
-                }
-            }
-            let held = &mut all[last];
-            held.bytes += weight(entry);
-            held.last_used = held.last_used.max(entry.used);
-        }
-        Ok(all)
-    }
-
-    /// The values to evict, so that current values take that many sixteenths of the limits.
-    fn worth_to_keep(&self, sixteenths: u64) -> Result<Cut> {
-        let mut all = self.held()?;
-        let is_own = |held: &Held| self.space.own.contains(&held.environment);
-        for held in &mut all {
-            held.kept = match (is_own(held), held.bytes > held.budget) {
-                (true, _) => held.budget / 16 * sixteenths,
-                (false, true) => held.budget / 16 * KEPT[0],
-                // Another process's environment is within its own limit.
-                (false, false) => held.bytes,
-            };
-        }
-        self.fit_directory(&mut all, self.space.limit / 16 * KEPT[0].min(sixteenths.max(1)));
-        let mut cut = Cut { second: self.seconds(), ..Cut::NOTHING };
-        for held in all.iter().filter(|held| held.bytes > held.kept) {
-            try_push(&mut cut.least, self.least_kept(held, cut.second)?)?;
-            if held.kept == 0 && !is_own(held) {
-                try_push(&mut cut.removed, held.environment)?;
-            }
-        }
-        Ok(cut)
-    }
-
-    /// Let whole environments go until the rest fits, and reduce the own ones if that is not enough.
-    fn fit_directory(&self, all: &mut [Held], limit: u64) {
-        let is_own = |held: &Held| self.space.own.contains(&held.environment);
-        let kept = |held: &Held| held.kept.min(held.bytes);
-        let budgets = all.iter().fold(0_u64, |sum, held| sum.saturating_add(held.budget));
-        loop {
-            let sum: u64 = all.iter().map(kept).sum();
-            let others = all.iter_mut().filter(|held| !is_own(held) && held.kept > 0);
-            match others.min_by_key(|held| held.last_used) {
-                Some(oldest) if sum > limit && self.space.limit < budgets => oldest.kept = 0,
-                _ => break,
-            }
-        }
-        let others: u64 = all.iter().filter(|held| !is_own(held)).map(kept).sum();
-        let own: u64 = all.iter().filter(|held| is_own(held)).map(kept).sum();
-        let left = limit.saturating_sub(others);
-        if own > left {
-            let part = left as f64 / own as f64;
-            let own = all.iter_mut().filter(|held| is_own(held));
-            own.for_each(|held| held.kept = (held.kept.min(held.bytes) as f64 * part) as u64);
-        }
-    }
-
-    /// Environment, worth and stamp of the value of least worth that is kept.
-    fn least_kept(&self, held: &Held, second: u32) -> Result<(u64, f64, u64)> {
-        let here = self.live().filter(|entry| entry.row.environment == held.environment);
-        let mut ranked = try_collect(here.map(|entry| (worth(entry, second), entry.row.stamp, weight(entry))))?;
-        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        let (mut bytes, mut least) = (0, (held.environment, f64::INFINITY, u64::MAX));
-        for (worth, stamp, weight) in ranked {
-            bytes += weight;
-            if bytes > held.kept {
-                break;
-            }
-            least = (held.environment, worth, stamp);
-        }
-        Ok(least)
-    }
-
-    /// Evict and merge until `needed` bytes can be written. This process maintains.
-    pub(super) fn reclaim(&mut self, needed: u64, done: &mut Maintained) -> Result<()> {
-        self.load(u64::MAX)?;
-        while self.reclaim_piece(needed, done)? {}
-        Ok(())
-    }
-
-    /// A piece of [`reclaim`](Self::reclaim): one merge. True if there is more to do.
-    pub(super) fn reclaim_piece(&mut self, needed: u64, done: &mut Maintained) -> Result<bool> {
-        let limit = self.segment_limit();
-        // After the limit was lowered, the segment that is being written may be most of the directory.
-        let is_long = self.writer.as_ref().is_some_and(|writer| writer.length > limit);
-        let _ = if is_long { self.seal_own() } else { self.seal_full() };
-        self.refresh()?;
-        if !self.is_loaded() {
-            return Ok(true);
-        }
-        for sixteenths in KEPT {
-            if sixteenths < KEPT[1] {
-                let _ = self.seal_own();
-            }
-            let keep = Keep::Worth(self.worth_to_keep(sixteenths)?);
-            if self.reclaim_some(needed, &keep, done)? {
-                return Ok(true);
-            }
-            self.measure(needed)?;
-            if needed <= self.space.left && self.space.used <= self.space.limit {
-                return Ok(false);
-            }
-        }
-        // Many small values need marks that are not much shorter: segments go that need none.
-        let before = self.space.used;
-        let is_dropped = self.drop_one(done)?;
-        self.measure(needed)?;
-        Ok(is_dropped && self.space.used + BLOCK <= before)
-    }
-
-    /// Rewrite the most wasteful segments. False if there is enough room, or no segment to rewrite.
-    fn reclaim_some(&mut self, needed: u64, keep: &Keep, done: &mut Maintained) -> Result<bool> {
-        self.measure(needed)?;
-        let (before, goal) = (self.space.used, needed.saturating_add(self.space.limit / 16 * FREED));
-        let goes = |entry: &IndexEntry| keep.removes(entry.row.environment);
-        let wanted = if self.live().any(goes) { u64::MAX } else { goal.saturating_sub(self.space.left) };
-        if wanted == 0 {
-            return Ok(false);
-        }
-        let chosen = self.most_wasteful(keep, wanted)?;
-        if chosen.is_empty() {
-            return Ok(false);
-        }
-        self.space.is_full = false;
-        match self.merge(chosen, keep, done) {
-            Err(why) if self.space.is_full => return if self.drop_least(done)? { Ok(true) } else { Err(why) },
-            merged => merged?,
-        }
-        self.measure(needed)?;
-        Ok(self.space.used + BLOCK <= before)
-    }
-
-    /// Segments whose rewriting frees that many bytes, the most wasteful ones first, as far as their copies fit.
-    fn most_wasteful(&mut self, keep: &Keep, wanted: u64) -> Result<Vec<RewriteCandidate>> {
-        // Bytes to copy, by segment.
-        let mut kept = self.mark_bytes(keep)?;
-        for entry in self.live().filter(|entry| keep.keeps(entry)) {
-            if let Some(position) = self.segment_position(entry.segment) {
-                kept[position] += weight(entry);
-            }
-        }
-        let small = self.segment_limit() / 4;
-        let mut candidates = self.candidates(keep)?;
-        for candidate in &mut candidates {
-            let Some(position) = self.segment_position(candidate.id) else { continue };
-            candidate.live_bytes = kept[position];
-            candidate.length = self.segments[position].disk_bytes();
-        }
-        // A small segment frees the rest of its blocks if it is merged with others.
-        let frees = |of: &RewriteCandidate| {
-            let copied = if of.length <= small || of.live_bytes == 0 { of.live_bytes } else { copied_bytes(of) };
-            of.length.saturating_sub(copied)
-        };
-        candidates.retain(|candidate| frees(candidate) >= BLOCK.max(candidate.length / 16));
-        let part = |of: &RewriteCandidate| of.live_bytes as f64 / of.length as f64;
-        candidates.sort_unstable_by(|a, b| part(a).total_cmp(&part(b)).then(a.id.cmp(&b.id)));
-        // Those without current values go alone at first: without them, fewer evicted values need marks.
-        let is_dead = |of: &RewriteCandidate| {
-            of.live_bytes == 0 && self.segment_position(of.id).is_some_and(|at| self.segments[at].live_values == 0)
-        };
-        let dead = candidates.iter().take_while(|candidate| is_dead(candidate)).count();
-        if dead > 0 {
-            candidates.truncate(dead);
-            return Ok(candidates);
-        }
-        let (mut copied, mut freed, spare) = (0, 0, self.space.spare());
-        let count = candidates.iter().take_while(|candidate| {
-            let is_wanted = freed < wanted;
-            (copied, freed) = (copied + candidate.live_bytes, freed + frees(candidate));
-            is_wanted && copied <= spare
-        });
-        let count = count.count();
-        candidates.truncate(count);
-        Ok(candidates)
-    }
-
-    /// Bytes of the removal marks that go into copies, by segment in the order of the list.
-    pub(super) fn mark_bytes(&self, keep: &Keep) -> Result<Vec<u64>> {
-        let mut bytes = try_collect(self.segments.iter().map(|_| 0_u64))?;
-        let hidden = Hidden::of(&self.segments);
-        let entries = self.index.entries.iter().filter(|entry| entry.row.stamp != 0);
-        let gone = entries.filter(|entry| !entry.is_live() || !keep.keeps(entry));
-        let gone = gone.map(|entry| (entry.segment, entry.row.stamp, entry.is_live()));
-        let cleared = self.index.cleared.iter().map(|cleared| (cleared.segment, cleared.row.stamp, false));
-        for (segment, stamp, is_evicted) in gone.chain(cleared) {
-            if hidden.may_outlive(stamp, segment, is_evicted)
-                && let Some(position) = self.segment_position(segment)
-            {
-                bytes[position] += MARK;
-            }
-        }
-        Ok(bytes)
     }
 
     /// Become the process that maintains; `None` if another one is.
@@ -668,9 +391,4 @@ struct Reservations {
     of_merge: u64,
     /// Number of writers, those included that have died.
     writers: u64,
-}
-
-/// Bytes on the disk of a segment with only the records to copy.
-fn copied_bytes(candidate: &RewriteCandidate) -> u64 {
-    on_disk(candidate.live_bytes) + BLOCK
 }

@@ -9,7 +9,7 @@ use super::index::Index;
 use super::io::{File, OTHER_OWNER, read_exact_at};
 use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState, resize, scan};
 use super::snapshot::{self, IndexSnapshot, RecordInfo};
-use super::write::LONGEST_SEGMENT;
+use super::writer::LONGEST_SEGMENT;
 use super::{Name, Options, Store, lose};
 use crate::base::{Error, Result, error, try_push};
 

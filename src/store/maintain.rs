@@ -5,15 +5,16 @@
 //! touched. A copy keeps its stamp, so a reader may see the old record, the new one, or both. A removal mark is kept
 //! while another segment has a record that it removed.
 
+use super::evict::Cut;
 use super::format::{Form, HEADS, Header, UNIT, Usage};
 use super::index::IndexEntry;
 use super::io::{Lock, on_disk};
-use super::limits::Cut;
 use super::load::is_emptied;
 use super::read::{Buffer, ReadResult};
 use super::segment::{ScanPosition, Segment, SegmentState, scan};
 use super::snapshot::{self, Contents, RecordInfo};
-use super::write::{AppendError, END_OF_IDS, SegmentWriter, USES, encode_uses};
+use super::write::{USES, encode_uses};
+use super::writer::{AppendError, END_OF_IDS, SegmentWriter};
 use super::{Name, Store};
 use crate::base::{Result, error, try_collect, try_push};
 

@@ -43,9 +43,11 @@
 //! | `snapshot` | the index of a sealed segment as a file |
 //! | `load` | reading the directory, at first and on `refresh` |
 //! | `read` | reading a value: one read, three checks |
-//! | `write` | put, remove, clear and touch: appending to the process's own segment |
+//! | `write` | put, remove and touch: appending records |
+//! | `writer` | the segment that this process writes |
 //! | `maintain` | expiry, merging, sealing for dead writers |
-//! | `limits` | bytes on the disk, and eviction by worth |
+//! | `limits` | bytes on the disk, shared by all processes |
+//! | `evict` | eviction by worth, and of whole environments |
 //! | `full_disk` | freeing space without writing |
 //! | `budgets` | the file with the limit of each environment |
 //! | `presence` | whether the directory was deleted or replaced meanwhile |
@@ -63,6 +65,7 @@
 mod budgets;
 mod bundle;
 mod clear;
+mod evict;
 #[cfg(any(test, feature = "fault-injection"))]
 pub mod fault_io;
 mod format;
@@ -84,6 +87,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod write;
+mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,7 +109,7 @@ use limits::Space;
 use path::FilePath;
 use segment::{Segment, SegmentState};
 use snapshot::RecordInfo;
-use write::SegmentWriter;
+use writer::SegmentWriter;
 
 /// 256 bits that name a value.
 pub type Key = [u8; 32];
@@ -246,7 +250,7 @@ pub struct Store {
     /// Writers of segments that are full and not sealed yet. Sealing waits for the disk, so a put does not do it.
     full: Vec<SegmentWriter>,
     /// The lock of a segment whose file could not be created yet.
-    claim: Option<write::Claim>,
+    claim: Option<writer::Claim>,
     scratch: Vec<u8>,
     buffer: Buffer,
     open_files: usize,

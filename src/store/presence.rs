@@ -7,7 +7,7 @@
 use std::io::ErrorKind;
 
 use super::Store;
-use super::write::SegmentWriter;
+use super::writer::SegmentWriter;
 use crate::base::{Result, error, try_collect};
 
 /// Bytes that may be written between two checks.
