@@ -41,7 +41,8 @@
 // - Pin: keeps a blob valid until hob_blob_release, even if the program is evicted.
 // - Use: the time from giving a binary to the driver until the GPU has finished the first frame drawn with it. Drivers
 //   compile late and lose the device late: a load or a submit alone proves nothing. Wait for that frame's fence, or
-//   for a few frames more. Many uses may be open at once. A use may last several frames, and end on another thread.
+//   for a few frames more. Many uses may be open at once; 4096 are recorded. A use may last several frames, and end on another
+//   thread.
 // - Strike: a mark against a key. Each key with an open use gets one when the process crashes, is killed, or calls
 //   abort() or _exit(). A clean exit and hob_program_cache_destroy end open uses without a strike: docs/threads.md.
 //   Strikes are forgotten after 30 days. A forked child that outlives a crash of its parent delays the strike until
@@ -116,8 +117,8 @@ typedef enum hob_eviction {
 #define HOB_PROGRAM_CACHE_COUNT_DATA_ONLY 16
 
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and writes nothing.
-/// For hosts whose threads may build one program at the same time. After a rejection, end the use and then put the new
-/// program. In the other order both programs are lost.
+/// It holds while memory has the first one. For hosts whose threads may build one program at the same time. After a
+/// rejection, end the use and then put the new program. In the other order both programs are lost.
 #define HOB_PROGRAM_CACHE_FIRST_PUT_WINS 32
 
 /// Parameters of a program cache.
@@ -413,7 +414,7 @@ HOB_API hob_result hob_program_cache_get_shader_status(
     const hob_program_cache *cache, const hob_fingerprint *shader, uint32_t *out_is_known);
 
 /// Gets the number of programs in memory that were linked from a shader.
-/// Threads: shared.
+/// A program that lists the shader twice counts twice. Threads: shared.
 HOB_API hob_result hob_program_cache_get_shader_program_count(
     const hob_program_cache *cache, const hob_fingerprint *shader, uint32_t *out_count);
 
@@ -430,7 +431,8 @@ HOB_API hob_result hob_program_cache_get_strikes(
 
 /// Clears the strikes of a key, and so lifts its ban.
 /// `key` NULL: of all keys, in all environments of the directory. Waits for a small file. With
-/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. Threads: shared.
+/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same, because
+/// the file could not be changed; call again. Threads: shared.
 HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cache, const hob_fingerprint *key);
 
 // ---- Disk ------------------------------------------------------------------------------------------------------------
@@ -480,7 +482,8 @@ typedef struct hob_problem_callback {
     /// background task, or inside a call of the cache. All functions of the cache may be called, except
     /// hob_program_cache_destroy. Must be set.
     void (*report)(void *user_data, hob_str sentence);
-    /// Called exactly once, when `user_data` is no longer needed. May be NULL.
+    /// Called exactly once, when `user_data` is no longer needed, at the latest in hob_program_cache_destroy. May be
+    /// NULL.
     void (*release)(void *user_data);
 } hob_problem_callback;
 
@@ -775,7 +778,7 @@ HOB_EXPERIMENTAL_API hob_result hob_program_cache_add_bundle_bytes(
 
 /// The programs of a bundle.
 typedef enum hob_bundle_contents {
-    /// All programs in memory and on disk for the cache's environment.
+    /// All programs in memory, on disk and in bundles for the cache's environment.
     HOB_BUNDLE_CONTENTS_ALL = 0,
     /// The programs of the start-up set.
     HOB_BUNDLE_CONTENTS_STARTUP_SET = 1,
@@ -783,7 +786,7 @@ typedef enum hob_bundle_contents {
 
 /// Writes programs to a bundle.
 /// For build machines: waits for files, and for all programs to be written. `*out_programs`, which may be NULL,
-/// receives the number of programs. The same programs make the same file. An existing file is replaced once the new one
+/// receives the number of programs. Banned programs are left out. The same programs make the same file. An existing file is replaced once the new one
 /// is complete. HOB_RESULT_NOT_FOUND: there is no program. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_write_bundle(
     const hob_program_cache *cache, hob_str path, hob_bundle_contents contents, uint64_t *out_programs);

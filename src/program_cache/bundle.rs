@@ -32,8 +32,8 @@ impl OpenCache {
         self.disk().add_bundle(Bundle::of_bytes(try_to_vec(bytes)?, None)?)
     }
 
-    /// Write the programs of memory and disk for this environment to a bundle, with the start-up set. Returns their number.
-    /// The same programs make the same file. Waits for files. On an error there is no new file.
+    /// Write the programs of memory, disk and bundles for this environment to a bundle, with the start-up set, and without
+    /// banned ones. Returns their number. The same programs make the same file. Waits for files. On an error there is no new file.
     pub fn write_bundle(&self, path: &Path, contents: Contents) -> Result<u64> {
         let (environment, compression) = (self.disk().environment(), self.disk().compression());
         let name = |kind: u8, key: Key| Name { kind, environment, key };
@@ -45,7 +45,7 @@ impl OpenCache {
             };
             let mut writer = BundleWriter::create(self.io().clone(), path, compression)?;
             let (mut bytes, mut written) = (Vec::new(), 0);
-            for key in keys {
+            for key in keys.into_iter().filter(|key| !self.strikes(key).1) {
                 let name = name(kind::PROGRAM, key);
                 if let Some(build_us) = find(self.memory(), sources, &name, &mut bytes)? {
                     written += u64::from(writer.put(&name, build_us, &bytes)?);

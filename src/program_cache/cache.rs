@@ -406,5 +406,6 @@ impl Drop for OpenCache {
         // Clones may keep the cache: its files are closed now.
         self.cache.disk.close();
         self.cache.strikes.close();
+        self.cache.problems.close();
     }
 }

@@ -1,6 +1,7 @@
 //! Reports the present problem of a cache: in the log, and to the host's observer.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::cell::Cell;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::base::{Level, SharedDyn, Text, host_log};
 
@@ -23,6 +24,8 @@ struct State {
     present: [Option<Problem>; 2],
     reported: Option<Problem>,
     observer: Option<Observer>,
+    /// Calls of observers that run now.
+    calls: usize,
 }
 
 /// Whether both are the same problem, perhaps of different files: those are named in quotes.
@@ -33,7 +36,35 @@ fn is_same(one: Option<Problem>, other: Option<Problem>) -> bool {
 
 /// The present problems, and the observer.
 #[derive(Default)]
-pub struct Problems(Mutex<State>);
+pub struct Problems {
+    state: Mutex<State>,
+    /// A call of an observer has ended.
+    ended: Condvar,
+}
+
+thread_local! {
+    /// Calls of observers in which this thread is. It has no destructor, which would keep an unloaded library mapped.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A call of an observer. It ends in any way.
+struct Call<'a>(&'a Problems);
+
+impl<'a> Call<'a> {
+    fn begin(problems: &'a Problems, state: &mut State) -> Self {
+        state.calls += 1;
+        DEPTH.set(DEPTH.get() + 1);
+        Self(problems)
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get() - 1);
+        self.0.state().calls -= 1;
+        self.0.ended.notify_all();
+    }
+}
 
 impl Problems {
     /// Report the problem of a source if it has changed. Calls the host: hold no lock.
@@ -46,6 +77,7 @@ impl Problems {
             return;
         }
         let observer = state.observer.clone();
+        let call = Call::begin(self, &mut state);
         drop(state);
         match now {
             Some(problem) => host_log(Level::Warning, format_args!("program cache: {problem}")),
@@ -54,6 +86,8 @@ impl Problems {
         if let Some(observer) = observer {
             observer(now.unwrap_or(Text::EMPTY).as_str());
         }
+        // The observer is dropped before.
+        drop(call);
     }
 
     /// Set or remove the observer. The old one may still run on other threads, and is dropped after its last call.
@@ -62,12 +96,21 @@ impl Problems {
         drop(old);
     }
 
+    /// Remove the observer, and wait until it runs on no other thread: it is dropped when this returns.
+    pub fn close(&self) {
+        self.set_observer(None);
+        let mut state = self.state();
+        while state.calls > DEPTH.get() {
+            state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     /// Whether reports call the host's observer.
     pub fn has_observer(&self) -> bool {
         self.state().observer.is_some()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

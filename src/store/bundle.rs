@@ -13,6 +13,9 @@ use crate::base::{Code, Error, Result, Text, error, try_path};
 /// The digits of a segment's name.
 type SegmentName = Text<16>;
 
+/// The last value of a bundle: the number of values before it.
+const END: Name = Name { kind: u8::MAX, environment: 0, key: [0; 32] };
+
 /// A segment that was shipped. Only its head has been checked.
 pub struct Bundle {
     name: SegmentName,
@@ -83,10 +86,28 @@ impl BundleWriter {
                 self.path.display()
             ));
         }
+        let values = self.store.statistics().values.to_le_bytes();
+        self.put(&END, 0, &values)?;
         self.store.sync()?;
         self.io.replace_named(&self.fresh, &self.path).map_err(|why| io_error("write", &self.path, &why))?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         self.io.sync_directory(parent).map_err(|why| io_error("sync", parent, &why))
+    }
+}
+
+impl Store {
+    /// Check that a bundle is whole, and count its values: its end is there, and as many values as that says.
+    pub fn check_bundle(&mut self) -> Result<u64> {
+        let mut bytes = Vec::new();
+        let found = self.get_within(&END, size_of::<u64>() as u32, &mut bytes)?;
+        let Some(&wanted) = bytes.first_chunk().filter(|_| found.is_some()) else {
+            return Err(error!(Malformed, "the end of the file is missing"));
+        };
+        let (wanted, values) = (u64::from_le_bytes(wanted), self.statistics().values.saturating_sub(1));
+        if values < wanted {
+            return Err(error!(Malformed, "{} of {wanted} values are missing", wanted - values));
+        }
+        Ok(values)
     }
 }
 

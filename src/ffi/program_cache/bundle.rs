@@ -48,7 +48,7 @@ pub extern "C" fn hob_program_cache_add_bundle_bytes(
 #[open_enum]
 #[repr(C)]
 pub enum hob_bundle_contents {
-    /// All programs in memory and on disk for the cache's environment.
+    /// All programs in memory, on disk and in bundles for the cache's environment.
     All = 0,
     /// The programs of the start-up set.
     StartupSet = 1,
@@ -56,7 +56,7 @@ pub enum hob_bundle_contents {
 
 /// Writes programs to a bundle.
 /// For build machines: waits for files, and for all programs to be written. `*out_programs`, which may be NULL,
-/// receives the number of programs. The same programs make the same file. An existing file is replaced once the new one
+/// receives the number of programs. Banned programs are left out. The same programs make the same file. An existing file is replaced once the new one
 /// is complete. HOB_RESULT_NOT_FOUND: there is no program. Threads: shared.
 #[entry(shared, nullable(out_programs), experimental)]
 pub extern "C" fn hob_program_cache_write_bundle(

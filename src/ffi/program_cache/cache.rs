@@ -73,8 +73,8 @@ pub const HOB_PROGRAM_CACHE_KEEP_STARTUP_SET: u32 = 8;
 /// Keys, fingerprints of shaders and reflection are not counted. A program without data counts as one byte.
 pub const HOB_PROGRAM_CACHE_COUNT_DATA_ONLY: u32 = 16;
 /// hob_program_cache_desc.flags: a second put of a key changes nothing, and writes nothing.
-/// For hosts whose threads may build one program at the same time. After a rejection, end the use and then put the new
-/// program. In the other order both programs are lost.
+/// It holds while memory has the first one. For hosts whose threads may build one program at the same time. After a
+/// rejection, end the use and then put the new program. In the other order both programs are lost.
 pub const HOB_PROGRAM_CACHE_FIRST_PUT_WINS: u32 = 32;
 const FLAGS: u32 = 63;
 

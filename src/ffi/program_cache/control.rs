@@ -133,7 +133,7 @@ pub extern "C" fn hob_program_cache_get_shader_status(
 }
 
 /// Gets the number of programs in memory that were linked from a shader.
-/// Threads: shared.
+/// A program that lists the shader twice counts twice. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_get_shader_program_count(
     cache: *const hob_program_cache,
@@ -171,7 +171,8 @@ pub extern "C" fn hob_program_cache_get_strikes(
 
 /// Clears the strikes of a key, and so lifts its ban.
 /// `key` NULL: of all keys, in all environments of the directory. Waits for a small file. With
-/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. Threads: shared.
+/// HOB_PROGRAM_CACHE_READ_ONLY they are cleared for this cache only. HOB_RESULT_BUSY or HOB_RESULT_IO: the same, because
+/// the file could not be changed; call again. Threads: shared.
 #[entry(shared, nullable(key))]
 pub extern "C" fn hob_program_cache_clear_strikes(
     cache: *const hob_program_cache,

@@ -97,7 +97,8 @@ pub struct hob_problem_callback {
     /// background task, or inside a call of the cache. All functions of the cache may be called, except
     /// hob_program_cache_destroy. Must be set.
     pub report: Option<extern "C" fn(user_data: *mut c_void, sentence: hob_str)>,
-    /// Called exactly once, when `user_data` is no longer needed. May be NULL.
+    /// Called exactly once, when `user_data` is no longer needed, at the latest in hob_program_cache_destroy. May be
+    /// NULL.
     pub release: Option<extern "C" fn(user_data: *mut c_void)>,
 }
 

@@ -270,7 +270,7 @@ impl Disk {
             Ok::<_, crate::base::Error>(number)
         })?;
         if !self.work_until(&Deadline::after(timeout), |queue| queue.flushed >= number) {
-            return Err(error!(Timeout, "programs are still being written: call again, or allow more time"));
+            return Err(error!(Timeout, "the flush did not end in time: call again, or allow more time"));
         }
         self.desk.queue().report_unwritten()
     }

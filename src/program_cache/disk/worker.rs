@@ -229,14 +229,20 @@ impl Worker {
             return Ok(());
         }
         let source = self.sources.bundles.len();
-        let bundle = &self.sources.bundles[source - 1];
-        // It was made for another machine, or its programs are lost.
-        if bundle.entries(desk.options.environment).next().is_none() {
-            let programs = bundle.statistics().values;
-            desk.queue().bundle_trouble = Text::format(format_args!(
+        let bundle = &mut self.sources.bundles[source - 1];
+        let trouble = match bundle.check_bundle() {
+            Err(why) => Text::format(format_args!(
+                "a bundle is damaged: {}; its programs are built again: ship it anew",
+                why.sentence()
+            )),
+            Ok(programs) if bundle.entries(desk.options.environment).next().is_none() => Text::format(format_args!(
                 "a bundle has no program for this driver, device and build, of {programs} programs: was it made for \
                  another environment?"
-            ));
+            )),
+            Ok(_) => Text::EMPTY,
+        };
+        if !trouble.as_str().is_empty() {
+            desk.queue().bundle_trouble = trouble;
         }
         let start_up = self.read_start_up(desk, source);
         self.plan(desk, source)?;

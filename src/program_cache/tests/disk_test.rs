@@ -705,6 +705,22 @@ fn damaged_bundle_and_bundle_of_another_environment_are_reported() {
     assert!(cache.disk().trouble().as_str().contains("of 5 programs"), "{}", cache.disk().trouble().as_str());
 }
 
+#[test]
+fn bundle_that_was_cut_short_is_reported() {
+    let disk = FaultDisk::default();
+    let path = Path::new("/bundles/some");
+    bundle(&disk, "some", 0..20, None);
+    let whole = disk.read(path).unwrap();
+    for cut in (64..whole.len()).step_by(97) {
+        disk.write(path, &whole[..cut]);
+        let cache = cache_of_bundles(&disk, false);
+        cache.disk().add_bundle(store::Bundle::of_file(&disk.process(), path).unwrap()).unwrap();
+        assert!(cache.disk().wait_idle(FOREVER));
+        let trouble = cache.disk().trouble();
+        assert!(trouble.as_str().contains("a bundle is damaged: the end"), "{cut}: {trouble}");
+    }
+}
+
 /// A bundle with programs of so many bytes.
 fn bundle(disk: &FaultDisk, file: &str, numbers: std::ops::Range<u64>, first: Option<u64>) -> store::Bundle {
     bundle_of(disk, file, numbers, first, 1)

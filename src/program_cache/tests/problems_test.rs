@@ -361,3 +361,48 @@ fn list_is_complete_for_programs_that_stay_while_others_come_and_are_removed() {
     }
     assert!(listed.is_sorted_by_key(|one| one.key));
 }
+
+/// An observer that tells when it runs, and then waits for leave.
+#[test]
+fn closed_cache_has_released_its_observer_and_calls_it_no_more() {
+    let disk = disk_with(0..1);
+    let (cache, io) = open(&disk);
+    assert!(cache.disk().wait_idle(FOREVER));
+    let (runs, is_running) = std::sync::mpsc::channel();
+    let (leave, may_leave) = std::sync::mpsc::channel();
+    let (released, waiting) = (Arc::new(()), Mutex::new((runs, may_leave)));
+    let kept = Arc::clone(&released);
+    let observer = move |_: &str| {
+        let (_kept, waiting) = (&kept, waiting.lock().unwrap());
+        waiting.0.send(()).unwrap();
+        waiting.1.recv().unwrap();
+    };
+    let observer = Shared::try_new(observer).unwrap();
+    cache.set_observer(Some(Shared::into_dyn::<dyn Fn(&str) + Send + Sync>(observer, |observer| observer)));
+    let clone = Cache::clone(&cache);
+    std::thread::scope(|scope| {
+        io.plan(|plan| plan.is_denied = true);
+        scope.spawn(move || _ = clone.remove(&key(0)).and_then(|_| clone.disk().flush(FOREVER)));
+        is_running.recv().unwrap();
+        let closed = scope.spawn(move || drop(cache));
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!closed.is_finished(), "its observer still runs");
+        // As often as there are problems to report.
+        (0..100).for_each(|_| leave.send(()).unwrap());
+        closed.join().unwrap();
+        assert_eq!(Arc::strong_count(&released), 1);
+    });
+}
+
+#[test]
+fn written_bundle_has_no_banned_program() {
+    let disk = super::disk_with_ban(&key(1));
+    let (cache, _) = open(&disk);
+    [1, 2].iter().for_each(|&number| _ = put(&cache, number, 100));
+    drop(cache);
+    let io = disk.process();
+    let cache = Cache::open(desc(Some(io.clone()), Options::default())).unwrap();
+    assert_eq!(cache.strikes(&key(1)), (2, true));
+    io.create_directory(Path::new("/bundles")).unwrap();
+    assert_eq!(cache.write_bundle(Path::new("/bundles/programs"), Contents::All).unwrap(), 1);
+}
