@@ -15,8 +15,7 @@ const UNCHECKED: u64 = 256 << 10;
 
 impl Store {
     /// [Check](Self::check_own) if enough was written since the last time.
-    pub(super) fn check_own_after(&mut self, bytes: u64) -> Result<()> {
-        self.unchecked = self.unchecked.saturating_add(bytes);
+    pub(super) fn check_own_if_due(&mut self) -> Result<()> {
         if self.unchecked < UNCHECKED { Ok(()) } else { self.check_own() }
     }
 

@@ -283,7 +283,7 @@ impl Store {
     fn append_run(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
         self.index.reserve(records.len())?;
-        self.check_own_after(first.header.size())?;
+        self.check_own_if_due()?;
         self.make_room(self.growth(first.header.size()))?;
         // A run may begin a block of the segment and of its snapshot.
         let (limit, room) = (self.segment_limit(), self.space.room.saturating_sub(2 * BLOCK));
@@ -304,6 +304,7 @@ impl Store {
         let is_lost = matches!(done, Err(AppendError::Failed { restored: false, .. }));
         self.writer = (!is_lost).then_some(writer);
         self.appended += length - offset;
+        self.unchecked += length - offset;
         if let Some(segment) = self.segment_mut(id) {
             segment.length = length;
         }

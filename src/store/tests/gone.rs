@@ -1,9 +1,9 @@
 //! The directory is deleted or replaced while it is open, and everything in it is cleared.
 
-use super::super::Store;
 use super::super::fault_io::FaultDisk;
 use super::super::format::encode_heads;
 use super::super::io::{Io, OsIo};
+use super::super::{Store, Value};
 use super::*;
 use crate::base::Code;
 
@@ -70,18 +70,26 @@ fn deleted_directory_is_made_anew_and_the_loss_is_reported_once() {
 
 #[test]
 fn deleted_directory_is_noticed_while_writing() {
-    let scratch = Scratch::new("gone-writing");
-    let mut store = scratch.open();
-    put(&mut store, 0..300);
-    delete(&scratch.0.join("store"), false);
-    put(&mut store, 300..3000);
-    let lost = store.sync().expect_err("some values are lost");
-    assert!(lost.sentence().contains("deleted or replaced"), "{lost}");
-    let mut again = scratch.open();
-    let kept = (300..3000).filter(|&number| get(&mut again, &name(number)).is_some()).count();
-    assert!(kept > 2000, "{kept}");
-    store.sync().unwrap();
-    assert_eq!(kept, (300..3000).filter(|&number| store.contains(&name(number))).count());
+    for batch in [1, 100, 3000] {
+        let scratch = Scratch::new("gone-writing");
+        let mut store = scratch.open();
+        put(&mut store, 0..300);
+        delete(&scratch.0.join("store"), false);
+        for first in (300..3300).step_by(batch) {
+            let data: Vec<_> =
+                (first..first + batch as u64).map(|number| (name(number), value(number, 1000))).collect();
+            let values: Vec<_> = data.iter().map(|(name, data)| Value { name: *name, build_us: 5, data }).collect();
+            store.put_all(&values, |_| ()).unwrap();
+        }
+        let lost = store.sync().expect_err("some values are lost");
+        assert!(lost.sentence().contains("deleted or replaced"), "{lost}");
+        let mut again = scratch.open();
+        let kept = (300..3300).filter(|&number| again.contains(&name(number))).count();
+        assert!(kept > 2500, "{kept} in batches of {batch}");
+        assert!((3200..3300).all(|number| get(&mut again, &name(number)) == Some(value(number, 1000))));
+        store.sync().unwrap();
+        assert_eq!(kept, (300..3300).filter(|&number| store.contains(&name(number))).count());
+    }
 }
 
 #[test]
