@@ -24,6 +24,7 @@ const MOST_FILES: usize = 256;
 pub struct Directory {
     pub io: SharedIo,
     path: PathBuf,
+    lock: PathBuf,
     pub secret: Option<Secret>,
 }
 
@@ -58,7 +59,7 @@ impl OpenResult {
 
 impl Directory {
     pub fn new(io: SharedIo, path: &Path, secret: Option<Secret>) -> Result<Self> {
-        Ok(Self { io, path: try_path(path)?, secret })
+        Ok(Self { io, path: try_path(path)?, lock: try_path_join(path, "lock")?, secret })
     }
 
     pub fn file(&self, name: &str) -> Result<PathBuf> {
@@ -71,18 +72,23 @@ impl Directory {
 
     /// Take the lock of the directory; it is held until the result is dropped. Waits at most `wait_ms`.
     pub fn lock(&self, wait_ms: u32) -> Result<Box<dyn Lock>> {
-        let path = self.file("lock")?;
+        let path = &self.lock;
         let (begun, most) = (Instant::now(), Duration::from_millis(wait_ms.into()));
         loop {
-            match self.io.try_lock(&path) {
+            match self.io.try_lock(path) {
                 Ok(Some(held)) => return Ok(held),
                 Ok(None) if begun.elapsed() < most => sleep(Duration::from_millis(1)),
                 Ok(None) => {
                     return Err(error!(Busy, "another process holds the lock of '{}': try again", path.display()));
                 }
-                Err(why) => return Err(io_error("lock", &path, &why)),
+                Err(why) => return Err(io_error("lock", path, &why)),
             }
         }
+    }
+
+    /// The numbers of the file of the lock, which no other existing file has. `None`: the file system has no such numbers.
+    pub fn identity(&self) -> std::io::Result<Option<(u64, u64)>> {
+        self.io.identity(&self.lock)
     }
 
     /// Read the strikes, and count the processes that died since. Creates nothing in an empty or missing directory.

@@ -143,6 +143,22 @@ enum NotesState {
     Closed,
 }
 
+impl NotesState {
+    fn close(self) {
+        if let Self::Open(notes) = self {
+            notes.close();
+        }
+    }
+}
+
+/// Note the uses that began before this file was created.
+fn note_again(mut notes: NotesFile, in_flight: &mut Slots<InFlight>) -> NotesFile {
+    for (slot, used) in in_flight.iter_mut() {
+        used.is_noted = notes.note(slot, used.environment, &used.key).is_ok();
+    }
+    notes
+}
+
 /// A few calls of the file system for so many uses cost little.
 const RETRIED: u64 = 64;
 
@@ -237,6 +253,12 @@ impl Quarantine {
     }
 
     fn note(&self, state: &mut State, slot: usize, environment: u64, key: &[u8; 32]) -> Result<()> {
+        if let NotesState::Open(notes) = &state.notes
+            && notes.has_lost_its_name(&self.directory)
+        {
+            // Not in a directory that was moved either: this process lives.
+            std::mem::replace(&mut state.notes, NotesState::NotCreated).close();
+        }
         let is_due = match state.notes {
             NotesState::NotCreated => true,
             NotesState::Failed => state.unnoted.is_multiple_of(RETRIED),
@@ -246,7 +268,7 @@ impl Quarantine {
             // Wait for other processes once only, not at every use.
             let wait_ms = if state.unnoted == 0 { self.options.most_wait_ms } else { 0 };
             match NotesFile::create(&self.directory, wait_ms) {
-                Ok(notes) => state.notes = NotesState::Open(notes),
+                Ok(notes) => state.notes = NotesState::Open(note_again(notes, &mut state.in_flight)),
                 Err(why) => {
                     state.notes = match why.code() {
                         Code::Busy | Code::OutOfMemory => NotesState::NotCreated,
@@ -343,9 +365,7 @@ impl Quarantine {
     pub fn close(&self) {
         let mut state = self.state();
         self.write_taken_back(&mut state, self.options.most_wait_ms);
-        if let NotesState::Open(notes) = std::mem::replace(&mut state.notes, NotesState::Closed) {
-            notes.close();
-        }
+        std::mem::replace(&mut state.notes, NotesState::Closed).close();
     }
 
     /// Why strikes are not remembered beyond this process, or could not be read, as a sentence.

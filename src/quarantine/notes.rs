@@ -27,6 +27,9 @@ pub struct NotesFile {
     path: PathBuf,
     incident: u64,
     secret: Option<Secret>,
+    /// The identity of the directory's lock, by which a deleted directory is noticed. The notes file is not asked for its
+    /// own: file systems then write its times at the next write, which takes longer than the rest.
+    lock: Option<(u64, u64)>,
     slots: usize,
     /// Ends the uses in flight when the process exits.
     _at_exit: Option<RemovedAtExit>,
@@ -42,6 +45,7 @@ impl NotesFile {
     pub fn create_as(directory: &Directory, wait_ms: u32, offer: impl FnMut() -> u64) -> Result<Self> {
         directory.create()?;
         let _held = directory.lock(wait_ms)?;
+        let lock = directory.identity().unwrap_or(None);
         let (owned, path, incident) = new_file(directory, offer)?;
         let at_exit = match RemovedAtExit::new(incident, &directory.io, &owned.file, &path) {
             Ok(at_exit) => at_exit,
@@ -51,7 +55,7 @@ impl NotesFile {
             }
         };
         let (io, secret) = (directory.io.clone(), directory.secret);
-        let mut notes = Self { io, owned, path, incident, secret, slots: 0, _at_exit: at_exit };
+        let mut notes = Self { io, owned, path, incident, secret, lock, slots: 0, _at_exit: at_exit };
         match notes.write(0, &header(FileKind::Notes, incident, secret.as_ref())).and_then(|()| notes.grow(FIRST_SLOTS))
         {
             Ok(()) => Ok(notes),
@@ -59,6 +63,14 @@ impl NotesFile {
                 notes.close();
                 Err(why)
             }
+        }
+    }
+
+    /// Whether the directory was deleted or replaced, so that nobody would find a note.
+    pub fn has_lost_its_name(&self, directory: &Directory) -> bool {
+        match directory.identity() {
+            Ok(found) => found.is_some() && found != self.lock,
+            Err(why) => matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
         }
     }
 

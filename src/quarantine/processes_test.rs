@@ -104,6 +104,48 @@ fn note_failure_is_reported_until_a_note_succeeds() {
 }
 
 #[test]
+fn uses_are_noted_again_after_the_directory_was_deleted_or_moved() {
+    for is_moved in [false, true] {
+        let (scratch, elsewhere) = (Scratch::new(), Scratch::new());
+        let quarantine = scratch.open();
+        let ended = quarantine.begin(DRIVER, &[0xc; 32]).unwrap();
+        quarantine.begin(DRIVER, &A).unwrap();
+        match is_moved {
+            true => fs::rename(&scratch.0, &elsewhere.0).unwrap(),
+            false => fs::remove_dir_all(&scratch.0).unwrap(),
+        }
+        quarantine.end(ended, Outcome::Ok).unwrap();
+        quarantine.begin(DRIVER, &B).unwrap();
+        assert!(quarantine.problem().is_none(), "{:?}", quarantine.problem());
+        assert_eq!(elsewhere.open().statistics().counted, 0, "the process lives");
+        quarantine.die();
+        let next = scratch.open();
+        assert_eq!([A, B, [0xc; 32]].map(|key| next.strikes(DRIVER, &key)), [1, 1, 0]);
+        assert_eq!(elsewhere.open().statistics().counted, 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn strikes_and_notes_of_another_user_do_not_count() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    for is_notes in [false, true] {
+        let scratch = Scratch::new();
+        scratch.death(&[A]);
+        scratch.death(&[A]);
+        if fs::metadata(&scratch.0).unwrap().uid() != 0 {
+            return crate::testing::skip("only root may give files to another user");
+        }
+        let path = if is_notes { scratch.notes() } else { scratch.0.join("strikes") };
+        chown(&path, Some(65534), None).unwrap();
+        let quarantine = scratch.open();
+        assert_eq!(quarantine.strikes(DRIVER, &A), 1, "that of the other file");
+        let problem = quarantine.problem().unwrap_or(crate::base::Text::EMPTY);
+        assert!(is_notes || problem.as_str().contains("belongs to another user"), "{problem}");
+    }
+}
+
+#[test]
 fn taken_notes_file_name_is_skipped() {
     let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
