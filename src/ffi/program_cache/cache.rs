@@ -116,8 +116,9 @@ pub struct hob_program_cache_desc {
     /// hob_program_cache_clear_directory.
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
-    /// files take at most 1.25 * limit, and at most 1.0 * limit after a flush or destroy. Several processes that write
-    /// at once share the limit, so each needs room for its values besides those of the others.
+    /// files take at most 1.25 * limit. After destroy, or a flush, they take at most 1.0 * limit; but an executor's
+    /// background may then merge files until hob_program_cache_wait_idle. Several processes that write at once share the
+    /// limit, so each needs room for its values besides those of the others.
     ///
     /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
     /// up to the sum of their limits, or `directory_limit`. A program of more than 3/4 of the limit, or of more than
