@@ -303,6 +303,28 @@ TEST("program_cache: the host's error text is part of the message") {
     }
 }
 
+TEST("program_cache: a problem and its end are one line of the log each") {
+    const Hooks cleared_at_the_end;
+    std::vector<std::pair<hob_log_level, std::string>> lines;
+    hob_log_hook hook = HOB_LOG_HOOK_INIT;
+    hook.user_data = &lines;
+    hook.write = [](void* user_data, hob_log_level level, hob_str line) {
+        static_cast<decltype(lines)*>(user_data)->emplace_back(level, text(line));
+    };
+    ENSURE_OK(hob_set_log_hook(&hook));
+    MemoryFiles files;
+    const hob_file_io io = files.io();
+    const Cache cache = opened(on(io));
+    files.fail(FileCall::write, 1, HOB_RESULT_LIMIT_EXCEEDED);
+    for (int number = 0; number < 3; ++number) ENSURE(fill(cache, number, number + 1) == HOB_RESULT_IO);
+    ENSURE(lines.size() == 1 && lines[0].first == HOB_LOG_LEVEL_WARNING);
+    ENSURE(lines[0].second == "program cache: " + trouble(cache.get()));
+    files.fail(FileCall::write, 0, HOB_RESULT_OK);
+    ENSURE_OK(fill(cache, 3, 6));
+    ENSURE(lines.size() == 2 && lines[1].first == HOB_LOG_LEVEL_INFO);
+    ENSURE(lines[1].second.find("the problem is over") != std::string::npos);
+}
+
 TEST("program_cache: wrong answers from host files cost programs but give no wrong one") {
     for (int lie = 1; lie < lies; ++lie) {
         for (const bool has_locks : {true, false}) {

@@ -437,6 +437,51 @@ void play_strikes(Run& run) {
     hob_program_cache_destroy(cache);
 }
 
+namespace {
+
+char long_blob[80000];
+
+/// Stores blobs, and loads them. Four of them take more than the disk may hold.
+void use_blobs(Run& run, hob_program_cache* cache, char first, char last) {
+    char loaded[sizeof long_blob];
+    run("track_blob_uses", [&] { return hob_program_cache_track_blob_uses(cache, 1); });
+    for (char key = first; key <= last && cache != nullptr; ++key) {
+        std::memset(long_blob, key, sizeof long_blob);
+        hob_dawn_blob_store(&key, 1, long_blob, sizeof long_blob, cache);
+        const size_t size = hob_dawn_blob_load(&key, 1, loaded, sizeof loaded, cache);
+        run.expect("a blob has its bytes", size == 0 || std::memcmp(loaded, long_blob, sizeof loaded) == 0);
+    }
+    run("end_blob_uses", [&] { return hob_program_cache_end_blob_uses(cache, HOB_USE_OUTCOME_OK); });
+}
+
+}  // namespace
+
+/// A cache with a secret, whose disk holds less than is stored, and whose directory is moved away.
+void play_troubled_cache(Run& run) {
+    const Path directory(run, "cache"), elsewhere(run, "elsewhere");
+    hob_program_cache_desc desc = desc_of(directory);
+    desc.secret = HOB_STR("a secret of the host");
+    desc.disk_limit = 256 << 10;
+    const auto flush = [](const hob_program_cache* cache) {
+        const hob_result result = hob_program_cache_flush(cache, UINT64_MAX);
+        // Values were lost with the directory, or for lack of memory.
+        return result == HOB_RESULT_IO ? HOB_RESULT_OK : result;
+    };
+    hob_program_cache* cache = open(run, desc);
+    use_blobs(run, cache, 'A', 'D');
+    run("flush", [&] { return flush(cache); });
+    (void)std::rename(directory.text, elsewhere.text);
+    run("use", [&] { return use(cache, 1, HOB_USE_OUTCOME_OK); });
+    use_blobs(run, cache, 'X', 'X');
+    hob_program_cache_destroy(cache);
+    cache = open(run, desc);
+    run("wait_idle", [&] { return hob_program_cache_wait_idle(cache, UINT64_MAX); });
+    run("clear_directory", [&] { return hob_program_cache_clear_directory(cache); }, {HOB_RESULT_IO});
+    run.heal();
+    check(run, cache);
+    hob_program_cache_destroy(cache);
+}
+
 void play_bundles(Run& run) {
     const Path directory(run, "cache"), bundle(run, "bundle");
     hob_program_cache* cache = open(run, desc_of(directory));

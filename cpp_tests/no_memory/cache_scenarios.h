@@ -11,6 +11,7 @@ void play_disk_cache(Run& run);
 void play_background_cache(Run& run);
 void play_host_files(Run& run);
 void play_strikes(Run& run);
+void play_troubled_cache(Run& run);
 void play_bundles(Run& run);
 void play_manager(Run& run);
 

@@ -18,6 +18,7 @@ const Scenario scenarios[] = {
     {"background_cache", &play_background_cache},
     {"host_files", &play_host_files},
     {"strikes", &play_strikes},
+    {"troubled_cache", &play_troubled_cache},
     {"bundles", &play_bundles},
     {"manager", &play_manager},
 };

@@ -232,6 +232,19 @@ fn program_without_a_directory_runs_unchanged_with_a_message() {
     assert!(run.report.is_some_and(|line| line.contains("not a directory")));
 }
 
+/// Compiles a C program or library.
+fn compile(folder: &Path, name: &str, flags: &[&str], source: &str) -> PathBuf {
+    fs::create_dir_all(folder).expect("the target directory can be written");
+    let (file, product) = (folder.join(format!("{name}.c")), folder.join(name));
+    fs::write(&file, source).expect("the directory can be written");
+    let mut command = Command::new("cc");
+    let built = command.args(flags).arg(&file).arg("-o").arg(&product).arg("-ldl").output().expect("cc runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    product
+}
+
+const SHARED: [&str; 2] = ["-shared", "-fPIC"];
+
 /// The preloaded dlsym must not break other preloaded libraries.
 #[test]
 fn preloaded_dlsym_keeps_rtld_next_relative_to_the_caller() {
@@ -239,24 +252,87 @@ fn preloaded_dlsym_keeps_rtld_next_relative_to_the_caller() {
         return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blob_cache/next");
-    fs::create_dir_all(&folder).expect("the target directory can be written");
-    let build = |name: &str, flags: &[&str], source: &str| {
-        let (file, product) = (folder.join(format!("{name}.c")), folder.join(name));
-        fs::write(&file, source).expect("the directory can be written");
-        let built =
-            Command::new("cc").args(flags).arg(&file).arg("-o").arg(&product).arg("-ldl").output().expect("cc runs");
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        product
-    };
-    let shared = ["-shared", "-fPIC"];
     let first = "#define _GNU_SOURCE\n#include <dlfcn.h>\n\
         int probe(void) { int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, \"probe\"); return next ? 10 + next() : -1; }";
-    let first = build("first.so", &shared, first);
-    let second = build("second.so", &shared, "int probe(void) { return 2; }");
-    let program = build("program", &[], "int probe(void) __attribute__((weak)); int main(void) { return probe(); }");
+    let first = compile(&folder, "first.so", &SHARED, first);
+    let second = compile(&folder, "second.so", &SHARED, "int probe(void) { return 2; }");
+    let program = "int probe(void) __attribute__((weak)); int main(void) { return probe(); }";
+    let program = compile(&folder, "program", &[], program);
     let list = [LIBRARY.as_path(), &first, &second].map(|path| path.display().to_string()).join(":");
     let ran = Command::new(program).env("LD_PRELOAD", list).status().expect("it runs");
     assert_eq!(ran.code(), Some(12));
+}
+
+/// A libEGL that does nothing but pass blobs to the functions of the cache.
+const DRIVER: &str = r#"
+#include <string.h>
+typedef void (*Set)(const void*, long, const void*, long);
+typedef long (*Get)(const void*, long, void*, long);
+static Set set;
+static Get get;
+static void take(void* display, Set s, Get g) { (void)display; set = s; get = g; }
+unsigned eglMakeCurrent(void* display, void* draw, void* read, void* context) { return display && context && !draw && !read; }
+unsigned eglTerminate(void* display) { return display != 0; }
+unsigned eglSwapBuffers(void* display, void* surface) { return display && !surface; }
+const char* eglQueryString(void* display, int name) { return display && name ? "EGL_ANDROID_blob_cache" : 0; }
+int eglGetError(void) { return 0x3000; }
+void (*eglGetProcAddress(const char* name))(void) {
+    return strcmp(name, "eglSetBlobCacheFuncsANDROID") ? 0 : (void (*)(void))take;
+}
+void store(const char* key) { set(key, 3, "blob", 4); }
+int load(const char* key) { char value[8]; return get(key, 3, value, sizeof value) == 4; }
+"#;
+
+/// Stores blobs, draws with them, or is killed after one was loaded. With "look" it returns 1 for the one blob, and 2
+/// for the other.
+const GAME: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char** words) {
+    void* const egl = count == 3 ? dlopen(words[1], RTLD_NOW) : 0;
+    if (!egl) return 99;
+    unsigned (*make_current)(void*, void*, void*, void*) = (unsigned (*)(void*, void*, void*, void*))dlsym(egl, "eglMakeCurrent");
+    unsigned (*swap)(void*, void*) = (unsigned (*)(void*, void*))dlsym(egl, "eglSwapBuffers");
+    void (*store)(const char*) = (void (*)(const char*))dlsym(egl, "store");
+    int (*load)(const char*) = (int (*)(const char*))dlsym(egl, "load");
+    if (!make_current((void*)1, 0, 0, (void*)1)) return 98;
+    if (!strcmp(words[2], "store")) {
+        store("one");
+        store("two");
+        return 0;
+    }
+    if (!strcmp(words[2], "look")) return load("one") + 2 * load("two");
+    if (!load("one") || !swap((void*)1, 0) || !load("two")) return 97;
+    return kill(getpid(), SIGKILL);
+}
+"#;
+
+#[test]
+fn blob_that_was_loaded_in_two_killed_processes_is_not_loaded_again() {
+    if !has_packages(&["cc"]) {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blob_cache/strikes");
+    let _ = fs::remove_dir_all(&folder);
+    let (driver, game) = (compile(&folder, "driver.so", &SHARED, DRIVER), compile(&folder, "game", &[], GAME));
+    let run = |what: &str, strikes: &str| {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=1", "60"]).arg(&game).arg(&driver).arg(what).env("LD_PRELOAD", &*LIBRARY);
+        command.env("HOB_BLOB_CACHE", folder.join("cache")).env("HOB_BLOB_CACHE_STRIKES", strikes);
+        command.env("HOB_BLOB_CACHE_WAIT_MS", "20000").status().expect("timeout runs").code()
+    };
+    assert_eq!(run("store", "1"), Some(0));
+    // `timeout` ends as its program does.
+    let is_killed = |code: Option<i32>| code.is_none() || code == Some(128 + 9);
+    (0..3).for_each(|_| assert!(is_killed(run("crash", "0"))));
+    assert_eq!(run("look", "1"), Some(3), "uses are not tracked by default");
+    for known in [3, 1] {
+        assert!(is_killed(run("crash", "1")));
+        assert_eq!(run("look", "1"), Some(known));
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod conformance_test;
 mod disk_test;
 mod eviction_test;
+#[cfg(unix)]
+mod hostile_test;
 mod manager_test;
 mod model_test;
 mod problems_test;

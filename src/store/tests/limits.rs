@@ -161,27 +161,32 @@ fn each_environment_keeps_the_limit_of_its_own_process() {
 
 #[test]
 fn directory_limit_removes_whole_unused_environments() {
-    let disk = FaultDisk::default();
-    let fill = |environment: u64, count: u64| {
-        let options = Options { limit_bytes: LIMIT, environment: Some(environment), ..options() };
-        let mut store = open(&disk.process(), options);
-        for number in 0..count {
-            assert!(store.put(&named(environment, number), 10, &value(number, 5000)).unwrap());
+    // Of the directory, and the environments with 150 values each that fit below it. 0: twice the largest limit.
+    for (directory_limit, kept) in [(0, 2), (2 * LIMIT, 2), (4 * LIMIT, 5), (LIMIT, 1)] {
+        let disk = FaultDisk::default();
+        let fill = |environment: u64, count: u64| {
+            let options = Options { limit_bytes: LIMIT, directory_limit, environment: Some(environment), ..options() };
+            let mut store = open(&disk.process(), options);
+            for number in 0..count {
+                assert!(store.put(&named(environment, number), 10, &value(number, 5000)).unwrap());
+            }
+            store.seal().unwrap();
+            let limit = if directory_limit == 0 { 2 * LIMIT } else { directory_limit };
+            assert_within(&disk, limit, &format!("environment {environment}"));
+        };
+        for environment in 1..6 {
+            fill(environment, 150);
+            wait(100);
         }
-        store.seal().unwrap();
-        assert_within(&disk, 2 * LIMIT, &format!("environment {environment}"));
-    };
-    for environment in 1..6 {
-        fill(environment, 150);
-        wait(100);
+        let count = |environment| on(&disk).entries(environment).count();
+        // The last one is within its limit. The oldest ones are removed as a whole.
+        let expected: Vec<_> = (1..6).map(|environment| if environment > 5 - kept { 150 } else { 0 }).collect();
+        assert_eq!((1..6).map(count).collect::<Vec<_>>(), expected, "{directory_limit}");
+        // The environment of the process that writes is never removed, however old its values are.
+        let oldest = 6 - kept;
+        fill(oldest, 1);
+        assert!(count(oldest) >= 150 && count(5) >= 150, "{directory_limit}");
     }
-    let count = |environment| on(&disk).entries(environment).count();
-    // The last one is within its limit. The oldest ones are removed as a whole.
-    assert_eq!([1, 2, 3].map(count), [0, 0, 0]);
-    assert_eq!([4, 5].map(count), [150, 150]);
-    // The environment of the process that writes is never removed, however old its values are.
-    fill(4, 1);
-    assert!(count(4) >= 150 && count(5) >= 150);
 }
 
 #[test]

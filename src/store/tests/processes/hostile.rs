@@ -118,6 +118,26 @@ fn directory_of_root_is_read_but_not_written() {
     may_write(0o755);
 }
 
+/// The descriptors of a store must not outlive it in programs that the host starts.
+#[test]
+fn programs_that_the_process_starts_inherit_no_files() {
+    if !cfg!(target_os = "linux") {
+        return skip("the files of a process are read from /proc");
+    }
+    let scratch = Scratch::new("inherited");
+    let mut store = open(&scratch.store(), options());
+    (0..40).for_each(|number| _ = store.put(&name(1, number), 1, &value(&name(1, number), 1)).expect("there is room"));
+    store.seal().expect("nothing is in the way");
+    assert!(store.put(&name(1, 50), 1, b"the segment and its lock are open").expect("there is room"));
+    has_all(&mut store, 40);
+    let files_of = |process: &str| {
+        let output = Command::new("ls").args(["-l", &format!("/proc/{process}/fd")]).output().expect("ls is installed");
+        String::from_utf8_lossy(&output.stdout).matches("/hobgoblin-store-inherited-").count()
+    };
+    assert!(files_of(&std::process::id().to_string()) >= 3);
+    assert_eq!(files_of("self"), 0);
+}
+
 #[test]
 fn file_in_place_of_the_directory_is_unchanged() {
     let scratch = Scratch::new("file");
@@ -129,6 +149,10 @@ fn file_in_place_of_the_directory_is_unchanged() {
         assert!(why.sentence().contains("give a directory, not a file"), "{why}");
     }
     assert_eq!(std::fs::read(scratch.store()).ok().as_deref(), Some(&b"mine"[..]));
+    replace(&scratch.store(), &["mkfifo"]);
+    let path = scratch.store();
+    let why = in_time("a FIFO as the directory".to_owned(), move || Store::open(shared(OsIo), &path, options()).err());
+    assert!(why.is_some_and(|why| why.sentence().contains("give a directory, not a file")));
 }
 
 #[test]
@@ -420,6 +444,8 @@ fn bundle_is_a_regular_file_or_a_link_to_one() {
     let link = scratch.0.join("link");
     std::os::unix::fs::symlink(&bundle, &link).expect("a link can be made");
     assert!(Bundle::of_file(&OsIo, &link).is_ok());
+    let device = Bundle::of_file(&OsIo, Path::new("/dev/zero"));
+    assert!(device.is_err_and(|why| why.sentence().contains("not a regular file")));
     for (what, command) in &IMPOSTORS[..2] {
         let path = scratch.0.join("impostor");
         replace(&path, command);
