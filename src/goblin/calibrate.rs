@@ -71,6 +71,8 @@ const WINSOR_LIMIT: f64 = 0.4;
 const LEAST_DEVIATION: f64 = 0.01;
 /// A single total above this many times its forecast is a hitch.
 const HITCH: f64 = 1.5;
+/// Largest common deviation that is assumed before any residual, as a share of the total.
+const MOST_ASSUMED: f64 = 0.04;
 /// Memory of the common deviation, in residuals.
 const RESIDUAL_MEMORY: f64 = 1500.0;
 /// Residuals are clamped to this many forecast deviations.
@@ -129,6 +131,18 @@ impl Calibration {
         let share = self.common_variance.sqrt();
         let deviation = share * capacity.max(0.0) / (1.0 + sigmas * share);
         deviation.min(1e30).powi(2)
+    }
+
+    /// Whether no residual was observed yet.
+    pub fn is_fresh(&self) -> bool {
+        self.count <= FEW_RESIDUALS / 10.0
+    }
+
+    /// Assume a common deviation, as a share of the total, until residuals show the true one.
+    pub fn assume(&mut self, share: f64) {
+        if self.is_fresh() {
+            self.common_variance = share.min(MOST_ASSUMED).powi(2);
+        }
     }
 
     /// The slow common factor: the factor on every burden in forecasts. Fast noise is excluded, so a settled choice

@@ -21,12 +21,17 @@ use crate::stats::{Decayed, Normal, Running};
 /// One option's samples of this run.
 #[derive(Clone, Copy, Debug)]
 pub struct Learned {
-    /// All samples, equally weighted. A profile stores these statistics.
+    /// All samples as measured, per unit of work, hitches included. A profile stores these statistics, and no estimate
+    /// of this run uses them.
+    pub measured: Running,
+    /// The samples for estimates, equally weighted: relative to the common factor, with few hitches.
     pub run: Running,
     /// The recent samples.
     pub recent: Decayed,
     /// The samples since the last change of the burden, with slow decay. [`Blind::Cautious`] uses these.
     pub steady: Decayed,
+    /// Share of the recent statistics in estimates; the rest is that of the steady ones.
+    fade: f64,
     /// The lowest sample: the cost without interference.
     pub lowest: f64,
     /// Number of suspects: consecutive samples far from the recent mean, all on one side, and not yet confirmed.
@@ -44,9 +49,11 @@ pub struct Learned {
 impl Learned {
     /// No sample yet.
     pub const NOTHING: Self = Self {
+        measured: Running::EMPTY,
         run: Running::EMPTY,
         recent: Decayed::EMPTY,
         steady: Decayed::EMPTY,
+        fade: 0.0,
         lowest: f64::INFINITY,
         suspects: 0,
         suspect_sum: 0.0,
@@ -64,26 +71,36 @@ impl Learned {
         self.recent.add(sample, frame, Self::KEPT_PER_FRAME);
         self.steady.add(sample, self.run.count(), KEPT_PER_SAMPLE);
         self.lowest = self.lowest.min(sample);
-        if self.has_drifted() {
+        self.fade = self.drift();
+        if self.fade >= 1.0 {
             self.steady = self.recent.from_frame(self.run.count());
+            self.fade = 0.0;
         }
     }
 
-    /// Whether the recent mean differs from the mean since the last change. The difference must be significant, and
-    /// larger than [`DRIFT_THAT_MATTERS`].
-    fn has_drifted(&self) -> bool {
+    /// How far the recent mean has drifted from the mean since the last change: 0 for chance, 1 for a change. In between,
+    /// estimates fade from the steady to the recent statistics as the recent data accumulate. Differences of at most
+    /// [`DRIFT_THAT_MATTERS`] are ignored.
+    fn drift(&self) -> f64 {
         let (recent, steady) = (self.recent.normal(), self.steady.normal());
         let off = (recent.mean - steady.mean).abs();
         if self.recent.weight() < FEW_SAMPLES as f64 || off <= DRIFT_THAT_MATTERS * steady.mean {
-            return false;
+            return 0.0;
         }
         let variance_of_means = recent.variance / self.recent.weight() + steady.variance / self.steady.weight();
-        off * off > DRIFT_DEVIATIONS * DRIFT_DEVIATIONS * variance_of_means
+        let (least, most) = (CHANCE_DEVIATIONS * CHANCE_DEVIATIONS, DRIFT_DEVIATIONS * DRIFT_DEVIATIONS);
+        ((off * off / variance_of_means - least) / (most - least)).clamp(0.0, 1.0)
     }
 
     /// Whether the option has enough samples that a few more change little.
     pub fn is_known(&self) -> bool {
         self.run.count() >= FEW_SAMPLES
+    }
+
+    /// Whether the option is known and its recent samples do not differ from the others.
+    pub fn is_calm(&self) -> bool {
+        let (recent, steady) = (self.recent.normal().mean, self.steady.normal().mean);
+        self.is_known() && self.suspects == 0 && (recent - steady).abs() <= CALM * steady
     }
 
     /// Whether the steady mean exceeds `DEARER` times the mean of the run.
@@ -143,7 +160,7 @@ impl Learned {
     fn begin_anew(&mut self, frame: u64) {
         let (count, mean) = (self.suspects, self.suspect_sum / f64::from(self.suspects));
         self.dropped = (self.dropped - f64::from(count)).max(0.0);
-        (self.recent, self.steady) = (Decayed::EMPTY, Decayed::EMPTY);
+        (self.recent, self.steady, self.fade) = (Decayed::EMPTY, Decayed::EMPTY, 0.0);
         self.lowest = self.least_suspect;
         self.suspects = 0;
         if self.run.count() < FEW_SAMPLES {
@@ -168,8 +185,12 @@ const MOST_COUNTED: f64 = 3.0;
 const KEPT_PER_SAMPLE: f64 = 1.0 - 1.0 / 2048.0;
 /// Significance threshold of a drift: difference of the means, in standard deviations of that difference.
 const DRIFT_DEVIATIONS: f64 = 4.5;
+/// A smaller difference, in the same unit, is chance.
+const CHANCE_DEVIATIONS: f64 = 3.0;
 /// A change by at most this share of the burden is ignored.
 const DRIFT_THAT_MATTERS: f64 = 0.01;
+/// Recent samples that differ by at most this share are no sign of a change.
+const CALM: f64 = 0.05;
 /// Factor over the mean of the run above which an option has become more expensive.
 const DEARER: f64 = 1.1;
 /// Below this number of samples, statistics are weak. A confirmed change discards the statistics of such a run.
@@ -292,7 +313,10 @@ fn recent(rules: &Rules, sampled: &Learned) -> Normal {
     if rules.blind == Blind::Optimistic {
         return sampled.recent.normal();
     }
-    let steady = sampled.steady.normal();
+    let mut steady = sampled.steady.normal();
+    if sampled.fade > 0.0 {
+        steady = steady.toward(sampled.recent.normal(), sampled.fade);
+    }
     let share = sampled.steady.weight() / FEW_SAMPLES as f64;
     if share >= 1.0 {
         return steady;

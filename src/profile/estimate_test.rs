@@ -189,3 +189,32 @@ fn occasional_hitches_count_in_the_long_run() {
     (0..20).for_each(|frame| learned.add_unless_hitch(if frame == 10 { 9.0 } else { 1.0 }, frame));
     assert_eq!(learned.steady.normal().mean, 1.0);
 }
+
+#[test]
+fn estimates_fade_from_old_to_recent_samples_as_these_accumulate() {
+    let mut sampled = Learned::NOTHING;
+    (1..=400).for_each(|frame| sampled.add_unless_hitch(5.0, frame));
+    let mean = |sampled: &Learned| burdens(&CAUTIOUS, &[*sampled], None, 1.0)[0].normal.mean;
+    let mut means = vec![mean(&sampled)];
+    for frame in 401..=460 {
+        sampled.add_unless_hitch(6.5, frame);
+        means.push(mean(&sampled));
+    }
+    let steps = means.windows(2).map(|pair| pair[1] - pair[0]);
+    let largest = steps.fold(0.0, f64::max);
+    assert!(means[0] == 5.0 && means.is_sorted() && largest < 0.2, "a step of {largest}: {means:?}");
+    assert!(means[4] > 5.01 && means[12] > 5.1 && means[16] > 5.3 && means[60] > 6.1, "{means:?}");
+}
+
+#[test]
+fn estimates_of_a_steady_burden_do_not_follow_chance() {
+    let (mut sampled, mut state, mut off) = (Learned::NOTHING, 1u64, 0.0f64);
+    for frame in 1..=4000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        sampled.add_unless_hitch(5.0 * (0.95 + 0.1 * (state >> 11) as f64 / (1u64 << 53) as f64), frame);
+        if frame > 400 {
+            off = off.max((burdens(&CAUTIOUS, &[sampled], None, 1.0)[0].normal.mean - 5.0).abs());
+        }
+    }
+    assert!(off < 0.05, "{off}");
+}
