@@ -8,9 +8,10 @@ use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use super::Goblin;
 use super::calibrate::Calibration;
 use super::config::{Burdens, Exploration, LANES};
-use super::formulate::{Formulation, Sum, Weighed};
+use super::formulate::{Bar, Formulation, Sum, Weighed};
 use super::history::{Forecast, Given, Part};
 use super::lanes::{Lanes, by_host_lane};
+use super::reason::Facts;
 use super::record::Event;
 use super::steady::Settled;
 
@@ -86,8 +87,10 @@ impl Goblin {
         let _zone = Zone::begin(c"hob_goblin_decide");
         let began = now_ns();
         self.refresh_ratios();
+        self.end_rests();
         let other_strategy = self.choose_strategy()?;
         self.formulate();
+        self.assume_common_deviations();
         fault_point!("goblin.decide");
         let (lightest, highest) = self.nets();
         let economies = self.economies(&lightest, &highest);
@@ -98,12 +101,15 @@ impl Goblin {
         let settled =
             if other_strategy { self.settle_anew(economies, effort)? } else { self.settle(economies, effort)? };
         self.remember_settled(&settled);
+        if !settled.held {
+            self.watch_levers();
+        }
         let mut weighed = settled.weighed;
         let mut trials = 0;
         if self.explores() {
             (weighed, trials) = self.explore(weighed, economies, effort)?;
         }
-        let (chosen, changes) = self.publish(&settled, other_strategy);
+        let (chosen, changes) = self.publish(&settled, other_strategy, economies);
         self.await_samples(&chosen, &weighed, trials == 0);
         self.controller.decided(chosen.mean[self.lanes.lane(0)]);
         let elapsed = began.zip(now_ns()).map(|(from, to)| to.saturating_sub(from));
@@ -168,6 +174,26 @@ impl Goblin {
         economies
     }
 
+    /// Assume how far totals stray before any total is known. A past profile has the deviations of single options, but not
+    /// which part of them is common to all. So a warm start assumes that all of it is, and learns the rest within seconds.
+    fn assume_common_deviations(&mut self) {
+        if self.past.tasks().is_empty() {
+            return;
+        }
+        let Self { calibrations, formulation, .. } = self;
+        for (lane, calibration) in calibrations.iter_mut().enumerate().filter(|(_, one)| one.is_fresh()) {
+            let known = (0..formulation.bars.len()).filter(|&option| formulation.bars[option] == Bar::Free);
+            let (mut deviations, mut means) = (0.0, 0.0);
+            for weight in known.map(|option| formulation.weights_of(option)[lane]) {
+                deviations += weight.variance.max(0.0).sqrt();
+                means += weight.mean;
+            }
+            if means > 0.0 {
+                calibration.assume(deviations / means);
+            }
+        }
+    }
+
     /// Set the burdens that no setting reports, and the variance of totals beyond that of single burdens.
     pub(super) fn weigh_beside(&mut self, economies: &[Economy]) {
         for (lane, economy) in economies.iter().enumerate().take(self.lanes.count()) {
@@ -218,12 +244,14 @@ impl Goblin {
     }
 
     /// Publish the choices and remember them. Returns their totals and the number of changes.
-    fn publish(&mut self, settled: &Settled, other_strategy: bool) -> (Net, u32) {
+    fn publish(&mut self, settled: &Settled, other_strategy: bool, economies: &[Economy]) -> (Net, u32) {
         let decision = self.history.begin();
         let lanes = self.lanes;
-        let (mut sum, mut changes, mut visible, mut reversals) = (Sum::default(), 0, 0, 0);
+        let (mut sum, mut changes, mut visible, mut reversals) = (Sum::default(), 0, 0.0, 0);
         let reversal = self.config.decisions_of(super::tuning::TUNING.reversal_seconds);
-        let Self { settings, formulation, history, strategies, published, pace, .. } = self;
+        let Self { settings, formulation, history, strategies, published, pace, explorer, .. } = self;
+        let (formulation, strategies) = (&*formulation, &*strategies);
+        let facts = Facts { settled, formulation, strategies, lanes: &lanes, economies, decision, other_strategy };
         let edition = published.write(decision);
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
@@ -234,7 +262,7 @@ impl Goblin {
             }
             changes += u32::from(before != choice);
             if before != choice && !setting.is_trim {
-                visible += 1;
+                visible += setting.noticeability();
                 let is_back = setting.left == choice && setting.left_at + reversal >= decision;
                 reversals += u32::from(is_back);
                 (setting.left, setting.left_at) = (before, decision);
@@ -248,14 +276,14 @@ impl Goblin {
             history.give(
                 decision,
                 entry.position,
-                Given { choice, work: setting.work_of(option) * strategies.work(entry.position) },
+                Given { choice, work: setting.work_of(option) * strategies.work(entry.position, option) },
             );
             let value = strategies.value_of(setting, entry.position, option);
             sum.add(value, formulation.weights_of(entry.start + option), 1.0);
-            if choice == setting.settled {
-                let bars = &formulation.bars[entry.start..entry.end];
-                let why = settled.why(setting, entry, bars, decision, other_strategy);
-                setting.reason = setting.reason.next(why, choice, decision, settled.headroom, settled.gain);
+            let is_settled = choice == setting.settled;
+            setting.is_tried = !is_settled && (setting.on_trial == decision || explorer.probes(entry.position));
+            if is_settled {
+                setting.reason = facts.reason(setting, entry);
             }
         }
         edition.publish();
@@ -277,11 +305,14 @@ impl Goblin {
         let decision = self.history.latest();
         let (common, fast) = (self.common_factors(), self.fast_factors());
         for (index, lane) in self.lanes.iter().enumerate() {
-            let (mut awaited, mut known_mean) = (0, 0.0);
+            let (mut awaited, mut known_mean, mut is_complete) = (0, 0.0, true);
             for (entry, &choice) in self.formulation.entries.iter().zip(&self.formulation.choices) {
                 if choice == NO_CHOICE {
                     continue;
                 }
+                let setting = self.setting(entry.position);
+                let is_young = decision < setting.valid_from + FIRST_SAMPLE;
+                is_complete &= entry.known || !setting.has_burden || !is_young;
                 let mean = self.formulation.weights_of(entry.start + usize::from(choice))[index].mean;
                 if mean > NEGLIGIBLE * chosen.mean[lane] {
                     let known = self.is_known(entry.position, choice, index);
@@ -304,8 +335,9 @@ impl Goblin {
                 full: weighed.burden[index],
                 factors: self.calibrations[index].factors(),
                 ratio: self.ratios[index],
-                fair: fair && known_mean >= KNOWN_SHARE * chosen.mean[lane],
+                fair: fair && is_complete && known_mean >= KNOWN_SHARE * chosen.mean[lane],
                 trials: !fair,
+                strategy: self.strategies.active() as u8,
                 ..Forecast::default()
             };
         }
@@ -314,5 +346,8 @@ impl Goblin {
 
 /// Least share of a total that must rest on enough samples for its forecast to be judged.
 const KNOWN_SHARE: f64 = 0.8;
+/// Decisions until a new setting that has no sample is taken to be unmeasured. Before that, its samples may only be late,
+/// and totals without them do not show the residual.
+const FIRST_SAMPLE: u64 = 32;
 /// A total does not wait for samples below this share of it.
 const NEGLIGIBLE: f64 = 1e-4;

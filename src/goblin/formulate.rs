@@ -58,6 +58,8 @@ pub enum Bar {
     OutOfRange,
     /// No burden of the setting is known, so it is at its default.
     Unknown,
+    /// Changing the setting saves nothing, so it rests.
+    Resting,
 }
 
 /// Totals of choices.
@@ -357,7 +359,10 @@ impl Goblin {
     pub(super) fn formulate(&mut self) {
         let lanes = self.lanes.count();
         let (rules, common) = (self.rules(), self.common_factors());
-        let Self { config, settings, tasks, formulation, regression, strategies, ratios, option_count, .. } = self;
+        let Self {
+            config, settings, tasks, formulation, regression, strategies, ratios, option_count, history, ..
+        } = self;
+        let decision = history.latest() + 1;
         let present = Present { rules, ratios: &ratios[..lanes], common: &common[..lanes] };
         formulation.begin(lanes, *option_count);
         let mut end = 0;
@@ -365,19 +370,20 @@ impl Goblin {
             let start = end;
             end += setting.options.len();
             let task = tasks.at(setting.task);
-            let work = strategies.work(position);
+            let work = |option: usize| strategies.work(position, option);
             let known = if !setting.has_burden {
                 true
             } else if config.burdens == Burdens::Learned {
-                formulation.weigh_learned(&present, setting, task, work, start)
+                formulation.weigh_learned(&present, setting, task, &work, start)
             } else {
                 let weights = &mut formulation.weights[start * lanes..end * lanes];
                 let known = match config.burdens {
                     Burdens::Totals => regression.weigh(position, setting, lanes, weights),
                     _ => weigh_relative(setting, lanes, weights),
                 };
-                if work != 1.0 {
-                    weights.iter_mut().for_each(|weight| weight.mean *= work);
+                if strategies.active() != 0 {
+                    let options = weights.chunks_exact_mut(lanes).enumerate();
+                    options.for_each(|(option, all)| all.iter_mut().for_each(|weight| weight.mean *= work(option)));
                 }
                 known
             };
@@ -386,7 +392,7 @@ impl Goblin {
                 let values = formulation.values[start..].iter_mut().enumerate();
                 values.for_each(|(option, value)| *value = strategies.value_of(setting, position, option));
             }
-            formulation.restrict(setting, known, start);
+            formulation.restrict(setting, known, start, decision);
             if setting.has_burden && config.explore_value != 0.0 {
                 for (option, value) in formulation.values[start..].iter_mut().enumerate() {
                     let samples = task.best_known(setting.cell(option)).run.count();
@@ -421,7 +427,7 @@ impl Formulation {
         present: &Present<'_>,
         setting: &Setting,
         task: &Task,
-        work: f64,
+        work: &impl Fn(usize) -> f64,
         start: usize,
     ) -> bool {
         let Present { rules, ratios, common } = present;
@@ -437,7 +443,7 @@ impl Formulation {
             known = true;
             for (option, (state, bar)) in setting.options.iter().zip(&mut *bars).enumerate() {
                 let burden = &burdens[setting.cell(option)];
-                let normal = clamped(burden.normal.scaled(setting.work * state.desc.work * work * common));
+                let normal = clamped(burden.normal.scaled(setting.work * state.desc.work * work(option) * common));
                 weights[option * lanes + lane] = Weight { mean: normal.mean, variance: normal.variance };
                 if burden.source == Source::Blind && rules.blind == Blind::Cautious {
                     *bar = Bar::Untried;
@@ -448,9 +454,11 @@ impl Formulation {
     }
 
     /// Exclude options of the setting whose options begin at `start`; untried ones are marked already. While no burden
-    /// of the setting is known, only the default is available. If no option is, the default is made available. Adds the
+    /// of the setting is known, only the default is available; of a dead lever, only the option that it keeps. If no
+    /// option is available, the default is made available. Adds the
     /// lightest available option and the most valuable one that the host allows to the totals.
-    fn restrict(&mut self, setting: &Setting, known: bool, start: usize) {
+    fn restrict(&mut self, setting: &Setting, known: bool, start: usize, decision: u64) {
+        let kept = setting.lever.resting(decision).map(usize::from);
         let (mut lightest, mut highest) = (None, None);
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         let end = start + setting.options.len();
@@ -469,6 +477,8 @@ impl Formulation {
             }
             if !known {
                 *bar = Bar::Unknown;
+            } else if kept.is_some_and(|kept| kept != option) {
+                *bar = Bar::Resting;
             } else if *bar == Bar::Free {
                 let mean = self.weights[(start + option) * self.lanes].mean;
                 if mean < least {

@@ -96,14 +96,35 @@ impl Goblin {
             self.books.measured_sum += sample.burden;
             self.books.typical_sum += learned.run.mean() * work * common;
         }
+        learned.measured.add(sample.burden / work);
         let unit = sample.burden / (work * common);
         match self.config.exploration {
             Exploration::Bounded if learned.is_known() && self.calibrations[lane].is_shifting() => {}
             Exploration::Bounded => learned.add_unless_hitch(unit, decision),
             Exploration::Optimistic => learned.add(unit, decision),
         }
+        self.observe_lever(decision, position, lane, sample.burden);
         self.account(decision, position, lane, sample.burden);
         Ok(())
+    }
+
+    /// Show a sample to the setting's lever.
+    fn observe_lever(&mut self, decision: u64, position: usize, lane: usize, burden: f64) {
+        let Given { choice, work } = self.history.given(decision, position);
+        let forecast = *self.history.forecast(decision, lane);
+        let rest = self.config.decisions_of(super::lever::SECONDS);
+        let until = self.history.latest() + rest.max(1);
+        let Self { settings, strategies, calibrations, .. } = self;
+        let setting = settings.at_mut(position).expect("a position that was just found");
+        if !setting.lever.needs(decision, lane, choice) || calibrations[lane].is_shifting() {
+            return;
+        }
+        let strategy = usize::from(forecast.strategy);
+        let of = |option: usize| setting.options[option].desc.work * strategies.work_under(strategy, position, option);
+        let factors = work / of(usize::from(choice)) * of(setting.lever.former()) * forecast.fast;
+        if setting.lever.observe(choice, burden, factors) {
+            setting.lever.rest(until);
+        }
     }
 
     /// Add a sample to its decision's total.
@@ -223,9 +244,11 @@ impl Goblin {
             self.record_event(Event::Applied(id, decision, choice));
             return Ok(());
         }
-        let setting = self.setting(position);
-        let desc = |option: u32| setting.options[option as usize].desc.work;
-        let work = given.work / desc(u32::from(given.choice)) * desc(choice);
+        let strategy = usize::from(self.history.forecast(decision, 0).strategy);
+        let (settings, strategies) = (&self.settings, &self.strategies);
+        let setting = settings.at(position).expect("a position that was just found");
+        let of = |option: usize| setting.options[option].desc.work * strategies.work_under(strategy, position, option);
+        let work = given.work / of(usize::from(given.choice)) * of(choice as usize);
         self.history.spoil(decision);
         self.history.give(decision, position, Given { choice: choice as u16, work });
         self.record_event(Event::Applied(id, decision, choice));

@@ -72,6 +72,8 @@ pub struct Forecast {
     pub trials: bool,
     /// Whether the measurements are complete.
     pub settled: bool,
+    /// The active strategy.
+    pub strategy: u8,
 }
 
 /// A ring buffer of decisions, with an entry per slot, and per slot an entry per lane.

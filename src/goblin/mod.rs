@@ -22,6 +22,7 @@ mod harvest;
 mod history;
 mod hold;
 mod lanes;
+mod lever;
 mod pace;
 mod product;
 mod published;
@@ -261,11 +262,13 @@ impl Goblin {
     /// The reason for a setting's choice.
     pub fn reason(&self, id: Id) -> Result<Reason> {
         let setting = self.setting(self.position(id)?);
+        let (from, to, since) = (setting.settled, setting.choice, setting.changed);
         if !setting.enabled {
-            return Ok(Reason { why: Why::Disabled, to: setting.choice, ..setting.reason });
+            return Ok(Reason { why: Why::Disabled, to, ..setting.reason });
         }
-        if setting.choice != setting.settled {
-            return Ok(Reason { why: Why::Trial, from: setting.settled, to: setting.choice, ..setting.reason });
+        if from != to {
+            let why = if setting.is_tried { Why::Trial } else { Why::MakesRoom };
+            return Ok(Reason { why, from, to, since, ..setting.reason });
         }
         Ok(setting.reason)
     }
@@ -315,7 +318,7 @@ impl Goblin {
             return Err(error!(NotFound, "lane {lane} has no limit, so nothing is learned on it"));
         };
         if self.config.burdens == Burdens::Totals && lane == 0 {
-            let work = setting.work_of(index) * self.strategies.work(position);
+            let work = setting.work_of(index) * self.strategies.work(position, index);
             return Ok((self.regression.burden(position, index, work), self.books.statistics.totals));
         }
         let task = self.tasks.at(setting.task);
@@ -323,9 +326,9 @@ impl Goblin {
         let mut burdens = crate::base::try_filled(Burden::default(), learned.len())?;
         estimate(&self.rules(), learned, task.past(lane), self.ratio_on(lane), &mut burdens);
         let cell = setting.cell(index);
-        let work = setting.work_of(index) * self.strategies.work(position) * self.common_factors()[lane];
+        let work = setting.work_of(index) * self.strategies.work(position, index) * self.common_factors()[lane];
         burdens[cell].normal = burdens[cell].normal.scaled(work);
-        Ok((burdens[cell], learned[cell].run.count()))
+        Ok((burdens[cell], learned[cell].measured.count()))
     }
 
     /// Mean part of totals that the samples do not explain, on a lane; 0 while unknown.
@@ -350,8 +353,8 @@ impl Goblin {
         Ok(())
     }
 
-    /// The present estimates: this run's samples, and for options without samples the past estimates, scaled to this
-    /// machine. All other past estimates are kept.
+    /// The measured costs per unit of work: this run's samples, unchanged, and for options without samples the past
+    /// estimates, scaled to this machine. All other past estimates are kept.
     pub fn profile(&self) -> Result<Profile> {
         let mut profile = self.past.try_clone()?;
         let ratio = self.ratio();
@@ -365,12 +368,12 @@ impl Goblin {
                 let (past, ratio) = (task.past(lane), self.ratio_on(lane));
                 options.clear();
                 options.try_reserve(task.cells)?;
-                options.extend(task.learned(lane).iter().enumerate().map(
-                    |(cell, learned)| match learned.run.count() {
+                options.extend(task.learned(lane).iter().enumerate().map(|(cell, learned)| {
+                    match learned.measured.count() {
                         0 => past.map_or(Estimate::default(), |past| scaled(past[cell], ratio)),
-                        _ => Estimate::from(&learned.run),
-                    },
-                ));
+                        _ => Estimate::from(&learned.measured),
+                    }
+                }));
                 if options.iter().any(|estimate: &Estimate| estimate.count > 0) {
                     profile.set(&key, &options)?;
                 }
@@ -486,7 +489,17 @@ mod brute_force_test;
 #[cfg(test)]
 mod calm_test;
 #[cfg(test)]
+mod explore_test;
+#[cfg(test)]
+mod harvest_test;
+#[cfg(test)]
+mod honest_test;
+#[cfg(test)]
+mod lever_test;
+#[cfg(test)]
 mod published_test;
+#[cfg(test)]
+mod reason_test;
 #[cfg(test)]
 mod recording_test;
 #[cfg(test)]

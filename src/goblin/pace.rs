@@ -66,9 +66,9 @@ impl Pace {
         self.price <= 0.0 || self.reversals >= 1.0
     }
 
-    /// Pay for changes. `reversals` of them return to a recent option.
-    pub fn pay(&mut self, changes: u32, reversals: u32) {
-        self.tokens -= self.price * f64::from(changes);
+    /// Pay for changes; one that is hard to notice counts less than 1. `reversals` of them return to a recent option.
+    pub fn pay(&mut self, changes: f64, reversals: u32) {
+        self.tokens -= self.price * changes;
         self.reversals -= if self.price > 0.0 { f64::from(reversals) } else { 0.0 };
     }
 }
@@ -92,7 +92,7 @@ mod tests {
                 // Idle minutes save tokens for a burst.
                 let wanted = if now % (200 * SECOND) < 100 * SECOND { 0 } else { 3 };
                 let changes = pace.allowance().min(wanted);
-                pace.pay(changes as u32, 0);
+                pace.pay(changes as f64, 0);
                 made.push(changes);
             }
             let minutes = made.windows(60 * SECOND as usize).step_by(7);
@@ -105,7 +105,7 @@ mod tests {
     fn forced_changes_overdraw_and_later_ones_pay_back() {
         let (mut begin, mut pace) = (account(1.0), Pace::default());
         (1..=60 * SECOND).for_each(|now| begin(&mut pace, now));
-        pace.pay(16, 0);
+        pace.pay(16.0, 0);
         let mut wait = 0;
         while pace.allowance() == 0 {
             wait += 1;
@@ -119,7 +119,7 @@ mod tests {
         let mut pace = Pace::default();
         pace.learn_until(10);
         pace.begin(10, 0.0, 1.0, 3600.0);
-        pace.pay(100, 100);
+        pace.pay(100.0, 100);
         assert_eq!(pace.allowance(), usize::MAX);
         pace.begin(11, 0.0, 1.0, 3600.0);
         assert_eq!(pace.allowance(), 0);

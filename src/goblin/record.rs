@@ -47,11 +47,13 @@ pub enum Event<'a> {
     SetRange(Id, u32, u32),
     SetEnabled(Id, bool),
     SetSwitchScale(f64),
+    SetSettingSwitchScale(Id, f64),
     OpenWindow(u32, f64),
     AddStrategy(&'a StrategyDesc),
     SetStrategy(usize, &'a StrategyDesc),
     SetStrategyValue(usize, Id, u32, f64),
     SetStrategyWork(usize, Id, f64),
+    SetStrategyOptionWork(usize, Id, u32, f64),
     SetPastProfile(&'a Profile),
     Measure(Id, &'a Sample),
     MeasureTotal(&'a Sample),
@@ -286,6 +288,10 @@ impl Writer {
                 self.put(enabled)
             }
             Event::SetSwitchScale(scale) => self.put_real(scale),
+            Event::SetSettingSwitchScale(id, scale) => {
+                self.put_id(id)?;
+                self.put_real(scale)
+            }
             Event::OpenWindow(decisions, share) => {
                 self.put(decisions)?;
                 self.put_real(share)
@@ -304,6 +310,12 @@ impl Writer {
             Event::SetStrategyWork(strategy, id, factor) => {
                 self.put(strategy as u64)?;
                 self.put_id(id)?;
+                self.put_real(factor)
+            }
+            Event::SetStrategyOptionWork(strategy, id, option, factor) => {
+                self.put(strategy as u64)?;
+                self.put_id(id)?;
+                self.put(option)?;
                 self.put_real(factor)
             }
             Event::SetPastProfile(profile) => {
@@ -394,11 +406,13 @@ impl Event<'_> {
             Self::SetRange(..) => Tag::SetRange,
             Self::SetEnabled(..) => Tag::SetEnabled,
             Self::SetSwitchScale(..) => Tag::SetSwitchScale,
+            Self::SetSettingSwitchScale(..) => Tag::SetSettingSwitchScale,
             Self::OpenWindow(..) => Tag::OpenWindow,
             Self::AddStrategy(..) => Tag::AddStrategy,
             Self::SetStrategy(..) => Tag::SetStrategy,
             Self::SetStrategyValue(..) => Tag::SetStrategyValue,
             Self::SetStrategyWork(..) => Tag::SetStrategyWork,
+            Self::SetStrategyOptionWork(..) => Tag::SetStrategyOptionWork,
             Self::SetPastProfile(..) => Tag::SetPastProfile,
             Self::Measure(..) => Tag::Measure,
             Self::MeasureTotal(..) => Tag::MeasureTotal,

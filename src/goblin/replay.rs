@@ -325,6 +325,7 @@ impl<'a> Reader<'a> {
             Tag::SetRange => goblin.set_range(self.id()?, self.number()?, self.number()?)?,
             Tag::SetEnabled => goblin.set_enabled(self.id()?, self.truth()?)?,
             Tag::SetSwitchScale => goblin.set_switch_scale(self.double()?)?,
+            Tag::SetSettingSwitchScale => goblin.set_setting_switch_scale(self.id()?, self.double()?)?,
             Tag::OpenWindow => goblin.open_trial_window(self.number()?, self.double()?)?,
             Tag::AddStrategy => goblin.add_strategy(&self.strategy()?).map(|_| ())?,
             Tag::SetStrategy => goblin.set_strategy(self.index()?, &self.strategy()?)?,
@@ -332,6 +333,10 @@ impl<'a> Reader<'a> {
                 goblin.set_strategy_value(self.index()?, self.id()?, self.number()?, self.double()?)?;
             }
             Tag::SetStrategyWork => goblin.set_strategy_work(self.index()?, self.id()?, self.double()?)?,
+            Tag::SetStrategyOptionWork => {
+                let (strategy, id) = (self.index()?, self.id()?);
+                goblin.set_strategy_option_work(strategy, id, self.number()?, self.double()?)?;
+            }
             Tag::SetPastProfile => goblin.set_past_profile(&self.profile()?)?,
             Tag::Measure => goblin.measure(self.id()?, &self.sample(goblin)?)?,
             Tag::MeasureTotal => goblin.measure_total(&self.sample(goblin)?)?,

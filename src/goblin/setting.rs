@@ -5,6 +5,7 @@ use crate::knapsack::NO_CHOICE;
 use crate::profile::MAX_OPTIONS;
 
 use super::config::LARGEST;
+use super::lever::Lever;
 use super::product::Shape;
 use super::reason::Reason;
 
@@ -88,6 +89,8 @@ pub struct Setting {
     pub has_burden: bool,
     pub is_trim: bool,
     pub switch_burden: f64,
+    /// The host's factor on the price of its changes.
+    pub switch_scale: f64,
     /// Whether it is part of decisions.
     pub enabled: bool,
     /// The first and the last option that may be chosen.
@@ -96,8 +99,13 @@ pub struct Setting {
     pub choice: u16,
     /// The settled choice: the last one that was not a trial.
     pub settled: u16,
-    /// The decision of its last change.
+    /// The settled choice before its last change, and the decision of that change.
+    pub settled_before: u16,
     pub changed: u64,
+    /// Whether its published choice is a trial.
+    pub is_tried: bool,
+    /// The effect of its last change.
+    pub lever: Lever,
     /// The published choice before `choice`, and the decision of that change.
     pub left: u16,
     pub left_at: u64,
@@ -131,11 +139,15 @@ impl Setting {
             has_burden: desc.has_burden,
             is_trim: desc.is_trim,
             switch_burden: desc.switch_burden,
+            switch_scale: 1.0,
             enabled: true,
             range: (0, u16::MAX),
             choice: 0,
             settled: 0,
+            settled_before: 0,
             changed: 0,
+            is_tried: false,
+            lever: Lever::default(),
             left: NO_CHOICE,
             left_at: 0,
             target: 0,
@@ -160,8 +172,10 @@ impl Setting {
     pub fn begin(&mut self) {
         self.choice = self.fallback();
         self.settled = self.choice;
+        self.settled_before = self.choice;
         self.target = self.choice;
         self.changed = 0;
+        self.lever = Lever::default();
         (self.left, self.left_at) = (NO_CHOICE, 0);
         self.reason = Reason::default();
     }
@@ -198,6 +212,11 @@ impl Setting {
     /// The first option of an option's cell, which stores the cell's state.
     pub fn first_of_cell(&self, option: usize) -> usize {
         self.cell(option) * usize::from(self.shared.max(1))
+    }
+
+    /// Share of a visible change that a change of this setting is: 0 for TRIM settings, at most 1.
+    pub fn noticeability(&self) -> f64 {
+        if self.is_trim { 0.0 } else { self.switch_scale.min(1.0) }
     }
 
     /// Bytes on the heap.

@@ -188,12 +188,20 @@ impl Goblin {
         Ok(())
     }
 
+    /// Set the factor on the price of changes of one setting, until the next call. Below 1 if its changes are hard to
+    /// notice, above 1 if they are easy to notice. The factor on all settings also applies.
+    pub fn set_setting_switch_scale(&mut self, id: Id, scale: f64) -> Result<()> {
+        check_switch_scale(scale)?;
+        let position = self.position(id)?;
+        self.setting_mut(position).switch_scale = scale;
+        self.record_event(Event::SetSettingSwitchScale(id, scale));
+        Ok(())
+    }
+
     /// Set the factor on the price of changes, until the next call. Below 1 if changes are hard to notice, as in a cut;
     /// above 1 if they are easy to notice.
     pub fn set_switch_scale(&mut self, scale: f64) -> Result<()> {
-        if !(0.0..=LARGEST).contains(&scale) {
-            return Err(error!(InvalidArgument, "switch scale {} must be 0 to {:e}", Number(scale), Number(LARGEST)));
-        }
+        check_switch_scale(scale)?;
         self.switch_scale = scale;
         self.record_event(Event::SetSwitchScale(scale));
         Ok(())
@@ -238,6 +246,13 @@ impl Goblin {
             _ = self.regression.set_options(position, &mut [].into_iter());
         }
     }
+}
+
+fn check_switch_scale(scale: f64) -> Result<()> {
+    if (0.0..=LARGEST).contains(&scale) {
+        return Ok(());
+    }
+    Err(error!(InvalidArgument, "switch scale {} must be 0 to {:e}", Number(scale), Number(LARGEST)))
 }
 
 /// The host's relative burdens.

@@ -24,8 +24,7 @@ use crate::knapsack::{Economy, Effort, NO_CHOICE};
 use super::Goblin;
 use super::config::{Burdens, LANES};
 use super::formulate::{Bar, Entry, Weighed, weigh};
-use super::reason::Why;
-use super::setting::Setting;
+use super::reason::headroom;
 use super::tuning::TUNING;
 
 /// Growth factor of the band with each forced change, the most that it grows, and the time constant of its decay in
@@ -145,8 +144,10 @@ pub struct Settled {
     pub gap: f64,
     /// Gain of the best choice.
     pub gain: f64,
-    /// Free capacity on the first governed lane before the choice was made; negative: the excess.
-    pub headroom: f64,
+    /// Free capacity of every governed lane before the choice was made; negative: the excess.
+    pub before: [f64; LANES],
+    /// Value gained by the change.
+    pub gained: f64,
     /// Whether the previous choice was held.
     pub held: bool,
     /// Whether there is a target.
@@ -178,13 +179,15 @@ impl Goblin {
             weighed: held,
             gap: self.gap(best.upper_bound, held.sum.value),
             gain: best.gain,
-            headroom: economies[0].capacity - held.burden[0],
+            before: headroom(&held, economies),
+            gained: 0.0,
             held: true,
             waits: false,
         };
         self.follow_target(&held, best.gain, economies, effort)?;
         if self.take_target(&held, economies) {
             settled.weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+            settled.gained = settled.weighed.sum.value - held.sum.value;
             settled.gap = self.gap(best.upper_bound, settled.weighed.sum.value);
             settled.held = false;
         }
@@ -196,13 +199,15 @@ impl Goblin {
     pub(super) fn settle_anew(&mut self, economies: &[Economy], effort: Effort) -> Result<Settled> {
         self.target.exists = false;
         self.target.changed = self.history.latest();
+        self.load_settled();
+        let held = weigh(&self.formulation.sum(&self.formulation.choices), economies);
         let best = self.formulation.solve(economies, effort, 0.0)?;
         self.formulation.accept();
         let weighed = weigh(&self.formulation.sum(&self.formulation.choices), economies);
         self.watch(best, &weighed, economies);
-        let headroom = economies[0].capacity - weighed.burden[0];
         let gap = self.gap(best.upper_bound, weighed.sum.value);
-        Ok(Settled { weighed, gap, headroom, ..Settled::default() })
+        let gained = weighed.sum.value - held.sum.value;
+        Ok(Settled { weighed, gap, before: headroom(&held, economies), gained, ..Settled::default() })
     }
 
     /// Totals of the settled choices. A lane that was late seldom enough keeps only a share of its margin, see
@@ -256,6 +261,7 @@ impl Goblin {
         for entry in &mut formulation.entries {
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
             let dwells = !is_forced && setting.changed > 0 && now - setting.changed < dwell;
+            let scale = scale * setting.switch_scale;
             let factor = match (setting.is_trim, dwells) {
                 (true, _) => 0.0,
                 (_, true) => DWELL_PRICE * scale,
@@ -282,9 +288,9 @@ impl Goblin {
         } else if !held.feasible && now > self.target.change_point + TRANSIENT {
             self.target.widen(now);
         }
-        let headroom = economies[0].capacity - held.burden[0];
+        let before = headroom(held, economies);
         if !weigh(&self.formulation.lightest, economies).feasible {
-            return Ok(Settled { headroom, ..self.settle_anew(economies, effort)? });
+            return Ok(Settled { before, ..self.settle_anew(economies, effort)? });
         }
         if !self.watch.knows(economies.len()) {
             let found = self.formulation.solve(economies, effort, 0.0)?;
@@ -296,11 +302,12 @@ impl Goblin {
         self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / horizon)?;
         let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
         if !weighed.feasible {
-            return Ok(Settled { headroom, ..self.settle_anew(economies, effort)? });
+            return Ok(Settled { before, ..self.settle_anew(economies, effort)? });
         }
         self.formulation.accept();
         let gap = self.gap(self.moved_best(&weighed, economies).upper_bound, weighed.sum.value);
-        Ok(Settled { weighed, gap, headroom, ..Settled::default() })
+        let gained = weighed.sum.value - held.sum.value;
+        Ok(Settled { weighed, gap, before, gained, ..Settled::default() })
     }
 
     /// Sum the gain of the target, drop it when its summed gain turns negative, and search for one when there is no
@@ -343,11 +350,11 @@ impl Goblin {
                 let changed = self.visible_changes();
                 found = weigh(&self.formulation.sum(&self.formulation.found), economies);
                 gained = found.sum.value - held.sum.value;
-                if changed <= allowance {
+                if changed <= allowance as f64 {
                     break;
                 }
                 // For fewer changes, each must gain more.
-                let each = (gained / changed as f64).max(0.0);
+                let each = (gained / changed).max(0.0);
                 penalty = penalty.max(1e-12);
                 for entry in &mut self.formulation.entries {
                     entry.price += if entry.price_per_gain > 0.0 { each / penalty } else { 0.0 };
@@ -367,9 +374,9 @@ impl Goblin {
         Ok(())
     }
 
-    /// Number of changes of the found choices that a player would see.
-    fn visible_changes(&self) -> usize {
-        self.changed_entries().filter(|(_, entry)| !self.setting(entry.position).is_trim).count()
+    /// Number of changes of the found choices that a player would see; less than 1 for each that is hard to notice.
+    fn visible_changes(&self) -> f64 {
+        self.changed_entries().map(|(_, entry)| self.setting(entry.position).noticeability()).sum()
     }
 
     /// Take the target once it has paid for its changes, as many of them as the switch limit allows in a decision.
@@ -384,7 +391,7 @@ impl Goblin {
         let gain = self.formulation.sum(&self.formulation.found).value - held.sum.value;
         let stake = self.formulation.at_stake(held.sum.value);
         let is_cooling_down = now < self.target.forced + COOLDOWN && gain < LARGE_GAIN * stake;
-        if self.visible_changes() > self.pace.allowance()
+        if self.visible_changes() > self.pace.allowance() as f64
             || self.target.sum < price * (1.0 - 1e-9)
             || (is_cooling_down && self.target.is_settled(now))
         {
@@ -510,7 +517,7 @@ impl Goblin {
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
             let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
             if setting.settled != choice {
-                setting.settled = choice;
+                (setting.settled_before, setting.settled) = (setting.settled, choice);
                 setting.changed = now;
             }
         }
@@ -526,41 +533,4 @@ const DWELL_PRICE: f64 = 1e6;
 /// Solver effort for targets and trials, which need not be optimal.
 pub fn rough(effort: Effort) -> Effort {
     Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(128) }
-}
-
-impl Settled {
-    /// The cause of a setting's choice in this decision.
-    pub fn why(&self, setting: &Setting, entry: &Entry, bars: &[Bar], decision: u64, other_strategy: bool) -> Why {
-        let choice = setting.choice;
-        let value = |option: usize| setting.options[option].desc.value;
-        let better =
-            |bar: Bar| (0..bars.len()).any(|option| bars[option] == bar && value(option) > value(usize::from(choice)));
-        if setting.range.0 == setting.range.1 {
-            Why::Pinned
-        } else if !entry.known {
-            Why::Unknown
-        } else if !self.weighed.feasible {
-            Why::NothingFits
-        } else if setting.is_trim {
-            Why::Trim
-        } else if setting.changed == decision && other_strategy {
-            Why::Strategy
-        } else if setting.changed == decision {
-            if value(usize::from(choice)) > value(usize::from(setting.reason.to).min(bars.len() - 1)) {
-                Why::Raised
-            } else {
-                Why::Lowered
-            }
-        } else if better(Bar::OutOfRange) {
-            Why::Limited
-        } else if better(Bar::NotReady) {
-            Why::NotReady
-        } else if self.waits && setting.target != choice {
-            Why::Held
-        } else if matches!(setting.reason.why, Why::Raised | Why::Lowered | Why::Strategy) {
-            setting.reason.why
-        } else {
-            Why::Best
-        }
-    }
 }

@@ -24,21 +24,35 @@ pub struct StrategyDesc {
     pub incentive: f64,
 }
 
-/// A strategy's own value of an option, or its own factor on a setting's work.
+/// A strategy's own number for an option, or for a whole setting.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     position: u32,
-    /// `u32::MAX` for the setting's work.
+    what: What,
+    /// [`WHOLE`] for the setting.
     option: u32,
     number: f64,
 }
 
-const WORK: u32 = u32::MAX;
+/// The meaning of a number: the value of an option, or a factor on work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Value,
+    Work,
+}
+
+const WHOLE: u32 = u32::MAX;
+
+impl Own {
+    fn key(&self) -> (u32, What, u32) {
+        (self.position, self.what, self.option)
+    }
+}
 
 #[derive(Debug)]
 struct Strategy {
     desc: StrategyDesc,
-    /// Ordered by position and option.
+    /// Ordered by key.
     own: Vec<Own>,
     /// Net value of the last decision.
     net: f64,
@@ -84,26 +98,30 @@ impl Strategies {
 
     /// The value of an option under the active strategy.
     pub fn value_of(&self, setting: &Setting, position: usize, option: usize) -> f64 {
-        self.own(position, option as u32).unwrap_or(setting.options[option].desc.value)
+        self.own(self.active, position, What::Value, option as u32).unwrap_or(setting.options[option].desc.value)
     }
 
-    /// The factor on a setting's work under the active strategy.
-    pub fn work(&self, position: usize) -> f64 {
-        self.own(position, WORK).unwrap_or(1.0)
+    /// The factor on an option's work under the active strategy.
+    pub fn work(&self, position: usize, option: usize) -> f64 {
+        self.work_under(self.active, position, option)
     }
 
-    fn own(&self, position: usize, option: u32) -> Option<f64> {
-        if self.active == 0 { None } else { self.find_own(position, option) }
+    /// The factor on an option's work under a strategy: that of the setting times that of the option.
+    pub fn work_under(&self, strategy: usize, position: usize, option: usize) -> f64 {
+        if strategy == 0 {
+            return 1.0;
+        }
+        let factor = |option| self.own(strategy, position, What::Work, option).unwrap_or(1.0);
+        factor(WHOLE) * factor(option as u32)
     }
 
-    fn find_own(&self, position: usize, option: u32) -> Option<f64> {
-        let strategy = self.others.get(self.active - 1)?;
-        let key = |own: &Own| (own.position, own.option);
-        let at = strategy.own.binary_search_by_key(&(position as u32, option), key).ok()?;
+    fn own(&self, strategy: usize, position: usize, what: What, option: u32) -> Option<f64> {
+        let strategy = self.others.get(strategy.checked_sub(1)?)?;
+        let at = strategy.own.binary_search_by_key(&(position as u32, what, option), Own::key).ok()?;
         Some(strategy.own[at].number)
     }
 
-    fn set_own(&mut self, strategy: usize, position: usize, option: u32, number: f64) -> Result<()> {
+    fn set_own(&mut self, strategy: usize, position: usize, what: What, option: u32, number: f64) -> Result<()> {
         if strategy == 0 {
             return Err(error!(InvalidArgument, "strategy 0 has no values or works: change the setting"));
         }
@@ -111,12 +129,12 @@ impl Strategies {
         let Some(strategy) = self.others.get_mut(strategy - 1) else {
             return Err(no_such_strategy(strategy, count));
         };
-        let key = (position as u32, option);
-        match strategy.own.binary_search_by_key(&key, |own| (own.position, own.option)) {
-            Ok(at) => strategy.own[at].number = number,
+        let own = Own { position: position as u32, what, option, number };
+        match strategy.own.binary_search_by_key(&own.key(), Own::key) {
+            Ok(at) => strategy.own[at] = own,
             Err(at) => {
                 strategy.own.try_reserve(1)?;
-                strategy.own.insert(at, Own { position: key.0, option, number });
+                strategy.own.insert(at, own);
             }
         }
         Ok(())
@@ -181,13 +199,9 @@ impl Goblin {
 
     /// Set the value of an option under a strategy other than 0.
     pub fn set_strategy_value(&mut self, strategy: usize, id: Id, option: u32, value: f64) -> Result<()> {
-        let position = self.position(id)?;
-        let count = self.setting(position).options.len();
-        if option as usize >= count {
-            return Err(no_such_option(option, count));
-        }
+        let position = self.position_of_option(id, option)?;
         check_value(option as usize, value)?;
-        self.strategies.set_own(strategy, position, option, value)?;
+        self.strategies.set_own(strategy, position, What::Value, option, value)?;
         self.record_event(Event::SetStrategyValue(strategy, id, option, value));
         Ok(())
     }
@@ -196,9 +210,24 @@ impl Goblin {
     pub fn set_strategy_work(&mut self, strategy: usize, id: Id, factor: f64) -> Result<()> {
         let position = self.position(id)?;
         super::setting::check_work(factor)?;
-        self.strategies.set_own(strategy, position, WORK, factor)?;
+        self.strategies.set_own(strategy, position, What::Work, WHOLE, factor)?;
         self.record_event(Event::SetStrategyWork(strategy, id, factor));
         Ok(())
+    }
+
+    /// Set the factor on one option's work under a strategy other than 0. It multiplies that of the setting.
+    pub fn set_strategy_option_work(&mut self, strategy: usize, id: Id, option: u32, factor: f64) -> Result<()> {
+        let position = self.position_of_option(id, option)?;
+        super::setting::check_work(factor)?;
+        self.strategies.set_own(strategy, position, What::Work, option, factor)?;
+        self.record_event(Event::SetStrategyOptionWork(strategy, id, option, factor));
+        Ok(())
+    }
+
+    fn position_of_option(&self, id: Id, option: u32) -> Result<usize> {
+        let position = self.position(id)?;
+        let count = self.setting(position).options.len();
+        if (option as usize) < count { Ok(position) } else { Err(no_such_option(option, count)) }
     }
 
     /// The net value of a strategy's best choice in the last decision; only known with more than one strategy.

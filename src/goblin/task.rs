@@ -22,6 +22,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// Number of governed lanes.
+    pub fn lanes(&self) -> usize {
+        self.learned.len() / self.cells.max(1)
+    }
+
     /// The estimates of a lane.
     pub fn learned(&self, lane: usize) -> &[Learned] {
         &self.learned[lane * self.cells..][..self.cells]
@@ -140,7 +145,16 @@ impl Tasks {
         let task = self.at(position);
         let fresh = try_filled(Learned::NOTHING, cells * lanes.count())?;
         let known = matching(past, &task.id, cells, lanes)?;
-        if task.cells > 0 {
+        if task.cells == cells {
+            host_log(
+                Level::Info,
+                format_args!(
+                    "one of the settings of task '{}' has another number of options: the task's estimates are dropped and \
+                     learned again",
+                    task.id
+                ),
+            );
+        } else if task.cells > 0 {
             host_log(
                 Level::Info,
                 format_args!(

@@ -10,16 +10,19 @@ use crate::goblin::{
 };
 use crate::profile::{Estimate, Profile};
 
-thread_local!(static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) });
+thread_local! {
+    static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// Lines below the level of a warning.
+    static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Collects the warnings of each thread.
 struct Log;
 
 impl Host for Log {
     fn log(&self, level: Level, line: &str) {
-        if level >= Level::Warning {
-            LINES.with_borrow_mut(|lines| lines.push(line.to_owned()));
-        }
+        let lines = if level >= Level::Warning { &LINES } else { &NOTES };
+        lines.with_borrow_mut(|lines| lines.push(line.to_owned()));
     }
 
     fn now_ns(&self) -> Option<u64> {
@@ -228,6 +231,22 @@ fn zero_explore_limit_without_samples_is_logged_once() {
         run(&mut with_setting(&Config { burdens: Burdens::Relative, ..frozen }), 100, &[0]);
     });
     assert!(lines.is_empty(), "{lines:?}");
+}
+
+#[test]
+fn a_dropped_task_is_logged_with_two_different_numbers_or_none() {
+    _ = warnings(|| {
+        NOTES.take();
+        let mut goblin = with_setting(&config(&[0]));
+        let other = goblin.add_setting(&SettingDesc::new("shadows", &options(3))).unwrap();
+        run(&mut goblin, 5, &[0]);
+        goblin.set_options(other, &options(2)).unwrap();
+        goblin.set_options(other, &options(5)).unwrap();
+    });
+    let notes = NOTES.take();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].starts_with("one of the settings of task 'shadows' has another number of options"), "{notes:?}");
+    assert!(notes[1].starts_with("task 'shadows' has 5 options instead of 3"), "{notes:?}");
 }
 
 #[test]

@@ -56,11 +56,13 @@ pub enum Tag {
     Harvest = 21,
     Decide = 22,
     DecideFailed = 23,
+    SetStrategyOptionWork = 24,
+    SetSettingSwitchScale = 25,
 }
 
 impl Tag {
     /// All tags, in order of their numbers.
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 26] = [
         Self::End,
         Self::Configure,
         Self::AddSetting,
@@ -85,6 +87,8 @@ impl Tag {
         Self::Harvest,
         Self::Decide,
         Self::DecideFailed,
+        Self::SetStrategyOptionWork,
+        Self::SetSettingSwitchScale,
     ];
 
     /// The tag with a number, if there is one.

@@ -162,8 +162,8 @@ pub extern "C" fn hob_goblin_measure(
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
-/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of a decision
-/// before its total; otherwise their burdens also count in the residual. Threads: exclusive.
+/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. The total and the samples of a
+/// decision may come in any order. Threads: exclusive.
 #[entry(exclusive)]
 pub extern "C" fn hob_goblin_measure_total(
     goblin: *mut hob_goblin,

@@ -150,6 +150,10 @@ pub enum hob_why {
     Disabled = 12,
     /// The strategy has changed.
     Strategy = 13,
+    /// Moved for one frame, so that the trial of another setting fits.
+    MakesRoom = 14,
+    /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
+    DeadLever = 15,
 }
 
 impl From<Why> for hob_why {
@@ -169,6 +173,8 @@ impl From<Why> for hob_why {
             Why::Trim => Self::Trim,
             Why::Disabled => Self::Disabled,
             Why::Strategy => Self::Strategy,
+            Why::MakesRoom => Self::MakesRoom,
+            Why::DeadLever => Self::DeadLever,
         }
     }
 }
@@ -190,11 +196,17 @@ pub struct hob_reason {
     pub to: u32,
     /// The decision of the last change that was no trial; 0 if it never changed.
     pub since: u64,
-    /// The slack on the first lane, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED
-    /// and HOB_WHY_STRATEGY: the slack before the change.
+    /// The slack on `lane`, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED and
+    /// HOB_WHY_STRATEGY: the slack before the change.
     pub headroom: f64,
-    /// The value that a better choice would gain in each frame, and that waiting loses.
+    /// With HOB_WHY_HELD: the value that a better choice would gain in each frame, and that waiting loses. With
+    /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it lost
+    /// some. Otherwise 0.
     pub gain: f64,
+    /// The lane of `headroom`: the one with an excess, otherwise that on which the choice or its change costs most.
+    pub lane: hob_lane,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl From<Reason> for hob_reason {
@@ -206,6 +218,7 @@ impl From<Reason> for hob_reason {
             since: reason.since,
             headroom: reason.headroom,
             gain: reason.gain,
+            lane: hob_lane(u32::from(reason.lane)),
             ..Self::defaults()
         }
     }
