@@ -192,6 +192,8 @@ TEST("bad_input: unknown settings and options are rejected") {
         not_found([=](auto* g) { return hob_goblin_set_enabled(g, bad, 0); });
         not_found([=](auto* g) { return hob_goblin_set_strategy_value(g, 1, bad, 0, 1); });
         not_found([=](auto* g) { return hob_goblin_set_strategy_work(g, 1, bad, 1); });
+        not_found([=](auto* g) { return hob_goblin_set_strategy_option_work(g, 1, bad, 0, 1); });
+        not_found([=](auto* g) { return hob_goblin_set_setting_switch_scale(g, bad, 1); });
         not_found([=](auto* g) {
             hob_reason found = HOB_REASON_INIT;
             return hob_goblin_get_reason(g, bad, &found);
@@ -229,6 +231,7 @@ TEST("bad_input: unknown settings and options are rejected") {
         refused([&](auto* g) { return hob_goblin_set_ready(g, fixture.setting, bad, 0); });
         refused([&](auto* g) { return hob_goblin_report_applied(g, HOB_DECISION_LATEST, fixture.setting, bad); });
         refused([&](auto* g) { return hob_goblin_set_strategy_value(g, 1, fixture.setting, bad, 0); });
+        refused([&](auto* g) { return hob_goblin_set_strategy_option_work(g, 1, fixture.setting, bad, 1); });
         refused([&](auto* g) { return hob_goblin_pin(g, fixture.setting, bad); });
         refused([&](auto* g) { return hob_goblin_set_range(g, fixture.setting, bad, huge); });
         refused([&](auto* g) {
@@ -245,6 +248,9 @@ TEST("bad_input: invalid ranges, scales and windows are rejected") {
                     [&](auto* g) { return hob_goblin_set_range(g, fixture.setting, 1, 0); });
     for (const double bad : {nan_value, infinity, -infinity, -1.0, 1.1e9}) {
         fixture.refuses(invalid, "switch scale", [=](auto* g) { return hob_goblin_set_switch_scale(g, bad); });
+        fixture.refuses(invalid, "switch scale", [&](auto* g) {
+            return hob_goblin_set_setting_switch_scale(g, fixture.setting, bad);
+        });
         fixture.refuses(invalid, "share", [=](auto* g) { return hob_goblin_open_trial_window(g, 10, bad); });
     }
     ENSURE_OK(hob_goblin_set_range(fixture.goblin.get(), fixture.setting, 1, huge));
@@ -300,9 +306,13 @@ TEST("bad_input: invalid strategies are rejected") {
     for (const double bad : {nan_value, infinity, -infinity, 1.1e9})
         fixture.refuses(invalid, "value",
                         [&](auto* g) { return hob_goblin_set_strategy_value(g, strategy, fixture.setting, 1, bad); });
-    for (const double bad : {nan_value, infinity, 0.0, -1.0, 1e-10, 1e10})
+    for (const double bad : {nan_value, infinity, 0.0, -1.0, 1e-10, 1e10}) {
         fixture.refuses(invalid, "work",
                         [&](auto* g) { return hob_goblin_set_strategy_work(g, strategy, fixture.setting, bad); });
+        fixture.refuses(invalid, "work", [&](auto* g) {
+            return hob_goblin_set_strategy_option_work(g, strategy, fixture.setting, 1, bad);
+        });
+    }
     for (uint32_t n = 2; n <= 15; ++n) ENSURE_OK(hob_goblin_add_strategy(goblin, &limited, &strategy));
     fixture.refuses(HOB_RESULT_LIMIT_EXCEEDED, "15 strategies",
                     [&](auto* g) { return hob_goblin_add_strategy(g, &limited, &strategy); });

@@ -65,6 +65,18 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
         {"add_binary", [](hob_goblin* goblin) { return hob_goblin_add_binary(goblin, HOB_STR("b"), 1, &added); }},
         {"add_array",
          [](hob_goblin* goblin) { return hob_goblin_add_array(goblin, HOB_STR("a"), two_values, 2, &added); }},
+        {"add_binary_with_default",
+         [](hob_goblin* goblin) {
+             return hob_goblin_add_binary_with_default(goblin, HOB_STR("bd"), -1, 1, 1, &added);
+         }},
+        {"add_array_with_default",
+         [](hob_goblin* goblin) {
+             return hob_goblin_add_array_with_default(goblin, HOB_STR("ad"), two_values, 2, 1, &added);
+         }},
+        {"add_fixed_burden_with_value",
+         [](hob_goblin* goblin) {
+             return hob_goblin_add_fixed_burden_with_value(goblin, HOB_STR("fv"), 2, &added);
+         }},
         {"add_fixed_burden",
          [](hob_goblin* goblin) { return hob_goblin_add_fixed_burden(goblin, HOB_STR("f"), &added); }},
         {"add_fixed_incentive",
@@ -80,6 +92,10 @@ std::vector<Call> exclusive_calls(hob_setting_id setting) {
          [=](hob_goblin* goblin) { return hob_goblin_set_strategy_value(goblin, 1, setting, 1, 3); }},
         {"set_strategy_work",
          [=](hob_goblin* goblin) { return hob_goblin_set_strategy_work(goblin, 1, setting, 0.5); }},
+        {"set_strategy_option_work",
+         [=](hob_goblin* goblin) { return hob_goblin_set_strategy_option_work(goblin, 1, setting, 1, 0.5); }},
+        {"set_setting_switch_scale",
+         [=](hob_goblin* goblin) { return hob_goblin_set_setting_switch_scale(goblin, setting, 0.5); }},
         {"set_range", [=](hob_goblin* goblin) { return hob_goblin_set_range(goblin, setting, 0, UINT32_MAX); }},
         {"pin", [=](hob_goblin* goblin) { return hob_goblin_pin(goblin, setting, 1); }},
         {"set_enabled", [=](hob_goblin* goblin) { return hob_goblin_set_enabled(goblin, setting, 1); }},

@@ -163,7 +163,8 @@ TEST("goblin: the id of a removed setting stays invalid after slot reuse") {
         const std::string name = call.name;
         const std::string_view naming[] = {"set_options", "set_value",   "set_ready", "set_work",
                                            "set_range",   "pin",         "measure",   "report_applied",
-                                           "set_enabled", "set_strategy_value", "set_strategy_work"};
+                                           "set_enabled", "set_strategy_value", "set_strategy_work",
+                                           "set_strategy_option_work", "set_setting_switch_scale"};
         const bool names_a_setting = std::find(std::begin(naming), std::end(naming), name) != std::end(naming);
         if (names_a_setting) ENSURE(call.make(goblin.get()) == HOB_RESULT_NOT_FOUND);
     }

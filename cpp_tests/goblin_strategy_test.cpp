@@ -72,6 +72,31 @@ TEST("goblin: the strategy with the best net value is chosen, as in an exhaustiv
     }
 }
 
+TEST("goblin: under a strategy each option has its own factor on the burden") {
+    const Goblin goblin = make_goblin(exact(20));
+    Knowledge().add("s", {2, 6, 14}).give(goblin.get());
+    const hob_setting_id setting = add_array(goblin.get(), "s", {0, 3, 7});
+    // 30 frames a second: two simulation steps in option 1, three in option 2.
+    const uint32_t half = add_strategy(goblin.get(), 33, 100);
+    ENSURE_OK(hob_goblin_set_strategy_option_work(goblin.get(), half, setting, 1, 2));
+    ENSURE_OK(hob_goblin_set_strategy_option_work(goblin.get(), half, setting, 2, 3));
+    ENSURE(update(goblin.get()).strategy == half && hob_goblin_choice(goblin.get(), setting) == 1);
+    ENSURE(estimate(goblin.get(), setting, 0).mean == 2 && estimate(goblin.get(), setting, 1).mean == 12);
+    ENSURE(estimate(goblin.get(), setting, 2).mean == 42);
+    // The factor of the setting applies to all of its options, in addition.
+    ENSURE_OK(hob_goblin_set_strategy_work(goblin.get(), half, setting, 0.5));
+    ENSURE(update(goblin.get()).strategy == half && hob_goblin_choice(goblin.get(), setting) == 2);
+    ENSURE(estimate(goblin.get(), setting, 2).mean == 21);
+    // A sample of a decision under the strategy has that work.
+    for (int n = 0; n < 40; ++n) {
+        ENSURE_OK(hob_goblin_measure(goblin.get(), update(goblin.get()).id, setting, HOB_LANE_GPU, 24,
+                                     HOB_SAMPLE_QUALITY_OK));
+    }
+    set_incentive_of_first(goblin.get(), 1000);
+    ENSURE(update(goblin.get()).strategy == 0);
+    ENSURE(close(estimate(goblin.get(), setting, 2).mean, 16, 0.1));
+}
+
 TEST("goblin: a better strategy must persist, and an infeasible one is replaced at once") {
     const auto build = [](double patience) {
         Budget budget = exact(16);

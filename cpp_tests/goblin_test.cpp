@@ -195,6 +195,32 @@ TEST("goblin: helper functions add settings with the given values") {
     ENSURE(statistics(goblin.get()).ungoverned == ungoverned + 1);
 }
 
+TEST("goblin: helper functions take the value of off, a default, and the value of a burden") {
+    const Goblin goblin = make_goblin(10);
+    hob_setting_id binary = none, array = none, rest = none;
+    ENSURE_OK(hob_goblin_add_binary_with_default(goblin.get(), HOB_STR("grain"), 3, -2, 1, &binary));
+    const double values[] = {1, 5, 2};
+    ENSURE_OK(hob_goblin_add_array_with_default(goblin.get(), HOB_STR("fog"), values, 3, 2, &array));
+    ENSURE_OK(hob_goblin_add_fixed_burden_with_value(goblin.get(), HOB_STR("rest"), 7, &rest));
+    // The defaults while nothing is known: -2, 2 and 7.
+    const hob_decision first = update(goblin.get());
+    ENSURE(hob_goblin_choice(goblin.get(), binary) == 1 && hob_goblin_choice(goblin.get(), array) == 2);
+    ENSURE(first.value == 7);
+    for (int n = 0; n < 400; ++n) {
+        measure(goblin.get(), HOB_DECISION_LATEST, binary, 1);
+        measure(goblin.get(), HOB_DECISION_LATEST, array, 1);
+        measure(goblin.get(), HOB_DECISION_LATEST, rest, 1);
+        (void)update(goblin.get());
+    }
+    ENSURE(hob_goblin_choice(goblin.get(), binary) == 0 && hob_goblin_choice(goblin.get(), array) == 1);
+    ENSURE(update(goblin.get()).value == 15);
+    hob_setting_id bad = none;
+    ENSURE(hob_goblin_add_binary_with_default(goblin.get(), HOB_STR("b"), 0, 1, 2, &bad) == HOB_RESULT_INVALID_ARGUMENT);
+    ENSURE(last_error_has("default choice 2 of 2"));
+    ENSURE(hob_goblin_add_array_with_default(goblin.get(), HOB_STR("c"), values, 3, UINT32_MAX, &bad) ==
+           HOB_RESULT_INVALID_ARGUMENT);
+}
+
 TEST("goblin: a late sample is booked on the choice of its own frame") {
     const Goblin goblin = make_goblin(infinity);
     const hob_setting_id setting = add_array(goblin.get(), "s", {0, 1});

@@ -344,6 +344,7 @@ TEST("hpp: strategies are added, changed and chosen") {
     goblin.set_strategy_value(strategy, setting, 1, 1);
     ENSURE(goblin.update().strategy == 0);
     goblin.set_strategy_work(strategy, setting, 0.5);
+    goblin.set_strategy_work(strategy, setting, 1, 0.5);
     ENSURE(code_of([&] { return goblin.strategy_net(2); }) == HOB_RESULT_NOT_FOUND);
 }
 

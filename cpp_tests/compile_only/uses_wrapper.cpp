@@ -189,6 +189,9 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_add("c", callbacks());
     (void)goblin.try_add("k", callbacks(), {hob::option(1)}, how);
     (void)goblin.try_add_binary("b", 1);
+    (void)goblin.try_add_binary("bd", -1, 1, true);
+    (void)goblin.try_add("ad", {0, 1, 2}, 1);
+    (void)goblin.try_add_fixed_burden("fv", 2);
     (void)goblin.try_add_fixed_burden("f");
     (void)goblin.try_add_fixed_incentive("i", 1);
     auto updated = goblin.try_update();
@@ -212,6 +215,7 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_set_range(setting, 0);
     (void)goblin.try_set_enabled(setting, frame.change_count > frame.strategy);
     (void)goblin.try_set_switch_scale(0.5);
+    (void)goblin.try_set_switch_scale(setting, 0.5);
     (void)goblin.try_open_trial_window(60, 0.5);
     hob::GoblinOptions options;
     options.desc = *goblin.try_desc();
@@ -231,6 +235,7 @@ void tries_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     (void)goblin.try_set_strategy(*strategy, half);
     (void)goblin.try_set_strategy_value(*strategy, setting, 0, 2);
     (void)goblin.try_set_strategy_work(*strategy, setting, 0.5);
+    (void)goblin.try_set_strategy_work(*strategy, setting, 1, 0.5);
     (void)goblin.try_set_value(setting, 0, *goblin.try_strategy_net(*strategy));
     (void)goblin.try_estimate(setting, 0, hob::Lane::video_memory);
     (void)goblin.try_set_value(setting, 0, goblin.try_estimate(setting, 0)->mean);
@@ -309,6 +314,9 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.add("o", {hob::option(1)}, hob::SettingOptions());
     goblin.add("c", callbacks());
     goblin.add_binary("b", 1);
+    goblin.add_binary("bd", -1, 1);
+    goblin.add("ad", {0, 1, 2}, 1);
+    goblin.add_fixed_burden("fv", 2);
     goblin.add_fixed_burden("f");
     goblin.add_fixed_incentive("i", 1);
     const hob::Product product = goblin.add_product("p", {hob::Axis()});
@@ -325,6 +333,7 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.pin(product, product.choice_at({0}));
     goblin.set_enabled(setting, true);
     goblin.set_switch_scale(1);
+    goblin.set_switch_scale(setting, 1);
     goblin.open_trial_window(1, 1);
     goblin.set_desc(goblin.desc());
     goblin.set_tuning(goblin.tuning());
@@ -333,6 +342,7 @@ void throws_goblin(hob::Goblin& goblin, const hob::Profile& profile) {
     goblin.set_strategy(strategy, hob::StrategyOptions());
     goblin.set_strategy_value(strategy, setting, 0, goblin.strategy_net(strategy));
     goblin.set_strategy_work(strategy, setting, 1);
+    goblin.set_strategy_work(strategy, setting, 1, 1);
     (void)(goblin.reason(setting).gain + goblin.estimate(setting, 0).mean);
     (void)(goblin.reason_text(setting).size() + goblin.statistics().samples);
     goblin.set_past_profile(profile);

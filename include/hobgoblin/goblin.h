@@ -290,8 +290,8 @@ HOB_API hob_result hob_goblin_measure(
 
 /// Adds a total: the cost of the whole frame of `decision_id` on a lane.
 /// Parameters as in hob_goblin_measure. With HOB_BURDENS_RELATIVE and HOB_BURDENS_TOTALS, totals of the first lane
-/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. Add all samples of a decision
-/// before its total; otherwise their burdens also count in the residual. Threads: exclusive.
+/// steer the goblin. With HOB_BURDENS_LEARNED, a total teaches the residual of its lane. The total and the samples of a
+/// decision may come in any order. Threads: exclusive.
 HOB_API hob_result hob_goblin_measure_total(
     hob_goblin *goblin, uint64_t decision_id, hob_lane lane, double burden, hob_sample_quality quality);
 
@@ -420,14 +420,31 @@ HOB_API hob_result hob_goblin_add_setting(
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_add_binary(hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
 
+/// Adds a setting that is off (0, worth `value_off`) or on (1, worth `value_on`).
+/// `default_choice`, 0 or 1, is the choice while nothing is known of the setting. Threads: exclusive.
+HOB_API hob_result hob_goblin_add_binary_with_default(
+    hob_goblin *goblin, hob_str id, double value_off, double value_on, uint32_t default_choice,
+    hob_setting_id *out_setting);
+
 /// Adds a setting with `count` options of these values.
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_add_array(
     hob_goblin *goblin, hob_str id, const double *values, uint32_t count, hob_setting_id *out_setting);
 
+/// Adds a setting with `count` options of these values, and a default.
+/// `default_choice` is the choice while nothing is known of the setting. Threads: exclusive.
+HOB_API hob_result hob_goblin_add_array_with_default(
+    hob_goblin *goblin, hob_str id, const double *values, uint32_t count, uint32_t default_choice,
+    hob_setting_id *out_setting);
+
 /// Adds a burden without a choice, such as the rest of the frame: a setting with one option, measured like all others.
 /// Threads: exclusive.
 HOB_API hob_result hob_goblin_add_fixed_burden(hob_goblin *goblin, hob_str id, hob_setting_id *out_setting);
+
+/// Adds a burden without a choice that is worth `value`, -1e9 to 1e9.
+/// hob_goblin_set_strategy_value can vary the value by strategy. Threads: exclusive.
+HOB_API hob_result hob_goblin_add_fixed_burden_with_value(
+    hob_goblin *goblin, hob_str id, double value, hob_setting_id *out_setting);
 
 /// Adds a value without a choice or a burden; hob_goblin_set_strategy_value can vary it by strategy.
 /// It is not measured. Threads: exclusive.
@@ -470,7 +487,8 @@ typedef enum hob_exploration {
     /// late if the guess is too low.
     HOB_EXPLORATION_BOUNDED = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
-    /// Learns fast where late frames do not matter, as on a loading screen.
+    /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
+    /// (hob_goblin_statistics.anomaly), but estimates do not use it.
     HOB_EXPLORATION_OPTIMISTIC = 1,
 } hob_exploration;
 
@@ -553,6 +571,11 @@ HOB_API hob_result hob_goblin_set_enabled(hob_goblin *goblin, hob_setting_id set
 /// 0 to 1e9; initially 1. Below 1 while changes are hard to notice, as in a cut or a menu; above 1 while they are easy
 /// to notice. Threads: exclusive.
 HOB_API hob_result hob_goblin_set_switch_scale(hob_goblin *goblin, double scale);
+
+/// Multiplies the switch_burden and the patience of one setting, in addition to hob_goblin_set_switch_scale.
+/// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change of
+/// it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
+HOB_API hob_result hob_goblin_set_setting_switch_scale(hob_goblin *goblin, hob_setting_id setting, double scale);
 
 /// Allows more trials for the next `decisions` decisions: in a menu, on a loading screen, in a cut.
 /// Any number of options may be on trial in a frame, and such a frame may exceed each limit by `share` of it, 0 to 1e9.
@@ -652,6 +675,10 @@ typedef enum hob_why {
     HOB_WHY_DISABLED = 12,
     /// The strategy has changed.
     HOB_WHY_STRATEGY = 13,
+    /// Moved for one frame, so that the trial of another setting fits.
+    HOB_WHY_MAKES_ROOM = 14,
+    /// Restored to an earlier option and left alone for 60 seconds, because the cheaper option saved nothing.
+    HOB_WHY_DEAD_LEVER = 15,
 } hob_why;
 
 /// Why a setting has its choice.
@@ -668,11 +695,17 @@ typedef struct hob_reason {
     uint32_t to;
     /// The decision of the last change that was no trial; 0 if it never changed.
     uint64_t since;
-    /// The slack on the first lane, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED
-    /// and HOB_WHY_STRATEGY: the slack before the change.
+    /// The slack on `lane`, in its unit. If negative, it is the excess. With HOB_WHY_RAISED, HOB_WHY_LOWERED and
+    /// HOB_WHY_STRATEGY: the slack before the change.
     double headroom;
-    /// The value that a better choice would gain in each frame, and that waiting loses.
+    /// With HOB_WHY_HELD: the value that a better choice would gain in each frame, and that waiting loses. With
+    /// HOB_WHY_RAISED, HOB_WHY_LOWERED and HOB_WHY_STRATEGY: the total value that the change gained, negative if it lost
+    /// some. Otherwise 0.
     double gain;
+    /// The lane of `headroom`: the one with an excess, otherwise that on which the choice or its change costs most.
+    hob_lane lane;
+    /// 0.
+    uint32_t reserved;
 } hob_reason;
 
 /// Gets why a setting has its choice.
@@ -853,6 +886,13 @@ HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_value(
 /// have that work. It is dropped when the setting gets a different number of options. Threads: exclusive.
 HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_work(
     hob_goblin *goblin, uint32_t strategy, hob_setting_id setting, double factor);
+
+/// Multiplies one option's work under a strategy other than 0 by `factor`, 1e-9 to 1e9.
+/// It is for options whose costs differ by other factors, such as a simulation with twice the steps in its highest
+/// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a different
+/// number of options. Threads: exclusive.
+HOB_EXPERIMENTAL_API hob_result hob_goblin_set_strategy_option_work(
+    hob_goblin *goblin, uint32_t strategy, hob_setting_id setting, uint32_t option, double factor);
 
 /// Gets the net value of a strategy's best choices in the latest decision.
 /// 0 before the first decision, and if there is only one strategy. Threads: shared.

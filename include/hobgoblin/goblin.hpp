@@ -126,10 +126,24 @@ public:
             return hob_goblin_add_binary(capi(), detail::text(id), value, setting);
         });
     }
-    /// Adds a setting with one option that has a cost, such as the rest of the frame.
-    Result<Setting> try_add_fixed_burden(std::string_view id) {
+    /// Adds a setting that is off (0) or on (1), with a value and a default.
+    Result<Setting> try_add_binary(std::string_view id, double value_off, double value_on, bool on_by_default = false) {
         return added<Setting>([&](hob_setting_id* setting) {
-            return hob_goblin_add_fixed_burden(capi(), detail::text(id), setting);
+            return hob_goblin_add_binary_with_default(capi(), detail::text(id), value_off, value_on,
+                                                      on_by_default ? 1 : 0, setting);
+        });
+    }
+    /// Adds a setting with options of these values. `default_choice` is used while nothing is known of the setting.
+    Result<Setting> try_add(std::string_view id, ArrayView<double> values, uint32_t default_choice) {
+        return added<Setting>([&](hob_setting_id* setting) {
+            return hob_goblin_add_array_with_default(capi(), detail::text(id), values.data(), values.count(),
+                                                     default_choice, setting);
+        });
+    }
+    /// Adds a setting with one option that has a cost, such as the rest of the frame, and perhaps a value.
+    Result<Setting> try_add_fixed_burden(std::string_view id, double value = 0) {
+        return added<Setting>([&](hob_setting_id* setting) {
+            return hob_goblin_add_fixed_burden_with_value(capi(), detail::text(id), value, setting);
         });
     }
     /// Adds a setting with one option that has a value and no cost.
@@ -197,6 +211,10 @@ public:
     Result<void> try_set_switch_scale(double scale) {
         return detail::result_of(hob_goblin_set_switch_scale(capi(), scale));
     }
+    /// Sets the factor on the cost of one setting's changes. The factor on all changes also applies.
+    Result<void> try_set_switch_scale(Setting setting, double scale) {
+        return detail::result_of(hob_goblin_set_setting_switch_scale(capi(), setting.id(), scale));
+    }
     /// Allows more trials for some decisions. Frames with trials may exceed each limit by `share` of it.
     Result<void> try_open_trial_window(uint32_t decisions, double share) {
         return detail::result_of(hob_goblin_open_trial_window(capi(), decisions, share));
@@ -239,6 +257,11 @@ public:
     /// Sets the factor on a setting's work under a strategy other than 0.
     Result<void> try_set_strategy_work(uint32_t strategy, Setting setting, double factor) {
         return detail::result_of(hob_goblin_set_strategy_work(capi(), strategy, setting.id(), factor));
+    }
+    /// Sets a factor on the work of one option under a strategy other than 0, in addition to that of the setting.
+    Result<void> try_set_strategy_work(uint32_t strategy, Setting setting, uint32_t option, double factor) {
+        return detail::result_of(
+            hob_goblin_set_strategy_option_work(capi(), strategy, setting.id(), option, factor));
     }
 
     // Queries.
@@ -359,8 +382,14 @@ public:
                 const SettingOptions& how = {}) {
         return try_add(id, std::move(callbacks), options, how).value();
     }
+    Setting add(std::string_view id, ArrayView<double> values, uint32_t default_choice) {
+        return try_add(id, values, default_choice).value();
+    }
     Setting add_binary(std::string_view id, double value) { return try_add_binary(id, value).value(); }
-    Setting add_fixed_burden(std::string_view id) { return try_add_fixed_burden(id).value(); }
+    Setting add_binary(std::string_view id, double value_off, double value_on, bool on_by_default = false) {
+        return try_add_binary(id, value_off, value_on, on_by_default).value();
+    }
+    Setting add_fixed_burden(std::string_view id, double value = 0) { return try_add_fixed_burden(id, value).value(); }
     Setting add_fixed_incentive(std::string_view id, double value) {
         return try_add_fixed_incentive(id, value).value();
     }
@@ -378,6 +407,7 @@ public:
     void pin(Setting setting, uint32_t option) { try_pin(setting, option).value(); }
     void set_enabled(Setting setting, bool enabled) { try_set_enabled(setting, enabled).value(); }
     void set_switch_scale(double scale) { try_set_switch_scale(scale).value(); }
+    void set_switch_scale(Setting setting, double scale) { try_set_switch_scale(setting, scale).value(); }
     void open_trial_window(uint32_t decisions, double share) { try_open_trial_window(decisions, share).value(); }
     hob_goblin_desc desc() const { return try_desc().value(); }
     void set_desc(const hob_goblin_desc& desc) { try_set_desc(desc).value(); }
@@ -393,6 +423,9 @@ public:
     }
     void set_strategy_work(uint32_t strategy, Setting setting, double factor) {
         try_set_strategy_work(strategy, setting, factor).value();
+    }
+    void set_strategy_work(uint32_t strategy, Setting setting, uint32_t option, double factor) {
+        try_set_strategy_work(strategy, setting, option, factor).value();
     }
 
     uint32_t choice_of(uint64_t decision_id, Setting setting) const {

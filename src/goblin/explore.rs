@@ -15,7 +15,7 @@
 //!
 //! The guess uses the host's relative burdens, if there are any. Otherwise it is the cost of the most expensive known
 //! option of lower value, plus the typical cost of options of other settings. This assumes that costs mostly rise with
-//! value. Each trial that finds no room doubles the wait and halves the step and its deviation. In the end the guess is
+//! value. With few options in all, the step continues the slope of the setting's own known options. Each trial that finds no room doubles the wait and halves the step and its deviation. In the end the guess is
 //! an optimistic lower bound (optimism in the face of uncertainty), and the option is tried if it would gain by that.
 //! The ratio of measured to guessed cost is learned: its mean corrects the next guess, and its variance is the variance
 //! of guesses. The share of frames with trials that were over a limit corrects the margin of the next ones.
@@ -39,6 +39,9 @@ const FEW_SAMPLES: u64 = 3;
 const SAMPLE_TIMEOUT: u64 = 32;
 /// Decisions until a trial that found no room is retried; doubled each time.
 const RETRY_WAIT: u64 = 16;
+/// With at most this many options in all, guesses are bolder, because few trials are made at all. With bolder guesses for
+/// any number of options, 2.1 % of the first 256 frames of the renderer workloads were late instead of 1.4 %.
+const FEW_OPTIONS: usize = 16;
 /// Decisions after which the estimate of a better option is stale; doubled each time it is still too expensive.
 const STALE_AFTER: u64 = 400;
 /// Decisions between two trials of a better option that has samples, but not enough to know its deviation.
@@ -134,6 +137,11 @@ impl Explorer {
     fn step_of(&self, guess: &Weight) -> (f64, f64) {
         let step = (guess.variance / self.relative_variance()).sqrt();
         (guess.mean - self.ratio * step, step)
+    }
+
+    /// Whether the setting at this position has the present trial after the learning phase.
+    pub fn probes(&self, position: usize) -> bool {
+        self.probe.is_some_and(|probe| probe.position == position)
     }
 
     /// Observe the measured cost of a guessed option.
@@ -499,7 +507,9 @@ impl Goblin {
             let mean = if feasible { lightest } else { lightest / 2.0 };
             return Weight { mean, variance: 0.0 };
         }
-        let step = dearest_below.max(step) * halved(state.failed_trials);
+        let is_ladder = self.option_count <= FEW_OPTIONS && setting.shared <= 1;
+        let own = if is_ladder { own_step(known(), option) } else { None };
+        let step = own.unwrap_or(dearest_below.max(step)) * halved(state.failed_trials);
         let Weight { mean, variance } = self.explorer.widened(step);
         Weight { mean: dearest_below * hope + mean, variance }
     }
@@ -626,4 +636,17 @@ impl Goblin {
             setting.guessed = trial.guessed;
         }
     }
+}
+
+/// The step from the next lower known option to this one, if the setting has two known options below: the largest slope
+/// between neighbours among them, times the distance. `known` gives options and their costs, in order.
+fn own_step(known: impl Iterator<Item = (usize, f64)>, option: usize) -> Option<f64> {
+    let (mut before, mut slope): (Option<(usize, f64)>, f64) = (None, 0.0);
+    for (other, mean) in known.take_while(|(other, _)| *other < option) {
+        if let Some((at, cost)) = before {
+            slope = slope.max((mean - cost) / (other - at) as f64);
+        }
+        before = Some((other, mean));
+    }
+    before.filter(|_| slope > 0.0).map(|(at, _)| slope * (option - at) as f64)
 }

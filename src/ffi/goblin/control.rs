@@ -85,6 +85,18 @@ pub extern "C" fn hob_goblin_set_switch_scale(goblin: *mut hob_goblin, scale: f6
     goblin.with(|cell| cell.goblin.set_switch_scale(scale))
 }
 
+/// Multiplies the switch_burden and the patience of one setting, in addition to hob_goblin_set_switch_scale.
+/// 0 to 1e9; initially 1. Below 1 for a setting whose changes are hard to notice, such as a shadow distance. A change of
+/// it then counts as that share of a change in hob_goblin_desc.changes_per_second. Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_set_setting_switch_scale(
+    goblin: *mut hob_goblin,
+    setting: hob_setting_id,
+    scale: f64,
+) -> hob_result {
+    goblin.with(|cell| cell.goblin.set_setting_switch_scale(setting.into(), scale))
+}
+
 /// Allows more trials for the next `decisions` decisions: in a menu, on a loading screen, in a cut.
 /// Any number of options may be on trial in a frame, and such a frame may exceed each limit by `share` of it, 0 to 1e9.
 /// A new window replaces the present one; 0 `decisions` close it. Without effect if hob_goblin_tuning.trial_limit is

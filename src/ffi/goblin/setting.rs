@@ -52,12 +52,8 @@ pub extern "C" fn hob_goblin_add_setting(
         }
     };
     let default_choice = callbacks.default_choice().unwrap_or(desc.default_choice);
-    let setting = SettingDesc {
-        default_choice: u16::try_from(default_choice).unwrap_or(u16::MAX),
-        is_trim,
-        switch_burden: desc.switch_burden,
-        ..SettingDesc::new(id, &options)
-    };
+    let setting =
+        SettingDesc { is_trim, switch_burden: desc.switch_burden, ..with_default(id, &options, default_choice) };
     let owned = (callbacks, UserData::new(desc.user_data, desc.release));
     let id = goblin.with(|cell| cell.add_setting(Some(owned), |goblin| goblin.add_setting(&setting)))?;
     out_setting.write(id.into());
@@ -77,6 +73,21 @@ pub extern "C" fn hob_goblin_add_binary(
     add(goblin, &SettingDesc::new(check_id(id.text()?)?, &options), out_setting)
 }
 
+/// Adds a setting that is off (0, worth `value_off`) or on (1, worth `value_on`).
+/// `default_choice`, 0 or 1, is the choice while nothing is known of the setting. Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_add_binary_with_default(
+    goblin: *mut hob_goblin,
+    id: hob_str,
+    value_off: f64,
+    value_on: f64,
+    default_choice: u32,
+    out_setting: *mut hob_setting_id,
+) -> hob_result {
+    let options = [OptionDesc::worth(value_off), OptionDesc::worth(value_on)];
+    add(goblin, &with_default(check_id(id.text()?)?, &options, default_choice), out_setting)
+}
+
 /// Adds a setting with `count` options of these values.
 /// Threads: exclusive.
 #[entry(exclusive)]
@@ -87,9 +98,21 @@ pub extern "C" fn hob_goblin_add_array(
     count: u32,
     out_setting: *mut hob_setting_id,
 ) -> hob_result {
-    check_count(values.len())?;
-    let options = try_collect(values.iter().map(OptionDesc::worth))?;
-    add(goblin, &SettingDesc::new(check_id(id.text()?)?, &options), out_setting)
+    add_array(goblin, id.text()?, &values, 0, out_setting)
+}
+
+/// Adds a setting with `count` options of these values, and a default.
+/// `default_choice` is the choice while nothing is known of the setting. Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_add_array_with_default(
+    goblin: *mut hob_goblin,
+    id: hob_str,
+    values: *const f64,
+    count: u32,
+    default_choice: u32,
+    out_setting: *mut hob_setting_id,
+) -> hob_result {
+    add_array(goblin, id.text()?, &values, default_choice, out_setting)
 }
 
 /// Adds a burden without a choice, such as the rest of the frame: a setting with one option, measured like all others.
@@ -101,6 +124,18 @@ pub extern "C" fn hob_goblin_add_fixed_burden(
     out_setting: *mut hob_setting_id,
 ) -> hob_result {
     add(goblin, &SettingDesc::new(check_id(id.text()?)?, &[OptionDesc::worth(0.0)]), out_setting)
+}
+
+/// Adds a burden without a choice that is worth `value`, -1e9 to 1e9.
+/// hob_goblin_set_strategy_value can vary the value by strategy. Threads: exclusive.
+#[entry(exclusive)]
+pub extern "C" fn hob_goblin_add_fixed_burden_with_value(
+    goblin: *mut hob_goblin,
+    id: hob_str,
+    value: f64,
+    out_setting: *mut hob_setting_id,
+) -> hob_result {
+    add(goblin, &SettingDesc::new(check_id(id.text()?)?, &[OptionDesc::worth(value)]), out_setting)
 }
 
 /// Adds a value without a choice or a burden; hob_goblin_set_strategy_value can vary it by strategy.
@@ -115,6 +150,23 @@ pub extern "C" fn hob_goblin_add_fixed_incentive(
     let options = [OptionDesc::worth(value)];
     let desc = SettingDesc { has_burden: false, ..SettingDesc::new(check_id(id.text()?)?, &options) };
     add(goblin, &desc, out_setting)
+}
+
+fn add_array(
+    goblin: &Held<'_, GoblinCell>,
+    id: &str,
+    values: &Array<'_, f64>,
+    default_choice: u32,
+    out: Out<hob_setting_id>,
+) -> Result<()> {
+    check_count(values.len())?;
+    let options = try_collect(values.iter().map(OptionDesc::worth))?;
+    add(goblin, &with_default(check_id(id)?, &options, default_choice), out)
+}
+
+/// A default beyond the last option is rejected later.
+fn with_default<'a>(id: &'a str, options: &'a [OptionDesc], default_choice: u32) -> SettingDesc<'a> {
+    SettingDesc { default_choice: u16::try_from(default_choice).unwrap_or(u16::MAX), ..SettingDesc::new(id, options) }
 }
 
 fn add(goblin: &Held<'_, GoblinCell>, desc: &SettingDesc<'_>, out: Out<hob_setting_id>) -> Result<()> {

@@ -84,6 +84,21 @@ pub extern "C" fn hob_goblin_set_strategy_work(
     goblin.with(|cell| cell.goblin.set_strategy_work(strategy as usize, setting.into(), factor))
 }
 
+/// Multiplies one option's work under a strategy other than 0 by `factor`, 1e-9 to 1e9.
+/// It is for options whose costs differ by other factors, such as a simulation with twice the steps in its highest
+/// option only. The factor of hob_goblin_set_strategy_work also applies. It is dropped when the setting gets a different
+/// number of options. Threads: exclusive.
+#[entry(exclusive, experimental)]
+pub extern "C" fn hob_goblin_set_strategy_option_work(
+    goblin: *mut hob_goblin,
+    strategy: u32,
+    setting: hob_setting_id,
+    option: u32,
+    factor: f64,
+) -> hob_result {
+    goblin.with(|cell| cell.goblin.set_strategy_option_work(strategy as usize, setting.into(), option, factor))
+}
+
 /// Gets the net value of a strategy's best choices in the latest decision.
 /// 0 before the first decision, and if there is only one strategy. Threads: shared.
 #[entry(shared, experimental)]

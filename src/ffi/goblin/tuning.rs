@@ -17,7 +17,8 @@ pub enum hob_exploration {
     /// late if the guess is too low.
     Bounded = 0,
     /// An unknown option is taken to be cheap, so it is chosen until its burden is known (as in Performance Goblin).
-    /// Learns fast where late frames do not matter, as on a loading screen.
+    /// Learns fast where late frames do not matter, as on a loading screen. A common slow-down is measured
+    /// (hob_goblin_statistics.anomaly), but estimates do not use it.
     Optimistic = 1,
 }
 
