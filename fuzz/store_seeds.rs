@@ -7,15 +7,17 @@ use hobgoblin::store::io::share;
 use hobgoblin::store::{Compression, Name, Options, Store};
 
 const DIRECTORY: &str = "/store";
+/// The snapshot is in a pack; the other bits say that both files are there and get their checksums.
+const PACKED: u8 = 15;
 
 fn main() -> std::io::Result<()> {
     let out = std::env::args().nth(1).expect("give a directory for the seeds");
     std::fs::create_dir_all(&out)?;
-    for is_sealed in [false, true] {
+    for (traits, is_sealed) in [(1, false), (7, true), (PACKED, true)] {
         for compression in [Compression::None, Compression::Lz4] {
             for segment_limit in [300, 100_000] {
-                let input = input(is_sealed, compression, segment_limit);
-                std::fs::write(format!("{out}/{}-{compression:?}-{segment_limit}", u8::from(is_sealed)), input)?;
+                let input = input(traits, is_sealed, compression, segment_limit);
+                std::fs::write(format!("{out}/{traits}-{compression:?}-{segment_limit}"), input)?;
             }
         }
     }
@@ -23,7 +25,7 @@ fn main() -> std::io::Result<()> {
 }
 
 /// A store with all kinds of records.
-fn input(is_sealed: bool, compression: Compression, segment_limit: u64) -> Vec<u8> {
+fn input(traits: u8, is_sealed: bool, compression: Compression, segment_limit: u64) -> Vec<u8> {
     let disk = FaultDisk::default();
     let options = Options { compression, segment_limit, ..Options::new(|| 1_600_000_000) };
     let mut store = Store::open(share(disk.process()).expect("there is memory"), Path::new(DIRECTORY), options).expect("it opens");
@@ -41,13 +43,12 @@ fn input(is_sealed: bool, compression: Compression, segment_limit: u64) -> Vec<u
         store.seal().expect("there is room");
     }
     let segments = disk.files().into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "seg"));
-    segments.flat_map(|path| pair(&disk.read(&path).expect("listed"), disk.read(&path.with_extension("idx")))).collect()
+    let snapshot = |path: &Path| disk.read(&path.with_extension("idx")).unwrap_or_default();
+    segments.flat_map(|path| pair(traits, &disk.read(&path).expect("listed"), &snapshot(&path))).collect()
 }
 
 /// A segment and its snapshot. The fuzz target corrects their checksums.
-fn pair(segment: &[u8], snapshot: Option<Vec<u8>>) -> Vec<u8> {
-    let traits = if snapshot.is_some() { 7 } else { 1 };
-    let snapshot = snapshot.unwrap_or_default();
+fn pair(traits: u8, segment: &[u8], snapshot: &[u8]) -> Vec<u8> {
     let length = |bytes: &[u8]| (bytes.len() as u16).to_le_bytes();
-    [&[traits][..], &length(segment), &length(&snapshot), segment, &snapshot].concat()
+    [&[traits][..], &length(segment), &length(snapshot), segment, snapshot].concat()
 }

@@ -3,7 +3,8 @@
 //! that invalid data reaches the code behind them. Returned values survive maintenance and the next opening.
 //!
 //! The input is a sequence of file pairs. Each has a byte of [`Traits`], the lengths of a segment and its snapshot (two
-//! bytes each, little-endian), and their contents. `store_seeds` writes such inputs.
+//! bytes each, little-endian), and their contents. Some snapshots go into one pack, in order. `store_seeds` writes such
+//! inputs.
 #![no_main]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -52,6 +53,10 @@ impl Traits {
     fn seals_snapshot(&self) -> bool {
         self.0 & 4 != 0
     }
+
+    fn is_packed(&self) -> bool {
+        self.0 & 8 != 0
+    }
 }
 
 const HEADS: usize = 64;
@@ -78,6 +83,7 @@ struct Pair {
     id: u64,
     segment: Vec<u8>,
     snapshot: Option<Vec<u8>>,
+    is_packed: bool,
 }
 
 impl Pair {
@@ -95,7 +101,7 @@ fn pairs(mut input: &[u8]) -> Vec<Pair> {
         let length = |low, high| usize::from(u16::from_le_bytes([low, high])).min(rest.len());
         let (segment, rest) = rest.split_at(length(head[1], head[2]));
         let (snapshot, rest) = rest.split_at(length(head[3], head[4]).min(rest.len()));
-        let mut pair = Pair { id: FIRST + pairs.len() as u64, segment: segment.to_vec(), snapshot: None };
+        let mut pair = Pair { id: FIRST + pairs.len() as u64, segment: segment.to_vec(), snapshot: None, is_packed: traits.is_packed() };
         if traits.seals_segment() {
             seal_segment(&mut pair.segment, pair.id);
         }
@@ -238,14 +244,20 @@ fuzz_target!(|input: &[u8]| {
     let pairs = pairs(input);
     MEMORY.0.store(0, Ordering::Relaxed);
     let disk = FaultDisk::default();
-    for Pair { id, segment, snapshot } in &pairs {
+    let mut pack = Vec::new();
+    for Pair { id, segment, snapshot, is_packed } in &pairs {
         disk.write(&Path::new(DIRECTORY).join(format!("{id:016x}.seg")), segment);
-        if let Some(snapshot) = snapshot {
-            disk.write(&Path::new(DIRECTORY).join(format!("{id:016x}.idx")), snapshot);
+        match snapshot {
+            Some(snapshot) if *is_packed => pack.extend_from_slice(snapshot),
+            Some(snapshot) => disk.write(&Path::new(DIRECTORY).join(format!("{id:016x}.idx")), snapshot),
+            None => {}
         }
-                if let Ok(mut bundle) = Store::from_bytes(segment.clone(), snapshot.clone(), options()) {
+        if let Ok(mut bundle) = Store::from_bytes(segment.clone(), snapshot.clone(), options()) {
             served(&mut bundle);
         }
+    }
+    if !pack.is_empty() {
+        disk.write(&Path::new(DIRECTORY).join(format!("{FIRST:016x}.pack")), &pack);
     }
     let open = || Store::open(share(disk.process()).expect("there is memory"), Path::new(DIRECTORY), options()).expect("it opens");
     let mut store = open();

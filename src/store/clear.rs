@@ -116,7 +116,8 @@ impl Store {
         // On a full disk, there may be room for the mark only afterwards.
         let mut marked = self.mark_cleared(None);
         let listing = self.list()?;
-        if listing.ids().next().is_none() {
+        let has_packs = !listing.packs.is_empty() || !listing.unfinished_packs.is_empty();
+        if listing.ids().next().is_none() && !has_packs {
             return marked.map(|()| Cleared::default());
         }
         let path = self.path_of("maintain.lock");
@@ -125,6 +126,7 @@ impl Store {
             let left = listing.segments.len() as u64;
             return marked.map(|()| Cleared { left, ..Cleared::default() });
         };
+        self.remove_packs(&listing);
         let mut deleted = 0;
         for id in listing.ids().filter(|&id| !self.is_own(id)) {
             // The lock shows that no living process writes the segment.

@@ -183,6 +183,7 @@ impl Store {
         if !self.is_loaded() {
             return Ok(true);
         }
+        self.free_packs()?;
         for sixteenths in KEPT {
             if sixteenths < KEPT[1] {
                 let _ = self.seal_own();

@@ -65,6 +65,7 @@ impl Store {
     /// Delete the segment of least worth; false if no segment can go. The process maintains.
     pub(super) fn drop_one(&mut self, done: &mut Maintained) -> Result<bool> {
         self.load(u64::MAX)?;
+        self.free_packs()?;
         let order = self.droppable()?;
         let mut has_snapshots = true;
         // A full disk refuses what is too much.
@@ -72,7 +73,8 @@ impl Store {
         for Droppable { marks, id, .. } in order.into_iter().filter(|droppable| droppable.marks <= most) {
             if marks > 0 && std::mem::take(&mut has_snapshots) {
                 // They only make opening faster, and their bytes are enough for many marks.
-                self.candidates(&Keep::Marks)?.iter().for_each(|candidate| self.remove_snapshot(candidate.id));
+                let all = try_collect(self.candidates(&Keep::Marks)?.iter().map(|candidate| candidate.id))?;
+                self.remove_snapshots(&all, 0);
             }
             let mut chosen = self.candidates(&Keep::Marks)?;
             chosen.retain(|candidate| candidate.id == id);
@@ -101,6 +103,7 @@ impl Store {
         done.evicted += self.live().count() as u64;
         self.counts.evicted += self.live().count() as u64;
         self.show_clearing(stamp)?;
+        self.remove_snapshots(&ids, 0);
         self.unlink(&ids, done)?;
         Ok(true)
     }

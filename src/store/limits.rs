@@ -295,6 +295,7 @@ impl Store {
         let is_kept = |id: u64| self.segment_position(id).is_some_and(|at| !self.segments[at].is_readable());
         match extension {
             "seg" | "idx" | "idx.new" => u64::from_str_radix(id, 16).is_ok_and(|id| !is_kept(id)),
+            "pack" | "pack.new" => u64::from_str_radix(id, 16).is_ok_and(|id| !self.is_foreign_pack(id)),
             _ => name == "limits.new",
         }
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::format::{FORMAT, Form, HEADS, Head, Header, KEYED, UNIT, Usage, decode_heads, record_size};
 use super::index::Index;
 use super::io::{File, OTHER_OWNER, read_exact_at};
-use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState, resize, scan};
-use super::snapshot::{self, IndexSnapshot, RecordInfo};
+use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState, SnapshotPlace, resize, scan};
+use super::snapshot::{self, IndexSnapshot, RecordInfo, SHORT};
 use super::writer::LONGEST_SEGMENT;
 use super::{Name, Options, Store, lose};
 use crate::base::{Error, Result, error, try_push};
@@ -16,7 +16,7 @@ use crate::base::{Error, Result, error, try_push};
 /// Bytes that [`Store::refresh`] reads at most, and one entry more.
 const REFRESHED: u64 = 16 << 20;
 /// Cost of opening a file, in bytes that could be read meanwhile.
-const OPENED: u64 = 4 << 10;
+pub(super) const OPENED: u64 = 4 << 10;
 /// Uses that are kept until their values are known. More are applied at once, and those of unknown values are lost.
 const MOST_USES: usize = 1 << 18;
 /// Attempts to read a directory that changes meanwhile, before that is reported.
@@ -29,6 +29,8 @@ pub(super) struct Listing {
     pub snapshots: Vec<u64>,
     pub claims: Vec<u64>,
     pub unfinished: Vec<u64>,
+    pub packs: Vec<u64>,
+    pub unfinished_packs: Vec<u64>,
     /// Stamps before which everything was removed.
     pub clearings: Vec<u64>,
 }
@@ -41,6 +43,8 @@ impl Listing {
             "idx" => &mut self.snapshots,
             "live" => &mut self.claims,
             "idx.new" => &mut self.unfinished,
+            "pack" => &mut self.packs,
+            "pack.new" => &mut self.unfinished_packs,
             "clear" => &mut self.clearings,
             _ => return Ok(()),
         };
@@ -53,15 +57,15 @@ impl Listing {
         }
     }
 
-    /// Ids of all files, some of them several times.
+    /// Ids of the segments of all files, some of them several times.
     pub fn ids(&self) -> impl Iterator<Item = u64> {
         let Self { segments, snapshots, claims, unfinished, .. } = self;
         segments.iter().chain(snapshots).chain(claims).chain(unfinished).copied()
     }
 
     fn sorted(mut self) -> Self {
-        let Self { segments, snapshots, claims, unfinished, clearings } = &mut self;
-        let lists = [segments, snapshots, claims, unfinished, clearings];
+        let Self { segments, snapshots, claims, unfinished, packs, unfinished_packs, clearings } = &mut self;
+        let lists = [segments, snapshots, claims, unfinished, packs, unfinished_packs, clearings];
         lists.into_iter().for_each(|list| list.sort_unstable());
         self
     }
@@ -76,7 +80,9 @@ enum Presence {
 
 /// Reading of the directory, which may take several calls.
 pub(super) struct Loading {
-    listing: Listing,
+    pub listing: Listing,
+    /// Number of packs that have been read.
+    packs: usize,
     /// Number of segments that have been read.
     done: usize,
     /// Position in the segment after those, if its scan was interrupted.
@@ -84,14 +90,14 @@ pub(super) struct Loading {
     presence: Presence,
     /// Applied to the index at the end.
     uses: Vec<Usage>,
-    /// Buffer for reading snapshots.
-    bytes: Vec<u8>,
+    /// Buffer for reading snapshots and packs.
+    pub bytes: Vec<u8>,
     /// Bytes that this call may still read.
     budget: u64,
 }
 
 impl Loading {
-    fn spend(&mut self, bytes: u64) {
+    pub fn spend(&mut self, bytes: u64) {
         self.budget = self.budget.saturating_sub(bytes);
     }
 
@@ -171,8 +177,9 @@ impl Store {
                 self.show_clearing(stamp)?;
             }
         }
+        self.drop_missing_packs(&listing.packs);
         let (uses, bytes) = (Vec::new(), Vec::new());
-        Ok(Loading { listing, done: 0, at: None, presence: Presence::Here, uses, bytes, budget: 0 })
+        Ok(Loading { listing, packs: 0, done: 0, at: None, presence: Presence::Here, uses, bytes, budget: 0 })
     }
 
     /// Whether the file of a clearing is an empty file of this user. Anything else with such a name removes nothing.
@@ -230,15 +237,25 @@ impl Store {
 
     /// Read the listed segments until the budget is used up; true if all were read.
     fn load_some(&mut self, loading: &mut Loading) -> Result<bool> {
-        let begin = loading.done;
+        let begin = (loading.packs, loading.done);
+        while let Some(&id) = loading.listing.packs.get(loading.packs) {
+            if loading.budget == 0 && loading.packs > begin.0 {
+                return Ok(false);
+            }
+            self.load_pack(id, loading)?;
+            loading.packs += 1;
+        }
         while let Some(&id) = loading.listing.segments.get(loading.done) {
-            if loading.budget == 0 && loading.done > begin {
+            if loading.budget == 0 && (loading.packs, loading.done) != begin {
                 return Ok(false);
             }
             let sealed = loading.listing.snapshots.binary_search(&id).is_ok();
             let there = match self.segments.binary_search_by_key(&id, |segment| segment.id) {
                 Ok(position) if self.segments[position].state == SegmentState::Open => {
-                    self.extend(id, sealed, loading)?
+                    if sealed {
+                        self.segments[position].snapshot = SnapshotPlace::File;
+                    }
+                    self.extend(id, self.segments[position].snapshot != SnapshotPlace::Missing, loading)?
                 }
                 Ok(_) => Presence::Here,
                 Err(_) if sealed && self.load_snapshot(id, loading)? => Presence::Here,
@@ -282,19 +299,32 @@ impl Store {
             loading.bytes = bytes;
             return Ok(false);
         };
-        self.index.reserve(snapshot.row_count())?;
-        let segment = Segment { length: snapshot.length, ..Segment::new(id, snapshot.seed, SegmentState::Sealed) };
-        let position = self.add_segment(segment)?;
-        for row in snapshot.rows() {
-            self.segments[position].has_long |= row.form.is_value() && row.stored.max(row.raw) > limits.entry;
+        self.show_snapshot(id, &snapshot, SnapshotPlace::File, loading)?;
+        loading.bytes = bytes;
+        Ok(true)
+    }
+
+    /// Add a sealed segment.
+    pub(super) fn show_snapshot(
+        &mut self,
+        id: u64,
+        read: &IndexSnapshot<'_>,
+        snapshot: SnapshotPlace,
+        loading: &mut Loading,
+    ) -> Result<()> {
+        self.index.reserve(read.row_count())?;
+        let segment = Segment::new(id, read.seed, SegmentState::Sealed);
+        let position = self.add_segment(Segment { length: read.length, snapshot, ..segment })?;
+        let longest = self.options.entry_limit;
+        for row in read.rows() {
+            self.segments[position].has_long |= row.form.is_value() && row.stored.max(row.raw) > longest;
             self.show_at(row, position)?;
         }
-        for used in snapshot.uses() {
+        for used in read.uses() {
             self.segments[position].uses += 1;
             loading.add_use(&mut self.index, used)?;
         }
-        loading.bytes = bytes;
-        Ok(true)
+        Ok(())
     }
 
     fn load_segment(&mut self, id: u64, loading: &mut Loading) -> Result<Presence> {
@@ -446,6 +476,10 @@ impl Store {
             self.segments[position].is_copied = is_copied && !self.is_own(id);
         }
         let is_source = |segment: &Segment| may_return && segment.is_copied && !dropped(segment.id);
+        // They are read again from their packs.
+        for source in self.segments.iter().filter(|segment| is_source(segment)) {
+            self.packs.retain(|pack| source.snapshot != SnapshotPlace::Pack(pack.id));
+        }
         self.must_reread |= self.segments.iter().any(is_source);
         self.segments.retain(|segment| !dropped(segment.id) && !is_source(segment));
         for position in 0..self.index.entries.len() {
@@ -466,7 +500,6 @@ pub(super) fn is_emptied(length: u64) -> bool {
 /// its first 16 KiB only if the file is as long as its head says, and has at most `longest` bytes. Reading stops where the
 /// head says that the file ends.
 fn read_snapshot(file: &dyn File, bytes: &mut Vec<u8>, longest: u64) -> Result<io::Result<usize>> {
-    const SHORT: usize = 16 << 10;
     let (mut filled, mut end) = (0, SHORT);
     if bytes.len() < SHORT {
         resize(bytes, SHORT)?;

@@ -349,7 +349,9 @@ impl Store {
     /// Sync the copies, and all segments whose records made other records dead. Otherwise deleting could destroy the
     /// last good copy of a value. The snapshots go first: one must not outlive the bytes of its segment.
     fn make_sure(&mut self, ids: &[u64], copy: &Copy) -> Result<()> {
-        ids.iter().for_each(|&id| self.remove_snapshot(id));
+        let copied = |target: &SegmentWriter| on_disk(target.length) + on_disk(target.snapshot_bytes());
+        let copied = copy.targets.iter().map(copied).sum();
+        self.remove_snapshots(ids, self.space.spare().saturating_sub(copied));
         for SegmentWriter { id, length, .. } in &copy.targets {
             if let Some(segment) = self.segment_mut(*id) {
                 segment.length = *length;
@@ -415,6 +417,8 @@ impl Store {
             read += length;
             is_any_sealed |= self.seal_orphan(id)?;
         }
+        // The rest would wait for the next maintenance without a reason.
+        done.more |= self.pack_some()? && self.has_many_short();
         self.clear_away()
     }
 
@@ -438,6 +442,7 @@ impl Store {
                 self.remove_unbegun(id)?;
             }
         }
+        self.clear_away_packs(&listing);
         let now = u64::from(self.seconds());
         let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < now;
         for &id in &listing.claims {

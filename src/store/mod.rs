@@ -21,7 +21,7 @@
 //! 1. One process writes a segment. It holds the lock of the `.live` file beside it, from before the segment is created
 //!    until it is sealed.
 //! 2. A sealed segment never changes. It is only deleted: emptied, so that open files do not keep its blocks, then
-//!    unlinked. Its snapshot is deleted before.
+//!    unlinked. Its snapshot is deleted before, also from a pack.
 //! 3. The larger stamp of two records of a name is the newer one. A copy keeps its stamp, so segments can be read in
 //!    any order.
 //! 4. A reader checks the header, the payload and the name of a record before it returns the value. The checksum of the
@@ -41,6 +41,7 @@
 //! | `index` | all names: entries, and a hash table with the location of each value |
 //! | `segment` | known segments, and the scan of their records |
 //! | `snapshot` | the index of a sealed segment as a file |
+//! | `packs` | files with the snapshots of many small segments |
 //! | `load` | reading the directory, at first and on `refresh` |
 //! | `read` | reading a value: one read, three checks |
 //! | `write` | put, remove and touch: appending records |
@@ -75,6 +76,7 @@ pub mod io;
 mod limits;
 mod load;
 mod maintain;
+mod packs;
 mod path;
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "calls the system")]
@@ -246,6 +248,7 @@ pub struct Store {
     index: Index,
     /// In order of id.
     segments: Vec<Segment>,
+    packs: Vec<packs::Pack>,
     writer: Option<SegmentWriter>,
     /// Writers of segments that are full and not sealed yet. Sealing waits for the disk, so a put does not do it.
     full: Vec<SegmentWriter>,
@@ -298,6 +301,7 @@ impl Store {
             checks: Checks::new(options.secret),
             index: Index::default(),
             segments: Vec::new(),
+            packs: Vec::new(),
             writer: None,
             full: Vec::new(),
             claim: None,
@@ -386,6 +390,7 @@ impl Store {
         let readable = || self.segments.iter().filter(|segment| segment.is_readable());
         let memory = self.index.memory_used()
             + self.segments.capacity() * size_of::<Segment>()
+            + self.packs.capacity() * size_of::<packs::Pack>()
             + self.scratch.capacity()
             + self.buffer.memory_used()
             + self.own_writers().map(SegmentWriter::memory_used).sum::<usize>();

@@ -20,10 +20,21 @@ pub(super) enum SegmentState {
     Damaged,
 }
 
+/// Where the snapshot of a segment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SnapshotPlace {
+    Missing,
+    /// In a file of its own.
+    File,
+    /// In the pack of that id.
+    Pack(u64),
+}
+
 pub(super) struct Segment {
     pub id: u64,
     pub seed: u64,
     pub state: SegmentState,
+    pub snapshot: SnapshotPlace,
     /// Bytes that have been read into the index or written.
     pub length: u64,
     pub live_bytes: u64,
@@ -52,6 +63,7 @@ impl Segment {
             id,
             seed,
             state,
+            snapshot: SnapshotPlace::Missing,
             length: HEADS as u64,
             live_bytes: 0,
             rows: 0,
@@ -72,9 +84,18 @@ impl Segment {
         self.is_readable() && self.values > self.live_values && self.oldest < stamp
     }
 
-    /// Bytes of its files on the disk.
+    /// Bytes of its snapshot.
+    pub fn snapshot_bytes(&self) -> u64 {
+        snapshot::bytes_of(self.rows, self.uses)
+    }
+
+    /// Bytes on the disk of the segment and its snapshot.
     pub fn disk_bytes(&self) -> u64 {
-        on_disk(self.length) + on_disk(snapshot::bytes_of(self.rows, self.uses))
+        let snapshot = match self.snapshot {
+            SnapshotPlace::Pack(_) => self.snapshot_bytes(),
+            SnapshotPlace::File | SnapshotPlace::Missing => on_disk(self.snapshot_bytes()),
+        };
+        on_disk(self.length) + snapshot
     }
 
     pub fn is_readable(&self) -> bool {

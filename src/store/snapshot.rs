@@ -62,6 +62,24 @@ impl RecordInfo {
     }
 }
 
+/// Longest snapshot that is read with one call and without a length query, in bytes.
+pub const SHORT: usize = 16 << 10;
+
+/// The snapshots of a pack: the id of each segment, and the bytes. Ends at the first bytes that begin no snapshot.
+#[derive(Clone)]
+pub struct Parts<'a>(pub &'a [u8]);
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = (u64, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let length = length(self.0).filter(|_| self.0.starts_with(&MAGIC))?;
+        let (part, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
+        self.0 = rest;
+        Some((u64_at(part, 24), part))
+    }
+}
+
 /// Contents of a segment: a row for each record, except use records, and the uses from those.
 #[derive(Debug, Default)]
 pub struct Contents {

@@ -180,6 +180,7 @@ impl Store {
         self.claim = None;
         self.seal_own()?;
         while self.settle_some()? {}
+        self.pack_beside_others();
         Ok(())
     }
 

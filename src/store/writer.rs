@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::format::{Checks, Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads};
 use super::io::{Lock, SharedFile, on_disk};
-use super::segment::{Segment, SegmentState};
+use super::segment::{Segment, SegmentState, SnapshotPlace};
 use super::snapshot::{Contents, RecordInfo, bytes_of, encode};
 use super::{Name, Store};
 use crate::base::{Error, Result, error};
@@ -272,12 +272,12 @@ impl Store {
         self.io.rename(&fresh, &path).map_err(|why| self.failed("rename", &fresh, &why))?;
         self.sync_directory()?;
         if let Some(segment) = self.segment_mut(id) {
-            segment.state = SegmentState::Sealed;
+            (segment.state, segment.snapshot) = (SegmentState::Sealed, SnapshotPlace::File);
         }
         Ok(())
     }
 
-    fn write_file(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
+    pub(super) fn write_file(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
         // A leftover of a process that was killed here.
         let _ = self.io.remove(path);
         let file = self.io.create(path).map_err(|why| self.failed("create", path, &why))?;

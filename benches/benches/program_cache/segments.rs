@@ -57,9 +57,9 @@ pub fn row(directory: &Path, rounds: usize) -> Value {
     let indexes: Vec<_> = fs::read_dir(&many)
         .expect("readable")
         .map(|entry| entry.expect("readable").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "idx"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "idx" || extension == "pack"))
         .collect();
-    let mut bytes = vec![0; 16 << 10];
+    let mut bytes = vec![0; 1 << 20];
     let mut read = |path: &PathBuf| fs::File::open(path).and_then(|mut file| file.read(&mut bytes)).expect("readable");
     let floor_us = least_of(20 * rounds, || assert!(indexes.iter().map(&mut read).all(|count| count > 0)));
     for directory in [one, many] {

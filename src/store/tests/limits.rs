@@ -3,6 +3,7 @@
 use super::super::fault_io::FaultDisk;
 use super::super::io::Io;
 use super::super::{Options, Store};
+use super::packs::pack;
 use super::*;
 
 const LIMIT: u64 = 1 << 20;
@@ -383,10 +384,13 @@ fn reader_finds_values_whose_segments_were_emptied() {
 /// A process that dies between the emptying of a segment and its deletion.
 #[test]
 fn emptied_segment_that_was_not_deleted_is_removed() {
-    for has_snapshot in [false, true] {
+    for (has_snapshot, is_packed) in [(false, false), (true, false), (true, true)] {
         let disk = populated(30, 500);
         let path = with_extension(&disk, "seg").remove(0);
         disk.write(&path, b"");
+        if is_packed {
+            pack(&disk);
+        }
         if !has_snapshot {
             disk.process().remove(&path.with_extension("idx")).unwrap();
         }
@@ -395,6 +399,7 @@ fn emptied_segment_that_was_not_deleted_is_removed() {
         store.put(&name(50), 1, b"x").unwrap();
         store.maintain(u64::MAX).unwrap();
         assert_eq!((disk.read(&path), disk.read(&path.with_extension("idx"))), (None, None), "{has_snapshot}");
+        assert!(with_extension(&disk, "pack").is_empty());
         assert_eq!(on(&disk).statistics().values, 1);
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::super::fault_io::FaultDisk;
 use super::super::format::{Form, HEADER, HEADS, Head, Header, decode_heads};
+use super::super::snapshot::{IndexSnapshot, Parts};
 use super::super::{Compression, Name, Options, Store};
+use super::packs::pack;
 use super::*;
 
 /// Number of damaged directories; `HOB_STORE_DAMAGES` sets it.
@@ -14,8 +16,8 @@ fn damages() -> u64 {
 }
 
 /// Compressible and incompressible values, some of them replaced, removed or cleared. Most processes sealed their
-/// segments, and two were killed.
-fn lived_in() -> FaultDisk {
+/// segments, and two were killed. The snapshots are in a pack, or files of their own.
+fn lived_in(is_packed: bool) -> FaultDisk {
     let disk = FaultDisk::default();
     for launch in 0..5_u64 {
         let compression = if launch.is_multiple_of(2) { Compression::Lz4 } else { Compression::None };
@@ -36,6 +38,9 @@ fn lived_in() -> FaultDisk {
         if launch < 3 {
             store.seal().unwrap();
         }
+    }
+    if is_packed {
+        pack(&disk);
     }
     disk.duplicate()
 }
@@ -70,7 +75,7 @@ fn records(disk: &FaultDisk) -> Vec<Record> {
     for path in with_extension(disk, "seg") {
         let bytes = disk.read(&path).unwrap();
         let Head::Ours { seed } = decode_heads(&bytes, id_of(&path), FORMAT) else { panic!("{path:?}") };
-        let is_sealed = disk.read(&path.with_extension("idx")).is_some();
+        let is_sealed = disk.read(&path.with_extension("idx")).is_some() || packs(disk).any(|pack| has(&pack, &path));
         let mut begin = HEADS;
         while begin < bytes.len() {
             let header = Header::decode(&bytes[begin..], &plain_checks(), seed, begin as u64).unwrap();
@@ -87,6 +92,17 @@ fn records(disk: &FaultDisk) -> Vec<Record> {
     }
     records.sort_by_key(|record| std::cmp::Reverse(record.header.stamp));
     records
+}
+
+fn packs(disk: &FaultDisk) -> impl Iterator<Item = Vec<u8>> {
+    with_extension(disk, "pack").into_iter().map(|path| disk.read(&path).unwrap())
+}
+
+/// Whether a pack has a valid snapshot of that segment.
+fn has(pack: &[u8], segment: &Path) -> bool {
+    let id = id_of(segment);
+    let is_valid = |part| IndexSnapshot::decode(part, id, u64::MAX, &plain_checks()).is_some();
+    Parts(pack).any(|(of, part)| of == id && is_valid(part))
 }
 
 /// The records that concern a name, newest first. Each is a possible value.
@@ -139,7 +155,12 @@ impl Damaged<'_> {
     /// Whether a record survived. A damaged snapshot counts as missing: its segment is read without it.
     fn is_whole(&self, record: &Record) -> bool {
         let is_same = |path: &Path| self.before.get(path) == self.after.get(path);
-        let is_sealed = record.is_sealed && is_same(&record.path.with_extension("idx"));
+        let mut packs = self.after.iter().filter(|(path, _)| path.extension().is_some_and(|kind| kind == "pack"));
+        let has_file = self.before.contains_key(&record.path.with_extension("idx"));
+        let is_sealed = match has_file {
+            true => record.is_sealed && is_same(&record.path.with_extension("idx")),
+            false => packs.any(|(_, pack)| has(pack, &record.path)),
+        };
         let Some(after) = self.after.get(&record.path) else { return false };
         let (Record { path, begin, header, .. }, value) = (record, None);
         let record = Record { path: path.clone(), begin: *begin, header: *header, value, is_sealed };
@@ -162,7 +183,11 @@ impl Damaged<'_> {
 
 #[test]
 fn damage_costs_only_damaged_values_and_gives_no_wrong_one() {
-    let disk = lived_in();
+    [false, true].into_iter().for_each(damage_at_random);
+}
+
+fn damage_at_random(is_packed: bool) {
+    let disk = lived_in(is_packed);
     let records = records(&disk);
     let mut names: Vec<_> = (0..20).flat_map(|number| [7, 8].map(|environment| named(environment, number))).collect();
     names.retain(|name| !history(&records, name).is_empty());
@@ -174,8 +199,11 @@ fn damage_costs_only_damaged_values_and_gives_no_wrong_one() {
     let files = disk.files().into_iter().map(|path| (disk.read(&path).unwrap(), path));
     let before: BTreeMap<_, _> =
         files.filter(|(bytes, _)| !bytes.is_empty()).map(|(bytes, path)| (path, bytes)).collect();
-    assert!(with_extension(&disk, "seg").len() >= 8 && with_extension(&disk, "idx").len() >= 4);
-    let mut random = Random(17);
+    assert!(
+        with_extension(&disk, "seg").len() >= 8 && with_extension(&disk, "idx").len() >= if is_packed { 0 } else { 4 }
+    );
+    assert_eq!(packs(&disk).count(), usize::from(is_packed));
+    let mut random = Random(17 + u64::from(is_packed));
     for trial in 0..damages() {
         let mut damaged = Damaged { before: &before, after: before.clone() };
         let mut what = format!("{trial}: {}", damaged.at_random(&mut random));

@@ -1,6 +1,7 @@
 //! Allocations fail, one at a time or all from one on. Nothing aborts or panics, and no stored value is lost.
 
 use super::super::io::{OsIo, share};
+use super::super::packs::MANY;
 use super::super::{Buffer, Bundle, BundleWriter, Compression, Options, Store, Value};
 use super::*;
 use crate::base::{Code, Error};
@@ -242,4 +243,54 @@ fn failed_allocations_abort_nothing_and_lose_nothing() {
             run(&format!("all from {n} on fail"), &|call| with_allowance(n, call));
         }
     }
+}
+
+#[test]
+fn packing_without_memory_loses_nothing() {
+    let scratch = Scratch::new("no-memory-packs");
+    let launch = |number: u64| {
+        let mut store = open_at(&scratch.store, Compression::None).unwrap();
+        store.put(&name(number), 5, &data(1, number)).unwrap();
+        store
+    };
+    // The store of the last of so many launches that its seal packs.
+    let prepare = || {
+        let _ = std::fs::remove_dir_all(&scratch.place);
+        (1..MANY as u64).for_each(|number| launch(number).seal().unwrap());
+        launch(0)
+    };
+    let files = |kind: &str| {
+        let names = std::fs::read_dir(&scratch.store).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|path| path.extension().is_some_and(|extension| extension == kind)).count()
+    };
+    let check = |mut store: Store, what: &str| {
+        let mut out = Vec::new();
+        for number in 0..MANY as u64 {
+            assert!(store.get(&name(number), &mut out).unwrap().is_some(), "{what}: {number}");
+            assert_eq!(out, data(1, number), "{what}");
+        }
+        assert_eq!(store.statistics().damaged, 0, "{what}");
+    };
+    let mut store = prepare();
+    let count = allocations(|| store.seal().unwrap()) as usize;
+    assert!(count > 50 && files("pack") == 1, "{count}");
+    let mut packs = 0;
+    for n in 0..count {
+        for fails_once in [true, false] {
+            let mut store = prepare();
+            let done = match fails_once {
+                true => with_failure(n, || checked(store.seal())),
+                false => with_allowance(n, || checked(store.seal())),
+            };
+            let what = format!("{n}, {fails_once}, {done:?}");
+            packs += files("pack");
+            check(store, &what);
+            let mut store = open_at(&scratch.store, Compression::None).unwrap();
+            store.seal().unwrap();
+            check(store, &what);
+            open_at(&scratch.store, Compression::None).unwrap().maintain(u64::MAX).unwrap();
+            assert_eq!(files("new"), 0, "{what}");
+        }
+    }
+    assert!((1..2 * count).contains(&packs), "{packs} of {count}");
 }

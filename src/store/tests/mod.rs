@@ -9,6 +9,7 @@ mod lived_in;
 mod memory;
 mod misfortune;
 mod model;
+mod packs;
 #[cfg(unix)]
 mod processes;
 mod secret;

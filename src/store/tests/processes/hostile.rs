@@ -317,7 +317,7 @@ fn only_an_empty_file_clears_a_directory() {
 fn impostors_in_place_of_files_are_reported_and_cause_no_wait() {
     let scratch = Scratch::new("impostors");
     for (what, command) in IMPOSTORS {
-        for kind in ["seg", "idx", "idx.new", "live", "lock"] {
+        for kind in ["seg", "idx", "idx.new", "live", "lock", "pack", "pack.new"] {
             let directory = scratch.0.join(kind);
             let mut store = open(&directory, options());
             for number in 0..20 {
@@ -364,7 +364,7 @@ pub fn use_a_hostile_directory(directory: &Path) {
 /// Puts a hostile file into a directory: a name of the library with contents that are chosen to cost time or memory.
 fn add_hostile_file(directory: &Path, random: &mut Random, number: u64) {
     let id = (1_700_000_000 << 32) + number;
-    let kind = ["seg", "idx", "idx.new", "live", "clear"][random.below(5) as usize];
+    let kind = ["seg", "idx", "idx.new", "live", "clear", "pack"][random.below(6) as usize];
     let path = directory.join(match random.below(12) {
         0 => "limits".to_owned(),
         1 => "maintain.lock".to_owned(),

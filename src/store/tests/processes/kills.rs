@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::store::snapshot::Parts;
 use crate::store::{Compression, Name, Options, Store, Value};
 
 use super::*;
@@ -257,6 +258,8 @@ struct Place {
     directory: PathBuf,
     model: Model,
     random: Random,
+    /// Openings with packs.
+    packed: u64,
 }
 
 impl Place {
@@ -288,6 +291,7 @@ impl Place {
 
     /// Checks that values persist through maintenance and reopening.
     fn look_after(&mut self, environments: &[u64]) {
+        self.packed += u64::from(!files(&self.directory, "pack").is_empty());
         let mut store = super::open(&self.directory, options(&mut self.random));
         if self.random.below(2) == 0 {
             let budget = [0, 10_000, u64::MAX][self.random.below(3) as usize];
@@ -309,8 +313,11 @@ impl Place {
         store.seal().expect("nothing is in the way");
         let count = |extension| files(&self.directory, extension).len() as u64;
         let segments = store.statistics().segments;
-        let found = [count("seg"), count("idx"), count("live"), count("idx.new")];
-        assert_eq!(found, [segments, segments, 0, 0]);
+        let found = [count("seg"), count("live"), count("idx.new"), count("pack.new")];
+        assert_eq!(found, [segments, 0, 0, 0]);
+        let packs = files(&self.directory, "pack");
+        let packed = |path: &PathBuf| Parts(&std::fs::read(path).expect("it can be read")).count() as u64;
+        assert_eq!(packs.iter().map(packed).sum::<u64>() + count("idx"), segments);
         let statistics = store.statistics();
         assert!(statistics.file_bytes < 2 * statistics.live_bytes + (100 << 10), "{statistics:?}");
     }
@@ -321,20 +328,22 @@ impl Place {
 fn no_kill_loses_a_stored_value() {
     let kills = number_in("HOB_STORE_KILLS").unwrap_or(60);
     let scratch = Scratch::new("kills");
+    let mut packed = 0;
     let (mut killed, mut round) = (0, number_in("HOB_STORE_SEED").unwrap_or(0));
     let mut deaths = BTreeMap::new();
     while killed < kills {
         let directory = scratch.0.join(round.to_string());
-        let mut place = Place { directory, model: Model::default(), random: Random(round) };
+        let mut place = Place { directory, model: Model::default(), random: Random(round), packed: 0 };
         let until = kills.min(killed + KILLS);
         while killed < until {
             round += 1;
             killed += place.round(round, &mut deaths);
         }
         place.is_clean();
+        packed += place.packed;
         let _ = std::fs::remove_dir_all(&place.directory);
     }
-    println!("{killed} writers were killed while they were at: {deaths:?}");
+    println!("{killed} writers were killed while they were at: {deaths:?}; {packed} openings with packs");
     // With many kills, every operation was hit.
     assert!(killed < 1000 || deaths.len() == ALL.len(), "{deaths:?}");
 }
