@@ -17,6 +17,7 @@
 //! | `text` | [`Text`]: a string of fixed capacity; [`Number`]: the shortest exact form of a number |
 //! | `memory` | text, lists and paths that grow fallibly |
 //! | `shared` | [`try_box`] and [`Shared`]: `Box` and `Arc`, fallibly allocated |
+//! | `read_mostly` | [`ReadMostly`]: values that many threads read without waiting for each other |
 //! | `slots` | [`Slots`]: a slot map with generational ids |
 //! | `files` | read or replace a whole file |
 //! | `listing` | the names in a directory, and C strings of paths |
@@ -35,6 +36,9 @@ pub mod host;
 #[cfg(feature = "program_cache")]
 mod listing;
 mod memory;
+#[cfg(any(feature = "program_cache", all(loom, test)))]
+#[allow(unsafe_code, reason = "a lock")]
+mod read_mostly;
 mod result;
 #[allow(unsafe_code, reason = "forms boxes of memory that was allocated fallibly")]
 mod shared;
@@ -52,6 +56,8 @@ pub use memory::{
     try_append, try_collect, try_collect_all, try_filled, try_format, try_path, try_path_join, try_path_with_extension,
     try_push, try_string, try_to_vec,
 };
+#[cfg(feature = "program_cache")]
+pub use read_mostly::{Apart, ReadMostly, thread_number};
 pub use result::{Code, Error, Result};
 pub use shared::{Shared, SharedDyn, WeakShared, try_box, try_box_with};
 pub use slots::{Id, Slots};

@@ -113,6 +113,16 @@ impl<T> Shared<T> {
         Self(raw.cast())
     }
 
+    /// The drop of the last owner. Not inlined, so that drops of others stay short.
+    #[inline(never)]
+    fn drop_value(&mut self) {
+        self.counts().owners.load(Ordering::Acquire);
+        // All owners together hold one weak reference. It frees the memory even if the value's drop panics.
+        let _last = WeakShared(self.0);
+        // SAFETY: this was the last owner, so nothing refers to the value any more.
+        unsafe { std::ptr::drop_in_place(&raw mut (*self.0.as_ptr()).value) };
+    }
+
     fn counts(&self) -> &Counts {
         // SAFETY: the memory lives as long as any owner, and this is an owner. Only the counts are borrowed.
         unsafe { &(*self.0.as_ptr()).counts }
@@ -141,11 +151,7 @@ impl<T> Drop for Shared<T> {
         // Release here, and acquire by the last owner: every owner's accesses happen before the drop. ThreadSanitizer
         // knows loads, but not fences.
         if self.counts().owners.fetch_sub(1, Ordering::Release) == 1 {
-            self.counts().owners.load(Ordering::Acquire);
-            // All owners together hold one weak reference. It frees the memory even if the value's drop panics.
-            let _last = WeakShared(self.0);
-            // SAFETY: this was the last owner, so nothing refers to the value any more.
-            unsafe { std::ptr::drop_in_place(&raw mut (*self.0.as_ptr()).value) };
+            self.drop_value();
         }
     }
 }

@@ -18,6 +18,7 @@ pub unsafe trait Argument {
 }
 
 /// The error for a NULL argument that must not be NULL.
+#[cold]
 pub fn null(what: &str, expected: impl std::fmt::Display) -> Error {
     error!(InvalidArgument, "{what} is NULL: pass {expected}")
 }

@@ -100,6 +100,14 @@ impl Layout {
     }
 
     /// # Safety
+    /// As [`read_struct`].
+    #[cold]
+    unsafe fn check_other(self, at: *const u8, what: &str) -> Result<()> {
+        // SAFETY: as this function's.
+        unsafe { self.check(at, what) }.map(|_| ())
+    }
+
+    /// # Safety
     /// As [`read_struct`]; `to` is a struct of the library's version.
     unsafe fn read(self, from: *const u8, to: *mut u8, what: &str) -> Result<()> {
         // SAFETY: as this function's.
@@ -160,13 +168,14 @@ pub unsafe fn read_struct<T: Versioned>(from: *const T, what: &str) -> Result<T>
 ///
 /// # Safety
 /// As [`read_struct`].
+#[inline]
 pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()> {
     // SAFETY: as this function's. A struct of this library's own version, the usual one, takes no call.
     if !at.is_null() && unsafe { at.cast::<u32>().read_unaligned() } as usize == size_of::<T>() {
         return Ok(());
     }
     // SAFETY: as this function's.
-    unsafe { Layout::of::<T>().check(at.cast(), what) }.map(|_| ())
+    unsafe { Layout::of::<T>().check_other(at.cast(), what) }
 }
 
 /// Copies as much of `value` as fits into the caller's struct, and sets fields that this library does not know to 0.
@@ -174,21 +183,37 @@ pub unsafe fn check_struct<T: Versioned>(at: *const T, what: &str) -> Result<()>
 ///
 /// # Safety
 /// [`check_struct`] has accepted the place, which is writable.
+#[inline]
 pub unsafe fn write_struct<T: Versioned>(to: *mut T, value: &T) {
+    let known = size_of::<T>();
+    // SAFETY: as this function's.
+    unsafe {
+        if to.cast::<u32>().read_unaligned() as usize == known {
+            // The usual case: a copy of known length is a few moves.
+            let head = size_of::<u32>();
+            let from = ptr::from_ref(value).cast::<u8>();
+            ptr::copy_nonoverlapping(from.add(head), to.cast::<u8>().add(head), known - head);
+        } else {
+            write_other(to.cast(), ptr::from_ref(value).cast(), known);
+        }
+    }
+}
+
+/// Writes a struct of `known` bytes into the caller's struct of another size.
+///
+/// # Safety
+/// As [`write_struct`].
+#[cold]
+#[inline(never)]
+unsafe fn write_other(to: *mut u8, from: *const u8, known: usize) {
     let head = size_of::<u32>();
-    let (from, to) = (ptr::from_ref(value).cast::<u8>(), to.cast::<u8>());
     // SAFETY: as this function's: as many bytes are writable as the caller's size says. A size that shrank after the
     // check makes the copy shorter.
     unsafe {
-        let (size, known) = (to.cast::<u32>().read_unaligned() as usize, size_of::<T>());
-        if size >= known {
-            // The usual case: a copy of known length is a few moves.
-            ptr::copy_nonoverlapping(from.add(head), to.add(head), known - head);
-            if size > known {
-                ptr::write_bytes(to.add(known), 0, size.min(LONGEST) - known);
-            }
-        } else {
-            ptr::copy_nonoverlapping(from.add(head), to.add(head), size.saturating_sub(head));
+        let size = (to.cast::<u32>().read_unaligned() as usize).min(LONGEST);
+        ptr::copy_nonoverlapping(from.add(head), to.add(head), size.min(known).saturating_sub(head));
+        if size > known {
+            ptr::write_bytes(to.add(known), 0, size - known);
         }
     }
 }

@@ -236,6 +236,7 @@ const _: () = assert!(size_of::<Blob>() == size_of::<*mut c_void>());
 
 impl hob_blob {
     /// A view without a pin, valid as long as the blob.
+    #[inline]
     pub fn view(blob: &Blob) -> Self {
         let (data, reflection) = (blob.data(), blob.reflection());
         Self {
@@ -276,6 +277,7 @@ impl EmptyBlob {
     }
 
     /// Writes a view into the caller's blob.
+    #[inline]
     pub fn fill(self, blob: Blob) {
         // A field that a later release appends needs a line below, for callers that know it. The test of grown structs
         // appends one that stays 0.
@@ -301,6 +303,7 @@ impl EmptyBlob {
 }
 
 /// The reason of a miss.
+#[cold]
 pub fn missed(cache: &Cache, key: &Key) -> Error {
     match cache.strikes(key) {
         (strikes, true) => banned(strikes),
@@ -308,6 +311,7 @@ pub fn missed(cache: &Cache, key: &Key) -> Error {
     }
 }
 
+#[cold]
 fn banned(strikes: u32) -> Error {
     error!(Banned, "the program is banned: the process ended {strikes} times during its use; build it from source")
 }

@@ -1,7 +1,5 @@
 //! A program's bytes, which are shared and never change.
 
-use std::borrow::Borrow;
-use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::base::{Result, Shared};
@@ -31,8 +29,7 @@ pub struct RowView {
     /// Whether the seat is in the row's log of reads.
     pub is_logged: AtomicBool,
     stored: Shared<Stored>,
-    key: Key,
-    _padding: [u8; 40],
+    _padding: [u8; 64],
 }
 
 /// The alignment of data and reflection. Vulkan requires it of a shader's binary, and hosts keep structs in reflections.
@@ -41,6 +38,7 @@ pub const ALIGNMENT: usize = 16;
 /// A program's bytes, which all rows read.
 #[derive(Debug)]
 pub struct Stored {
+    key: Key,
     /// From `start` on: data, zeros up to a multiple of [`ALIGNMENT`], stages, reflection.
     bytes: Vec<u8>,
     start: usize,
@@ -80,7 +78,7 @@ impl Recency {
 
 impl Stored {
     /// A copy of everything that `program` points to.
-    pub fn copy(program: &Program<'_>) -> Result<Self> {
+    pub fn copy(key: &Key, program: &Program<'_>) -> Result<Self> {
         let stages = program.stages.as_flattened();
         let padding = &[0; ALIGNMENT][..program.data.len().wrapping_neg() % ALIGNMENT];
         let parts = [program.data, padding, stages, program.reflection];
@@ -90,6 +88,7 @@ impl Stored {
         bytes.resize(start, 0);
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         Ok(Self {
+            key: *key,
             bytes,
             start,
             data_len: program.data.len(),
@@ -108,13 +107,13 @@ pub struct Entry(pub [Blob; ROWS]);
 
 impl Entry {
     /// Share a program with all rows.
-    pub fn share(key: &Key, stored: Stored, seat: u32) -> Result<Self> {
+    pub fn share(stored: Stored, seat: u32) -> Result<Self> {
         let group = stored.group;
         let stored = Shared::try_new(stored)?;
         let view = || {
             let recency = Recency { group: AtomicU32::new(group), ..Recency::default() };
             let (stored, is_logged) = (stored.clone(), AtomicBool::new(false));
-            Shared::try_new(RowView { recency, seat, is_logged, stored, key: *key, _padding: [0; 40] }).map(Blob)
+            Shared::try_new(RowView { recency, seat, is_logged, stored, _padding: [0; 64] }).map(Blob)
         };
         Ok(Self([view()?, view()?, view()?, view()?]))
     }
@@ -183,7 +182,7 @@ impl Blob {
 
     /// The key under which it was put.
     pub fn key(&self) -> &Key {
-        &self.0.key
+        &self.0.stored.key
     }
 
     /// The number of bytes that were put: data, keys of shaders, reflection. At least 1, so that every limit bounds the
@@ -252,32 +251,3 @@ impl Blob {
         }
     }
 }
-
-// In a table, blobs and entries stand for their keys.
-
-macro_rules! stand_for_key {
-    ($type:ty, $self:ident => $key:expr) => {
-        impl Borrow<Key> for $type {
-            fn borrow(&$self) -> &Key {
-                $key
-            }
-        }
-
-        impl Hash for $type {
-            fn hash<H: Hasher>(&self, state: &mut H) {
-                Borrow::<Key>::borrow(self).hash(state);
-            }
-        }
-
-        impl PartialEq for $type {
-            fn eq(&self, other: &Self) -> bool {
-                Borrow::<Key>::borrow(self) == Borrow::<Key>::borrow(other)
-            }
-        }
-
-        impl Eq for $type {}
-    };
-}
-
-stand_for_key!(Blob, self => &self.0.key);
-stand_for_key!(Entry, self => &self.0[0].0.key);

@@ -6,7 +6,7 @@
 //! | file | content |
 //! |---|---|
 //! | `blob` | a program's bytes, shared by the threads' rows; [`Blob`], a pinned view |
-//! | `table` | finds programs: many readers without a common lock, one writer |
+//! | `table` | finds programs: many readers that write no common memory, one writer |
 //! | `state` | what the writer changes: limits, eviction, counters |
 //! | `order`, `groups`, `ranking` | the order of eviction |
 //! | `fading` | the value of a use as time passes, for the cost-aware policy |
@@ -15,8 +15,9 @@
 //! | `material` | the inputs of keys, to explain misses |
 //! | `options`, `statistics` | plain structs |
 //!
-//! Lock order: the state, then a shard of the table or a log of reads. A get takes no lock but one shard's, and the log's
-//! at the first read after an eviction, with [`Policy::Groups`] alone.
+//! Lock order: the state, then a part of the table, then a log of reads. A get takes no lock,
+//! with two exceptions. While a put changes the part of the key, a get takes that part's lock. With [`Policy::Groups`] the
+//! first read after an eviction takes that of a log.
 
 pub mod blob;
 mod fading;
@@ -69,7 +70,7 @@ pub struct Memory {
 impl Memory {
     /// An empty memory tier.
     pub fn new(options: Options) -> Result<Self> {
-        Ok(Self { table: Table::new(), state: Mutex::new(State::new(options)?) })
+        Ok(Self { table: Table::default(), state: Mutex::new(State::new(options)?) })
     }
 
     /// Use the program of `key`, and move it to a group if there is one. Copies and allocates nothing.
@@ -125,7 +126,7 @@ impl Memory {
     ) -> Result<(Put, Option<Blob>, MutexGuard<'_, State>)> {
         // Before the copy, which may be large. Again after it, because other threads may have put meanwhile.
         let refusal = banned.or_else(|| self.state().refusal(&self.table, key, program, origin));
-        let copy = if refusal.is_none() { Some(blob::Stored::copy(program)?) } else { None };
+        let copy = if refusal.is_none() { Some(blob::Stored::copy(key, program)?) } else { None };
         let mut state = self.state();
         let refusal = refusal.or_else(|| state.refusal(&self.table, key, program, origin));
         // The state's lock orders this with the removal that follows a cancellation.

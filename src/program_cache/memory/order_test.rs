@@ -37,7 +37,7 @@ fn rank(kept: &[Key], entry: &Entry) -> Rank {
 impl Held {
     fn of(policy: Policy) -> Self {
         let (kept, looks) = (Vec::new(), Cell::new(0));
-        Self { table: Table::new(), order: Order::new(policy), kept, entries: 0, serial: 0, looks }
+        Self { table: Table::default(), order: Order::new(policy), kept, entries: 0, serial: 0, looks }
     }
 
     /// Put in the order of the memory tier: the old entry leaves the order first, and the table last.
@@ -49,9 +49,9 @@ impl Held {
             rank(kept, entry)
         };
         let seat = order.reserve_one(group, table, rank_of).unwrap();
-        let mut stored = Stored::copy(&Program { group, ..Program::default() }).unwrap();
+        let mut stored = Stored::copy(&key(number), &Program { group, ..Program::default() }).unwrap();
         stored.serial = self.serial;
-        let entry = Entry::share(&key(number), stored, seat).unwrap();
+        let entry = Entry::share(stored, seat).unwrap();
         self.table.reserve_one(&key(number)).unwrap();
         if let Some(old) = self.table.peek(&key(number), Entry::clone) {
             self.entries -= 1;

@@ -1,7 +1,7 @@
 //! The state of the memory tier behind its lock: limits, order of eviction, statuses and counters.
 //!
-//! One thread at a time changes it. Readers only take the lock of a shard of the [`Table`]. A change first does all steps
-//! that can fail, so a put without memory changes nothing.
+//! One thread at a time changes it. Readers do not take its lock. A change first does all steps that can fail, so a put
+//! without memory changes nothing.
 
 use std::collections::HashSet;
 
@@ -162,7 +162,7 @@ impl State {
     pub fn store(&mut self, table: &Table, key: &Key, mut stored: Stored, origin: Origin) -> Result<(Put, Blob)> {
         stored.serial = self.serial + 1;
         let seat = self.order.reserve_one(stored.group, table, |entry| self.rules.rank(entry))?;
-        let entry = Entry::share(key, stored, seat)?;
+        let entry = Entry::share(stored, seat)?;
         let blob = entry.blob().clone();
         table.reserve_one(key)?;
         self.statuses.reserve(blob.stages().len())?;
