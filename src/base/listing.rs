@@ -19,7 +19,7 @@ pub fn list_directory(directory: &Path) -> io::Result<Vec<OsString>> {
 }
 
 #[cfg(unix)]
-pub use imp::with_c_path;
+pub use imp::{OpenDirectory, with_c_path};
 
 #[cfg(unix)]
 mod imp {
@@ -42,10 +42,14 @@ mod imp {
         body(CStr::from_bytes_with_nul(&buffer[..=bytes.len()]).map_err(|_| ErrorKind::InvalidInput)?)
     }
 
-    /// An open directory.
-    struct Open(NonNull<libc::DIR>);
+    /// An open directory, whose names are read one by one.
+    pub struct OpenDirectory(NonNull<libc::DIR>);
 
-    impl Drop for Open {
+    // SAFETY: one thread at a time reads it, whichever that is.
+    #[allow(unsafe_code, reason = "a pointer that only its owner uses")]
+    unsafe impl Send for OpenDirectory {}
+
+    impl Drop for OpenDirectory {
         #[allow(unsafe_code, reason = "the directory's only owner")]
         fn drop(&mut self) {
             // SAFETY: `opendir` returned it, and nothing else closes it.
@@ -53,27 +57,42 @@ mod imp {
         }
     }
 
-    /// Call `each` with the name of every entry.
     #[allow(unsafe_code, reason = "the system's list of a directory")]
-    pub fn each_entry(directory: &Path, mut each: impl FnMut(&OsStr) -> io::Result<()>) -> io::Result<()> {
-        // SAFETY: a C string.
-        let open = with_c_path(directory, |path| Ok(NonNull::new(unsafe { libc::opendir(path.as_ptr()) })))?;
-        let open = Open(open.ok_or_else(io::Error::last_os_error)?);
-        loop {
-            // SAFETY: this thread's errno, which alone tells a failure from the end.
-            unsafe { *errno() = 0 };
-            // SAFETY: the directory is open, and no other thread reads it.
-            let Some(entry) = NonNull::new(unsafe { libc::readdir(open.0.as_ptr()) }) else {
-                let why = io::Error::last_os_error();
-                return if why.raw_os_error() == Some(0) { Ok(()) } else { Err(why) };
-            };
-            // SAFETY: a C string that is valid until the next `readdir`. The entry may be shorter than its type, so no
-            // reference to all of it is formed.
-            let name = unsafe { CStr::from_ptr((&raw const (*entry.as_ptr()).d_name).cast()) }.to_bytes();
-            if name != b"." && name != b".." {
-                each(OsStr::from_bytes(name))?;
+    impl OpenDirectory {
+        /// Open a directory.
+        pub fn new(directory: &Path) -> io::Result<Self> {
+            // SAFETY: a C string.
+            let open = with_c_path(directory, |path| Ok(NonNull::new(unsafe { libc::opendir(path.as_ptr()) })))?;
+            open.map(Self).ok_or_else(io::Error::last_os_error)
+        }
+
+        /// The next name, except `.` and `..`.
+        pub fn next_name(&mut self) -> io::Result<Option<&OsStr>> {
+            loop {
+                // SAFETY: this thread's errno, which alone tells a failure from the end.
+                unsafe { *errno() = 0 };
+                // SAFETY: the directory is open, and no other thread reads it.
+                let Some(entry) = NonNull::new(unsafe { libc::readdir(self.0.as_ptr()) }) else {
+                    let why = io::Error::last_os_error();
+                    return if why.raw_os_error() == Some(0) { Ok(None) } else { Err(why) };
+                };
+                // SAFETY: a C string that is valid until the next `readdir`. The entry may be shorter than its type, so
+                // no reference to all of it is formed.
+                let name = unsafe { CStr::from_ptr((&raw const (*entry.as_ptr()).d_name).cast()) }.to_bytes();
+                if name != b"." && name != b".." {
+                    return Ok(Some(OsStr::from_bytes(name)));
+                }
             }
         }
+    }
+
+    /// Call `each` with the name of every entry.
+    pub fn each_entry(directory: &Path, mut each: impl FnMut(&OsStr) -> io::Result<()>) -> io::Result<()> {
+        let mut open = OpenDirectory::new(directory)?;
+        while let Some(name) = open.next_name()? {
+            each(name)?;
+        }
+        Ok(())
     }
 
     #[allow(unsafe_code, reason = "the system's errno")]

@@ -51,7 +51,7 @@ pub use host::{Level, log as host_log};
 #[cfg(feature = "program_cache")]
 pub use listing::list_directory;
 #[cfg(all(feature = "program_cache", unix))]
-pub use listing::with_c_path;
+pub use listing::{OpenDirectory, with_c_path};
 pub use memory::{
     try_append, try_collect, try_collect_all, try_filled, try_format, try_path, try_path_join, try_path_with_extension,
     try_push, try_string, try_to_vec,

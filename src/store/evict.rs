@@ -1,4 +1,4 @@
-//! What is evicted: the values of least worth, and environments that were not used for the longest time.
+//! Eviction of values of least worth, and of whole environments.
 //!
 //! Each environment keeps the limit of the process that opened it last: see [`budgets`](super::budgets). Above it, its
 //! values of least worth go. The directory has a limit, too, for which
@@ -11,6 +11,7 @@ use super::format::HEADER;
 use super::index::IndexEntry;
 use super::io::{BLOCK, on_disk};
 use super::maintain::{Hidden, Keep, Maintained, RewriteCandidate};
+use super::segment::Segment;
 use super::snapshot::RecordInfo;
 use crate::base::{Result, try_collect, try_push};
 
@@ -18,6 +19,10 @@ use crate::base::{Result, try_collect, try_push};
 pub(super) const FREED: u64 = 1;
 /// Sixteenths of the limit that current values may take afterwards. The next one is tried if that did not free enough.
 const KEPT: [u64; 5] = [13, 10, 7, 4, 0];
+/// Segments of others that one piece deletes at most.
+const DELETED: usize = 64;
+/// Bytes that one merge copies at most, but at least one segment.
+const PIECE: u64 = 8 << 20;
 /// Added to the seconds since the last use, so that uses within the last hour weigh about the same.
 const RECENT_SECONDS: u32 = 3600;
 
@@ -173,6 +178,38 @@ impl Store {
         Ok(())
     }
 
+    /// Delete segments that are not read, the oldest ones first, up to that many bytes, and those of living processes
+    /// never. Returns the bytes. The process maintains.
+    pub(super) fn delete_foreign(&mut self, excess: u64) -> Result<u64> {
+        let is_foreign = |segment: &&Segment| !segment.is_readable() && !segment.is_held;
+        let ids = try_collect(self.segments.iter().filter(is_foreign).map(|segment| segment.id).take(DELETED))?;
+        let mut bytes = 0;
+        let mut deleted = Vec::new();
+        deleted.try_reserve_exact(ids.len())?;
+        for id in ids {
+            if bytes >= excess {
+                break;
+            }
+            let size = |extension| self.io.size(&self.path(id, extension)).map_or(0, |size| size.on_disk);
+            let both = size("seg") + size("idx");
+            let is_dead = matches!(self.io.try_lock(&self.path(id, "live")), Ok(Some(_)));
+            if is_dead {
+                self.remove_files(id);
+            }
+            if is_dead && self.io.size(&self.path(id, "seg")).is_err() {
+                bytes += both;
+                deleted.push(id);
+            } else {
+                self.segment_mut(id).into_iter().for_each(|segment| segment.is_held = true);
+            }
+        }
+        self.drop_segments(|id| deleted.binary_search(&id).is_ok());
+        if !deleted.is_empty() {
+            self.sync_directory()?;
+        }
+        Ok(bytes)
+    }
+
     /// A piece of [`reclaim`](Self::reclaim): one merge. True if there is more to do.
     pub(super) fn reclaim_piece(&mut self, needed: u64, done: &mut Maintained) -> Result<bool> {
         let limit = self.segment_limit();
@@ -180,7 +217,12 @@ impl Store {
         let is_long = self.writer.as_ref().is_some_and(|writer| writer.length > limit);
         let _ = if is_long { self.seal_own() } else { self.seal_full() };
         self.refresh()?;
-        if !self.is_loaded() {
+        if !self.is_loaded() || self.sync_some_of_others()? {
+            return Ok(true);
+        }
+        self.measure(needed)?;
+        let excess = self.foreign_excess(needed.saturating_add(self.space.limit / 16 * FREED));
+        if excess > 0 && self.delete_foreign(excess)? > 0 {
             return Ok(true);
         }
         self.free_packs()?;
@@ -199,7 +241,7 @@ impl Store {
         }
         // Many small values need marks that are not much shorter: segments go that need none.
         let before = self.space.used;
-        let is_dropped = self.drop_one(done)?;
+        let is_dropped = self.delete_least(1, self.space.full_at.is_some(), done)? > 0;
         self.measure(needed)?;
         Ok(is_dropped && self.space.used + BLOCK <= before)
     }
@@ -219,7 +261,7 @@ impl Store {
         }
         self.space.is_full = false;
         match self.merge(chosen, keep, done) {
-            Err(why) if self.space.is_full => return if self.drop_least(done)? { Ok(true) } else { Err(why) },
+            Err(why) if self.space.is_full => return if self.delete_any(1, done)? { Ok(true) } else { Err(why) },
             merged => merged?,
         }
         self.measure(needed)?;
@@ -263,7 +305,7 @@ impl Store {
         let count = candidates.iter().take_while(|candidate| {
             let is_wanted = freed < wanted;
             (copied, freed) = (copied + candidate.live_bytes, freed + frees(candidate));
-            is_wanted && copied <= spare
+            is_wanted && copied <= spare && (copied <= PIECE || copied == candidate.live_bytes)
         });
         let count = count.count();
         candidates.truncate(count);

@@ -6,12 +6,12 @@
 //! blocks of 4 KiB, and a deleted file frees its blocks when the last process closes it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::io::{File, Io, Lock, SharedFile, Size, box_lock, on_disk, share_file};
+use super::io::{File, Io, Lock, Names, SharedFile, Size, box_lock, on_disk, share_file};
 
 #[derive(Default)]
 struct Inode {
@@ -107,6 +107,8 @@ pub struct CallCounts {
     pub looks: u64,
     /// Files removed.
     pub removed: u64,
+    /// Names listed.
+    pub listed: u64,
 }
 
 /// The disk.
@@ -360,7 +362,7 @@ impl FaultIo {
 impl Io for FaultIo {
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
         self.look()?;
-        let state = self.disk.state();
+        let mut state = self.disk.state();
         if state.names.contains_key(directory) {
             return Err(ErrorKind::NotADirectory.into());
         }
@@ -368,7 +370,17 @@ impl Io for FaultIo {
             return Err(ErrorKind::NotFound.into());
         }
         let inside = state.names.keys().filter(|path| path.parent() == Some(directory));
-        Ok(inside.filter_map(|path| path.file_name()).map(OsString::from).collect())
+        let names: Vec<_> = inside.filter_map(|path| path.file_name()).map(OsString::from).collect();
+        state.counts.listed += names.len() as u64;
+        Ok(names)
+    }
+
+    fn names(&self, directory: &Path) -> io::Result<Box<dyn Names>> {
+        let names = self.list(directory)?;
+        let mut state = self.disk.state();
+        // Each is counted when it is read.
+        state.counts.listed -= names.len() as u64;
+        Ok(Box::new(FaultNames(self.disk.clone(), names.into_iter())))
     }
 
     fn create_directory(&self, directory: &Path) -> io::Result<()> {
@@ -473,6 +485,18 @@ impl Io for FaultIo {
         let mut state = self.disk.state();
         state.nonce += 1;
         state.nonce
+    }
+}
+
+struct FaultNames(FaultDisk, std::vec::IntoIter<OsString>);
+
+impl Names for FaultNames {
+    fn next(
+        &mut self,
+        each: &mut dyn FnMut(&OsStr) -> crate::base::Result<()>,
+    ) -> io::Result<crate::base::Result<bool>> {
+        self.0.state().counts.listed += 1;
+        Names::next(&mut self.1, each)
     }
 }
 

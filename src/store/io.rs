@@ -4,7 +4,7 @@
 //! file that shows whether its owner lives, which is written at offsets. Errors are the system's own; the store turns
 //! them into sentences.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use crate::base::{Result, Shared, SharedDyn, list_directory, try_box, try_path_w
 
 #[cfg(unix)]
 use super::posix;
+#[cfg(unix)]
+use crate::base::OpenDirectory;
 
 /// A file or a directory belongs to a user other than this one and root. The system reports this kind only for
 /// connections.
@@ -44,6 +46,11 @@ pub fn box_lock(lock: impl Lock + 'static) -> io::Result<Box<dyn Lock>> {
 pub trait Io: Send + Sync {
     /// Names of the entries of a directory. The directory of another user fails with [`OTHER_OWNER`].
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>>;
+    /// Begin to list a directory name by name, which [`list`](Self::list) would do at once.
+    fn names(&self, directory: &Path) -> io::Result<Box<dyn Names>> {
+        let names = self.list(directory)?;
+        Ok(try_box(names.into_iter()).map_err(|_| ErrorKind::OutOfMemory)?)
+    }
     /// Create a directory and its missing parents, which only this user may open.
     fn create_directory(&self, directory: &Path) -> io::Result<()>;
     /// Open a file of the directory for reading. Other programs may have put anything there: everything but a regular
@@ -120,6 +127,26 @@ pub trait Io: Send + Sync {
         }
         let life = self.try_lock(&life_of(path)?)?;
         Ok(life.map(|life| Owned { file, life: for_good.then_some(life) }))
+    }
+}
+
+/// The names in a directory, one by one.
+pub trait Names: Send + Sync {
+    /// Pass the next name to `each`; false at the end.
+    fn next(&mut self, each: &mut dyn FnMut(&OsStr) -> Result<()>) -> io::Result<Result<bool>>;
+}
+
+impl Names for std::vec::IntoIter<OsString> {
+    fn next(&mut self, each: &mut dyn FnMut(&OsStr) -> Result<()>) -> io::Result<Result<bool>> {
+        Ok(Iterator::next(self).map_or(Ok(false), |name| each(&name).map(|()| true)))
+    }
+}
+
+#[cfg(unix)]
+impl Names for std::sync::Mutex<OpenDirectory> {
+    fn next(&mut self, each: &mut dyn FnMut(&OsStr) -> Result<()>) -> io::Result<Result<bool>> {
+        let open = self.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(open.next_name()?.map_or(Ok(false), |name| each(name).map(|()| true)))
     }
 }
 
@@ -232,6 +259,13 @@ impl Io for OsIo {
         #[cfg(unix)]
         check_owner(posix::find(directory, true)?.owner)?;
         list_directory(directory)
+    }
+
+    #[cfg(unix)]
+    fn names(&self, directory: &Path) -> io::Result<Box<dyn Names>> {
+        check_owner(posix::find(directory, true)?.owner)?;
+        let names = std::sync::Mutex::new(OpenDirectory::new(directory)?);
+        Ok(try_box(names).map_err(|_| ErrorKind::OutOfMemory)?)
     }
 
     fn create_directory(&self, directory: &Path) -> io::Result<()> {

@@ -2,8 +2,9 @@
 //!
 //! *What counts.* The blocks of every file of the library in the directory and in its folder `quarantine`, by the count
 //! of the file system. So every process counts the files of all of them. Files are emptied before they are deleted, so
-//! a process that has one open does not keep its blocks. Segments of another format or secret do not count: they are
-//! never changed, so they would leave no room for ever.
+//! a process that has one open does not keep its blocks. Segments that are not read, of another format or secret, count
+//! for the limit of the directory alone, and go first. Those of living processes do not count: they would leave no room
+//! for ever.
 //!
 //! *When.* A write first makes room for itself. Measuring costs more than a write, so the directory is measured again
 //! after this process has written a certain share of the limit ([`MEASURED`]). A merge writes copies before it deletes
@@ -62,6 +63,12 @@ pub(super) struct Space {
     pub used: u64,
     /// Limit of the directory at that time, or of the file system if that was full.
     pub limit: u64,
+    /// Limit of the directory, also if the file system was full.
+    nominal: u64,
+    /// Limit of the directory with the files that are not read.
+    directory: u64,
+    /// Bytes of files of other formats and secrets, and of damaged ones, which may be deleted.
+    pub foreign: u64,
     /// Bytes that the maintaining process has reserved for copies.
     copies: u64,
     /// Most bytes that the files may take at any moment.
@@ -74,11 +81,15 @@ pub(super) struct Space {
     pub full_since: u32,
     /// Whether a file operation failed because the file system was full.
     pub is_full: bool,
+    /// Bytes of the last failed write that the file system took before it was full.
+    pub partial: u64,
     /// Environments that this process uses.
     pub own: Vec<u64>,
     budgets: Vec<Budget>,
     /// Whether the limits of the own environments are in the file of budgets.
     is_recorded: bool,
+    /// How often [`Store::prepare`] has waited for another process.
+    waited: u32,
     /// Whether this process holds the lock of maintenance.
     pub is_maintaining: bool,
 }
@@ -88,7 +99,7 @@ impl Space {
         let mut own = Vec::new();
         own.try_reserve(1)?;
         own.extend(options.environment);
-        Ok(Self { own, limit: options.limit_bytes, ..Self::default() })
+        Ok(Self { own, limit: options.limit_bytes, nominal: options.limit_bytes, ..Self::default() })
     }
 
     /// Measure before the next write: a limit has changed, or this process uses another environment.
@@ -183,6 +194,31 @@ impl Store {
         })
     }
 
+    /// A piece of [`make_room`](Self::make_room): one merge. True when there is room, or none can be made.
+    pub(super) fn make_room_some(&mut self, needed: u64) -> Result<bool> {
+        if needed > self.space.room {
+            self.measure_for(needed)?;
+        }
+        if needed <= self.space.room {
+            self.space.waited = 0;
+            return Ok(true);
+        }
+        if let Some(lock) = self.try_maintenance()? {
+            self.end_reservations_of_the_dead();
+            let more = self.reclaim_piece(needed, &mut Maintained::default());
+            self.end_maintenance(lock);
+            return more.map(|more| !more);
+        }
+        // Another process makes room.
+        if self.space.waited == WAITS {
+            self.space.waited = 0;
+            return Ok(true);
+        }
+        self.space.waited += 1;
+        sleep(WAIT);
+        Ok(false)
+    }
+
     /// Measure the directory, and reserve bytes for a write.
     fn measure_for(&mut self, needed: u64) -> Result<()> {
         // Its lock carries the reservation.
@@ -198,13 +234,24 @@ impl Store {
             return Ok(false);
         }
         self.measure(0)?;
-        if self.space.used <= self.space.limit {
+        // A full file system evicts for the next write, and not what was just stored.
+        let excess = self.foreign_excess(0);
+        if self.space.used <= self.space.nominal && excess == 0 {
             return Ok(false);
         }
         let Some(lock) = self.try_maintenance()? else { return Ok(false) };
-        let more = self.reclaim_piece(0, &mut Maintained::default());
+        let more = match excess {
+            0 => self.reclaim_piece(0, &mut Maintained::default()),
+            _ => self.delete_foreign(excess).map(|_| true),
+        };
         self.end_maintenance(lock);
         more
+    }
+
+    /// Bytes of files that are not read to delete, so that the directory has room for `needed` bytes.
+    pub(super) fn foreign_excess(&self, needed: u64) -> u64 {
+        let Space { used, foreign, directory, .. } = self.space;
+        used.saturating_add(foreign).saturating_add(needed).saturating_sub(directory).min(foreign)
     }
 
     /// Measure the directory.
@@ -213,26 +260,37 @@ impl Store {
         let reserved = self.reserve(needed.max(self.space.limit / MEASURED), snapshots);
         let others = self.reservations();
         let mut used = snapshots + others.of_writers;
-        used += self.bytes_in(&self.directory, |name| self.counts(name));
-        used += self.bytes_in(&self.path_of("quarantine"), |_| true);
+        let [bytes, foreign] = self.bytes_in(&self.directory, |name| self.owner(name));
+        used += bytes + self.bytes_in(&self.path_of("quarantine"), |_| Owner::Store)[0];
         self.record_budgets();
         let held = self.held()?;
         let budgets = held.iter().fold(0_u64, |sum, held| sum.saturating_add(held.budget));
         let largest = held.iter().map(|held| held.budget).fold(self.options.limit_bytes, u64::max);
-        let limit = budgets.max(self.options.limit_bytes).min(match self.options.directory_limit {
+        let directory = match self.options.directory_limit {
             0 => largest.saturating_mul(2),
             limit => limit,
-        });
+        };
+        let limit = budgets.max(self.options.limit_bytes).min(directory);
         let most = limit.saturating_add(limit / HARD);
-        if self.seconds().abs_diff(self.space.full_since) > FULL_SECONDS {
-            self.retry_full();
-        }
-        let limit = limit.min(self.space.full_at.unwrap_or(u64::MAX));
+        self.forget_full();
+        let (nominal, limit) = (limit, limit.min(self.space.full_at.unwrap_or(u64::MAX)));
         let left = |held: &Held| held.budget.saturating_sub(held.bytes);
         let own = held.iter().filter(|held| self.space.own.contains(&held.environment)).map(left);
-        let left = own.fold(limit.saturating_sub(used), u64::min);
+        let left = own.fold(limit.min(directory.saturating_sub(foreign)).saturating_sub(used), u64::min);
         let (room, copies, writers) = (left.min(reserved), others.of_merge, others.writers);
-        self.space = Space { room, left, used, limit, copies, most, writers, ..std::mem::take(&mut self.space) };
+        self.space = Space {
+            room,
+            left,
+            used,
+            limit,
+            nominal,
+            directory,
+            foreign,
+            copies,
+            most,
+            writers,
+            ..std::mem::take(&mut self.space)
+        };
         Ok(())
     }
 
@@ -270,6 +328,11 @@ impl Store {
         names.into_iter().filter_map(id_of).filter(move |&id| !self.is_own(id) && !is_claim(id))
     }
 
+    /// Whether another living process writes a segment.
+    pub(super) fn is_other_alive(&self) -> bool {
+        self.other_writers().any(|id| matches!(self.io.try_lock(&self.path(id, "live")), Ok(None)))
+    }
+
     /// A process that was killed cannot end its reservation.
     fn end_reservations_of_the_dead(&self) {
         for id in self.other_writers() {
@@ -282,21 +345,35 @@ impl Store {
         }
     }
 
-    /// Bytes of some files in a folder. A missing folder has none, and another process may delete files meanwhile.
-    fn bytes_in(&self, folder: &Path, counts: impl Fn(&str) -> bool) -> u64 {
-        let names = self.io.list(folder).unwrap_or_default();
-        let names = names.iter().filter_map(|name| name.to_str()).filter(|name| counts(name));
-        names.filter_map(|name| self.io.size(&try_path_join(folder, name).ok()?).ok()).map(|size| size.on_disk).sum()
+    /// Bytes of the files in a folder: those of this store, and those that are not read. A missing folder has none, and
+    /// another process may delete files meanwhile.
+    fn bytes_in(&self, folder: &Path, owner: impl Fn(&str) -> Owner) -> [u64; 2] {
+        let mut bytes = [0; 2];
+        for name in self.io.list(folder).unwrap_or_default() {
+            let Some(name) = name.to_str() else { continue };
+            let owner = owner(name);
+            if owner != Owner::Nobody
+                && let Ok(path) = try_path_join(folder, name)
+                && let Ok(size) = self.io.size(&path)
+            {
+                bytes[usize::from(owner == Owner::Foreign)] += size.on_disk;
+            }
+        }
+        bytes
     }
 
-    /// Whether a file is one that this store may change or replace.
-    fn counts(&self, name: &str) -> bool {
-        let Some((id, extension)) = name.split_once('.') else { return name == "limits" };
-        let is_kept = |id: u64| self.segment_position(id).is_some_and(|at| !self.segments[at].is_readable());
-        match extension {
-            "seg" | "idx" | "idx.new" => u64::from_str_radix(id, 16).is_ok_and(|id| !is_kept(id)),
-            "pack" | "pack.new" => u64::from_str_radix(id, 16).is_ok_and(|id| !self.is_foreign_pack(id)),
-            _ => name == "limits.new",
+    /// The owner of a file that counts.
+    fn owner(&self, name: &str) -> Owner {
+        let (id, extension) = name.split_once('.').unwrap_or((name, ""));
+        match (extension, u64::from_str_radix(id, 16)) {
+            ("seg" | "idx" | "idx.new", Ok(id)) => match self.segment_position(id).map(|at| &self.segments[at]) {
+                Some(segment) if segment.is_held => Owner::Nobody,
+                Some(segment) if !segment.is_readable() => Owner::Foreign,
+                _ => Owner::Store,
+            },
+            ("pack" | "pack.new", Ok(id)) if !self.is_foreign_pack(id) => Owner::Store,
+            _ if matches!(name, "limits" | "limits.new") => Owner::Store,
+            _ => Owner::Nobody,
         }
     }
 
@@ -365,6 +442,13 @@ impl Store {
         self.space.full_at = None;
     }
 
+    /// [`retry_full`](Self::retry_full) if it was full some time ago.
+    pub(super) fn forget_full(&mut self) {
+        if self.seconds().abs_diff(self.space.full_since) > FULL_SECONDS {
+            self.retry_full();
+        }
+    }
+
     /// Whether the store is one file without a directory.
     pub(super) fn is_bundle(&self) -> bool {
         self.directory.as_os_str().is_empty()
@@ -383,6 +467,17 @@ impl MaintenanceLock {
     fn reserve(&self, bytes: u64) {
         let _ = self.0.as_ref().map(|lock| lock.reserve(bytes));
     }
+}
+
+/// The limit that a file counts for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// All limits.
+    Store,
+    /// The limit of the directory: it is not read.
+    Foreign,
+    /// None.
+    Nobody,
 }
 
 /// Reservations of other processes, in bytes.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::format::{FORMAT, Form, HEADS, Head, Header, KEYED, UNIT, Usage, decode_heads, record_size};
 use super::index::Index;
-use super::io::{File, OTHER_OWNER, read_exact_at};
+use super::io::{File, Names, OTHER_OWNER, read_exact_at};
 use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState, SnapshotPlace, resize, scan};
 use super::snapshot::{self, IndexSnapshot, RecordInfo, SHORT};
 use super::writer::LONGEST_SEGMENT;
@@ -15,8 +15,11 @@ use crate::base::{Error, Result, error, try_push};
 
 /// Bytes that [`Store::refresh`] reads at most, and one entry more.
 const REFRESHED: u64 = 16 << 20;
-/// Cost of opening a file, in bytes that could be read meanwhile.
+/// Cost of opening a file, and of reading the name of one, in bytes that could be read meanwhile.
 pub(super) const OPENED: u64 = 4 << 10;
+const NAMED: u64 = 256;
+/// Names that a piece of a reading reads at least.
+const LISTED: u32 = 1024;
 /// Uses that are kept until their values are known. More are applied at once, and those of unknown values are lost.
 const MOST_USES: usize = 1 << 18;
 /// Attempts to read a directory that changes meanwhile, before that is reported.
@@ -66,7 +69,11 @@ impl Listing {
     fn sorted(mut self) -> Self {
         let Self { segments, snapshots, claims, unfinished, packs, unfinished_packs, clearings } = &mut self;
         let lists = [segments, snapshots, claims, unfinished, packs, unfinished_packs, clearings];
-        lists.into_iter().for_each(|list| list.sort_unstable());
+        lists.into_iter().for_each(|list| {
+            list.sort_unstable();
+            // A segment that this process began meanwhile may be there twice.
+            list.dedup();
+        });
         self
     }
 }
@@ -80,6 +87,8 @@ enum Presence {
 
 /// Reading of the directory, which may take several calls.
 pub(super) struct Loading {
+    /// The directory, until all names are read.
+    names: Option<Box<dyn Names>>,
     pub listing: Listing,
     /// Number of packs that have been read.
     packs: usize,
@@ -170,16 +179,40 @@ impl Store {
     }
 
     fn begin_loading(&mut self) -> Result<Loading> {
-        let listing = self.list()?;
+        let names = match self.io.names(&self.directory) {
+            Ok(names) => Some(names),
+            Err(why) if why.kind() == ErrorKind::NotFound => None,
+            Err(why) => return Err(self.failed_here("list", &why)),
+        };
         (self.is_all_read, self.must_reread) = (true, false);
-        for &stamp in &listing.clearings {
-            if self.is_clearing(stamp) {
-                self.show_clearing(stamp)?;
+        let (listing, uses, bytes) = (Listing::default(), Vec::new(), Vec::new());
+        Ok(Loading { names, listing, packs: 0, done: 0, at: None, presence: Presence::Here, uses, bytes, budget: 0 })
+    }
+
+    /// Read names of files until the budget is used up; true if all were read.
+    fn list_some(&mut self, loading: &mut Loading) -> Result<bool> {
+        let Some(names) = &mut loading.names else { return Ok(true) };
+        for count in 1.. {
+            let read = names.next(&mut |name| loading.listing.add(name));
+            if !read.map_err(|why| self.failed_here("list", &why))?? {
+                break;
+            }
+            loading.budget = loading.budget.saturating_sub(NAMED);
+            if loading.budget == 0 && count >= LISTED {
+                // Files that are made or renamed until the next piece may be missing.
+                self.is_all_read = false;
+                return Ok(false);
             }
         }
-        self.drop_missing_packs(&listing.packs);
-        let (uses, bytes) = (Vec::new(), Vec::new());
-        Ok(Loading { listing, packs: 0, done: 0, at: None, presence: Presence::Here, uses, bytes, budget: 0 })
+        loading.names = None;
+        loading.listing = std::mem::take(&mut loading.listing).sorted();
+        for &stamp in &loading.listing.clearings {
+            if self.is_clearing(stamp) {
+                self.show_clearing(stamp, self.options.evicted)?;
+            }
+        }
+        self.drop_missing_packs(&loading.listing.packs);
+        Ok(true)
     }
 
     /// Whether the file of a clearing is an empty file of this user. Anything else with such a name removes nothing.
@@ -218,10 +251,10 @@ impl Store {
     }
 
     /// Add to the index that everything before a stamp was removed.
-    pub(super) fn show_clearing(&mut self, stamp: u64) -> Result<()> {
+    pub(super) fn show_clearing(&mut self, stamp: u64, evicted: fn(&Name)) -> Result<()> {
         let all = Name { kind: 1, ..Name::default() };
         let row = RecordInfo::new(&Header::new(&all, Form::Cleared, stamp, &[], &self.checks), 0);
-        let (segments, evicted) = (&mut self.segments, self.options.evicted);
+        let segments = &mut self.segments;
         self.index.show_cleared(row, 0, |entry| {
             lose(segments, entry);
             if entry.is_live() {
@@ -237,6 +270,9 @@ impl Store {
 
     /// Read the listed segments until the budget is used up; true if all were read.
     fn load_some(&mut self, loading: &mut Loading) -> Result<bool> {
+        if !self.list_some(loading)? {
+            return Ok(false);
+        }
         let begin = (loading.packs, loading.done);
         while let Some(&id) = loading.listing.packs.get(loading.packs) {
             if loading.budget == 0 && loading.packs > begin.0 {
@@ -355,15 +391,15 @@ impl Store {
                 self.foreign = Some(match format {
                     FORMAT => error!(
                         Unsupported,
-                        "'{directory}' has segments that were written without a secret: they are ignored and kept"
+                        "'{directory}' has segments that were written without a secret: they are ignored"
                     ),
                     KEYED.. => error!(
                         Unsupported,
-                        "'{directory}' has segments that were written with another secret: they are ignored and kept"
+                        "'{directory}' has segments that were written with another secret: they are ignored"
                     ),
                     _ => error!(
                         Unsupported,
-                        "'{directory}' has segments of format {format}, which this version does not read: they are ignored and kept"
+                        "'{directory}' has segments of format {format}, which this version does not read: they are ignored"
                     ),
                 });
             }

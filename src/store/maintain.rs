@@ -26,6 +26,14 @@ const SMALL_SHARE: u64 = 4;
 const MANY: usize = 4;
 /// Segments that one call copies at most.
 const MERGED: usize = 512;
+/// Values that one call removes because of their age, at most.
+const AGED: usize = 256;
+/// Leftover files that one call removes, at most.
+const REMOVED: usize = 256;
+/// Segments of dead writers that one call seals, at most.
+const SEALED: usize = 8;
+/// Segments of other writers that one call syncs, at most.
+const SYNCED: usize = 16;
 /// An unused claim is removed after this time: a day.
 const STALE_CLAIM_SECONDS: u64 = 24 * 60 * 60;
 
@@ -104,6 +112,10 @@ impl Store {
     fn maintain_alone(&mut self, budget_bytes: u64, done: &mut Maintained) -> Result<()> {
         // Without space for removal marks there is still eviction.
         let aged = self.age_out(done);
+        if self.sync_some_of_others()? {
+            done.more = true;
+            return aged;
+        }
         self.measure(0)?;
         if self.is_nearly_full() && self.reclaim_piece(0, done)? {
             done.more = true;
@@ -147,9 +159,14 @@ impl Store {
         let limit = self.options.max_age_seconds;
         let end = self.last_activity.unwrap_or(0).min(self.seconds());
         let is_old = |entry: &IndexEntry| end.saturating_sub(entry.used) > limit;
+        let mut left = AGED;
         for environment in self.environments()? {
             let of_it = || self.live().filter(move |entry| entry.row.environment == environment);
             if of_it().all(is_old) {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
                 done.aged += of_it().count() as u64;
                 self.mark_cleared(Some(environment))?;
             }
@@ -157,6 +174,11 @@ impl Store {
         for position in 0..self.index.entries.len() {
             let entry = self.index.entries[position];
             if entry.is_live() && is_old(&entry) {
+                if left == 0 {
+                    done.more = true;
+                    break;
+                }
+                left -= 1;
                 self.remove(&entry.name())?;
                 done.aged += 1;
             }
@@ -180,13 +202,13 @@ impl Store {
             copied <= budget || copied == candidate.live_bytes
         });
         let count = affordable.count();
-        done.more = count < candidates.len();
+        let more = count < candidates.len();
         candidates.truncate(count);
         // Copying a single small segment gains nothing, however often it is repeated.
         if candidates.len() == 1 && !is_wasteful(&candidates[0]) {
             candidates.clear();
-            done.more = false;
         }
+        done.more |= more && !candidates.is_empty();
         Ok(candidates)
     }
 
@@ -359,14 +381,36 @@ impl Store {
         }
         // This includes the copies and our own writer. Opening a missing segment may change the list, so collect the
         // ids first.
-        let open = self.segments.iter().filter(|segment| segment.state == SegmentState::Open);
-        for id in try_collect(open.map(|segment| segment.id))? {
-            if let Some(file) = self.file(id)? {
-                let path = self.path(id, "seg");
-                file.sync().map_err(|why| self.failed("sync", &path, &why))?;
-            }
+        for id in try_collect(self.unsynced())? {
+            self.sync_segment(id)?;
         }
         self.sync_directory()
+    }
+
+    /// Segments with records that were not synced since they were read or written.
+    fn unsynced(&self) -> impl Iterator<Item = u64> + '_ {
+        let is_unsynced = |segment: &&Segment| segment.state == SegmentState::Open && segment.synced < segment.length;
+        self.segments.iter().filter(is_unsynced).map(|segment| segment.id)
+    }
+
+    fn sync_segment(&mut self, id: u64) -> Result<()> {
+        let length = self.segment_mut(id).map_or(0, |segment| segment.length);
+        if let Some(file) = self.file(id)? {
+            let path = self.path(id, "seg");
+            file.sync().map_err(|why| self.failed("sync", &path, &why))?;
+        }
+        self.segment_mut(id).into_iter().for_each(|segment| segment.synced = length);
+        Ok(())
+    }
+
+    /// Sync some segments of other writers, so that a merge has few to sync. False if there are only few.
+    pub(super) fn sync_some_of_others(&mut self) -> Result<bool> {
+        let mut ids = try_collect(self.unsynced().filter(|&id| !self.is_own(id)))?;
+        if ids.len() <= SYNCED {
+            return Ok(false);
+        }
+        ids.truncate(SYNCED);
+        ids.iter().try_for_each(|&id| self.sync_segment(id)).map(|()| true)
     }
 
     fn undo(&mut self, copy: Copy) {
@@ -407,30 +451,34 @@ impl Store {
         if !self.knows_all() {
             return Ok(());
         }
-        let (mut read, mut is_any_sealed) = (0, false);
+        let (mut read, mut tried, mut is_any_sealed) = (0, 0, false);
         for RewriteCandidate { id, length, .. } in candidates.into_iter().filter(|orphan| orphan.lock.is_some()) {
-            if read > 0 && read + length > budget {
+            if read > 0 && read + length > budget || tried == SEALED {
                 // One that cannot be sealed is not tried for ever.
                 done.more |= is_any_sealed;
                 return Ok(());
             }
-            read += length;
+            (read, tried) = (read + length, tried + 1);
             is_any_sealed |= self.seal_orphan(id)?;
         }
         // The rest would wait for the next maintenance without a reason.
         done.more |= self.pack_some()? && self.has_many_short();
-        self.clear_away()
+        done.more |= self.clear_away()?;
+        Ok(())
     }
 
-    /// Remove orphaned files.
-    fn clear_away(&mut self) -> Result<()> {
+    /// Remove orphaned files, up to [`REMOVED`]. True if there may be more.
+    fn clear_away(&mut self) -> Result<bool> {
         let listing = self.list()?;
+        let mut removed = 0;
         let exists = |id: u64| listing.segments.binary_search(&id).is_ok();
-        for &id in listing.snapshots.iter().filter(|&&id| !exists(id)) {
-            let _ = self.io.remove(&self.path(id, "idx"));
-        }
-        for &id in listing.unfinished.iter().filter(|&&id| !exists(id)) {
-            let _ = self.io.remove(&self.path(id, "idx.new"));
+        let snapshots = listing.snapshots.iter().map(|&id| (id, "idx"));
+        let unfinished = listing.unfinished.iter().map(|&id| (id, "idx.new"));
+        for (id, extension) in snapshots.chain(unfinished).filter(|&(id, _)| !exists(id)) {
+            removed += usize::from(self.io.remove(&self.path(id, extension)).is_ok());
+            if removed == REMOVED {
+                return Ok(true);
+            }
         }
         for &stamp in &listing.clearings {
             if !self.segments.iter().any(|segment| segment.oldest < stamp) {
@@ -450,11 +498,14 @@ impl Store {
             if is_sealed || !exists(id) && is_stale(id) {
                 let path = self.path(id, "live");
                 if let Ok(Some(_held)) = self.io.try_lock(&path) {
-                    let _ = self.io.remove(&path);
+                    removed += usize::from(self.io.remove(&path).is_ok());
                 }
             }
+            if removed == REMOVED {
+                return Ok(true);
+            }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Remove a segment whose writer died before it wrote the heads, or that was emptied to be deleted.

@@ -30,7 +30,8 @@
 //! 6. The newest record of a name is kept, as a removal mark if the value is evicted, while another segment holds an
 //!    older value of any name. On a full disk everything may go at once: the name of an empty file then says that all
 //!    records before a stamp are removed.
-//! 7. Segments of another format are neither read nor changed.
+//! 7. Segments of another format or secret are not read. They are deleted only when the directory or the disk is full,
+//!    and never while their writer lives.
 //! 8. One process at a time runs maintenance, under `maintain.lock`. A lock is tried and never waited for, so locks
 //!    need no order.
 //!
@@ -132,7 +133,8 @@ pub struct Options {
     /// Bytes that the files of an environment may take, at least [`LEAST_LIMIT`](Self::LEAST_LIMIT); `limits` says when.
     /// Default: 512 MiB.
     pub limit_bytes: u64,
-    /// Bytes that all files of the directory may take. 0, the default: twice the largest limit of an environment in it.
+    /// Bytes that all files of the directory may take, also those of other formats and secrets. 0, the default: twice
+    /// the largest limit of an environment in it.
     pub directory_limit: u64,
     /// The environment that this process uses: it is never removed as a whole. The others that it writes count as used,
     /// too. Default: none.
@@ -151,7 +153,7 @@ pub struct Options {
     pub segment_limit: u64,
     /// Never change the directory. Default: false.
     pub read_only: bool,
-    /// Authenticates everything in the directory: segments without this secret are ignored and kept. Bundles have no
+    /// Authenticates everything in the directory: segments without this secret are ignored. Bundles have no
     /// secret. Default: none; then the checksums find accidents only. See `docs/trust.md`.
     pub secret: Option<Secret>,
     /// The clock: seconds since 1970.
@@ -221,7 +223,7 @@ pub struct Statistics {
     pub file_bytes: u64,
     /// Readable segments.
     pub segments: u64,
-    /// Segments of other formats; the store neither reads nor changes them.
+    /// Segments of other formats and secrets; the store does not read them.
     pub foreign_segments: u64,
     /// Bytes of memory held for the index, the list of segments, buffers and writers.
     pub memory_used: u64,
@@ -274,6 +276,8 @@ pub struct Store {
     space: Space,
     counts: Statistics,
     trouble: Option<Error>,
+    /// Bytes of the last record, if writing it failed: part of the reason for `trouble`.
+    unwritten: Option<u64>,
     foreign: Option<Error>,
 }
 
@@ -318,6 +322,7 @@ impl Store {
             space: Space::new(&options)?,
             counts: Statistics::default(),
             trouble: None,
+            unwritten: None,
             foreign: None,
         })
     }
@@ -406,8 +411,8 @@ impl Store {
         }
     }
 
-    /// The current problem, if any. Values are still served as far as possible. The next successful write clears a
-    /// write failure.
+    /// The current problem, if any. Values are still served as far as possible. A write failure is over with the next
+    /// successful write, or when [`sync`](Self::sync) finds that a write would succeed.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_ref().map(Error::sentence)
     }

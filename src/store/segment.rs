@@ -14,9 +14,9 @@ pub(super) enum SegmentState {
     Sealed,
     /// It may grow, or its writer has died.
     Open,
-    /// Of another format; the store neither reads nor changes it.
+    /// Of another format or secret; the store does not read it.
     Foreign,
-    /// Both heads are invalid; the store neither reads nor changes it.
+    /// Both heads are invalid; the store does not read it.
     Damaged,
 }
 
@@ -37,6 +37,8 @@ pub(super) struct Segment {
     pub snapshot: SnapshotPlace,
     /// Bytes that have been read into the index or written.
     pub length: u64,
+    /// Bytes of `length` that were synced by this store.
+    pub synced: u64,
     pub live_bytes: u64,
     /// Records except those of uses: a row of the snapshot each.
     pub rows: u64,
@@ -52,6 +54,8 @@ pub(super) struct Segment {
     pub is_copied: bool,
     /// It has values that are longer than this store may read.
     pub has_long: bool,
+    /// It is not read, and cannot be deleted: a living process writes it.
+    pub is_held: bool,
     /// Its file is longer than a segment can be: the rest is not read, and it is not rewritten.
     pub is_cut: bool,
     pub file: Option<SharedFile>,
@@ -65,6 +69,7 @@ impl Segment {
             state,
             snapshot: SnapshotPlace::Missing,
             length: HEADS as u64,
+            synced: 0,
             live_bytes: 0,
             rows: 0,
             values: 0,
@@ -73,6 +78,7 @@ impl Segment {
             oldest: u64::MAX,
             is_copied: false,
             has_long: false,
+            is_held: false,
             is_cut: false,
             file: None,
         }

@@ -12,7 +12,7 @@ use crate::base::{Error, Result, error, try_collect};
 const MOST_FULL: u64 = 8;
 /// Sixteenths of the limit that a value may take. Longer ones would be evicted at once: a little more is kept when
 /// values must go.
-const LONGEST_SHARE: u64 = 12;
+pub(super) const LONGEST_SHARE: u64 = 12;
 /// A run ends before its values exceed this many bytes; a longer value is a run by itself.
 const RUN_BYTES: usize = 1 << 20;
 /// Most names in one record of uses.
@@ -43,7 +43,7 @@ impl Store {
         self.must_be_writable()?;
         let (mut at, mut done) = (0, Ok(()));
         while let Some(value) = values.get(at) {
-            if !self.may_keep(value) {
+            if !self.may_keep(value.data.len()) {
                 self.counts.refused += 1;
                 at += 1;
                 continue;
@@ -52,7 +52,7 @@ impl Store {
             let in_run = |value: &&Value<'_>| {
                 let is_first = bytes == 0;
                 bytes += value.data.len();
-                self.may_keep(value) && (is_first || bytes <= RUN_BYTES)
+                self.may_keep(value.data.len()) && (is_first || bytes <= RUN_BYTES)
             };
             let count = values[at..].iter().take(RUN).take_while(in_run).count();
             done = done.and(self.put_run(&values[at..at + count], &mut |position| kept(at + position)));
@@ -61,9 +61,23 @@ impl Store {
         done
     }
 
-    /// Whether the value is short enough.
-    fn may_keep(&self, value: &Value<'_>) -> bool {
-        let length = value.data.len();
+    /// A piece of the work before a value of so many bytes is put: one merge that makes room for it. True when the put
+    /// has only to write.
+    pub fn prepare(&mut self, environment: u64, length: usize) -> Result<bool> {
+        if self.options.read_only || !self.may_keep(length) {
+            return Ok(true);
+        }
+        self.uses_environment(environment)?;
+        self.make_room_some(self.growth(record_size(length as u32)))
+    }
+
+    /// Bytes that can be put without making room.
+    pub fn prepared_bytes(&self) -> u64 {
+        self.space.room
+    }
+
+    /// Whether a value of that many bytes is short enough.
+    fn may_keep(&self, length: usize) -> bool {
         let size = record_size(u32::try_from(length).unwrap_or(u32::MAX));
         length <= self.options.entry_limit as usize
             && size <= (self.options.limit_bytes / 16 * LONGEST_SHARE).min(u32::MAX.into())
@@ -167,10 +181,15 @@ impl Store {
         if self.settle_some()? {
             return Ok(false);
         }
-        let Some(mut writer) = self.writer.take() else { return self.report_lost().map(|()| true) };
+        let Some(mut writer) = self.writer.take() else {
+            self.probe();
+            return self.report_lost().map(|()| true);
+        };
         let done = self.sync_writer(&mut writer);
         self.writer = Some(writer);
-        done.and_then(|()| self.report_lost()).map(|()| true)
+        done?;
+        self.probe();
+        self.report_lost().map(|()| true)
     }
 
     /// Seal the current segment and write its snapshot, so that the next opening is fast. It waits for the disk, so
@@ -248,41 +267,57 @@ impl Store {
             let mut written = 0;
             let done = self.append_some(&records[at..], &mut written);
             (at..at + written).for_each(&mut *kept);
-            at += written + usize::from(done.is_err());
+            at += written + usize::from(!matches!(done, Ok(true)));
             let trouble = |why: &Error| error!(Io, "values are not kept on the disk: {}", why.sentence());
             self.trouble = done.as_ref().err().map(trouble);
-            failure = failure.and(done);
+            self.unwritten = done.is_err().then(|| records.get(at - 1).map_or(0, |record| record.header.size()));
+            failure = failure.and(done.map(drop));
         }
         failure
     }
 
-    /// Append the first few records, and count them. On a full disk, other segments are deleted for them. After a
-    /// failure, the record after the counted ones is the failed one.
-    fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
-        let Some(first) = records.first() else { return Ok(()) };
-        let (enough, mut freed, mut done) = (64 * self.growth(first.header.size()), 0, Ok(()));
-        for _ in 0..full_disk::ATTEMPTS {
+    /// Append the first few records, and count them. On a full disk, other segments are deleted for them. After an
+    /// error, the record after the counted ones failed. After false, it was refused: the disk cannot keep it.
+    fn append_some(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<bool> {
+        let Some(first) = records.first() else { return Ok(true) };
+        let (size, is_value) = (first.header.size(), first.header.form.is_value());
+        self.forget_full();
+        let (mut capacity, mut attempt) = (self.space.full_at, 0);
+        loop {
+            if is_value && capacity.is_some_and(|capacity| !self.may_stay(size, capacity)) {
+                self.counts.refused += 1;
+                return Ok(false);
+            }
             self.space.is_full = false;
-            done = self.append_run(records, written);
-            // Beyond enough, evicting does not help: another program fills the disk.
-            if done.is_ok() || !self.space.is_full || freed > enough {
-                break;
+            let done = self.append_run(records, written);
+            if done.is_ok() && attempt > 0 {
+                self.note_full(capacity);
+            }
+            if done.is_ok() || !self.space.is_full {
+                return done.map(|()| true);
             }
             if *written > 0 {
                 // The caller continues with the record that failed.
-                return Ok(());
+                return Ok(true);
             }
-            match self.give_way()? {
-                Some(bytes) => freed += bytes,
-                None => break,
+            if attempt == 0 {
+                capacity = Some(self.capacity()?);
+                if is_value && capacity.is_some_and(|capacity| !self.may_stay(size, capacity)) {
+                    continue;
+                }
+            }
+            attempt += 1;
+            // Another program takes the space, or there is nothing to evict.
+            if attempt == full_disk::ATTEMPTS || !self.give_way(self.growth(size) + full_disk::FREED)? {
+                return done.map(|()| true);
             }
         }
-        done
     }
 
     /// Append the first few records with one system call, and count them.
     fn append_run(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
+        self.space.partial = 0;
         self.index.reserve(records.len())?;
         self.check_own_if_due()?;
         self.make_room(self.growth(first.header.size()))?;
@@ -318,12 +353,15 @@ impl Store {
         }
         done.map_err(|why| match why {
             AppendError::Refused(why) => why,
-            AppendError::Failed { why, .. } => self.failed("write", &self.path(id, "seg"), &why),
+            AppendError::Failed { why, partial, .. } => {
+                self.space.partial = partial;
+                self.failed("write", &self.path(id, "seg"), &why)
+            }
         })
     }
 
     /// Bytes on the disk that a record of that size adds.
-    fn growth(&self, size: u64) -> u64 {
+    pub(super) fn growth(&self, size: u64) -> u64 {
         match self.writer.as_ref().filter(|writer| !writer.is_full_for(size, self.segment_limit())) {
             Some(writer) => {
                 let snapshot = writer.snapshot_bytes() + RecordInfo::SIZE as u64;

@@ -124,7 +124,7 @@ impl SegmentWriter {
                 Ok(there) if there >= end => (Ok(()), end),
                 Ok(there) => (Err(why), there),
                 // Other processes may have read these records already, so do not truncate.
-                Err(_) => return Err(AppendError::Failed { why, restored: false }),
+                Err(_) => return Err(AppendError::Failed { why, restored: false, partial: 0 }),
             },
         };
         for Record { header, .. } in run {
@@ -137,13 +137,21 @@ impl SegmentWriter {
             self.length += header.size();
             *written += 1;
         }
-        done.map_err(|why| AppendError::Failed { why, restored: self.file.truncate(self.length).is_ok() })
+        done.map_err(|why| {
+            let partial = on_disk(end).saturating_sub(on_disk(self.length));
+            AppendError::Failed { why, restored: self.file.truncate(self.length).is_ok(), partial }
+        })
     }
 }
 
 pub(super) enum AppendError {
     Refused(Error),
-    Failed { why: std::io::Error, restored: bool },
+    /// The file system took `partial` bytes more before the failure.
+    Failed {
+        why: std::io::Error,
+        restored: bool,
+        partial: u64,
+    },
 }
 
 impl Store {

@@ -112,8 +112,7 @@ pub struct hob_program_cache_desc {
     pub memory_limit: u64,
     /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
     /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also of
-    /// files that are deleted but open. Files of another format or secret do not count, and are kept until
-    /// hob_program_cache_clear_directory.
+    /// files that are deleted but open. Files of another format or secret count only for `directory_limit`.
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
     /// files take at most 1.25 * limit. After destroy, or a flush, they take at most 1.0 * limit; but an executor's
@@ -123,6 +122,10 @@ pub struct hob_program_cache_desc {
     /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
     /// up to the sum of their limits, or `directory_limit`. A program of more than 3/4 of the limit, or of more than
     /// 256 MiB, is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
+    ///
+    /// A full file system takes the place of the limit: old programs are evicted for new ones. A program of more than
+    /// about 5/8 of its space is then not written. One hob_program_cache_flush reports the programs that were not
+    /// written, and `disk_refused` counts them.
     #[default(512 << 20)]
     pub disk_limit: u64,
     /// Limit of the programs that wait to be written, in bytes of data, reflection and fingerprints of shaders. 0: the
@@ -146,13 +149,15 @@ pub struct hob_program_cache_desc {
     /// The file system of the directory and of bundles; copied. NULL: the operating system's.
     pub file_io: *const hob_file_io,
     /// A secret of the host, at least 16 bytes; copied. Programs on disk that were written with another one, or without
-    /// one, are ignored and kept, strikes are dropped. So nobody without the secret can make the cache give bytes to the
+    /// one, are ignored, and strikes are dropped. So nobody without the secret can make the cache give bytes to the
     /// driver. Bundles have no secret. Default empty: checksums find damage, but no forgery. docs/trust.md has the
     /// details.
     pub secret: hob_str,
     /// Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were not used
     /// for the longest time are removed first, as a whole, and this one never. 0: the default, twice the largest
-    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. The same files count as for `disk_limit`.
+    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. The same files count as for `disk_limit`, and those
+    /// of other formats and secrets. These are deleted before all others, the oldest first. Files that a living
+    /// process with another format or secret writes stay, and do not count.
     pub directory_limit: u64,
 }
 

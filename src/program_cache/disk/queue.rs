@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::value::HEAD;
 use crate::base::{Code, Error, Result, Text, error, try_push};
 use crate::executor::Executor;
 use crate::program_cache::key::{FoldKeys, Key};
@@ -48,6 +49,16 @@ pub struct Progress {
 pub enum Save {
     Program(Blob),
     Material(Key, Material),
+}
+
+impl Save {
+    /// Bytes of the value on disk, with some for its head.
+    pub fn longest(&self) -> usize {
+        match self {
+            Self::Program(blob) => usize::try_from(blob.size()).unwrap_or(usize::MAX).saturating_add(HEAD),
+            Self::Material(_, material) => material.bytes().len(),
+        }
+    }
 }
 
 /// The environments whose programs are cleared.
@@ -312,10 +323,10 @@ impl<W> Queue<W> {
         Some(request)
     }
 
-    /// The next request, if it is a save.
-    pub fn pop_save(&mut self) -> Option<Save> {
+    /// The next request, if it is a save of up to `longest` bytes.
+    pub fn pop_save(&mut self, longest: u64) -> Option<Save> {
         match self.waiting.front()? {
-            Request::Save(_) => match self.pop()? {
+            Request::Save(save) if save.longest() as u64 <= longest => match self.pop()? {
                 Request::Save(save) => Some(save),
                 _ => None,
             },
@@ -366,8 +377,16 @@ impl<W> Queue<W> {
         trouble.or(self.notice).unwrap_or(self.bundle_trouble)
     }
 
-    /// Record the result of a step: the store's counters and its problem.
-    pub fn report(&mut self, did: bool, done: Result<()>, own: Option<&store::Store>, damaged_bundles: u64) {
+    /// Record the result of a step: the store's counters, its problem, and the flush that is done.
+    pub fn report(
+        &mut self,
+        did: bool,
+        done: Result<()>,
+        own: Option<&store::Store>,
+        damaged_bundles: u64,
+        flushed: Option<u64>,
+    ) {
+        self.flushed = flushed.unwrap_or(self.flushed);
         if self.waiting.is_empty() {
             self.counts = own.map(store::Store::statistics).unwrap_or_default();
             self.counts.damaged += damaged_bundles;

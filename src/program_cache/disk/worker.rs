@@ -77,6 +77,8 @@ pub struct Worker {
     is_cleared_again: bool,
     /// A request whose next piece comes before all others.
     unfinished: Option<Request>,
+    /// The number of the flush that this step has done.
+    flushed: Option<u64>,
     /// Programs to load ahead, the last one first.
     ahead: Vec<Place>,
     /// Materials to read when there is no other work, the last one first.
@@ -110,6 +112,7 @@ impl Worker {
             clearing: None,
             is_cleared_again: false,
             unfinished: None,
+            flushed: None,
             ahead: Vec::new(),
             materials: Vec::new(),
             start_up: None,
@@ -153,7 +156,8 @@ impl Worker {
             (None, None) => self.work(desk),
         };
         let damaged = self.sources.bundles.iter().map(|bundle| bundle.statistics().damaged).sum();
-        desk.queue().report(did, done, self.sources.own.as_ref(), damaged);
+        let flushed = self.flushed.take();
+        desk.queue().report(did, done, self.sources.own.as_ref(), damaged, flushed);
         did
     }
 
@@ -310,7 +314,7 @@ impl Worker {
                 let synced = self.writable(desk).map_or(Ok(true), Store::sync_some);
                 match synced {
                     Ok(false) => self.unfinished = Some(Request::Flush(number)),
-                    _ => desk.queue().flushed = number,
+                    _ => self.flushed = Some(number),
                 }
                 removed.and(noted).and(synced.map(drop))
             }
@@ -406,6 +410,19 @@ impl Worker {
 
     /// Write a value, together with the saves that follow it in the queue.
     fn save(&mut self, desk: &Desk<Self>, first: Save) -> Result<()> {
+        let environment = desk.options.environment;
+        let mut room = u64::MAX;
+        if let Some(store) = self.writable(desk) {
+            match store.prepare(environment, first.longest()) {
+                Ok(false) => {
+                    self.unfinished = Some(Request::Save(first));
+                    return Ok(());
+                }
+                Ok(true) => room = store.prepared_bytes(),
+                // The put reports it.
+                Err(_) => {}
+            }
+        }
         let Self { sources, bytes, saves, is_maintenance_due, unremoved, .. } = self;
         bytes.clear();
         let (mut drafts, mut drafted, mut unwritten) = (Vec::new(), Ok(()), 0);
@@ -415,7 +432,8 @@ impl Worker {
             let draft = draft(desk, &save, bytes).and_then(|draft| try_push(&mut drafts, draft));
             drafted = drafted.and(draft);
             let is_enough = drafts.len() >= SAVED || bytes.len() >= SAVED_BYTES;
-            next = if is_enough { None } else { desk.queue().pop_save() };
+            let left = room.saturating_sub(bytes.len() as u64);
+            next = if is_enough { None } else { desk.queue().pop_save(left) };
         }
         let mut written = Ok(());
         if let Some(store) = sources.own.as_mut().filter(|_| desk.writes()) {
@@ -437,7 +455,7 @@ impl Worker {
             let why = match (&written, &sources.own) {
                 (Err(why), _) => why,
                 (_, None) => &error!(Io, "the directory could not be opened"),
-                (_, Some(_)) => &error!(LimitExceeded, "it is larger than the disk's limit"),
+                (_, Some(_)) => &error!(LimitExceeded, "it is too large for the disk's limit or space"),
             };
             desk.queue().count_unwritten(unwritten, why);
         }

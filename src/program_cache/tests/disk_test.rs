@@ -547,7 +547,7 @@ fn flush_reports_programs_lost_since_the_last_flush_once() {
     super::put(&host.cache, 4, 300_000);
     super::put(&host.cache, 5, 100);
     let why = host.cache.disk().flush(FOREVER).unwrap_err();
-    assert!(why.sentence().contains("larger than the disk"), "{}", why.sentence());
+    assert!(why.sentence().contains("too large for the disk"), "{}", why.sentence());
     assert_eq!((host.cache.disk().flush(FOREVER).is_ok(), host.cache.disk().progress().unwritten), (true, 2));
 }
 

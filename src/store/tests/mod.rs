@@ -2,6 +2,7 @@ mod basics;
 mod bombs;
 mod bundles;
 mod damage;
+mod full_disk;
 mod golden;
 mod gone;
 mod limits;
@@ -10,6 +11,7 @@ mod memory;
 mod misfortune;
 mod model;
 mod packs;
+mod pieces;
 #[cfg(unix)]
 mod processes;
 mod secret;

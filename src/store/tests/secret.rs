@@ -145,3 +145,32 @@ fn bundle_needs_no_secret() {
 fn options_do_not_print_the_secret() {
     assert!(format!("{:?}", keyed(77)).contains("secret: Some(Secret)"));
 }
+
+/// A host with a new secret for each build.
+#[test]
+fn files_of_old_secrets_go_first_when_the_directory_is_full() {
+    let disk = FaultDisk::default();
+    let limit = 1 << 20;
+    let mut live: Option<Store> = None;
+    for secret in 1..7 {
+        let mut store = open(&disk.process(), Options { limit_bytes: limit, environment: Some(7), ..keyed(secret) });
+        (0..300).for_each(|number| assert!(store.put(&name(number), 5, &value(number, 3000)).unwrap()));
+        store.seal().unwrap();
+        assert!(disk.used() <= 2 * limit, "{} bytes with {secret} secrets", disk.used());
+        assert!(disk.most_used() * 4 <= 2 * limit * 5, "{} bytes with {secret} secrets", disk.most_used());
+        let count = |secret| open(&disk.process(), keyed(secret)).statistics().values;
+        assert!(count(secret) >= 250, "its own values are kept: {}", count(secret));
+        assert!(secret < 2 || count(secret - 1) >= 200, "the newest of the others stay: {}", count(secret - 1));
+        assert!(secret < 3 || count(secret - 2) < 100, "the oldest ones go: {}", count(secret - 2));
+        if secret == 6 {
+            assert!(store.put(&name(1000), 5, b"living").unwrap());
+            live = Some(store);
+        }
+        wait(1000);
+    }
+    // A living process of another secret keeps what it writes.
+    let mut store = open(&disk.process(), Options { limit_bytes: limit, environment: Some(7), ..keyed(9) });
+    (0..900).for_each(|number| assert!(store.put(&name(number), 5, &value(number, 3000)).unwrap()));
+    let mut live = live.unwrap();
+    assert_eq!(get(&mut live, &name(1000)), Some(b"living".to_vec()));
+}

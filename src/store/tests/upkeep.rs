@@ -153,8 +153,13 @@ fn maintenance_merges_segments_of_many_launches() {
         }
     }
     let mut store = on(&disk);
-    let done = store.maintain(u64::MAX).unwrap();
-    assert_eq!((done.unlinked, done.more), (500, false));
+    let (mut calls, mut unlinked, mut more) = (0, 0, true);
+    while more {
+        let done = store.maintain(u64::MAX).unwrap();
+        (calls, unlinked, more) = (calls + 1, unlinked + done.unlinked, done.more);
+    }
+    // 167 segments were not sealed: they are synced first, in pieces.
+    assert_eq!((unlinked, calls), (500, 11));
     assert_eq!(with_extension(&disk, "seg").len(), 1);
     assert_eq!(with_extension(&disk, "live").len(), 0);
     let mut again = on(&disk);
@@ -211,6 +216,8 @@ fn asked_by_opening(disk: &FaultDisk) -> CallCounts {
         appends: after.appends - before.appends,
         syncs: after.syncs - before.syncs,
         removed: after.removed - before.removed,
+        // Maintenance adds files that are not opened.
+        listed: 0,
         looks: after.looks - before.looks,
     }
 }
