@@ -151,8 +151,7 @@ typedef struct hob_program_cache_desc {
     uint64_t memory_limit;
     /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
     /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also of
-    /// files that are deleted but open. Files of another format or secret do not count, and are kept until
-    /// hob_program_cache_clear_directory.
+    /// files that are deleted but open. Files of another format or secret count only for `directory_limit`.
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
     /// files take at most 1.25 * limit. After destroy, or a flush, they take at most 1.0 * limit; but an executor's
@@ -162,6 +161,10 @@ typedef struct hob_program_cache_desc {
     /// Each environment keeps the limit of the process that opened it last, so the files of several environments take
     /// up to the sum of their limits, or `directory_limit`. A program of more than 3/4 of the limit, or of more than
     /// 256 MiB, is not written. To write nothing, set HOB_PROGRAM_CACHE_READ_ONLY.
+    ///
+    /// A full file system takes the place of the limit: old programs are evicted for new ones. A program of more than
+    /// about 5/8 of its space is then not written. One hob_program_cache_flush reports the programs that were not
+    /// written, and `disk_refused` counts them.
     uint64_t disk_limit;
     /// Limit of the programs that wait to be written, in bytes of data, reflection and fingerprints of shaders. 0: the
     /// default, 256 MiB. UINT64_MAX: no limit. A program that is put beyond it stays in memory and is not written;
@@ -181,13 +184,15 @@ typedef struct hob_program_cache_desc {
     /// The file system of the directory and of bundles; copied. NULL: the operating system's.
     const hob_file_io *file_io;
     /// A secret of the host, at least 16 bytes; copied. Programs on disk that were written with another one, or without
-    /// one, are ignored and kept, strikes are dropped. So nobody without the secret can make the cache give bytes to the
+    /// one, are ignored, and strikes are dropped. So nobody without the secret can make the cache give bytes to the
     /// driver. Bundles have no secret. Default empty: checksums find damage, but no forgery. docs/trust.md has the
     /// details.
     hob_str secret;
     /// Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were not used
     /// for the longest time are removed first, as a whole, and this one never. 0: the default, twice the largest
-    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. The same files count as for `disk_limit`.
+    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. The same files count as for `disk_limit`, and those
+    /// of other formats and secrets. These are deleted before all others, the oldest first. Files that a living
+    /// process with another format or secret writes stay, and do not count.
     uint64_t directory_limit;
 } hob_program_cache_desc;
 
@@ -439,8 +444,11 @@ HOB_API hob_result hob_program_cache_clear_strikes(const hob_program_cache *cach
 // ---- Disk ------------------------------------------------------------------------------------------------------------
 //
 // Timeouts are in microseconds. 0: do no work and do not wait. UINT64_MAX: no limit. A timeout is checked between
-// pieces of work. A piece is one program or a megabyte of programs, one megabyte of a directory that is opened, or a
-// maintenance of eight megabytes. The piece that a call has begun is always finished.
+// pieces of work. A piece is one program or a megabyte of programs, or one megabyte of a directory that is opened, or
+// some thousand of its names. A piece of maintenance, or of making room for a program, copies eight megabytes, or one
+// segment of at most 1/16 of the limit and 64 MiB. It waits for the disk some dozen times at most. Before a write the
+// directory is listed to the end: 0.6 us for each of its files. On a full disk, a put deletes whole segments, and
+// waits up to two seconds for another process that does so. The piece that a call has begun is always finished.
 
 /// Gets a program, and waits up to `timeout_us` microseconds for the disk.
 /// For loading screens. As hob_program_cache_get, but HOB_RESULT_NOT_FOUND means that the disk was searched, too. A

@@ -241,6 +241,32 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
+/// Values of more than half of a file system.
+#[test]
+fn large_value_outlives_the_flush_on_a_small_file_system() {
+    for length in [1_400_000, 1_600_000, 1_900_000, 2_200_000, 2_800_000, 3_400_000] {
+        let Some(disk) = Mounted::new("large") else {
+            println!("skipped: this user may not mount a file system");
+            return;
+        };
+        let seconds = || std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        let place = disk.0.store();
+        let mut store = super::open(&place, Options { environment: Some(ENVIRONMENT), ..Options::new(seconds) });
+        let mut kept = 0;
+        for number in 0..4 {
+            let name = name(ENVIRONMENT, number);
+            let is_kept = store.put(&name, 1, &vec![7; length]).expect("it is stored or refused");
+            store.sync().expect("there is space");
+            let again = super::open(&place, Options { read_only: true, ..Options::new(seconds) });
+            assert_eq!((store.contains(&name), again.contains(&name)), (is_kept, is_kept), "{number} of {length}");
+            kept += u64::from(is_kept);
+        }
+        println!("{length} bytes: {kept} of 4 values stored, {} refused", store.statistics().refused);
+        assert_eq!(store.statistics().refused, 4 - kept);
+        assert!(kept == if length < 2_000_000 { 4 } else { u64::from(length < 3_000_000) });
+    }
+}
+
 /// Writers that are killed on a file system that is smaller than their limit: no put is refused.
 #[test]
 fn killed_writers_never_wedge_a_full_disk() {
