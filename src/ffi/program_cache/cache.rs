@@ -155,9 +155,11 @@ pub struct hob_program_cache_desc {
     pub secret: hob_str,
     /// Limit of the directory with all its environments, in bytes, at least 256 KiB. Environments that were not used
     /// for the longest time are removed first, as a whole, and this one never. 0: the default, twice the largest
-    /// `disk_limit` of an environment in it. UINT64_MAX: no limit. The same files count as for `disk_limit`, and those
-    /// of other formats and secrets. These are deleted before all others, the oldest first. Files that a living
-    /// process with another format or secret writes stay, and do not count.
+    /// `disk_limit` of an environment in it. UINT64_MAX: no limit.
+    ///
+    /// The same files count as for `disk_limit`, and those of other formats and secrets. These are deleted before all
+    /// others, the oldest first. Files that a living process with another format or secret writes stay, and do not
+    /// count.
     pub directory_limit: u64,
 }
 
