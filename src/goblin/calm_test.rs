@@ -178,3 +178,33 @@ fn a_trial_changes_one_setting_and_lasts_a_second() {
     assert!(frames.iter().all(|(_, choices)| changes(&before, choices) <= 1), "nothing else changes");
     assert_eq!(frames.last().unwrap().1[2], 2, "it fits, so it stays");
 }
+
+#[test]
+fn trim_settings_follow_short_changes_of_all_costs_and_the_others_stay_put() {
+    let mut goblin = Goblin::new(&config(16.0)).unwrap();
+    let mut machine = Machine::new(9, 0.0);
+    renderer(&mut goblin, &mut machine, &[0.0; 6]);
+    let steps: Vec<(f64, f64)> = (0..16).map(|step| (f64::from(step), 1.0 + 0.25 * f64::from(step))).collect();
+    let options: Vec<OptionDesc> = steps.iter().map(|step| OptionDesc::worth(step.0)).collect();
+    let desc = SettingDesc { is_trim: true, ..SettingDesc::new("resolution", &options) };
+    machine.settings.push((goblin.add_setting(&desc).unwrap(), steps.iter().map(|step| step.1).collect()));
+    let ladders = machine.settings.clone();
+    let (mut seen, mut others, mut before) = ([0, 0], 0, Vec::new());
+    for frame in 0..80 * SECOND {
+        // Half a second each: 8 % cheaper, 8 % more expensive.
+        let is_expensive = frame % SECOND >= SECOND / 2;
+        let factor = if is_expensive { 1.08 } else { 0.92 };
+        for ((_, costs), (_, ladder)) in machine.settings.iter_mut().zip(&ladders) {
+            costs.iter_mut().zip(ladder).for_each(|(cost, step)| *cost = step * factor);
+        }
+        let (_, choices) = machine.frame(&mut goblin);
+        if frame >= 20 * SECOND {
+            seen[usize::from(is_expensive)] += choices[6];
+            others += changes(&before, &choices[..6]);
+        }
+        before = choices[..6].to_vec();
+    }
+    let half_seconds = (60 * SECOND / 2) as usize;
+    assert!(seen[0] >= seen[1] + 2 * half_seconds, "steps of the resolution, cheap and expensive: {seen:?}");
+    assert!(others <= 10, "{others} changes in a minute");
+}

@@ -109,6 +109,7 @@ impl Goblin {
         if self.explores() {
             (weighed, trials) = self.explore(weighed, economies, effort)?;
         }
+        self.trim_fast(&mut weighed, economies);
         let (chosen, changes) = self.publish(&settled, other_strategy, economies);
         self.await_samples(&chosen, &weighed, trials == 0);
         self.controller.decided(chosen.mean[self.lanes.lane(0)]);
@@ -222,7 +223,7 @@ impl Goblin {
     }
 
     /// The common factor of every governed lane with its fast component; see [`Calibration::fast`].
-    fn fast_factors(&self) -> [f64; LANES] {
+    pub(super) fn fast_factors(&self) -> [f64; LANES] {
         self.factors(Calibration::fast)
     }
 
@@ -231,10 +232,14 @@ impl Goblin {
         std::array::from_fn(|lane| self.calibrations.get(lane).filter(|_| learned).map_or(1.0, &of))
     }
 
-    /// Deviations to keep free: as configured, or calibrated if a probability was configured.
-    fn sigmas(&self, lane: usize) -> f64 {
+    /// Deviations to keep free: as configured, or calibrated if a probability was configured. See
+    /// [`Hold`](super::hold::Hold).
+    pub(super) fn sigmas(&self, lane: usize) -> f64 {
         let nominal = self.config.nominal_sigmas();
-        if self.config.overrun_probability > 0.0 { nominal * self.calibrations[lane].tail() } else { nominal }
+        if self.config.overrun_probability == 0.0 {
+            return nominal;
+        }
+        nominal * self.calibrations[lane].tail() * self.holds[lane].margin()
     }
 
     /// The lightest and the most valuable choice.
@@ -332,7 +337,6 @@ impl Goblin {
                 residual: beside.mean,
                 common: common[index],
                 fast: fast[index],
-                full: weighed.burden[index],
                 factors: self.calibrations[index].factors(),
                 ratio: self.ratios[index],
                 fair: fair && is_complete && known_mean >= KNOWN_SHARE * chosen.mean[lane],

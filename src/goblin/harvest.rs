@@ -3,7 +3,7 @@
 use crate::base::Number;
 use crate::base::{Id, Result, error};
 use crate::knapsack::NO_CHOICE;
-use crate::profile::Learned;
+use crate::profile::{Learned, add_to_task};
 
 use super::Goblin;
 use super::config::{Burdens, Exploration, LANES, LARGEST};
@@ -100,7 +100,7 @@ impl Goblin {
         let unit = sample.burden / (work * common);
         match self.config.exploration {
             Exploration::Bounded if learned.is_known() && self.calibrations[lane].is_shifting() => {}
-            Exploration::Bounded => learned.add_unless_hitch(unit, decision),
+            Exploration::Bounded => add_to_task(self.tasks.at_mut(setting.task).lane_mut(lane), cell, unit, decision),
             Exploration::Optimistic => learned.add(unit, decision),
         }
         self.observe_lever(decision, position, lane, sample.burden);
@@ -172,7 +172,8 @@ impl Goblin {
     fn learn_hold(&mut self, forecast: &Forecast, lane: usize) {
         let limit = self.strategies.limits(&self.config)[self.lanes.lane(lane)];
         let total = forecast.total.unwrap_or(forecast.measured + forecast.residual);
-        let is_near = forecast.full > (1.0 - TUNING.hold_near) * limit;
+        let full = forecast.mean + self.sigmas(lane) * forecast.variance.sqrt();
+        let is_near = full > (1.0 - TUNING.hold_near) * limit;
         self.holds[lane].observe(total > limit, is_near, self.config.overrun_probability);
     }
 

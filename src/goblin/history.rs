@@ -60,8 +60,6 @@ pub struct Forecast {
     pub common: f64,
     /// The common factor with its fast component: samples are learned relative to it.
     pub fast: f64,
-    /// Mean + sigmas × deviation: the burden that is compared with the limit.
-    pub full: f64,
     /// The followers' common factors at the time of the forecast.
     pub factors: Factors,
     /// Present over past burdens as known then.

@@ -452,6 +452,28 @@ impl Goblin {
         pairs.filter(|(_, (choice, found))| choice != found).map(|(at, _)| (at, &formulation.entries[at]))
     }
 
+    /// Let TRIM settings follow the fast component of the common factor, which moves no other setting. Their margin is
+    /// smaller, because the next frame corrects them.
+    pub(super) fn trim_fast(&mut self, weighed: &mut Weighed, economies: &[Economy]) {
+        let pairs = self.formulation.entries.iter().zip(&self.formulation.choices);
+        let mut trims = pairs.filter(|(entry, _)| self.setting(entry.position).is_trim).peekable();
+        // A trial keeps its option.
+        if trims.peek().is_none() || trims.any(|(entry, &choice)| choice != self.setting(entry.position).settled) {
+            return;
+        }
+        // Sigmas are a request of the host.
+        let share = if self.config.overrun_probability > 0.0 { TUNING.trim_share } else { 1.0 };
+        let (slow, fast) = (self.common_factors(), self.fast_factors());
+        let mut quick = [Economy::default(); LANES];
+        for (lane, economy) in economies.iter().enumerate() {
+            let capacity = economy.capacity * slow[lane] / fast[lane];
+            quick[lane] = Economy { capacity, sigmas: economy.sigmas * share };
+        }
+        self.trim(&quick[..economies.len()]);
+        let found = weigh(&self.formulation.sum(&self.formulation.choices), economies);
+        *weighed = Weighed { feasible: weighed.feasible, ..found };
+    }
+
     /// Let TRIM settings use the capacity that the other choices leave.
     fn trim(&mut self, economies: &[Economy]) {
         for at in 0..self.formulation.entries.len() {

@@ -38,6 +38,11 @@ impl Task {
         &mut self.learned[lane * self.cells + cell]
     }
 
+    /// The estimates of a lane.
+    pub fn lane_mut(&mut self, lane: usize) -> &mut [Learned] {
+        &mut self.learned[lane * self.cells..][..self.cells]
+    }
+
     /// Past estimates of a lane, if there are any.
     pub fn past(&self, lane: usize) -> Option<&[Estimate]> {
         let known = self.past.get(lane * self.cells..(lane + 1) * self.cells)?;

@@ -44,6 +44,14 @@ pub struct Learned {
     dropped: f64,
     /// Number of isolated suspects above the mean.
     hitches: u32,
+    /// The mean to which the present estimates of the other options belong; 0 until it is known.
+    anchor: f64,
+    /// The frame of the anchor.
+    anchored: u64,
+    /// The last frame with a sample.
+    measured: u64,
+    /// Samples since the recent statistics restarted, or since the last pause.
+    fresh: u32,
 }
 
 impl Learned {
@@ -60,6 +68,10 @@ impl Learned {
         least_suspect: f64::INFINITY,
         dropped: 0.0,
         hitches: 0,
+        anchor: 0.0,
+        anchored: 0,
+        measured: 0,
+        fresh: 0,
     };
 
     /// Factor by which a frame decays the recent statistics.
@@ -75,6 +87,7 @@ impl Learned {
         if self.fade >= 1.0 {
             self.steady = self.recent.from_frame(self.run.count());
             self.fade = 0.0;
+            self.fresh = 0;
         }
     }
 
@@ -167,9 +180,61 @@ impl Learned {
             self.run = Running::EMPTY;
         }
         (0..count).for_each(|_| self.add(mean, frame));
+        self.fresh = 0;
+    }
+
+    /// Observe a sample on this frame, which was added. While the statistics converge after a restart, returns the factor
+    /// by which the burden has changed since the anchor, and the frame of the anchor.
+    fn shift(&mut self, frame: u64) -> Option<(f64, u64)> {
+        if frame > self.measured + LONGEST_PAUSE {
+            (self.anchor, self.fresh) = (0.0, 0);
+        }
+        self.measured = frame;
+        self.fresh = self.fresh.saturating_add(1);
+        let mean = self.recent.normal().mean;
+        if self.anchor <= 0.0 {
+            if self.fresh >= ANCHOR_SAMPLES {
+                (self.anchor, self.anchored) = (mean, frame);
+            }
+            return None;
+        }
+        if self.fresh > FOLLOWED_SAMPLES {
+            return None;
+        }
+        let shift = (mean / self.anchor, self.anchored);
+        (self.anchor, self.anchored) = (mean, frame);
+        Some(shift)
+    }
+
+    /// Multiply the recent statistics, because the burden has changed without samples.
+    fn scale(&mut self, factor: f64, frame: u64) {
+        (self.recent, self.steady) = (self.recent.scaled(factor), self.steady.scaled(factor));
+        self.lowest *= factor;
+        self.anchor *= factor;
+        self.anchored = frame;
     }
 }
 
+/// Add a sample of an option of a task unless it is a hitch. When the scene has changed the burden, the options without
+/// samples since then follow in proportion: most passes cost more or less in all their options together.
+pub fn add_to_task(learned: &mut [Learned], option: usize, sample: f64, frame: u64) {
+    learned[option].add_unless_hitch(sample, frame);
+    let Some((factor, since)) = learned[option].shift(frame) else { return };
+    if !(1.0 / MOST_SHIFT..=MOST_SHIFT).contains(&factor) {
+        return;
+    }
+    let others = learned.iter_mut().enumerate().filter(|(other, _)| *other != option).map(|(_, other)| other);
+    others.filter(|other| other.measured.max(other.anchored) <= since).for_each(|other| other.scale(factor, frame));
+}
+
+/// A pause of more frames than this ends a series of samples: the scene may have changed in it.
+const LONGEST_PAUSE: u64 = 30;
+/// Samples until a mean is known well enough that other options can follow its changes.
+const ANCHOR_SAMPLES: u32 = 16;
+/// Samples after a restart in which other options follow. The recent mean then has few samples from before the change.
+const FOLLOWED_SAMPLES: u32 = 90;
+/// A change of a burden by more than this factor, or its inverse, says nothing about other options.
+const MOST_SHIFT: f64 = 8.0;
 /// Number of consecutive suspects, below and above the recent mean, that confirm a change. A rise needs more, because
 /// the option may be abandoned for it at once, and would not be measured again soon.
 const CONFIRMED: [u32; 2] = [2, 3];

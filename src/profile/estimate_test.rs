@@ -218,3 +218,58 @@ fn estimates_of_a_steady_burden_do_not_follow_chance() {
     }
     assert!(off < 0.05, "{off}");
 }
+
+/// Samples of an option of a task, one each frame, up and down by 2 %.
+fn measure(learned: &mut [Learned], option: usize, mean: f64, frames: std::ops::Range<u64>) {
+    for frame in frames {
+        let noise = if frame % 2 == 0 { 0.98 } else { 1.02 };
+        add_to_task(learned, option, mean * noise, frame);
+    }
+}
+
+fn mean(learned: &[Learned], option: usize) -> f64 {
+    recent(&CAUTIOUS, &learned[option]).mean
+}
+
+#[test]
+fn options_without_samples_follow_when_the_scene_changes_the_cost_of_their_pass() {
+    let mut learned = [Learned::NOTHING; 3];
+    measure(&mut learned, 1, 2.0, 0..100);
+    measure(&mut learned, 0, 1.0, 100..200);
+    let counts = learned.map(|option| option.run.count());
+    measure(&mut learned, 0, 1.3, 200..320);
+    assert!((mean(&learned, 1) - 2.6).abs() < 0.05, "{}", mean(&learned, 1));
+    assert_eq!((learned[1].run.count(), learned[1].run.mean()), (counts[1], 2.0), "the run has only what was measured");
+    assert_eq!(learned[2].run.count(), 0);
+    measure(&mut learned, 0, 1.0, 320..440);
+    assert!((mean(&learned, 1) - 2.0).abs() < 0.05, "{}", mean(&learned, 1));
+    // Slowly, too.
+    (0..60).for_each(|n| measure(&mut learned, 0, 1.0 + 0.01 * n as f64, 440 + 10 * n..450 + 10 * n));
+    measure(&mut learned, 0, 1.6, 1040..1160);
+    assert!((mean(&learned, 1) - 3.2).abs() < 0.1, "{}", mean(&learned, 1));
+}
+
+#[test]
+fn a_wrong_estimate_of_an_option_that_is_measured_again_moves_no_other_option() {
+    let mut learned = [Learned::NOTHING; 2];
+    measure(&mut learned, 1, 2.0, 0..20);
+    measure(&mut learned, 0, 1.0, 20..200);
+    measure(&mut learned, 1, 3.0, 200..300);
+    assert!((mean(&learned, 1) - 3.0).abs() < 0.05, "{}", mean(&learned, 1));
+    assert!((mean(&learned, 0) - 1.0).abs() < 0.02, "{}", mean(&learned, 0));
+    // From then on it moves the others.
+    measure(&mut learned, 1, 3.6, 300..420);
+    assert!((mean(&learned, 0) - 1.2).abs() < 0.03, "{}", mean(&learned, 0));
+}
+
+#[test]
+fn hitches_of_an_option_move_no_other_option() {
+    let mut learned = [Learned::NOTHING; 2];
+    measure(&mut learned, 1, 2.0, 0..100);
+    measure(&mut learned, 0, 1.0, 100..200);
+    for hitch in 0..5 {
+        add_to_task(&mut learned, 0, 4.0, 200 + 40 * hitch);
+        measure(&mut learned, 0, 1.0, 201 + 40 * hitch..240 + 40 * hitch);
+    }
+    assert!((mean(&learned, 1) - 2.0).abs() < 0.02, "{}", mean(&learned, 1));
+}

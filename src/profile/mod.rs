@@ -25,7 +25,7 @@ mod json_memory_test;
 #[cfg(test)]
 mod json_test;
 
-pub use estimate::{Blind, Burden, Learned, Rules, Source, estimate, past_to_present_ratio};
+pub use estimate::{Blind, Burden, Learned, Rules, Source, add_to_task, estimate, past_to_present_ratio};
 
 use crate::base::{Number, Result, error, fault_point, try_collect_all, try_string, try_to_vec};
 use crate::stats::{Normal, Running};

@@ -41,6 +41,13 @@ impl Decayed {
         Self { last_frame: frame, ..self }
     }
 
+    /// The statistics of samples multiplied by `factor`.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let Self { mean, squared_deviations, .. } = self;
+        Self { mean: mean * factor, squared_deviations: squared_deviations * factor * factor, ..self }
+    }
+
     /// Whether no sample was added yet.
     pub fn is_empty(&self) -> bool {
         self.weight == 0.0
