@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hobgoblin_bench::contest::arena::{Run, Tally, play};
+use hobgoblin_bench::contest::arena::{LEARNING, Run, Tally, play};
 use hobgoblin_bench::contest::goblin::Player;
 use hobgoblin_bench::contest::recording::Recording;
 use hobgoblin_bench::contest::replay::{Replay, Stage};
@@ -29,8 +29,8 @@ The goblin against the rules of others, over recorded costs and noise.
 
 Every contestant plays the same runs: first with its documented constants, then with its budget scaled such that 1 % of
 all frames are late. Columns: value in % of the oracle's; late frames in %, in the first 256 frames in %, most in a row;
-changes a second of all settings, of the resolution; reversals a minute (a change taken back within 10 s); the factor on
-the budget; the goblin's lead in value, with the 95 % interval of the paired differences. 'win' and 'loss': the interval
+changes a second in the first 1024 frames, after them, and of the resolution after them; reversals a minute after them (a
+change taken back within 10 s); the factor on the budget; the goblin's lead in value, with the 95 % interval of the paired differences. 'win' and 'loss': the interval
 excludes 0. The oracle knows every cost and the noise until the frame before; it changes as often as it likes, for
 nothing.
 ";
@@ -65,8 +65,8 @@ fn main() -> std::process::ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), String> {
-    if options.seeds < 2 || options.frames < 256 {
-        return Err("--seeds must be at least 2, --frames at least 256".into());
+    if options.seeds < 2 || options.frames < 2 * LEARNING - 256 {
+        return Err("--seeds must be at least 2, --frames at least 1792".into());
     }
     let mut all = Vec::new();
     for file in files(options)? {
@@ -137,8 +137,8 @@ fn print(options: &Options, title: &str, standings: &[Standing]) {
         return;
     }
     println!(
-        "{title:<30}{:>7} |{:>6}{:>7}{:>5} |{:>9}{:>7}{:>10} |{:>7} | goblin's lead",
-        "value", "late", "first", "run", "changes", "resol.", "reversals", "budget"
+        "{title:<30}{:>7} |{:>6}{:>7}{:>5} |{:>9}{:>7}{:>7}{:>10} |{:>7} | goblin's lead",
+        "value", "late", "first", "run", "learning", "after", "resol.", "reversals", "budget"
     );
     for standing in standings {
         let lead = lead(&standings[0], standing).map_or_else(String::new, |(mean, half)| {
@@ -154,12 +154,13 @@ fn print(options: &Options, title: &str, standings: &[Standing]) {
             format!("{:+.2} ± {:.2} {word}", 100.0 * mean, 100.0 * half)
         });
         println!(
-            "{:<30}{:>7.2} |{:>6.2}{:>7.1}{:>5.0} |{:>9.2}{:>7.2}{:>10.1} |{:>6.3}{} | {lead}",
+            "{:<30}{:>7.2} |{:>6.2}{:>7.1}{:>5.0} |{:>9.2}{:>7.2}{:>7.2}{:>10.1} |{:>6.3}{} | {lead}",
             standing.who.name(),
             100.0 * standing.mean(|tally| tally.value),
             100.0 * standing.mean(|tally| tally.late),
             100.0 * standing.mean(|tally| tally.late_at_first),
             standing.worst(|tally| tally.worst_run),
+            standing.mean(|tally| tally.changes_at_first),
             standing.mean(|tally| tally.changes),
             standing.mean(|tally| tally.resolution_changes),
             standing.mean(|tally| tally.reversals),
@@ -186,6 +187,7 @@ fn rows(standings: &[Standing]) -> Value {
             "late": standing.mean(|tally| tally.late),
             "late_in_first_256": standing.mean(|tally| tally.late_at_first),
             "worst_run": standing.worst(|tally| tally.worst_run),
+            "changes_per_second_while_learning": standing.mean(|tally| tally.changes_at_first),
             "changes_per_second": standing.mean(|tally| tally.changes),
             "resolution_changes_per_second": standing.mean(|tally| tally.resolution_changes),
             "reversals_per_minute": standing.mean(|tally| tally.reversals),

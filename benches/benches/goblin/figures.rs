@@ -19,6 +19,8 @@ pub struct Frame {
     /// True mean plus the oracle's sigmas of the choice, divided by the capacity.
     pub fill: f64,
     pub changes: u32,
+    /// Changes that return to the option before the setting's last change, within 10 s of it.
+    pub reversals: u32,
     pub settled_changes: u32,
     /// Value of the latest choice without trials.
     pub settled_value: f64,
@@ -44,6 +46,7 @@ pub struct Phase {
     pub heavy_frames: f64,
     pub trials: f64,
     pub changes: f64,
+    pub reversals: f64,
     pub settled_changes: f64,
     /// Frames without trials whose choice has a higher (`rises`) or lower value than the choice before.
     pub rises: f64,
@@ -71,6 +74,7 @@ impl Phase {
         self.over_heavy += heavy * f64::from(u8::from(frame.over));
         self.trials += f64::from(frame.decided.trials);
         self.changes += f64::from(frame.changes);
+        self.reversals += f64::from(frame.reversals);
         self.settled_changes += f64::from(frame.settled_changes);
         self.rises += f64::from(u8::from(frame.settled_gain > 0.0));
         self.falls += f64::from(u8::from(frame.settled_gain < 0.0));
@@ -91,6 +95,7 @@ impl Phase {
         self.heavy_frames += other.heavy_frames;
         self.trials += other.trials;
         self.changes += other.changes;
+        self.reversals += other.reversals;
         self.settled_changes += other.settled_changes;
         self.rises += other.rises;
         self.falls += other.falls;
@@ -154,6 +159,8 @@ pub struct Figures {
     pub late: Phase,
     /// The frames that the promise covers: after the first 1024 frames, without the first 60 after a declared step.
     pub promised: Phase,
+    /// After the learning phase, which is the first 1024 frames.
+    pub calm: Phase,
     /// During the step, without its first 60 frames.
     pub in_step: Phase,
     /// `Event::Step`: 600 to 1200 frames after the end of the step. `Event::Past`: the 120 frames that begin with the
@@ -194,6 +201,7 @@ impl Figures {
             steady: nothing,
             late: nothing,
             promised: nothing,
+            calm: nothing,
             in_step: nothing,
             after: nothing,
             after_each: Vec::new(),
@@ -226,6 +234,9 @@ impl Figures {
         }
         if index >= 4096 {
             self.late.take(frame);
+        }
+        if index >= 1024 {
+            self.calm.take(frame);
         }
         let mut excepted = index < 1024;
         match self.row.event {
@@ -317,6 +328,7 @@ impl Figures {
             (&mut self.steady, &other.steady),
             (&mut self.late, &other.late),
             (&mut self.promised, &other.promised),
+            (&mut self.calm, &other.calm),
             (&mut self.in_step, &other.in_step),
             (&mut self.after, &other.after),
         ] {

@@ -10,6 +10,8 @@ use crate::workload::{Machine, Noise, Truth};
 
 /// Frames from a decision until just before its samples arrive.
 const LATENCY: u64 = 3;
+/// Frames within which a change that is taken back is a reversal.
+const REVERSAL: u64 = 600;
 /// Length in frames of the run on another machine whose profile is loaded.
 const PAST_FRAMES: usize = 8192;
 
@@ -121,6 +123,8 @@ struct Stage<'a> {
     /// Choices of the previous frame, and of the latest frame without trials.
     before: Vec<u16>,
     settled: Vec<u16>,
+    /// By setting: the option before its last change, and the frame of that change.
+    left: Vec<(u16, u64)>,
     settled_value: f64,
     frames: u64,
 }
@@ -137,6 +141,7 @@ impl<'a> Stage<'a> {
             choices: vec![0; count],
             before: vec![0; count],
             settled: vec![0; count],
+            left: vec![(u16::MAX, 0); count],
             settled_value: 0.0,
             frames: 0,
         }
@@ -176,6 +181,7 @@ impl<'a> Stage<'a> {
         seen.oracle_over = oracle_total > self.scenario.capacity;
         if self.frames > 0 {
             seen.changes = differences(&self.choices, &self.before);
+            seen.reversals = self.reversals();
             if decided.trials == 0 {
                 seen.settled_changes = differences(&self.choices, &self.settled);
             }
@@ -189,6 +195,19 @@ impl<'a> Stage<'a> {
         self.before.copy_from_slice(&self.choices);
         self.frames += 1;
         seen
+    }
+
+    /// Counts the reversals of this frame.
+    fn reversals(&mut self) -> u32 {
+        let mut reversals = 0;
+        for (index, left) in self.left.iter_mut().enumerate() {
+            let (choice, before) = (self.choices[index], self.before[index]);
+            if choice != before {
+                let (option, when) = std::mem::replace(left, (before, self.frames));
+                reversals += u32::from(option == choice && self.frames - when <= REVERSAL);
+            }
+        }
+        reversals
     }
 
     /// Delivers the samples that arrive just before this decision: those of the decision `LATENCY` frames before.

@@ -39,6 +39,7 @@ pub fn judge(rows: &[Figures]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for figures in rows {
         let mut judge = Judge { row: &figures.row.name, verdicts: &mut verdicts };
+        calm(&mut judge, figures);
         match (figures.row.player, figures.row.event) {
             (Player::Goblin, Event::Nothing) => plain(&mut judge, figures),
             (Player::Goblin, Event::Step { .. }) => step(&mut judge, figures),
@@ -74,6 +75,17 @@ fn plain(judge: &mut Judge<'_>, figures: &Figures) {
         judge.at_most(8, "update, median us", quantile_us(&figures.replayed_ns, 0.5), 15.0);
         judge.at_most(8, "update, p99.9 us", quantile_us(&figures.replayed_ns, 0.999), 50.0);
     }
+}
+
+/// Past profiles are played only in the learning phase. With totals only, changes are not limited.
+fn calm(judge: &mut Judge<'_>, figures: &Figures) {
+    if figures.row.player != Player::Goblin || !matches!(figures.row.event, Event::Nothing | Event::Step { .. }) {
+        return;
+    }
+    let calm = &figures.calm;
+    let most = if figures.row.is_independent() { 0.05 } else { 1.0 };
+    judge.at_most(9, "changes per second after 1024 frames", calm.per_second(calm.changes), most);
+    judge.at_most(9, "reversals per minute after 1024 frames", 60.0 * calm.per_second(calm.reversals), 2.0);
 }
 
 fn step(judge: &mut Judge<'_>, figures: &Figures) {

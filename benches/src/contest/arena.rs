@@ -6,6 +6,8 @@ use crate::random::Random;
 
 /// Frames a second. Rules with delays in seconds count them in frames.
 pub const RATE: usize = 60;
+/// Frames of the learning phase, in which the goblin's changes are free.
+pub const LEARNING: usize = 1024;
 /// Frames within which a change that is taken back is a reversal.
 const REVERSAL: usize = 10 * RATE;
 
@@ -53,6 +55,10 @@ pub trait Governor {
     fn decide(&mut self, works: &[f64], choices: &mut [u16]);
     /// Takes the costs of an earlier frame; frames are counted from 0 and come in order.
     fn learn(&mut self, frame: usize, costs: &[f64], total: f64);
+    /// The setting that it trims every frame, if any. Its steps are too fine to be seen.
+    fn trimmed(&self) -> Option<usize> {
+        None
+    }
     /// Its knowledge, to start another run with.
     fn save(&self) -> Option<String> {
         None
@@ -68,11 +74,13 @@ pub struct Tally {
     pub late: f64,
     /// Share of late frames in the first 256.
     pub late_at_first: f64,
-    /// Changes a second, of all settings.
+    /// Changes a second after the learning phase, of all settings but a trimmed one.
     pub changes: f64,
-    /// Changes a second of the resolution.
+    /// The same in the learning phase.
+    pub changes_at_first: f64,
+    /// Changes a second of the resolution after the learning phase.
     pub resolution_changes: f64,
-    /// Reversals a minute.
+    /// Reversals a minute after the learning phase, of all settings but a trimmed one.
     pub reversals: f64,
     /// Most late frames in a row.
     pub worst_run: f64,
@@ -95,7 +103,7 @@ pub fn play(run: &dyn Run, governor: &mut dyn Governor, seed: u64) -> Tally {
         governor.decide(&works, &mut choices);
         let mut costs = vec![0.0; count];
         run.costs(frame, &choices, &mut costs);
-        let total = costs.iter().sum::<f64>() + watch.changes_of(frame, &choices, run);
+        let total = costs.iter().sum::<f64>() + watch.changes_of(frame, &choices, run, governor.trimmed());
         watch.take(run, &choices, total);
         in_flight.push_back((frame, costs, total));
     }
@@ -110,23 +118,27 @@ struct Watch {
     late: Vec<bool>,
     value: f64,
     changes: usize,
+    changes_at_first: usize,
     resolution_changes: usize,
     reversals: usize,
 }
 
 impl Watch {
     /// Counts the changes of a frame and returns their cost.
-    fn changes_of(&mut self, frame: usize, choices: &[u16], run: &dyn Run) -> f64 {
+    fn changes_of(&mut self, frame: usize, choices: &[u16], run: &dyn Run, trimmed: Option<usize>) -> f64 {
         let mut cost = 0.0;
-        for (index, setting) in run.settings().iter().enumerate() {
-            if frame > 0 && choices[index] != self.before[index] {
-                cost += setting.change_ms;
-                self.changes += 1;
-                self.resolution_changes += usize::from(index == run.resolution());
-                let (option, when) = self.left[index];
-                self.reversals += usize::from(option == choices[index] && frame - when <= REVERSAL);
-                self.left[index] = (self.before[index], frame);
+        let changed = |&index: &usize| frame > 0 && choices[index] != self.before[index];
+        for index in (0..choices.len()).filter(changed) {
+            cost += run.settings()[index].change_ms;
+            let (option, when) = std::mem::replace(&mut self.left[index], (self.before[index], frame));
+            let is_seen = Some(index) != trimmed;
+            if frame < LEARNING {
+                self.changes_at_first += usize::from(is_seen);
+                continue;
             }
+            self.changes += usize::from(is_seen);
+            self.resolution_changes += usize::from(index == run.resolution());
+            self.reversals += usize::from(is_seen && option == choices[index] && frame - when <= REVERSAL);
         }
         self.before.copy_from_slice(choices);
         cost
@@ -138,8 +150,7 @@ impl Watch {
     }
 
     fn close(self, run: &dyn Run) -> Tally {
-        let frames = self.late.len() as f64;
-        let per_second = RATE as f64 / frames;
+        let per_second = RATE as f64 / self.late.len().saturating_sub(LEARNING).max(1) as f64;
         let share = |late: &[bool]| late.iter().filter(|late| **late).count() as f64 / late.len() as f64;
         let runs = self.late.split(|late| !late).map(<[bool]>::len);
         Tally {
@@ -147,6 +158,7 @@ impl Watch {
             late: share(&self.late),
             late_at_first: share(&self.late[..self.late.len().min(256)]),
             changes: self.changes as f64 * per_second,
+            changes_at_first: (self.changes_at_first * RATE) as f64 / self.late.len().min(LEARNING) as f64,
             resolution_changes: self.resolution_changes as f64 * per_second,
             reversals: self.reversals as f64 * per_second * 60.0,
             worst_run: runs.max().unwrap_or(0) as f64,

@@ -17,6 +17,7 @@ pub struct Player {
     ids: Vec<Id>,
     /// Decision of each frame.
     decisions: Vec<u64>,
+    trimmed: Option<usize>,
 }
 
 impl Player {
@@ -40,7 +41,7 @@ impl Player {
             goblin.add_setting(&desc).expect("a setting that makes sense")
         });
         let ids = ids.collect();
-        Self { goblin, ids, decisions: Vec::new() }
+        Self { goblin, ids, decisions: Vec::new(), trimmed: trims.then(|| run.resolution()) }
     }
 }
 
@@ -61,6 +62,10 @@ impl Governor for Player {
             self.goblin.measure(id, &sample(cost)).expect("a sample of a decision");
         }
         self.goblin.measure_total(&sample(total)).expect("a total of a decision");
+    }
+
+    fn trimmed(&self) -> Option<usize> {
+        self.trimmed
     }
 
     fn save(&self) -> Option<String> {
