@@ -453,25 +453,32 @@ impl Goblin {
     }
 
     /// Let TRIM settings follow the fast component of the common factor, which moves no other setting. Their margin is
-    /// smaller, because the next frame corrects them.
+    /// smaller, because the next frame corrects them. Only with a probability: sigmas are a request of the host.
     pub(super) fn trim_fast(&mut self, weighed: &mut Weighed, economies: &[Economy]) {
         let pairs = self.formulation.entries.iter().zip(&self.formulation.choices);
         let mut trims = pairs.filter(|(entry, _)| self.setting(entry.position).is_trim).peekable();
+        let is_asked = self.config.overrun_probability > 0.0 && weighed.feasible && trims.peek().is_some();
         // A trial keeps its option.
-        if trims.peek().is_none() || trims.any(|(entry, &choice)| choice != self.setting(entry.position).settled) {
+        if !is_asked || trims.any(|(entry, &choice)| choice != self.setting(entry.position).settled) {
             return;
         }
-        // Sigmas are a request of the host.
-        let share = if self.config.overrun_probability > 0.0 { TUNING.trim_share } else { 1.0 };
         let (slow, fast) = (self.common_factors(), self.fast_factors());
         let mut quick = [Economy::default(); LANES];
         for (lane, economy) in economies.iter().enumerate() {
             let capacity = economy.capacity * slow[lane] / fast[lane];
-            quick[lane] = Economy { capacity, sigmas: economy.sigmas * share };
+            quick[lane] = Economy { capacity, sigmas: economy.sigmas * TUNING.trim_share };
         }
         self.trim(&quick[..economies.len()]);
-        let found = weigh(&self.formulation.sum(&self.formulation.choices), economies);
-        *weighed = Weighed { feasible: weighed.feasible, ..found };
+        let now = self.history.latest() + 1;
+        let Self { settings, formulation, .. } = self;
+        for (entry, &choice) in formulation.entries.iter().zip(&formulation.choices) {
+            let setting = settings.at_mut(entry.position).expect("entries are made of the settings there are");
+            if setting.is_trim && setting.settled != choice {
+                (setting.settled, setting.changed) = (choice, now);
+            }
+        }
+        let found = weigh(&formulation.sum(&formulation.choices), economies);
+        *weighed = Weighed { feasible: true, excess: weighed.excess, ..found };
     }
 
     /// Let TRIM settings use the capacity that the other choices leave.

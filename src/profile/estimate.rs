@@ -49,7 +49,7 @@ pub struct Learned {
     /// The frame of the anchor.
     anchored: u64,
     /// The last frame with a sample.
-    measured: u64,
+    last_frame: u64,
     /// Samples since the recent statistics restarted, or since the last pause.
     fresh: u32,
 }
@@ -70,7 +70,7 @@ impl Learned {
         hitches: 0,
         anchor: 0.0,
         anchored: 0,
-        measured: 0,
+        last_frame: 0,
         fresh: 0,
     };
 
@@ -186,10 +186,10 @@ impl Learned {
     /// Observe a sample on this frame, which was added. While the statistics converge after a restart, returns the factor
     /// by which the burden has changed since the anchor, and the frame of the anchor.
     fn shift(&mut self, frame: u64) -> Option<(f64, u64)> {
-        if frame > self.measured + LONGEST_PAUSE {
+        if frame > self.last_frame + LONGEST_PAUSE {
             (self.anchor, self.fresh) = (0.0, 0);
         }
-        self.measured = frame;
+        self.last_frame = frame;
         self.fresh = self.fresh.saturating_add(1);
         let mean = self.recent.normal().mean;
         if self.anchor <= 0.0 {
@@ -224,7 +224,7 @@ pub fn add_to_task(learned: &mut [Learned], option: usize, sample: f64, frame: u
         return;
     }
     let others = learned.iter_mut().enumerate().filter(|(other, _)| *other != option).map(|(_, other)| other);
-    others.filter(|other| other.measured.max(other.anchored) <= since).for_each(|other| other.scale(factor, frame));
+    others.filter(|other| other.last_frame.max(other.anchored) <= since).for_each(|other| other.scale(factor, frame));
 }
 
 /// A pause of more frames than this ends a series of samples: the scene may have changed in it.
