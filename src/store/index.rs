@@ -1,7 +1,8 @@
 //! The index of all keys: a list of entries in order of arrival, and an open-addressed table into it.
 //!
-//! The table also holds the location of each value, so that a lookup in random order has one cache miss instead of two.
-//! Its hash is seeded at random, so nobody can write a directory or a bundle with names that collide.
+//! Beside the table lies a [`Hint`] for each slot: one word that locates the value. So a lookup in random order has one
+//! cache miss, and eight hints share a cache line. The hash is seeded at random, so nobody can write a directory or a
+//! bundle with names that collide.
 //!
 //! A removed key keeps its entry, because an older record of the key may still turn up in a segment that is read later.
 //! The larger stamp of two records is the newer one. Stamps are a hybrid logical clock (Kulkarni and others, "Logical
@@ -96,8 +97,57 @@ struct HashSlot {
     tag: u32,
     /// The entry's position plus one; 0 means that the slot is vacant.
     entry: u32,
-    /// Copy of the entry's place.
-    location: Location,
+}
+
+/// Location of a value in one word. Record and name are checked after reading, so a hint may be wrong.
+///
+/// | bits | content |
+/// |---|---|
+/// | 0 to 15 | lower part of the name's hash |
+/// | 16 to 39 | offset in units of 16 bytes |
+/// | 40 to 51 | number of the segment in [`Index::segments`] plus one; 0 if the hint has no location |
+/// | 52 to 63 | length of the payload in units of [`Hint::STEP`], rounded up |
+///
+/// Zero means that the slot is vacant. Long values, far offsets and late segments have hints without a location.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Hint(u64);
+
+impl Hint {
+    const STEP: u32 = 64;
+    /// Bytes of the longest payload with a location.
+    #[cfg(test)]
+    const LONGEST: u32 = Self::STEP * ((1 << 12) - 1);
+
+    fn new(hash: u64, location: Option<(usize, u32, u32)>) -> Self {
+        let packed = location.and_then(|(number, unit, stored)| {
+            let (number, length) = (number as u64 + 1, u64::from(stored.div_ceil(Self::STEP)));
+            (unit < 1 << 24 && number < 1 << 12 && length < 1 << 12)
+                .then_some(length << 52 | number << 40 | u64::from(unit) << 16)
+        });
+        Self(packed.unwrap_or(0) | Self::part_of(hash))
+    }
+
+    /// Never 0, so that an occupied slot is not taken for a vacant one.
+    fn part_of(hash: u64) -> u64 {
+        (hash & 0xffff).max(1)
+    }
+
+    fn has_part_of(self, hash: u64) -> bool {
+        self.0 & 0xffff == Self::part_of(hash)
+    }
+
+    fn number(self) -> Option<usize> {
+        ((self.0 >> 40) as usize & 0xfff).checked_sub(1)
+    }
+
+    fn unit(self) -> u32 {
+        (self.0 >> 16) as u32 & 0xff_ffff
+    }
+
+    /// At least the length of the payload.
+    fn longest(self) -> u32 {
+        (self.0 >> 52) as u32 * Self::STEP
+    }
 }
 
 #[derive(Debug)]
@@ -106,10 +156,21 @@ pub(super) struct Index {
     seed: u64,
     /// The length is a power of two.
     slots: Vec<HashSlot>,
+    /// One for each slot.
+    hints: Vec<Hint>,
+    /// Segments by the number that hints have for them.
+    segments: Vec<u64>,
     pub entries: Vec<IndexEntry>,
     pub cleared: Vec<Cleared>,
     live: usize,
     pub newest_stamp: u64,
+}
+
+/// Segments with a number: as many as a [`Hint`] tells apart.
+const MOST_NUMBERS: usize = (1 << 12) - 1;
+
+fn tag_of(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }
 
 /// Effect of a record on the index.
@@ -126,14 +187,27 @@ pub(super) enum Effect {
 impl Default for Index {
     fn default() -> Self {
         let seed = RandomState::new().hash_one(0);
-        Self { seed, slots: Vec::new(), entries: Vec::new(), cleared: Vec::new(), live: 0, newest_stamp: 0 }
+        Self {
+            seed,
+            slots: Vec::new(),
+            hints: Vec::new(),
+            segments: Vec::new(),
+            entries: Vec::new(),
+            cleared: Vec::new(),
+            live: 0,
+            newest_stamp: 0,
+        }
     }
 }
 
 impl Index {
     /// The tag of a name's slot.
     pub fn tag(&self, name: &Name) -> u32 {
-        (name.hash_with(self.seed) >> 32) as u32
+        tag_of(self.hash(name))
+    }
+
+    fn hash(&self, name: &Name) -> u64 {
+        name.hash_with(self.seed)
     }
 
     /// Positions of the entries that `is_wanted` accepts, in disk order.
@@ -150,18 +224,40 @@ impl Index {
         // Load factor of at most three quarters: neighbours share a cache line, and half of the hash tells them apart.
         let wanted = (self.entries.len() + more).div_ceil(3) * 4;
         if wanted > self.slots.len() {
-            let slots = try_filled(HashSlot::default(), wanted.next_power_of_two().max(16))?;
-            for slot in std::mem::replace(&mut self.slots, slots).into_iter().filter(|slot| slot.entry != 0) {
-                self.occupy(slot);
+            let length = wanted.next_power_of_two().max(16);
+            let (slots, hints) = (try_filled(HashSlot::default(), length)?, try_filled(Hint::default(), length)?);
+            let slots = std::mem::replace(&mut self.slots, slots).into_iter();
+            let hints = std::mem::replace(&mut self.hints, hints).into_iter();
+            for (slot, hint) in slots.zip(hints).filter(|(slot, _)| slot.entry != 0) {
+                self.occupy(slot, hint);
             }
         }
         Ok(())
     }
 
-    fn occupy(&mut self, slot: HashSlot) {
+    fn occupy(&mut self, slot: HashSlot, hint: Hint) {
         if let Err(vacant) = self.probe(slot.tag, |_| false) {
-            self.slots[vacant] = slot;
+            (self.slots[vacant], self.hints[vacant]) = (slot, hint);
         }
+    }
+
+    /// The number of a segment. `None`: there are too many segments, or there is no memory for another number.
+    fn number_of(&mut self, segment: u64) -> Option<usize> {
+        // From the end: records are shown segment by segment, and new ones go to the last segment.
+        if let Some(number) = self.segments.iter().rposition(|&known| known == segment) {
+            return Some(number);
+        }
+        let is_room = self.segments.len() < MOST_NUMBERS && self.segments.try_reserve(1).is_ok();
+        is_room.then(|| {
+            self.segments.push(segment);
+            self.segments.len() - 1
+        })
+    }
+
+    /// The hint of an entry.
+    fn hint_of(&mut self, hash: u64, entry: &IndexEntry) -> Hint {
+        let number = if entry.is_live() { self.number_of(entry.segment) } else { None };
+        Hint::new(hash, number.map(|number| (number, entry.row.unit, entry.row.stored)))
     }
 
     /// The slot with that tag whose entry position satisfies `is_it`; else, as the error, the vacant slot where it
@@ -181,13 +277,23 @@ impl Index {
         }
     }
 
-    /// Location of the value of that name, or of another name with the same tag.
+    /// Location of the value of that name, or of another name whose hash is similar. Its length may be up to 63 bytes too
+    /// long.
     pub fn likely_location(&self, name: &Name) -> Option<Location> {
-        if self.slots.is_empty() {
-            return None;
+        let mask = self.hints.len().checked_sub(1)?;
+        let hash = self.hash(name);
+        let mut at = tag_of(hash) as usize & mask;
+        loop {
+            let hint = self.hints[at];
+            if hint == Hint::default() {
+                return None;
+            }
+            if hint.has_part_of(hash) {
+                let segment = self.segments[hint.number()?];
+                return Some(Location { segment, unit: hint.unit(), stored: hint.longest() });
+            }
+            at = (at + 1) & mask;
         }
-        let slot = self.probe(self.tag(name), |_| true).ok()?;
-        Some(self.slots[slot].location).filter(|location| *location != Location::default())
     }
 
     pub fn position(&self, name: &Name) -> Option<usize> {
@@ -212,28 +318,30 @@ impl Index {
         let entry = IndexEntry { row, segment, used: (row.stamp >> 32) as u32, uses: 1 };
         let (name, position) = (entry.name(), self.entries.len());
         self.reserve(1)?;
-        let tag = self.tag(&name);
+        let hash = self.hash(&name);
+        let tag = tag_of(hash);
         let slot = match self.probe(tag, |known| self.entries[known].name() == name) {
-            Ok(slot) => &mut self.slots[slot],
+            Ok(slot) => slot,
             Err(vacant) => {
-                self.slots[vacant] = HashSlot { tag, entry: position as u32 + 1, location: entry.location() };
+                self.slots[vacant] = HashSlot { tag, entry: position as u32 + 1 };
+                self.hints[vacant] = self.hint_of(hash, &entry);
                 self.entries.push(entry);
                 self.live += usize::from(entry.is_live());
                 return Ok(Effect::Applied { before: None });
             }
         };
-        let known = &mut self.entries[slot.entry as usize - 1];
+        let known = &mut self.entries[self.slots[slot].entry as usize - 1];
         if (known.row.stamp, known.segment, known.row.unit) >= (row.stamp, segment, row.unit) {
             let is_copied = known.row.stamp == row.stamp && known.segment != segment;
             return Ok(if is_copied { Effect::Copied } else { Effect::Stale });
         }
         let before = std::mem::replace(known, entry);
-        slot.location = entry.location();
         self.live = self.live + usize::from(entry.is_live()) - usize::from(before.is_live());
         if before.row.stamp == row.stamp {
             // The same record in another location: keep its uses.
             (known.used, known.uses) = (before.used, before.uses);
         }
+        self.hints[slot] = self.hint_of(hash, &entry);
         Ok(Effect::Applied { before: Some(before) })
     }
 
@@ -290,9 +398,9 @@ impl Index {
         let entry = &mut self.entries[position];
         self.live -= usize::from(entry.is_live());
         entry.row.form = Form::Removed;
-        let name = entry.name();
-        if let Ok(slot) = self.probe(self.tag(&name), |known| known == position) {
-            self.slots[slot].location = Location::default();
+        let hash = self.hash(&self.entries[position].name());
+        if let Ok(slot) = self.probe(tag_of(hash), |known| known == position) {
+            self.hints[slot] = Hint::new(hash, None);
         }
     }
 
@@ -304,10 +412,13 @@ impl Index {
         }
         self.entries.retain(|entry| entry.row.stamp != 0);
         self.slots.fill(HashSlot::default());
+        self.hints.fill(Hint::default());
+        self.segments.clear();
         for position in 0..self.entries.len() {
-            let entry = &self.entries[position];
-            let (tag, location) = (self.tag(&entry.name()), entry.location());
-            self.occupy(HashSlot { tag, entry: position as u32 + 1, location });
+            let entry = self.entries[position];
+            let hash = self.hash(&entry.name());
+            let hint = self.hint_of(hash, &entry);
+            self.occupy(HashSlot { tag: tag_of(hash), entry: position as u32 + 1 }, hint);
         }
         Ok(())
     }
@@ -319,8 +430,17 @@ impl Index {
         assert_eq!(taken, self.entries.len());
         assert_eq!(self.live, self.entries.iter().filter(|entry| entry.is_live()).count());
         for (position, entry) in self.entries.iter().enumerate() {
-            let slot = self.probe(self.tag(&entry.name()), |known| known == position);
-            assert_eq!(slot.map(|slot| self.slots[slot].location), Ok(entry.location()));
+            let hash = self.hash(&entry.name());
+            let hint = self.hints[self.probe(tag_of(hash), |known| known == position).unwrap()];
+            assert!(hint.has_part_of(hash));
+            let Location { segment, unit, stored } = entry.location();
+            match hint.number() {
+                Some(number) => {
+                    assert_eq!((self.segments[number], hint.unit()), (segment, unit));
+                    assert!((stored..stored + Hint::STEP).contains(&hint.longest()));
+                }
+                None => assert!(!entry.is_live() || stored > Hint::LONGEST),
+            }
         }
     }
 
@@ -330,6 +450,64 @@ impl Index {
     }
 
     pub fn memory_used(&self) -> usize {
-        self.slots.capacity() * size_of::<HashSlot>() + self.entries.capacity() * size_of::<IndexEntry>()
+        self.slots.capacity() * (size_of::<HashSlot>() + size_of::<Hint>())
+            + self.entries.capacity() * size_of::<IndexEntry>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(number: u64, unit: u32, stored: u32) -> RecordInfo {
+        let mut key = Key::default();
+        key[..8].copy_from_slice(&number.to_le_bytes());
+        let (environment, stamp, raw, build_us, kind) = (7, 1 + number, 0, 0, 1);
+        RecordInfo { key, environment, stamp, unit, stored, raw, build_us, kind, form: Form::Plain }
+    }
+
+    fn name(number: u64) -> Name {
+        Name { kind: 1, environment: 7, key: row(number, 0, 0).key }
+    }
+
+    #[test]
+    fn hint_locates_a_value_unless_it_is_long_or_far_away() {
+        let mut index = Index::default();
+        let places = [
+            (4, 0),
+            (4, 1),
+            (5, 64),
+            (1 << 23, 65),
+            ((1 << 24) - 1, Hint::LONGEST),
+            (6, Hint::LONGEST + 1),
+            (1 << 24, 1),
+        ];
+        for (number, (unit, stored)) in (0..).zip(places) {
+            index.show(row(number, unit, stored), 900 + number).unwrap();
+        }
+        index.reserve(1000).unwrap();
+        for (number, (unit, stored)) in (0..).zip(places) {
+            let position = index.live(&name(number)).expect("it is live");
+            assert_eq!(index.entries[position].location(), Location { segment: 900 + number, unit, stored });
+            let found = index.likely_location(&name(number));
+            let is_located = stored <= Hint::LONGEST && unit < 1 << 24;
+            let rounded = Location { segment: 900 + number, unit, stored: stored.next_multiple_of(Hint::STEP) };
+            assert_eq!(found, is_located.then_some(rounded));
+        }
+        index.drop_entry(0);
+        assert_eq!((index.likely_location(&name(0)), index.likely_location(&name(99))), (None, None));
+    }
+
+    #[test]
+    fn values_of_more_segments_than_hints_tell_apart_are_found() {
+        let (mut index, count) = (Index::default(), MOST_NUMBERS as u64 + 10);
+        (0..count).for_each(|number| _ = index.show(row(number, 4, 1), number).unwrap());
+        let located = (0..count).filter(|&number| index.likely_location(&name(number)).is_some()).count();
+        // Similar hashes are possible, though rare.
+        assert!((MOST_NUMBERS - 5..=MOST_NUMBERS + 5).contains(&located));
+        for number in 0..count {
+            let position = index.live(&name(number)).expect("it is live");
+            assert_eq!(index.entries[position].segment, number);
+        }
     }
 }

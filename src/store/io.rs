@@ -427,6 +427,11 @@ mod system {
     use super::*;
     pub use posix::{remove, rename};
 
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const NO_ACCESS_TIME: std::ffi::c_int = libc::O_NOATIME;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const NO_ACCESS_TIME: std::ffi::c_int = 0;
+
     /// Without the flags, opening a FIFO waits for its other end, and opening a device can have effects.
     pub fn open(path: &Path, access: Access, links: Links) -> io::Result<fs::File> {
         let (flags, mode) = match access {
@@ -437,7 +442,16 @@ mod system {
             Access::Lock => (libc::O_RDWR | libc::O_CREAT, OWN_FILE),
         };
         let links = if links == Links::Refuse { libc::O_NOFOLLOW } else { 0 };
-        posix::open(path, flags | links | libc::O_NONBLOCK, mode).map_err(|why| match why.raw_os_error() {
+        let flags = flags | links | libc::O_NONBLOCK;
+        let opened = match access {
+            // Without updates of the access time a read is faster. The system may allow that only to the owner.
+            Access::Read if NO_ACCESS_TIME != 0 => match posix::open(path, flags | NO_ACCESS_TIME, mode) {
+                Err(why) if why.raw_os_error() == Some(libc::EPERM) => posix::open(path, flags, mode),
+                opened => opened,
+            },
+            _ => posix::open(path, flags, mode),
+        };
+        opened.map_err(|why| match why.raw_os_error() {
             // The path is a link; a FIFO or a socket without its other end; a directory, to write.
             Some(libc::ELOOP | libc::ENXIO | libc::EISDIR) => ErrorKind::InvalidInput.into(),
             _ => why,

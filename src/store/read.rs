@@ -224,11 +224,12 @@ impl Store {
         let segment = &self.segments[listed];
         let Some(file) = segment.file.as_deref() else { return Ok(ReadResult::Missing) };
         let offset = u64::from(location.unit) * UNIT;
-        // Reject lengths beyond the end of the file before allocating memory for them.
-        if offset + HEADER as u64 + u64::from(location.stored) > segment.length {
+        // No memory is allocated for a length beyond the end of the file.
+        let room = segment.length.saturating_sub(offset);
+        if room < HEADER as u64 {
             return Ok(ReadResult::Damaged);
         }
-        let Some(length) = HEADER.checked_add(location.stored as usize) else { return Ok(ReadResult::Damaged) };
+        let length = (HEADER as u64 + u64::from(location.stored)).min(room) as usize;
         let source = Source { store: self.number, segment: segment.id, seed: segment.seed };
         match buffer.fetch(file, source, segment.length, offset, length)? {
             Ok(true) => {}
@@ -244,7 +245,7 @@ impl Store {
             }
         }
         buffer.header = Header::decode(&buffer.bytes[buffer.from..], &self.checks, segment.seed, offset);
-        buffer.header.take_if(|header| header.stored != location.stored);
+        buffer.header.take_if(|header| HEADER + header.stored as usize > length);
         if buffer.header.is_some_and(|header| header.raw > longest) {
             buffer.header = None;
             return Ok(ReadResult::TooLong);
