@@ -81,7 +81,7 @@ fn remove_all() {
     list.is_exiting = true;
     for listed in list.files.iter().filter(|listed| listed.process == std::process::id()) {
         // Nothing can be done about a failure.
-        let _ = listed.file.truncate(0);
+        let _ = listed.file.empty();
         let _ = listed.io.remove(&listed.path);
     }
 }

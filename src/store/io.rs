@@ -62,7 +62,8 @@ pub trait Io: Send + Sync {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Delete a file. Open handles stay usable.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Delete a file after freeing its bytes, so that a process that has it open does not keep them.
+    /// Delete a file after freeing its bytes, so that a process that has it open does not keep them. A file that has
+    /// other names keeps its bytes. Fails for anything that [`open`](Self::open) refuses.
     fn discard(&self, path: &Path) -> io::Result<()> {
         self.remove(path)
     }
@@ -72,6 +73,10 @@ pub trait Io: Send + Sync {
     }
     /// Wait until the names in a directory are on the disk.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
+    /// Bytes that the holder of a lock has [reserved](Lock::reserve). 0 if the file has other names.
+    fn reserved(&self, path: &Path) -> u64 {
+        self.size(path).map_or(0, |size| size.length)
+    }
     /// Lock a file, creating it if needed. `None` if another holder has the lock. Never waits.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
     /// A number that is unlikely to repeat.
@@ -160,6 +165,10 @@ pub trait File: Send + Sync {
     fn append(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()>;
     /// Truncate to `length` bytes.
     fn truncate(&self, length: u64) -> io::Result<()>;
+    /// Truncate to nothing before the file is deleted. A file that has other names keeps its bytes.
+    fn empty(&self) -> io::Result<()> {
+        self.truncate(0)
+    }
     /// Wait until the bytes are on the disk.
     fn sync(&self) -> io::Result<()>;
     /// Offset of the next bytes at or after `offset` that may be other than zero.
@@ -179,7 +188,7 @@ pub trait File: Send + Sync {
 /// A lock, held until it is dropped or its process ends.
 pub trait Lock: Send + Sync {
     /// Make the file of the lock that long. Its length tells other processes how many bytes the holder may write, also
-    /// after the holder's death. Does nothing where locks are not files.
+    /// after the holder's death. Does nothing where locks are not files, or if the file has other names.
     fn reserve(&self, _bytes: u64) -> io::Result<()> {
         Ok(())
     }
@@ -197,7 +206,7 @@ impl Owned {
     /// Remove the file: its owner ended in good order, or its contents have been processed.
     pub fn end(self, io: &dyn Io, path: &Path) {
         // Truncate first: a process that is about to open the file by its name must find nothing.
-        let _ = self.file.truncate(0);
+        let _ = self.file.empty();
         // If the process dies in between, the file itself still leads to the leftover lock file.
         if self.life.is_some() {
             let _ = life_of(path).and_then(|life| io.remove(&life));
@@ -296,14 +305,23 @@ impl Io for OsIo {
     }
 
     fn discard(&self, path: &Path) -> io::Result<()> {
-        let opened = open_regular(path, Access::Write, Links::Refuse);
-        // Without the right to write, the file can be deleted all the same.
-        let _ = opened.and_then(|file| file.set_len(0));
+        match open_regular(path, Access::Write, Links::Refuse) {
+            Ok(file) => drop(OsFile(file).empty()),
+            Err(why) if is_not_ours(&why) => return Err(why),
+            // Without the right to write, the file can be deleted all the same.
+            Err(_) => {}
+        }
         system::remove(path)
     }
 
     fn size(&self, path: &Path) -> io::Result<Size> {
         system::size(path)
+    }
+
+    #[cfg(unix)]
+    fn reserved(&self, path: &Path) -> u64 {
+        let found = posix::find(path, false).ok().filter(|found| found.kind == libc::S_IFREG && found.names == 1);
+        found.map_or(0, |found| found.size.length)
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
@@ -404,7 +422,14 @@ enum Links {
 /// Open a file, or fail with `InvalidInput` unless it is a regular file, and with [`OTHER_OWNER`] if it belongs to
 /// another user. Never waits.
 fn open_regular(path: &Path, access: Access, links: Links) -> io::Result<fs::File> {
-    let file = system::open(path, access, links)?;
+    let file = system::open(path, access, links);
+    #[cfg(unix)]
+    if file.as_ref().is_err_and(|why| why.kind() == ErrorKind::PermissionDenied)
+        && let Ok(found) = posix::find(path, links == Links::Follow)
+    {
+        check_owner(found.owner)?;
+    }
+    let file = file?;
     let found = file.metadata()?;
     if !found.is_file() {
         return Err(ErrorKind::InvalidInput.into());
@@ -412,6 +437,24 @@ fn open_regular(path: &Path, access: Access, links: Links) -> io::Result<fs::Fil
     #[cfg(unix)]
     check_owner(std::os::unix::fs::MetadataExt::uid(&found))?;
     Ok(file)
+}
+
+/// Whether a file operation failed because the path leads to no regular file of this user.
+pub(super) fn is_not_ours(why: &io::Error) -> bool {
+    matches!(why.kind(), ErrorKind::InvalidInput | OTHER_OWNER)
+}
+
+/// Whether a file has other names, or that is unknown: then it is not only ours, and keeps its bytes.
+#[cfg(unix)]
+fn has_other_names(file: &fs::File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().map_or(true, |found| found.nlink() > 1)
+}
+
+/// Stable Rust does not count names here.
+#[cfg(not(unix))]
+fn has_other_names(_: &fs::File) -> bool {
+    false
 }
 
 /// Only this user, and root, who can change the library itself, may have written what is read.
@@ -528,7 +571,7 @@ struct OsLock(fs::File);
 impl Lock for OsLock {
     // The length of a sparse file: it takes no block, and everybody can read it without the lock.
     fn reserve(&self, bytes: u64) -> io::Result<()> {
-        self.0.set_len(bytes)
+        if has_other_names(&self.0) { Ok(()) } else { self.0.set_len(bytes) }
     }
 }
 
@@ -572,6 +615,10 @@ impl File for OsFile {
 
     fn truncate(&self, length: u64) -> io::Result<()> {
         self.0.set_len(length)
+    }
+
+    fn empty(&self) -> io::Result<()> {
+        if has_other_names(&self.0) { Ok(()) } else { self.0.set_len(0) }
     }
 
     fn sync(&self) -> io::Result<()> {

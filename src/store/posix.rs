@@ -62,6 +62,8 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 pub struct Found {
     /// The type: one of `S_IFREG`, `S_IFDIR` and so on.
     pub kind: libc::mode_t,
+    /// Number of its names: hard links.
+    pub names: u64,
     /// User id of the owner.
     pub owner: u32,
     /// Device and inode. No other existing file has both.
@@ -78,11 +80,12 @@ pub fn find(path: &Path, follows_links: bool) -> io::Result<Found> {
     // SAFETY: a C string, and a struct that the call may write to.
     with_c_path(path, |path| checked(unsafe { call(path.as_ptr(), &raw mut found) }))?;
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-    let (identity, blocks) = ((found.st_dev as u64, found.st_ino as u64), found.st_blocks as u64);
+    let (identity, blocks, names) =
+        ((found.st_dev as u64, found.st_ino as u64), found.st_blocks as u64, found.st_nlink as u64);
     let kind = found.st_mode & libc::S_IFMT;
     // POSIX leaves the unit of blocks open; all systems count in these.
     let size = Size { length: found.st_size as u64, on_disk: blocks.saturating_mul(512) };
-    Ok(Found { kind, owner: found.st_uid, identity, size })
+    Ok(Found { kind, names, owner: found.st_uid, identity, size })
 }
 
 /// The user that this process acts as.
