@@ -4,6 +4,7 @@
 //! removes the values in the others.
 
 use super::format::Form;
+use super::load::Listing;
 use super::maintain::{Keep, Maintained};
 use super::segment::SegmentState;
 use super::{Name, Store};
@@ -108,48 +109,60 @@ impl Store {
 
     /// Delete the values of all environments and the files that hold them, also those of other formats and secrets.
     /// Segments that living processes write are kept, without their values; those processes, or a later maintenance,
-    /// delete them. Files of other programs are unchanged.
+    /// delete them. Files of other programs and users are unchanged.
     ///
-    /// The first call removes the values. Each call deletes up to 64 segments.
+    /// The first call removes the values and lists the files. Each call deletes up to 64 segments.
     pub fn clear_all(&mut self) -> Result<Cleared> {
         self.must_be_writable()?;
         // On a full disk, there may be room for the mark only afterwards.
-        let mut marked = self.mark_cleared(None);
-        let listing = self.list()?;
-        let has_packs = !listing.packs.is_empty() || !listing.unfinished_packs.is_empty();
-        if listing.ids().next().is_none() && !has_packs {
+        let mut marked = Ok(());
+        let (mut ids, listed) = match self.to_clear.take() {
+            Some(ids) => (ids, None),
+            None => {
+                marked = self.mark_cleared(None);
+                let listing = self.list()?;
+                let mut ids = try_collect(listing.ids())?;
+                ids.sort_unstable();
+                ids.dedup();
+                (ids, Some(listing))
+            }
+        };
+        let has_packs = |listing: &Listing| !listing.packs.is_empty() || !listing.unfinished_packs.is_empty();
+        if ids.is_empty() && !listed.as_ref().is_some_and(has_packs) {
             return marked.map(|()| Cleared::default());
         }
         let path = self.path_of("maintain.lock");
         let Ok(Some(_held)) = self.io.try_lock(&path) else {
             // The mark has removed all values. Files are unlinked by a later maintenance.
-            let left = listing.segments.len() as u64;
+            let left = self.list()?.segments.len() as u64;
             return marked.map(|()| Cleared { left, ..Cleared::default() });
         };
-        self.remove_packs(&listing);
-        let mut deleted = 0;
-        for id in listing.ids().filter(|&id| !self.is_own(id)) {
+        listed.iter().for_each(|listing| self.remove_packs(listing));
+        let (mut tried, mut unlinked) = (0, 0);
+        while tried < DELETED
+            && let Some(id) = ids.pop()
+        {
             // The lock shows that no living process writes the segment.
-            if let Ok(Some(_writer)) = self.io.try_lock(&self.path(id, "live")) {
-                self.remove_files(id);
-                deleted += 1;
-            }
-            if deleted == DELETED {
-                break;
+            if !self.is_own(id) && self.lock_orphan(id)?.is_some() {
+                unlinked += u64::from(self.remove_files(id));
+                tried += 1;
             }
         }
         if marked.is_err() {
             marked = self.mark_cleared(None);
         }
+        if !ids.is_empty() {
+            let left = ids.len() as u64;
+            self.to_clear = marked.is_ok().then_some(ids);
+            return marked.map(|()| Cleared { unlinked, left, more: true });
+        }
         let mut remaining = self.list()?;
-        let more = deleted == DELETED && remaining.ids().count() < listing.ids().count();
-        let is_only_ours = remaining.segments.iter().all(|&id| self.is_own(id));
-        if is_only_ours && !more {
+        if remaining.segments.iter().all(|&id| self.is_own(id)) {
             // The mark hides nothing any more.
             let (writer, full) = (self.writer.take(), std::mem::take(&mut self.full));
-            writer.iter().chain(&full).for_each(|own| self.remove_files(own.id));
+            unlinked += writer.iter().chain(&full).filter(|own| self.remove_files(own.id)).count() as u64;
             self.claim = None;
-            for &stamp in &listing.clearings {
+            for &stamp in &remaining.clearings {
                 let _ = self.io.remove(&self.path(stamp, "clear"));
             }
             let _ = self.io.remove(&self.path_of("limits"));
@@ -161,11 +174,7 @@ impl Store {
         if !self.segments.iter().any(|segment| segment.state == SegmentState::Foreign) {
             self.foreign = None;
         }
-        let left = remaining.segments.len() as u64;
-        let unlinked = listing.segments.iter().filter(|id| remaining.segments.binary_search(id).is_err()).count();
-        if unlinked > 0 {
-            self.sync_directory()?;
-        }
-        marked.map(|()| Cleared { unlinked: unlinked as u64, left, more })
+        self.sync_directory()?;
+        marked.map(|()| Cleared { unlinked, left: remaining.segments.len() as u64, more: false })
     }
 }

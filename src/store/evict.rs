@@ -23,6 +23,8 @@ const KEPT: [u64; 5] = [13, 10, 7, 4, 0];
 const DELETED: usize = 64;
 /// Bytes that one merge copies at most, but at least one segment.
 const PIECE: u64 = 8 << 20;
+/// Damaged segments that a piece removes at most.
+const DAMAGED: usize = 1024;
 /// Added to the seconds since the last use, so that uses within the last hour weigh about the same.
 const RECENT_SECONDS: u32 = 3600;
 
@@ -220,12 +222,17 @@ impl Store {
         if !self.is_loaded() || self.sync_some_of_others()? {
             return Ok(true);
         }
+        // They hold nothing.
+        let listing = self.list()?;
+        if self.remove_damaged(&listing, DAMAGED)? > 0 {
+            return Ok(true);
+        }
         self.measure(needed)?;
         let excess = self.foreign_excess(needed.saturating_add(self.space.limit / 16 * FREED));
         if excess > 0 && self.delete_foreign(excess)? > 0 {
             return Ok(true);
         }
-        self.free_packs()?;
+        self.clear_away_packs(&listing);
         for sixteenths in KEPT {
             if sixteenths < KEPT[1] {
                 let _ = self.seal_own();

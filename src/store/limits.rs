@@ -3,8 +3,8 @@
 //! *What counts.* The blocks of every file of the library in the directory and in its folder `quarantine`, by the count
 //! of the file system. So every process counts the files of all of them. Files are emptied before they are deleted, so
 //! a process that has one open does not keep its blocks. Segments that are not read, of another format or secret, count
-//! for the limit of the directory alone, and go first. Those of living processes do not count: they would leave no room
-//! for ever.
+//! for the limit of the directory alone, and go first. Those of living processes and of other users do not count: they
+//! would leave no room for ever.
 //!
 //! *When.* A write first makes room for itself. Measuring costs more than a write, so the directory is measured again
 //! after this process has written a certain share of the limit ([`MEASURED`]). A merge writes copies before it deletes
@@ -28,6 +28,7 @@ use super::evict::{FREED, Held};
 use super::full_disk::is_no_space;
 use super::io::{Lock, on_disk};
 use super::maintain::Maintained;
+use super::segment::SegmentState;
 use super::{Options, Store};
 use crate::base::{Code, Result, error, try_collect, try_path_join, try_push};
 
@@ -309,7 +310,7 @@ impl Store {
     fn reservations(&self) -> Reservations {
         let mut all = Reservations::default();
         // A damaged file may be of any length.
-        let bytes = |path: &Path| self.io.size(path).map_or(0, |size| size.length.min(self.space.limit));
+        let bytes = |path: &Path| self.io.reserved(path).min(self.space.limit);
         for id in self.other_writers() {
             all.writers += 1;
             all.of_writers += bytes(&self.path(id, "live"));
@@ -337,7 +338,7 @@ impl Store {
     fn end_reservations_of_the_dead(&self) {
         for id in self.other_writers() {
             let path = self.path(id, "live");
-            if self.io.size(&path).is_ok_and(|size| size.length > 0)
+            if self.io.reserved(&path) > 0
                 && let Ok(Some(lock)) = self.io.try_lock(&path)
             {
                 let _ = lock.reserve(0);
@@ -368,7 +369,7 @@ impl Store {
         match (extension, u64::from_str_radix(id, 16)) {
             ("seg" | "idx" | "idx.new", Ok(id)) => match self.segment_position(id).map(|at| &self.segments[at]) {
                 Some(segment) if segment.is_held => Owner::Nobody,
-                Some(segment) if !segment.is_readable() => Owner::Foreign,
+                Some(segment) if segment.state == SegmentState::Foreign => Owner::Foreign,
                 _ => Owner::Store,
             },
             ("pack" | "pack.new", Ok(id)) if !self.is_foreign_pack(id) => Owner::Store,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::format::{FORMAT, Form, HEADS, Head, Header, KEYED, UNIT, Usage, decode_heads, record_size};
 use super::index::Index;
-use super::io::{File, Names, OTHER_OWNER, read_exact_at};
+use super::io::{File, Names, is_not_ours, read_exact_at};
 use super::segment::{ScanError, ScanLimits, ScanPosition, Segment, SegmentState, SnapshotPlace, resize, scan};
 use super::snapshot::{self, IndexSnapshot, RecordInfo, SHORT};
 use super::writer::LONGEST_SEGMENT;
@@ -224,7 +224,7 @@ impl Store {
             Err(why) => why,
         };
         // After another failure it may be a clearing, so no removed value comes back.
-        let is_refused = matches!(why.kind(), ErrorKind::InvalidInput | OTHER_OWNER);
+        let is_refused = is_not_ours(&why);
         if is_refused {
             self.counts.damaged += 1;
             self.trouble = Some(self.failed("read", &path, &why));
@@ -372,6 +372,10 @@ impl Store {
             // Its writer has not written the heads yet.
             Ok((false, _)) => return Ok(Presence::Here),
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
+            Err(why) if is_refused(&why) => {
+                self.set_aside(id, &path, &why)?;
+                return Ok(Presence::Here);
+            }
             Err(why) => {
                 self.not_read(&path, &why);
                 return Ok(Presence::Here);
@@ -422,6 +426,10 @@ impl Store {
         let is_read = match known.map_or_else(|| self.io.open(&path), Ok) {
             Ok(file) => self.scan(id, &*file, loading)?,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Presence::Gone),
+            Err(why) if is_refused(&why) => {
+                self.set_aside(id, &path, &why)?;
+                return Ok(Presence::Here);
+            }
             Err(why) => self.not_read(&path, &why),
         };
         match self.segment_mut(id) {
@@ -430,6 +438,27 @@ impl Store {
             None => return Ok(Presence::Gone),
         }
         Ok(Presence::Here)
+    }
+
+    /// Set aside an entry with the name of a segment that this user may not read: report it once. It is neither read nor
+    /// changed while this store is open.
+    ///
+    /// Anything but a file holds no values. A file may be readable for a later process, so removal marks are kept for it
+    /// as for a segment of another format.
+    pub(super) fn set_aside(&mut self, id: u64, path: &Path, why: &io::Error) -> Result<()> {
+        self.trouble = Some(self.failed("read", path, why));
+        let is_file = why.kind() != ErrorKind::InvalidInput;
+        if is_file {
+            let path = path.display();
+            self.foreign = Some(error!(Io, "this user may not read '{path}': it is ignored and kept"));
+        } else {
+            self.counts.damaged += 1;
+        }
+        if self.segment_position(id).is_some() {
+            self.drop_segments(|known| known == id);
+        }
+        let state = if is_file { SegmentState::Foreign } else { SegmentState::Damaged };
+        self.add_segment(Segment { is_held: true, ..Segment::new(id, 0, state) }).map(drop)
     }
 
     /// Report a read failure; a later read may succeed.
@@ -525,6 +554,12 @@ impl Store {
             }
         }
     }
+}
+
+/// Whether opening a segment failed because of its type, owner or rights, which do not change by themselves. Windows also
+/// denies opening a file for a while when it is being deleted.
+pub(super) fn is_refused(why: &io::Error) -> bool {
+    is_not_ours(why) || cfg!(not(windows)) && why.kind() == ErrorKind::PermissionDenied
 }
 
 /// Whether a segment of that length was emptied to be deleted, or not begun.

@@ -5,11 +5,13 @@
 //! touched. A copy keeps its stamp, so a reader may see the old record, the new one, or both. A removal mark is kept
 //! while another segment has a record that it removed.
 
+use std::io::ErrorKind;
+
 use super::evict::Cut;
-use super::format::{Form, HEADS, Header, UNIT, Usage};
+use super::format::{Form, HEADS, Head, Header, UNIT, Usage, decode_heads};
 use super::index::IndexEntry;
-use super::io::{Lock, on_disk};
-use super::load::is_emptied;
+use super::io::{Lock, is_not_ours, on_disk, read_exact_at};
+use super::load::Listing;
 use super::read::{Buffer, ReadResult};
 use super::segment::{ScanPosition, Segment, SegmentState, scan};
 use super::snapshot::{self, Contents, RecordInfo};
@@ -36,6 +38,11 @@ const SEALED: usize = 8;
 const SYNCED: usize = 16;
 /// An unused claim is removed after this time: a day.
 const STALE_CLAIM_SECONDS: u64 = 24 * 60 * 60;
+
+/// The lock of a segment whose lock file is no file of this user.
+struct NoLock;
+
+impl Lock for NoLock {}
 
 /// Result of a maintenance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -240,10 +247,19 @@ impl Store {
         self.live().any(|entry| entry.segment == id && is_long(entry) && keep.keeps(entry))
     }
 
-    /// The lock of a segment whose writer has died; `None` if the writer lives.
-    fn lock_orphan(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
+    /// The lock of a segment whose writer has died; `None` if the writer lives, or if that is unknown.
+    pub(super) fn lock_orphan(&mut self, id: u64) -> Result<Option<Box<dyn Lock>>> {
         let path = self.path(id, "live");
-        self.io.try_lock(&path).map_err(|why| self.failed("lock", &path, &why))
+        match self.io.try_lock(&path) {
+            // No writer has such a lock.
+            Err(why) if is_not_ours(&why) => Ok(Some(Box::new(NoLock))),
+            // One such file must not stop the eviction of other segments.
+            Err(why) if why.kind() != ErrorKind::OutOfMemory => {
+                self.failed("lock", &path, &why);
+                Ok(None)
+            }
+            locked => locked.map_err(|why| self.failed("lock", &path, &why)),
+        }
     }
 
     /// Copy the records to keep, sync the copies, delete the old segments.
@@ -434,12 +450,13 @@ impl Store {
         let _ = self.io.remove(&self.path(id, "idx"));
     }
 
-    pub(super) fn remove_files(&self, id: u64) {
+    /// Remove the files of a segment; true if there was a segment. Anything that is no file of this user stays.
+    pub(super) fn remove_files(&self, id: u64) -> bool {
         self.remove_snapshot(id);
-        let _ = self.io.discard(&self.path(id, "seg"));
-        for extension in ["idx.new", "live"] {
-            let _ = self.io.remove(&self.path(id, extension));
-        }
+        let is_removed = self.io.discard(&self.path(id, "seg")).is_ok();
+        let _ = self.io.remove(&self.path(id, "idx.new"));
+        let _ = self.io.discard(&self.path(id, "live"));
+        is_removed
     }
 
     /// Seal the open segments of dead writers, reading about that many bytes but at least one segment, and remove orphaned
@@ -481,15 +498,13 @@ impl Store {
             }
         }
         for &stamp in &listing.clearings {
-            if !self.segments.iter().any(|segment| segment.oldest < stamp) {
+            // A segment that this store does not read may have older records, too.
+            let may_hide = |segment: &Segment| segment.oldest < stamp || segment.state == SegmentState::Foreign;
+            if !self.segments.iter().any(may_hide) {
                 let _ = self.io.remove(&self.path(stamp, "clear"));
             }
         }
-        for &id in &listing.segments {
-            if self.segment_mut(id).is_none_or(|segment| segment.state == SegmentState::Damaged) {
-                self.remove_unbegun(id)?;
-            }
-        }
+        self.remove_damaged(&listing, usize::MAX)?;
         self.clear_away_packs(&listing);
         let now = u64::from(self.seconds());
         let is_stale = |id: u64| (id >> 32) + STALE_CLAIM_SECONDS < now;
@@ -508,14 +523,33 @@ impl Store {
         Ok(false)
     }
 
-    /// Remove a segment whose writer died before it wrote the heads, or that was emptied to be deleted.
-    fn remove_unbegun(&mut self, id: u64) -> Result<()> {
-        let Some(_held) = self.lock_orphan(id)? else { return Ok(()) };
-        let length = self.io.open(&self.path(id, "seg")).and_then(|file| file.length());
-        if length.is_ok_and(is_emptied) {
-            self.remove_files(id);
+    /// Remove segments that no process can read, and return their number. Their heads are damaged, were never written, or
+    /// were emptied with the file to delete it.
+    pub(super) fn remove_damaged(&mut self, listing: &Listing, most: usize) -> Result<usize> {
+        let mut removed = 0;
+        for &id in &listing.segments {
+            let may_be = self.segment_mut(id).is_none_or(|segment| segment.state == SegmentState::Damaged);
+            if may_be && self.remove_if_damaged(id)? {
+                removed += 1;
+            }
+            if removed == most {
+                break;
+            }
         }
-        Ok(())
+        Ok(removed)
+    }
+
+    fn remove_if_damaged(&mut self, id: u64) -> Result<bool> {
+        let Ok(file) = self.io.open(&self.path(id, "seg")) else { return Ok(false) };
+        let Some(_held) = self.lock_orphan(id)? else { return Ok(false) };
+        let mut heads = [0; HEADS];
+        // Its writer may have written them before it died.
+        let is_damaged = match read_exact_at(&*file, &mut heads, 0) {
+            Ok(true) => decode_heads(&heads, id, self.checks.format) == Head::Damaged,
+            Ok(false) => true,
+            Err(_) => false,
+        };
+        Ok(is_damaged && self.remove_files(id))
     }
 
     /// Write the snapshot of a segment whose writer has died; false if that is not possible.
@@ -544,7 +578,7 @@ impl Store {
                 file.sync().map_err(|why| self.failed("sync", &path, &why))?;
                 self.write_snapshot(id, seed, scanned.position.end, &contents)?;
                 self.space.take(bytes);
-                let _ = self.io.remove(&self.path(id, "live"));
+                let _ = self.io.discard(&self.path(id, "live"));
                 Ok(true)
             }
             // Keep it unsealed; it is read record by record.

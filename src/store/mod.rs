@@ -11,7 +11,7 @@
 //! A value that is served was put under that name, bit for bit. It may be an older value: a power loss or damage may
 //! destroy a record before its segment is sealed. The store then behaves as if that record had never been written.
 //! Removal marks are written twice, so a flipped bit does not bring a removed value back. Truncating or deleting a file
-//! may.
+//! may, and so may putting a segment in the place of an entry that is no file.
 //!
 //! Values that other processes write become visible after a [`refresh`](Store::refresh), and after a read finds that
 //! its value was moved. `clear` and `maintain` begin with a refresh. If two processes write one name, or clear each
@@ -21,7 +21,8 @@
 //! 1. One process writes a segment. It holds the lock of the `.live` file beside it, from before the segment is created
 //!    until it is sealed.
 //! 2. A sealed segment never changes. It is only deleted: emptied, so that open files do not keep its blocks, then
-//!    unlinked. Its snapshot is deleted before, also from a pack.
+//!    unlinked. Its snapshot is deleted before, also from a pack. A file that has other names, such as hard links in a
+//!    backup, is not emptied.
 //! 3. The larger stamp of two records of a name is the newer one. A copy keeps its stamp, so segments can be read in
 //!    any order.
 //! 4. A reader checks the header, the payload and the name of a record before it returns the value. The checksum of the
@@ -32,6 +33,10 @@
 //!    records before a stamp are removed.
 //! 7. Segments of another format or secret are not read. They are deleted only when the directory or the disk is full,
 //!    and never while their writer lives.
+//!    Those that this user may not read are neither read nor changed. All of them may be readable later, so marks of
+//!    removed values are kept for them; evicted values leave none. An entry with the name of a segment that is no file
+//!    holds nothing, and stays. A segment of this user whose head is lost holds nothing either: maintenance deletes it
+//!    when no process holds its `.live` lock.
 //! 8. One process at a time runs maintenance, under `maintain.lock`. A lock is tried and never waited for, so locks
 //!    need no order.
 //!
@@ -223,7 +228,7 @@ pub struct Statistics {
     pub file_bytes: u64,
     /// Readable segments.
     pub segments: u64,
-    /// Segments of other formats and secrets; the store does not read them.
+    /// Segments of other formats, secrets and users; the store does not read them.
     pub foreign_segments: u64,
     /// Bytes of memory held for the index, the list of segments, buffers and writers.
     pub memory_used: u64,
@@ -273,6 +278,8 @@ pub struct Store {
     is_all_read: bool,
     /// Segments were forgotten that are still there: the directory must be read again.
     must_reread: bool,
+    /// Ids whose files [`clear_all`](Self::clear_all) has not deleted yet.
+    to_clear: Option<Vec<u64>>,
     space: Space,
     counts: Statistics,
     trouble: Option<Error>,
@@ -319,6 +326,7 @@ impl Store {
             loading: None,
             is_all_read: false,
             must_reread: false,
+            to_clear: None,
             space: Space::new(&options)?,
             counts: Statistics::default(),
             trouble: None,
@@ -417,7 +425,7 @@ impl Store {
         self.trouble.as_ref().map(Error::sentence)
     }
 
-    /// Why segments are ignored, if any are: they have another format or secret. Reading and writing others succeeds.
+    /// Why segments are ignored, if any are: they have another format, secret or user. Reading and writing others succeeds.
     pub fn foreign(&self) -> Option<&str> {
         self.foreign.as_ref().map(Error::sentence)
     }

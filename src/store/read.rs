@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use super::format::{Form, HEADER, HEADS, Head, Header, UNIT, decode_heads};
 use super::index::{IndexEntry, Location};
 use super::io::{File, SharedFile, read_exact_at};
-use super::load::is_emptied;
+use super::load::{is_emptied, is_refused};
 use super::segment::{Segment, SegmentState, resize};
 use super::{Name, Store};
 use crate::base::{Result, error};
@@ -283,6 +283,7 @@ impl Store {
         let (head, length, file) = match opened {
             Ok(opened) => opened,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(why) if is_refused(&why) => return self.set_aside(id, &path, &why).map(|()| None),
             Err(why) => return Err(self.failed("open", &path, &why)),
         };
         if self.open_files >= OPEN_FILES {
@@ -310,6 +311,7 @@ impl Store {
     /// Forget a segment that was emptied to be deleted. A snapshot of it may be left over, so it counts as damaged
     /// until its file is missing.
     fn lose_segment(&mut self, id: u64) -> Result<()> {
+        self.abandon(|own| own == id);
         self.drop_segments(|known| known == id);
         self.add_segment(Segment::new(id, 0, SegmentState::Damaged)).map(drop)
     }

@@ -14,9 +14,9 @@ pub(super) enum SegmentState {
     Sealed,
     /// It may grow, or its writer has died.
     Open,
-    /// Of another format or secret; the store does not read it.
+    /// Of another format, secret or user; the store does not read it.
     Foreign,
-    /// Both heads are invalid; the store does not read it.
+    /// Both heads are invalid. It holds nothing, and maintenance deletes it if it is a file of this user.
     Damaged,
 }
 

@@ -277,7 +277,7 @@ fn use_store(directory: &Path, options: Options) -> Vec<String> {
     for number in 0..20 {
         match store.get(&name(1, number), &mut bytes) {
             Ok(Some(_)) => assert_eq!(bytes, value(&name(1, number), 1)),
-            Ok(None) => {}
+            Ok(None) => messages.extend(store.trouble().map(str::to_owned)),
             Err(why) => messages.push(why.sentence().to_owned()),
         }
         let _ = store.put(&name(2, number), 1, &value(&name(2, number), 2));

@@ -3,6 +3,7 @@
 
 mod evictions;
 mod hostile;
+mod intruders;
 mod kills;
 mod peers;
 mod rights;
