@@ -151,8 +151,8 @@ typedef struct hob_program_cache_desc {
     uint64_t memory_limit;
     /// Limit of the disk for this environment, in bytes, at least 256 KiB. 0: the default, 512 MiB. UINT64_MAX: no
     /// limit. Bytes are those of whole blocks (`st_blocks` * 512) of every file of the library in the directory, also of
-    /// files that are deleted but open. Files of another format or secret count only for `directory_limit`,
-    /// and those of another user for no limit.
+    /// files that are deleted but open. Files of another format or secret count only for `directory_limit`, and those of
+    /// another user for no limit.
     ///
     /// Every write evicts first what it needs, in all processes and with or without an executor. At every moment the
     /// files take at most 1.25 * limit. After destroy, or a flush, they take at most 1.0 * limit; but an executor's
@@ -649,7 +649,7 @@ typedef struct hob_program_cache_statistics {
     uint64_t disk_file_bytes;
     /// Number of files that hold values.
     uint64_t disk_files;
-    /// Files of other formats, secrets and users, which are not changed.
+    /// Files of other formats, secrets and users, which are not read.
     uint64_t disk_foreign_files;
     /// Bytes of memory for the directory: a list of its values, and buffers. Not included in `memory_used`.
     uint64_t disk_memory_used;

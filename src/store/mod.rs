@@ -32,11 +32,10 @@
 //!    older value of any name. On a full disk everything may go at once: the name of an empty file then says that all
 //!    records before a stamp are removed.
 //! 7. Segments of another format or secret are not read. They are deleted only when the directory or the disk is full,
-//!    and never while their writer lives.
-//!    Those that this user may not read are neither read nor changed. All of them may be readable later, so marks of
-//!    removed values are kept for them; evicted values leave none. An entry with the name of a segment that is no file
-//!    holds nothing, and stays. A segment of this user whose head is lost holds nothing either: maintenance deletes it
-//!    when no process holds its `.live` lock.
+//!    and never while their writer lives. Segments that this user may not read are never deleted. All of them may be
+//!    readable later, so marks of removed values are kept for them; evicted values leave none. An entry with the name of
+//!    a segment that is no file holds nothing, and stays. A segment of this user whose head is lost holds nothing
+//!    either: maintenance deletes it when no process holds its `.live` lock.
 //! 8. One process at a time runs maintenance, under `maintain.lock`. A lock is tried and never waited for, so locks
 //!    need no order.
 //!

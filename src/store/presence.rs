@@ -1,8 +1,10 @@
-//! Whether the files that this process writes still have their names: somebody may delete or replace the directory.
+//! Whether the files that this process writes still have their names and lengths: somebody may delete or replace the
+//! directory, or cut a file.
 //!
 //! An open file stays usable without its name, so writes to it would succeed and be lost. The identity of the own
 //! segment is compared with that of the file at its path, before every sync and after every 256 KiB. When they differ,
-//! the loss is counted, and the next put makes the directory anew.
+//! the loss is counted, and the next put makes the directory anew. The same happens if the file is not as long as this
+//! process has written: records lie at other offsets then, so no reader accepts them.
 
 use std::io::ErrorKind;
 
@@ -19,17 +21,28 @@ impl Store {
         if self.unchecked < UNCHECKED { Ok(()) } else { self.check_own() }
     }
 
-    /// Find out whether segments of this process have lost their names. If so, read the directory again.
+    /// Find out whether segments of this process have lost their names, or were cut or extended. If so, read the directory
+    /// again.
     pub(super) fn check_own(&mut self) -> Result<()> {
         self.unchecked = 0;
-        if !self.own_writers().any(|writer| self.has_lost_its_name(writer)) {
+        let is_resized = |own: &&SegmentWriter| own.file.length().is_ok_and(|length| length != own.length);
+        let resized = try_collect(self.own_writers().filter(is_resized).map(|own| own.id))?;
+        let is_gone = |own: &&SegmentWriter| resized.contains(&own.id) || self.has_lost_its_name(own);
+        let gone = try_collect(self.own_writers().filter(is_gone).map(|own| own.id))?;
+        if gone.is_empty() {
             return Ok(());
         }
-        let gone = try_collect(self.own_writers().filter(|writer| self.has_lost_its_name(writer)).map(|own| own.id))?;
+        let damaged = self.counts.damaged + resized.len() as u64;
         self.abandon(|id| gone.contains(&id));
         self.drop_segments(|id| gone.contains(&id));
         self.loading = None;
-        self.refresh()
+        self.refresh()?;
+        // Reading a file again may count it, too.
+        self.counts.damaged = self.counts.damaged.max(damaged);
+        // The values before the place where the file was changed.
+        let left = self.live().filter(|entry| gone.contains(&entry.segment)).count() as u64;
+        self.lost = self.lost.saturating_sub(left);
+        Ok(())
     }
 
     fn has_lost_its_name(&self, writer: &SegmentWriter) -> bool {
@@ -47,7 +60,7 @@ impl Store {
         }
     }
 
-    /// Stop writing to segments of this process that are missing, and count the values that are lost. Their entries are
+    /// Stop writing to segments of this process that are missing or changed, and count the values that are lost. Their entries are
     /// dropped with their segments.
     pub(super) fn abandon(&mut self, is_gone: impl Fn(u64) -> bool) {
         if !self.own_writers().any(|writer| is_gone(writer.id)) {
@@ -67,7 +80,7 @@ impl Store {
             0 => Ok(()),
             lost => Err(error!(
                 Io,
-                "'{}' was deleted or replaced while it was in use, and {lost} values with it: later ones are kept",
+                "files in '{}' were cut, deleted or replaced while in use, and {lost} values with them: later ones are kept",
                 self.directory.display()
             )),
         }

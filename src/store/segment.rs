@@ -54,7 +54,7 @@ pub(super) struct Segment {
     pub is_copied: bool,
     /// It has values that are longer than this store may read.
     pub has_long: bool,
-    /// It is not read, and cannot be deleted: a living process writes it.
+    /// It is not read, and cannot be deleted: a living process writes it, or it is no file of this user.
     pub is_held: bool,
     /// Its file is longer than a segment can be: the rest is not read, and it is not rewritten.
     pub is_cut: bool,

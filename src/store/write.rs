@@ -165,7 +165,7 @@ impl Store {
     }
 
     /// Wait until everything that was put is on the disk.
-    /// Fails once if the directory was deleted or replaced.
+    /// Fails once if the directory was deleted or replaced, or if files in it were cut.
     pub fn sync(&mut self) -> Result<()> {
         while !self.sync_some()? {}
         Ok(())
@@ -220,6 +220,11 @@ impl Store {
 
     /// Seal the first of the full segments.
     fn seal_first(&mut self) -> Result<()> {
+        // A snapshot of a segment that was cut would name records that are lost.
+        self.check_own()?;
+        if self.full.is_empty() {
+            return Ok(());
+        }
         // A reservation ends with the segment.
         self.space.room = 0;
         let mut writer = self.full.remove(0);

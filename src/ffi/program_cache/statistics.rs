@@ -88,7 +88,7 @@ pub struct hob_program_cache_statistics {
     pub disk_file_bytes: u64,
     /// Number of files that hold values.
     pub disk_files: u64,
-    /// Files of other formats, secrets and users, which are not changed.
+    /// Files of other formats, secrets and users, which are not read.
     pub disk_foreign_files: u64,
     /// Bytes of memory for the directory: a list of its values, and buffers. Not included in `memory_used`.
     pub disk_memory_used: u64,

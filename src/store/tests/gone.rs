@@ -117,6 +117,79 @@ fn segment_that_is_begun_while_the_directory_is_read_in_steps_stays() {
     store.sync().unwrap();
 }
 
+/// Another program cuts a file, or makes it longer.
+fn resize(disk: &FaultDisk, path: &Path, length: u64) {
+    let process = disk.process();
+    let file = process.open(path).unwrap();
+    let there = file.length().unwrap();
+    if length < there {
+        file.truncate(length).unwrap();
+    } else {
+        file.append(&mut [std::io::IoSlice::new(&vec![0; (length - there) as usize])]).unwrap();
+    }
+}
+
+#[test]
+fn own_segment_that_another_program_cuts_or_extends_is_abandoned_and_reported_once() {
+    for (length, left) in [(0, 0), (1000, 0), (5000, 4), (100_000, 10)] {
+        let disk = FaultDisk::default();
+        let mut store = on(&disk);
+        put(&mut store, 0..10);
+        store.sync().unwrap();
+        resize(&disk, &with_extension(&disk, "seg")[0], length);
+        put(&mut store, 10..20);
+        let why = store.sync().expect_err("values are lost");
+        assert_eq!(why.code(), Code::Io);
+        assert!(why.sentence().contains(&format!("{} values", 20 - left)), "{length}: {why}");
+        assert_eq!(store.statistics().damaged, 1, "{length}");
+        put(&mut store, 20..30);
+        store.sync().expect("the loss is reported once");
+        for store in [&mut store, &mut on(&disk)] {
+            let has = |number: &u64| get(store, &name(*number)) == Some(value(*number, 1000));
+            let kept: Vec<_> = (0..30).filter(has).collect();
+            assert_eq!(kept, (0..left).chain(20..30).collect::<Vec<_>>(), "{length}");
+        }
+    }
+}
+
+#[test]
+fn cut_segment_is_noticed_while_writing_and_by_a_read() {
+    for is_read in [false, true] {
+        let disk = FaultDisk::default();
+        let mut store = on(&disk);
+        put(&mut store, 0..10);
+        resize(&disk, &with_extension(&disk, "seg")[0], 0);
+        if is_read {
+            assert_eq!(get(&mut store, &name(1)), None);
+        }
+        put(&mut store, 100..1000);
+        store.sync().expect_err("values are lost");
+        let store = on(&disk);
+        let kept = (100..1000).filter(|&number| store.contains(&name(number))).count();
+        assert!(kept >= if is_read { 900 } else { 600 }, "{kept}");
+    }
+}
+
+#[test]
+fn clearing_takes_time_in_proportion_to_the_files() {
+    let calls = |count: u64| {
+        let disk = FaultDisk::default();
+        for number in 0..count {
+            let bytes: &[u8] = if number % 2 == 0 { b"JUNK" } else { &[9; 300] };
+            disk.write(&directory().join(format!("{:016x}.seg", 0x100 + number)), bytes);
+        }
+        let mut store = on(&disk);
+        put(&mut store, 0..1);
+        let before = disk.counts();
+        while store.clear_all().unwrap().more {}
+        assert_eq!(with_extension(&disk, "seg").len(), 0);
+        let after = disk.counts();
+        (after.opened - before.opened) + (after.listed - before.listed) + (after.removed - before.removed)
+    };
+    let (few, many) = (calls(500), calls(4000));
+    assert!(many <= few * 10, "{few} calls for 500 files, {many} for 4000");
+}
+
 /// Segments of another format and with damaged heads.
 fn add_strangers(disk: &FaultDisk) {
     let mut newer = encode_heads(5, 1, FORMAT).to_vec();
