@@ -69,14 +69,16 @@ impl Store {
         }
         let mut done = Maintained::default();
         let mut is_freed = self.space.is_maintaining && self.delete_any(needed, &mut done)?;
-        for _ in 0..if self.space.is_maintaining { 0 } else { WAITS } {
+        while !self.space.is_maintaining {
             if let Some(lock) = self.try_maintenance()? {
                 let freed = self.delete_any(needed, &mut done);
                 self.end_maintenance(lock);
                 is_freed = freed?;
                 break;
             }
-            sleep(WAIT);
+            if !self.wait_for_room() {
+                break;
+            }
         }
         self.measure(0)?;
         Ok(is_freed)

@@ -48,8 +48,9 @@ pub(super) const LEAST_SEGMENT: u64 = 32 << 10;
 /// How often, and how long, to wait for a process that makes room.
 pub(super) const WAITS: u32 = 2000;
 pub(super) const WAIT: Duration = Duration::from_millis(1);
-/// A file system that was full is tried again after this time: other programs may have freed space.
-const FULL_SECONDS: u32 = 60;
+/// A file system that was full is tried again after this time: other programs may have freed space. A try that fails
+/// costs one write.
+const FULL_SECONDS: u32 = 1;
 /// How often to make room beside other writers, which take some of it.
 const ATTEMPTS: u32 = 16;
 
@@ -89,8 +90,9 @@ pub(super) struct Space {
     budgets: Vec<Budget>,
     /// Whether the limits of the own environments are in the file of budgets.
     is_recorded: bool,
-    /// How often [`Store::prepare`] has waited for another process.
-    waited: u32,
+    /// How often this process still waits for one that makes room. A process that holds the lock for ever, such as a
+    /// stopped one, is waited for once, and not by each write.
+    patience: u32,
     /// Whether this process holds the lock of maintenance.
     pub is_maintaining: bool,
 }
@@ -100,7 +102,8 @@ impl Space {
         let mut own = Vec::new();
         own.try_reserve(1)?;
         own.extend(options.environment);
-        Ok(Self { own, limit: options.limit_bytes, nominal: options.limit_bytes, ..Self::default() })
+        let patience = WAITS;
+        Ok(Self { own, patience, limit: options.limit_bytes, nominal: options.limit_bytes, ..Self::default() })
     }
 
     /// Measure before the next write: a limit has changed, or this process uses another environment.
@@ -154,9 +157,10 @@ impl Store {
             return Ok(());
         }
         let (mut failure, mut attempts) = (Ok(()), 0);
-        for wait in 0..WAITS {
+        for wait in 0.. {
             self.measure_for(needed)?;
             if needed <= self.space.room {
+                self.space.patience = WAITS;
                 return Ok(());
             }
             if wait == 0 {
@@ -187,7 +191,9 @@ impl Store {
                 Ok(()) if !is_alone && !self.space.is_maintaining => {}
                 _ => break,
             }
-            sleep(WAIT);
+            if !self.wait_for_room() {
+                break;
+            }
         }
         failure.and_then(|()| {
             let (directory, limit) = (self.directory.display(), self.space.limit);
@@ -201,7 +207,7 @@ impl Store {
             self.measure_for(needed)?;
         }
         if needed <= self.space.room {
-            self.space.waited = 0;
+            self.space.patience = WAITS;
             return Ok(true);
         }
         if let Some(lock) = self.try_maintenance()? {
@@ -210,14 +216,15 @@ impl Store {
             self.end_maintenance(lock);
             return more.map(|more| !more);
         }
-        // Another process makes room.
-        if self.space.waited == WAITS {
-            self.space.waited = 0;
-            return Ok(true);
-        }
-        self.space.waited += 1;
+        Ok(!self.wait_for_room())
+    }
+
+    /// Wait a moment for another process that makes room. False if that was tried long enough.
+    pub(super) fn wait_for_room(&mut self) -> bool {
+        let Some(less) = self.space.patience.checked_sub(1) else { return false };
+        self.space.patience = less;
         sleep(WAIT);
-        Ok(false)
+        true
     }
 
     /// Measure the directory, and reserve bytes for a write.
@@ -427,7 +434,7 @@ impl Store {
             Err(why) if is_no_space(&why) => None,
             Err(why) => return Err(self.failed("lock", &path, &why)),
         };
-        self.space.is_maintaining = true;
+        (self.space.is_maintaining, self.space.patience) = (true, WAITS);
         let lock = MaintenanceLock(lock);
         lock.reserve(self.space.limit / SPARE);
         Ok(Some(lock))

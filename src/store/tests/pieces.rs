@@ -114,3 +114,25 @@ fn put_after_its_preparation_only_writes() {
     assert_eq!((after.listed - before.listed, after.removed - before.removed), (0, 0));
     assert!(after.appends - before.appends <= 2);
 }
+
+/// A stopped process may hold the lock of maintenance for ever.
+#[test]
+fn process_that_never_ends_its_maintenance_is_waited_for_once() {
+    let disk = FaultDisk::default();
+    let mut store = open(&disk.process(), Options { limit_bytes: 1 << 18, ..options() });
+    let held = disk.process();
+    (0..60).for_each(|number| assert!(store.put(&name(number), 5, &value(number, 3000)).unwrap()));
+    let lock = held.try_lock(&directory().join("maintain.lock")).unwrap().expect("nobody has it");
+    let mut next = 60..;
+    let mut fails =
+        |store: &mut Store| next.by_ref().find(|&number| store.put(&name(number), 5, &value(number, 3000)).is_err());
+    fails(&mut store).unwrap();
+    let before = disk.counts().listed;
+    for _ in 0..20 {
+        store.put(&name(9000), 5, &value(9000, 3000)).unwrap_err();
+    }
+    let listed = disk.counts().listed - before;
+    assert!(listed <= 20 * 4 * disk.files().len() as u64, "{listed} names for 20 puts");
+    drop(lock);
+    assert!(store.put(&name(9000), 5, &value(9000, 3000)).unwrap(), "another process has ended its maintenance");
+}
