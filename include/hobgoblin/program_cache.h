@@ -361,8 +361,10 @@ HOB_API hob_result hob_program_cache_remove(const hob_program_cache *cache, cons
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
 /// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps bundles, programs of other
 /// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
-/// hob_program_cache_describe stay in memory. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
-/// shared.
+/// hob_program_cache_describe stay in memory.
+///
+/// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of them.
+/// If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
 HOB_API hob_result hob_program_cache_clear(const hob_program_cache *cache, uint32_t disk_too);
 
 /// Removes all programs of all environments from memory and disk, also those that other versions of the library wrote.

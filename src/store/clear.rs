@@ -1,12 +1,15 @@
 //! Clearing an environment or a whole directory, so that nobody needs to delete the directory itself.
 //!
-//! Segments without other values are deleted as a whole, which needs no space: a clear also frees a full disk. A mark
-//! removes the values in the others.
+//! A mark removes all values at once. Then segments without other values are deleted. On a full disk, where the mark has
+//! no space, some are deleted before: deleting needs no space.
 
-use super::format::Form;
+use super::format::{Form, HEADER};
+use super::index::IndexEntry;
+use super::io::BLOCK;
 use super::load::Listing;
 use super::maintain::{Keep, Maintained};
 use super::segment::SegmentState;
+use super::writer::Record;
 use super::{Name, Store};
 use crate::base::{Result, try_collect};
 
@@ -28,6 +31,8 @@ pub struct Cleared {
 impl Store {
     /// Remove all values of an environment, or of all environments. This includes values that other processes have put.
     /// Segments without other values are deleted.
+    ///
+    /// If the process is killed meanwhile, all values are removed or none. On a full disk it may be some of them.
     pub fn clear(&mut self, environment: Option<u64>) -> Result<()> {
         while !self.clear_some(environment)? {}
         Ok(())
@@ -37,24 +42,57 @@ impl Store {
     pub fn clear_some(&mut self, environment: Option<u64>) -> Result<bool> {
         self.must_be_writable()?;
         self.refresh()?;
-        if !self.drop_cleared(environment, false)? {
-            return Ok(false);
+        if !self.mark_if_space(environment)? {
+            if !self.drop_cleared(environment, false)? {
+                return Ok(false);
+            }
+            self.mark_cleared(environment)?;
         }
-        self.mark_cleared(environment)?;
-        self.drop_cleared(environment, true)
+        // The values are removed. Maintenance deletes segments that stay.
+        Ok(self.drop_cleared(environment, true).unwrap_or(true))
     }
 
     /// Remove the values of an environment or of all, and keep their files.
     pub(super) fn mark_cleared(&mut self, environment: Option<u64>) -> Result<()> {
         self.must_be_writable()?;
         self.refresh()?;
-        if self.knows_all()
-            && self.live().all(|entry| environment.is_some_and(|environment| entry.row.environment != environment))
-        {
-            return Ok(());
+        self.mark_of(environment).map_or(Ok(()), |mark| self.append_mark(&mark, Form::Cleared))
+    }
+
+    /// [`mark_cleared`](Self::mark_cleared), but nothing is evicted for it. False if there is no space for the mark.
+    fn mark_if_space(&mut self, environment: Option<u64>) -> Result<bool> {
+        let Some(mark) = self.mark_of(environment) else { return Ok(true) };
+        self.space.is_full = false;
+        match self.append_two_marks(&mark) {
+            Err(_) if self.space.is_full => Ok(false),
+            marked => marked,
         }
-        let all = Name { kind: u8::from(environment.is_none()), environment: environment.unwrap_or(0), key: [0; 32] };
-        self.append_mark(&all, Form::Cleared)
+    }
+
+    fn append_two_marks(&mut self, mark: &Name) -> Result<bool> {
+        // Each of the two may begin a segment.
+        if !self.reserve_above_limit(self.growth(2 * HEADER as u64) + 3 * BLOCK)? {
+            return Ok(false);
+        }
+        let stamp = self.stamp();
+        let record = |stamp| Record::new(mark, Form::Cleared, stamp, &[], &self.checks);
+        let marks = [record(stamp), record(stamp.saturating_add(1))];
+        let mut written = 0;
+        let first = self.append_run(&marks, &mut written);
+        if written == 1 {
+            // The second protects from a flipped bit. The values are removed without it.
+            let _ = self.append_run(&marks[1..], &mut 0);
+        }
+        if written > 0 { Ok(true) } else { first.map(|()| true) }
+    }
+
+    /// The name of the mark; `None` if there is nothing to remove.
+    fn mark_of(&self, environment: Option<u64>) -> Option<Name> {
+        let is_cleared =
+            |entry: &IndexEntry| environment.is_none_or(|environment| entry.row.environment == environment);
+        let is_needed = !self.knows_all() || self.live().any(is_cleared);
+        let kind = u8::from(environment.is_none());
+        is_needed.then(|| Name { kind, environment: environment.unwrap_or(0), key: [0; 32] })
     }
 
     /// Delete some segments without values of other environments, also those that this process writes. Before the values
@@ -72,10 +110,9 @@ impl Store {
             return Ok(true);
         }
         let Ok(Some(lock)) = self.try_maintenance() else { return Ok(true) };
-        self.full.retain(|own| is_kept(own.id));
-        self.writer.take_if(|own| !is_kept(own.id));
         let evicted = self.counts.evicted;
-        let dropped = self.drop_some(is_kept, is_marked);
+        let given_up = self.give_up(|id| !is_kept(id));
+        let dropped = given_up.and_then(|()| self.drop_some(is_kept, is_marked));
         // They were not evicted to make room.
         self.counts.evicted = evicted;
         self.end_maintenance(lock);
@@ -158,9 +195,9 @@ impl Store {
         }
         let mut remaining = self.list()?;
         if remaining.segments.iter().all(|&id| self.is_own(id)) {
-            // The mark hides nothing any more.
+            // The mark hides nothing any more. It is in the last segment.
             let (writer, full) = (self.writer.take(), std::mem::take(&mut self.full));
-            unlinked += writer.iter().chain(&full).filter(|own| self.remove_files(own.id)).count() as u64;
+            unlinked += full.iter().chain(&writer).filter(|own| self.remove_files(own.id)).count() as u64;
             self.claim = None;
             for &stamp in &remaining.clearings {
                 let _ = self.io.remove(&self.path(stamp, "clear"));

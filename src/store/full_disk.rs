@@ -87,12 +87,13 @@ impl Store {
     /// [`give_way`](Self::give_way), for the process that maintains.
     pub(super) fn delete_any(&mut self, needed: u64, done: &mut Maintained) -> Result<bool> {
         // Full segments of this process may go as well as others, and the one it writes if there are no others.
-        self.full.clear();
+        let writing = self.writer.as_ref().map(|own| own.id);
+        self.give_up(|id| Some(id) != writing)?;
         // Files that nobody reads go first.
         let mut freed = if self.space.foreign > 0 { self.delete_foreign(needed)? } else { 0 };
         while freed < needed {
             match self.delete_least(needed - freed, true, done)? {
-                0 if self.writer.take().is_some() => {}
+                0 if self.writer.is_some() => self.give_up(|_| true)?,
                 0 => return Ok(freed > 0),
                 bytes => freed += bytes,
             }

@@ -227,6 +227,17 @@ impl Store {
         true
     }
 
+    /// Reserve bytes for a mark before a deletion, if necessary above the limit. False if that would be too much.
+    pub(super) fn reserve_above_limit(&mut self, needed: u64) -> Result<bool> {
+        self.measure_for(needed)?;
+        let Space { used, copies, most, room, .. } = self.space;
+        let is_free = used.saturating_add(copies).saturating_add(needed) <= most;
+        if is_free {
+            self.space.room = room.max(needed);
+        }
+        Ok(is_free || needed <= room)
+    }
+
     /// Measure the directory, and reserve bytes for a write.
     fn measure_for(&mut self, needed: u64) -> Result<()> {
         // Its lock carries the reservation.

@@ -441,6 +441,7 @@ impl Store {
         for &id in ids {
             self.remove_files(id);
         }
+        self.unsynced.retain(|id| ids.binary_search(id).is_err());
         done.unlinked += ids.len() as u64;
         self.drop_segments(|id| ids.binary_search(&id).is_ok());
         self.sync_directory()

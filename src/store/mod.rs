@@ -258,6 +258,8 @@ pub struct Store {
     writer: Option<SegmentWriter>,
     /// Writers of segments that are full and not sealed yet. Sealing waits for the disk, so a put does not do it.
     full: Vec<SegmentWriter>,
+    /// Segments that this process has given up before they were synced. The next sync waits for them.
+    unsynced: Vec<u64>,
     /// The lock of a segment whose file could not be created yet.
     claim: Option<writer::Claim>,
     scratch: Vec<u8>,
@@ -314,6 +316,7 @@ impl Store {
             packs: Vec::new(),
             writer: None,
             full: Vec::new(),
+            unsynced: Vec::new(),
             claim: None,
             scratch: Vec::new(),
             buffer: Buffer::default(),

@@ -178,6 +178,9 @@ impl Store {
         if !self.full.is_empty() {
             return self.seal_first().map(|()| false);
         }
+        if self.sync_given_up()? {
+            return Ok(false);
+        }
         if self.settle_some()? {
             return Ok(false);
         }
@@ -198,6 +201,7 @@ impl Store {
         self.check_own()?;
         self.claim = None;
         self.seal_own()?;
+        while self.sync_given_up()? {}
         while self.settle_some()? {}
         self.pack_beside_others();
         Ok(())
@@ -320,7 +324,7 @@ impl Store {
     }
 
     /// Append the first few records with one system call, and count them.
-    fn append_run(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
+    pub(super) fn append_run(&mut self, records: &[Record<'_>], written: &mut usize) -> Result<()> {
         let Some(first) = records.first() else { return Ok(()) };
         self.space.partial = 0;
         self.index.reserve(records.len())?;
@@ -331,6 +335,7 @@ impl Store {
         if self.writer.as_ref().is_some_and(|writer| writer.is_full_for(first.header.size(), limit)) {
             self.retire()?;
         }
+        self.unsynced.try_reserve(1)?;
         let mut writer = match self.writer.take() {
             Some(writer) => writer,
             None => self.begin_segment()?,
@@ -343,7 +348,11 @@ impl Store {
         self.space.take(writer.disk_bytes() - before);
         // If truncating failed, recovery handles the segment, and the next record goes to another segment.
         let is_lost = matches!(done, Err(AppendError::Failed { restored: false, .. }));
-        self.writer = (!is_lost).then_some(writer);
+        if is_lost {
+            self.unsynced.push(id);
+        } else {
+            self.writer = Some(writer);
+        }
         self.appended += length - offset;
         self.unchecked += length - offset;
         if let Some(segment) = self.segment_mut(id) {

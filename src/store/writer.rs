@@ -7,7 +7,7 @@ use std::io::{ErrorKind, IoSlice};
 use std::path::Path;
 
 use super::format::{Checks, Form, HEADER, HEADS, Header, UNIT, Usage, encode_heads};
-use super::io::{Lock, SharedFile, on_disk};
+use super::io::{Lock, SharedFile, is_not_ours, on_disk};
 use super::segment::{Segment, SegmentState, SnapshotPlace};
 use super::snapshot::{Contents, RecordInfo, bytes_of, encode};
 use super::{Name, Store};
@@ -251,6 +251,31 @@ impl Store {
             writer.named = true;
         }
         Ok(())
+    }
+
+    /// Stop writing to some segments of this process, so that they can be deleted. The next sync waits for those that
+    /// stay.
+    pub(super) fn give_up(&mut self, goes: impl Fn(u64) -> bool) -> Result<()> {
+        self.unsynced.try_reserve(self.full.len() + 1)?;
+        let own = self.full.iter().chain(&self.writer).map(|own| own.id);
+        self.unsynced.extend(own.filter(|&id| goes(id)));
+        self.full.retain(|own| !goes(own.id));
+        self.writer.take_if(|own| goes(own.id));
+        Ok(())
+    }
+
+    /// Sync a segment that was given up. False if all are synced.
+    pub(super) fn sync_given_up(&mut self) -> Result<bool> {
+        let Some(&id) = self.unsynced.last() else { return Ok(false) };
+        let path = self.path(id, "seg");
+        match self.io.open(&path).and_then(|file| file.sync()) {
+            Ok(()) => self.sync_directory()?,
+            // It was merged, deleted or replaced meanwhile.
+            Err(why) if why.kind() == ErrorKind::NotFound || is_not_ours(&why) => {}
+            Err(why) => return Err(self.failed("sync", &path, &why)),
+        }
+        self.unsynced.pop();
+        Ok(true)
     }
 
     pub(super) fn sync_directory(&mut self) -> Result<()> {

@@ -23,8 +23,10 @@ pub extern "C" fn hob_program_cache_remove(cache: *const hob_program_cache, key:
 /// Removes all programs and shader statuses from memory, and with `disk_too` not 0 also from disk.
 /// With `disk_too` 0, programs on disk are loaded again when they are missed. It keeps bundles, programs of other
 /// environments, the start-up set, strikes and bans, open uses, blobs, limits and statistics. Inputs from
-/// hob_program_cache_describe stay in memory. If the disk cannot be changed: as for hob_program_cache_remove. Threads:
-/// shared.
+/// hob_program_cache_describe stay in memory.
+///
+/// If the process is killed meanwhile, all programs are removed from disk or none; on a full disk it may be some of them.
+/// If the disk cannot be changed: as for hob_program_cache_remove. Threads: shared.
 #[entry(shared)]
 pub extern "C" fn hob_program_cache_clear(cache: *const hob_program_cache, disk_too: u32) -> hob_result {
     cache.clear((disk_too != 0).then_some(Scope::Environment))

@@ -325,3 +325,19 @@ fn reader_during_a_failed_write_misses_no_later_value() {
     let seen: Vec<_> = kept.iter().map(|&n| get(&mut reader, &name(n as u64)).is_some()).collect();
     assert_eq!((kept.len(), seen), (8, vec![true; 8]));
 }
+
+#[test]
+fn sync_covers_a_segment_that_could_not_be_truncated() {
+    let disk = FaultDisk::default();
+    let tricks = Arc::<Mutex<Tricks>>::default();
+    let mut store =
+        Store::open(shared(TrickIo(shared(disk.process()), tricks.clone())), &directory(), options()).unwrap();
+    store.put(&name(50), 0, b"first").unwrap();
+    tricks.lock().unwrap().in_append = Some(Box::new(|| ()));
+    store.put(&name(51), 0, b"failed").unwrap_err();
+    store.put(&name(52), 0, b"next").unwrap();
+    store.sync().unwrap();
+    disk.lose_power(|| 0);
+    let found = [50, 52].map(|number| get(&mut on(&disk), &name(number)));
+    assert_eq!(found, [Some(b"first".to_vec()), Some(b"next".to_vec())]);
+}

@@ -11,6 +11,7 @@ mod memory;
 mod misfortune;
 mod model;
 mod packs;
+mod power;
 mod pieces;
 #[cfg(unix)]
 mod processes;
