@@ -47,8 +47,8 @@ bool wrap_wait_for(void* condition, void* mutex, uint64_t seconds, uint32_t nano
     return in_time;
 }
 
-// A Once (and so a OnceLock) publishes the results of its closure. Its state is stored inside the standard library; readers that
-// find it complete are inlined into instrumented code.
+// A Once (and so a OnceLock) publishes the results of its closure. Its state is stored inside the standard library;
+// readers that find it complete are inlined into instrumented code.
 void real_once(void* once, bool ignore_poisoning, void* closure, void* vtable) asm("__real_" ONCE);
 void wrap_once(void* once, bool ignore_poisoning, void* closure, void* vtable) asm("__wrap_" ONCE);
 void wrap_once(void* once, bool ignore_poisoning, void* closure, void* vtable) {
