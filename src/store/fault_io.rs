@@ -459,10 +459,11 @@ impl Io for FaultIo {
         let known = self.disk.state().names.get(path).copied();
         let inode = match known {
             Some(inode) => inode,
-            None => {
-                self.create(path)?;
-                self.disk.state().names.get(path).copied().ok_or(ErrorKind::NotFound)?
-            }
+            None => match self.create(path) {
+                // Another process may create it meanwhile.
+                Err(why) if why.kind() != ErrorKind::AlreadyExists => return Err(why),
+                _ => self.disk.state().names.get(path).copied().ok_or(ErrorKind::NotFound)?,
+            },
         };
         self.look()?;
         let mut state = self.disk.state();

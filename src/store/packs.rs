@@ -11,6 +11,7 @@ use std::io::{self, ErrorKind};
 
 use super::Store;
 use super::io::{BLOCK, OTHER_OWNER, on_disk, read_exact_at};
+use super::limits::SPARE;
 use super::load::{Listing, Loading, OPENED};
 use super::segment::{Segment, SegmentState, SnapshotPlace, resize};
 use super::snapshot::{self, IndexSnapshot, Parts, SHORT};
@@ -139,7 +140,8 @@ impl Store {
         let mut ids = try_collect(chosen().map(|segment| segment.id))?;
         let length = chosen().map(Segment::snapshot_bytes).sum();
         self.measure(0)?;
-        if on_disk(length) > self.space.left {
+        // Beside other writers, who may fill the space left, the maintaining process has reserved only its spare share.
+        if on_disk(length) > self.space.left.min(self.space.limit / SPARE) {
             return Ok(false);
         }
         let mut bytes = Vec::new();
