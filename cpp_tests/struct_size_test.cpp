@@ -46,6 +46,8 @@ template <>
 constexpr uint32_t first_size<hob_program_cache_desc> = 88;
 template <>
 constexpr uint32_t first_size<hob_goblin_desc> = 112;
+template <>
+constexpr uint32_t first_size<hob_reason> = 40;
 
 /// Sizes that no header of this library has, and sizes that an unset field may hold.
 template <class Struct>
