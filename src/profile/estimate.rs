@@ -183,8 +183,8 @@ impl Learned {
         self.fresh = 0;
     }
 
-    /// Observe a sample on this frame, which was added. While the statistics converge after a restart, returns the factor
-    /// by which the burden has changed since the anchor, and the frame of the anchor.
+    /// Observe a sample on this frame, which was added. While the statistics converge after a restart, returns the burden
+    /// as a multiple of the anchor, and the frame of the anchor.
     fn shift(&mut self, frame: u64) -> Option<(f64, u64)> {
         if frame > self.last_frame + LONGEST_PAUSE {
             (self.anchor, self.fresh) = (0.0, 0);

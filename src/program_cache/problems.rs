@@ -43,7 +43,7 @@ pub struct Problems {
 }
 
 thread_local! {
-    /// Calls of observers in which this thread is. It has no destructor, which would keep an unloaded library mapped.
+    /// How many calls of observers this thread is in. It has no destructor, which would keep an unloaded library mapped.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 

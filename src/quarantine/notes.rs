@@ -27,7 +27,7 @@ pub struct NotesFile {
     path: PathBuf,
     incident: u64,
     secret: Option<Secret>,
-    /// The identity of the directory's lock, by which a deleted directory is noticed. The notes file is not asked for its
+    /// The identity of the directory's lock. It changes if the directory is deleted. The notes file is not asked for its
     /// own: file systems then write its times at the next write, which takes longer than the rest.
     lock: Option<(u64, u64)>,
     slots: usize,
