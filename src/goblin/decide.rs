@@ -6,14 +6,14 @@ use crate::knapsack::several::Weight;
 use crate::knapsack::{Economy, Effort, NO_CHOICE};
 
 use super::Goblin;
-use super::calibrate::Calibration;
+use super::choose::reason::Facts;
+use super::choose::steady::Settled;
 use super::config::{Burdens, Exploration, LANES};
-use super::formulate::{Bar, Formulation, Sum, Weighed};
-use super::history::{Forecast, Given, Part};
 use super::lanes::{Lanes, by_host_lane};
-use super::reason::Facts;
-use super::record::Event;
-use super::steady::Settled;
+use super::learn::calibrate::Calibration;
+use super::learn::history::{Forecast, Given, Part};
+use super::question::formulate::{Bar, Formulation, Sum, Weighed};
+use super::record::recorder::Event;
 
 /// Totals of a choice of one option of every setting. Burdens are by lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -233,7 +233,7 @@ impl Goblin {
     }
 
     /// Deviations to keep free: as configured, or calibrated if a probability was configured. See
-    /// [`Hold`](super::hold::Hold).
+    /// [`Hold`](super::learn::hold::Hold).
     pub(super) fn sigmas(&self, lane: usize) -> f64 {
         let nominal = self.config.nominal_sigmas();
         if self.config.overrun_probability == 0.0 {

@@ -12,65 +12,49 @@
 //! Neither half allocates: memory is reserved when settings are added.
 #![forbid(unsafe_code)]
 
-mod calibrate;
-mod capacity;
+mod choose;
 mod config;
 mod decide;
 mod explore;
-mod formulate;
-mod harvest;
-mod history;
-mod hold;
 mod lanes;
-mod lever;
-mod pace;
-mod product;
+mod learn;
 mod published;
-mod reason;
+mod question;
 mod record;
-mod regression;
-mod replay;
-mod setting;
-mod settings;
-mod steady;
-mod strategy;
-mod task;
 mod tuning;
 mod warnings;
-mod watch;
-mod wire;
 
+pub use choose::reason::{Reason, Why};
 pub use config::{Burdens, Config, Exploration, LANES, LARGEST};
 pub use decide::{Decision, Net};
-pub use harvest::{Sample, Statistics};
-pub use product::{Axis, MOST_AXES, ProductDesc};
+pub use learn::harvest::{Sample, Statistics};
 pub use published::{Published, Snapshot};
-pub use reason::{Reason, Why};
-pub use record::Sink;
-pub use replay::{Difference, End, Report, replay};
-pub use setting::{OptionDesc, SettingDesc};
-pub use strategy::StrategyDesc;
+pub use question::product::{Axis, MOST_AXES, ProductDesc};
+pub use question::setting::{OptionDesc, SettingDesc};
+pub use question::strategy::StrategyDesc;
+pub use record::recorder::Sink;
+pub use record::replay::{Difference, End, Report, replay};
 
 use crate::base::{Code, Error, Id, Result, Shared, Slots, error, try_collect_all};
 use crate::knapsack::NO_CHOICE;
 use crate::profile::{Burden, Estimate, Learned, Profile, Rules, estimate};
-use calibrate::Calibration;
-use capacity::Controller;
+use choose::pace::Pace;
+use choose::steady::Target;
+use choose::watch::Watch;
 use explore::Explorer;
-use formulate::Formulation;
-use harvest::Books;
-use history::History;
-use hold::Hold;
 use lanes::Lanes;
-use pace::Pace;
-use record::{Event, Recorder};
-use regression::Regression;
-use setting::Setting;
-use steady::Target;
-use strategy::Strategies;
-use task::{Tasks, key_in_profile};
+use learn::calibrate::Calibration;
+use learn::capacity::Controller;
+use learn::harvest::Books;
+use learn::history::History;
+use learn::hold::Hold;
+use learn::regression::Regression;
+use learn::task::{Tasks, key_in_profile};
+use question::formulate::Formulation;
+use question::setting::Setting;
+use question::strategy::Strategies;
+use record::recorder::{Event, Recorder};
 use warnings::Warnings;
-use watch::Watch;
 
 /// Keeps a frame inside its budget. See the module documentation.
 #[derive(Debug)]
@@ -485,24 +469,4 @@ fn no_such_option(option: u32, count: usize) -> Error {
 }
 
 #[cfg(test)]
-mod brute_force_test;
-#[cfg(test)]
-mod calm_test;
-#[cfg(test)]
-mod explore_test;
-#[cfg(test)]
-mod harvest_test;
-#[cfg(test)]
-mod honest_test;
-#[cfg(test)]
-mod lever_test;
-#[cfg(test)]
-mod published_test;
-#[cfg(test)]
-mod reason_test;
-#[cfg(test)]
-mod recording_test;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod warnings_test;

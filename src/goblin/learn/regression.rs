@@ -1,0 +1,480 @@
+//! Estimates each option's cost from frame totals alone.
+//!
+//! The host's relative burdens give rough proportions, and the first total gives the scale; both are used at once. From
+//! then on every total is a linear equation: each chosen option times its unknown coefficient, plus the rest of the
+//! frame, equals the total. A Kalman filter (R. E. Kalman, "A new approach to linear filtering and prediction
+//! problems", 1960) estimates the coefficients and their covariances. The goblin's own changes, and occasional trials,
+//! make options distinguishable. Without process noise this is recursive least squares. A little process noise, common
+//! to all coefficients, tracks a machine that gets slower.
+
+use crate::base::{Result, try_filled};
+use crate::knapsack::several::Weight;
+use crate::knapsack::{Economy, Effort, NO_CHOICE};
+use crate::profile::{Burden, Source};
+use crate::stats::Normal;
+
+use crate::goblin::Goblin;
+use crate::goblin::config::LANES;
+use crate::goblin::explore::Trial;
+use crate::goblin::question::formulate::{Bar, Weighed};
+use crate::goblin::question::setting::Setting;
+
+/// With more coefficients than this, only their variances are kept, not their covariances.
+const MOST_COVARIANCES: usize = 128;
+/// Prior deviations of the host's burdens, as shares: of a common factor, and of each burden itself.
+const COMMON_PRIOR: f64 = 0.5;
+const OWN_PRIOR: f64 = 0.5;
+/// Prior deviation of the rest of the frame, as a share of the first total.
+const REST_PRIOR: f64 = 0.3;
+/// Least variance of a total.
+const LEAST_VARIANCE: f64 = 1e-100;
+/// The deviation of the rest of the frame, as a share of the whole.
+const LEAST_NOISE: f64 = 0.005;
+/// Deviation of an option's cost about its mean, as a share of the mean: the first value. And the range of its
+/// variance.
+const FIRST_SPREAD: f64 = 0.07;
+const SPREADS: std::ops::Range<f64> = 1e-4..0.25;
+/// Memory of the spreads, in totals.
+const SPREAD_MEMORY: f64 = 150.0;
+/// The spread of an option that is not chosen returns to the first value with this approximate time constant, in
+/// totals.
+const SPREAD_DECAY: f64 = 500.0;
+/// Residuals of totals are clamped to this many deviations.
+const MOST_DEVIATIONS: f64 = 4.0;
+/// Process noise per frame, as variances of shares: of all coefficients together, and of each by itself.
+const COMMON_PROCESS_NOISE: f64 = 1e-6;
+const OWN_PROCESS_NOISE: f64 = 1e-8;
+/// Change detection: the memory of the mean normalised residual in totals, the mean above which variance is added anew,
+/// and the deviation that is added.
+const BIAS_MEMORY: f64 = 12.0;
+const MOST_BIAS: f64 = 1.2;
+const ADDED_DEVIATION: f64 = 0.2;
+/// A forecast is judged if the variance from coefficients is below this share of the variance from the options' spread
+/// and noise.
+const KNOWN: f64 = 0.25;
+/// Least coefficient, as a share of the first guess.
+const LEAST: f64 = 0.02;
+/// The guess when the first total has no information: the highest choice takes this many times the limit.
+const CAUTIOUS_SCALE: f64 = 4.0;
+/// Decisions between two trials: while the deviation of some option's cost is above `WELL_KNOWN` of the limit, and
+/// afterwards.
+const TRIAL_INTERVAL: u64 = 8;
+const RARE_TRIAL_INTERVAL: u64 = 240;
+const WELL_KNOWN: f64 = 0.015;
+/// Each time after this many trials, the wait grows by a decision.
+const TRIALS_PER_EXTRA_DECISION: u64 = 16;
+/// Optimism: each trial that found no room lowers the assumed cost of an option by this many deviations, up to a number
+/// of trials.
+const OPTIMISM: f64 = 0.5;
+const MOST_OPTIMISM: u8 = 3;
+
+/// The option of a coefficient. Number 0 is the rest of the frame, which belongs to no setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Owner {
+    position: u32,
+    option: u32,
+}
+
+const REST: Owner = Owner { position: u32::MAX, option: 0 };
+
+/// The Kalman filter.
+#[derive(Debug, Default)]
+pub struct Regression {
+    owners: Vec<Owner>,
+    /// By position: the index of its first coefficient; 0 without coefficients.
+    starts: Vec<u32>,
+    /// The host's burden of each option per unit of work, which its coefficient multiplies.
+    units: Vec<f64>,
+    coefficients: Vec<f64>,
+    /// Covariances of the coefficients row by row, or only their variances.
+    covariances: Vec<f64>,
+    /// The equation of the present frame: units × work of the chosen options. And the covariances times that.
+    row: Vec<f64>,
+    gain: Vec<f64>,
+    /// The first guess of the coefficients; 0 before the first total.
+    scale: f64,
+    /// Spread of each option's cost about its mean: variances of shares.
+    spreads: Vec<f64>,
+    /// Variance of the rest of the frame.
+    noise: f64,
+    bias: f64,
+    next_trial: u64,
+    trials: u64,
+}
+
+impl Regression {
+    /// Set the options of a setting; empty for a removed one. On an error nothing changed.
+    pub fn set_options(&mut self, position: usize, units: &mut dyn ExactSizeIterator<Item = f64>) -> Result<()> {
+        let is_other = |owner: &&Owner| owner.position != position as u32 && **owner != REST;
+        let kept = self.owners.iter().filter(is_other).count();
+        let count = 1 + kept + units.len();
+        let has_covariances = count <= MOST_COVARIANCES;
+        let mut fresh = Self {
+            owners: try_filled(REST, count)?,
+            starts: try_filled(0, self.starts.len().max(position + 1))?,
+            units: try_filled(1.0, count)?,
+            coefficients: try_filled(self.scale, count)?,
+            covariances: try_filled(0.0, if has_covariances { count * count } else { count })?,
+            row: try_filled(0.0, count)?,
+            gain: try_filled(0.0, count)?,
+            spreads: try_filled(FIRST_SPREAD * FIRST_SPREAD, count)?,
+            ..self.numbers()
+        };
+        let mut from = try_filled(usize::MAX, count)?;
+        from[0] = if self.owners.is_empty() { usize::MAX } else { 0 };
+        let mut next = 1;
+        for (index, owner) in self.owners.iter().enumerate().filter(|(_, owner)| is_other(owner)) {
+            (fresh.owners[next], fresh.units[next], from[next]) = (*owner, self.units[index], index);
+            next += 1;
+        }
+        for (option, unit) in units.enumerate() {
+            fresh.owners[next] = Owner { position: position as u32, option: option as u32 };
+            fresh.units[next] = unit;
+            next += 1;
+        }
+        for (index, owner) in fresh.owners.iter().enumerate().skip(1).filter(|(_, owner)| owner.option == 0) {
+            fresh.starts[owner.position as usize] = index as u32;
+        }
+        fresh.begin();
+        for (to, &at) in from.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
+            fresh.coefficients[to] = self.coefficients[at];
+            fresh.spreads[to] = self.spreads[at];
+            for (other, &other_at) in from.iter().enumerate() {
+                // New coefficients are independent of the old ones. Otherwise the matrix would not be a valid
+                // covariance.
+                let covariance = if other_at == usize::MAX { 0.0 } else { self.covariance(at, other_at) };
+                *fresh.covariance_mut(to, other) = covariance;
+                *fresh.covariance_mut(other, to) = covariance;
+            }
+        }
+        *self = fresh;
+        Ok(())
+    }
+
+    /// The scalar state, without the lists.
+    fn numbers(&self) -> Self {
+        let Self { scale, noise, bias, next_trial, trials, .. } = *self;
+        Self { scale, noise, bias, next_trial, trials, ..Self::default() }
+    }
+
+    /// Set the host's burden of an option.
+    pub fn set_unit(&mut self, position: usize, option: usize, unit: f64) {
+        if let Some(index) = self.index(position, option) {
+            self.units[index] = unit;
+        }
+    }
+
+    /// Whether the scale is known.
+    pub fn knows(&self) -> bool {
+        self.scale > 0.0
+    }
+
+    /// Set the expected costs of a setting's options on the first lane. Returns whether the scale is known.
+    pub fn weigh(&self, position: usize, setting: &Setting, lanes: usize, weights: &mut [Weight]) -> bool {
+        for option in 0..setting.options.len() {
+            let Some(index) = self.index(position, option) else { continue };
+            let mean = self.units[index] * self.coefficients[index] * setting.work_of(option);
+            weights[option * lanes] = Weight { mean, variance: self.spreads[index] * mean * mean };
+        }
+        self.knows()
+    }
+
+    /// Variance of the rest of the frame.
+    pub fn noise_variance(&self) -> f64 {
+        self.noise
+    }
+
+    /// The cost of the frame without all settings.
+    pub fn rest(&self) -> f64 {
+        self.coefficients.first().copied().unwrap_or(0.0).max(0.0)
+    }
+
+    /// Begin the equation of a total.
+    fn clear_row(&mut self) {
+        self.row.fill(0.0);
+        if let Some(rest) = self.row.first_mut() {
+            *rest = 1.0;
+        }
+    }
+
+    /// Add a chosen option with its work to the equation.
+    fn put(&mut self, position: usize, option: usize, work: f64) {
+        if let Some(index) = self.index(position, option) {
+            self.row[index] = self.units[index] * work;
+        }
+    }
+
+    /// Learn the total of the equation. `highest` is the sum of the highest options in the host's unit. Returns whether
+    /// the coefficients were known well enough for the forecast to be judged.
+    fn learn(&mut self, total: f64, limit: f64, highest: f64) -> bool {
+        if self.owners.is_empty() {
+            return false;
+        }
+        if self.scale == 0.0 {
+            self.begin_with(total, limit, highest);
+        }
+        self.add_variance(COMMON_PROCESS_NOISE, OWN_PROCESS_NOISE);
+        let count = self.owners.len();
+        let expected: f64 = self.row.iter().zip(&self.coefficients).map(|(unit, x)| unit * x).sum();
+        if self.has_covariances() {
+            for (index, gain) in self.gain.iter_mut().enumerate() {
+                let covariances = &self.covariances[index * count..][..count];
+                *gain = covariances.iter().zip(&self.row).map(|(c, unit)| c * unit).sum();
+            }
+        } else {
+            for ((gain, variance), unit) in self.gain.iter_mut().zip(&self.covariances).zip(&self.row) {
+                *gain = variance * unit;
+            }
+        }
+        let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
+        // Rounding can make this variance negative, and totals of 0 have no noise at all.
+        let strays = self.noise + self.spread();
+        let variance = (uncertainty.max(0.0) + strays).max(LEAST_VARIANCE);
+        let off = total - expected;
+        let deviation = variance.sqrt();
+        self.bias += ((off / deviation).clamp(-3.0, 3.0) - self.bias) / BIAS_MEMORY;
+        let off = off.max(-MOST_DEVIATIONS * deviation).min(MOST_DEVIATIONS * deviation);
+        for (x, gain) in self.coefficients.iter_mut().zip(&self.gain) {
+            *x += gain / variance * off;
+        }
+        self.shrink(variance);
+        let least = LEAST * self.scale;
+        self.coefficients.iter_mut().skip(1).for_each(|x| *x = x.max(least));
+        self.noise = (LEAST_NOISE * total).powi(2);
+        self.learn_spreads(off * off - variance);
+        if self.bias.abs() > MOST_BIAS {
+            self.bias = 0.0;
+            self.add_variance(ADDED_DEVIATION * ADDED_DEVIATION, 0.1 * ADDED_DEVIATION * ADDED_DEVIATION);
+        }
+        uncertainty <= KNOWN * strays
+    }
+
+    /// Variance of the equation's total from the spread of its options.
+    fn spread(&self) -> f64 {
+        let own = self.row.iter().zip(&self.coefficients).map(|(unit, x)| (unit * x).powi(2));
+        own.zip(&self.spreads).skip(1).map(|(square, spread)| square * spread).sum()
+    }
+
+    /// Distribute the excess of the squared residual over its expectation among the spreads of the options (normalised
+    /// least mean squares, B. Widrow and M. Hoff, 1960).
+    fn learn_spreads(&mut self, excess: f64) {
+        let square = |(unit, x): (&f64, &f64)| (unit * x).powi(2);
+        let norm: f64 = self.row.iter().zip(&self.coefficients).skip(1).map(square).map(|square| square * square).sum();
+        if norm <= 0.0 {
+            return;
+        }
+        for (pair, spread) in self.row.iter().zip(&self.coefficients).zip(&mut self.spreads).skip(1) {
+            if *pair.0 == 0.0 {
+                // The spread of an option without samples returns to the first value, so that a bad estimate does not
+                // exclude it for ever.
+                *spread += (FIRST_SPREAD * FIRST_SPREAD - *spread) / SPREAD_DECAY;
+            }
+            *spread = (*spread + excess * square(pair) / norm / SPREAD_MEMORY).clamp(SPREADS.start, SPREADS.end);
+        }
+    }
+
+    /// The first total sets the scale.
+    fn begin_with(&mut self, total: f64, limit: f64, highest: f64) {
+        let units: f64 = self.row.iter().skip(1).sum();
+        let all = highest.max(f64::MIN_POSITIVE);
+        let cautious = CAUTIOUS_SCALE * if limit.is_finite() { limit.max(total) } else { total.max(1.0) } / all;
+        let scale = if units > 1e-6 * all { total / units } else { cautious };
+        self.scale = if scale.is_finite() && scale > 0.0 { scale.min(1e12) } else { 1.0 };
+        self.noise = (LEAST_NOISE * total.max(1e-9)).powi(2);
+        self.begin();
+        *self.covariance_mut(0, 0) = (REST_PRIOR * total).powi(2);
+        if units <= 1e-6 * all {
+            self.coefficients[0] = total;
+        }
+    }
+
+    /// Reset the coefficients to the prior.
+    fn begin(&mut self) {
+        let scale = self.scale;
+        self.coefficients.fill(scale);
+        self.covariances.fill(0.0);
+        if let Some(rest) = self.coefficients.first_mut() {
+            *rest = 0.0;
+        }
+        self.add_variance(COMMON_PRIOR * COMMON_PRIOR, OWN_PRIOR * OWN_PRIOR);
+    }
+
+    /// Add variance, as shares of the coefficients: of a common factor, and of each coefficient by itself.
+    fn add_variance(&mut self, common: f64, own: f64) {
+        let count = self.owners.len();
+        for a in 1..count {
+            let x = self.coefficients[a];
+            if self.has_covariances() {
+                for b in 1..count {
+                    self.covariances[a * count + b] += common * x * self.coefficients[b];
+                }
+            }
+            let own = if self.has_covariances() { own } else { own + common };
+            *self.covariance_mut(a, a) += own * x * x;
+        }
+    }
+
+    /// Covariance update after an equation with this variance and gain.
+    fn shrink(&mut self, variance: f64) {
+        let count = self.owners.len();
+        if !self.has_covariances() {
+            for (own, gain) in self.covariances.iter_mut().zip(&self.gain) {
+                *own = (*own - gain * gain / variance).max(0.0);
+            }
+            return;
+        }
+        for a in 0..count {
+            let share = self.gain[a] / variance;
+            for (own, gain) in self.covariances[a * count..][..count].iter_mut().zip(&self.gain) {
+                *own -= share * gain;
+            }
+            if self.covariances[a * count + a] < 0.0 {
+                // Rounding has made the variance negative: set it and its covariances to 0.
+                for b in 0..count {
+                    self.covariances[a * count + b] = 0.0;
+                    self.covariances[b * count + a] = 0.0;
+                }
+            }
+        }
+    }
+
+    fn has_covariances(&self) -> bool {
+        self.owners.len() <= MOST_COVARIANCES
+    }
+
+    fn covariance(&self, a: usize, b: usize) -> f64 {
+        match self.has_covariances() {
+            true => self.covariances[a * self.owners.len() + b],
+            false if a == b => self.covariances[a],
+            false => 0.0,
+        }
+    }
+
+    fn covariance_mut(&mut self, a: usize, b: usize) -> &mut f64 {
+        if self.has_covariances() {
+            let count = self.owners.len();
+            return &mut self.covariances[a * count + b];
+        }
+        if a == b { &mut self.covariances[a] } else { &mut self.gain[a] }
+    }
+
+    fn index(&self, position: usize, option: usize) -> Option<usize> {
+        let start = self.starts.get(position).copied().filter(|&start| start > 0)? as usize;
+        let owner = Owner { position: position as u32, option: option as u32 };
+        (self.owners.get(start + option) == Some(&owner)).then_some(start + option)
+    }
+
+    /// Relative deviation of a coefficient.
+    fn relative_deviation(&self, position: usize, option: usize) -> f64 {
+        self.index(position, option).map_or(0.0, |index| {
+            self.covariance(index, index).max(0.0).sqrt() / self.coefficients[index].max(f64::MIN_POSITIVE)
+        })
+    }
+
+    /// Expected cost of an option with this work, and its deviation.
+    pub fn burden(&self, position: usize, option: usize, work: f64) -> Burden {
+        let index = self.index(position, option);
+        let mean = index.map_or(0.0, |index| self.units[index] * self.coefficients[index] * work);
+        let deviation = self.relative_deviation(position, option) * mean;
+        let source = if self.knows() { Source::Ramp } else { Source::Blind };
+        Burden { normal: Normal { mean, variance: deviation * deviation }, source }
+    }
+
+    /// Bytes held.
+    pub fn memory_used(&self) -> usize {
+        let numbers = self.units.capacity()
+            + self.coefficients.capacity()
+            + self.covariances.capacity()
+            + self.row.capacity()
+            + self.spreads.capacity()
+            + self.gain.capacity();
+        numbers * size_of::<f64>()
+            + self.owners.capacity() * size_of::<Owner>()
+            + self.starts.capacity() * size_of::<u32>()
+    }
+}
+
+impl Goblin {
+    /// Learn the costs of options from a frame's total.
+    pub(in crate::goblin) fn regress(&mut self, decision: u64, total: f64) {
+        if decision < self.totals_from {
+            return;
+        }
+        let lane = self.lanes.lane(0);
+        let limit = self.strategies.limits(&self.config)[lane];
+        let mut highest = 0.0;
+        self.regression.clear_row();
+        for (position, setting) in self.settings.iter().filter(|(_, setting)| setting.has_burden) {
+            let given = self.history.given(decision, position);
+            if given.choice == NO_CHOICE || decision < setting.valid_from {
+                continue;
+            }
+            self.regression.put(position, usize::from(given.choice), given.work);
+            let units = setting.options.iter().map(|state| state.desc.relative_burden * state.desc.work);
+            highest += setting.work * units.fold(0.0, f64::max);
+        }
+        let knew = self.regression.knows();
+        let known = self.regression.learn(total, limit, highest);
+        let forecast = *self.history.forecast(decision, 0);
+        let probability = self.config.overrun_probability;
+        if knew && known && probability > 0.0 && forecast.mean > 0.0 && !forecast.settled {
+            let forecast = super::history::Forecast { total: Some(total), ..forecast };
+            self.calibrations[0].observe(&forecast, 1.0, forecast.ratio, self.config.nominal_sigmas(), probability);
+            self.history.forecast(decision, 0).settled = true;
+        }
+    }
+
+    /// Put the option whose cost has the largest deviation, in the lane's unit, on trial for a frame, so that its cost
+    /// becomes distinguishable from the others'. The smaller the deviations, the rarer the trials.
+    pub(in crate::goblin) fn explore_totals(
+        &mut self,
+        chosen: Weighed,
+        economies: &[Economy],
+        effort: Effort,
+    ) -> Result<(Weighed, u32)> {
+        let now = self.history.latest() + 1;
+        if now < self.regression.next_trial || !self.regression.knows() || !chosen.feasible {
+            return Ok((chosen, 0));
+        }
+        self.price_changes([0.0; LANES], false);
+        let limit = economies[0].capacity.abs();
+        let Some((deviation, trial)) = self.least_known() else { return Ok((chosen, 0)) };
+        let seldom = TRIAL_INTERVAL + self.regression.trials / TRIALS_PER_EXTRA_DECISION;
+        let wait = if deviation > WELL_KNOWN * limit { seldom.min(RARE_TRIAL_INTERVAL) } else { RARE_TRIAL_INTERVAL };
+        self.regression.trials += 1;
+        self.regression.next_trial = now + wait;
+        let found = match self.in_place(&trial, &chosen, economies) {
+            Some(found) => Some(found),
+            None => self.attempt(&trial, &chosen, economies, economies, effort)?,
+        };
+        self.note(&trial, found.is_some());
+        Ok(found.map_or((chosen, 0), |found| (found, 1)))
+    }
+
+    /// The option whose cost has the largest deviation, and that deviation. Chosen options, and options that wait for a
+    /// retry, are not candidates.
+    fn least_known(&self) -> Option<(f64, Trial)> {
+        let now = self.history.latest() + 1;
+        let mut least: Option<(f64, Trial)> = None;
+        for (at, entry) in self.formulation.entries.iter().enumerate() {
+            let (setting, choice) = (self.setting(entry.position), self.formulation.choices[at]);
+            for (option, state) in setting.options.iter().enumerate() {
+                let free = self.formulation.bars[entry.start + option] == Bar::Free;
+                if !setting.has_burden || !free || option == usize::from(choice) || state.next_trial > now {
+                    continue;
+                }
+                let mut guess = self.formulation.weights_of(entry.start + option)[0];
+                let deviation = self.regression.relative_deviation(entry.position, option) * guess.mean;
+                if least.as_ref().is_none_or(|least| deviation > least.0) {
+                    if state.failed_trials == 0 {
+                        guess.variance += deviation * deviation;
+                    }
+                    let optimism = OPTIMISM * f64::from(state.failed_trials.min(MOST_OPTIMISM));
+                    guess.mean = (guess.mean - optimism * deviation).max(0.0);
+                    least = Some((deviation, Trial::of_known(at, option, guess)));
+                }
+            }
+        }
+        least
+    }
+}

@@ -1,0 +1,296 @@
+//! A setting: its options and its choice.
+
+use crate::base::{Number, Result, error, try_collect};
+use crate::knapsack::NO_CHOICE;
+use crate::profile::MAX_OPTIONS;
+
+use super::product::Shape;
+use crate::goblin::choose::lever::Lever;
+use crate::goblin::choose::reason::Reason;
+use crate::goblin::config::LARGEST;
+
+/// One option as the host describes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OptionDesc {
+    /// Its value to the host.
+    pub value: f64,
+    /// The host's rough idea of its burden, in any unit that all settings share; used with
+    /// [`crate::goblin::Burdens::Relative`].
+    pub relative_burden: f64,
+    /// Whether it can be chosen now (not streaming, not compiling).
+    pub ready: bool,
+    /// Its work compared with other options of its cell: burdens are per unit of work.
+    pub work: f64,
+}
+
+impl OptionDesc {
+    /// An option with this value.
+    pub fn worth(value: f64) -> Self {
+        Self { value, relative_burden: 0.0, ready: true, work: 1.0 }
+    }
+}
+
+/// A setting as the host describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingDesc<'a> {
+    /// The task that learns the burdens; settings may share one.
+    pub id: &'a str,
+    /// The options; choices are indices into them.
+    pub options: &'a [OptionDesc],
+    /// Number of successive options that share their estimates and differ in `work` only; 1 if no options share. Option
+    /// `o` is learned as cell `o / shared`.
+    pub shared: u16,
+    /// The choice while no burden of the setting is known.
+    pub default_choice: u16,
+    /// Whether it has a cost. A fixed incentive has none, and is not measured.
+    pub has_burden: bool,
+    /// A TRIM setting: fine steps that use the remaining capacity in every frame while other settings keep their
+    /// choices.
+    pub is_trim: bool,
+    /// Cost of a change, on the first governed lane, in the frame in which the setting changes.
+    pub switch_burden: f64,
+}
+
+impl<'a> SettingDesc<'a> {
+    /// A setting with a cost, whose first option is the default.
+    pub fn new(id: &'a str, options: &'a [OptionDesc]) -> Self {
+        Self { id, options, shared: 1, default_choice: 0, has_burden: true, is_trim: false, switch_burden: 0.0 }
+    }
+}
+
+/// The state of an option, without its burden.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionState {
+    pub desc: OptionDesc,
+    /// Trials are allowed from this decision on.
+    pub next_trial: u64,
+    /// Number of unsuccessful trials: each doubles the wait.
+    pub failed_trials: u8,
+    /// Number of trials without a sample: each doubles the wait.
+    pub lost_trials: u8,
+    /// The decision of the latest sample of its cell. Only valid for the cell's first option.
+    pub measured: u64,
+}
+
+impl OptionState {
+    fn new(desc: OptionDesc) -> Self {
+        Self { desc, next_trial: 0, failed_trials: 0, lost_trials: 0, measured: 0 }
+    }
+}
+
+/// The state of a setting.
+#[derive(Debug)]
+pub struct Setting {
+    /// Position of its task.
+    pub task: usize,
+    pub options: Vec<OptionState>,
+    pub shared: u16,
+    pub default_choice: u16,
+    pub has_burden: bool,
+    pub is_trim: bool,
+    pub switch_burden: f64,
+    /// The host's factor on the price of its changes.
+    pub switch_scale: f64,
+    /// Whether it is part of decisions.
+    pub enabled: bool,
+    /// The first and the last option that may be chosen.
+    pub range: (u16, u16),
+    /// The published choice.
+    pub choice: u16,
+    /// The settled choice: the last one that was not a trial.
+    pub settled: u16,
+    /// The settled choice before its last change, and the decision of that change.
+    pub settled_before: u16,
+    pub changed: u64,
+    /// Whether its published choice is a trial.
+    pub is_tried: bool,
+    /// The effect of its last change.
+    pub lever: Lever,
+    /// The published choice before `choice`, and the decision of that change.
+    pub left: u16,
+    pub left_at: u64,
+    /// Its option in the target, the better choice whose gain is being summed.
+    pub target: u16,
+    /// The present work. Burdens are per unit of work.
+    pub work: f64,
+    /// Samples of decisions before this one do not belong to the present options.
+    pub valid_from: u64,
+    /// The decision of a trial whose sample is missing; 0 without a trial.
+    pub on_trial: u64,
+    /// The option on trial.
+    pub tried: u16,
+    /// The guess of its cost on the first governed lane, see [`crate::goblin::explore`]; the second number is 0 without a
+    /// guess.
+    pub guessed: (f64, f64),
+    /// The reason for the choice.
+    pub reason: Reason,
+    /// The axes of a product.
+    pub shape: Shape,
+}
+
+impl Setting {
+    /// A setting of a task with new options.
+    pub fn new(desc: &SettingDesc<'_>, options: Vec<OptionState>, task: usize, valid_from: u64) -> Self {
+        let mut setting = Self {
+            task,
+            options,
+            shared: desc.shared,
+            default_choice: desc.default_choice,
+            has_burden: desc.has_burden,
+            is_trim: desc.is_trim,
+            switch_burden: desc.switch_burden,
+            switch_scale: 1.0,
+            enabled: true,
+            range: (0, u16::MAX),
+            choice: 0,
+            settled: 0,
+            settled_before: 0,
+            changed: 0,
+            is_tried: false,
+            lever: Lever::default(),
+            left: NO_CHOICE,
+            left_at: 0,
+            target: 0,
+            work: 1.0,
+            valid_from,
+            on_trial: 0,
+            tried: 0,
+            guessed: (0.0, 0.0),
+            reason: Reason::default(),
+            shape: Shape::default(),
+        };
+        setting.begin();
+        setting
+    }
+
+    /// New states for options. On an error nothing was allocated.
+    pub fn states(options: &[OptionDesc]) -> Result<Vec<OptionState>> {
+        try_collect(options.iter().map(|&desc| OptionState::new(desc)))
+    }
+
+    /// Reset to the default choice.
+    pub fn begin(&mut self) {
+        self.choice = self.fallback();
+        self.settled = self.choice;
+        self.settled_before = self.choice;
+        self.target = self.choice;
+        self.changed = 0;
+        self.lever = Lever::default();
+        (self.left, self.left_at) = (NO_CHOICE, 0);
+        self.reason = Reason::default();
+    }
+
+    /// The default choice, limited to the allowed range and the present options.
+    pub fn fallback(&self) -> u16 {
+        match self.options.len() {
+            0 => NO_CHOICE,
+            count => self.default_choice.clamp(self.range.0, self.range.1).min((count - 1) as u16),
+        }
+    }
+
+    /// Whether the host's range includes the option, ready or not.
+    pub fn allows(&self, option: usize) -> bool {
+        (usize::from(self.range.0)..=usize::from(self.range.1)).contains(&option)
+    }
+
+    /// The cell that learns an option's burden.
+    pub fn cell(&self, option: usize) -> usize {
+        // A shortcut: this runs for every option in every frame, and cells are rarely shared.
+        if self.shared <= 1 { option } else { option / usize::from(self.shared) }
+    }
+
+    /// Number of cells that its task needs.
+    pub fn cells(&self) -> usize {
+        cells(self.options.len(), self.shared)
+    }
+
+    /// The decision of the latest sample of an option's cell.
+    pub fn measured(&self, option: usize) -> u64 {
+        self.options[self.first_of_cell(option)].measured
+    }
+
+    /// The first option of an option's cell, which stores the cell's state.
+    pub fn first_of_cell(&self, option: usize) -> usize {
+        self.cell(option) * usize::from(self.shared.max(1))
+    }
+
+    /// Share of a visible change that a change of this setting is: 0 for TRIM settings, at most 1.
+    pub fn noticeability(&self) -> f64 {
+        if self.is_trim { 0.0 } else { self.switch_scale.min(1.0) }
+    }
+
+    /// Bytes on the heap.
+    pub fn memory_used(&self) -> usize {
+        self.options.capacity() * size_of::<OptionState>() + self.shape.memory_used()
+    }
+
+    /// The present work of an option: its burden is per unit of it.
+    pub fn work_of(&self, option: usize) -> f64 {
+        self.work * self.options[option].desc.work
+    }
+}
+
+/// Number of cells of this many options, if `shared` successive ones share a cell.
+pub fn cells(options: usize, shared: u16) -> usize {
+    options.div_ceil(usize::from(shared.max(1)))
+}
+
+/// Reject an invalid setting.
+pub fn check_setting(desc: &SettingDesc<'_>) -> Result<()> {
+    check_options(desc.options)?;
+    let options = desc.options.len();
+    if usize::from(desc.default_choice) >= options.max(1) {
+        return Err(error!(
+            InvalidArgument,
+            "setting '{}': default choice {} of {options} options does not exist", desc.id, desc.default_choice
+        ));
+    }
+    if !(0.0..=LARGEST).contains(&desc.switch_burden) {
+        return Err(error!(
+            InvalidArgument,
+            "setting '{}': switch burden {} must be 0 to {:e}",
+            desc.id,
+            Number(desc.switch_burden),
+            Number(LARGEST)
+        ));
+    }
+    Ok(())
+}
+
+/// Reject invalid options.
+pub fn check_options(options: &[OptionDesc]) -> Result<()> {
+    if options.len() > MAX_OPTIONS {
+        return Err(error!(LimitExceeded, "{} options; a setting can have {MAX_OPTIONS}", options.len()));
+    }
+    for (index, option) in options.iter().enumerate() {
+        check_value(index, option.value)?;
+        if !(0.0..=LARGEST).contains(&option.relative_burden) {
+            return Err(error!(
+                InvalidArgument,
+                "option {index}: relative burden {} must be 0 to {:e}",
+                Number(option.relative_burden),
+                Number(LARGEST)
+            ));
+        }
+        check_work(option.work)?;
+    }
+    Ok(())
+}
+
+/// Reject invalid work.
+pub fn check_work(work: f64) -> Result<()> {
+    if (1.0 / LARGEST..=LARGEST).contains(&work) {
+        return Ok(());
+    }
+    let [work, least, most] = [work, 1.0 / LARGEST, LARGEST].map(Number);
+    Err(error!(InvalidArgument, "work {work} must be above 0, from {least:e} to {most:e}"))
+}
+
+/// Reject an invalid value.
+pub fn check_value(index: usize, value: f64) -> Result<()> {
+    if value.abs() <= LARGEST {
+        return Ok(());
+    }
+    let (value, most) = (Number(value), Number(LARGEST));
+    Err(error!(InvalidArgument, "option {index}: value {value} must be a number from -{most:e} to {most:e}"))
+}

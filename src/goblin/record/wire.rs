@@ -1,0 +1,262 @@
+//! The format of recordings, for both directions; `docs/formats.md` describes it byte by byte.
+//!
+//! Structures pass over a [`Wire`] number by number. One implementation writes them and another reads them, so that a
+//! field can never be written and not read. The implementations are [`record`](super::recorder) and
+//! [`replay`](super::replay).
+
+use crate::profile::Estimate;
+
+use crate::goblin::config::{Burdens, Config, Exploration};
+use crate::goblin::question::setting::OptionDesc;
+use crate::goblin::question::strategy::StrategyDesc;
+
+/// The first bytes of a recording. A transfer as text changes the line end, so it is detected.
+pub const MAGIC: [u8; 8] = *b"HOBREC\r\n";
+/// The version of the format.
+pub const FORMAT: u32 = 2;
+/// The version of the library: major, minor, patch and 0.
+pub const LIBRARY: [u8; 4] = [
+    number(env!("CARGO_PKG_VERSION_MAJOR")),
+    number(env!("CARGO_PKG_VERSION_MINOR")),
+    number(env!("CARGO_PKG_VERSION_PATCH")),
+    0,
+];
+/// Bytes of magic, format and library.
+pub const HEADER: usize = 16;
+/// Bytes of a block before its payload: check sum and length.
+pub const BLOCK_HEAD: usize = 8;
+/// Most bytes of a payload.
+pub const MOST_PAYLOAD: usize = 1 << 16;
+
+/// The kind of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Tag {
+    End = 0,
+    Configure = 1,
+    AddSetting = 2,
+    AddProduct = 3,
+    RemoveSetting = 4,
+    SetOptions = 5,
+    SetValue = 6,
+    SetReady = 7,
+    SetWork = 8,
+    SetRange = 9,
+    SetEnabled = 10,
+    SetSwitchScale = 11,
+    OpenWindow = 12,
+    AddStrategy = 13,
+    SetStrategy = 14,
+    SetStrategyValue = 15,
+    SetStrategyWork = 16,
+    SetPastProfile = 17,
+    Measure = 18,
+    MeasureTotal = 19,
+    Applied = 20,
+    Harvest = 21,
+    Decide = 22,
+    DecideFailed = 23,
+    SetStrategyOptionWork = 24,
+    SetSettingSwitchScale = 25,
+}
+
+impl Tag {
+    /// All tags, in order of their numbers.
+    const ALL: [Self; 26] = [
+        Self::End,
+        Self::Configure,
+        Self::AddSetting,
+        Self::AddProduct,
+        Self::RemoveSetting,
+        Self::SetOptions,
+        Self::SetValue,
+        Self::SetReady,
+        Self::SetWork,
+        Self::SetRange,
+        Self::SetEnabled,
+        Self::SetSwitchScale,
+        Self::OpenWindow,
+        Self::AddStrategy,
+        Self::SetStrategy,
+        Self::SetStrategyValue,
+        Self::SetStrategyWork,
+        Self::SetPastProfile,
+        Self::Measure,
+        Self::MeasureTotal,
+        Self::Applied,
+        Self::Harvest,
+        Self::Decide,
+        Self::DecideFailed,
+        Self::SetStrategyOptionWork,
+        Self::SetSettingSwitchScale,
+    ];
+
+    /// The tag with a number, if there is one.
+    pub fn of(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+/// Writes or reads numbers.
+pub trait Wire {
+    /// The error.
+    type Stop;
+
+    /// A whole number.
+    fn whole(&mut self, number: &mut u64) -> Result<(), Self::Stop>;
+    /// Any number, bit-exact.
+    fn real(&mut self, number: &mut f64) -> Result<(), Self::Stop>;
+    /// The error for an invalid number.
+    fn invalid(&self) -> Self::Stop;
+
+    /// A whole number of a smaller type.
+    fn small<T>(&mut self, number: &mut T) -> Result<(), Self::Stop>
+    where
+        T: Copy + TryFrom<u64>,
+        u64: From<T>,
+    {
+        let mut wide = u64::from(*number);
+        self.whole(&mut wide)?;
+        *number = T::try_from(wide).map_err(|_| self.invalid())?;
+        Ok(())
+    }
+
+    /// A flag.
+    fn flag(&mut self, flag: &mut bool) -> Result<(), Self::Stop> {
+        *flag = self.one_of(u64::from(*flag), [false, true])?;
+        Ok(())
+    }
+
+    /// One of several values, by its index.
+    fn one_of<T: Copy, const N: usize>(&mut self, mut number: u64, all: [T; N]) -> Result<T, Self::Stop> {
+        self.whole(&mut number)?;
+        usize::try_from(number).ok().and_then(|index| all.get(index)).copied().ok_or_else(|| self.invalid())
+    }
+}
+
+/// A goblin's parameters.
+pub fn config<W: Wire>(wire: &mut W, config: &mut Config) -> Result<(), W::Stop> {
+    // Destructured, so that a new parameter cannot be missed here.
+    let Config {
+        limits,
+        sigmas,
+        overrun_probability,
+        patience,
+        changes_per_second,
+        decisions_per_second,
+        explore_value,
+        measure_quota,
+        exploration,
+        trial_limit,
+        trial_risk,
+        dwell,
+        switch_limit,
+        precision,
+        node_limit,
+        history,
+        burdens,
+        max_settings,
+        memory_limit,
+    } = config;
+    for limit in limits {
+        wire.real(limit)?;
+    }
+    for number in [sigmas, overrun_probability, patience, explore_value, trial_risk, switch_limit] {
+        wire.real(number)?;
+    }
+    for number in [changes_per_second, decisions_per_second] {
+        wire.real(number)?;
+    }
+    for number in [measure_quota, trial_limit, dwell, precision, history, max_settings] {
+        wire.small(number)?;
+    }
+    wire.whole(node_limit)?;
+    wire.whole(memory_limit)?;
+    *exploration = wire.one_of(*exploration as u64, [Exploration::Bounded, Exploration::Optimistic])?;
+    *burdens = wire.one_of(*burdens as u64, [Burdens::Learned, Burdens::Relative, Burdens::Totals])?;
+    Ok(())
+}
+
+/// An option; at least 25 bytes.
+pub fn option<W: Wire>(wire: &mut W, option: &mut OptionDesc) -> Result<(), W::Stop> {
+    let OptionDesc { value, relative_burden, ready, work } = option;
+    wire.flag(ready)?;
+    for number in [value, relative_burden, work] {
+        wire.real(number)?;
+    }
+    Ok(())
+}
+
+/// Bytes of an option.
+pub const OPTION: usize = 25;
+
+/// A strategy.
+pub fn strategy<W: Wire>(wire: &mut W, strategy: &mut StrategyDesc) -> Result<(), W::Stop> {
+    let StrategyDesc { limits, incentive } = strategy;
+    for limit in limits {
+        wire.real(limit)?;
+    }
+    wire.real(incentive)
+}
+
+/// A past estimate of an option; at least 17 bytes.
+pub fn estimate<W: Wire>(wire: &mut W, estimate: &mut Estimate) -> Result<(), W::Stop> {
+    let Estimate { count, mean, deviation } = estimate;
+    wire.whole(count)?;
+    wire.real(mean)?;
+    wire.real(deviation)
+}
+
+/// Least bytes of an estimate.
+pub const ESTIMATE: usize = 17;
+
+/// CRC-32 as in zlib and PNG (reflected 0xEDB88320) of `bytes`, continued from the check sum `before`; 0 to begin. It
+/// works on four bits at a time: 64 bytes of table, and one to two nanoseconds a byte.
+pub fn check_sum(before: u32, bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 16] = {
+        let mut table = [0; 16];
+        let mut index = 0;
+        while index < 16 {
+            let mut rest = index as u32;
+            let mut bit = 0;
+            while bit < 4 {
+                rest = rest >> 1 ^ if rest & 1 == 1 { 0xEDB8_8320 } else { 0 };
+                bit += 1;
+            }
+            table[index] = rest;
+            index += 1;
+        }
+        table
+    };
+    !bytes.iter().fold(!before, |sum, byte| {
+        let sum = sum ^ u32::from(*byte);
+        let sum = sum >> 4 ^ TABLE[(sum & 15) as usize];
+        sum >> 4 ^ TABLE[(sum & 15) as usize]
+    })
+}
+
+const fn number(digits: &str) -> u8 {
+    match u8::from_str_radix(digits, 10) {
+        Ok(number) => number,
+        Err(_) => panic!("a part of the version is above 255"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_sum_equals_that_of_zlib() {
+        assert_eq!(check_sum(0, b"123456789"), 0xCBF4_3926);
+        assert_eq!(check_sum(check_sum(0, b"12345"), b"6789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn tags_have_their_index_as_number() {
+        for (number, tag) in Tag::ALL.into_iter().enumerate() {
+            assert_eq!(tag as usize, number);
+        }
+        assert_eq!(Tag::of(Tag::ALL.len() as u8), None);
+    }
+}

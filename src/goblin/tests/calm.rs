@@ -1,0 +1,210 @@
+//! Visible changes of settings: how often they happen, and why.
+
+use crate::goblin::*;
+
+const SECOND: u64 = 60;
+
+/// A deterministic random number generator.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// A machine whose pass costs follow slow waves, each with its own period.
+struct Machine {
+    settings: Vec<(Id, Vec<f64>)>,
+    noise: Noise,
+    wave: f64,
+    frame: u64,
+}
+
+impl Machine {
+    fn new(seed: u64, wave: f64) -> Self {
+        Self { settings: Vec::new(), noise: Noise(seed), wave, frame: 0 }
+    }
+
+    /// Add a setting with ordered options and an offset on all of its values.
+    fn add(&mut self, goblin: &mut Goblin, id: &str, options: &[(f64, f64)], added: f64) {
+        let descs: Vec<OptionDesc> = options.iter().map(|option| OptionDesc::worth(option.0 + added)).collect();
+        let setting = goblin.add_setting(&SettingDesc::new(id, &descs)).unwrap();
+        self.settings.push((setting, options.iter().map(|option| option.1).collect()));
+    }
+
+    fn choices(&self, goblin: &Goblin) -> Vec<usize> {
+        self.settings.iter().map(|(id, _)| usize::from(goblin.choice(*id).unwrap().unwrap())).collect()
+    }
+
+    /// Run a frame with its samples. Returns the decision and the choices.
+    fn frame(&mut self, goblin: &mut Goblin) -> (Decision, Vec<usize>) {
+        let decision = goblin.update().unwrap();
+        let choices = self.choices(goblin);
+        self.frame += 1;
+        let time = self.frame as f64 / SECOND as f64;
+        for (at, ((id, costs), &choice)) in self.settings.iter().zip(&choices).enumerate() {
+            let load = 1.0 + self.wave * (time / (1.0 + 0.4 * at as f64) + at as f64).sin();
+            let burden = costs[choice] * load * (0.97 + 0.06 * self.noise.next());
+            let sample = Sample { decision: decision.id, lane: 0, burden, good: true };
+            goblin.measure(*id, &sample).unwrap();
+        }
+        (decision, choices)
+    }
+}
+
+fn config(limit: f64) -> Config {
+    let mut config = Config { overrun_probability: 0.01, ..Config::default() };
+    config.limits[0] = limit;
+    config
+}
+
+/// All choices have different values, and the values are exact beside 1e9.
+const LADDERS: [[(f64, f64); 3]; 6] = [
+    [(0.0, 0.0), (4.0 + 1.0 / 4096.0, 2.0), (6.0 + 3.0 / 4096.0, 4.5)],
+    [(0.0, 0.0), (3.0 + 9.0 / 4096.0, 1.5), (4.5 + 27.0 / 4096.0, 3.0)],
+    [(0.0, 3.0), (5.0 + 81.0 / 4096.0, 5.0), (8.0 + 243.0 / 4096.0, 8.0)],
+    [(0.0, 0.5), (2.0 + 729.0 / 4096.0, 1.0), (3.0 + 500.0 / 4096.0, 2.0)],
+    [(0.0, 0.0), (3.0 - 17.0 / 4096.0, 2.5), (3.5 - 111.0 / 4096.0, 3.0)],
+    [(0.0, 1.0), (2.0 - 333.0 / 4096.0, 1.5), (2.5 - 777.0 / 4096.0, 2.5)],
+];
+
+fn renderer(goblin: &mut Goblin, machine: &mut Machine, added: &[f64; 6]) {
+    for (at, ladder) in LADDERS.iter().enumerate() {
+        machine.add(goblin, &format!("setting {at}"), ladder, added[at]);
+    }
+}
+
+fn changes(before: &[usize], after: &[usize]) -> usize {
+    before.iter().zip(after).filter(|(one, other)| one != other).count()
+}
+
+/// Number of changes in each of three minutes after the learning phase.
+fn changes_by_minute(config: &Config, wave: f64) -> Vec<usize> {
+    let mut goblin = Goblin::new(config).unwrap();
+    let mut machine = Machine::new(7, wave);
+    renderer(&mut goblin, &mut machine, &[0.0; 6]);
+    let learning = 20 * SECOND;
+    (0..learning).for_each(|_| _ = machine.frame(&mut goblin));
+    let mut before = machine.choices(&goblin);
+    let mut minute = || {
+        let frames = (0..60 * SECOND).map(|_| {
+            let (_, choices) = machine.frame(&mut goblin);
+            changes(&std::mem::replace(&mut before, choices.clone()), &choices)
+        });
+        frames.sum()
+    };
+    (0..3).map(|_| minute()).collect()
+}
+
+#[test]
+fn changes_of_a_minute_follow_the_asked_rate() {
+    let asked = |changes_per_second: f64| {
+        let config = Config { changes_per_second, ..config(14.0) };
+        let made = changes_by_minute(&config, 0.25);
+        (made.iter().sum::<usize>(), made)
+    };
+    let (_, by_default) = asked(1.0);
+    assert!(by_default.iter().all(|&made| made <= 60), "{by_default:?}");
+    let (few, by_minute) = asked(0.2);
+    let (many, _) = asked(f64::INFINITY);
+    assert!(many > 2 * few && few > 0, "{few} at .2 a second, {many} without a limit");
+    // Forced changes may overdraw the account.
+    assert!(by_minute.iter().all(|&made| made <= 24), "{by_minute:?}");
+}
+
+#[test]
+fn a_still_scene_does_not_change() {
+    let made = changes_by_minute(&config(14.0), 0.0);
+    assert!(made.iter().sum::<usize>() <= 6, "{made:?}");
+}
+
+#[test]
+fn a_constant_added_to_all_options_of_a_setting_changes_no_choice() {
+    let mut dice = Noise(11);
+    for seed in 1..=6 {
+        // Multiples of 1e6, so that the sums stay exact enough.
+        let added: [f64; 6] = std::array::from_fn(|_| 1e6 * (1900.0 * dice.next() - 950.0).round());
+        for precision in [0, 1000] {
+            let config = Config { precision, ..config(14.0) };
+            let mut pair = [Goblin::new(&config).unwrap(), Goblin::new(&config).unwrap()];
+            let mut machines = [Machine::new(seed, 0.1), Machine::new(seed, 0.1)];
+            renderer(&mut pair[0], &mut machines[0], &[0.0; 6]);
+            renderer(&mut pair[1], &mut machines[1], &added);
+            for frame in 0..1500 {
+                let [one, other] = std::array::from_fn(|at| machines[at].frame(&mut pair[at]).1);
+                assert_eq!(one, other, "frame {frame} of seed {seed}, added {added:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dwelling_setting_is_lowered_if_that_costs_least() {
+    let mut goblin = Goblin::new(&Config { dwell: 6000, sigmas: 0.0, ..config(10.0) }).unwrap();
+    let mut machine = Machine::new(3, 0.0);
+    machine.add(&mut goblin, "cheap to lower", &[(0.0, 1.0), (1.0, 4.0)], 0.0);
+    machine.add(&mut goblin, "expensive to lower", &[(0.0, 1.0), (100.0, 4.0)], 0.0);
+    (0..1200).for_each(|_| _ = machine.frame(&mut goblin));
+    assert_eq!(machine.choices(&goblin), [1, 1]);
+    // The cheap one changed last, so it dwells longest.
+    goblin.set_range(machine.settings[0].0, 0, 0).unwrap();
+    machine.frame(&mut goblin);
+    goblin.set_range(machine.settings[0].0, 0, 1).unwrap();
+    (0..1200).for_each(|_| _ = machine.frame(&mut goblin));
+    goblin.set_range(machine.settings[1].0, 1, 1).unwrap();
+    goblin.set_range(machine.settings[1].0, 0, 1).unwrap();
+    goblin.configure(&Config { dwell: 6000, sigmas: 0.0, ..config(6.0) }).unwrap();
+    let (decision, choices) = machine.frame(&mut goblin);
+    assert!(decision.feasible && choices == [0, 1], "{choices:?}");
+}
+
+#[test]
+fn a_trial_changes_one_setting_and_lasts_a_second() {
+    let mut goblin = Goblin::new(&config(40.0)).unwrap();
+    let mut machine = Machine::new(5, 0.0);
+    renderer(&mut goblin, &mut machine, &[0.0; 6]);
+    let late = machine.settings[2].0;
+    goblin.set_ready(late, 2, false).unwrap();
+    (0..3000).for_each(|_| _ = machine.frame(&mut goblin));
+    let before = machine.choices(&goblin);
+    assert_eq!(before[2], 1);
+    goblin.set_ready(late, 2, true).unwrap();
+    let frames: Vec<(Decision, Vec<usize>)> = (0..600).map(|_| machine.frame(&mut goblin)).collect();
+    let tried = frames.iter().position(|(decision, _)| decision.trials == 1).expect("a trial within ten seconds");
+    let from = &frames[tried..];
+    assert!(from[..SECOND as usize].iter().all(|(_, choices)| choices[2] == 2), "it lasts a second");
+    assert!(frames.iter().all(|(_, choices)| changes(&before, choices) <= 1), "nothing else changes");
+    assert_eq!(frames.last().unwrap().1[2], 2, "it fits, so it stays");
+}
+
+#[test]
+fn trim_settings_follow_short_changes_of_all_costs_and_the_others_stay_put() {
+    let mut goblin = Goblin::new(&config(16.0)).unwrap();
+    let mut machine = Machine::new(9, 0.0);
+    renderer(&mut goblin, &mut machine, &[0.0; 6]);
+    let steps: Vec<(f64, f64)> = (0..16).map(|step| (f64::from(step), 1.0 + 0.25 * f64::from(step))).collect();
+    let options: Vec<OptionDesc> = steps.iter().map(|step| OptionDesc::worth(step.0)).collect();
+    let desc = SettingDesc { is_trim: true, ..SettingDesc::new("resolution", &options) };
+    machine.settings.push((goblin.add_setting(&desc).unwrap(), steps.iter().map(|step| step.1).collect()));
+    let ladders = machine.settings.clone();
+    let (mut seen, mut others, mut before) = ([0, 0], 0, Vec::new());
+    for frame in 0..80 * SECOND {
+        // Half a second each: 8 % cheaper, 8 % more expensive.
+        let is_expensive = frame % SECOND >= SECOND / 2;
+        let factor = if is_expensive { 1.08 } else { 0.92 };
+        for ((_, costs), (_, ladder)) in machine.settings.iter_mut().zip(&ladders) {
+            costs.iter_mut().zip(ladder).for_each(|(cost, step)| *cost = step * factor);
+        }
+        let (_, choices) = machine.frame(&mut goblin);
+        if frame >= 20 * SECOND {
+            seen[usize::from(is_expensive)] += choices[6];
+            others += changes(&before, &choices[..6]);
+        }
+        before = choices[..6].to_vec();
+    }
+    let half_seconds = (60 * SECOND / 2) as usize;
+    assert!(seen[0] >= seen[1] + 2 * half_seconds, "steps of the resolution, cheap and expensive: {seen:?}");
+    assert!(others <= 10, "{others} changes in a minute");
+}

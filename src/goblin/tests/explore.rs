@@ -1,0 +1,88 @@
+//! Options of unknown cost are tried, and soon enough.
+
+use crate::goblin::*;
+
+fn config(limit: f64) -> Config {
+    let mut config = Config { overrun_probability: 0.01, ..Config::default() };
+    config.limits[0] = limit;
+    config
+}
+
+fn add(goblin: &mut Goblin, id: &str, values: &[f64]) -> Id {
+    let options: Vec<OptionDesc> = values.iter().map(|&value| OptionDesc::worth(value)).collect();
+    goblin.add_setting(&SettingDesc::new(id, &options)).unwrap()
+}
+
+/// Run frames of settings with these costs. Returns the number of late frames.
+fn run(goblin: &mut Goblin, settings: &[(Id, Vec<f64>)], frames: usize, noise: &mut impl FnMut() -> f64) -> usize {
+    let limit = goblin.config().limits[0];
+    (0..frames)
+        .filter(|_| {
+            let decision = goblin.update().unwrap().id;
+            let mut total = 0.0;
+            for (id, costs) in settings {
+                let burden = costs[usize::from(goblin.choice(*id).unwrap().unwrap())] * noise();
+                goblin.measure(*id, &Sample { decision, lane: 0, burden, good: true }).unwrap();
+                total += burden;
+            }
+            total > limit
+        })
+        .count()
+}
+
+fn choices(goblin: &Goblin, settings: &[(Id, Vec<f64>)]) -> Vec<u16> {
+    settings.iter().map(|(id, _)| goblin.choice(*id).unwrap().unwrap()).collect()
+}
+
+#[test]
+fn the_first_program_of_the_readme_chooses_the_best_option_that_fits() {
+    for config in [config(16.6), Config { overrun_probability: 0.0, ..config(16.6) }] {
+        let mut goblin = Goblin::new(&config).unwrap();
+        let shadows = (add(&mut goblin, "shadows", &[0.0, 4.0, 6.0, 7.0]), vec![4.0, 7.0, 10.0, 13.0]);
+        let settings = [shadows];
+        let late = run(&mut goblin, &settings, 300, &mut || 1.0);
+        assert_eq!((choices(&goblin, &settings), late), (vec![3], 0), "13 of 16.6 ms");
+    }
+}
+
+#[test]
+fn an_option_that_needs_room_is_tried_within_two_minutes() {
+    let mut found = Vec::new();
+    for seed in 1..=12u64 {
+        let mut state = seed;
+        let mut dice = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut goblin = Goblin::new(&config(10.0)).unwrap();
+        let mut settings = Vec::new();
+        for n in 0..5 {
+            let values: Vec<f64> = (0..3).map(|option| (f64::from(option) + dice()) * 3.0).collect();
+            let costs: Vec<f64> = (0..3).map(|option| 0.3 + f64::from(option) * (0.4 + 2.0 * dice())).collect();
+            settings.push((add(&mut goblin, &format!("setting {n}"), &values), costs));
+        }
+        // The first setting is a valuable option that leaves little room for others.
+        let (values, costs) = ([0.0, 1.0, 25.0], vec![0.3, 1.0, 6.5]);
+        settings[0] = (add(&mut goblin, "needs room", &values), costs);
+        run(&mut goblin, &settings, 60 * 120, &mut || 0.98 + 0.04 * dice());
+        let untried = settings.iter().flat_map(|(id, costs)| (0..costs.len() as u32).map(move |option| (*id, option)));
+        let untried = untried.filter(|&(id, option)| goblin.estimate(id, option, 0).unwrap().1 == 0).count();
+        found.push((choices(&goblin, &settings), untried));
+    }
+    assert!(found.iter().all(|(choices, _)| choices[0] == 2), "{found:?}");
+}
+
+#[test]
+fn optimistic_estimates_do_not_use_the_common_anomaly() {
+    for exploration in [Exploration::Optimistic, Exploration::Bounded] {
+        let mut goblin = Goblin::new(&Config { exploration, ..config(100.0) }).unwrap();
+        let settings: Vec<(Id, Vec<f64>)> =
+            (0..4).map(|n| (add(&mut goblin, &format!("setting {n}"), &[0.0, 1.0]), vec![1.0, 2.0])).collect();
+        run(&mut goblin, &settings, 300, &mut || 1.0);
+        settings.iter().for_each(|(id, _)| goblin.set_range(*id, 1, 1).unwrap());
+        run(&mut goblin, &settings, 60, &mut || 1.4);
+        assert!(goblin.statistics().recent_anomaly > 1.0);
+        let unmeasured = goblin.estimate(settings[0].0, 0, 0).unwrap().0.normal.mean;
+        assert_eq!(unmeasured < 1.05, exploration == Exploration::Optimistic, "{exploration:?}: {unmeasured}");
+    }
+}
