@@ -287,3 +287,24 @@ TEST("program_cache: Skia's persistent cache stores its shaders") {
     ENSURE(found != nullptr && found->equals("shader"));
     ENSURE(skia.load(SkData("other")) == nullptr);
 }
+
+TEST("program_cache: EGL gets no blob that was measured before a store or a clear") {
+    const Cache cache = limited();
+    ENSURE_OK(hob_program_cache_bind_egl(cache.get()));
+    const auto measured = [] {
+        hob_egl_blob_set("egl", 3, "first", 5);
+        return hob_egl_blob_get("egl", 3, nullptr, 0) == 5;
+    };
+    char value[8] = "#######";
+    ENSURE(measured());
+    hob_egl_blob_set("egl", 3, "other", 5);
+    ENSURE(hob_egl_blob_get("egl", 3, value, 5) == 5 && std::memcmp(value, "other##", 8) == 0);
+    ENSURE(measured());
+    hob_egl_blob_set("egl", 3, "longer", 6);
+    ENSURE(hob_egl_blob_get("egl", 3, value, 5) == 0 && std::memcmp(value, "\0\0\0\0\0##", 8) == 0);
+    ENSURE(measured());
+    ENSURE_OK(hob_program_cache_clear(cache.get(), 0));
+    std::memset(value, '#', 7);
+    ENSURE(hob_egl_blob_get("egl", 3, value, 5) == 0 && std::memcmp(value, "\0\0\0\0\0##", 8) == 0);
+    ENSURE_OK(hob_program_cache_bind_egl(nullptr));
+}

@@ -1,5 +1,6 @@
 // program_cache.h: programs that a build machine writes into one file, and a game ships.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -219,4 +220,21 @@ TEST("program_cache: a failed bundle write keeps the old file") {
     const std::string nowhere = directory.inside("no directory/bundle");
     ENSURE(hob_program_cache_write_bundle(empty.get(), str(nowhere), HOB_BUNDLE_CONTENTS_ALL, nullptr) == HOB_RESULT_IO);
     ENSURE(last_error_has("no directory"));
+}
+
+TEST("program_cache: a bundle in the cache's own directory is refused, and nothing is lost") {
+    const Directory directory;
+    const std::string path = directory.inside("cache"), link = directory.inside("link");
+    (void)make_bundle(desc_of(path), 8, directory.inside("bundle"), HOB_BUNDLE_CONTENTS_ALL);
+    ENSURE(symlink(path.c_str(), link.c_str()) == 0);
+    const Cache cache = opened(desc_of(path));
+    for (const std::string& place : {path + "/bundle", path + "//bundle", link + "/0123456789abcdef.seg"}) {
+        ENSURE(hob_program_cache_write_bundle(cache.get(), str(place), HOB_BUNDLE_CONTENTS_ALL, nullptr) ==
+               HOB_RESULT_INVALID_ARGUMENT);
+        ENSURE(last_error_has("in the cache's directory") && !exists(place));
+    }
+    for (int n = 0; n < 8; ++n) ENSURE(data_of(cache.get(), std::to_string(n)) == "binary " + std::to_string(n));
+    // A directory inside it is another one.
+    ENSURE(mkdir((path + "/inside").c_str(), 0700) == 0);
+    ENSURE_OK(hob_program_cache_write_bundle(cache.get(), str(path + "/inside/bundle"), HOB_BUNDLE_CONTENTS_ALL, nullptr));
 }

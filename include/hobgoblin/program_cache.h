@@ -800,8 +800,9 @@ typedef enum hob_bundle_contents {
 
 /// Writes programs to a bundle.
 /// For build machines: waits for files, and for all programs to be written. `*out_programs`, which may be NULL,
-/// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file is replaced once the new one
-/// is complete. HOB_RESULT_NOT_FOUND: there is no program. Threads: shared.
+/// receives the number of programs. It has no banned programs. The same programs make the same file. An existing file is
+/// replaced once the new one is complete. HOB_RESULT_NOT_FOUND: there is no program. HOB_RESULT_INVALID_ARGUMENT: the file
+/// would be in the cache's directory. Threads: shared.
 HOB_EXPERIMENTAL_API hob_result hob_program_cache_write_bundle(
     const hob_program_cache *cache, hob_str path, hob_bundle_contents contents, uint64_t *out_programs);
 

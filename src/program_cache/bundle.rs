@@ -8,7 +8,7 @@ use super::disk::Sources;
 use super::disk::value::{encode, kind};
 use super::key::Key;
 use super::memory::Memory;
-use crate::base::{Result, error, try_push, try_to_vec};
+use crate::base::{Result, error, try_path_join, try_push, try_to_vec};
 use crate::store::{Bundle, BundleWriter, Name};
 
 /// The programs of a bundle.
@@ -35,6 +35,7 @@ impl OpenCache {
     /// Write the programs of memory, disk and bundles for this environment to a bundle, with the start-up set, and without
     /// banned ones. Returns their number. The same programs make the same file. Waits for files. On an error there is no new file.
     pub fn write_bundle(&self, path: &Path, contents: Contents) -> Result<u64> {
+        self.must_be_outside(path)?;
         let (environment, compression) = (self.disk().environment(), self.disk().compression());
         let name = |kind: u8, key: Key| Name { kind, environment, key };
         self.disk().with_sources(Duration::MAX, |sources, _, _| {
@@ -59,6 +60,21 @@ impl OpenCache {
             }
             writer.finish().map(|()| written)
         })
+    }
+
+    /// An error for a file in the cache's directory: it could replace one of the cache's own.
+    fn must_be_outside(&self, file: &Path) -> Result<()> {
+        let Some(directory) = self.disk().directory() else { return Ok(()) };
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // With this end, a link is followed.
+        let (own, parent) = (try_path_join(directory, ".")?, try_path_join(parent, ".")?);
+        // Where files have no identity, it is the same for all.
+        let identity = |path: &Path| self.io().identity(path).ok().flatten().filter(|&identity| identity != (0, 0));
+        if own == parent || identity(&own).is_some_and(|own| identity(&parent) == Some(own)) {
+            let file = file.display();
+            return Err(error!(InvalidArgument, "'{file}' is in the cache's directory: choose a path outside it"));
+        }
+        Ok(())
     }
 }
 

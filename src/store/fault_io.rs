@@ -43,6 +43,8 @@ struct DiskState {
     processes: u64,
     nonce: u64,
     space: Option<u64>,
+    /// Greatest length of a file, if there is one.
+    longest: Option<u64>,
     /// Most bytes of all files, in whole blocks.
     quota: Option<u64>,
     /// Bytes of all files that have a name or are open, in whole blocks.
@@ -160,6 +162,10 @@ impl FaultDisk {
     }
 
     /// Set the bytes that still fit on the disk; `None` is unlimited.
+    pub fn set_longest(&self, longest: Option<u64>) {
+        self.state().longest = longest;
+    }
+
     pub fn set_space(&self, space: Option<u64>) {
         self.state().space = space;
     }
@@ -577,6 +583,10 @@ impl File for FaultFile {
         let mut fits =
             if dies { all.len() * 2 / 3 } else { all.len() }.min(usize::try_from(room).unwrap_or(usize::MAX));
         let length = state.inodes[self.inode].bytes.len();
+        let is_too_large = state.longest.is_some_and(|longest| (length + all.len()) as u64 > longest);
+        if is_too_large {
+            fits = fits.min((state.longest.unwrap_or(0) as usize).saturating_sub(length));
+        }
         if !state.may_resize(self.inode, (length + fits) as u64) {
             // The quota leaves whole blocks, and the rest of the last one.
             let left = state.quota.map_or(0, |quota| quota.saturating_sub(state.used)) as usize / BLOCK * BLOCK;
@@ -598,6 +608,7 @@ impl File for FaultFile {
         match fits == all.len() && !dies {
             true => Ok(()),
             false if dies => Err(eio()),
+            false if is_too_large => Err(ErrorKind::FileTooLarge.into()),
             false => Err(ErrorKind::StorageFull.into()),
         }
     }

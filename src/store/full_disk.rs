@@ -203,12 +203,16 @@ impl Store {
         let mut order = Vec::new();
         order.try_reserve_exact(candidates.len())?;
         let (second, marks) = (self.seconds(), self.mark_bytes(&Keep::Marks)?);
+        let mut saved = try_collect(self.segments.iter().map(|_| 0.0))?;
+        for entry in self.live() {
+            if let Some(position) = self.segment_position(entry.segment) {
+                saved[position] += saving(entry, second);
+            }
+        }
         for RewriteCandidate { id, .. } in candidates {
             let Some(position) = self.segment_position(id) else { continue };
-            let here = self.live().filter(|entry| entry.segment == id);
-            let saved: f64 = here.map(|entry| saving(entry, second)).sum();
             let bytes = self.segments[position].disk_bytes();
-            order.push(Droppable { id, marks: marks[position], bytes, worth: saved / bytes as f64 });
+            order.push(Droppable { id, marks: marks[position], bytes, worth: saved[position] / bytes as f64 });
         }
         order.sort_unstable_by(|a, b| (a.marks > 0).cmp(&(b.marks > 0)).then(a.worth.total_cmp(&b.worth)));
         Ok(order)

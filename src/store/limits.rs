@@ -120,9 +120,10 @@ impl Space {
 
     /// Bytes of copies that a merge may write before it deletes their sources.
     pub fn spare(&self) -> u64 {
-        // A directory of an older version, or with a lowered limit, may be far above it.
+        // A directory of an older version, or with a lowered limit, may be far above it. Its segments may be longer than
+        // the spare share.
         if self.used > self.most {
-            return self.limit;
+            return (self.used - self.most).min(self.limit);
         }
         let spare = self.limit / SPARE;
         let most = if self.full_at.is_some() { self.limit + spare } else { self.most };

@@ -1,5 +1,7 @@
 //! Putting, removing and touching values: one system call per record, or per run of records. And waiting for the disk.
 
+use std::io;
+
 use super::format::{Form, HEADS, Header, UNIT, Usage, record_size};
 use super::io::{BLOCK, on_disk};
 use super::snapshot::RecordInfo;
@@ -343,7 +345,14 @@ impl Store {
         let (id, mut offset, before) = (writer.id, writer.length, writer.disk_bytes());
         let before = if writer.is_empty() { 0 } else { before };
         let run = &records[..writer.run_of(records, limit, room)];
-        let done = writer.append_run(run, written);
+        let done = match writer.append_run(run, written) {
+            // The next record begins another segment.
+            Err(AppendError::Failed { why, restored: true, .. }) if is_too_large(&why) && !writer.is_empty() => {
+                writer.longest = writer.length;
+                Ok(())
+            }
+            done => done,
+        };
         let length = writer.length;
         self.space.take(writer.disk_bytes() - before);
         // If truncating failed, recovery handles the segment, and the next record goes to another segment.
@@ -384,6 +393,11 @@ impl Store {
             None => on_disk(HEADS as u64 + size) + BLOCK,
         }
     }
+}
+
+/// Whether the system or its administrator limits the length of a file.
+fn is_too_large(why: &io::Error) -> bool {
+    why.kind() == io::ErrorKind::FileTooLarge
 }
 
 pub(super) fn encode_uses(uses: &[Usage]) -> Result<Vec<u8>> {

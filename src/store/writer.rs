@@ -48,6 +48,8 @@ pub(super) struct SegmentWriter {
     pub id: u64,
     pub seed: u64,
     pub length: u64,
+    /// Greatest length that the file may have.
+    pub longest: u64,
     pub file: SharedFile,
     pub contents: Contents,
     /// Whether the segment's name has been synced to the directory.
@@ -79,13 +81,13 @@ impl SegmentWriter {
 
     /// Whether a record of that size belongs in the next segment.
     pub fn is_full_for(&self, size: u64, limit: u64) -> bool {
-        !self.is_empty() && self.length + size > limit.min(LONGEST_SEGMENT)
+        !self.is_empty() && self.length + size > limit.min(self.longest)
     }
 
     /// Number of these records to write with one call; at least 1. `room` is for all of them.
     pub fn run_of(&self, records: &[Record<'_>], limit: u64, room: u64) -> usize {
         let mut end = self.length;
-        let most = limit.min(LONGEST_SEGMENT).min(end.saturating_add(room));
+        let most = limit.min(self.longest).min(end.saturating_add(room));
         let fits = |record: &&Record<'_>| {
             end += record.header.size();
             end <= most
@@ -208,8 +210,19 @@ impl Store {
             let Claim { id, lock } = claim;
             self.list_own(id);
             let identity = file.identity().ok().flatten();
-            let (length, checks) = (HEADS as u64, self.checks);
-            return Ok(SegmentWriter { id, seed, length, file, contents, named: false, identity, checks, lock });
+            let (length, longest, checks) = (HEADS as u64, LONGEST_SEGMENT, self.checks);
+            return Ok(SegmentWriter {
+                id,
+                seed,
+                length,
+                longest,
+                file,
+                contents,
+                named: false,
+                identity,
+                checks,
+                lock,
+            });
         }
         Err(error!(Busy, "other processes keep taking the names of segments in '{}'", self.directory.display()))
     }

@@ -37,6 +37,7 @@ mod sources;
 pub mod value;
 mod worker;
 
+use std::path::Path;
 use std::sync::MutexGuard;
 use std::time::Duration;
 
@@ -135,6 +136,11 @@ impl Disk {
     /// The driver, device and build that the programs are for.
     pub fn environment(&self) -> u64 {
         self.desk.options.environment
+    }
+
+    /// The directory of the segments.
+    pub fn directory(&self) -> Option<&Path> {
+        self.desk.options.directory.as_deref()
     }
 
     /// Whether written programs are compressed.

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::fault_io::{FaultDisk, FaultIo};
 use super::super::io::{Io, Lock, SharedFile};
-use super::super::{Options, Store};
+use super::super::{Options, Store, Value};
 use super::*;
+use crate::base::Code;
 
 const DISK: u64 = 3 << 20;
 
@@ -175,4 +176,31 @@ fn clearing_a_full_disk_spares_what_others_put_meanwhile() {
     let _ = store.put(&name(41), 5, &value(41, 5000));
     assert!(disk.files().iter().any(|path| path.extension().is_some_and(|extension| extension == "clear")));
     assert!(get(&mut on(&disk), &name(9001)).is_some(), "it was stored, and nobody reported it as evicted");
+}
+
+/// A limit on the length of a file, as `ulimit -f` sets one.
+#[test]
+fn values_go_to_more_segments_where_the_system_limits_the_length_of_a_file() {
+    const LONGEST: u64 = 100_000;
+    let disk = FaultDisk::default();
+    disk.set_longest(Some(LONGEST));
+    let mut store = open(&disk.process(), roomy());
+    for number in 0..100 {
+        assert!(store.put(&name(number), 5, &value(number, 20_000)).unwrap());
+    }
+    // A run of several records crosses the limit, too.
+    let values: Vec<_> = (100..200).map(|number| value(number, 7_000)).collect();
+    let named = |(number, data)| Value { name: name(number), build_us: 5, data };
+    let values: Vec<_> = (100..).zip(&values).map(|(number, data)| named((number, data))).collect();
+    let mut kept = 0;
+    store.put_all(&values, |_| kept += 1).unwrap();
+    // One that no file can hold fails alone.
+    let why = store.put(&name(999), 5, &value(999, LONGEST as usize)).unwrap_err();
+    assert_eq!((why.code(), kept), (Code::Io, 100));
+    store.seal().unwrap();
+    let mut anew = on(&disk);
+    for (number, length) in (0..200).map(|number| (number, if number < 100 { 20_000 } else { 7_000 })) {
+        assert_eq!(get(&mut anew, &name(number)), Some(value(number, length)));
+    }
+    assert_eq!(anew.statistics().damaged, 0);
 }
