@@ -162,6 +162,7 @@ impl FaultDisk {
     }
 
     /// Set the bytes that still fit on the disk; `None` is unlimited.
+    /// Limit the length of each file, or no longer.
     pub fn set_longest(&self, longest: Option<u64>) {
         self.state().longest = longest;
     }
