@@ -161,12 +161,12 @@ impl FaultDisk {
         FaultIo { disk: self.clone(), process: state.processes, plan: Arc::default() }
     }
 
-    /// Set the bytes that still fit on the disk; `None` is unlimited.
-    /// Limit the length of each file, or no longer.
+    /// Set the greatest length of a file; `None` is unlimited.
     pub fn set_longest(&self, longest: Option<u64>) {
         self.state().longest = longest;
     }
 
+    /// Set the bytes that still fit on the disk; `None` is unlimited.
     pub fn set_space(&self, space: Option<u64>) {
         self.state().space = space;
     }
