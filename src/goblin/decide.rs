@@ -14,6 +14,7 @@ use super::learn::calibrate::Calibration;
 use super::learn::history::{Forecast, Given, Part};
 use super::question::formulate::{Bar, Formulation, Sum, Weighed};
 use super::record::recorder::Event;
+use super::tuning::TUNING;
 
 /// Totals of a choice of one option of every setting. Burdens are by lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -253,7 +254,7 @@ impl Goblin {
         let decision = self.history.begin();
         let lanes = self.lanes;
         let (mut sum, mut changes, mut visible, mut reversals) = (Sum::default(), 0, 0.0, 0);
-        let reversal = self.config.decisions_of(super::tuning::TUNING.reversal_seconds);
+        let reversal = self.config.decisions_of(TUNING.pace.reversal_seconds);
         let Self { settings, formulation, history, strategies, published, pace, explorer, .. } = self;
         let (formulation, strategies) = (&*formulation, &*strategies);
         let facts = Facts { settled, formulation, strategies, lanes: &lanes, economies, decision, other_strategy };
@@ -316,10 +317,10 @@ impl Goblin {
                     continue;
                 }
                 let setting = self.setting(entry.position);
-                let is_young = decision < setting.valid_from + FIRST_SAMPLE;
+                let is_young = decision < setting.valid_from + TUNING.forecast.first_sample;
                 is_complete &= entry.known || !setting.has_burden || !is_young;
                 let mean = self.formulation.weights_of(entry.start + usize::from(choice))[index].mean;
-                if mean > NEGLIGIBLE * chosen.mean[lane] {
+                if mean > TUNING.forecast.negligible * chosen.mean[lane] {
                     let known = self.is_known(entry.position, choice, index);
                     known_mean += if known { mean } else { 0.0 };
                     *self.history.part(decision, entry.position, index) =
@@ -339,7 +340,7 @@ impl Goblin {
                 fast: fast[index],
                 factors: self.calibrations[index].factors(),
                 ratio: self.ratios[index],
-                fair: fair && is_complete && known_mean >= KNOWN_SHARE * chosen.mean[lane],
+                fair: fair && is_complete && known_mean >= TUNING.forecast.known_share * chosen.mean[lane],
                 trials: !fair,
                 strategy: self.strategies.active() as u8,
                 ..Forecast::default()
@@ -347,11 +348,3 @@ impl Goblin {
         }
     }
 }
-
-/// Least share of a total that must rest on enough samples for its forecast to be judged.
-const KNOWN_SHARE: f64 = 0.8;
-/// Decisions until a new setting that has no sample is taken to be unmeasured. Before that, its samples may only be late,
-/// and totals without them do not show the residual.
-const FIRST_SAMPLE: u64 = 32;
-/// A total does not wait for samples below this share of it.
-const NEGLIGIBLE: f64 = 1e-4;

@@ -4,10 +4,8 @@
 use crate::base::{Level, host_log};
 
 use super::config::{Burdens, Config, Exploration, LANE_NAMES, LANES};
+use super::tuning::TUNING;
 use super::{Goblin, Strategies};
-
-/// Decisions after which a lane with a limit should have a measurement.
-const PATIENCE: u64 = 120;
 
 /// The warnings logged so far, and the checks to come.
 #[derive(Debug)]
@@ -40,7 +38,7 @@ impl Default for Warnings {
             shapes_changed: false,
             has_logged_shapes: false,
             lanes: [Watched { since: 1, is_done: false }; LANES],
-            next_lane_check: PATIENCE,
+            next_lane_check: TUNING.unmeasured_lane,
         }
     }
 }
@@ -54,7 +52,7 @@ impl Warnings {
     /// Report that a lane is governed from a decision on.
     pub fn govern(&mut self, lane: usize, decision: u64) {
         self.lanes[lane].since = decision;
-        self.next_lane_check = self.next_lane_check.min(decision + PATIENCE - 1);
+        self.next_lane_check = self.next_lane_check.min(decision + TUNING.unmeasured_lane - 1);
     }
 
     /// Options were replaced by another number of them.
@@ -67,7 +65,7 @@ impl Warnings {
         self.next_lane_check = u64::MAX;
         let mut found = [false; LANES];
         for (lane, watched) in self.lanes.iter_mut().enumerate().filter(|(_, watched)| !watched.is_done) {
-            let due = watched.since + PATIENCE - 1;
+            let due = watched.since + TUNING.unmeasured_lane - 1;
             if due > latest {
                 self.next_lane_check = self.next_lane_check.min(due);
             } else if should_be(lane) {
@@ -75,7 +73,7 @@ impl Warnings {
                 found[lane] = true;
             } else {
                 // Check again later, for example when there are settings.
-                self.next_lane_check = self.next_lane_check.min(latest + PATIENCE);
+                self.next_lane_check = self.next_lane_check.min(latest + TUNING.unmeasured_lane);
             }
         }
         found
@@ -178,9 +176,9 @@ impl Goblin {
             host_log(
                 Level::Warning,
                 format_args!(
-                    "lane {lane} ({}) has a limit, but {PATIENCE} decisions have passed without a sample or a total of it, \
+                    "lane {lane} ({}) has a limit, but {} decisions have passed without a sample or a total of it, \
                      so its cost is not known: measure it, or remove its limit",
-                    LANE_NAMES[lane]
+                    LANE_NAMES[lane], TUNING.unmeasured_lane
                 ),
             );
         }

@@ -10,18 +10,9 @@ use crate::stats::Running;
 
 use crate::goblin::Goblin;
 use crate::goblin::config::{Burdens, Exploration};
+use crate::goblin::tuning::{self, TUNING};
 
-/// The least expected saving: in deviations of a sample, and as a share of the former cost.
-const LEAST_DEVIATIONS: f64 = 3.0;
-const LEAST_SHARE: f64 = 0.1;
-/// Samples that decide. At 60 decisions a second they take less than half a second.
-const SAMPLES: u64 = 24;
-/// Least saving of a lever that works, as a share of the expected one.
-const LEAST_SAVING: f64 = 0.25;
-/// Increase of the cost by the return, as a share of the expected saving, above which the lever works after all.
-const ALIVE: f64 = 0.5;
-/// A dead lever does not change for this many seconds.
-pub const SECONDS: f64 = 60.0;
+const LEVER: &tuning::Lever = &TUNING.lever;
 
 /// The last change of a setting to a lighter option, while its effect is awaited, and a dead lever's rest.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +51,7 @@ impl Promise {
     fn expected(&self) -> Option<f64> {
         let saved = self.means.0 - self.means.1;
         let deviation = self.deviations.0.hypot(self.deviations.1);
-        let is_visible = saved >= LEAST_DEVIATIONS * deviation && saved >= LEAST_SHARE * self.means.0;
+        let is_visible = saved >= LEVER.least_deviations * deviation && saved >= LEVER.least_share * self.means.0;
         (is_visible && saved > 0.0 && self.unit > 0.0).then(|| saved / self.means.0)
     }
 }
@@ -92,17 +83,17 @@ impl Lever {
             if option == self.from {
                 self.returned.add(share);
                 let saving = 1.0 - self.lowered.mean() / self.returned.mean();
-                if self.returned.count() >= SAMPLES && saving > ALIVE * self.expected {
+                if self.returned.count() >= LEVER.samples && saving > LEVER.recovered * self.expected {
                     *self = Self::default();
                 }
             }
             return false;
         }
         self.lowered.add(share);
-        if self.lowered.count() < SAMPLES {
+        if self.lowered.count() < LEVER.samples {
             return false;
         }
-        let is_dead = 1.0 - self.lowered.mean() < LEAST_SAVING * self.expected;
+        let is_dead = 1.0 - self.lowered.mean() < LEVER.least_saving * self.expected;
         if !is_dead {
             *self = Self::default();
         }

@@ -5,7 +5,9 @@
 //! A forced change, which keeps the frame inside its limits, is made at once. It may overdraw the account, and later
 //! income pays that back.
 
-use crate::goblin::tuning::TUNING;
+use crate::goblin::tuning::{self, TUNING};
+
+const PACE: &tuning::Pace = &TUNING.pace;
 
 /// The token bucket, as of a decision.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +47,10 @@ impl Pace {
         let passed = now.saturating_sub(self.at) as f64;
         self.at = now;
         self.price = if self.is_learning(now) { 0.0 } else { price.clamp(0.0, 1.0) };
-        let most = (rate * per_minute / 60.0 * TUNING.saved_seconds).max(1.0);
-        self.tokens = (self.tokens + TUNING.earned_share * rate * passed).min(most).max(-TUNING.most_debt);
+        let most = (rate * per_minute / 60.0 * PACE.saved_seconds).max(1.0);
+        self.tokens = (self.tokens + PACE.earned_share * rate * passed).min(most).max(-PACE.most_debt);
         self.reversals =
-            (self.reversals + TUNING.reversals_per_minute * passed / per_minute).min(TUNING.reversals_per_minute);
+            (self.reversals + PACE.reversals_per_minute * passed / per_minute).min(PACE.reversals_per_minute);
     }
 
     /// Number of voluntary changes that can be paid for now.

@@ -25,42 +25,10 @@ use super::reason::headroom;
 use crate::goblin::Goblin;
 use crate::goblin::config::{Burdens, LANES};
 use crate::goblin::question::formulate::{Bar, Entry, Weighed, weigh};
-use crate::goblin::tuning::TUNING;
+use crate::goblin::tuning::{self, TUNING};
 
-/// Growth factor of the band with each forced change, the most that it grows, and the time constant of its decay in
-/// decisions.
-const BAND_GROWTH: f64 = 1.2;
-const MOST_BAND_GROWTH: f64 = 8.0;
-const BAND_DECAY: f64 = 2000.0;
-/// Length of the transient after a change point, in decisions. Small fluctuations are expected in it.
-const TRANSIENT: u64 = 120;
-/// Weight of lost value right after a change point, and the decisions until it reaches [`TUNING`]`.loss`.
-const FIRST_LOSS: f64 = 1.5;
-const LOSS_RAMP: f64 = 3000.0;
-/// A forced change with an excess above this many deviations is a change point, not a small fluctuation.
-const SMALL_EXCESS: f64 = 3.0;
-/// Widest band, as a share of the limit.
-const WIDEST_BAND: f64 = 0.04;
-/// Decisions between two searches for a target: the regular interval, and that for a large gain, long after a change
-/// point.
-const SEARCH_INTERVAL: u64 = 32;
-const LARGE_GAIN_INTERVAL: u64 = 8;
-/// A target is replaced when the best choice gains this many times as much.
-const REPLACED_AT: f64 = 4.0;
-/// Cooldown after a forced change, in decisions: targets with small gains wait, because the excess may return.
-const COOLDOWN: u64 = 120;
-/// With totals only, there are few settings and rough deviations. The band is ignored if it leaves less than this share
-/// of a large gain. It is not ignored while recent forced changes have widened it by more than `NARROW_BAND`.
-const LEAST_BANDED_GAIN: f64 = 0.5;
-const NARROW_BAND: f64 = 2.5;
-/// A gain above this share of the value is a change point.
-const CHANGE_POINT_GAIN: f64 = 0.05;
-/// A gain above this share of the value is large: a target is searched at once.
-const LARGE_GAIN: f64 = 0.01;
-/// Most searches for a target with fewer changes each time.
-const MOST_SEARCHES: usize = 4;
-/// A gain below this share of the value is ignored.
-const LEAST_GAIN: f64 = 1e-6;
+const HYSTERESIS: &tuning::Hysteresis = &TUNING.hysteresis;
+const PRICE: &tuning::Price = &TUNING.price;
 
 /// The target, a better choice whose gain is being summed. Its options are stored in the settings.
 #[derive(Debug)]
@@ -99,7 +67,7 @@ impl Default for Target {
 impl Target {
     /// The present factor on the band.
     fn widening(&self, now: u64) -> f64 {
-        1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / BAND_DECAY).exp()
+        1.0 + (self.widened - 1.0) * (-((now - self.widened_at) as f64) / HYSTERESIS.band_decay).exp()
     }
 
     /// Mark a change point because the host changed the limits, so that targets are taken with the short patience of a
@@ -115,23 +83,23 @@ impl Target {
 
     /// Whether the last change point is long ago.
     pub fn is_settled(&self, now: u64) -> bool {
-        now > self.change_point + LOSS_RAMP as u64
+        now > self.change_point + PRICE.loss_ramp as u64
     }
 
     /// The factor on the patience. It is 1 at a change point, so that true shifts are followed at once.
     fn ramp(&self, now: u64) -> f64 {
-        1.0 + (TUNING.patience_most - 1.0) * ((now - self.change_point) as f64 / TUNING.patience_ramp).min(1.0)
+        1.0 + (PRICE.patience_most - 1.0) * ((now - self.change_point) as f64 / PRICE.patience_ramp).min(1.0)
     }
 
     /// Weight of value that a setting loses in a change, relative to gained value. Players see both, but only the
     /// difference is gained. The weight is lower soon after a change point.
     fn loss(&self, now: u64, most: f64) -> f64 {
-        FIRST_LOSS + (most - FIRST_LOSS) * ((now - self.change_point) as f64 / LOSS_RAMP).min(1.0)
+        PRICE.first_loss + (most - PRICE.first_loss) * ((now - self.change_point) as f64 / PRICE.loss_ramp).min(1.0)
     }
 
     /// Widen the band after a forced change with a small excess.
     fn widen(&mut self, now: u64) {
-        self.widened = (BAND_GROWTH * self.widening(now)).min(MOST_BAND_GROWTH);
+        self.widened = (HYSTERESIS.band_growth * self.widening(now)).min(HYSTERESIS.most_band_growth);
         self.widened_at = now;
     }
 }
@@ -245,18 +213,18 @@ impl Goblin {
         let now = self.history.latest() + 1;
         let (patience, dwell, scale) = (self.config.patience, u64::from(self.config.dwell), self.switch_scale);
         let patience = if self.pace.is_free() { patience } else { patience * self.target.ramp(now) };
-        let most_lost = if self.is_exploring() { TUNING.free_loss } else { TUNING.loss };
+        let most_lost = if self.is_exploring() { PRICE.free_loss } else { PRICE.loss };
         let lost = self.target.loss(now, most_lost);
-        let reversal = self.config.decisions_of(TUNING.reversal_seconds);
+        let reversal = self.config.decisions_of(TUNING.pace.reversal_seconds);
         let price_of_return = match (self.pace.has_reversal(), is_forced) {
             _ if self.pace.is_free() => 1.0,
-            (true, _) => TUNING.return_factor,
-            (false, true) => TUNING.forced_return_factor,
-            (false, false) => TUNING.voluntary_return_factor,
+            (true, _) => PRICE.reversal,
+            (false, true) => PRICE.spent_forced_reversal,
+            (false, false) => PRICE.spent_reversal,
         };
         let stake = self.formulation.at_stake(self.formulation.highest.value) / self.formulation.entries.len() as f64;
         let flat =
-            if is_forced && !self.is_exploring() { TUNING.forced_change * TUNING.forced_horizon * stake } else { 0.0 };
+            if is_forced && !self.is_exploring() { PRICE.forced_change * PRICE.forced_horizon * stake } else { 0.0 };
         let Self { settings, formulation, .. } = self;
         for entry in &mut formulation.entries {
             let setting = settings.at(entry.position).expect("entries are made of the settings there are");
@@ -264,7 +232,7 @@ impl Goblin {
             let scale = scale * setting.switch_scale;
             let factor = match (setting.is_trim, dwells) {
                 (true, _) => 0.0,
-                (_, true) => DWELL_PRICE * scale,
+                (_, true) => PRICE.dwelling * scale,
                 _ => scale,
             };
             entry.price = factor * (prices[0] * setting.switch_burden + flat);
@@ -283,9 +251,9 @@ impl Goblin {
         let now = self.history.latest() + 1;
         self.target.forced = now;
         let deviation = held.sum.weights[0].variance.max(0.0).sqrt();
-        if held.excess[0] >= SMALL_EXCESS * deviation {
+        if held.excess[0] >= HYSTERESIS.change_point_excess * deviation {
             self.target.change_point = now;
-        } else if !held.feasible && now > self.target.change_point + TRANSIENT {
+        } else if !held.feasible && now > self.target.change_point + HYSTERESIS.transient {
             self.target.widen(now);
         }
         let before = headroom(held, economies);
@@ -297,7 +265,7 @@ impl Goblin {
             self.watch(found, held, economies);
         }
         self.price_changes(self.watch.found.prices, true);
-        let horizon = if self.is_exploring() { TUNING.free_forced_horizon } else { TUNING.forced_horizon };
+        let horizon = if self.is_exploring() { PRICE.free_forced_horizon } else { PRICE.forced_horizon };
         let banded = self.banded(economies);
         self.formulation.solve(&banded[..economies.len()], rough(effort), 1.0 / horizon)?;
         let weighed = weigh(&self.formulation.sum(&self.formulation.found), economies);
@@ -319,33 +287,34 @@ impl Goblin {
             let gained =
                 found.filter(|found| found.feasible).map_or(f64::NEG_INFINITY, |f| f.sum.value - held.sum.value);
             self.target.sum += gained;
-            self.target.exists = self.target.sum > 0.0 && gain < REPLACED_AT * gained;
+            self.target.exists = self.target.sum > 0.0 && gain < HYSTERESIS.replaced_at * gained;
         }
         let stake = self.formulation.at_stake(held.sum.value);
-        let worth_it = gain > LEAST_GAIN * stake;
-        let soon = gain > LARGE_GAIN * stake;
+        let worth_it = gain > HYSTERESIS.least_gain * stake;
+        let soon = gain > HYSTERESIS.large_gain * stake;
         // In the transient after a change point, every decision brings new estimates.
         let wait = if soon {
-            ((now - self.target.change_point) / TRANSIENT).min(LARGE_GAIN_INTERVAL)
+            ((now - self.target.change_point) / HYSTERESIS.transient).min(HYSTERESIS.large_gain_interval)
         } else {
-            SEARCH_INTERVAL
+            HYSTERESIS.free_search_interval
         };
-        let wait = if self.pace.is_free() { wait } else { TUNING.search_interval };
+        let wait = if self.pace.is_free() { wait } else { HYSTERESIS.search_interval };
         let is_due = worth_it && now >= self.target.searched + wait;
         // One solve per decision is enough, except for a change point.
-        let is_late = self.formulation.solved > 0 && gain < CHANGE_POINT_GAIN * stake;
+        let is_late = self.formulation.solved > 0 && gain < HYSTERESIS.change_point_gain * stake;
         let allowance = self.pace.allowance();
         if self.target.exists || !is_due || is_late || allowance == 0 {
             return Ok(());
         }
         self.target.searched = now;
-        let horizon = if self.is_exploring() { TUNING.free_horizon } else { TUNING.horizon };
+        let horizon = if self.is_exploring() { PRICE.free_horizon } else { PRICE.horizon };
         let mut penalty = 1.0 / horizon.max((now - self.target.changed) as f64);
         let banded = self.banded(economies);
-        let may_ignore_band = soon && self.config.burdens == Burdens::Totals && self.target.widening(now) < NARROW_BAND;
+        let may_ignore_band =
+            soon && self.config.burdens == Burdens::Totals && self.target.widening(now) < HYSTERESIS.narrow_band;
         let (mut found, mut gained) = (Weighed::default(), f64::NEG_INFINITY);
         for limits in [&banded[..economies.len()], economies] {
-            for _ in 0..MOST_SEARCHES {
+            for _ in 0..HYSTERESIS.most_searches {
                 self.formulation.solve(limits, rough(effort), penalty)?;
                 let changed = self.visible_changes();
                 found = weigh(&self.formulation.sum(&self.formulation.found), economies);
@@ -361,11 +330,11 @@ impl Goblin {
                 }
                 (found.feasible, gained) = (false, f64::NEG_INFINITY);
             }
-            if !may_ignore_band || gained > LEAST_BANDED_GAIN * gain {
+            if !may_ignore_band || gained > HYSTERESIS.least_banded_gain * gain {
                 break;
             }
         }
-        self.target.exists = found.feasible && gained > LEAST_GAIN * stake;
+        self.target.exists = found.feasible && gained > HYSTERESIS.least_gain * stake;
         self.target.sum = gained;
         let Self { settings, formulation, .. } = self;
         for (entry, &choice) in formulation.entries.iter().zip(&formulation.found) {
@@ -390,7 +359,7 @@ impl Goblin {
         let now = self.history.latest() + 1;
         let gain = self.formulation.sum(&self.formulation.found).value - held.sum.value;
         let stake = self.formulation.at_stake(held.sum.value);
-        let is_cooling_down = now < self.target.forced + COOLDOWN && gain < LARGE_GAIN * stake;
+        let is_cooling_down = now < self.target.forced + HYSTERESIS.cooldown && gain < HYSTERESIS.large_gain * stake;
         if self.visible_changes() > self.pace.allowance() as f64
             || self.target.sum < price * (1.0 - 1e-9)
             || (is_cooling_down && self.target.is_settled(now))
@@ -398,7 +367,7 @@ impl Goblin {
             return false;
         }
         self.target.changed = now;
-        if gain > CHANGE_POINT_GAIN * stake {
+        if gain > HYSTERESIS.change_point_gain * stake {
             self.target.change_point = self.target.changed;
         }
         let burden: f64 = self.changed_entries().map(|(_, entry)| self.setting(entry.position).switch_burden).sum();
@@ -466,7 +435,7 @@ impl Goblin {
         let mut quick = [Economy::default(); LANES];
         for (lane, economy) in economies.iter().enumerate() {
             let capacity = economy.capacity * slow[lane] / fast[lane];
-            quick[lane] = Economy { capacity, sigmas: economy.sigmas * TUNING.trim_share };
+            quick[lane] = Economy { capacity, sigmas: economy.sigmas * HYSTERESIS.trim_share };
         }
         self.trim(&quick[..economies.len()]);
         let now = self.history.latest() + 1;
@@ -514,9 +483,9 @@ impl Goblin {
         let widening = self.target.widening(self.history.latest() + 1);
         let mut banded = [Economy::default(); LANES];
         for (lane, economy) in economies.iter().enumerate() {
-            let free = widening * TUNING.band * held.weights[lane].variance.max(0.0).sqrt();
+            let free = widening * HYSTERESIS.band * held.weights[lane].variance.max(0.0).sqrt();
             let limit = economy.capacity.abs();
-            let band = if limit.is_finite() { free.min(WIDEST_BAND * limit) } else { 0.0 };
+            let band = if limit.is_finite() { free.min(HYSTERESIS.widest_band * limit) } else { 0.0 };
             banded[lane] = Economy { capacity: economy.capacity - band, ..*economy };
         }
         banded
@@ -556,10 +525,10 @@ impl Goblin {
     }
 }
 
-/// Factor on the price of a change while the setting dwells.
-const DWELL_PRICE: f64 = 1e6;
-
 /// Solver effort for targets and trials, which need not be optimal.
 pub fn rough(effort: Effort) -> Effort {
-    Effort { accepted_gap: effort.accepted_gap.min(0.0001), node_limit: effort.node_limit.min(128) }
+    Effort {
+        accepted_gap: effort.accepted_gap.min(HYSTERESIS.rough_gap),
+        node_limit: effort.node_limit.min(HYSTERESIS.rough_nodes),
+    }
 }

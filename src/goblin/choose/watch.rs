@@ -8,7 +8,7 @@
 //! It moves with the value of the best choice, as long as changes are small: the shadow price is the derivative of the
 //! best value by the capacity. The root of the variance is replaced by its tangent at `t²` (H. Everett, "Generalized
 //! Lagrange multiplier method", 1963). The relaxation costs one pass over the options. The problem is solved again when
-//! the relaxation predicts a gain, and every [`SOLVE_EVERY`] decisions.
+//! the relaxation predicts a gain, and after `solve_interval` decisions.
 
 use crate::knapsack::Economy;
 use crate::knapsack::several::Weight;
@@ -16,11 +16,7 @@ use crate::knapsack::several::Weight;
 use crate::goblin::Goblin;
 use crate::goblin::config::LANES;
 use crate::goblin::question::formulate::{Formulation, Found, Sum, Weighed};
-
-/// Decisions between two solves while a choice is held.
-const SOLVE_EVERY: u64 = 32;
-/// A gain that has grown by this share of the value triggers a solve.
-const MOVED: f64 = 0.003;
+use crate::goblin::tuning::TUNING;
 
 /// The last solution.
 #[derive(Debug, Default)]
@@ -56,12 +52,12 @@ impl Goblin {
     /// The best choice estimated from the last solution, while that is valid.
     pub(in crate::goblin) fn watched(&self, held: &Weighed, economies: &[Economy]) -> Option<Best> {
         let (watch, now) = (&self.watch, self.history.latest() + 1);
-        if !watch.knows(economies.len()) || now >= watch.solved + SOLVE_EVERY {
+        if !watch.knows(economies.len()) || now >= watch.solved + TUNING.watch.solve_interval {
             return None;
         }
         let best = self.moved_best(held, economies);
         // The decision after a solve does not solve, so that targets and trials may be solved for.
-        let has_grown = best.gain > watch.gain + MOVED * self.formulation.at_stake(held.sum.value);
+        let has_grown = best.gain > watch.gain + TUNING.watch.moved * self.formulation.at_stake(held.sum.value);
         (now == watch.solved + 1 || !has_grown).then_some(best)
     }
 

@@ -31,40 +31,10 @@ use crate::goblin::choose::steady::rough;
 use crate::goblin::config::{Burdens, LANES, LARGEST};
 use crate::goblin::question::formulate::{Bar, Entry, Sum, Weighed, weigh};
 use crate::goblin::record::recorder::Event;
-use crate::goblin::tuning::TUNING;
+use crate::goblin::tuning::{self, TUNING};
 
-/// Samples after which an option needs no more trials.
-const FEW_SAMPLES: u64 = 3;
-/// Decisions after which the sample of a trial counts as lost.
-const SAMPLE_TIMEOUT: u64 = 32;
-/// Decisions until a trial that found no room is retried; doubled each time.
-const RETRY_WAIT: u64 = 16;
-/// With at most this many options in all, guesses are bolder, because few trials are made at all. With bolder guesses for
-/// any number of options, 2.1 % of the first 256 frames of the renderer workloads were late instead of 1.4 %.
-const FEW_OPTIONS: usize = 16;
-/// Decisions after which the estimate of a better option is stale; doubled each time it is still too expensive.
-const STALE_AFTER: u64 = 400;
-/// Decisions between two trials of a better option that has samples, but not enough to know its deviation.
-const CONFIRM_INTERVAL: u64 = 30;
-/// Trials without room after which an estimate from few samples is replaced by a guess.
-const DISTRUST_AFTER: u8 = 3;
-/// Decisions between two trials of stale estimates of options that became more expensive: each is a frame that looks
-/// different.
-const STALE_INTERVAL: u64 = 60;
-/// Decisions to wait after a trial that is not needed, for each setting that it changed. Such trials are of stale
-/// estimates, or after the learning phase of options that found no room at first.
-const RARE_INTERVAL: u64 = 3600;
-/// Optimistic lower bound of a guess, as a share of it.
-const LOWER_BOUND: f64 = 0.25;
-/// Most doublings of a wait.
-const MOST_DOUBLINGS: u8 = 8;
-/// Penalty for each change of another setting that a trial causes.
-const CHANGE_PENALTY: f64 = 0.03;
-/// After the learning phase, no trial changes more settings than this.
-const MOST_CHANGES: usize = 4;
-/// No trial is solved for in a decision that has solved this many knapsacks already. The limit is one more if every
-/// decision solves one, or if nothing fits.
-const MOST_SOLVES: u32 = 1;
+const TRIAL: &tuning::Trial = &TUNING.trial;
+const GUESS: &tuning::Guess = &TUNING.guess;
 
 /// The state of exploration: when which option is tried next, and how accurate guesses are.
 #[derive(Debug)]
@@ -88,27 +58,12 @@ pub struct Explorer {
     pub window_share: f64,
 }
 
-/// Initial mean and mean square of measured over guessed cost.
-const FIRST_RATIO: f64 = 1.5;
-const FIRST_SQUARE: f64 = 5.0;
-/// Memory of the accuracy of guesses, in guesses.
-const GUESS_MEMORY: f64 = 96.0;
-/// Ratios of measured to guessed cost are clamped to this.
-const MOST_RATIO: f64 = 8.0;
-/// The least relative deviation of a guess.
-const LEAST_RELATIVE_DEVIATION: f64 = 0.3;
-/// Relative step of the caution for a frame with trials that is over a limit; and its range.
-const CAUTION_STEP: f64 = 0.25;
-const CAUTION_RANGE: std::ops::Range<f64> = 0.5..6.0;
-/// Approximate time constant of the decay of caution, in decisions.
-const CAUTION_DECAY: f64 = 300.0;
-
 impl Default for Explorer {
     fn default() -> Self {
         Self {
-            ratio: FIRST_RATIO,
-            square: FIRST_SQUARE,
-            caution: 3.0,
+            ratio: GUESS.first_ratio,
+            square: GUESS.first_square,
+            caution: GUESS.first_caution,
             cursor: 0,
             next_stale: 0,
             next_rare: 0,
@@ -146,20 +101,21 @@ impl Explorer {
 
     /// Observe the measured cost of a guessed option.
     pub fn compare(&mut self, measured: f64, (known, step): (f64, f64)) {
-        let ratio = ((measured - known) / step).clamp(0.0, MOST_RATIO);
-        self.ratio += (ratio - self.ratio) / GUESS_MEMORY;
-        self.square += (ratio * ratio - self.square) / GUESS_MEMORY;
+        let ratio = ((measured - known) / step).clamp(0.0, GUESS.most_ratio);
+        self.ratio += (ratio - self.ratio) / GUESS.memory;
+        self.square += (ratio * ratio - self.square) / GUESS.memory;
     }
 
     /// Observe whether a frame with trials was over a limit. A share of `risk` may be.
     pub fn observe(&mut self, over: bool, risk: f64) {
         let push = if over { 1.0 - risk } else { -risk };
-        self.caution = (self.caution * (1.0 + CAUTION_STEP * push)).clamp(CAUTION_RANGE.start, CAUTION_RANGE.end);
+        self.caution = (self.caution * (1.0 + GUESS.caution_step * push))
+            .clamp(GUESS.caution_range.start, GUESS.caution_range.end);
     }
 
     /// Decay the caution by one decision.
     fn decay_caution(&mut self) {
-        self.caution += (1.0 - self.caution).min(0.0) / CAUTION_DECAY;
+        self.caution += (1.0 - self.caution).min(0.0) / GUESS.caution_decay;
     }
 
     /// A guess with the mean and the variance that guesses had so far.
@@ -169,8 +125,7 @@ impl Explorer {
 
     fn relative_variance(&self) -> f64 {
         let square = self.ratio * self.ratio;
-        (self.square - square)
-            .max(LEAST_RELATIVE_DEVIATION * LEAST_RELATIVE_DEVIATION * square.max(LEAST_RELATIVE_DEVIATION))
+        (self.square - square).max(GUESS.least_deviation * GUESS.least_deviation * square.max(GUESS.least_deviation))
     }
 }
 
@@ -254,7 +209,7 @@ impl Goblin {
         let mut steps = None;
         let (mut weighed, mut trials) = (chosen, 0);
         let mut guesses = in_window;
-        let most_solves = MOST_SOLVES + u32::from(self.config.patience == 0.0 || !chosen.feasible);
+        let most_solves = TRIAL.most_solves + u32::from(self.config.patience == 0.0 || !chosen.feasible);
         let count = self.formulation.entries.len();
         let first = self.explorer.cursor % count.max(1);
         for at in (first..count).chain(0..first) {
@@ -299,7 +254,7 @@ impl Goblin {
             }
             self.explorer.probe = None;
         }
-        let is_quiet = now > self.target.last_change() + TUNING.trial_quiet;
+        let is_quiet = now > self.target.last_change() + TRIAL.quiet;
         if now < self.explorer.next_probe || !is_quiet || !chosen.feasible || self.pace.allowance() < 2 {
             return (chosen, 0);
         }
@@ -318,7 +273,7 @@ impl Goblin {
             self.note(&trial, found.is_some());
             let Some(found) = found else { continue };
             self.explorer.cursor = at + 1;
-            self.explorer.next_probe = now + TUNING.trial_interval;
+            self.explorer.next_probe = now + TRIAL.interval;
             self.explorer.probe = Some(Probe {
                 position: entry.position,
                 option: option as u16,
@@ -336,7 +291,7 @@ impl Goblin {
         let at = self.formulation.entries.iter().position(|entry| entry.position == probe.position)?;
         let entry = self.formulation.entries[at];
         let option = entry.start + usize::from(probe.option);
-        let is_over = now >= probe.began + TUNING.trial_length;
+        let is_over = now >= probe.began + TRIAL.length;
         if is_over || self.formulation.choices[at] != probe.settled || !chosen.feasible || option >= entry.end {
             return None;
         }
@@ -382,13 +337,13 @@ impl Goblin {
         let position = self.formulation.entries[at].position;
         let (now, latest) = (self.history.latest() + 1, self.history.latest());
         let setting = self.setting_mut(position);
-        if setting.on_trial == 0 || now - setting.on_trial < SAMPLE_TIMEOUT {
+        if setting.on_trial == 0 || now - setting.on_trial < TRIAL.sample_timeout {
             return;
         }
         setting.on_trial = 0;
         if let Some(state) = setting.options.get_mut(usize::from(setting.tried)) {
             state.lost_trials = state.lost_trials.saturating_add(1);
-            state.next_trial = latest + (SAMPLE_TIMEOUT << state.lost_trials.min(MOST_DOUBLINGS));
+            state.next_trial = latest + (TRIAL.sample_timeout << state.lost_trials.min(TRIAL.most_doublings));
         }
     }
 
@@ -402,7 +357,7 @@ impl Goblin {
             return None;
         }
         let rare = self.explorer.next_rare <= now;
-        let is_due = |failures: u8| rare || failures < DISTRUST_AFTER || !self.target.is_settled(now);
+        let is_due = |failures: u8| rare || failures < GUESS.distrust_after || !self.target.is_settled(now);
         let task = self.tasks.at(setting.task);
         let present = setting.options[usize::from(choice)].desc.value;
         let mut first: Option<(Cause, f64, usize)> = None;
@@ -415,21 +370,21 @@ impl Goblin {
                 Bar::Free => {
                     let cell = setting.cell(option);
                     let (is_better, learned) = (state.desc.value > present, task.best_known(cell));
-                    if !is_better && learned.run.count() >= FEW_SAMPLES {
+                    if !is_better && learned.run.count() >= TRIAL.few_samples {
                         // This skips nearly all options of nearly all frames.
                         continue;
                     }
                     let is_doubtful = !learned.is_known() && !task.has_solid_past(cell);
                     let age = now - setting.measured(option).min(now);
-                    if is_doubtful && learned.run.count() < FEW_SAMPLES && is_due(state.failed_trials) {
+                    if is_doubtful && learned.run.count() < TRIAL.few_samples && is_due(state.failed_trials) {
                         Cause::FewSamples
                     } else if is_better
                         && is_doubtful
-                        && age >= CONFIRM_INTERVAL
+                        && age >= TRIAL.confirm_interval
                         && (rare || !self.target.is_settled(now))
                     {
                         Cause::Confirm
-                    } else if !is_better || age < STALE_AFTER {
+                    } else if !is_better || age < TRIAL.stale_after {
                         continue;
                     } else if self.explorer.next_stale <= now && learned.has_become_dearer() {
                         Cause::Dearer
@@ -464,7 +419,7 @@ impl Goblin {
             Cause::Dearer | Cause::Stale => true,
             Cause::Confirm => false,
             Cause::Unknown | Cause::FewSamples => {
-                feasible && self.setting(entry.position).options[option].failed_trials >= DISTRUST_AFTER
+                feasible && self.setting(entry.position).options[option].failed_trials >= GUESS.distrust_after
             }
         };
         Trial { entry: at, option, cause, must_gain, guess, guessed }
@@ -478,7 +433,7 @@ impl Goblin {
         let halved = |failures: u8| 0.5f64.powi(i32::from(failures));
         match cause {
             // After many trials without room the few samples may all be hitches, so the cost is guessed.
-            Cause::FewSamples if state.failed_trials < DISTRUST_AFTER => return own,
+            Cause::FewSamples if state.failed_trials < GUESS.distrust_after => return own,
             // Its unknown deviation alone must not exclude it.
             Cause::Confirm => return Weight { variance: 0.0, ..own },
             // Its lowest measured cost, halved after each unsuccessful trial because the measurement may be wrong too.
@@ -494,7 +449,8 @@ impl Goblin {
         }
         // An option that found no room for long may be much cheaper than its guess, but not by any factor.
         let failures = if cause == Cause::Unknown { state.failed_trials } else { 0 };
-        let (sure, hope) = (halved(failures), halved(failures.saturating_sub(DISTRUST_AFTER)).max(LOWER_BOUND));
+        let (sure, hope) =
+            (halved(failures), halved(failures.saturating_sub(GUESS.distrust_after)).max(GUESS.lower_bound));
         if let Some(Weight { mean, variance }) = self.guess_by_relative_burden(entry, option, lane) {
             return Weight { mean: mean * hope, variance: variance * sure * sure };
         }
@@ -512,7 +468,7 @@ impl Goblin {
             let mean = if feasible { lightest } else { lightest / 2.0 };
             return Weight { mean, variance: 0.0 };
         }
-        let is_ladder = self.option_count <= FEW_OPTIONS && setting.shared <= 1;
+        let is_ladder = self.option_count <= GUESS.few_options && setting.shared <= 1;
         let own = if is_ladder { own_step(known(), option) } else { None };
         let step = own.unwrap_or(dearest_below.max(step)) * halved(state.failed_trials);
         let Weight { mean, variance } = self.explorer.widened(step);
@@ -588,7 +544,7 @@ impl Goblin {
             formulation.entries[at].forced = if choice == setting.settled { NO_CHOICE } else { choice };
         }
         formulation.entries[trial.entry].forced = trial.option as u16;
-        let solved = formulation.solve(risky, rough(effort), CHANGE_PENALTY);
+        let solved = formulation.solve(risky, rough(effort), TRIAL.change_penalty);
         formulation.entries.iter_mut().for_each(|entry| entry.forced = NO_CHOICE);
         let found = solved.map(|_| weigh(&formulation.sum(&formulation.found), risky));
         let is_on = found.as_ref().is_ok_and(|found| match trial.must_gain {
@@ -610,32 +566,32 @@ impl Goblin {
     fn changes_too_many(&self) -> bool {
         let pairs = self.formulation.choices.iter().zip(&self.formulation.found);
         let changed = pairs.filter(|(choice, found)| choice != found).count();
-        changed > MOST_CHANGES && self.target.is_settled(self.history.latest() + 1)
+        changed > TRIAL.most_changes && self.target.is_settled(self.history.latest() + 1)
     }
 
     /// Set when the option may be tried next.
     pub(in crate::goblin) fn note(&mut self, trial: &Trial, is_on: bool) {
         let now = self.history.latest() + 1;
         match trial.cause {
-            Cause::Dearer => self.explorer.next_stale = now + STALE_INTERVAL,
-            Cause::Stale => self.explorer.next_rare = now + RARE_INTERVAL,
+            Cause::Dearer => self.explorer.next_stale = now + TRIAL.stale_interval,
+            Cause::Stale => self.explorer.next_rare = now + TRIAL.rare_interval,
             Cause::Unknown | Cause::FewSamples | Cause::Confirm if is_on && self.target.is_settled(now) => {
                 let settled = |entry: &Entry| self.setting(entry.position).settled;
                 let pairs = self.formulation.entries.iter().zip(&self.formulation.choices);
                 let changed = pairs.filter(|(entry, choice)| settled(entry) != **choice).count();
-                self.explorer.next_rare = now + RARE_INTERVAL * changed as u64;
+                self.explorer.next_rare = now + TRIAL.rare_interval * changed as u64;
             }
             Cause::Unknown | Cause::FewSamples | Cause::Confirm => {}
         }
         let position = self.formulation.entries[trial.entry].position;
         let setting = self.setting_mut(position);
         let state = &mut setting.options[trial.option];
-        let doubled = |wait: u64| wait << state.failed_trials.min(MOST_DOUBLINGS);
+        let doubled = |wait: u64| wait << state.failed_trials.min(TRIAL.most_doublings);
         let is_stale = matches!(trial.cause, Cause::Dearer | Cause::Stale);
         let wait = match (is_on, is_stale) {
-            (_, true) => doubled(STALE_AFTER),
+            (_, true) => doubled(TRIAL.stale_after),
             (true, _) => 1,
-            (false, _) => doubled(RETRY_WAIT),
+            (false, _) => doubled(TRIAL.retry_wait),
         };
         state.next_trial = now + wait;
         let learns = is_on && !is_stale;

@@ -20,16 +20,18 @@
 
 use super::history::{Forecast, Part};
 use crate::base::Result;
-use crate::goblin::tuning::TUNING;
+use crate::goblin::tuning::{self, FOLLOWERS, TUNING};
+
+const CALIBRATION: &tuning::Calibration = &TUNING.calibration;
 
 /// Corrections to forecasts, learned from forecasts and measurements.
 #[derive(Debug)]
 pub struct Calibration {
-    followers: [Follower; SPEEDS.len()],
+    followers: [Follower; FOLLOWERS],
     /// Square of the common deviation.
     common_variance: f64,
     tail: f64,
-    /// Residuals observed, plus [`FEW_RESIDUALS`] / 10 to begin with.
+    /// Residuals observed, plus `tail_few` / 10 to begin with.
     count: f64,
     /// Factors observed since the followers were last reset, plus 1.
     followed: f64,
@@ -51,65 +53,17 @@ struct Follower {
     error: f64,
 }
 
-/// Smoothing speed of each follower: the share of a new common factor that it takes over.
-const SPEEDS: [f64; 5] = [0.0005, 0.004, 0.03, 0.2, 0.6];
-/// Relative handicap on each follower's mean square error. A faster follower must be better by this share to get the
-/// same weight, so slow followers are preferred and forecasts do not flicker.
-const HANDICAPS: [f64; SPEEDS.len()] = [0.0, 0.05, 0.12, 0.25, 0.4];
-/// The weight of a follower is the inverse of its mean square error to this power. The best one dominates, and others
-/// that are hardly worse count too.
-const SHARPNESS: i32 = 20;
-/// Memory of the followers' errors, in decisions.
-const ERROR_MEMORY: f64 = 200.0;
-/// Initial relative forecast error of every follower.
-const FIRST_ERROR: f64 = 0.04;
-/// Relative errors below this share make no difference between followers.
-const LEAST_ERROR: f64 = 0.002;
-/// Winsorising limit: ratios are clamped to the median ± this share of it.
-const WINSOR_LIMIT: f64 = 0.4;
-/// Least forecast deviation, as a share of the mean: timers are no more accurate than that.
-const LEAST_DEVIATION: f64 = 0.01;
-/// A single total above this many times its forecast is a hitch.
-const HITCH: f64 = 1.5;
-/// Largest common deviation that is assumed before any residual, as a share of the total.
-const MOST_ASSUMED: f64 = 0.04;
-/// Memory of the common deviation, in residuals.
-const RESIDUAL_MEMORY: f64 = 1500.0;
-/// Residuals are clamped to this many forecast deviations.
-const MOST_DEVIATIONS: f64 = 6.0;
-/// A typical ratio that is off by more than this many deviations, and by more than `LEAST_SHIFT` relatively, is not
-/// chance.
-const SHIFT: f64 = 4.0;
-const LEAST_SHIFT: f64 = 0.08;
-/// The common factor follows up to this many totals in a row that are far from their forecasts. Further ones count as
-/// noise.
-const MOST_JUMPS: u32 = 30;
-/// Residuals are clamped to this share of the forecast: larger ones are not noise.
-const MOST_UNEXPLAINED: f64 = 0.5;
-/// Relative step of the tail for a residual beyond it: the first, and the least.
-const FIRST_STEP: f64 = 0.05;
-const STEP: f64 = 0.003;
-/// Residuals after which the step begins to shrink.
-const FEW_RESIDUALS: f64 = 300.0;
-/// Share of a follower's log factor that is kept in each step. The rest decays, because estimates absorb lasting
-/// changes.
-const LOG_DECAY: f64 = 0.999_98;
-/// Common factors are clamped to this and its inverse.
-const MOST_FACTOR: f64 = 8.0;
-/// Forecasts are not judged if the past-to-present ratio that they were made with is off by more than this share.
-const MOST_RATIO_CHANGE: f64 = 0.05;
-
 /// The followers' factors when a forecast was made.
-pub type Factors = [f32; SPEEDS.len()];
+pub type Factors = [f32; FOLLOWERS];
 
 impl Default for Calibration {
     fn default() -> Self {
-        let followers = [Follower { factor: 1.0, error: FIRST_ERROR * FIRST_ERROR }; SPEEDS.len()];
+        let followers = [Follower { factor: 1.0, error: CALIBRATION.first_error * CALIBRATION.first_error }; FOLLOWERS];
         Self {
             followers,
             common_variance: 0.0,
             tail: 1.0,
-            count: FEW_RESIDUALS / 10.0,
+            count: CALIBRATION.tail_few / 10.0,
             followed: 1.0,
             shifts: 0,
             jumped: false,
@@ -135,34 +89,37 @@ impl Calibration {
 
     /// Whether no residual was observed yet.
     pub fn is_fresh(&self) -> bool {
-        self.count <= FEW_RESIDUALS / 10.0
+        self.count <= CALIBRATION.tail_few / 10.0
     }
 
     /// Assume a common deviation, as a share of the total, until residuals show the true one.
     pub fn assume(&mut self, share: f64) {
         if self.is_fresh() {
-            self.common_variance = share.min(MOST_ASSUMED).powi(2);
+            self.common_variance = share.min(CALIBRATION.most_assumed).powi(2);
         }
     }
 
     /// The slow common factor: the factor on every burden in forecasts. Fast noise is excluded, so a settled choice
     /// does not follow it.
     pub fn slow(&self) -> f64 {
-        self.common_of(TUNING.slow_followers)
+        self.common_of(CALIBRATION.slow_followers)
     }
 
     /// The common factor with its fast component. It normalises samples, and TRIM settings follow it.
     pub fn fast(&self) -> f64 {
-        self.common_of(SPEEDS.len())
+        self.common_of(FOLLOWERS)
     }
 
     /// The mean factor of the `count` slowest followers, weighted by accuracy.
     fn common_of(&self, count: usize) -> f64 {
-        let error = |at: usize| (self.followers[at].error + LEAST_ERROR * LEAST_ERROR) * (1.0 + HANDICAPS[at]);
+        let error = |at: usize| {
+            (self.followers[at].error + CALIBRATION.least_error * CALIBRATION.least_error)
+                * (1.0 + CALIBRATION.handicaps[at])
+        };
         let all = 0..count;
         let least = all.clone().map(error).fold(f64::INFINITY, f64::min);
         let (sum, weights) = all.fold((0.0, 0.0), |(sum, weights), at| {
-            let weight = (least / error(at)).powi(SHARPNESS);
+            let weight = (least / error(at)).powi(CALIBRATION.sharpness);
             (sum + weight * self.followers[at].factor, weights + weight)
         });
         sum / weights
@@ -171,7 +128,7 @@ impl Calibration {
     /// Whether all burdens have just changed and the common factor is still converging. Single burdens are not learned
     /// meanwhile.
     pub fn is_shifting(&self) -> bool {
-        (1..MOST_JUMPS).contains(&self.shifts)
+        (1..CALIBRATION.most_jumps).contains(&self.shifts)
     }
 
     /// The present factor of each follower.
@@ -203,66 +160,71 @@ impl Calibration {
         });
         let Some(&(median, _)) = median else { return 1.0 };
         let median = f64::from(median);
-        let winsorised =
-            |ratio: f32| f64::from(ratio).max((1.0 - WINSOR_LIMIT) * median).min((1.0 + WINSOR_LIMIT) * median);
+        let winsorised = |ratio: f32| {
+            f64::from(ratio)
+                .max((1.0 - CALIBRATION.winsor_limit) * median)
+                .min((1.0 + CALIBRATION.winsor_limit) * median)
+        };
         self.ratios.iter().map(|&(ratio, weight)| winsorised(ratio) * f64::from(weight)).sum::<f64>() / all
     }
 
     /// Observe a decision whose samples are complete. `typical` is their typical ratio, `ratio` is present over past
     /// burdens as known now. The margin of `sigmas` (before correction) is meant to be exceeded with `probability`.
     pub fn observe(&mut self, forecast: &Forecast, typical: f64, ratio: f64, sigmas: f64, probability: f64) {
-        let deviation = forecast.variance.sqrt().max(LEAST_DEVIATION * forecast.mean);
-        let misjudged = (forecast.ratio / ratio - 1.0).abs() > MOST_RATIO_CHANGE;
+        let deviation = forecast.variance.sqrt().max(CALIBRATION.least_deviation * forecast.mean);
+        let misjudged = (forecast.ratio / ratio - 1.0).abs() > CALIBRATION.most_ratio_change;
         if deviation <= 0.0 || misjudged {
             return;
         }
         let measured = forecast.total.unwrap_or(forecast.measured + forecast.residual);
-        let jump = (measured - forecast.mean).abs() > MOST_DEVIATIONS * deviation;
+        let jump = (measured - forecast.mean).abs() > CALIBRATION.residual_deviations * deviation;
         let jumped = std::mem::replace(&mut self.jumped, jump);
         let error = self.followers.iter().map(|follower| follower.error).fold(f64::INFINITY, f64::min);
         let factor = typical * forecast.common;
         let off = (factor / forecast.fast - 1.0).abs();
-        let shifts = off > LEAST_SHIFT.max(SHIFT * error.sqrt());
+        let shifts = off > CALIBRATION.least_shift.max(CALIBRATION.shift_deviations * error.sqrt());
         self.shifts = if shifts { self.shifts + 1 } else { 0 };
-        let hitch = measured > HITCH * forecast.mean + MOST_DEVIATIONS * deviation;
+        let hitch = measured > CALIBRATION.hitch * forecast.mean + CALIBRATION.residual_deviations * deviation;
         if hitch && !jumped {
             return;
         }
         self.follow(factor, &forecast.factors);
-        if jump && jumped && self.jumps < MOST_JUMPS {
+        if jump && jumped && self.jumps < CALIBRATION.most_jumps {
             // The common factor is converging after a change, so this residual does not show how totals usually stray.
             self.jumps += 1;
             return;
         }
         self.jumps = if jump { self.jumps } else { 0 };
-        let far = (MOST_DEVIATIONS * deviation).min(MOST_UNEXPLAINED * forecast.mean);
+        let far = (CALIBRATION.residual_deviations * deviation).min(CALIBRATION.most_residual * forecast.mean);
         let residual = (measured - forecast.mean).max(-far).min(far);
         let unexplained = (residual * residual - forecast.own_variance) / (forecast.mean * forecast.mean);
         self.count += 1.0;
-        let memory = self.count.min(RESIDUAL_MEMORY);
+        let memory = self.count.min(CALIBRATION.residual_memory);
         self.common_variance = (self.common_variance + (unexplained - self.common_variance) / memory).max(0.0);
         let beyond = residual > sigmas * self.tail * deviation;
         let push = if beyond { 1.0 - probability } else { -probability };
-        let step = (FIRST_STEP * FEW_RESIDUALS / self.count).clamp(STEP, FIRST_STEP);
-        self.tail = (self.tail * (1.0 + step * push)).clamp(0.5, 3.0);
+        let step = (CALIBRATION.tail_first_step * CALIBRATION.tail_few / self.count)
+            .clamp(CALIBRATION.tail_step, CALIBRATION.tail_first_step);
+        self.tail = (self.tail * (1.0 + step * push)).clamp(CALIBRATION.tail_range.start, CALIBRATION.tail_range.end);
     }
 
     fn follow(&mut self, factor: f64, factors: &Factors) {
-        if self.shifts > 1 && self.shifts < MOST_JUMPS {
+        if self.shifts > 1 && self.shifts < CALIBRATION.most_jumps {
             // Reset all followers to the present factor.
-            self.followers
-                .iter_mut()
-                .for_each(|follower| follower.factor = factor.clamp(1.0 / MOST_FACTOR, MOST_FACTOR));
+            self.followers.iter_mut().for_each(|follower| {
+                follower.factor = factor.clamp(1.0 / CALIBRATION.most_factor, CALIBRATION.most_factor)
+            });
             self.followed = 1.0;
             return;
         }
         self.followed += 1.0;
-        for ((follower, speed), forecast) in self.followers.iter_mut().zip(SPEEDS).zip(factors) {
+        for ((follower, speed), forecast) in self.followers.iter_mut().zip(CALIBRATION.speeds).zip(factors) {
             let speed = speed.max(1.0 / self.followed);
             let off = (factor / f64::from(*forecast) - 1.0).clamp(-1.0, 1.0);
-            follower.error += (off * off - follower.error) / ERROR_MEMORY;
+            follower.error += (off * off - follower.error) / CALIBRATION.error_memory;
             let moved = follower.factor + speed * (factor - follower.factor);
-            follower.factor = moved.powf(LOG_DECAY).clamp(1.0 / MOST_FACTOR, MOST_FACTOR);
+            follower.factor =
+                moved.powf(CALIBRATION.log_decay).clamp(1.0 / CALIBRATION.most_factor, CALIBRATION.most_factor);
         }
     }
 }

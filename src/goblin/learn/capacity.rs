@@ -4,6 +4,10 @@
 //! frame lowers the capacity at once, in proportion. Spare time raises it slowly. It never rises beyond the burden of
 //! the highest choices, so there is no windup while all settings are at their highest.
 
+use crate::goblin::tuning::{self, TUNING};
+
+const CONTROLLER: &tuning::Controller = &TUNING.controller;
+
 /// Finds the capacity in the unit of the host's burdens.
 #[derive(Debug, Default)]
 pub struct Controller {
@@ -16,15 +20,6 @@ pub struct Controller {
     /// Frames until a late frame may lower the capacity again: frames in flight were decided under the old capacity.
     wait: u32,
 }
-
-/// A frame that uses less than this share of the limit has time to spare.
-const SPARE: f64 = 0.95;
-/// Relative increase per frame with time to spare.
-const RAISE: f64 = 0.01;
-/// Least factor of a single reduction: one hitch must not halve the capacity.
-const LOWEST_FACTOR: f64 = 0.7;
-/// Approximate latency from a decision to its measured total, in frames.
-const LATENCY: u32 = 4;
 
 impl Controller {
     /// The capacity for a decision, given the burdens of the lightest and the highest choices.
@@ -48,11 +43,11 @@ impl Controller {
         // Without capacity, every frame is late.
         let load = if limit > 0.0 { burden / limit } else { f64::INFINITY };
         if load > 1.0 && self.wait == 0 {
-            self.capacity = self.used * (SPARE / load).max(LOWEST_FACTOR);
-            self.wait = LATENCY;
-        } else if load < SPARE {
+            self.capacity = self.used * (CONTROLLER.spare / load).max(CONTROLLER.least_factor);
+            self.wait = CONTROLLER.latency;
+        } else if load < CONTROLLER.spare {
             // The step is relative to half of the highest burden at least, since the lightest may be 0.
-            self.capacity += RAISE * self.capacity.max(0.5 * self.highest);
+            self.capacity += CONTROLLER.raise * self.capacity.max(0.5 * self.highest);
         }
     }
 }

@@ -112,7 +112,7 @@ impl Goblin {
     fn observe_lever(&mut self, decision: u64, position: usize, lane: usize, burden: f64) {
         let Given { choice, work } = self.history.given(decision, position);
         let forecast = *self.history.forecast(decision, lane);
-        let rest = self.config.decisions_of(crate::goblin::choose::lever::SECONDS);
+        let rest = self.config.decisions_of(TUNING.lever.rest_seconds);
         let until = self.history.latest() + rest.max(1);
         let Self { settings, strategies, calibrations, .. } = self;
         let setting = settings.at_mut(position).expect("a position that was just found");
@@ -173,7 +173,7 @@ impl Goblin {
         let limit = self.strategies.limits(&self.config)[self.lanes.lane(lane)];
         let total = forecast.total.unwrap_or(forecast.measured + forecast.residual);
         let full = forecast.mean + self.sigmas(lane) * forecast.variance.sqrt();
-        let is_near = full > (1.0 - TUNING.hold_near) * limit;
+        let is_near = full > (1.0 - TUNING.hold.near) * limit;
         self.holds[lane].observe(total > limit, is_near, self.config.overrun_probability);
     }
 

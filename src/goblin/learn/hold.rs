@@ -10,7 +10,9 @@
 //! The *margin* is slow, and scales the margin of all choices. Noise with a heavy tail is late more often than the hold
 //! share can correct, and in other scenes choices leave room that the host did not ask for.
 
-use crate::goblin::tuning::TUNING;
+use crate::goblin::tuning::{self, TUNING};
+
+const HOLD: &tuning::Hold = &TUNING.hold;
 
 /// The factors on the margin of a lane.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +23,7 @@ pub struct Hold {
 
 impl Default for Hold {
     fn default() -> Self {
-        Self { share: TUNING.hold_most, margin: 1.0 }
+        Self { share: HOLD.most_share, margin: 1.0 }
     }
 }
 
@@ -43,9 +45,9 @@ impl Hold {
             return;
         }
         let late = f64::from(u8::from(is_late));
-        self.share = (self.share + TUNING.hold_step * (late - probability)).clamp(0.0, TUNING.hold_most);
-        let margin = self.margin + TUNING.margin_step * (late - TUNING.margin_aim * probability);
-        self.margin = margin.clamp(TUNING.margin_least, TUNING.margin_most);
+        self.share = (self.share + HOLD.share_step * (late - probability)).clamp(0.0, HOLD.most_share);
+        let margin = self.margin + HOLD.margin_step * (late - HOLD.margin_aim * probability);
+        self.margin = margin.clamp(HOLD.margin_least, HOLD.margin_most);
     }
 }
 
@@ -83,10 +85,10 @@ mod tests {
     fn punctual_frames_far_from_the_limit_change_nothing() {
         let mut hold = Hold::default();
         (0..1000).for_each(|_| hold.observe(false, false, 0.01));
-        assert_eq!((hold.share(), hold.margin()), (TUNING.hold_most, 1.0));
+        assert_eq!((hold.share(), hold.margin()), (HOLD.most_share, 1.0));
         (0..1000).for_each(|_| hold.observe(false, true, 0.01));
         assert!(hold.share() == 0.0 && hold.margin() < 1.0);
         (0..1000).for_each(|_| hold.observe(true, false, 0.01));
-        assert_eq!((hold.share(), hold.margin()), (TUNING.hold_most, TUNING.margin_most));
+        assert_eq!((hold.share(), hold.margin()), (HOLD.most_share, HOLD.margin_most));
     }
 }

@@ -18,55 +18,10 @@ use crate::goblin::config::LANES;
 use crate::goblin::explore::Trial;
 use crate::goblin::question::formulate::{Bar, Weighed};
 use crate::goblin::question::setting::Setting;
+use crate::goblin::tuning::{self, TUNING};
 
-/// With more coefficients than this, only their variances are kept, not their covariances.
-const MOST_COVARIANCES: usize = 128;
-/// Prior deviations of the host's burdens, as shares: of a common factor, and of each burden itself.
-const COMMON_PRIOR: f64 = 0.5;
-const OWN_PRIOR: f64 = 0.5;
-/// Prior deviation of the rest of the frame, as a share of the first total.
-const REST_PRIOR: f64 = 0.3;
-/// Least variance of a total.
-const LEAST_VARIANCE: f64 = 1e-100;
-/// The deviation of the rest of the frame, as a share of the whole.
-const LEAST_NOISE: f64 = 0.005;
-/// Deviation of an option's cost about its mean, as a share of the mean: the first value. And the range of its
-/// variance.
-const FIRST_SPREAD: f64 = 0.07;
-const SPREADS: std::ops::Range<f64> = 1e-4..0.25;
-/// Memory of the spreads, in totals.
-const SPREAD_MEMORY: f64 = 150.0;
-/// The spread of an option that is not chosen returns to the first value with this approximate time constant, in
-/// totals.
-const SPREAD_DECAY: f64 = 500.0;
-/// Residuals of totals are clamped to this many deviations.
-const MOST_DEVIATIONS: f64 = 4.0;
-/// Process noise per frame, as variances of shares: of all coefficients together, and of each by itself.
-const COMMON_PROCESS_NOISE: f64 = 1e-6;
-const OWN_PROCESS_NOISE: f64 = 1e-8;
-/// Change detection: the memory of the mean normalised residual in totals, the mean above which variance is added anew,
-/// and the deviation that is added.
-const BIAS_MEMORY: f64 = 12.0;
-const MOST_BIAS: f64 = 1.2;
-const ADDED_DEVIATION: f64 = 0.2;
-/// A forecast is judged if the variance from coefficients is below this share of the variance from the options' spread
-/// and noise.
-const KNOWN: f64 = 0.25;
-/// Least coefficient, as a share of the first guess.
-const LEAST: f64 = 0.02;
-/// The guess when the first total has no information: the highest choice takes this many times the limit.
-const CAUTIOUS_SCALE: f64 = 4.0;
-/// Decisions between two trials: while the deviation of some option's cost is above `WELL_KNOWN` of the limit, and
-/// afterwards.
-const TRIAL_INTERVAL: u64 = 8;
-const RARE_TRIAL_INTERVAL: u64 = 240;
-const WELL_KNOWN: f64 = 0.015;
-/// Each time after this many trials, the wait grows by a decision.
-const TRIALS_PER_EXTRA_DECISION: u64 = 16;
-/// Optimism: each trial that found no room lowers the assumed cost of an option by this many deviations, up to a number
-/// of trials.
-const OPTIMISM: f64 = 0.5;
-const MOST_OPTIMISM: u8 = 3;
+const REGRESSION: &tuning::Regression = &TUNING.regression;
+const TOTALS: &tuning::Totals = &TUNING.totals;
 
 /// The option of a coefficient. Number 0 is the rest of the frame, which belongs to no setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +63,7 @@ impl Regression {
         let is_other = |owner: &&Owner| owner.position != position as u32 && **owner != REST;
         let kept = self.owners.iter().filter(is_other).count();
         let count = 1 + kept + units.len();
-        let has_covariances = count <= MOST_COVARIANCES;
+        let has_covariances = count <= REGRESSION.most_covariances;
         let mut fresh = Self {
             owners: try_filled(REST, count)?,
             starts: try_filled(0, self.starts.len().max(position + 1))?,
@@ -117,7 +72,7 @@ impl Regression {
             covariances: try_filled(0.0, if has_covariances { count * count } else { count })?,
             row: try_filled(0.0, count)?,
             gain: try_filled(0.0, count)?,
-            spreads: try_filled(FIRST_SPREAD * FIRST_SPREAD, count)?,
+            spreads: try_filled(REGRESSION.first_spread * REGRESSION.first_spread, count)?,
             ..self.numbers()
         };
         let mut from = try_filled(usize::MAX, count)?;
@@ -213,7 +168,7 @@ impl Regression {
         if self.scale == 0.0 {
             self.begin_with(total, limit, highest);
         }
-        self.add_variance(COMMON_PROCESS_NOISE, OWN_PROCESS_NOISE);
+        self.add_variance(REGRESSION.common_noise, REGRESSION.own_noise);
         let count = self.owners.len();
         let expected: f64 = self.row.iter().zip(&self.coefficients).map(|(unit, x)| unit * x).sum();
         if self.has_covariances() {
@@ -229,24 +184,28 @@ impl Regression {
         let uncertainty: f64 = self.gain.iter().zip(&self.row).map(|(gain, unit)| gain * unit).sum();
         // Rounding can make this variance negative, and totals of 0 have no noise at all.
         let strays = self.noise + self.spread();
-        let variance = (uncertainty.max(0.0) + strays).max(LEAST_VARIANCE);
+        let variance = (uncertainty.max(0.0) + strays).max(REGRESSION.least_variance);
         let off = total - expected;
         let deviation = variance.sqrt();
-        self.bias += ((off / deviation).clamp(-3.0, 3.0) - self.bias) / BIAS_MEMORY;
-        let off = off.max(-MOST_DEVIATIONS * deviation).min(MOST_DEVIATIONS * deviation);
+        self.bias += ((off / deviation).clamp(-REGRESSION.most_bias_term, REGRESSION.most_bias_term) - self.bias)
+            / REGRESSION.bias_memory;
+        let off = off.max(-REGRESSION.residual_deviations * deviation).min(REGRESSION.residual_deviations * deviation);
         for (x, gain) in self.coefficients.iter_mut().zip(&self.gain) {
             *x += gain / variance * off;
         }
         self.shrink(variance);
-        let least = LEAST * self.scale;
+        let least = REGRESSION.least_coefficient * self.scale;
         self.coefficients.iter_mut().skip(1).for_each(|x| *x = x.max(least));
-        self.noise = (LEAST_NOISE * total).powi(2);
+        self.noise = (REGRESSION.rest_deviation * total).powi(2);
         self.learn_spreads(off * off - variance);
-        if self.bias.abs() > MOST_BIAS {
+        if self.bias.abs() > REGRESSION.most_bias {
             self.bias = 0.0;
-            self.add_variance(ADDED_DEVIATION * ADDED_DEVIATION, 0.1 * ADDED_DEVIATION * ADDED_DEVIATION);
+            self.add_variance(
+                REGRESSION.added_deviation * REGRESSION.added_deviation,
+                REGRESSION.added_own * REGRESSION.added_deviation * REGRESSION.added_deviation,
+            );
         }
-        uncertainty <= KNOWN * strays
+        uncertainty <= REGRESSION.known * strays
     }
 
     /// Variance of the equation's total from the spread of its options.
@@ -267,9 +226,10 @@ impl Regression {
             if *pair.0 == 0.0 {
                 // The spread of an option without samples returns to the first value, so that a bad estimate does not
                 // exclude it for ever.
-                *spread += (FIRST_SPREAD * FIRST_SPREAD - *spread) / SPREAD_DECAY;
+                *spread += (REGRESSION.first_spread * REGRESSION.first_spread - *spread) / REGRESSION.spread_decay;
             }
-            *spread = (*spread + excess * square(pair) / norm / SPREAD_MEMORY).clamp(SPREADS.start, SPREADS.end);
+            *spread = (*spread + excess * square(pair) / norm / REGRESSION.spread_memory)
+                .clamp(REGRESSION.spread_range.start, REGRESSION.spread_range.end);
         }
     }
 
@@ -277,12 +237,13 @@ impl Regression {
     fn begin_with(&mut self, total: f64, limit: f64, highest: f64) {
         let units: f64 = self.row.iter().skip(1).sum();
         let all = highest.max(f64::MIN_POSITIVE);
-        let cautious = CAUTIOUS_SCALE * if limit.is_finite() { limit.max(total) } else { total.max(1.0) } / all;
+        let cautious =
+            REGRESSION.cautious_scale * if limit.is_finite() { limit.max(total) } else { total.max(1.0) } / all;
         let scale = if units > 1e-6 * all { total / units } else { cautious };
         self.scale = if scale.is_finite() && scale > 0.0 { scale.min(1e12) } else { 1.0 };
-        self.noise = (LEAST_NOISE * total.max(1e-9)).powi(2);
+        self.noise = (REGRESSION.rest_deviation * total.max(1e-9)).powi(2);
         self.begin();
-        *self.covariance_mut(0, 0) = (REST_PRIOR * total).powi(2);
+        *self.covariance_mut(0, 0) = (REGRESSION.rest_prior * total).powi(2);
         if units <= 1e-6 * all {
             self.coefficients[0] = total;
         }
@@ -296,7 +257,10 @@ impl Regression {
         if let Some(rest) = self.coefficients.first_mut() {
             *rest = 0.0;
         }
-        self.add_variance(COMMON_PRIOR * COMMON_PRIOR, OWN_PRIOR * OWN_PRIOR);
+        self.add_variance(
+            REGRESSION.common_prior * REGRESSION.common_prior,
+            REGRESSION.own_prior * REGRESSION.own_prior,
+        );
     }
 
     /// Add variance, as shares of the coefficients: of a common factor, and of each coefficient by itself.
@@ -339,7 +303,7 @@ impl Regression {
     }
 
     fn has_covariances(&self) -> bool {
-        self.owners.len() <= MOST_COVARIANCES
+        self.owners.len() <= REGRESSION.most_covariances
     }
 
     fn covariance(&self, a: usize, b: usize) -> f64 {
@@ -439,8 +403,9 @@ impl Goblin {
         self.price_changes([0.0; LANES], false);
         let limit = economies[0].capacity.abs();
         let Some((deviation, trial)) = self.least_known() else { return Ok((chosen, 0)) };
-        let seldom = TRIAL_INTERVAL + self.regression.trials / TRIALS_PER_EXTRA_DECISION;
-        let wait = if deviation > WELL_KNOWN * limit { seldom.min(RARE_TRIAL_INTERVAL) } else { RARE_TRIAL_INTERVAL };
+        let seldom = TOTALS.interval + self.regression.trials / TOTALS.trials_per_extra_decision;
+        let wait =
+            if deviation > TOTALS.well_known * limit { seldom.min(TOTALS.rare_interval) } else { TOTALS.rare_interval };
         self.regression.trials += 1;
         self.regression.next_trial = now + wait;
         let found = match self.in_place(&trial, &chosen, economies) {
@@ -469,7 +434,7 @@ impl Goblin {
                     if state.failed_trials == 0 {
                         guess.variance += deviation * deviation;
                     }
-                    let optimism = OPTIMISM * f64::from(state.failed_trials.min(MOST_OPTIMISM));
+                    let optimism = TOTALS.optimism * f64::from(state.failed_trials.min(TOTALS.most_optimism));
                     guess.mean = (guess.mean - optimism * deviation).max(0.0);
                     least = Some((deviation, Trial::of_known(at, option, guess)));
                 }

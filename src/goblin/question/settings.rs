@@ -59,7 +59,7 @@ impl Goblin {
             self.invalidate_samples(task);
         }
         self.option_count += options;
-        self.pace.learn_until(valid_from + TUNING.learning);
+        self.pace.learn_until(valid_from + TUNING.pace.learning);
         let setting = Setting::new(desc, states, task, valid_from);
         let choice = setting.choice;
         let id = self.settings.insert(setting);
@@ -129,7 +129,7 @@ impl Goblin {
         let choice = setting.choice;
         self.published.restart(id, choice);
         self.warnings.change_shape();
-        self.pace.learn_until(self.history.latest() + 1 + TUNING.learning);
+        self.pace.learn_until(self.history.latest() + 1 + TUNING.pace.learning);
         self.invalidate_samples(task);
         self.record_event(Event::SetOptions(id, options));
         Ok(())

@@ -1,0 +1,169 @@
+//! Constants of learning.
+
+use super::constants;
+
+/// Number of followers of the common factor.
+pub const FOLLOWERS: usize = 5;
+
+constants! {
+    /// Forecasts of totals.
+    Forecast {
+        /// A forecast is judged if at least this share of it rests on enough samples. Not measured alone.
+        known_share: f64 = 0.8,
+        /// Decisions until a new setting without a sample counts as unmeasured. Before that its samples may only be
+        /// late, and totals without them do not show the residual. Not measured alone.
+        first_sample: u64 = 32,
+        /// A total does not wait for samples below this share of it. Not measured alone.
+        negligible: f64 = 1e-4,
+    }
+}
+
+constants! {
+    /// Corrections of forecasts, learned from measured totals.
+    Calibration {
+        /// Smoothing factor of each follower of the common factor, from slow to fast: the share of a new factor that it
+        /// takes over. Not measured alone.
+        speeds: [f64; FOLLOWERS] = [0.0005, 0.004, 0.03, 0.2, 0.6],
+        /// Relative handicap on each follower's mean square error. A faster follower must be better by this share to get
+        /// the same weight, so slow followers are preferred and forecasts do not flicker. Not measured alone.
+        handicaps: [f64; FOLLOWERS] = [0.0, 0.05, 0.12, 0.25, 0.4],
+        /// The weight of a follower is the inverse of its mean square error to this power. The best one dominates, and
+        /// others that are hardly worse count too. Not measured alone.
+        sharpness: i32 = 20,
+        /// How many of the slowest followers make forecasts. The others normalise samples only. Not measured alone:
+        /// with 4, before other changes, `common-12%` had .904 of the value, now .970.
+        slow_followers: usize = 3,
+        /// Memory of the followers' errors, in decisions. Not measured alone.
+        error_memory: f64 = 200.0,
+        /// Initial relative forecast error of every follower. Not measured alone.
+        first_error: f64 = 0.04,
+        /// Relative errors below this share make no difference between followers. Not measured alone.
+        least_error: f64 = 0.002,
+        /// Share of a follower's log factor that is kept in each step. The rest decays, because estimates absorb lasting
+        /// changes. Not measured alone.
+        log_decay: f64 = 0.999_98,
+        /// Common factors are clamped to this and its inverse. Not measured alone.
+        most_factor: f64 = 8.0,
+        /// Winsorising limit: ratios of measured to expected burdens are clamped to their median ± this share of it. Not
+        /// measured alone.
+        winsor_limit: f64 = 0.4,
+        /// Change detection: a common factor is not chance if it is off by more than this many of its deviations, and by
+        /// more than `least_shift` relatively. Not measured alone.
+        shift_deviations: f64 = 4.0,
+        least_shift: f64 = 0.08,
+        /// The common factor follows up to this many totals in a row that are far from their forecasts. Further ones
+        /// count as noise. Not measured alone.
+        most_jumps: u32 = 30,
+        /// A single total above this many times its forecast is a hitch. Not measured alone.
+        hitch: f64 = 1.5,
+        /// Least deviation of a forecast, as a share of it: timers are no more accurate than that. Not measured alone.
+        least_deviation: f64 = 0.01,
+        /// Memory of the common deviation, in residuals. Not measured alone.
+        residual_memory: f64 = 1500.0,
+        /// Residuals are clamped to this many deviations of the forecast, and to `most_residual` of the forecast: larger
+        /// ones are not noise. Not measured alone.
+        residual_deviations: f64 = 6.0,
+        most_residual: f64 = 0.5,
+        /// Largest common deviation that a warm start assumes before any residual, as a share of the total. In 24 runs of
+        /// a small renderer, 16 frames of the first two seconds were late with a profile and 9 without. With the
+        /// assumption they are 1 and 7 (`src/goblin/tests/honest.rs`). Another share was not measured.
+        most_assumed: f64 = 0.04,
+        /// Range of the tail, the factor on the sigmas. Not measured alone.
+        tail_range: std::ops::Range<f64> = 0.5..3.0,
+        /// Relative step of the tail for a residual beyond it: the first, and the least. Not measured alone.
+        tail_first_step: f64 = 0.05,
+        tail_step: f64 = 0.003,
+        /// Residuals after which the step of the tail begins to shrink. Not measured alone.
+        tail_few: f64 = 300.0,
+        /// Forecasts are not judged if the past-to-present ratio that they were made with is off by more than this share.
+        /// Not measured alone.
+        most_ratio_change: f64 = 0.05,
+    }
+}
+
+constants! {
+    /// Feedback from late frames on the margin: stochastic approximation of a quantile.
+    Hold {
+        /// Step of the hold share for a late frame. All rows (6 seeds): .1 .9683 of the value at .90 % late, .15 .9686
+        /// at .93 %, .25 .9673 at .93 %, .4 .9676 at .91 %.
+        share_step: f64 = 0.15,
+        /// The largest hold share, and the first. With .8, all rows have .969 instead of .974 of the value, at .85 % late
+        /// instead of .94 %. With .6, the hard set has .9437 instead of .9461, at 1.07 % late.
+        most_share: f64 = 0.7,
+        /// Step of the margin for a late frame, and the range of the margin. With a step of .01, all rows (8 seeds) have
+        /// .9670 instead of .9706 of the value, both at .94 % late.
+        margin_step: f64 = 0.005,
+        margin_least: f64 = 0.6,
+        margin_most: f64 = 1.3,
+        /// The share of the asked late frames at which the margin settles. The rest is for frames that are late because
+        /// the scene has changed, which no margin prevents. With .8 instead of .9 the value is .002 lower (8 seeds).
+        margin_aim: f64 = 0.9,
+        /// A frame is near the limit if its forecast with the whole margin is above 1 minus this share of the limit.
+        /// Only such frames lower the hold share and the margin. Not measured alone.
+        near: f64 = 0.1,
+    }
+}
+
+constants! {
+    /// The controller of the capacity, with [`Burdens::Relative`](crate::goblin::Burdens::Relative).
+    Controller {
+        /// A frame that uses less than this share of the limit has time to spare. Not measured alone.
+        spare: f64 = 0.95,
+        /// Relative increase of the capacity per frame with time to spare. Not measured alone.
+        raise: f64 = 0.01,
+        /// Least factor of a single reduction: one hitch must not halve the capacity. Not measured alone.
+        least_factor: f64 = 0.7,
+        /// Approximate latency from a decision to its measured total, in frames. Not measured alone.
+        latency: u32 = 4,
+    }
+}
+
+constants! {
+    /// The Kalman filter of costs from totals, with [`Burdens::Totals`](crate::goblin::Burdens::Totals).
+    Regression {
+        /// With more coefficients than this, only their variances are kept, not their covariances. Not measured alone.
+        most_covariances: usize = 128,
+        /// Prior deviations of the host's burdens, as shares: of a common factor, and of each burden itself. Not measured
+        /// alone.
+        common_prior: f64 = 0.5,
+        own_prior: f64 = 0.5,
+        /// Prior deviation of the rest of the frame, as a share of the first total. Not measured alone.
+        rest_prior: f64 = 0.3,
+        /// The guess when the first total has no information: the highest choice takes this many times the limit. Not
+        /// measured alone.
+        cautious_scale: f64 = 4.0,
+        /// Least coefficient, as a share of the first guess. Not measured alone.
+        least_coefficient: f64 = 0.02,
+        /// Least variance of a total, in its unit squared. It only avoids a division by 0.
+        least_variance: f64 = 1e-100,
+        /// Deviation of the rest of the frame, as a share of the total. Not measured alone.
+        rest_deviation: f64 = 0.005,
+        /// First deviation of an option's cost about its mean, as a share of the mean. Not measured alone.
+        first_spread: f64 = 0.07,
+        /// Range of the square of that share. Not measured alone.
+        spread_range: std::ops::Range<f64> = 1e-4..0.25,
+        /// Memory of the spreads, in totals. Not measured alone.
+        spread_memory: f64 = 150.0,
+        /// The spread of an option that is not chosen returns to the first one with this approximate time constant, in
+        /// totals. Not measured alone.
+        spread_decay: f64 = 500.0,
+        /// Residuals of totals are clamped to this many deviations. Not measured alone.
+        residual_deviations: f64 = 4.0,
+        /// Process noise per frame, as variances of shares: of all coefficients together, and of each by itself. Not
+        /// measured alone.
+        common_noise: f64 = 1e-6,
+        own_noise: f64 = 1e-8,
+        /// Change detection: the mean normalised residual, its memory in totals, and its largest single term, in
+        /// deviations. Above the mean, variance is added anew. Not measured alone.
+        most_bias: f64 = 1.2,
+        bias_memory: f64 = 12.0,
+        most_bias_term: f64 = 3.0,
+        /// The deviation that a detected change adds, as a share of the coefficients, and the part of its square that is
+        /// each coefficient's own. Not measured alone.
+        added_deviation: f64 = 0.2,
+        added_own: f64 = 0.1,
+        /// A forecast is judged if the variance from coefficients is below this share of the variance from the options'
+        /// spread and noise. Not measured alone.
+        known: f64 = 0.25,
+    }
+}
